@@ -1,0 +1,39 @@
+# Python >= 3.11 and make are all this needs: uv is brought along when it is not on PATH.
+PYTHON ?= python3
+UV_VERSION := 0.13.9
+UV := $(or $(shell command -v uv),.uv/bin/uv)
+BIN := .venv/bin
+
+export UV_PROJECT_ENVIRONMENT := .venv
+export UV_PYTHON_DOWNLOADS := never
+
+.PHONY: setup setup-dev run test lint bench clean
+
+setup: $(UV)  ## what the product needs, from the lock file
+	@$(UV) sync --quiet --locked --inexact --no-dev --extra demo --python $(PYTHON)
+
+setup-dev: $(UV)  ## what its tests and benchmarks need as well
+	@$(UV) sync --quiet --locked --inexact --all-extras --all-groups --python $(PYTHON)
+
+.uv/bin/uv:
+	@echo "uv is not on PATH: installing $(UV_VERSION) into .uv" >&2
+	@$(PYTHON) -m venv .uv
+	@.uv/bin/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+
+run: setup  ## a real Kafka with a demo workload, and the dashboard on it
+	@$(BIN)/groupscope up
+
+test: setup-dev  ## everything: a real broker, a real Chromium, Java's own classes
+	@$(BIN)/pytest $(PYTEST_ARGS)
+
+lint: setup-dev
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+bench: setup-dev  ## our figures and the peers', from one run on this machine
+	@$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf .venv .uv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
