@@ -1,0 +1,12 @@
+"""Given a consumer group: which member gets which partition, exactly as Kafka would have it.
+
+>>> import assignors
+>>> assignors.names()
+('range', 'roundrobin', 'sticky', 'cooperative-sticky', 'uniform', 'server-range', 'share-simple')
+>>> assignors.get("cooperative-sticky").name
+'cooperative-sticky'
+"""
+
+from assignors.registry import get, load_plugin, names
+
+__all__ = ["get", "load_plugin", "names"]

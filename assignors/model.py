@@ -1,0 +1,91 @@
+"""The types everyone shares: topic partitions, topics, members, groups, plans, and what an assignor is.
+
+Small groups are plain tuples. Large ones stay array-backed: wherever a sequence of topic partitions is asked for, a
+`assignors.layout.PartitionList` (int32 codes) will do, and turns into `TopicPartition` only where somebody reads it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol, runtime_checkable
+
+
+class TopicPartition(NamedTuple):
+    """One partition of one topic, by name and number (Kafka: `org.apache.kafka.common.TopicPartition`).
+
+    A tuple, unlike its neighbours: there are millions of them, and tuples are made, hashed and compared several times
+    faster than dataclasses.
+    """
+
+    topic: str
+    partition: int
+
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A topic with partitions 0 to `partitions` - 1.
+
+    `racks[p]` lists the racks of partition p's replicas; None when no rack is known. `topic_id` is the topic's UUID as
+    text, on which server-side plans depend; None when unknown.
+    """
+
+    name: str
+    partitions: int
+    racks: Sequence[Sequence[str]] | None = None
+    topic_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member as its subscription describes it.
+
+    `topics` keeps the order and the duplicates of the subscription. `owned` is what it claims to own, as of
+    `generation` (None: it does not say). `user_data` is what the assignor's user data held on the wire, where that and
+    not `owned` is the assignor's source of truth (Kafka's `sticky`).
+    """
+
+    member_id: str
+    instance_id: str | None = None
+    client_id: str = ""
+    host: str = ""
+    rack: str | None = None
+    topics: tuple[str, ...] = ()
+    owned: Sequence[TopicPartition] = ()
+    generation: int | None = None
+    user_data: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A group to plan for: members in the order in which they joined, and every topic of the cluster that matters."""
+
+    group_id: str
+    members: tuple[Member, ...]
+    topics: Mapping[str, Topic]
+    assignor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """Who gets what. `by_member` names every member, in Kafka's order of partitions; `generation` that it is for."""
+
+    generation: int | None
+    by_member: Mapping[str, Sequence[TopicPartition]] = field(default_factory=dict)
+
+
+@runtime_checkable
+class Assignor(Protocol):
+    """What plans a group. Built-in ones equal Kafka's; your own need only these two."""
+
+    @property
+    def name(self) -> str:
+        """The name under which it is chosen, as Kafka spells it."""
+
+    def assign(self, group: Group) -> Assignment:
+        """Plan the group. Pure: equal groups give equal plans. Raises AssignorError when it cannot."""
+
+
+class AssignorError(Exception):
+    """An assignor cannot plan a group; the message names what is wrong with it."""

@@ -1,0 +1,65 @@
+"""Names of assignors, and what they stand for: Kafka's own, and yours.
+
+Yours is found by the entry point group `groupscope.assignors` (name = `module:Class`), or given as `module:Class`. The
+class is called without arguments and makes an `assignors.model.Assignor`.
+"""
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+
+from assignors.model import Assignor, AssignorError
+
+ENTRY_POINT_GROUP = "groupscope.assignors"
+
+BUILT_IN = {
+    "range": "assignors.range:RangeAssignor",
+    "roundrobin": "assignors.roundrobin:RoundRobinAssignor",
+    "sticky": "assignors.sticky:StickyAssignor",
+    "cooperative-sticky": "assignors.cooperative:CooperativeStickyAssignor",
+    "uniform": "assignors.uniform:UniformAssignor",
+    "server-range": "assignors.server_range:ServerRangeAssignor",
+    "share-simple": "assignors.share_simple:ShareSimpleAssignor",
+}
+
+
+def names() -> tuple[str, ...]:
+    """All names that `get` knows: Kafka's as Kafka spells them, then those of entry points, sorted."""
+    return (*BUILT_IN, *sorted(_installed().keys() - BUILT_IN))
+
+
+def get(name: str) -> Assignor:
+    """The assignor of that name. Raises AssignorError when there is none, or when it cannot be loaded."""
+    if name in BUILT_IN:
+        return load_plugin(BUILT_IN[name])
+    if name in _installed():
+        return load_plugin(_installed()[name].value)
+    close = get_close_matches(name, names(), n=1)
+    hint = f"Did you mean {close[0]!r}?" if close else f"There are {', '.join(names())}."
+    raise AssignorError(f"No assignor is named {name!r}. {hint}")
+
+
+@cache
+def _installed() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP)}
+
+
+def load_plugin(reference: str) -> Assignor:
+    """An instance of the class that `module:Class` names. Raises AssignorError saying what is wrong with it."""
+    module, _, attribute = reference.partition(":")
+    if not (module and attribute):
+        raise AssignorError(f"{reference!r} does not name an assignor. Write it as module:Class.")
+    try:
+        made = _class(module, attribute)()
+    except (ImportError, AttributeError, TypeError) as error:
+        raise AssignorError(f"The assignor {reference!r} cannot be loaded: {error}.") from error
+    if not isinstance(made, Assignor):
+        raise AssignorError(f"{reference!r} is no assignor: it needs a name and a method assign(group).")
+    return made
+
+
+def _class(module: str, attribute: str) -> Callable[[], object]:
+    made: Callable[[], object] = getattr(import_module(module), attribute)
+    return made

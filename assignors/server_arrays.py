@@ -1,0 +1,59 @@
+"""What the fast paths of the broker's assignors share: partitions as codes, and lists known to be in Java's order."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assignors.javahash import uuid_hash
+from assignors.javahash.hashes import Hashes
+from assignors.layout import Codes, Layout, PartitionList
+from assignors.model import Topic
+from assignors.topic_ids import topic_uuid
+
+Numbers = NDArray[np.int64]
+
+
+class BrokerList(PartitionList):
+    """A member's partitions, and the JDK in whose order they already are.
+
+    `recorded_jdk`: on that JDK, writing the list as a record and reading it back gives the same order; None: nobody
+    has looked.
+    """
+
+    __slots__ = ("recorded_jdk",)
+
+    def __init__(self, layout: Layout, codes: Codes, recorded_jdk: int | None = None) -> None:
+        self.layout = layout
+        self.codes = codes
+        self.recorded_jdk = recorded_jdk
+
+
+@lru_cache(maxsize=16)
+def layout_of(topics: tuple[tuple[str, int], ...]) -> Layout:
+    """The layout of topics, given as (name, partitions)."""
+    return Layout(dict(topics))
+
+
+def topic_hashes(topics: Sequence[Topic]) -> Hashes:
+    """The hash codes of the topics' ids."""
+    return np.fromiter((_topic_hash(topic.name, topic.topic_id) for topic in topics), dtype=np.int32, count=len(topics))
+
+
+@lru_cache(maxsize=65536)
+def _topic_hash(name: str, topic_id: str | None) -> int:
+    return uuid_hash(topic_uuid(Topic(name, 0, topic_id=topic_id)))
+
+
+def expand(starts: Numbers, lengths: Numbers) -> Codes:
+    """The codes of runs: from each start, so many, one run behind the other."""
+    ends = np.cumsum(lengths)
+    total = int(ends[-1]) if len(ends) else 0
+    codes = np.repeat((starts - (ends - lengths)).astype(np.int32), lengths)
+    codes += np.arange(total, dtype=np.int32)
+    return codes
+
+
+class UncleanError(Exception):
+    """Members own what does not exist, is not subscribed to or has two owners: only the exact way can tell."""

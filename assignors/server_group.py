@@ -1,0 +1,165 @@
+"""A group as the broker's group coordinator hands it to an assignor.
+
+Source: `TargetAssignmentBuilder`, `GroupSpecImpl`, `TopicIds` and `Assignment.fromRecord` of Kafka 4.3.1. The order of
+`Group.members` is the order in which the coordinator puts them into its map of members. Regular expressions do not
+occur: a member names its topics.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
+from uuid import UUID
+
+import numpy as np
+
+from assignors.arrays import MOST_PARTITIONS
+from assignors.javahash import (
+    INTEGERS,
+    NEWEST_RULE_JDK,
+    STRINGS,
+    UUIDS,
+    JavaHashMap,
+    JavaHashSet,
+    hash_set_capacity,
+    string_order,
+)
+from assignors.model import Assignment, AssignorError, Group, Member, Topic, TopicPartition
+from assignors.topic_ids import topic_uuid
+
+OwnedSets = JavaHashMap[UUID, JavaHashSet[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class ServerGroup:
+    """Members in the coordinator's order, their different subscriptions, and whether those name the same topics."""
+
+    members: tuple[Member, ...]
+    topics: Mapping[str, Topic]
+    lists: tuple[tuple[str, ...], ...]
+    homogeneous: bool
+    jdk: int
+
+    def subscribed(self, member: Member) -> list[Topic]:
+        """The topics that exist among those the member names, in the order of the coordinator's set of names."""
+        return self.existing(member.topics)
+
+    def existing(self, names: tuple[str, ...]) -> list[Topic]:
+        """The topics that exist among the names, in the order of the coordinator's set of names."""
+        topics = self.topics
+        return [topics[name] for name in name_set(names, self.jdk) if name in topics]
+
+    def all_subscribed(self) -> list[Topic]:
+        """The topics that exist and that somebody names."""
+        names = dict.fromkeys(chain.from_iterable(self.lists))
+        return [self.topics[name] for name in names if name in self.topics]
+
+    def id_set(self, member: Member) -> JavaHashSet[UUID]:
+        """`new HashSet(TopicIds)`: its capacity counts the names that resolve to no topic, too."""
+        made = JavaHashSet(UUIDS, hash_set_capacity(len(set(member.topics)), self.jdk))
+        for topic in self.subscribed(member):
+            made.add(topic_uuid(topic))
+        return made
+
+    def by_id(self) -> dict[UUID, Topic]:
+        """The topics that exist, by their ids."""
+        return {topic_uuid(topic): topic for topic in self.topics.values()}
+
+    def owned(self, member: Member) -> OwnedSets:
+        """The old assignment, in the containers that reading its record makes."""
+        lists: dict[str, list[int]] = {}
+        for tp in member.owned:
+            lists.setdefault(tp.topic, []).append(tp.partition)
+        made: OwnedSets = JavaHashMap(UUIDS)
+        for name, numbers in lists.items():
+            made[self.uuid_of(name)] = JavaHashSet.copy_of(INTEGERS, numbers, self.jdk)
+        return made
+
+    def uuid_of(self, name: str) -> UUID:
+        """The id of a topic, even of one that is gone."""
+        return topic_uuid(self.topics.get(name) or Topic(name, 0))
+
+    def deep_copy(self, sets: OwnedSets) -> OwnedSets:
+        """`AssignorHelpers.deepCopyAssignment`: a new map sized by the number of topics, and new sets."""
+        made: OwnedSets = JavaHashMap(UUIDS, len(sets))
+        for uuid, numbers in sets.items():
+            made[uuid] = JavaHashSet.copy_of(INTEGERS, numbers, self.jdk)
+        return made
+
+
+def server_group(group: Group, jdk: int = NEWEST_RULE_JDK) -> ServerGroup:
+    """Bring the members into the coordinator's order. AssignorError when members or topics are not valid."""
+    ids = tuple(member.member_id for member in group.members)
+    if len(set(ids)) < len(ids):
+        raise AssignorError(f"Member id {_first_double(ids)!r} appears twice. Give every member an id of its own.")
+    _check_topics(group.topics.values())
+    members = tuple(group.members[position] for position in string_order(ids))
+    lists = _distinct(members)
+    return ServerGroup(members, group.topics, lists, len(set(map(frozenset, lists))) <= 1, jdk)
+
+
+def _check_topics(topics: Collection[Topic]) -> None:
+    known = [topic.topic_id for topic in topics if topic.topic_id is not None]
+    if len(set(known)) < len(known):
+        raise AssignorError(f"Topic id {_first_double(known)!r} appears twice. Give every topic an id of its own.")
+    counts = [topic.partitions for topic in topics]
+    if min(counts, default=0) < 0:
+        wrong = next(topic for topic in topics if topic.partitions < 0)
+        raise AssignorError(f"Topic {wrong.name!r} has {wrong.partitions} partitions. Give it 0 or more.")
+    if sum(counts) > MOST_PARTITIONS:
+        raise AssignorError(
+            f"{sum(counts)} partitions are more than the {MOST_PARTITIONS} that can be planned at once."
+        )
+
+
+def _first_double(ids: Sequence[str]) -> str:
+    return next(name for position, name in enumerate(ids) if name in ids[:position])
+
+
+def _distinct(members: Sequence[Member]) -> tuple[tuple[str, ...], ...]:
+    """The different subscriptions. Most are equal to the first, and comparing costs less than hashing."""
+    if not members:
+        return ()
+    first = members[0].topics
+    return first, *{member.topics for member in members if member.topics is not first and member.topics != first}
+
+
+@lru_cache(maxsize=4096)
+def name_set(names: tuple[str, ...], jdk: int) -> tuple[str, ...]:
+    """The order of `new HashSet(names)`, in which the coordinator keeps a member's topics."""
+    return tuple(JavaHashSet.copy_of(STRINGS, names, jdk))
+
+
+def sized(count: int) -> int:
+    """What Kafka passes to `new HashMap` where it expects `count` entries: `(int) (count / 0.75f + 1)`."""
+    return int(np.float32(count) / np.float32(0.75) + np.float32(1))
+
+
+def numbered(sets: Mapping[UUID, Iterable[int]], names: Mapping[UUID, str]) -> Iterator[TopicPartition]:
+    """The partitions of a map of sets, in its order."""
+    for uuid, numbers in sets.items():
+        name = names[uuid]
+        for number in numbers:
+            yield TopicPartition(name, number)
+
+
+def assignment(
+    group: ServerGroup, plans: Mapping[str, Mapping[UUID, Iterable[int]]], initial: int | None = None
+) -> Assignment:
+    """The plan as Kafka's map of members iterates; `plans` in the order of putting, `initial` its capacity argument.
+
+    Members that Kafka leaves out of its map have nothing; they stand at the end.
+    """
+    names = {group.uuid_of(name): name for name in _all_names(group)}
+    order: JavaHashMap[str, bool] = JavaHashMap(STRINGS, initial)
+    for member_id in plans:
+        order[member_id] = True
+    by_member = {member_id: tuple(numbered(plans[member_id], names)) for member_id in order}
+    for member in group.members:
+        by_member.setdefault(member.member_id, ())
+    return Assignment(None, by_member)
+
+
+def _all_names(group: ServerGroup) -> set[str]:
+    gone = {tp.topic for member in group.members for tp in member.owned}
+    return gone.union(group.topics)

@@ -1,0 +1,147 @@
+"""What the broker's assignors do with odd and bad groups; and the fast ways beside the exact ones."""
+
+import doctest
+from dataclasses import replace
+from importlib import import_module
+from itertools import islice
+
+import pytest
+
+from assignors.javahash import CrowdedError
+from assignors.model import Assignor, AssignorError, Group, Member, Topic, TopicPartition
+from assignors.server_arrays import UncleanError
+from assignors.server_group import server_group
+from assignors.server_range import SERVER_RANGE, ranges, static_first
+from assignors.server_range_arrays import fast_ranges
+from assignors.share_simple import SHARE_SIMPLE
+from assignors.uniform import UNIFORM
+from assignors.uniform_arrays import fast_plan
+from assignors.uniform_heterogeneous import Heterogeneous
+from assignors.uniform_homogeneous import Homogeneous
+from assignors.uniform_mixed import fast_mixed_plan
+from tests.oracle.server_groups import chains
+
+ALL: list[Assignor] = [UNIFORM, SERVER_RANGE, SHARE_SIMPLE]
+EVERY = pytest.mark.parametrize("assignor", ALL, ids=lambda assignor: assignor.name)
+
+
+def group(*members: Member, **topics: int) -> Group:
+    """A group with topics of so many partitions."""
+    return Group("group", members, {name: Topic(name, count) for name, count in topics.items()})
+
+
+def owning(member_id: str, *partitions: int) -> Member:
+    """A member that subscribes to `a` and owns some of it."""
+    return Member(member_id, topics=("a",), owned=[TopicPartition("a", number) for number in partitions])
+
+
+@EVERY
+def test_a_group_without_members_gets_an_empty_plan(assignor: Assignor) -> None:
+    assert assignor.assign(group(a=3)).by_member == {}
+
+
+@EVERY
+def test_members_that_subscribe_to_nothing_have_nothing(assignor: Assignor) -> None:
+    plan = assignor.assign(group(Member("m0", owned=[TopicPartition("a", 0)]), Member("m1"), a=3))
+    assert {member: list(owned) for member, owned in plan.by_member.items()} == {"m0": [], "m1": []}
+
+
+@EVERY
+def test_a_topic_that_does_not_exist_is_left_out(assignor: Assignor) -> None:
+    plan = assignor.assign(group(Member("m0", topics=("gone", "a")), a=1))
+    assert list(plan.by_member["m0"]) == [TopicPartition("a", 0)]
+
+
+@EVERY
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (group(owning("m0"), owning("m0"), a=1), "Member id 'm0' appears twice"),
+        (group(owning("m0"), a=-1), "Topic 'a' has -1 partitions"),
+        (group(owning("m0"), a=10**12), "more than the 100000000"),
+        (Group("g", (owning("m0"),), {"a": Topic("a", 1, topic_id="nonsense")}), "'nonsense' for a topic id"),
+        (Group("g", (owning("m0"),), {"a": Topic("a", 1, topic_id="é" * 22)}), "for a topic id"),
+    ],
+    ids=["two members of one id", "negative partitions", "a billion partitions", "no topic id", "not base64"],
+)
+def test_a_bad_group_is_refused_with_a_sentence(assignor: Assignor, bad: Group, message: str) -> None:
+    with pytest.raises(AssignorError, match=message):
+        assignor.assign(bad)
+
+
+@EVERY
+def test_two_topics_of_one_id_are_refused(assignor: Assignor) -> None:
+    topics = {name: Topic(name, 1, topic_id="q6lCBgVqOKRKTHAPNzudtg") for name in ("a", "b")}
+    with pytest.raises(AssignorError, match="appears twice"):
+        assignor.assign(Group("g", (owning("m0"),), topics))
+
+
+def test_uniform_refuses_a_partition_that_is_gone_among_equal_subscriptions() -> None:
+    with pytest.raises(AssignorError, match="Partitions were left unassigned"):
+        UNIFORM.assign(group(owning("m0", 7), owning("m1"), a=2))
+
+
+def test_uniform_refuses_a_partition_that_is_gone_among_different_subscriptions() -> None:
+    with pytest.raises(AssignorError, match="a-7, but the topic has 2 partitions"):
+        UNIFORM.assign(group(owning("m0", 7), Member("m1", topics=("a", "b")), a=2, b=1))
+
+
+def test_share_simple_refuses_when_kafkas_iterator_runs_dry() -> None:
+    with pytest.raises(AssignorError, match="NoSuchElementException"):
+        SHARE_SIMPLE.assign(group(owning("m0"), owning("m1", 2), a=1))
+
+
+def test_static_members_come_first_in_ranges() -> None:
+    members = (Member("a", topics=("a",)), Member("z", "static", topics=("a",)))
+    plan = SERVER_RANGE.assign(group(*members, a=3)).by_member
+    assert list(plan["z"]) == [TopicPartition("a", 0), TopicPartition("a", 1)]
+    assert list(plan["a"]) == [TopicPartition("a", 2)]
+
+
+def test_a_member_that_keeps_what_it_has_keeps_the_very_list() -> None:
+    made = group(*(owning(f"m{number}") for number in range(4)), a=8)
+    plan = UNIFORM.assign(made).by_member
+    members = tuple(replace(member, owned=plan[member.member_id]) for member in made.members)
+    again = UNIFORM.assign(replace(made, members=members)).by_member
+    assert all(again[member] is owned for member, owned in plan.items())
+
+
+@pytest.mark.parametrize("seed", [11, 12])
+def test_fast_ways_equal_the_exact_ones(seed: int) -> None:
+    compared = {"uniform": 0, "mixed": 0, "range": 0}
+    for chain in islice(chains(seed), 300):
+        for _ in range(chain.steps):
+            seen = server_group(chain.group)
+            uniform, exact = (fast_plan, Homogeneous) if seen.homogeneous else (fast_mixed_plan, Heterogeneous)
+            try:
+                ours = uniform(seen)
+                theirs = exact(seen).plan()
+                members = static_first(seen.members)
+                in_ranges = fast_ranges(seen, members), ranges(seen, members)
+            except (CrowdedError, UncleanError):
+                break
+            assert list(ours.by_member.items()) == list(theirs.by_member.items())
+            assert list(in_ranges[0].by_member.items()) == list(in_ranges[1].by_member.items())
+            compared["uniform" if seen.homogeneous else "mixed"] += 1
+            compared["range"] += 1
+            chain.go_on(ours.by_member)
+    assert min(compared.values()) > 100
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        "uniform",
+        "server_range",
+        "share_simple",
+        "uniform_mixed",
+        "topic_ids",
+        "javahash.hashes",
+        "javahash.maps",
+        "javahash.orders",
+    ],
+)
+def test_the_examples_in_the_docstrings_hold(module: str) -> None:
+    outcome = doctest.testmod(import_module(f"assignors.{module}"))
+    assert outcome.attempted > 0
+    assert outcome.failed == 0

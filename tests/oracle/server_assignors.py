@@ -1,0 +1,264 @@
+"""The broker's assignors of the Kafka jars, called as the group coordinator calls them.
+
+A topic is in a real metadata image, a subscription is a `TopicIds` over its names, the old assignment is read as from a
+record, and the inverted map is kept by a real `ConsumerGroup`. Racks and partitions that are not assignable do not
+occur: nothing on the broker's side asks for racks.
+"""
+
+import re
+import time
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any
+from uuid import UUID
+
+import jpype
+
+from assignors.model import Assignment, Assignor, AssignorError, Group, Member, Topic, TopicPartition
+from assignors.server_range import ServerRangeAssignor
+from assignors.share_simple import ShareSimpleAssignor
+from assignors.topic_ids import kafka_text, topic_uuid
+from assignors.uniform import UniformAssignor
+from tests.oracle.server_groups import chains
+
+Plan = dict[str, list[TopicPartition]]
+_GROUP = "org.apache.kafka.coordinator.group."
+CLASSES = {
+    "uniform": _GROUP + "assignor.UniformAssignor",
+    "server-range": _GROUP + "assignor.RangeAssignor",
+    "share-simple": _GROUP + "assignor.SimpleAssignor",
+}
+_MEMBER = re.compile(r"(?:\{|, )([^=,{}]+)=MemberAssignment\(partitions=\{(.*?)\}\)")
+_TOPIC = re.compile(r"([\w-]{22})=(?:\[(.*?)\]|RangeSet\(from=(\d+) \(inclusive\), to=(\d+) \(exclusive\)\))")
+
+
+def java_plan(name: str, group: Group, homogeneous: bool | None = None) -> Plan | str:
+    """Kafka's plan in the iteration order of its own maps and sets, or the simple name of what it throws.
+
+    Member ids may hold letters, digits, "-" and "_". `homogeneous`: None lets Kafka decide.
+    """
+    names = {kafka_text(topic_uuid(topic)): topic.name for topic in known_topics(group)}
+    try:
+        made = java_assignor(name).assign(java_spec(group, homogeneous), describer(image_key(group)))
+    except jpype.JException as error:
+        return str(type(error).__name__.rsplit(".", 1)[-1])
+    return read_plan(str(made.members().toString()), names)
+
+
+@cache
+def java_assignor(name: str) -> Any:
+    """The one instance of Kafka's class for one of our names."""
+    return jpype.JClass(CLASSES[name])()
+
+
+def known_topics(group: Group) -> list[Topic]:
+    """The group's topics, and those that only its members' old assignments name."""
+    gone = {tp.topic: Topic(tp.topic, 0) for member in group.members for tp in member.owned}
+    return list({**gone, **group.topics}.values())
+
+
+def read_plan(text: str, names: Mapping[str, str]) -> Plan:
+    """What `toString` of the map of members says, in order."""
+    plan: Plan = {}
+    for member, topics in _MEMBER.findall(text):
+        plan[member] = [
+            TopicPartition(names[topic], number)
+            for topic, listed, begin, end in _TOPIC.findall(topics)
+            for number in (range(int(begin), int(end)) if end else map(int, listed.split(", ") if listed else ()))
+        ]
+    return plan
+
+
+@cache
+def _class(name: str) -> Any:
+    return jpype.JClass(name)
+
+
+@cache
+def _integer(number: int) -> Any:
+    return _class("java.lang.Integer").valueOf(number)
+
+
+@cache
+def java_uuid(uuid: UUID) -> Any:
+    """Kafka's `Uuid` of the same bits."""
+    halves = (uuid.int >> 64, uuid.int & (2**64 - 1))
+    return _class("org.apache.kafka.common.Uuid")(*(jpype.JLong(h - 2**64 if h >= 2**63 else h) for h in halves))
+
+
+ImageKey = tuple[tuple[str, UUID, int], ...]
+
+
+def image_key(group: Group) -> ImageKey:
+    """What the metadata image of the group's topics depends on."""
+    return tuple((topic.name, topic_uuid(topic), topic.partitions) for topic in group.topics.values())
+
+
+def metadata_image(key: ImageKey) -> Any:
+    """The coordinator's view of a cluster that has just these topics."""
+    image = _class("org.apache.kafka.image.MetadataImage").EMPTY
+    topics = image.topics()
+    for name, uuid, partitions in key:
+        topics = topics.including(
+            _class("org.apache.kafka.image.TopicImage")(name, java_uuid(uuid), _numbers(partitions))
+        )
+    parts = ("configs", "clientQuotas", "producerIds", "acls", "scram", "delegationTokens")
+    rest = [getattr(image, part)() for part in parts]
+    whole = type(image)(image.provenance(), image.features(), image.cluster(), topics, *rest)
+    return _class("org.apache.kafka.coordinator.common.runtime.KRaftCoordinatorMetadataImage")(whole)
+
+
+@cache
+def _numbers(partitions: int) -> Any:
+    """A map with that many keys: all that the assignors want to know of a topic's partitions is their number."""
+    identity = _class("java.util.function.Function").identity()
+    boxed = _class("java.util.stream.IntStream").range(0, partitions).boxed()
+    return boxed.collect(_class("java.util.stream.Collectors").toMap(identity, identity))
+
+
+_images: dict[ImageKey, tuple[Any, Any]] = {}
+
+
+def _image_parts(key: ImageKey) -> tuple[Any, Any]:
+    if key not in _images:
+        if len(_images) > 50:
+            _images.clear()
+        image = metadata_image(key)
+        resolver = _class(_GROUP + "modern.TopicIds$CachedTopicResolver")(image)
+        _images[key] = _class(_GROUP + "modern.SubscribedTopicDescriberImpl")(image), resolver
+    return _images[key]
+
+
+def describer(key: ImageKey) -> Any:
+    """Kafka's `SubscribedTopicDescriber` over these topics."""
+    return _image_parts(key)[0]
+
+
+def java_spec(group: Group, homogeneous: bool | None = None, records: Mapping[str, Any] | None = None) -> Any:
+    """The `GroupSpecImpl` of a group: members in their order, old assignments as records give them.
+
+    `records`: those assignments by member, if they are there; else they are made from what the members own.
+    """
+    members = _class("java.util.HashMap")()
+    owner = consumer_group()
+    empty = _class(_GROUP + "modern.Assignment").EMPTY
+    resolver = _image_parts(image_key(group))[1]
+    ids = {topics: topic_id_set(topics, resolver) for topics in {member.topics for member in group.members}}
+    for member in group.members:
+        old = java_assignment(group, member) if records is None else records.get(member.member_id, empty)
+        owner.updateTargetAssignment(member.member_id, old)
+        members.put(member.member_id, java_member(member, ids[member.topics], old))
+    kind = subscription_type(group) if homogeneous is None else _types()[homogeneous]
+    return _class(_GROUP + "modern.GroupSpecImpl")(members, kind, owner.invertedTargetAssignment())
+
+
+def consumer_group() -> Any:
+    """An empty group that keeps target assignments and their inverse."""
+    log = _class("org.apache.kafka.common.utils.LogContext")()
+    registry = _class("org.apache.kafka.timeline.SnapshotRegistry")(log)
+    return _class(_GROUP + "modern.consumer.ConsumerGroup")(log, registry, "group")
+
+
+def _types() -> dict[bool, Any]:
+    kinds = _class(_GROUP + "api.assignor.SubscriptionType")
+    return {True: kinds.HOMOGENEOUS, False: kinds.HETEROGENEOUS}
+
+
+def subscription_type(group: Group) -> Any:
+    """What the coordinator decides from how many members name each topic."""
+    counts = _class("java.util.HashMap")()
+    names = [name for member in group.members for name in set(member.topics)]
+    for name in dict.fromkeys(names):
+        counts.put(name, _class(_GROUP + "modern.SubscriptionCount")(names.count(name), 0))
+    return _class(_GROUP + "modern.ModernGroup").subscriptionType(counts, len(group.members))
+
+
+def topic_id_set(topics: Iterable[str], resolver: Any) -> Any:
+    """The `TopicIds` of a subscription."""
+    names = _class("java.util.HashSet")(_class("java.util.Arrays").asList(list(topics)))
+    return _class(_GROUP + "modern.TopicIds")(names, resolver)
+
+
+def java_member(member: Member, ids: Any, old: Any) -> Any:
+    """One member's `MemberSubscriptionAndAssignmentImpl`."""
+    optional = _class("java.util.Optional")
+    instance = optional.ofNullable(member.instance_id)
+    return _class(_GROUP + "modern.MemberSubscriptionAndAssignmentImpl")(optional.empty(), instance, ids, old)
+
+
+def java_assignment(group: Group, member: Member) -> Any:
+    """The member's old assignment, in the containers that reading its record makes."""
+    if not member.owned:
+        return _class(_GROUP + "modern.Assignment").EMPTY
+    by_topic: dict[str, list[int]] = {}
+    for tp in member.owned:
+        by_topic.setdefault(tp.topic, []).append(tp.partition)
+    filled = _class("java.util.HashMap")()
+    for name, numbers in by_topic.items():
+        uuid = topic_uuid(group.topics.get(name) or Topic(name, 0))
+        filled.put(java_uuid(uuid), _class("java.util.HashSet")(java_integers(numbers)))
+    return _class(_GROUP + "modern.Assignment")(filled)
+
+
+def java_integers(numbers: Iterable[int]) -> Any:
+    """A Java list of Integers: a bare Python int would become a Long."""
+    return _class("java.util.Arrays").asList([_integer(number) for number in numbers])
+
+
+Difference = tuple[str, Group, Plan | str, Plan | str]
+
+
+def jdk() -> int:
+    """The version of the Java that runs here."""
+    return int(_class("java.lang.Runtime").version().feature())
+
+
+@cache
+def our_assignors() -> Mapping[str, Assignor]:
+    """Our assignors by name, told of the JDK that runs Kafka's here."""
+    ours: list[Assignor] = [UniformAssignor(jdk()), ServerRangeAssignor(jdk()), ShareSimpleAssignor(jdk())]
+    return {one.name: one for one in ours}
+
+
+def run(cases: int | None = None, seed: int = 0, seconds: float | None = None) -> tuple[int, list[Difference]]:
+    """Compare so many plans, or for so long: how many were compared, and (assignor, group, Java's, ours) that differ.
+
+    The JVM must run.
+    """
+    ends_at = None if seconds is None else time.monotonic() + seconds
+    done, found = 0, []
+    for number, chain in enumerate(chains(seed)):
+        name = list(CLASSES)[number % len(CLASSES)]
+        for _ in range(chain.steps):
+            theirs, ours = java_plan(name, chain.group), our_plan(name, chain.group)
+            done += 1
+            if not same(theirs, ours):
+                found.append((name, chain.group, theirs, shown(ours)))
+            if isinstance(ours, str) or isinstance(theirs, str):
+                break
+            chain.go_on(ours.by_member)
+        if (cases is not None and done >= cases) or (ends_at is not None and time.monotonic() >= ends_at):
+            return done, found
+    raise AssertionError("chains never end")
+
+
+def our_plan(name: str, group: Group) -> Assignment | str:
+    """Our plan, or what we say when there is none."""
+    try:
+        return our_assignors()[name].assign(group)
+    except AssignorError as error:
+        return str(error)
+
+
+def shown(ours: Assignment | str) -> Plan | str:
+    """Our plan in the form of Java's."""
+    return ours if isinstance(ours, str) else {member: list(owned) for member, owned in ours.by_member.items()}
+
+
+def same(theirs: Plan | str, ours: Assignment | str) -> bool:
+    """Equal lists in equal order, members too; or both refused. Members that Kafka leaves out have nothing with us."""
+    plan = shown(ours)
+    if isinstance(theirs, str) or isinstance(plan, str):
+        return isinstance(theirs, str) and isinstance(plan, str)
+    left_out = {member: [] for member in plan if member not in theirs}
+    return list(plan.items()) == [*theirs.items(), *left_out.items()]
