@@ -1,0 +1,209 @@
+"""What the brokers answered -> one immutable snapshot."""
+
+from array import array
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lag.cluster.ends import LOG_END
+from lag.cluster.metadata import Metadata
+from lag.cluster.raw import Commits, Ends, RawGroup
+from lag.compute import Catalog, EndRows, Rows, end_offsets, offset_table, partition_key
+from lag.model import (
+    Broker,
+    ClusterSnapshot,
+    GroupSnapshot,
+    GroupType,
+    PartitionProblem,
+    Problem,
+    is_ours,
+)
+from lag.offsets import UNKNOWN, OffsetTable, PartitionRows, problem_code
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """All that one poll got; `complete` is False when a broker, or part of the groups, could not be read."""
+
+    cluster: str
+    number: int
+    at_ms: int
+    took_s: float
+    metadata: Metadata
+    brokers: tuple[Broker, ...]
+    groups: list[RawGroup]
+    commits: Commits
+    ends: Ends
+    denied: frozenset[str] = frozenset()
+    problems: tuple[Problem, ...] = ()
+
+
+def snapshot(read: Read) -> ClusterSnapshot:
+    """The snapshot of a poll: groups by id, every row with its lag and verdict."""
+    groups = sorted(read.groups, key=lambda group: group.group_id)
+    table = _table(read, groups)
+    built = tuple(_group(read, table, number, group) for number, group in enumerate(groups))
+    whole = not read.problems and all(group.complete for group in built)
+    return ClusterSnapshot(
+        cluster=read.cluster,
+        cluster_id=read.metadata.cluster_id,
+        number=read.number,
+        at_ms=read.at_ms,
+        took_s=read.took_s,
+        complete=whole and not _unread_ends(table),
+        brokers=read.brokers,
+        controller=read.metadata.controller,
+        groups=built,
+        topics=read.metadata.topics,
+        offsets=table,
+        problems=read.problems,
+    )
+
+
+def _unread_ends(table: OffsetTable) -> bool:
+    unread = [problem_code(p) for p in (PartitionProblem.TIMEOUT, PartitionProblem.ERROR, PartitionProblem.LEADERLESS)]
+    return bool(np.isin(table.ends.problem, unread).any())
+
+
+def _group(read: Read, table: OffsetTable, number: int, group: RawGroup) -> GroupSnapshot:
+    member_ids = tuple(member.member_id for member in group.members)
+    return GroupSnapshot(
+        cluster=read.cluster,
+        group_id=group.group_id,
+        type=group.type,
+        state=group.state,
+        coordinator=group.coordinator,
+        assignor=group.assignor,
+        epoch=group.epoch,
+        members=group.members,
+        partitions=PartitionRows(table, table.rows(number), member_ids),
+        at_ms=read.at_ms,
+        complete=not group.problems,
+        assignment_epoch=group.assignment_epoch,
+        problems=tuple(group.problems),
+        ours=is_ours(group.group_id),
+    )
+
+
+def _table(read: Read, groups: list[RawGroup]) -> OffsetTable:
+    rows = _rows(groups, read.commits, read.metadata)
+    catalog = Catalog(tuple(read.commits.topics), read.metadata.leaders, read.denied)
+    ends = end_offsets(catalog, _end_rows(read.ends), rows)
+    return offset_table(read.at_ms, len(groups), catalog, ends, rows)
+
+
+def _end_rows(ends: Ends) -> EndRows:
+    return EndRows(
+        topic=_column(ends.topic, np.int32),
+        partition=_column(ends.partition, np.int32),
+        kind=_column(ends.kind, np.int8),
+        offset=_column(ends.offset, np.int64),
+        problem=_column(ends.problem, np.uint8),
+    )
+
+
+def _column(values: "array[int]", dtype: type[np.generic]) -> NDArray:  # type: ignore[type-arg]
+    return np.frombuffer(values, dtype=dtype) if len(values) else np.empty(0, dtype=dtype)
+
+
+@dataclass(slots=True)
+class _Extra:
+    """Rows that no commit made: assigned or subscribed partitions."""
+
+    group: list[int] = field(default_factory=list)
+    topic: list[int] = field(default_factory=list)
+    partition: list[int] = field(default_factory=list)
+    problem: list[int] = field(default_factory=list)
+    member: list[int] = field(default_factory=list)
+
+
+def _rows(groups: list[RawGroup], commits: Commits, metadata: Metadata) -> Rows:
+    """Commits of the groups in their new order, owners beside them, and a row for what is owned but not committed."""
+    position = {group.group_id: number for number, group in enumerate(groups)}
+    renumber = np.array([position[group.group_id] for group in commits.groups], dtype=np.int32)
+    owner = np.full(len(commits.group), UNKNOWN, dtype=np.int32)
+    extra = _Extra()
+    spans = _spans(commits)
+    for number, group in enumerate(groups):
+        if group.members:
+            _own(number, group, spans.get(group.group_id, range(0)), commits, metadata, owner, extra)
+    return Rows(
+        group=_append(renumber[_column(commits.group, np.int32)], extra.group),
+        topic=_append(_column(commits.topic, np.int32), extra.topic),
+        partition=_append(_column(commits.partition, np.int32), extra.partition),
+        committed=_append(_column(commits.offset, np.int64), [UNKNOWN] * len(extra.group)),
+        broker_lag=_append(_column(commits.lag, np.int64), [UNKNOWN] * len(extra.group)),
+        problem=_append(_column(commits.problem, np.uint8), extra.problem),
+        member=_append(owner, extra.member),
+    )
+
+
+def _append(column: NDArray, more: list[int]) -> NDArray:  # type: ignore[type-arg]
+    return np.concatenate((column, np.array(more, dtype=column.dtype)))
+
+
+def _spans(commits: Commits) -> dict[str, range]:
+    """Group id -> its rows among the commits."""
+    bounds = [*commits.first, len(commits.group)]
+    return {group.group_id: range(*bounds[number : number + 2]) for number, group in enumerate(commits.groups)}
+
+
+def _own(
+    number: int,
+    group: RawGroup,
+    span: range,
+    commits: Commits,
+    metadata: Metadata,
+    owner: NDArray[np.int32],
+    extra: _Extra,
+) -> None:
+    owners = _owners(group, commits)
+    for row in span:
+        owner[row] = owners.pop((commits.topic[row], commits.partition[row]), UNKNOWN)
+    committed = {(commits.topic[row], commits.partition[row]) for row in span}
+    silent = {key: UNKNOWN for key in _subscribed(group, commits, metadata) if key not in committed}
+    problem = problem_code(group.offsets_problem) if group.offsets_problem else 0
+    for (topic, partition), member in (silent | owners).items():
+        extra.group.append(number)
+        extra.topic.append(topic)
+        extra.partition.append(partition)
+        extra.problem.append(problem)
+        extra.member.append(member)
+
+
+def _owners(group: RawGroup, commits: Commits) -> dict[tuple[int, int], int]:
+    """(topic number, partition) -> index of its owner; UNKNOWN where members share it (share groups)."""
+    owners: dict[tuple[int, int], int] = {}
+    for index, member in enumerate(group.members):
+        for tp in member.assigned:
+            key = (commits.topic_number(tp.topic), tp.partition)
+            owners[key] = UNKNOWN if key in owners else index
+    return owners
+
+
+def _subscribed(group: RawGroup, commits: Commits, metadata: Metadata) -> Iterable[tuple[int, int]]:
+    """Every partition of the topics that the members subscribe to; share groups track only what they initialised."""
+    if group.type == GroupType.SHARE:
+        return
+    for topic in sorted({topic for member in group.members for topic in member.topics}):
+        number = commits.topic_number(topic)
+        for partition in range(len(metadata.leaders.get(topic, ()))):
+            yield number, partition
+
+
+def beyond_end(commits: Commits, ends: Ends) -> list[tuple[str, int]]:
+    """(topic, partition) of commits that lie beyond the end offset that was read, each once."""
+    answers = _end_rows(ends)
+    read = (answers.kind == LOG_END) & (answers.problem == 0)
+    keys = partition_key(answers.topic[read], answers.partition[read])
+    order = np.argsort(keys)
+    keys, offsets = keys[order], answers.offset[read][order]
+    mine = partition_key(_column(commits.topic, np.int32), _column(commits.partition, np.int32))
+    at = np.searchsorted(keys, mine)
+    found = at < len(keys)
+    found[found] = keys[at[found]] == mine[found]
+    found[found] = _column(commits.offset, np.int64)[found] > offsets[at[found]]
+    names = list(commits.topics)
+    return [(names[key >> 32], key & 0xFFFFFFFF) for key in np.unique(mine[found]).tolist()]

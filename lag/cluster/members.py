@@ -1,0 +1,127 @@
+"""Members as the describe responses carry them, turned into `lag.model.Member`."""
+
+import struct
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment, ConsumerProtocolSubscription
+
+from assignors.model import TopicPartition
+from lag.cluster.messages import Message
+from lag.model import Member
+
+UNREADABLE = (struct.error, ValueError, IndexError, TypeError, EOFError, MemoryError, OverflowError)
+"""What decoding foreign bytes may raise; UnicodeDecodeError is a ValueError."""
+
+
+def classic(member: Message, protocol_type: str) -> Member:
+    """A member of a classic group; its two blobs are decoded if the group's members are consumers (KIP-429, 881)."""
+    plain = Member(
+        member_id=member.member_id,
+        client_id=member.client_id,
+        host=_host(member.client_host),
+        instance_id=member.group_instance_id,
+    )
+    if protocol_type != "consumer":
+        return plain
+    try:
+        return replace(plain, **_subscription(member.member_metadata), **_assignment(member.member_assignment))
+    except UNREADABLE as error:
+        return replace(plain, problem=f"its subscription or assignment cannot be decoded ({type(error).__name__})")
+
+
+def _subscription(blob: bytes | None) -> dict[str, Any]:
+    """Fields of `ConsumerProtocolSubscription`; a member still joining has an empty blob."""
+    if not blob:
+        return {}
+    subscription = ConsumerProtocolSubscription.decode(bytes(blob))
+    return {
+        "topics": tuple(subscription.topics),
+        "owned": _owned(subscription),
+        "rack": getattr(subscription, "rack_id", None) or None,
+        "generation": _generation(subscription),
+    }
+
+
+def _owned(subscription: Message) -> tuple[TopicPartition, ...] | None:
+    if subscription.version < 1:  # ownedPartitions came with version 1 (KIP-429)
+        return None
+    return tuple(TopicPartition(owned.topic, p) for owned in subscription.owned_partitions for p in owned.partitions)
+
+
+def _generation(subscription: Message) -> int | None:
+    generation = getattr(subscription, "generation_id", -1)
+    return None if generation is None or generation < 0 else generation
+
+
+def _assignment(blob: bytes | None) -> dict[str, Any]:
+    if not blob:
+        return {}
+    assignment = ConsumerProtocolAssignment.decode(bytes(blob))
+    return {
+        "assigned": tuple(
+            sorted(TopicPartition(t.topic, p) for t in assignment.assigned_partitions for p in t.partitions)
+        )
+    }
+
+
+def modern(member: Message) -> Member:
+    """A member of a consumer (KIP-848) or share (KIP-932) group; share members have no target of their own."""
+    return Member(
+        member_id=member.member_id,
+        client_id=member.client_id,
+        host=_host(member.client_host),
+        instance_id=getattr(member, "instance_id", None),
+        rack=member.rack_id or None,
+        epoch=member.member_epoch,
+        topics=tuple(member.subscribed_topic_names),
+        topic_regex=getattr(member, "subscribed_topic_regex", None) or None,
+        assigned=_partitions(member.assignment),
+        target=_partitions(member.target_assignment) if hasattr(member, "target_assignment") else None,
+    )
+
+
+def _partitions(assignment: Message) -> tuple[TopicPartition, ...]:
+    return tuple(sorted(TopicPartition(t.topic_name, p) for t in assignment.topic_partitions for p in t.partitions))
+
+
+def streams(member: Message, sources: Mapping[str, tuple[str, ...]]) -> Member:
+    """A member of a streams group (KIP-1071): an active task owns that partition of each of its source topics."""
+    return Member(
+        member_id=member.member_id,
+        client_id=member.client_id,
+        host=_host(member.client_host),
+        instance_id=member.instance_id,
+        rack=member.rack_id or None,
+        epoch=member.member_epoch,
+        topics=tuple(sorted({topic for topics in sources.values() for topic in topics})),
+        assigned=_tasks(member.assignment, sources),
+        target=_tasks(member.target_assignment, sources),
+    )
+
+
+def _tasks(assignment: Message, sources: Mapping[str, tuple[str, ...]]) -> tuple[TopicPartition, ...]:
+    return tuple(
+        sorted(
+            TopicPartition(topic, partition)
+            for task in assignment.active_tasks
+            for topic in sources.get(task.subtopology_id, ())
+            for partition in task.partitions
+        )
+    )
+
+
+def source_topics(topology: Message | None) -> dict[str, tuple[str, ...]]:
+    """Subtopology id -> the topics it reads; empty while the topology is not known."""
+    if topology is None or topology.subtopologies is None:
+        return {}
+    return {
+        sub.subtopology_id: (*sub.source_topics, *(topic.name for topic in sub.repartition_source_topics))
+        for sub in topology.subtopologies
+    }
+
+
+def _host(client_host: str) -> str:
+    """The broker writes Java's `/10.0.0.1`; the slash is no part of the address."""
+    return client_host.removeprefix("/")

@@ -1,0 +1,47 @@
+"""The requests that kafka-python 3.0.12 lacks: KIP-848, KIP-932 and KIP-1071 describes, and share-group offsets.
+
+Each class reads its fields from `schemas/<class name>.json`; the facts in there are those of the message schemas in
+`kafka-clients` 4.3.1.
+"""
+
+from typing import Any
+
+from kafka.protocol.api_message import ApiMessage
+
+SCHEMAS = "lag.cluster.schemas"
+
+
+class ConsumerGroupDescribeRequest(ApiMessage, load_json=SCHEMAS):
+    """KIP-848: state, epochs and members of groups of type `consumer`."""
+
+
+class ConsumerGroupDescribeResponse(ApiMessage, load_json=SCHEMAS):
+    """Answer to `ConsumerGroupDescribeRequest`."""
+
+
+class ShareGroupDescribeRequest(ApiMessage, load_json=SCHEMAS):
+    """KIP-932: state, epochs and members of share groups."""
+
+
+class ShareGroupDescribeResponse(ApiMessage, load_json=SCHEMAS):
+    """Answer to `ShareGroupDescribeRequest`."""
+
+
+class StreamsGroupDescribeRequest(ApiMessage, load_json=SCHEMAS):
+    """KIP-1071: state, epochs, topology and members of streams groups."""
+
+
+class StreamsGroupDescribeResponse(ApiMessage, load_json=SCHEMAS):
+    """Answer to `StreamsGroupDescribeRequest`."""
+
+
+class DescribeShareGroupOffsetsRequest(ApiMessage, load_json=SCHEMAS):
+    """KIP-932: start offset per share partition; KIP-1226 (version 1): its lag."""
+
+
+class DescribeShareGroupOffsetsResponse(ApiMessage, load_json=SCHEMAS):
+    """Answer to `DescribeShareGroupOffsetsRequest`."""
+
+
+Message = Any
+"""A request or response of kafka-python, whose classes are made at run time from schemas and carry no types."""

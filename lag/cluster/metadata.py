@@ -1,0 +1,159 @@
+"""The cluster's brokers, topics and partition leaders; and what has become of topics that only commits still name."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kafka.errors import KafkaTimeoutError
+from kafka.future import Future
+from kafka.net.manager import KafkaConnectionManager
+from kafka.protocol.admin import DescribeConfigsRequest
+from kafka.protocol.metadata import MetadataRequest
+
+from lag.cluster.ends import Partitions
+from lag.cluster.groups import error_name
+from lag.cluster.messages import Message
+from lag.cluster.wire import BrokerFailed, Unsupported, Wire, chunks
+from lag.errors import ConnectError
+from lag.model import FOREVER, Broker, Topic
+
+HEDGE_S = 0.5
+"""A broker that has not answered for this long is not waited for alone: the next one is asked as well."""
+
+NO_LEADER = -1
+TOPIC_CONFIG = 2
+CONFIGS_CHUNK = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """`leaders`: topic -> leader's node id per partition (NO_LEADER where there is none)."""
+
+    cluster_id: str | None
+    controller: int | None
+    brokers: tuple[Broker, ...]
+    topics: dict[str, Topic]
+    leaders: dict[str, list[int]]
+
+
+async def fetch(wire: Wire, manager: KafkaConnectionManager) -> Metadata:
+    """The metadata of the first broker that gives it. Raises ConnectError when none does."""
+    waiting: list[Future] = []
+    nodes = wire.nodes()
+    while nodes or waiting:
+        if nodes:
+            waiting.append(wire.spawn(wire.ask, nodes.pop(0), _request()))
+        answered = await _first(manager, waiting, HEDGE_S if nodes else wire.deadline_s)
+        if answered is not None:
+            manager.cluster.update_metadata(answered)
+            return _parse(answered)
+        waiting = [future for future in waiting if not future.is_done]
+    reasons = "; ".join(sorted({problem.cause for problem in wire.failed.values()})) or "no broker is known"
+    raise ConnectError(f"No broker answers: {reasons}", "Check that the cluster runs")
+
+
+async def _first(manager: KafkaConnectionManager, waiting: list[Message], within_s: float) -> Message | None:
+    """The first answer among `waiting`; None when `within_s` passed or one more of them failed."""
+    either = Future()
+
+    def settle(_: object) -> None:
+        if not either.is_done:
+            either.success(None)
+
+    for future in waiting:
+        future.add_both(settle)
+    try:
+        await manager.wait_for(either, within_s * 1000)
+    except KafkaTimeoutError:
+        return None
+    return next((future.value for future in waiting if future.succeeded()), None)
+
+
+def _request(names: Iterable[str] | None = None) -> Message:
+    topics = None if names is None else [MetadataRequest.MetadataRequestTopic(name=name) for name in names]
+    return MetadataRequest(topics=topics, allow_auto_topic_creation=False, min_version=1)
+
+
+def _parse(answer: Message) -> Metadata:
+    leaders = {t.name: _leaders(t) for t in answer.topics if not t.error_code or t.partitions}
+    return Metadata(
+        cluster_id=getattr(answer, "cluster_id", None),
+        controller=None if answer.controller_id < 0 else answer.controller_id,
+        brokers=tuple(sorted((_broker(b) for b in answer.brokers), key=lambda b: b.node_id)),
+        topics={t.name: _topic(t, leaders[t.name]) for t in answer.topics if t.name in leaders},
+        leaders=leaders,
+    )
+
+
+def _broker(broker: Message) -> Broker:
+    return Broker(broker.node_id, broker.host, broker.port, broker.rack or None)
+
+
+def _leaders(topic: Message) -> list[int]:
+    leaders = [NO_LEADER] * (1 + max((p.partition_index for p in topic.partitions), default=-1))
+    for partition in topic.partitions:
+        leaders[partition.partition_index] = partition.leader_id
+    return leaders
+
+
+def _topic(topic: Message, leaders: list[int]) -> Topic:
+    identity = getattr(topic, "topic_id", None)
+    return Topic(
+        name=topic.name,
+        topic_id=str(identity) if identity is not None and identity.int else None,
+        partitions=len(leaders),
+        internal=bool(topic.is_internal),
+        leaderless=tuple(number for number, leader in enumerate(leaders) if leader == NO_LEADER),
+    )
+
+
+def by_leader(leaders: dict[str, list[int]], numbers: dict[str, int]) -> dict[int, Partitions]:
+    """Leader -> the partitions it leads, in the form that `ends.fetch` asks for."""
+    led: dict[int, list[tuple[str, int, list[int]]]] = defaultdict(list)
+    for name, nodes in leaders.items():
+        mine: dict[int, list[int]] = defaultdict(list)
+        for partition, node in enumerate(nodes):
+            if node != NO_LEADER:
+                mine[node].append(partition)
+        for node, partitions in mine.items():
+            led[node].append((name, numbers[name], partitions))
+    return dict(led)
+
+
+async def unauthorized(wire: Wire, names: list[str]) -> set[str]:
+    """Those of `names` that exist as far as we know but may not be described by us.
+
+    A request for all topics hides what we may not see; one that names a topic says so. Empty when nobody answers.
+    """
+    denied: set[str] = set()
+    for chunk in chunks(names, CONFIGS_CHUNK):
+        for node in wire.nodes():
+            try:
+                answer = await wire.ask(node, _request(chunk))
+            except (BrokerFailed, Unsupported):
+                continue
+            denied |= {t.name for t in answer.topics if "Authorization" in error_name(t.error_code)}
+            break
+    return denied
+
+
+async def retention(wire: Wire, names: list[str]) -> dict[str, int]:
+    """Topic -> retention.ms (FOREVER if nothing is deleted by age), for the topics whose settings we may read."""
+    found: dict[str, int] = {}
+    for chunk in chunks(names, CONFIGS_CHUNK):
+        resource = DescribeConfigsRequest.DescribeConfigsResource
+        keys = ["retention.ms", "cleanup.policy"]
+        ask = [resource(resource_type=TOPIC_CONFIG, resource_name=name, configuration_keys=keys) for name in chunk]
+        try:
+            answer = await wire.ask(next(iter(wire.nodes())), DescribeConfigsRequest(resources=ask))
+        except (BrokerFailed, Unsupported, StopIteration):
+            return found
+        found |= {r.resource_name: _retention(r) for r in answer.results if not r.error_code}
+    return found
+
+
+def _retention(result: Message) -> int:
+    values = {config.name: config.value for config in result.configs}
+    if "delete" not in (values.get("cleanup.policy") or "delete"):
+        return FOREVER
+    return max(FOREVER, int(values.get("retention.ms") or FOREVER))

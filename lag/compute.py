@@ -1,0 +1,201 @@
+"""Offsets -> lag and a verdict per partition, for every group at once. Pure: columns in, columns out.
+
+Rules (design.md, decisions 2 and 3): log end is the high watermark. A commit below the log start is behind by what is
+left in the log, and the records in between are lost, not lag. A commit beyond the end, a missing commit, a deleted
+topic or an end offset that could not be read give no number but a reason.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lag.model import LagTotal, PartitionProblem
+from lag.offsets import UNKNOWN, Codes, EndOffsets, Ints, OffsetTable, Problems, problem_code
+
+NO_COMMIT = problem_code(PartitionProblem.NO_COMMIT)
+BELOW_LOG_START = problem_code(PartitionProblem.BELOW_LOG_START)
+BEYOND_END = problem_code(PartitionProblem.BEYOND_END)
+TOPIC_DELETED = problem_code(PartitionProblem.TOPIC_DELETED)
+LEADERLESS = problem_code(PartitionProblem.LEADERLESS)
+UNAUTHORIZED = problem_code(PartitionProblem.UNAUTHORIZED)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """(group, topic, partition) rows as read, in any order; topic numbers index `names` of `Catalog`.
+
+    `committed` and `broker_lag` are UNKNOWN where there is none; `member` is the owner's index within its group.
+    """
+
+    group: Codes
+    topic: Codes
+    partition: Codes
+    committed: Ints
+    broker_lag: Ints
+    problem: Problems
+    member: Codes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EndRows:
+    """Answers to ListOffsets: `kind` 0 log start, 1 log end, 2 last stable."""
+
+    topic: Codes
+    partition: Codes
+    kind: NDArray[np.int8]
+    offset: Ints
+    problem: Problems
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Catalog:
+    """Every topic name that occurs. `leaders[name]` lists a live topic's leaders; `denied` may not be described."""
+
+    names: Sequence[str]
+    leaders: Mapping[str, Sequence[int]]
+    denied: frozenset[str] = frozenset()
+
+
+def end_offsets(catalog: Catalog, answers: EndRows, named: Rows) -> EndOffsets:
+    """One row per live partition, and per partition that only `named` still knows: deleted, or not ours to see."""
+    order = np.argsort(np.array(catalog.names, dtype=object), kind="stable")
+    rank = np.empty(len(order), dtype=np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    topics = tuple(catalog.names[i] for i in order)
+    live, leader = _live(topics, catalog.leaders)
+    keys = np.union1d(live, partition_key(rank[named.topic], named.partition))
+    ends = _empty_ends(topics, keys)
+    ends.leader[np.searchsorted(keys, live)] = leader
+    _place(ends, keys, rank, answers)
+    _mark_absent(ends, keys, live, catalog)
+    return ends
+
+
+def partition_key(topic: Codes, partition: Codes) -> Ints:
+    """Sorts like (topic, partition)."""
+    return (topic.astype(np.int64) << 32) | partition.astype(np.int64)
+
+
+def _live(topics: Sequence[str], leaders: Mapping[str, Sequence[int]]) -> tuple[Ints, Codes]:
+    """Keys of all partitions in the metadata, sorted, and their leaders."""
+    counts = np.array([len(leaders.get(name, ())) for name in topics], dtype=np.int64)
+    topic = np.repeat(np.arange(len(topics), dtype=np.int64), counts)
+    partition = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    nodes = np.fromiter((n for name in topics for n in leaders.get(name, ())), dtype=np.int32, count=len(topic))
+    return (topic << 32) | partition, nodes
+
+
+def _empty_ends(topics: tuple[str, ...], keys: Ints) -> EndOffsets:
+    n = len(keys)
+    return EndOffsets(
+        topics=topics,
+        topic=(keys >> 32).astype(np.int32),
+        partition=(keys & 0xFFFFFFFF).astype(np.int32),
+        leader=np.full(n, UNKNOWN, dtype=np.int32),
+        log_start=np.full(n, UNKNOWN, dtype=np.int64),
+        log_end=np.full(n, UNKNOWN, dtype=np.int64),
+        last_stable=np.full(n, UNKNOWN, dtype=np.int64),
+        problem=np.zeros(n, dtype=np.uint8),
+    )
+
+
+def _place(ends: EndOffsets, keys: Ints, rank: Codes, answers: EndRows) -> None:
+    """Put each answer into its column; of several for the same partition the last wins."""
+    at = np.searchsorted(keys, partition_key(rank[answers.topic], answers.partition))
+    for kind, column in enumerate((ends.log_start, ends.log_end, ends.last_stable)):
+        mine = (answers.kind == kind) & (answers.problem == 0)
+        column[at[mine]] = answers.offset[mine]
+    # The last stable offset never lies beyond the end; where it seems to, it was read later and the log has grown.
+    np.maximum(ends.log_end, ends.last_stable, out=ends.log_end, where=ends.log_end != UNKNOWN)
+    failed = (answers.problem != 0) & (answers.kind == 1)
+    ends.problem[at[failed]] = answers.problem[failed]
+    ends.problem[ends.log_end != UNKNOWN] = 0
+
+
+def _mark_absent(ends: EndOffsets, keys: Ints, live: Ints, catalog: Catalog) -> None:
+    absent = ~np.isin(keys, live, assume_unique=True)
+    ends.problem[absent] = TOPIC_DELETED
+    denied = np.array([name in catalog.denied for name in ends.topics], dtype=bool)
+    if denied.any():
+        ends.problem[absent & denied[ends.topic]] = UNAUTHORIZED
+    ends.problem[~absent & (ends.leader == UNKNOWN)] = LEADERLESS
+    unread = ~absent & (ends.problem == 0) & (ends.log_end == UNKNOWN)
+    ends.problem[unread] = problem_code(PartitionProblem.ERROR)
+
+
+def offset_table(at_ms: int, groups: int, catalog: Catalog, ends: EndOffsets, rows: Rows) -> OffsetTable:
+    """The rows sorted by (group, topic, partition), joined with the end offsets, each with its lag and verdict."""
+    position = {name: number for number, name in enumerate(ends.topics)}
+    rank = np.array([position[name] for name in catalog.names], dtype=np.int32)
+    keys = partition_key(ends.topic, ends.partition)
+    end = np.searchsorted(keys, partition_key(rank[rows.topic], rows.partition)).astype(np.int32)
+    order = _once(np.lexsort((end, rows.group)), end, rows.group)
+    end, group = end[order], rows.group[order]
+    committed, given = rows.committed[order], rows.broker_lag[order]
+    lag, lost, problem = verdicts(committed, given, rows.problem[order], ends, end)
+    return OffsetTable(
+        at_ms=at_ms,
+        ends=ends,
+        bounds=np.searchsorted(group, np.arange(groups + 1)).astype(np.int64),
+        end=end,
+        committed=committed,
+        lag=lag,
+        lost=lost,
+        problem=problem,
+        member=rows.member[order],
+    )
+
+
+def _once(order: NDArray[np.intp], end: Codes, group: Codes) -> NDArray[np.intp]:
+    """Each (group, partition) once, the last of equal ones: after a failed write to the offsets topic, Kafka 4.3.1
+    answers OffsetFetch with the same partition twice."""
+    last = np.ones(len(order), np.bool_)
+    last[:-1] = (group[order][1:] != group[order][:-1]) | (end[order][1:] != end[order][:-1])
+    once: NDArray[np.intp] = order[last]
+    return once
+
+
+def verdicts(
+    committed: Ints, broker_lag: Ints, given: Problems, ends: EndOffsets, end: Codes
+) -> tuple[Ints, Ints, Problems]:
+    """Lag (UNKNOWN where there is none), lost records and problem code of each row.
+
+    A share group's lag is the broker's own count (KIP-1226), as records may be acknowledged out of order.
+    Precedence of reasons: topic deleted or not ours to see (brokers then hide its commits as well), what reading the
+    group gave, no commit, what reading the end gave.
+    """
+    start, log_end, end_problem = ends.log_start[end], ends.log_end[end], ends.problem[end]
+    has_commit = committed != UNKNOWN
+    problem = np.where(has_commit, end_problem, NO_COMMIT).astype(np.uint8)
+    problem = np.where(given != 0, given, problem)
+    hidden = (end_problem == TOPIC_DELETED) | (end_problem == UNAUTHORIZED)
+    problem = np.where(hidden, end_problem, problem).astype(np.uint8)
+
+    sound = problem == 0
+    beyond = sound & (committed > log_end)
+    below = sound & (start != UNKNOWN) & (committed < start)
+    lag = np.where(sound & ~beyond, log_end - np.maximum(committed, start), UNKNOWN)
+    lag = np.where(sound & (broker_lag != UNKNOWN), broker_lag, lag)
+    lost = np.where(below, start - committed, 0)
+    problem[beyond], problem[below] = BEYOND_END, BELOW_LOG_START
+    return lag, lost, problem
+
+
+def totals(table: OffsetTable) -> list[LagTotal]:
+    """One sum per group, each saying for how many of its partitions the lag is known."""
+    is_known = table.lag != UNKNOWN
+    records = _sums(np.where(is_known, table.lag, 0), table.bounds)
+    known, lost = _sums(is_known.astype(np.int64), table.bounds), _sums(table.lost, table.bounds)
+    sizes = np.diff(table.bounds)
+    return [
+        LagTotal(records=r if k or not n else None, known=k, partitions=n, lost_records=x)
+        for r, k, n, x in zip(records.tolist(), known.tolist(), sizes.tolist(), lost.tolist(), strict=True)
+    ]
+
+
+def _sums(column: Ints, bounds: Ints) -> Ints:
+    """Sum per group; a group without rows sums to 0, which `reduceat` would get wrong."""
+    running = np.concatenate(([0], np.cumsum(column)))
+    return running[bounds[1:]] - running[bounds[:-1]]

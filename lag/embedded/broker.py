@@ -1,0 +1,264 @@
+"""A throw-away Apache Kafka cluster of one or three brokers on this machine's loopback address."""
+
+import logging
+import signal
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from lag.embedded import config, storage
+from lag.embedded.cache import cache_dir
+from lag.embedded.config import SaslSsl, TlsFiles
+from lag.embedded.jars import kafka_classpath
+from lag.embedded.java import Java, find_java
+from lag.embedded.keeper import Keeper, log_tail
+from lag.errors import EmbeddedError
+
+log = logging.getLogger(__name__)
+
+_READY = "Kafka Server started"  # BrokerServer's "to STARTED" is also logged when it could not bind its port
+_PORT_TAKEN = "java.net.BindException"
+_START_WITHIN_S = 60.0
+_LOOK_EVERY_S = 0.05
+_PORT_ATTEMPTS = 4
+_LOG_LINES = 15
+
+
+class PortTaken(Exception):
+    """Somebody took a port between our choosing it and the broker's binding it."""
+
+
+class Broker:
+    """One broker of an embedded cluster. Its node id is its number, from 1."""
+
+    def __init__(self, node_id: int, keeper: Keeper, folder: Path, command: Sequence[str]) -> None:
+        self.node_id = node_id
+        self.pid: int | None = None
+        self._name = f"broker-{node_id}"
+        self._keeper = keeper
+        self._log = folder / f"{self._name}.log"
+        self._command = [*command, "kafka.Kafka", str(folder / f"{self._name}.properties")]
+        self._log_from = 0
+
+    def spawn(self) -> None:
+        """Start the process without waiting until it serves."""
+        self._log_from = self._log.stat().st_size if self._log.exists() else 0
+        self.pid = self._keeper.start(self._name, self._command, self._log)
+
+    def serves(self) -> bool:
+        """Whether the broker has said that it serves.
+
+        Raises EmbeddedError with the last log lines when its process has ended, PortTaken when that is why it will.
+        """
+        code = self._keeper.poll(self._name)
+        said = self._said()
+        if _PORT_TAKEN in said:
+            raise PortTaken(f"A port of broker {self.node_id} is taken by another process")
+        if code is not None:
+            raise self.refusal(f"ended with exit code {code} before it was ready")
+        return _READY in said
+
+    def running(self) -> bool:
+        """Whether the process is there (paused or not)."""
+        return self.pid is not None and self._keeper.poll(self._name) is None
+
+    def pause(self) -> None:
+        """Freeze the process (SIGSTOP): connections stay open, nothing answers."""
+        self._keeper.signal(self._name, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let a frozen process go on (SIGCONT)."""
+        self._keeper.signal(self._name, signal.SIGCONT)
+
+    def kill(self) -> None:
+        """End the process at once (SIGKILL) and wait until it is gone; its data stays for `restart`."""
+        self._keeper.signal(self._name, signal.SIGKILL)
+        while self.running():
+            time.sleep(_LOOK_EVERY_S)
+
+    def restart(self) -> None:
+        """Kill the process if it is there, start it on the same ports and data, wait until it serves."""
+        if self.running():
+            self.kill()
+        self.spawn()
+        try:
+            _wait_until_all_serve([self])
+        except PortTaken as error:
+            raise EmbeddedError(str(error), "Start the cluster again: it then takes other ports.") from error
+
+    def log_tail(self, lines: int = _LOG_LINES) -> list[str]:
+        """The last lines that the broker wrote since its last start; frames of stack traces are left out."""
+        return log_tail(self._log, lines, self._log_from)
+
+    def _said(self) -> str:
+        if not self._log.exists():
+            return ""
+        with self._log.open("rb") as file:
+            file.seek(self._log_from)
+            return file.read().decode(errors="replace")
+
+    def refusal(self, what: str) -> EmbeddedError:
+        """The error that says what happened and shows the last log lines."""
+        tail = "\n".join(self.log_tail()) or "(it wrote nothing)"
+        return EmbeddedError(f"Broker {self.node_id} {what}", f"Its last log lines say why:\n{tail}")
+
+
+def _wait_until_all_serve(brokers: Sequence[Broker]) -> None:
+    # All are looked at in each round: one that died is told at once, not when the others gave up waiting for it.
+    deadline = time.monotonic() + _START_WITHIN_S
+    while waiting := [broker for broker in brokers if not broker.serves()]:
+        if time.monotonic() > deadline:
+            raise waiting[0].refusal(f"was not ready within {_START_WITHIN_S:.0f} s")
+        time.sleep(_LOOK_EVERY_S)
+
+
+class EmbeddedKafka:
+    """A cluster that lives as long as this object is open, and never longer than this process.
+
+        with EmbeddedKafka(brokers=1) as kafka:
+            connect(kafka.bootstrap_servers)
+
+    `properties` are broker properties that override ours. Internal topics have one replica per broker.
+    `sasl_ssl` adds a second listener. `heap_mb` is a broker's largest heap in MiB.
+    """
+
+    def __init__(
+        self,
+        brokers: int = 1,
+        *,
+        sasl_ssl: SaslSsl | None = None,
+        properties: Mapping[str, str] | None = None,
+        heap_mb: int = 512,
+        offsets_partitions: int = 50,
+        initial_rebalance_delay_ms: int = 500,
+        java: Java | None = None,
+        classpath: Sequence[Path] | None = None,
+    ) -> None:
+        self._brokers = brokers
+        self._heap_mb = heap_mb
+        self._java = java
+        self._classpath = classpath
+        self._sasl_ssl = sasl_ssl
+        self._asked = dict(properties or {})
+        self._defaults = {
+            "offsets.topic.num.partitions": str(offsets_partitions),
+            "group.initial.rebalance.delay.ms": str(initial_rebalance_delay_ms),
+        }
+        self._tls: TlsFiles | None = None
+        self._keeper: Keeper | None = None
+        self._ports: dict[int, config.Ports] = {}
+        self._nodes: dict[int, Broker] = {}
+
+    def start(self) -> Self:
+        """Fetch what is missing, start the brokers, wait until they serve. Raises EmbeddedError.
+
+        Whatever interrupts it, nothing is left running. A cluster that runs already is left as it is.
+        """
+        if self._keeper is not None:
+            return self
+        java = self._java or find_java()
+        classpath = list(self._classpath or kafka_classpath())
+        for _ in range(_PORT_ATTEMPTS):
+            try:
+                self._start_once(java, classpath)
+                return self
+            except PortTaken as error:
+                self.stop()
+                taken = str(error)
+            except BaseException:
+                self.stop()
+                raise
+        raise EmbeddedError(f"{taken}, {_PORT_ATTEMPTS} times over", "Free some ports between 20000 and 32000.")
+
+    def stop(self) -> None:
+        """End the brokers and remove their data. May be called at any time, and again."""
+        keeper, self._keeper = self._keeper, None
+        self._nodes = {}
+        if keeper is not None:
+            keeper.close()
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """`host:port,...` of the PLAINTEXT listeners."""
+        return ",".join(f"{config.HOST}:{ports.plaintext}" for ports in self._ports.values())
+
+    @property
+    def sasl_ssl_bootstrap_servers(self) -> str:
+        """`host:port,...` of the SASL_SSL listeners; empty without them."""
+        return ",".join(f"{config.HOST}:{p.sasl_ssl}" for p in self._ports.values() if p.sasl_ssl is not None)
+
+    @property
+    def tls(self) -> TlsFiles:
+        """The PEM files a client of the SASL_SSL listener needs, while the cluster runs."""
+        if self._tls is None:
+            raise EmbeddedError("This embedded Kafka has no SASL_SSL listener", "Give it sasl_ssl=SaslSsl(...).")
+        return self._tls
+
+    @property
+    def ca_file(self) -> Path:
+        """The certificate of the authority that signed the brokers'."""
+        return self.tls.ca
+
+    @property
+    def brokers(self) -> list[Broker]:
+        """The brokers, by node id."""
+        return list(self._nodes.values())
+
+    @property
+    def folder(self) -> Path:
+        """Where data and logs are while the cluster runs."""
+        if self._keeper is None or self._keeper.folder is None:
+            raise EmbeddedError("The embedded Kafka is not running", "Start it first.")
+        return self._keeper.folder
+
+    def broker(self, node_id: int) -> Broker:
+        """The broker with this node id, from 1."""
+        return self._nodes[node_id]
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _start_once(self, java: Java, classpath: list[Path]) -> None:
+        began = time.monotonic()
+        self._keeper = Keeper()
+        self._ports = config.free_ports(self._brokers, self._sasl_ssl is not None)
+        command = config.java_command(java.executable, self._heap_mb, classpath, self.folder)
+        self._write_files()
+        self._format(command, classpath)
+        self._nodes = {node: Broker(node, self._keeper, self.folder, command) for node in self._ports}
+        for broker in self._nodes.values():
+            broker.spawn()
+        _wait_until_all_serve(self.brokers)
+        log.info("Kafka is ready at %s after %.1f s", self.bootstrap_servers, time.monotonic() - began)
+
+    def _write_files(self) -> None:
+        (self.folder / "log4j2.properties").write_text(config.logging_properties())
+        shared = self._defaults | self._security() | self._asked
+        for node in self._ports:
+            own = config.node_properties(node, self._ports, self.folder / f"data-{node}") | shared
+            (self.folder / f"broker-{node}.properties").write_text(config.to_file(own))
+
+    def _security(self) -> dict[str, str]:
+        if self._sasl_ssl is None:
+            return {}
+        from lag.embedded.tls import write_tls_files  # late: cryptography is not needed without this listener
+
+        self._tls = write_tls_files(self.folder, self._sasl_ssl.certificate_valid_for)
+        return config.security_properties(self._sasl_ssl, self._tls)
+
+    def _format(self, command: list[str], classpath: list[Path]) -> None:
+        assert self._keeper is not None
+        checkpoint = storage.kept_checkpoint(cache_dir(), classpath)
+        usual = self._sasl_ssl is None and not self._asked
+        if not (usual and checkpoint.exists()):
+            users = self._sasl_ssl.users if self._sasl_ssl else {}
+            made = storage.make_checkpoint(self._keeper, self.folder, command, users)
+            checkpoint = storage.keep(made, checkpoint) if usual else made
+        storage.format_nodes(self.folder, list(self._ports), checkpoint)

@@ -1,0 +1,184 @@
+"""A small process that keeps the brokers of one embedded cluster, so that nothing outlives whoever started it.
+
+    python -m lag.embedded.supervisor PARENT_PID
+
+It owns a data folder in the temp dir and every process started in it. It reads one JSON request a line on stdin and
+answers each with one line on stdout. When stdin closes (the parent ended, however it ended), when a signal comes, or
+when the parent's id is no longer PARENT_PID, it kills the processes, removes the folder and ends. Its first line is
+`{"folder": PATH}`.
+
+Should it be killed itself, the kernel kills its processes (Linux), and the next supervisor removes the folder: a folder
+is in use as long as somebody holds the lock on it.
+
+Only the standard library is imported here, for the sake of a quick start.
+"""
+
+import ctypes
+import fcntl
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+PREFIX = "groupscope-kafka-"
+_UNBORN = ".groupscope-kafka-new-"
+_UNBORN_FOR_S = 60
+_LOOK_AT_PARENT_EVERY_S = 1.0
+_PR_SET_PDEATHSIG = 1
+_GONE_WITHIN_S = 10
+
+
+class Supervisor:
+    """The processes of one cluster by name, and their folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Do one request: `start` (name, command, log) -> pid; `poll` (name) -> code; `signal` (name, number)."""
+        name = request["name"]
+        match request["do"]:
+            case "start":
+                self._processes[name] = _start(request["command"], self._folder, Path(request["log"]))
+                return {"pid": self._processes[name].pid}
+            case "poll":
+                return {"code": self._processes[name].poll()}
+            case "signal":
+                self._processes[name].send_signal(request["number"])
+                return {}
+            case other:
+                raise ValueError(f"unknown request {other}")
+
+    def close(self) -> None:
+        """Kill every process and remove the folder. The data is thrown away: nothing need be written in order."""
+        for process in self._processes.values():
+            process.kill()
+        for process in self._processes.values():
+            process.wait()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _start(command: list[str], folder: Path, log: Path) -> subprocess.Popen[bytes]:
+    with log.open("ab") as output:
+        return subprocess.Popen(
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            preexec_fn=_die_with_parent if sys.platform == "linux" else None,
+        )
+
+
+def _die_with_parent() -> None:
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _make_folder() -> tuple[Path, int]:
+    """A new data folder and the descriptor that holds its lock; it gets its known name once it is locked."""
+    unborn = Path(tempfile.mkdtemp(prefix=_UNBORN))
+    lock = os.open(unborn, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    folder = unborn.with_name(PREFIX + unborn.name.removeprefix(_UNBORN))
+    unborn.rename(folder)
+    return folder, lock
+
+
+def sweep(where: Path) -> None:
+    """Remove the folders of supervisors that were killed, and whatever still runs in them."""
+    for folder in where.glob(f"{PREFIX}*"):
+        remove_if_abandoned(folder)
+    for folder in where.glob(f"{_UNBORN}*"):
+        with suppress(FileNotFoundError):
+            if time.time() - folder.stat().st_mtime > _UNBORN_FOR_S:
+                remove_if_abandoned(folder)
+
+
+def remove_if_abandoned(folder: Path) -> None:
+    """Remove a cluster's folder, and whatever still runs in it, unless a supervisor holds it."""
+    try:
+        lock = os.open(folder, os.O_RDONLY)
+    except OSError:  # somebody else's, or gone meanwhile
+        return
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _kill_all_in(folder)
+        shutil.rmtree(folder, ignore_errors=True)
+    except BlockingIOError:
+        return
+    finally:
+        os.close(lock)
+
+
+def _kill_all_in(folder: Path) -> None:
+    import psutil
+
+    running = [p for p in psutil.process_iter(["cmdline"]) if any(str(folder) in a for a in p.info["cmdline"] or ())]
+    for process in running:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+    psutil.wait_procs(running, timeout=_GONE_WITHIN_S)
+
+
+def _serve(supervisor: Supervisor, parent: int, signalled: int) -> None:
+    pending = b""
+    while os.getppid() == parent:
+        ready, _, _ = select.select([0, signalled], [], [], _LOOK_AT_PARENT_EVERY_S)
+        arrived = os.read(0, 65536) if 0 in ready else None
+        if signalled in ready or arrived == b"":
+            return
+        *lines, pending = (pending + (arrived or b"")).split(b"\n")
+        for line in lines:
+            _say(_answer_or_say_why(supervisor, json.loads(line)))
+
+
+def _answer_or_say_why(supervisor: Supervisor, request: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return supervisor.answer(request)
+    except OSError as error:
+        return {"error": f"{error.strerror or error}: {error.filename}" if error.filename else str(error)}
+
+
+def _say(answer: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.flush()
+
+
+def _catch_signals() -> int:
+    """Turn SIGTERM, SIGINT and SIGHUP into bytes on the descriptor returned: nothing is ever cut off half done."""
+    readable, writable = os.pipe()
+    os.set_blocking(writable, False)
+    signal.set_wakeup_fd(writable)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda _number, _frame: None)
+    return readable
+
+
+def main(parent: int) -> None:
+    """Serve until the parent is gone or a signal comes; then clean up."""
+    signalled = _catch_signals()
+    sweep(Path(tempfile.gettempdir()))
+    folder, lock = _make_folder()
+    supervisor = Supervisor(folder)
+    try:
+        _say({"folder": str(folder)})
+        _serve(supervisor, parent, signalled)
+    except BrokenPipeError:
+        return
+    finally:
+        supervisor.close()
+        os.close(lock)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

@@ -1,0 +1,25 @@
+"""A shop and its payments on an embedded Kafka: real producers and consumers, healthy and sick ones, forever.
+
+    with EmbeddedKafka(properties=BROKER_PROPERTIES) as kafka, Workload(kafka.bootstrap_servers) as workload:
+        workload.wait_ready()
+        workload.controls.kill_member("order-fulfilment-1")
+
+`describe()` says which group shows what. No Kafka client is imported into the process that starts it.
+"""
+
+from lag.embedded.workload.cases import Case, describe
+from lag.embedded.workload.controls import Controls, DemoMember, DemoTopic, Readiness, Running
+from lag.embedded.workload.plan import BROKER_PROPERTIES
+from lag.embedded.workload.process import Workload
+
+__all__ = [
+    "BROKER_PROPERTIES",
+    "Case",
+    "Controls",
+    "DemoMember",
+    "DemoTopic",
+    "Readiness",
+    "Running",
+    "Workload",
+    "describe",
+]

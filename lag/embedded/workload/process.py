@@ -1,0 +1,136 @@
+"""Start the workload beside us as a process of its own, and end it."""
+
+import importlib.util
+import json
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from types import TracebackType
+from typing import IO, Self
+
+from lag.embedded.workload.controls import Controls
+from lag.errors import EmbeddedError
+
+KEY_ENVIRONMENT = "GROUPSCOPE_DEMO_KEY"
+STOP_S = 10.0
+SESSION_S = 2.0
+POLL_S = 0.1
+LAST_BYTES = 4000
+
+
+class Workload:
+    """The demo shop on an embedded Kafka. It ends with `stop`, and by itself when this process dies.
+
+    The workload watches a pipe that only this process holds; its members end with it.
+    EmbeddedError when it cannot run: confluent-kafka is missing, or the Kafka is not an empty one on this machine.
+    """
+
+    def __init__(self, bootstrap_servers: str) -> None:
+        self._bootstrap_servers = bootstrap_servers
+        self._process: subprocess.Popen[bytes] | None = None
+        self._controls: Controls | None = None
+        self._log: IO[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.stop()
+
+    @property
+    def controls(self) -> Controls:
+        """The panel's actions. EmbeddedError before `start`."""
+        if self._controls is None:
+            raise EmbeddedError("The demo workload has not been started", "Call start() first.")
+        return self._controls
+
+    @property
+    def pid(self) -> int | None:
+        """The process id of the workload, None unless it runs."""
+        return None if self._process is None else self._process.pid
+
+    def start(self) -> None:
+        """Start to set the scene; `wait_ready` tells when it is set."""
+        if importlib.util.find_spec("confluent_kafka") is None:
+            raise EmbeddedError("The demo workload needs confluent-kafka", "Install groupscope with the extra `demo`.")
+        key = secrets.token_bytes(32)
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115  (closed in stop; it has no name that could be left)
+        self._process = self._spawn(key)
+        self._controls = Controls(self._port(self._process), key)
+
+    def wait_ready(self, timeout_s: float = 60.0) -> None:
+        """Return when every case shows what it should. EmbeddedError if the set-up failed or takes longer."""
+        deadline_s = time.monotonic() + timeout_s
+        while True:
+            self._check_alive()
+            state = self.controls.readiness()
+            if state.failure:
+                raise EmbeddedError(f"The demo workload could not be set up: {state.failure}")
+            if state.ready:
+                return
+            if time.monotonic() > deadline_s:
+                waiting = ", ".join(state.waiting) or "the first records"
+                raise EmbeddedError(f"The demo workload is not ready after {timeout_s:.0f} s; it waits for {waiting}")
+            time.sleep(POLL_S)
+
+    def stop(self) -> None:
+        """Let the members leave their groups, and end everything. Safe to call twice."""
+        process, log = self._process, self._log
+        self._process = self._log = self._controls = None
+        if process is None or log is None:
+            return
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()
+        try:
+            process.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        _end_session(process.pid)
+        log.close()
+
+    def _spawn(self, key: bytes) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "lag.embedded.workload", "--bootstrap-server", self._bootstrap_servers],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            env=os.environ | {KEY_ENVIRONMENT: key.hex(), "MALLOC_ARENA_MAX": "2"},
+            start_new_session=True,
+        )
+
+    def _port(self, process: subprocess.Popen[bytes]) -> int:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        if not line:
+            process.wait(STOP_S)
+            self._check_alive()
+        return int(json.loads(line)["port"])
+
+    def _check_alive(self) -> None:
+        if self._process is not None and self._process.poll() is not None:
+            raise EmbeddedError(f"The demo workload has ended by itself: {self._last_lines()}", "Start it again.")
+
+    def _last_lines(self) -> str:
+        if self._log is None:
+            return "it wrote nothing"
+        self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - LAST_BYTES))
+        return self._log.read().decode(errors="replace").strip() or "it wrote nothing"
+
+
+def _end_session(leader: int) -> None:
+    """Wait until the processes of the workload's session are gone, and kill those that stay."""
+    deadline_s = time.monotonic() + SESSION_S
+    try:
+        while time.monotonic() < deadline_s:
+            os.killpg(leader, 0)
+            time.sleep(POLL_S / 10)
+        os.killpg(leader, signal.SIGKILL)
+    except ProcessLookupError:
+        return

@@ -1,0 +1,50 @@
+"""What can go wrong, as one small tree.
+
+GroupscopeError                 everything we raise on purpose; str() is one sentence: the cause, then the mend
+├── ConfigError                 a setting, a file or a flag is wrong (the key or line is named, a value never)
+├── ConnectError                no broker could be reached, or none would talk to us
+│   ├── AddressError            unknown host, refused port, unreachable network
+│   ├── ProtocolMismatch        TLS against plaintext, or the reverse, or not a Kafka broker
+│   ├── CertificateError        the broker's certificate, or ours, is expired, unknown or for another host
+│   └── AuthenticationError     the broker refuses who we say we are
+└── EmbeddedError               the Kafka on this machine: no Java, a jar that fails its checksum, a broker that dies
+
+Partial failure is not an exception: it arrives as `lag.model.Problem` beside the data that did arrive.
+"""
+
+
+class GroupscopeError(Exception):
+    """Base of all errors that are shown to people; `cause` says what happened, `mend` what to do."""
+
+    def __init__(self, cause: str, mend: str = "") -> None:
+        super().__init__(f"{cause.rstrip('.')}. {mend}".strip() if mend else cause)
+        self.cause = cause
+        self.mend = mend
+
+
+class ConfigError(GroupscopeError):
+    """A setting, a file or a flag is wrong."""
+
+
+class ConnectError(GroupscopeError):
+    """No broker could be reached, or none would talk to us."""
+
+
+class AddressError(ConnectError):
+    """Unknown host, refused port or unreachable network."""
+
+
+class ProtocolMismatch(ConnectError):
+    """TLS against a plaintext listener, the reverse, or something that is not a Kafka broker."""
+
+
+class CertificateError(ConnectError):
+    """A certificate is expired, unknown or for another host."""
+
+
+class AuthenticationError(ConnectError):
+    """The broker refuses our credentials."""
+
+
+class EmbeddedError(GroupscopeError):
+    """The Kafka on this machine could not be fetched, started or stopped."""

@@ -1,0 +1,240 @@
+"""What a cluster says at one moment: brokers, groups, members, offsets, and what could not be read.
+
+Everything here is immutable. Unknown is None, and a reason stands beside it; it is never 0.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from assignors.model import TopicPartition
+
+if TYPE_CHECKING:
+    from lag.offsets import OffsetTable
+
+OURS_PREFIX = "groupscope-internal-"
+"""Group ids of our own readers begin with this; they are marked, and hidden from lists until asked for."""
+
+
+def is_ours(group_id: str) -> bool:
+    """Whether groupscope itself made that group."""
+    return group_id.startswith(OURS_PREFIX)
+
+
+class PartitionProblem(StrEnum):
+    """Why a partition's lag is not the plain difference of two offsets (design.md, decision 2).
+
+    Only BELOW_LOG_START comes with a number of records behind: from the log start, the rest being lost.
+    """
+
+    NO_COMMIT = "no_commit"
+    BELOW_LOG_START = "below_log_start"
+    BEYOND_END = "beyond_end"
+    TOPIC_DELETED = "topic_deleted"
+    LEADERLESS = "leaderless"
+    UNAUTHORIZED = "unauthorized"
+    TIMEOUT = "timeout"
+    ERROR = "error"
+
+
+class Remainder(StrEnum):
+    """What a read_committed consumer would still get between a committed offset and the log end."""
+
+    RECORDS = "records"
+    MARKERS_ONLY = "markers_only"
+    UNKNOWN = "unknown"
+
+
+class GroupType(StrEnum):
+    """Kafka's group types (`org.apache.kafka.common.GroupType`), in lower case."""
+
+    CLASSIC = "classic"
+    CONSUMER = "consumer"
+    SHARE = "share"
+    STREAMS = "streams"
+    UNKNOWN = "unknown"
+
+
+class Scope(StrEnum):
+    """What a problem is about."""
+
+    CLUSTER = "cluster"
+    BROKER = "broker"
+    GROUP = "group"
+    TOPIC = "topic"
+    PARTITION = "partition"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that could not be read: `kind` is a short stable word, `subject` names the broker, group or topic.
+
+    `cause` and `mend` are sentences for people. `affected` counts what is unknown because of it, if that is known.
+    """
+
+    kind: str
+    scope: Scope
+    subject: str
+    cause: str
+    mend: str = ""
+    affected: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.scope} {self.subject}: {self.cause}. {self.mend}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Broker:
+    """A broker as the cluster metadata names it, and how it answered: `error` is None if it did."""
+
+    node_id: int
+    host: str
+    port: int
+    rack: str | None = None
+    error: str | None = None
+    requests: int = 0
+    busy_s: float = 0.0
+    version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member of a live group.
+
+    `epoch` is the KIP-848 member epoch; None for classic members, whose generation no request tells.
+    `owned` is what a classic member claimed in its last JoinGroup (None: it does not say);
+    `assigned` is what it has now, `target` what it shall have (KIP-848 only, else None).
+    `problem` is set when its subscription or assignment bytes could not be decoded.
+    """
+
+    member_id: str
+    client_id: str = ""
+    host: str = ""
+    instance_id: str | None = None
+    rack: str | None = None
+    epoch: int | None = None
+    topics: tuple[str, ...] = ()
+    topic_regex: str | None = None
+    assigned: tuple[TopicPartition, ...] = ()
+    target: tuple[TopicPartition, ...] | None = None
+    owned: tuple[TopicPartition, ...] | None = None
+    generation: int | None = None
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionLag:
+    """One group's position in one partition; every offset and `lag_records` is None when unknown.
+
+    `log_end` is the high watermark, `last_stable` the last stable offset; where it is lower, an open
+    transaction holds readers of committed data back. `lost_records` counts records that were deleted before the
+    group committed them. `problem` says why `lag_records` is None, or qualifies it (BELOW_LOG_START).
+    """
+
+    tp: TopicPartition
+    committed: int | None
+    log_start: int | None
+    log_end: int | None
+    last_stable: int | None
+    lag_records: int | None
+    member_id: str | None
+    at_ms: int
+    problem: PartitionProblem | None = None
+    lost_records: int = 0
+
+    @property
+    def held_records(self) -> int:
+        """Records between the last stable offset and the log end: held by an open transaction."""
+        if self.last_stable is None or self.log_end is None:
+            return 0
+        return max(0, self.log_end - self.last_stable)
+
+
+@dataclass(frozen=True, slots=True)
+class LagTotal:
+    """A sum that says what it covers: `records` is None when `known` is 0 of more than 0 partitions."""
+
+    records: int | None
+    known: int
+    partitions: int
+    lost_records: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSnapshot:
+    """One group at one moment.
+
+    `state` is the broker's word for it. `epoch` is the group epoch (KIP-848, share, streams; None for classic),
+    `assignment_epoch` that of the target assignment. `partitions` holds one entry per partition that is
+    committed, assigned or, for a subscribed group, part of a subscribed topic; sorted by (topic, partition).
+    `complete` is False when anything of the group could not be read; `problems` says what.
+    `ours` marks groups that groupscope's own readers make.
+    """
+
+    cluster: str
+    group_id: str
+    type: GroupType
+    state: str
+    coordinator: int | None
+    assignor: str | None
+    epoch: int | None
+    members: tuple[Member, ...]
+    partitions: Sequence[PartitionLag]
+    at_ms: int
+    complete: bool = True
+    assignment_epoch: int | None = None
+    problems: tuple[Problem, ...] = ()
+    ours: bool = False
+
+
+FOREVER = -1
+"""A retention time of a topic whose records are not deleted by age (Kafka's own word for it)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A topic of the live cluster; `leaderless` lists partitions that have no leader.
+
+    `retention_ms` is FOREVER when nothing is deleted by age, None while not known.
+    """
+
+    name: str
+    topic_id: str | None
+    partitions: int
+    internal: bool = False
+    leaderless: tuple[int, ...] = ()
+    retention_ms: int | None = None
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSnapshot:
+    """All that one poll read. `groups` is sorted by id; `offsets` holds every partition's numbers as columns.
+
+    `complete` is False when any broker, group or partition failed; `problems` says which and why.
+    """
+
+    cluster: str
+    cluster_id: str | None
+    number: int
+    at_ms: int
+    took_s: float
+    complete: bool
+    brokers: tuple[Broker, ...]
+    controller: int | None
+    groups: tuple[GroupSnapshot, ...]
+    topics: Mapping[str, Topic]
+    offsets: "OffsetTable"
+    problems: tuple[Problem, ...] = ()
+    by_group: Mapping[str, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        index = {g.group_id: i for i, g in enumerate(self.groups)}
+        object.__setattr__(self, "by_group", MappingProxyType(index))
+
+    def group(self, group_id: str) -> GroupSnapshot | None:
+        """The group of that id, or None."""
+        at = self.by_group.get(group_id)
+        return None if at is None else self.groups[at]

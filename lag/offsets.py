@@ -1,0 +1,128 @@
+"""Offsets as columns: half a million group partitions fit in a few megabytes and are computed at once.
+
+`EndOffsets` has one row per partition of the cluster, `OffsetTable` one per (group, partition), laid out group by
+group. -1 stands for "not known" inside the columns only; whoever reads a row gets None and a reason.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assignors.model import TopicPartition
+from lag.model import PartitionLag, PartitionProblem
+
+Ints = NDArray[np.int64]
+Codes = NDArray[np.int32]
+Problems = NDArray[np.uint8]
+
+UNKNOWN = -1
+"""An offset, leader or owner that is not known, inside a column."""
+
+PROBLEM_CODES: tuple[PartitionProblem | None, ...] = (None, *PartitionProblem)
+"""A problem column holds indexes into this tuple; 0 is "no problem"."""
+
+
+def problem_code(problem: PartitionProblem | None) -> int:
+    """The number that stands for `problem` in a column."""
+    return PROBLEM_CODES.index(problem)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EndOffsets:
+    """Every partition known to the metadata or named by a commit, sorted by (topic, partition).
+
+    Arrays of equal length: `topic` (index into `topics`), `partition`, `leader` (node id), `log_start`, `log_end`
+    (high watermark), `last_stable`, `problem` (code). `topics` is sorted; names not in the metadata are deleted topics.
+    """
+
+    topics: tuple[str, ...]
+    topic: Codes
+    partition: Codes
+    leader: Codes
+    log_start: Ints
+    log_end: Ints
+    last_stable: Ints
+    problem: Problems
+
+    def __len__(self) -> int:
+        return len(self.topic)
+
+    def tp(self, row: int) -> TopicPartition:
+        """The partition of that row."""
+        return TopicPartition(self.topics[self.topic[row]], int(self.partition[row]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OffsetTable:
+    """What every group has committed where, beside the end offsets.
+
+    Group i of the snapshot has the rows `bounds[i]:bounds[i + 1]`. Arrays of equal length: `end` (row in `ends`),
+    `committed`, `lag`, `lost`, `problem` (code), `member` (index into that group's members).
+    """
+
+    at_ms: int
+    ends: EndOffsets
+    bounds: Ints
+    end: Codes
+    committed: Ints
+    lag: Ints
+    lost: Ints
+    problem: Problems
+    member: Codes
+
+    def __len__(self) -> int:
+        return len(self.end)
+
+    def rows(self, group: int) -> slice:
+        """The rows of group number `group`."""
+        return slice(int(self.bounds[group]), int(self.bounds[group + 1]))
+
+
+class PartitionRows(Sequence[PartitionLag]):
+    """The rows of one group, made into `PartitionLag` only when somebody looks at them."""
+
+    __slots__ = ("_member_ids", "_rows", "_table")
+
+    def __init__(self, table: OffsetTable, rows: slice, member_ids: Sequence[str]) -> None:
+        self._table = table
+        self._rows = range(rows.start, rows.stop)
+        self._member_ids = member_ids
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, at: int) -> PartitionLag: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[PartitionLag]: ...
+    def __getitem__(self, at: int | slice) -> PartitionLag | Sequence[PartitionLag]:
+        if isinstance(at, slice):
+            return tuple(self._row(row) for row in self._rows[at])
+        return self._row(self._rows[at])
+
+    def __iter__(self) -> Iterator[PartitionLag]:
+        return map(self._row, self._rows)
+
+    def _row(self, row: int) -> PartitionLag:
+        table, ends = self._table, self._table.ends
+        end, member = int(table.end[row]), int(table.member[row])
+        return PartitionLag(
+            tp=ends.tp(end),
+            committed=known(table.committed[row]),
+            log_start=known(ends.log_start[end]),
+            log_end=known(ends.log_end[end]),
+            last_stable=known(ends.last_stable[end]),
+            lag_records=known(table.lag[row]),
+            member_id=None if member == UNKNOWN else self._member_ids[member],
+            at_ms=table.at_ms,
+            problem=PROBLEM_CODES[table.problem[row]],
+            lost_records=int(table.lost[row]),
+        )
+
+
+def known(value: np.int64) -> int | None:
+    """A column's value as a number, or None where it is not known."""
+    return None if value == UNKNOWN else int(value)

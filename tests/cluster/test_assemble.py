@@ -1,0 +1,89 @@
+"""Answers of brokers -> a snapshot: cases that a real broker shows only by chance."""
+
+import pytest
+
+from assignors.model import TopicPartition as TP
+from lag.cluster.assemble import Read, beyond_end, snapshot
+from lag.cluster.ends import LOG_END, LOG_START
+from lag.cluster.metadata import Metadata
+from lag.cluster.raw import Commits, Ends, RawGroup
+from lag.model import ClusterSnapshot, GroupType, Member, PartitionProblem, Problem, Scope, Topic
+
+
+def group(group_id: str, *members: Member, kind: GroupType = GroupType.CLASSIC) -> RawGroup:
+    return RawGroup(group_id, kind, "Stable" if members else "Empty", coordinator=1, members=members)
+
+
+def member(member_id: str, *owned: tuple[str, int], topics: tuple[str, ...] = ()) -> Member:
+    return Member(member_id, topics=topics, assigned=tuple(TP(*tp) for tp in owned))
+
+
+def read(groups: list[RawGroup], commits: Commits, ends: Ends, leaders: dict[str, list[int]]) -> ClusterSnapshot:
+    topics = {name: Topic(name, None, len(nodes)) for name, nodes in leaders.items()}
+    metadata = Metadata("id", 1, (), topics, leaders)
+    return snapshot(Read("test", 1, 5, 0.1, metadata, (), groups, commits, ends))
+
+
+def ends_of(commits: Commits, **log_ends: list[int]) -> Ends:
+    ends = Ends()
+    for topic, offsets in log_ends.items():
+        for partition, offset in enumerate(offsets):
+            ends.add(commits.topic_number(topic), partition, LOG_START, 0)
+            ends.add(commits.topic_number(topic), partition, LOG_END, offset)
+    return ends
+
+
+def test_cluster_without_groups_and_topics_is_an_empty_snapshot() -> None:
+    found = read([], Commits({}), Ends(), {})
+    assert (found.groups, len(found.offsets), found.complete) == ((), 0, True)
+
+
+def test_group_whose_commits_could_not_be_read_still_shows_who_owns_what() -> None:
+    commits = Commits({"a": 0})
+    frozen = group("g", member("m", ("a", 1)))
+    frozen.offsets_problem = PartitionProblem.TIMEOUT
+    frozen.problems.append(Problem("offsets_unread", Scope.GROUP, "g", "its coordinator is silent"))
+    (found,) = read([frozen], commits, ends_of(commits, a=[10, 20]), {"a": [1, 1]}).groups
+    assert [(r.tp.partition, r.member_id, r.log_end, r.lag_records, r.problem) for r in found.partitions] == [
+        (1, "m", 20, None, PartitionProblem.TIMEOUT)
+    ]
+    assert not found.complete
+
+
+def test_subscribed_partition_that_nobody_owns_or_committed_is_listed() -> None:
+    commits = Commits({"a": 0})
+    commits.add(commits.add_group(joining := group("g", member("m", topics=("a",)))), 0, 1, 7)
+    (found,) = read([joining], commits, ends_of(commits, a=[9, 9]), {"a": [1, 1]}).groups
+    assert [(r.tp.partition, r.committed, r.member_id) for r in found.partitions] == [(0, None, None), (1, 7, None)]
+
+
+def test_share_partition_of_two_members_has_no_single_owner() -> None:
+    commits = Commits({"a": 0})
+    both = group("g", member("m", ("a", 0)), member("n", ("a", 0)), kind=GroupType.SHARE)
+    commits.add(commits.add_group(both), 0, 0, 4, lag=3)
+    (found,) = read([both], commits, ends_of(commits, a=[9]), {"a": [1]}).groups
+    assert [(r.committed, r.lag_records, r.member_id) for r in found.partitions] == [(4, 3, None)]
+
+
+def test_rows_of_groups_read_in_any_order_end_up_with_their_group() -> None:
+    commits = Commits({"a": 0})
+    last, first = group("z"), group("b")
+    commits.add(commits.add_group(last), 0, 0, 1)
+    commits.add(commits.add_group(first), 0, 0, 2)
+    found = read([last, first], commits, ends_of(commits, a=[9]), {"a": [1]})
+    assert [(g.group_id, g.partitions[0].committed) for g in found.groups] == [("b", 2), ("z", 1)]
+
+
+@pytest.mark.parametrize(("committed", "expected"), [(9, []), (10, []), (11, [("a", 1)])])
+def test_commit_beyond_the_end_that_was_read_asks_for_a_second_look(
+    committed: int, expected: list[tuple[str, int]]
+) -> None:
+    commits = Commits({"a": 0, "unread": 1})
+    number = commits.add_group(group("g"))
+    commits.add(number, 0, 1, committed)
+    commits.add(number, 1, 0, 99)
+    assert beyond_end(commits, ends_of(commits, a=[5, 10])) == expected
+
+
+def test_no_commits_ask_for_no_second_look() -> None:
+    assert beyond_end(Commits({}), Ends()) == []

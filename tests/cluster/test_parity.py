@@ -1,0 +1,208 @@
+"""Our snapshot equals what Kafka's own tools say, field by field, on every group of the demo.
+
+Records arrive and are committed all the time, so an answer of theirs is compared where ours from just before and just
+after it agree; rounds go on until every group has been compared.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from lag.cluster.reader import ClusterReader, open_reader
+from lag.cluster.settings import load_settings
+from lag.embedded.workload import describe
+from lag.model import ClusterSnapshot, GroupSnapshot, GroupType, PartitionLag, PartitionProblem
+from tests.conftest import Demo
+from tests.oracle import consumer_groups as oracle
+from tests.support.waiting import wait_until
+
+pytestmark = [pytest.mark.broker, pytest.mark.usefixtures("java_classes")]
+
+DELETED = {case.group_id for case in describe() if case.problem is PartitionProblem.TOPIC_DELETED}
+SHARED = {case.group_id for case in describe() if case.type is GroupType.SHARE}
+PLAIN = sorted({case.group_id for case in describe()} - DELETED - SHARED)
+
+
+@pytest.fixture
+def reader(demo: Demo) -> Iterator[ClusterReader]:
+    made = open_reader(load_settings(demo.kafka.bootstrap_servers, None, {}), "demo")
+    yield made
+    made.close()
+
+
+Rows = dict[tuple[str, str, int], Any]
+
+
+def agreed(reader: ClusterReader, ask: Callable[[], Rows], ours: Callable[[ClusterSnapshot], Rows]) -> Rows:
+    """Theirs for every key of ours, each taken while ours stood still; fails on the first that differs."""
+    seen: Rows = {}
+
+    def round_of_questions() -> bool:
+        before, theirs, after = ours(reader.read(1, 0)), ask(), ours(reader.read(2, 0))
+        still = {key for key, value in before.items() if after.get(key) == value}
+        assert {key: theirs.get(key) for key in still} == {key: before[key] for key in still}
+        assert not set(theirs) - set(before) - set(after)
+        seen.update({key: theirs[key] for key in still})
+        return set(before) <= set(seen)
+
+    wait_until(round_of_questions, within_s=120, every_s=0)
+    return seen
+
+
+def plain_rows(snapshot: ClusterSnapshot) -> Iterator[tuple[GroupSnapshot, PartitionLag]]:
+    """Rows that the tool prints: it leaves out partitions that are neither committed nor owned."""
+    for group_id in PLAIN:
+        group = snapshot.group(group_id)
+        assert group is not None
+        for row in group.partitions:
+            if row.committed is not None or row.member_id is not None:
+                yield group, row
+
+
+def test_offsets_lag_and_owner_of_every_partition(demo: Demo, reader: ClusterReader) -> None:
+    def ours(snapshot: ClusterSnapshot) -> Rows:
+        return {
+            (group.group_id, row.tp.topic, row.tp.partition): (
+                row.committed,
+                row.log_end,
+                plain_lag(row),
+                *owner(group, row),
+            )
+            for group, row in plain_rows(snapshot)
+        }
+
+    def theirs() -> Rows:
+        rows = oracle.offsets(demo.kafka.bootstrap_servers, PLAIN)
+        return {
+            (r.group, r.topic, r.partition): (r.committed, r.log_end, r.lag, r.member_id, r.host, r.client_id)
+            for r in rows
+        }
+
+    compared = agreed(reader, theirs, ours)
+    assert {group for group, _, _ in compared} == set(PLAIN)
+
+
+def plain_lag(row: PartitionLag) -> int | None:
+    """The tool's lag is log end - committed whatever they are: lost records count, and it may be negative."""
+    return None if row.committed is None or row.log_end is None else row.log_end - row.committed
+
+
+def owner(group: GroupSnapshot, row: PartitionLag) -> tuple[str | None, str | None, str | None]:
+    by_id = {member.member_id: member for member in group.members}
+    member = by_id.get(row.member_id or "")
+    return (member.member_id, member.host, member.client_id) if member else (None, None, None)
+
+
+def test_lag_is_the_tools_lag_unless_records_are_lost_or_the_log_was_cut(reader: ClusterReader) -> None:
+    differing = set()
+    for group, row in plain_rows(reader.read(1, 0)):
+        if row.lag_records == plain_lag(row):
+            continue
+        differing.add(group.group_id)
+        if row.problem is PartitionProblem.BELOW_LOG_START:
+            assert row.lag_records is not None
+            assert row.lag_records + row.lost_records == plain_lag(row)
+        else:
+            assert (row.problem, row.lag_records) == (PartitionProblem.BEYOND_END, None)
+            assert (plain_lag(row) or 0) < 0
+    cases = (PartitionProblem.BELOW_LOG_START, PartitionProblem.BEYOND_END)
+    assert differing == {case.group_id for case in describe() if case.problem in cases}
+
+
+def test_state_assignor_coordinator_and_number_of_members(demo: Demo, reader: ClusterReader) -> None:
+    def ours(snapshot: ClusterSnapshot) -> Rows:
+        found = [group for group in snapshot.groups if group.group_id in PLAIN]
+        return {(g.group_id, "", 0): (g.coordinator, g.assignor, g.state, len(g.members)) for g in found}
+
+    def theirs() -> Rows:
+        states = oracle.states(demo.kafka.bootstrap_servers, PLAIN)
+        return {(s.group, "", 0): (s.coordinator, s.assignor, s.state, s.members) for s in states}
+
+    assert {group for group, _, _ in agreed(reader, theirs, ours)} == set(PLAIN)
+
+
+def described(groups: Sequence[GroupSnapshot]) -> Rows:
+    """As `oracle.JavaGroup`, in its own words."""
+    return {(group.group_id, "", 0): java_group(group) for group in groups}
+
+
+def java_group(group: GroupSnapshot) -> oracle.JavaGroup:
+    members = tuple(
+        oracle.JavaMember(
+            member_id=member.member_id,
+            instance_id=member.instance_id,
+            client_id=member.client_id,
+            host=member.host,
+            epoch=member.epoch,
+            assigned=tuple((tp.topic, tp.partition) for tp in member.assigned),
+            target=None if member.target is None else tuple((tp.topic, tp.partition) for tp in member.target),
+        )
+        for member in sorted(group.members, key=lambda member: member.member_id)
+    )
+    assignor = None if group.type is GroupType.SHARE else group.assignor
+    return oracle.JavaGroup(
+        group.state, assignor, group.epoch, group.assignment_epoch, group.coordinator or -1, members
+    )
+
+
+def test_members_epochs_and_targets_of_classic_and_kip_848_groups(demo: Demo, reader: ClusterReader) -> None:
+    ids = sorted({case.group_id for case in describe()} - SHARED)
+
+    def ours(snapshot: ClusterSnapshot) -> Rows:
+        return described([group for group in snapshot.groups if group.group_id in ids])
+
+    with oracle.admin(demo.kafka.bootstrap_servers) as client:
+        compared = agreed(reader, lambda: named(oracle.consumer_groups(client, ids)), ours)
+    assert {group for group, _, _ in compared} == set(ids)
+
+
+def named(groups: dict[str, oracle.JavaGroup]) -> Rows:
+    return {(group_id, "", 0): group for group_id, group in groups.items()}
+
+
+def test_members_epochs_and_offsets_of_the_share_group(demo: Demo, reader: ClusterReader) -> None:
+    ids = sorted(SHARED)
+
+    def ours(snapshot: ClusterSnapshot) -> Rows:
+        groups = [group for group in snapshot.groups if group.group_id in ids]
+        offsets = {
+            (group.group_id, row.tp.topic, row.tp.partition): (row.committed, row.lag_records)
+            for group in groups
+            for row in group.partitions
+        }
+        return described(groups) | offsets
+
+    with oracle.admin(demo.kafka.bootstrap_servers) as client:
+
+        def theirs() -> Rows:
+            offsets = {
+                (group_id, *tp): found
+                for group_id in ids
+                for tp, found in oracle.share_offsets(client, group_id).items()
+            }
+            return named(oracle.share_groups(client, ids)) | offsets
+
+        compared = agreed(reader, theirs, ours)
+    assert len(compared) == len(ids) + 4
+
+
+def test_commits_left_for_a_deleted_topic_equal_those_of_the_admin_client(demo: Demo, reader: ClusterReader) -> None:
+    snapshot = reader.read(1, 0)
+    for group_id in DELETED:
+        group = snapshot.group(group_id)
+        assert group is not None
+        with oracle.admin(demo.kafka.bootstrap_servers) as client:
+            theirs = oracle.committed(client, group_id)
+        assert {(row.tp.topic, row.tp.partition): row.committed for row in group.partitions} == theirs
+        assert {row.problem for row in group.partitions} == {PartitionProblem.TOPIC_DELETED}
+
+
+def test_every_case_of_the_demo_is_a_group_of_its_type_and_state(reader: ClusterReader) -> None:
+    expected = {case.group_id: (case.type, case.state) for case in describe()}
+
+    def settled() -> bool:
+        groups = {g.group_id: (g.type, g.state) for g in reader.read(1, 0).groups}
+        return {group_id: groups.get(group_id) for group_id in expected} == expected
+
+    wait_until(settled, within_s=60)

@@ -1,0 +1,194 @@
+"""One bad broker, group or topic never takes the rest along: three real brokers, and a real authorizer."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Consumer
+from kafka.admin import (
+    ACL,
+    ACLOperation,
+    ACLPermissionType,
+    KafkaAdminClient,
+    NewTopic,
+    ResourcePattern,
+    ResourceType,
+)
+
+from benchmarks import fill
+from lag.cluster.reader import ClusterReader, open_reader
+from lag.cluster.settings import load_settings
+from lag.embedded.broker import EmbeddedKafka
+from lag.model import ClusterSnapshot, PartitionProblem, Scope
+from tests.conftest import USERS
+from tests.support.waiting import wait_until
+
+pytestmark = pytest.mark.broker
+
+DEADLINE_S = 3.0
+GROUPS = 60
+
+
+@pytest.fixture(scope="module")
+def filled(kafka3: EmbeddedKafka) -> EmbeddedKafka:
+    """Sixty groups over three coordinators, on a topic whose six partitions have one replica each."""
+    fill.groups(kafka3.bootstrap_servers, "partial", GROUPS, 6)
+    return kafka3
+
+
+@pytest.fixture
+def reader(filled: EmbeddedKafka) -> Iterator[ClusterReader]:
+    made = open_reader(load_settings(filled.bootstrap_servers, None, {}), "test", DEADLINE_S)
+    yield made
+    made.close()
+
+
+def whole(reader: ClusterReader) -> ClusterSnapshot:
+    """A complete snapshot, as soon as the cluster gives one."""
+    return wait_until(lambda: found if (found := reader.read(1, 0)).complete else None, within_s=60)
+
+
+def coordinated_by(snapshot: ClusterSnapshot, node: int) -> set[str]:
+    return {group.group_id for group in snapshot.groups if group.coordinator == node}
+
+
+def test_three_brokers_are_each_asked_and_all_is_complete(reader: ClusterReader) -> None:
+    snapshot = whole(reader)
+    assert len(snapshot.groups) == GROUPS
+    assert [broker.node_id for broker in snapshot.brokers] == [1, 2, 3]
+    assert all(broker.requests > 0 and broker.error is None for broker in snapshot.brokers)
+    assert all(coordinated_by(snapshot, node) for node in (1, 2, 3))
+
+
+def test_frozen_broker_costs_one_deadline_and_is_named(filled: EmbeddedKafka, reader: ClusterReader) -> None:
+    before = whole(reader)
+    filled.broker(2).pause()
+    try:
+        began = time.monotonic()
+        found = reader.read(2, 0)
+        took_s = time.monotonic() - began
+    finally:
+        filled.broker(2).resume()
+    assert took_s < DEADLINE_S
+    assert not found.complete
+    assert [(p.kind, p.subject) for p in found.problems if p.scope is Scope.BROKER] == [("timeout", "2")]
+    assert "has not answered" in str(found.brokers[1].error)
+    assert {g.group_id for g in found.groups} == coordinated_by(before, 1) | coordinated_by(before, 3)
+    problems = {row.problem for group in found.groups for row in group.partitions}
+    assert problems == {None, PartitionProblem.TIMEOUT}
+    known = [row for group in found.groups for row in group.partitions if row.problem is None]
+    assert {row.lag_records for row in known} == {0}
+
+
+def test_frozen_broker_is_read_again_in_the_first_poll_after_it_thaws(
+    filled: EmbeddedKafka, reader: ClusterReader
+) -> None:
+    whole(reader)
+    filled.broker(3).pause()
+    try:
+        assert not reader.read(2, 0).complete
+    finally:
+        filled.broker(3).resume()
+    assert len(whole(reader).groups) == GROUPS
+
+
+def test_connecting_does_not_wait_for_a_frozen_bootstrap_broker(filled: EmbeddedKafka) -> None:
+    first, others = filled.broker(1), filled.bootstrap_servers.split(",", 1)
+    first.pause()
+    try:
+        began = time.monotonic()
+        reader = open_reader(load_settings(",".join(others), None, {}), "test", DEADLINE_S)
+        connected_s = time.monotonic() - began
+        reader.close()
+    finally:
+        first.resume()
+    assert connected_s < DEADLINE_S
+
+
+def test_killed_broker_leaves_its_partitions_leaderless_and_the_rest_readable(
+    filled: EmbeddedKafka, reader: ClusterReader
+) -> None:
+    whole(reader)
+    filled.broker(3).kill()
+    try:
+        found = wait_until(lambda: s if (s := reader.read(2, 0)).topics["partial-topic"].leaderless else None, 60)
+    finally:
+        filled.broker(3).restart()
+    lost = set(found.topics["partial-topic"].leaderless)
+    assert len(lost) == 2
+    assert not found.complete
+    assert ("leaderless", "partial-topic") in {(problem.kind, problem.subject) for problem in found.problems}
+    for group in found.groups:
+        verdicts = {row.tp.partition: row.problem for row in group.partitions}
+        assert verdicts == {p: PartitionProblem.LEADERLESS if p in lost else None for p in range(6)}
+    assert len(whole(reader).groups) == GROUPS
+
+
+# -- what may not be seen ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def guarded(secure_kafka: EmbeddedKafka) -> EmbeddedKafka:
+    """Groups open-* and shut-* on topics open-topic and shut-topic; bob may describe the cluster and open things."""
+    with KafkaAdminClient(bootstrap_servers=secure_kafka.bootstrap_servers) as admin:
+        for prefix in ("open", "shut"):
+            fill.groups(secure_kafka.bootstrap_servers, prefix, 2, 3)
+        admin.create_topics([NewTopic("mixed-topic", 1, 1)])
+        admin.create_acls([_may_describe(*what) for what in ALLOWED])
+    return secure_kafka
+
+
+ALLOWED = (
+    (ResourceType.CLUSTER, "kafka-cluster"),
+    (ResourceType.GROUP, "open-00000"),
+    (ResourceType.GROUP, "open-00001"),
+    (ResourceType.GROUP, "shut-00001"),
+    (ResourceType.TOPIC, "open-topic"),
+)
+
+
+def _may_describe(kind: ResourceType, name: str) -> ACL:
+    return ACL("User:bob", "*", ACLOperation.DESCRIBE, ACLPermissionType.ALLOW, ResourcePattern(kind, name))
+
+
+@pytest.fixture
+def bob(guarded: EmbeddedKafka, tmp_path: Path) -> Iterator[ClusterReader]:
+    config = tmp_path / "bob.properties"
+    config.write_text(
+        "security.protocol=SASL_SSL\nsasl.mechanism=SCRAM-SHA-512\n"
+        f"ssl.ca.location={guarded.ca_file}\n"
+        "sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required"
+        f' username="bob" password="{USERS["bob"]}";\n'
+    )
+    made = open_reader(load_settings(guarded.sasl_ssl_bootstrap_servers, config, {}), "test", DEADLINE_S)
+    yield made
+    made.close()
+
+
+def test_group_that_may_not_be_described_is_listed_with_the_mend(bob: ClusterReader) -> None:
+    snapshot = bob.read(1, 0)
+    denied = snapshot.group("shut-00000")
+    assert denied is not None
+    assert (denied.complete, len(denied.partitions)) == (False, 0)
+    assert {(p.kind, p.mend) for p in denied.problems} == {("unauthorized", "Grant DESCRIBE on group shut-00000")}
+    allowed = snapshot.group("open-00000")
+    assert allowed is not None
+    assert allowed.complete
+    assert [(row.tp.partition, row.lag_records) for row in allowed.partitions] == [(0, 0), (1, 0), (2, 0)]
+
+
+def test_topic_that_may_not_be_described_is_unauthorised_not_deleted(
+    guarded: EmbeddedKafka, bob: ClusterReader
+) -> None:
+    """Kafka leaves hidden topics out of a group's commits; a member's assignment still names them."""
+    member = Consumer({"bootstrap.servers": guarded.bootstrap_servers, "group.id": "open-00001"})
+    member.subscribe(["shut-topic"])
+    try:
+        wait_until(lambda: member.poll(0.1) is None and len(member.assignment()) == 3, within_s=60, every_s=0)
+        found = bob.read(1, 0).group("open-00001")
+    finally:
+        member.close()
+    assert found is not None
+    seen = {(row.tp.topic, row.problem) for row in found.partitions}
+    assert seen == {("open-topic", None), ("shut-topic", PartitionProblem.UNAUTHORIZED)}

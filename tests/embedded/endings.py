@@ -1,0 +1,49 @@
+"""A program that has an embedded cluster and tells a test where it stands; the test then ends it somehow.
+
+python endings.py kafka|sleeper|forking
+"""
+
+import json
+import os
+import sys
+import time
+
+from lag.embedded.broker import EmbeddedKafka
+from lag.embedded.keeper import Keeper
+
+
+def hold_kafka() -> None:
+    """One real broker, until somebody ends us; Ctrl-C leaves the with block."""
+    with EmbeddedKafka() as kafka:
+        tell({"folder": str(kafka.folder), "pids": [broker.pid for broker in kafka.brokers]})
+        time.sleep(600)
+
+
+def hold_sleeper() -> None:
+    """A process that only sleeps in the broker's place: it is there at once."""
+    keeper = Keeper()
+    assert keeper.folder is not None
+    pid = keeper.start("sleeper", ["sleep", "600"], keeper.folder / "log")
+    tell({"folder": str(keeper.folder), "pids": [pid]})
+    time.sleep(600)
+
+
+def hold_forking() -> None:
+    """A fork of us keeps the pipe to the supervisor open after our end."""
+    keeper = Keeper()
+    if os.fork() == 0:
+        os.environ["FORKED"] = "1"
+        time.sleep(20)
+        os._exit(0)
+    assert keeper.folder is not None
+    tell({"folder": str(keeper.folder), "pids": [keeper.start("sleeper", ["sleep", "600"], keeper.folder / "log")]})
+    time.sleep(600)
+
+
+def tell(what: dict[str, object]) -> None:
+    sys.stdout.write(json.dumps(what) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    {"kafka": hold_kafka, "sleeper": hold_sleeper, "forking": hold_forking}[sys.argv[1]]()

@@ -1,0 +1,75 @@
+"""A snapshot's health as pages use it: a sequence of groups, partitions on demand."""
+
+import numpy as np
+import pytest
+
+from lag import judge as judging
+from lag.health import Status
+from tests.lag.make import cluster, end, group, judged
+
+
+def polls(names, count=6):
+    for poll in range(count):
+        groups = {name: group({"t-0": poll, "t-1": 5 * i}) for i, name in enumerate(names)}
+        yield cluster(groups, {"t-0": end(100), "t-1": end(50 + poll)}, poll + 1, 10_000 * (poll + 1))
+
+
+def test_groups_run_parallel_to_the_snapshot():
+    health = judged(polls(["a", "b", "c"]))
+    assert len(health.groups) == len(health.snapshot.groups) == 3
+    assert [found.lag.records for found in health.groups] == [150, 145, 140]
+    assert [found.lag.records for found in health.groups[1:]] == [145, 140]
+    assert health.groups[-1] is health.groups[2]
+    assert health.times_ms.tolist() == [10_000 * i for i in range(1, 7)]
+    with pytest.raises(IndexError):
+        health.groups[3]
+
+
+def test_a_group_is_found_by_its_id():
+    health = judged(polls(["a", "b"]))
+    assert health.group("b") is health.groups[1]
+    assert health.group("nobody") is None
+
+
+def test_a_group_s_health_is_made_once():
+    health = judged(polls(["a"]))
+    assert health.groups[0] is health.groups[0]
+
+
+def test_partitions_run_parallel_to_the_group_s_rows():
+    health = judged(polls(["a", "b"]))
+    its = health.snapshot.group("b")
+    found = health.partitions(its)
+    assert len(found) == len(its.partitions) == 2
+    assert [row.trend[-1] for row in found] == [row.lag_records for row in its.partitions] == [95, 50]
+    assert found[0].trend.tolist() == [100, 99, 98, 97, 96, 95]
+    assert found[1].finding.status is Status.STALLED
+
+
+def test_a_group_of_another_snapshot_is_refused():
+    stranger = next(polls(["z"])).groups[0]
+    with pytest.raises(KeyError):
+        judged(polls(["a"])).partitions(stranger)
+
+
+def test_the_verdicts_do_not_depend_on_how_the_groups_are_cut_into_blocks(monkeypatch):
+    names = [f"g{i}" for i in range(9)]
+    whole = judged(polls(names))
+    monkeypatch.setattr(judging, "BLOCK_CELLS", 30)
+    cut = judged(polls(names))
+    for mine, its in zip(whole.groups, cut.groups, strict=True):
+        assert mine.finding == its.finding
+        assert (mine.lag, mine.drain_s, mine.time_lag, mine.worst) == (its.lag, its.drain_s, its.time_lag, its.worst)
+        assert np.array_equal(mine.trend, its.trend)
+
+
+def test_a_cluster_without_groups_has_an_empty_health():
+    health = judged([cluster({}, {}, 1, 1000), cluster({}, {"t-0": end(3)}, 2, 2000)])
+    assert list(health.groups) == []
+
+
+def test_groups_without_partitions_stand_among_others():
+    groups = {"a": group({}), "b": group({"t-0": 1}), "c": group({})}
+    health = judged([cluster(groups, {"t-0": end(3)}, 1, 1000)])
+    assert [found.lag.records for found in health.groups] == [0, 2, 0]
+    assert [found.finding.status for found in health.groups] == [Status.OK] * 3

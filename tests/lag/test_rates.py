@@ -1,0 +1,170 @@
+"""Rates, time lag and drain time: exact values, and the plain-Python definition on random windows."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lag import rates
+from lag.health import NEVER
+
+T = [0, 10_000, 20_000, 30_000]
+
+
+def column(values):
+    """One row over time as (samples, 1)."""
+    return np.array(values, np.int64)[:, None]
+
+
+def times(values=T):
+    return np.array(values, np.int64)
+
+
+def rate(values, at=T):
+    return float(rates.rate(column(values), times(at[: len(values)]))[0])
+
+
+def time_lag(position, log_end, at=T):
+    found = rates.time_lag(np.array([position], np.int64), column(log_end), times(at[: len(log_end)]))
+    return tuple(None if math.isnan(v[0]) else float(v[0]) for v in (found.seconds, found.bound_s, found.at_least_s))
+
+
+def drain(lag, consume, produce):
+    value = rates.drain(np.array([lag], np.int64), np.array([consume]), np.array([produce]))[0]
+    return None if math.isnan(value) else float(value)
+
+
+def lag(committed, start, log_end):
+    return int(rates.lags(column([committed]), column([start]), column([log_end]))[0, 0])
+
+
+def test_lag_counts_from_what_is_left_in_the_log():
+    assert lag(5, 0, 12) == 7
+    assert lag(5, 9, 12) == 3
+    assert lag(15, 0, 12) == 0
+    assert lag(5, -1, 12) == 7
+    assert lag(-1, 0, 12) == -1
+    assert lag(5, 0, -1) == -1
+
+
+def test_a_rate_is_what_was_gained_per_second():
+    assert rate([100, 150, 150, 400]) == 10.0
+
+
+def test_a_rewind_does_not_count_against_the_rate():
+    assert rate([100, 400, 100, 400]) == 20.0
+
+
+def test_a_rate_skips_polls_that_knew_nothing():
+    assert rate([-1, 100, -1, 300]) == 10.0
+    assert rate([100, -1, 300, -1]) == 10.0
+
+
+@pytest.mark.parametrize("values", [[5], [-1, -1, -1, -1], [-1, 5, -1, -1]])
+def test_a_rate_needs_two_known_samples(values):
+    assert math.isnan(rate(values))
+
+
+def test_a_caught_up_group_has_no_time_lag():
+    assert time_lag(40, [10, 20, 30, 40]) == (0.0, 0.0, None)
+    assert time_lag(45, [10, 20, 30, 40]) == (0.0, 0.0, None)
+
+
+def test_time_lag_lies_between_two_samples_of_the_log_end():
+    assert time_lag(25, [10, 20, 30, 40]) == (15.0, 10.0, None)
+    assert time_lag(20, [10, 20, 30, 40]) == (20.0, 10.0, None)
+
+
+def test_time_lag_counts_an_idle_time_from_its_end():
+    assert time_lag(20, [20, 20, 20, 40]) == (10.0, 10.0, None)
+
+
+def test_time_lag_has_a_wider_bound_where_a_poll_knew_nothing():
+    assert time_lag(15, [10, -1, 20, 40]) == (20.0, 20.0, None)
+
+
+def test_time_lag_is_never_extrapolated():
+    assert time_lag(5, [10, 20, 30, 40]) == (None, None, 30.0)
+    assert time_lag(5, [-1, 20, 30, 40]) == (None, None, 20.0)
+    assert time_lag(5, [10]) == (None, None, 0.0)
+
+
+def test_time_lag_is_unknown_without_a_position_or_a_log_end():
+    assert time_lag(-1, [10, 20, 30, 40]) == (None, None, None)
+    assert time_lag(15, [10, 20, 30, -1]) == (None, None, None)
+
+
+def test_drain_time_is_lag_over_what_is_gained():
+    assert drain(1000, 30.0, 20.0) == 100.0
+    assert drain(1000, 20.0, 0.0) == 50.0
+    assert drain(0, 0.0, 50.0) == 0.0
+
+
+def test_a_gain_of_two_percent_or_less_never_drains():
+    assert drain(1000, 102.0, 100.0) == NEVER
+    assert drain(1000, 102.5, 100.0) == 400.0
+    assert drain(1000, 50.0, 100.0) == NEVER
+    assert drain(1000, 0.0, 0.0) == NEVER
+
+
+def test_drain_time_is_unknown_without_a_lag_or_a_rate():
+    assert drain(-1, 5.0, 1.0) is None
+    assert drain(7, math.nan, 1.0) is None
+    assert drain(7, 1.0, math.nan) is None
+
+
+offsets = st.one_of(st.just(-1), st.integers(0, 1000))
+
+
+@st.composite
+def windows(draw):
+    """(times, rows) with rows as lists over time."""
+    samples = draw(st.integers(1, 12))
+    gaps = draw(st.lists(st.integers(1, 60_000), min_size=samples, max_size=samples))
+    rows = draw(st.lists(st.lists(offsets, min_size=samples, max_size=samples), min_size=1, max_size=5))
+    return np.cumsum(gaps).tolist(), rows
+
+
+def plain_rate(at, values):
+    known = [(t, v) for t, v in zip(at, values, strict=True) if v != -1]
+    if len(known) < 2:
+        return None
+    gained = sum(max(0, b - a) for (_, a), (_, b) in pairwise(known))
+    return gained * 1000 / (known[-1][0] - known[0][0])
+
+
+def plain_time_lag(at, log_end, position):
+    known = [(t, v) for t, v in zip(at, log_end, strict=True) if v != -1]
+    if position == -1 or log_end[-1] == -1:
+        return None, None, None
+    if position >= known[-1][1]:
+        return 0.0, 0.0, None
+    for (t0, low), (t1, high) in zip(known[-2::-1], known[:0:-1], strict=True):
+        if low <= position < high:
+            written = t0 + (position - low) * (t1 - t0) / (high - low)
+            return (at[-1] - written) / 1000, (t1 - t0) / 1000, None
+    return None, None, (at[-1] - known[0][0]) / 1000
+
+
+@settings(max_examples=300, deadline=None)
+@given(windows())
+def test_rates_equal_their_definition(window):
+    at, rows = window
+    found = rates.rate(np.array(rows, np.int64).T, times(at)).tolist()
+    assert [None if math.isnan(v) else v for v in found] == pytest.approx([plain_rate(at, row) for row in rows])
+
+
+@settings(max_examples=300, deadline=None)
+@given(windows(), st.data())
+def test_time_lag_equals_its_definition_and_is_bracketed_by_its_bound(window, data):
+    at, rows = window
+    grown = [np.where(np.array(row) < 0, -1, np.maximum.accumulate(row)) for row in rows]
+    positions = [data.draw(offsets) for _ in rows]
+    found = rates.time_lag(np.array(positions, np.int64), np.array(grown, np.int64).T, times(at))
+    for i, (position, log_end) in enumerate(zip(positions, grown, strict=True)):
+        got = [None if math.isnan(v[i]) else float(v[i]) for v in (found.seconds, found.bound_s, found.at_least_s)]
+        expected = plain_time_lag(at, log_end.tolist(), position)
+        assert got == [None if v is None else pytest.approx(v) for v in expected]

@@ -1,0 +1,438 @@
+"""Every rule on a window made by hand, beside the nearest window on which it must not fire.
+
+Polls come every 10 s unless said otherwise. A history is {partition: [value per poll]}; one number stands for
+all polls.
+"""
+
+import pytest
+
+from lag.health import Status
+from lag.model import GroupType, PartitionProblem
+from lag.status import Rules
+from tests.lag.make import End, cluster, deleted, end, failed, group, judged
+
+PARTITIONS = ("orders-0", "orders-1", "orders-2")
+
+
+def watch(committed, ends, polls=12, every_s=10, rules=None, **spec):
+    """The group "g" after so many polls: its health, and the health of its partitions by name."""
+
+    def at(values, poll):
+        return values[poll] if isinstance(values, list) else values
+
+    def ended(value):
+        return value if isinstance(value, End) else end(value)
+
+    snapshots = [
+        cluster(
+            {"g": group({key: at(values, poll) for key, values in committed.items()}, **spec)},
+            {key: ended(at(values, poll)) for key, values in ends.items()},
+            number=poll + 1,
+            at_ms=1_000_000 + poll * every_s * 1000,
+        )
+        for poll in range(polls)
+    ]
+    health = judged(snapshots, rules)
+    its = health.snapshot.groups[0]
+    rows = zip(its.partitions, health.partitions(its), strict=True)
+    return health.groups[0], {str(row.tp): found for row, found in rows}
+
+
+def steps(start, step, polls=12):
+    return [start + step * poll for poll in range(polls)]
+
+
+def status(committed, ends, **rest):
+    """Of the one partition orders-0."""
+    return watch({"orders-0": committed}, {"orders-0": ends}, **rest)[1]["orders-0"].finding.status
+
+
+# what one poll shows
+
+
+def test_a_commit_below_the_log_start_lost_records():
+    whole, rows = watch({"orders-0": 100, "orders-1": 5}, {"orders-0": end(900, start=600), "orders-1": 5}, polls=1)
+    assert rows["orders-0"].finding.status is Status.LOST
+    assert whole.finding.evidence == (
+        "committed offset 100 is below the log start 600 of orders-0: 500 records deleted before being read"
+    )
+    assert (whole.lag.records, whole.lag.lost_records, whole.worst) == (300, 500, 0)
+
+
+def test_a_commit_at_the_log_start_lost_nothing():
+    assert status(600, end(600, start=600), polls=1) is Status.OK
+
+
+def test_a_commit_beyond_the_log_end():
+    whole, _ = watch({"orders-0": 120}, {"orders-0": 100}, polls=1)
+    assert whole.finding.status is Status.BEYOND_END
+    assert whole.finding.evidence == (
+        "committed offset 120 is 20 records beyond the log end 100 of orders-0: "
+        "the topic was recreated or truncated after the commit"
+    )
+    assert whole.lag.records is None
+    assert whole.time_lag.seconds is None
+
+
+def test_a_commit_at_the_log_end_is_ok():
+    assert status(100, 100, polls=1) is Status.OK
+
+
+def test_a_commit_on_a_deleted_topic():
+    whole, _ = watch({"gone-0": 7}, {"gone-0": deleted()}, polls=1)
+    assert whole.finding.status is Status.TOPIC_DELETED
+    assert whole.finding.evidence == "gone no longer exists; the commit 7 on gone-0 is left over"
+
+
+def test_leftovers_of_a_deleted_topic_do_not_drown_a_live_problem():
+    whole, rows = watch(
+        {"gone-0": 7, "gone-1": 7, "orders-0": steps(0, 5)},
+        {"gone-0": deleted(), "gone-1": deleted(), "orders-0": steps(100, 10)},
+    )
+    assert rows["gone-0"].finding.status is Status.TOPIC_DELETED
+    assert whole.finding.status is Status.FALLING_BEHIND
+    assert whole.unhealthy == {Status.FALLING_BEHIND: 1, Status.TOPIC_DELETED: 2}
+
+
+@pytest.mark.parametrize(
+    ("problem", "evidence"),
+    [
+        (PartitionProblem.LEADERLESS, "orders-0 has no leader, so no broker can tell where its log ends"),
+        (PartitionProblem.UNAUTHORIZED, "we are not authorised to read the offsets of orders-0"),
+        (PartitionProblem.TIMEOUT, "the broker did not answer for orders-0 in time"),
+        (PartitionProblem.ERROR, "the broker answered for orders-0 with an error"),
+    ],
+)
+def test_an_end_that_could_not_be_read_is_unknown(problem, evidence):
+    whole, _ = watch({"orders-0": 7}, {"orders-0": failed(problem)}, polls=1)
+    assert whole.finding.status is Status.UNKNOWN
+    assert whole.finding.evidence == evidence
+    assert whole.lag.records is None
+
+
+def test_a_partition_without_a_commit_among_others():
+    whole, rows = watch({"orders-0": 9, "orders-1": None}, {"orders-0": 9, "orders-1": end(48_200, start=200)}, polls=1)
+    assert rows["orders-1"].finding.status is Status.NEVER_COMMITTED
+    assert rows["orders-0"].finding.status is Status.OK
+    assert whole.finding.evidence == "no commit on orders-1, which holds offsets 200 to 48,200 (48,000 records)"
+    assert whole.worst == 1
+
+
+def test_an_empty_partition_needs_no_commit():
+    assert status(None, end(200, start=200), polls=1) is Status.OK
+
+
+def test_a_group_that_polls_and_never_commits():
+    whole, _ = watch({"orders-0": None, "orders-1": None}, {"orders-0": 30, "orders-1": 70}, members=2)
+    assert whole.finding.status is Status.NEVER_COMMITTED
+    assert whole.worst is None
+    assert whole.finding.evidence == (
+        "2 members, and no commit on any of 2 partitions; "
+        "no commit on orders-1, which holds offsets 0 to 70 (70 records)"
+    )
+
+
+@pytest.mark.parametrize("state", ["Empty", "Dead"])
+def test_records_wait_and_nobody_is_in_the_group(state):
+    whole, _ = watch({"orders-0": 5, "orders-1": 9}, {"orders-0": 30, "orders-1": 9}, polls=1, members=0, state=state)
+    assert whole.finding.status is Status.NO_MEMBERS
+    assert whole.worst is None
+    assert whole.finding.evidence == (
+        f"the group is {state} and 25 records behind (known for 2 of 2 partitions); "
+        "most: 25 records wait on orders-0 and nobody is in the group"
+    )
+
+
+def test_an_empty_group_without_lag_is_ok():
+    assert status(30, 30, members=0, state="Empty") is Status.OK
+
+
+def test_an_empty_group_stays_without_members_however_long_it_rests():
+    assert status(5, 30, polls=40, members=0, state="Empty") is Status.NO_MEMBERS
+
+
+def test_a_consumer_that_assigns_partitions_itself_is_alive_while_its_commits_move():
+    assert status(steps(0, 10), steps(20, 10), members=0, state="Empty") is Status.OK
+
+
+def test_a_group_whose_last_member_has_just_gone_is_stopped_not_merely_empty():
+    whole, _ = watch({"orders-0": steps(0, 10, 6) + [50] * 6}, {"orders-0": steps(20, 10)}, members=0, state="Empty")
+    assert whole.finding.status is Status.STOPPED
+    assert whole.finding.evidence.startswith("nobody is in the group any more; no commit of the group moved")
+
+
+# rest: stalled, stopped, held, markers
+
+
+def test_a_partition_that_rests_while_others_move_is_stalled():
+    whole, rows = watch(
+        {"orders-0": 500, "orders-1": steps(0, 10)}, {"orders-0": steps(600, 100), "orders-1": steps(0, 10)}
+    )
+    assert rows["orders-0"].finding.status is Status.STALLED
+    assert rows["orders-0"].last_moved_ms is None
+    assert rows["orders-1"].last_moved_ms == 1_110_000
+    assert whole.finding.status is Status.STALLED
+    assert whole.worst == 0
+    assert whole.finding.since_ms == 1_000_000
+    assert whole.finding.evidence == (
+        "committed offset unchanged at 500 in 12 of 12 polls (1 min 50 s) while 1,100 records arrived on orders-0; "
+        "other partitions of the group moved"
+    )
+
+
+def test_a_partition_that_rested_before_is_not_stalled_once_it_moves():
+    committed = [500] * 11 + [501]
+    _, rows = watch({"orders-0": committed, "orders-1": steps(0, 10)}, {"orders-0": 900, "orders-1": steps(0, 10)})
+    assert rows["orders-0"].finding.status is Status.OK
+
+
+def test_a_group_of_which_no_commit_moves_is_stopped():
+    whole, rows = watch({"orders-0": 500, "orders-1": 70}, {"orders-0": steps(600, 100), "orders-1": 80})
+    assert {found.finding.status for found in rows.values()} == {Status.STOPPED}
+    assert whole.worst is None
+    assert whole.finding.since_ms == 1_000_000
+    assert whole.finding.evidence == (
+        "no commit of the group moved and it is 1,210 records behind (known for 2 of 2 partitions); committed offset "
+        "unchanged at 500 in 12 of 12 polls (1 min 50 s) while 1,100 records arrived on orders-0"
+    )
+
+
+def test_the_run_of_a_stop_begins_where_the_commits_ended():
+    moves = [*steps(0, 10, 6), *[50] * 6]
+    whole, rows = watch({"orders-0": moves}, {"orders-0": steps(20, 10)})
+    assert whole.finding.status is Status.STOPPED
+    assert whole.finding.since_ms == rows["orders-0"].last_moved_ms == 1_050_000
+    assert "unchanged at 50 in the last 7 of 12 polls (1 min 0 s) while 60 records arrived" in whole.finding.evidence
+
+
+def test_partitions_that_stop_a_poll_apart_are_stopped_and_not_stalled():
+    first, second = [*steps(0, 10, 5), *[40] * 7], [*steps(0, 10, 6), *[50] * 6]
+    _, rows = watch({"orders-0": first, "orders-1": second}, {"orders-0": 900, "orders-1": 900})
+    assert {found.finding.status for found in rows.values()} == {Status.STOPPED}
+
+
+@pytest.mark.parametrize(("polls", "every_s"), [(2, 60), (5, 10)], ids=["too few polls", "too short"])
+def test_a_rest_that_is_too_short_says_nothing(polls, every_s):
+    assert status(500, 900, polls=polls, every_s=every_s) is Status.OK
+
+
+@pytest.mark.parametrize(("polls", "every_s"), [(3, 30), (6, 10)], ids=["fewest polls", "shortest time"])
+def test_the_shortest_rest_that_counts(polls, every_s):
+    assert status(500, 900, polls=polls, every_s=every_s) is Status.STOPPED
+
+
+def test_the_thresholds_are_settings():
+    assert status(500, 900, polls=2, every_s=1, rules=Rules(min_samples=2, min_s=1)) is Status.STOPPED
+    assert status(500, 900, rules=Rules(lag_floor=400)) is Status.OK
+    assert status(500, 900, rules=Rules(lag_floor=399)) is Status.STOPPED
+
+
+def test_a_record_that_came_just_now_after_an_idle_hour_is_no_stall():
+    assert status(500, [500] * 10 + [590] * 2) is Status.OK
+    assert status(500, [500] * 6 + [590] * 6) is Status.STOPPED
+
+
+def test_a_group_that_commits_in_long_steps_gets_twice_its_longest_step():
+    slow = [0] * 6 + [600] * 6 + [1200] * 6
+    assert status(slow, steps(9000, 100, 18), polls=18) is Status.OK
+    slower = [0] * 6 + [600] * 6 + [1200] * 13
+    assert status(slower, 9000, polls=25) is Status.STOPPED
+    assert status(slower, 9000, polls=24) is not Status.STOPPED
+
+
+def test_an_idle_time_without_lag_is_no_step():
+    ends = [0] * 12 + [50] * 2 + [99] * 6
+    committed = [0] * 13 + [50] * 7
+    assert status(committed, ends, polls=20) is Status.STOPPED
+
+
+def test_polls_that_knew_nothing_neither_break_a_rest_nor_count():
+    ends = [900, failed(), 900, failed(), failed(), 900]
+    whole, _ = watch({"orders-0": 500}, {"orders-0": ends}, polls=6)
+    assert whole.finding.status is Status.STOPPED
+    assert "in 3 of 3 polls (50 s)" in whole.finding.evidence
+    assert status(500, [900, failed(), failed(), failed(), failed(), 900], polls=6) is Status.OK
+
+
+def test_one_record_that_may_be_a_transaction_marker_is_no_stall():
+    whole, rows = watch({"orders-0": 99}, {"orders-0": 100})
+    assert whole.finding.status is Status.OK
+    assert rows["orders-0"].finding.evidence == (
+        "1 record behind, committed offset unchanged at 99 in 12 of 12 polls (1 min 50 s) "
+        "while 1 record waited on orders-0 and none arrived: possibly only a transaction marker"
+    )
+    assert whole.lag.records == 1
+    assert whole.drain_s is None
+    assert whole.time_lag.reason == "what waits may be transaction markers only"
+
+
+def test_a_second_record_ends_the_doubt():
+    assert status(98, 100) is Status.STOPPED
+    assert status(99, 100, rules=Rules(marker_records=0)) is Status.STOPPED
+
+
+def test_a_marker_in_an_empty_group_is_no_lack_of_members():
+    assert status(99, 100, members=0, state="Empty") is Status.OK
+    assert status(98, 100, members=0, state="Empty") is Status.NO_MEMBERS
+
+
+def test_an_open_transaction_holds_the_group():
+    whole, _ = watch({"orders-0": 50}, {"orders-0": [end(e, stable=50) for e in steps(60, 10)]})
+    assert whole.finding.status is Status.HELD
+    assert whole.finding.since_ms == 1_000_000
+    assert whole.finding.evidence == (
+        "last stable offset 50 of orders-0 is 120 records below the log end 170: an open transaction holds readers of "
+        "committed data; committed offset 50 unchanged in 12 of 12 polls (1 min 50 s)"
+    )
+
+
+def test_a_group_that_has_not_read_up_to_the_open_transaction_is_stopped():
+    assert status(49, end(100, stable=50)) is Status.STOPPED
+
+
+def test_a_transaction_that_is_open_at_every_poll_does_not_hold_a_moving_group():
+    ends = [end(e + 10, stable=e) for e in steps(50, 10)]
+    assert status(steps(50, 10), ends) is Status.OK
+
+
+# movement: rewound, falling behind, catching up
+
+
+def test_a_commit_that_went_back_is_rewound_until_it_regains_its_place():
+    whole, rows = watch({"orders-0": [*steps(0, 100, 10), 300, 400]}, {"orders-0": 1200})
+    assert rows["orders-0"].finding.status is Status.REWOUND
+    assert whole.finding.evidence == (
+        "committed offset of orders-0 went back from 900 within the last 1 min 50 s and is at 400: "
+        "500 records still to be committed again"
+    )
+    assert status([*steps(0, 100, 10), 300, 900], steps(1200, 100)) is Status.OK
+
+
+def test_two_polls_are_too_few_for_rewound():
+    assert status([900, 300], 1200, polls=2) is Status.OK
+    assert status([900, 300, 400], 1200, polls=3) is Status.REWOUND
+
+
+def test_a_steadily_growing_lag_is_falling_behind():
+    whole, rows = watch({"orders-0": steps(0, 80)}, {"orders-0": steps(1000, 100)})
+    assert whole.finding.status is Status.FALLING_BEHIND
+    assert whole.finding.evidence == (
+        "lag on orders-0 grew from 1,020 to 1,180 records in 1 min 50 s (medians of the first and last third of "
+        "12 polls), 1,220 now: 10.0 records/s arrive, 8.0 are committed"
+    )
+    assert (whole.consume_rate, whole.produce_rate) == (8.0, 10.0)
+    assert whole.drain_s == rows["orders-0"].drain_s == float("inf")
+
+
+def test_a_growth_within_the_noise_is_not():
+    assert status(steps(0, 100), steps(1000, 101)) is Status.OK
+    assert status(steps(0, 99), steps(60, 100)) is Status.OK
+
+
+def test_five_polls_are_too_few_for_a_trend():
+    assert status(steps(0, 80), steps(1000, 100), polls=5) is Status.OK
+    assert status(steps(0, 50), steps(1000, 100), polls=6) is Status.FALLING_BEHIND
+
+
+def test_a_burst_is_not_falling_behind():
+    assert status(steps(0, 10), [*steps(20, 10, 10), 5000, 5010]) is Status.OK
+
+
+def test_a_lag_that_shrinks_is_catching_up():
+    whole, _ = watch({"orders-0": steps(0, 200)}, {"orders-0": steps(5000, 100)})
+    assert whole.finding.status is Status.CATCHING_UP
+    assert whole.finding.evidence == (
+        "lag on orders-0 shrank from 4,800 to 4,000 records in 1 min 50 s (medians of the first and last third of "
+        "12 polls), 3,900 now: 10.0 records/s arrive, 20.0 are committed"
+    )
+    assert whole.drain_s == 390.0
+
+
+def test_a_lag_that_is_nearly_gone_is_no_longer_catching_up():
+    assert status(steps(0, 200), [*steps(5000, 100, 11), 2240]) is Status.OK
+
+
+def test_a_group_that_turns_the_corner_is_no_longer_falling_behind():
+    committed = [*steps(0, 50, 10), 650, 900]
+    whole, _ = watch({"orders-0": committed}, {"orders-0": steps(1000, 100)}, rules=Rules(rates_s=30))
+    assert whole.finding.status is Status.OK
+
+
+def test_a_new_partition_is_judged_from_its_own_first_poll():
+    committed = [None] * 6 + steps(0, 50, 6)
+    assert status(committed, steps(1000, 100)) is Status.FALLING_BEHIND
+
+
+# groups
+
+
+def test_a_group_takes_its_most_urgent_partition_and_of_equals_the_one_with_most_lag():
+    whole, _ = watch(
+        {"orders-0": 10, "orders-1": 20, "orders-2": steps(0, 1)},
+        {"orders-0": 30, "orders-1": 90, "orders-2": steps(0, 1)},
+    )
+    assert whole.finding.status is Status.STALLED
+    assert whole.worst == 1
+    assert whole.unhealthy == {Status.STALLED: 2}
+    assert whole.finding.evidence.endswith("on orders-1 and none arrived; other partitions of the group moved"
+                                           "; the worst of 2 partitions")  # fmt: skip
+
+
+def test_rates_and_times_of_a_group_are_sums_and_those_of_its_worst_partition():
+    whole, rows = watch(
+        {"orders-0": steps(0, 200), "orders-1": steps(0, 100), "gone-0": 4},
+        {"orders-0": steps(2100, 100), "orders-1": steps(30, 100), "gone-0": deleted()},
+    )
+    assert (whole.consume_rate, whole.produce_rate) == (30.0, 20.0)
+    assert rows["orders-0"].drain_s == whole.drain_s == 100.0
+    assert rows["orders-1"].drain_s == 3.0  # it keeps up: 30 records at 10 a second
+    assert rows["orders-1"].time_lag.seconds == 3.0
+    assert rows["orders-0"].time_lag.seconds == whole.time_lag.seconds == 100.0
+    assert (whole.lag.records, whole.lag.known, whole.lag.partitions) == (1030, 2, 3)
+    assert whole.trend.tolist() == [2130 - 100 * i for i in range(12)]
+
+
+def test_a_lag_that_keeps_its_level_never_drains_and_the_few_records_of_a_group_that_keeps_up_do():
+    level, _ = watch({"orders-0": steps(0, 100)}, {"orders-0": steps(5000, 100)})
+    assert (level.finding.status, level.drain_s) == (Status.OK, float("inf"))
+    slightly, _ = watch({"orders-0": steps(0, 103)}, {"orders-0": steps(1153, 100)})
+    assert slightly.drain_s == pytest.approx(1120 / 0.3)
+    keeping_up, _ = watch({"orders-0": steps(0, 103)}, {"orders-0": steps(53, 100)})
+    assert keeping_up.drain_s == pytest.approx(20 / 10.3)
+
+
+def test_a_record_older_than_the_window_makes_the_group_s_time_lag_a_lower_bound():
+    whole, rows = watch({"orders-0": 5, "orders-1": steps(0, 100)}, {"orders-0": 900, "orders-1": steps(30, 100)})
+    assert rows["orders-0"].time_lag.at_least_s == whole.time_lag.at_least_s == 110.0
+    assert whole.time_lag.seconds is None
+    assert whole.time_lag.reason == "the record is older than our first poll, 1 min 50 s ago"
+
+
+def test_the_first_poll_knows_neither_rates_nor_time_lag():
+    whole, rows = watch({"orders-0": 5}, {"orders-0": 900}, polls=1)
+    assert (whole.consume_rate, whole.produce_rate, whole.drain_s) == (None, None, None)
+    assert (whole.time_lag.seconds, whole.time_lag.at_least_s) == (None, None)
+    assert whole.time_lag.reason == "one poll so far: two are needed"
+    assert rows["orders-0"].finding.evidence == "895 records behind on orders-0; 1 of 3 polls that a trend needs"
+
+
+def test_a_share_group_s_trend_is_that_of_the_broker_s_lag():
+    spec = {"type": GroupType.SHARE, "broker_lag": {"orders-0": 3}}
+    whole, rows = watch({"orders-0": 5}, {"orders-0": 9}, polls=2, **spec)
+    assert (whole.lag.records, whole.trend.tolist(), rows["orders-0"].trend.tolist()) == (3, [3.0, 3.0], [3.0, 3.0])
+
+
+def test_a_share_group_s_lag_is_the_broker_s_own():
+    whole, _ = watch({"orders-0": 5}, {"orders-0": 9}, type=GroupType.SHARE, broker_lag={"orders-0": 0})
+    assert whole.finding.status is Status.OK
+    assert whole.lag.records == 0
+    assert whole.time_lag.seconds == 0.0
+
+
+def test_a_group_without_partitions_is_ok_and_one_that_could_not_be_read_is_unknown():
+    whole, _ = watch({}, {}, polls=1)
+    assert whole.finding.status is Status.OK
+    assert whole.time_lag.reason == "the group has no partitions"
+    whole, _ = watch({}, {}, polls=1, complete=False)
+    assert whole.finding.status is Status.UNKNOWN
+    assert whole.finding.evidence == "the partitions of the group could not be read"
