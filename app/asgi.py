@@ -1,0 +1,58 @@
+"""The server with the real clusters: one collector per cluster, started and stopped with it.
+
+uvicorn app.asgi:app --host 127.0.0.1 --port 8501
+python -m streamlit run app/asgi.py
+app.asgi.serve(port=8501, address="127.0.0.1")       # what the command line calls
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from importlib import metadata
+
+from app import server
+from app.settings import ClusterSettings, Settings
+from app.source import Source
+from lag.cluster.reader import open_reader
+from lag.cluster.settings import load_settings
+from lag.collector import ClusterReader, Collector, Collectors
+from lag.embedded.workload import Controls
+from lag.errors import ConfigError
+
+PARTS = ("groupscope", "kafka-python", "streamlit", "plotly", "pandas", "numpy")
+
+
+@contextmanager
+def collectors() -> Iterator[Source]:
+    """Start one collector per configured cluster; stop them all at the end."""
+    settings = Settings()
+    envs = {c.name: os.environ if c.from_environment else {} for c in settings.clusters}
+    running = Collectors(
+        {c.name: Collector(c.name, connect(c, envs[c.name]), settings.interval_s) for c in settings.clusters}
+    )
+    connections = {c.name: masked(c, envs[c.name]) for c in settings.clusters}
+    versions = {part: metadata.version(part) for part in PARTS}
+    with running:
+        yield Source(settings, running, Controls.from_environment(), versions=versions, connections=connections)
+
+
+def connect(cluster: ClusterSettings, env: Mapping[str, str]) -> Callable[[], ClusterReader]:
+    """What makes a reader of that cluster; settings are read anew each time, so a mended file is taken up."""
+
+    def opened() -> ClusterReader:
+        return open_reader(load_settings(cluster.bootstrap_servers, cluster.config, env), cluster.name)
+
+    return opened
+
+
+def masked(cluster: ClusterSettings, env: Mapping[str, str]) -> Mapping[str, str]:
+    """The client settings of that cluster for the About page; what is wrong with them, if they cannot be read."""
+    try:
+        return load_settings(cluster.bootstrap_servers, cluster.config, env).masked()
+    except ConfigError as error:
+        return {"settings": str(error)}
+
+
+app = server.build(collectors)
+serve = partial(server.serve, app)

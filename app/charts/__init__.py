@@ -1,0 +1,1 @@
+"""Typed data in, `plotly.graph_objects.Figure` out. No Streamlit."""

@@ -1,0 +1,69 @@
+"""How commands speak: JSON on stdout for programs, a table or lines for people, everything else on stderr."""
+
+import json
+import os
+import sys
+import webbrowser
+from collections.abc import Iterable, Sequence
+from typing import Any, TextIO
+
+from rich.cells import cell_len
+
+from lag.errors import GroupscopeError
+
+
+def emit_json(document: Any) -> None:
+    """One JSON document and a newline on stdout; in ASCII, so that the terminal's encoding cannot spoil it."""
+    _write(sys.stdout, json.dumps(document, separators=(",", ":")))
+
+
+def emit(line: str = "") -> None:
+    """One line of the result on stdout."""
+    _write(sys.stdout, printable(line))
+
+
+def note(line: str) -> None:
+    """Progress, or a remark that is not the result, on stderr."""
+    _write(sys.stderr, printable(line))
+
+
+def open_on_a_desktop(url: str) -> None:
+    """Show the page to a person at a terminal of a desktop; elsewhere a text browser would take over the terminal."""
+    desktop = sys.platform in ("darwin", "win32") or any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
+    )
+    if desktop and sys.stdout.isatty():
+        webbrowser.open(url)
+
+
+def tell(error: GroupscopeError, as_json: bool) -> None:
+    """What went wrong: on stderr for people, and for programs as a document on stdout."""
+    if as_json:
+        emit_json({"error": {"cause": error.cause, "mend": error.mend}})
+    for number, line in enumerate(str(error).splitlines()):
+        note(line if number else f"error: {line}")
+
+
+def printable(text: str) -> str:
+    """Names are given by strangers: what a terminal would obey, such as an escape sequence, is shown as its code."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> Iterable[str]:
+    """Lines of a plain table, columns as wide as their widest cell, those in `right` set flush right.
+
+    Not a framed one: it is read over ssh, piped to grep and pasted into chats. Chinese characters count as two.
+    """
+    body = [tuple(heads), *(tuple(map(printable, row)) for row in rows)]
+    widths = [max(cell_len(row[i]) for row in body) for i in range(len(heads))]
+    for row in body:
+        gaps = [" " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)]
+        cells = (g + c if i in right else c + g for i, (c, g) in enumerate(zip(row, gaps, strict=True)))
+        yield "  ".join(cells).rstrip()
+
+
+def _write(stream: TextIO, line: str) -> None:
+    stream.write(line + "\n")
+    stream.flush()

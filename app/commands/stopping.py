@@ -1,0 +1,31 @@
+"""How a command that runs until it is told to stop is told, once."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from app.commands.output import note
+
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextmanager
+def until_told() -> Iterator[None]:
+    """Run the block until SIGINT or SIGTERM, which end it with KeyboardInterrupt; that is swallowed here.
+
+    Whatever the block opened is closed meanwhile, and no second signal may come in between: from the first one on
+    they are ignored.
+    """
+    for number in STOP_SIGNALS:
+        signal.signal(number, _end)
+    try:
+        yield
+    except KeyboardInterrupt:
+        note("stopped")
+
+
+def _end(_number: int, _frame: FrameType | None) -> None:
+    for number in STOP_SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt

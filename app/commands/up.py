@@ -1,0 +1,64 @@
+"""`groupscope up`: a real Apache Kafka on this machine, a demo workload on it, and the dashboard."""
+
+import os
+import signal
+from contextlib import ExitStack
+
+from app.commands import serve
+from app.commands.output import emit, emit_json, note, open_on_a_desktop
+from app.commands.stopping import until_told
+from app.settings import ClusterSettings
+from lag.embedded.broker import EmbeddedKafka
+from lag.embedded.workload import BROKER_PROPERTIES, Workload
+
+NAME = "demo"
+HOST = "127.0.0.1"
+INTERVAL_S = 5.0
+READY_WITHIN_S = 120.0
+
+
+def run(brokers: int, workload: bool, dashboard: bool, port: int, browser: bool, as_json: bool) -> None:
+    """Run until SIGINT or SIGTERM; nothing is left behind.
+
+    Raises ConfigError when the port is taken, EmbeddedError when something does not start.
+    """
+    if dashboard:
+        serve.refuse_taken(HOST, port)
+    with until_told(), ExitStack() as stack:
+        servers = _kafka(stack, brokers)
+        if workload:
+            _workload(stack, servers, wait=as_json or not dashboard)
+        if dashboard:
+            clusters = [ClusterSettings(name=NAME, bootstrap_servers=servers)]
+            serve.start(clusters, port, HOST, INTERVAL_S, lambda url: _announce(servers, url, browser, as_json))
+        else:
+            _announce(servers, None, False, as_json)
+            signal.pause()
+
+
+def _kafka(stack: ExitStack, brokers: int) -> str:
+    note("Apache Kafka is starting")
+    kafka = stack.enter_context(EmbeddedKafka(brokers, properties=BROKER_PROPERTIES))
+    return kafka.bootstrap_servers
+
+
+def _workload(stack: ExitStack, servers: str, wait: bool) -> None:
+    """Start the demo; a program is told that all is ready only when it is, a person may watch it come to life."""
+    note("The demo workload is starting")
+    demo = Workload(servers)
+    stack.callback(demo.stop)  # before it starts: Ctrl-C may come at any time
+    demo.start()
+    os.environ.update(demo.controls.environment)
+    if wait:
+        demo.wait_ready(READY_WITHIN_S)
+
+
+def _announce(bootstrap_servers: str, url: str | None, browser: bool, as_json: bool) -> None:
+    if as_json:
+        emit_json({"bootstrap_servers": bootstrap_servers, "dashboard": url})
+        return
+    emit(f"Kafka      {bootstrap_servers}")
+    emit(f"Dashboard  {url or '-'}")
+    emit("Ctrl-C stops everything and leaves nothing behind.")
+    if browser and url:
+        open_on_a_desktop(url)

@@ -1,0 +1,131 @@
+"""Numbers and times as people read them. Pure; unknown is a dash, never 0."""
+
+import math
+from datetime import UTC, datetime, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+DASH = "–"
+_UNITS = ((86_400, "day"), (3_600, "h"), (60, "min"), (1, "s"))
+
+
+def count(value: int | float | None) -> str:
+    """1204331 -> "1,204,331"."""
+    return DASH if value is None else f"{value:,.0f}"
+
+
+def short(value: float | None) -> str:
+    """For headlines and axes: 1204331 -> "1.20 M", 338420 -> "338 k", 860 -> "860"."""
+    if value is None or math.isnan(value):
+        return DASH
+    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            scaled = value / size
+            return f"{scaled:.{2 if scaled < 10 else 1 if scaled < 100 else 0}f} {unit}"
+    return f"{value:,.0f}"
+
+
+def plural(n: int, one: str, many: str | None = None) -> str:
+    """`plural(2, "group")` -> "2 groups"."""
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def duration(seconds: float | None) -> str:
+    """The two largest units: 843 -> "14 min 3 s"; infinity -> "never"."""
+    if seconds is None or math.isnan(seconds):
+        return DASH
+    if math.isinf(seconds):
+        return "never"
+    if 0 < seconds < 1:
+        return "< 1 s"
+    left, parts = round(seconds), []
+    for at, (size, unit) in enumerate(_UNITS):
+        if left >= size:
+            n, rest = divmod(left, size)
+            parts.append(_unit(n, unit))
+            if at + 1 < len(_UNITS) and rest >= _UNITS[at + 1][0]:
+                parts.append(_unit(rest // _UNITS[at + 1][0], _UNITS[at + 1][1]))
+            break
+    return " ".join(parts) or "0 s"
+
+
+def _unit(n: int, unit: str) -> str:
+    return f"{n} {unit}{'s' if unit == 'day' and n != 1 else ''}"
+
+
+def drain(drain_s: float | None, lag_records: int | None) -> str:
+    """When the lag is gone: "now", "41 min", "never", or a dash."""
+    if lag_records == 0:
+        return "now"
+    if drain_s is not None and drain_s < 60:
+        return "< 1 min"
+    return duration(drain_s)
+
+
+def rate(per_s: float | None) -> str:
+    """Records per second, one decimal below ten."""
+    if per_s is None or math.isnan(per_s):
+        return DASH
+    return f"{per_s:,.1f}" if 0 < abs(per_s) < 10 else f"{per_s:,.0f}"
+
+
+def age(at_ms: int, now_ms: int) -> str:
+    """How long ago: "6 s ago"."""
+    return f"{duration(max(0, now_ms - at_ms) // 1000)} ago"
+
+
+def coverage(known: int, partitions: int) -> str:
+    """Coverage in a sentence: "all 12 partitions", "38 of 40 partitions", "its only partition"."""
+    if known == partitions == 1:
+        return "its only partition"
+    return f"{known_for(known, partitions)} {'partition' if partitions == 1 else 'partitions'}"
+
+
+def known_for(known: int, partitions: int) -> str:
+    """Coverage: "all 12" or "38 of 40"; a dash where there is nothing to know."""
+    if not partitions:
+        return DASH
+    return f"all {partitions:,}" if known == partitions else f"{known:,} of {partitions:,}"
+
+
+def zone(name: str | None) -> tzinfo:
+    """The viewer's time zone; UTC where the browser does not say, or says something unknown here."""
+    try:
+        return ZoneInfo(name) if name else UTC
+    except (ZoneInfoNotFoundError, ValueError):
+        return UTC
+
+
+def moment(at_ms: int, tz: tzinfo) -> datetime:
+    """Milliseconds since the epoch as local time without a zone, the form that charts and tables draw as it is."""
+    return datetime.fromtimestamp(at_ms / 1000, tz).replace(tzinfo=None)
+
+
+def clock(at_ms: int, tz: tzinfo) -> str:
+    """Time of day in the viewer's zone."""
+    return f"{moment(at_ms, tz):%H:%M:%S}"
+
+
+def utc(at_ms: int) -> str:
+    """Date and time in UTC, for tooltips."""
+    return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def listing(numbers: list[int], most: int = 4) -> str:
+    """Partition numbers as words: "7, 8 and 9", "0 to 11", "3, 5, 9 and 8 more"."""
+    numbers = sorted(numbers)
+    if len(numbers) > 2 and numbers[-1] - numbers[0] == len(numbers) - 1:
+        return f"{numbers[0]} to {numbers[-1]}"
+    shown = [str(n) for n in numbers[:most]]
+    if len(numbers) > most:
+        return f"{', '.join(shown)} and {len(numbers) - most} more"
+    return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
+
+
+def md(text: str) -> str:
+    """Text from a cluster made safe inside Markdown: one line, and no links, emphasis, colours or maths of its own."""
+    return "".join(f"\\{c}" if c in "\\`*_{}[]<>()#+-.!|$:~^" else c for c in " ".join(text.split()))
+
+
+def code(text: str) -> str:
+    """An id in monospace, on one line; a backtick inside it cannot end the span."""
+    return f"`{' '.join(text.split()).replace('`', 'ˋ')}`"

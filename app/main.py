@@ -1,0 +1,42 @@
+"""The pages, and the cluster picker when there is more than one cluster."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from app import source, state
+
+st.set_page_config(
+    page_title="groupscope",
+    page_icon=Path(__file__).with_name("icon.svg"),
+    layout="wide",
+    initial_sidebar_state="collapsed",
+)
+
+pages = [
+    st.Page("views/overview.py", title="Overview", url_path="overview", default=True, help="Which group needs me now?"),
+    st.Page("views/group.py", title="Group", url_path="group", help="What is wrong inside one group?"),
+    st.Page("views/topics.py", title="Topics", url_path="topics", help="Who reads a topic, and who is behind?"),
+    st.Page(
+        "views/about.py", title="About", url_path="about", help="Versions, settings, data age, limits, reporting a bug"
+    ),
+]
+if source.current().demo is not None:
+    pages.insert(
+        3, st.Page("views/demo.py", title="Demo", url_path="demo", help="Drive the workload of the demo cluster")
+    )
+
+page = st.navigation(pages, position="top")
+clusters = list(source.current().feeds)
+if len(clusters) > 1:
+    chosen = state.cluster()
+    st.session_state["cluster_picker"] = chosen
+    st.selectbox(
+        "Cluster",
+        clusters,
+        key="cluster_picker",
+        width=280,
+        label_visibility="collapsed",
+        on_change=lambda: state.choose_cluster(st.session_state["cluster_picker"]),
+    )
+page.run()

@@ -1,0 +1,351 @@
+"""The pieces of the Group page."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from app import formats, state, widgets, words
+from app.charts import assignment, base, lag, limits
+from app.tables import group as tables
+from app.tables.group import GroupView, Tile
+from app.tables.overview import MOST_ROWS, SPARKLINE_ROWS
+from lag.health import Status
+from lag.model import GroupType
+
+MOST_OPTIONS = 5_000
+MOST_URGENT = 12
+PROBE_UP_TO = 5
+"""Markers take one or two offsets each: a lag that stays this small may be nothing but markers."""
+
+
+# -- choosing a group --------------------------------------------------------------------------------------------------
+
+
+def _options(page: state.Shown) -> list[str]:
+    frame = state.overview(page).frame
+    return sorted(frame["group"][~frame["hidden"]].head(MOST_OPTIONS))
+
+
+def picker(page: state.Shown, chosen: str | None) -> None:
+    """Switch to another group; the choice goes to the URL."""
+    options = _options(page)
+    if chosen is not None and chosen not in options:
+        options = [chosen, *options]
+    st.session_state["group_pick"] = chosen
+    st.selectbox(
+        "Group",
+        options,
+        key="group_pick",
+        placeholder="Choose a group",
+        label_visibility="collapsed",
+        on_change=lambda: state.set_url("group", st.session_state["group_pick"]),
+    )
+
+
+def pick_one(page: state.Shown) -> None:
+    """The page without a group: say what it is for, and offer the most urgent ones."""
+    frame = state.overview(page).frame
+    frame = frame[~frame["hidden"]]
+    if frame.empty:
+        st.header("No consumer group yet", anchor=False)
+        st.markdown("A group appears here when its first member joins or commits.")
+        return
+    st.header("Which group?", anchor=False)
+    widgets.status_line("Members, partitions and assignment of one consumer group.", "")
+    picker(page, None)
+    widgets.titled("Most urgent")
+    urgent = frame.head(MOST_URGENT)
+    c = st.column_config
+    go = widgets.open_on_click("open_urgent", list(urgent["group"]), "group", "group")
+    st.dataframe(
+        urgent.assign(v=widgets.as_tags(urgent["verdict"]))[["group", "v", "lag", "why"]],
+        key="urgent",
+        hide_index=True,
+        row_height=widgets.ROW_PX,
+        height=widgets.height(len(urgent)),
+        placeholder=formats.DASH,
+        alt="The most urgent groups with verdict, lag and reason",
+        column_config={
+            "group": c.ButtonColumn(
+                "\u2002Group", type="tertiary", key="open_urgent", alignment="left", pinned=True, width=190, on_click=go
+            ),
+            "v": widgets.verdict_column(),
+            "lag": widgets.integer("Lag, records", 96),
+            "why": c.TextColumn("Why", width=800),
+        },
+    )
+
+
+def gone(page: state.Shown, group_id: str) -> None:
+    """The URL names a group that this snapshot does not have."""
+    st.header(f"{formats.code(group_id)} is not on this cluster", anchor=False)
+    widgets.status_line("It was deleted, has expired, or the link is for another cluster.", "")
+    picker(page, None)
+
+
+# -- conclusion --------------------------------------------------------------------------------------------------------
+
+
+def reason(view: GroupView) -> str:
+    """Evidence and what to do; for a group that is well, what the verdict means."""
+    finding = view.health.finding
+    verdict = words.VERDICTS[finding.status]
+    said = finding.evidence or (view.group.problems[0].cause if view.group.problems else verdict.meaning)
+    if finding.since_ms is not None:
+        said += f", since {formats.clock(finding.since_ms, state.zone())}"
+    advice = "" if finding.status == Status.OK else f" {verdict.advice}"
+    return f"{formats.md((said[:1].upper() + said[1:]).rstrip('.'))}.{advice}"
+
+
+def rule(view: GroupView) -> str:
+    """The rule that fired, in small grey; empty for a group that is well."""
+    said = "" if view.health.finding.status == Status.OK else view.health.finding.rule
+    return f":small[:gray[Rule: {formats.md(said)}]]" if said else ""
+
+
+def problems(view: GroupView) -> None:
+    """What could not be read of this group, what is held by a transaction, and what is lost."""
+    for p in view.group.problems:
+        widgets.line(
+            ":orange" if p.kind == "unauthorized" else ":red",
+            "lock" if p.kind == "unauthorized" else "error",
+            formats.md(p.cause),
+            formats.md(p.mend),
+        )
+    if held := [row for row in view.lags if row.held_records]:
+        n = sum(row.held_records for row in held)
+        where = ", ".join(formats.code(str(row.tp)) for row in held[:3]) + (" …" if len(held) > 3 else "")
+        widgets.line(
+            ":orange",
+            "lock_clock",
+            f"{formats.plural(n, 'record')} held by an open transaction",
+            f"on {where}: "
+            "readers of committed data wait at the last stable offset until its producer commits or aborts",
+        )
+    if moving := view.reconciling():
+        names = ", ".join(formats.code(view.names[m.member_id]) for m in moving[:3]) + (" …" if len(moving) > 3 else "")
+        widgets.line(
+            ":blue",
+            "sync",
+            f"{len(moving)} of {formats.plural(len(view.group.members), 'member')} reconciling",
+            f"{names}: not yet at the target assignment of epoch {view.group.epoch}",
+        )
+
+
+# -- pictures ----------------------------------------------------------------------------------------------------------
+
+
+def lag_over_time(view: GroupView) -> None:
+    """The group's lag over the samples kept."""
+    colours, tz = state.palette(), state.zone()
+    times = [formats.moment(int(ms), tz) for ms in view.times_ms]
+    values, known = view.health.trend, view.health.lag
+    seen = values[~np.isnan(values)]
+    kept = f", last {formats.duration((view.times_ms[-1] - view.times_ms[0]) / 1000)}" if len(times) > 1 else ""
+    widgets.titled(f"Lag{kept}", f":gray[records behind, known for {formats.coverage(known.known, known.partitions)}]")
+    if len(seen) < 2:
+        st.markdown(_no_trend(len(seen), bool(view.lags)))
+        return
+    since = view.health.finding.since_ms if words.needs_attention(view.health.finding.status) else None
+    fig = lag.over_time(times, values, None if since is None else formats.moment(since, tz), colours)
+    st.plotly_chart(fig, theme=None, config=widgets.PLOTLY, key="lag_over_time", alt=_trend_alt(seen))
+
+
+def _no_trend(samples: int, has_partitions: bool) -> str:
+    if not has_partitions:
+        return ":gray[This group has no partition: nothing is committed, assigned or subscribed.]"
+    return f":gray[A line needs two samples, {samples} so far. The next poll adds one.]"
+
+
+def _trend_alt(seen: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> str:
+    word = "rose" if seen[-1] > seen[0] else "fell" if seen[-1] < seen[0] else "stayed"
+    return f"Lag {word} from {seen[0]:,.0f} to {seen[-1]:,.0f} records, between {seen.min():,.0f} and {seen.max():,.0f}"
+
+
+def lag_by_partition(view: GroupView) -> None:
+    """One bar per partition."""
+    topics = view.topics
+    what = formats.code(topics[0]) if len(topics) == 1 else _lettered(topics)
+    more = (
+        f", the {limits.BAR_PARTITIONS} with most lag of {len(view.lags):,}"
+        if len(view.lags) > limits.BAR_PARTITIONS
+        else ""
+    )
+    unknown = " · × unknown" if any(row.lag_records is None for row in view.lags) else ""
+    widgets.titled("Lag by partition", f":gray[{what + more + unknown}]" if topics else "")
+    if not view.lags:
+        st.markdown(":gray[No partition.]")
+        return
+    tps, lags = [row.tp for row in view.lags], [row.lag_records for row in view.lags]
+    bad = [words.needs_attention(h.finding.status) for h in view.healths]
+    said, _ = lag.concentration(tps, lags)
+    alt = (
+        f"Partitions {said}"
+        if said
+        else f"Lag of {formats.plural(len(tps), 'partition')}, at most {formats.count(max((v or 0) for v in lags))}"
+    )
+    fig = lag.by_partition(tps, lags, bad, state.palette())
+    st.plotly_chart(fig, theme=None, config=widgets.PLOTLY, key="lag_by_partition", alt=alt)
+
+
+def _lettered(topics: list[str]) -> str:
+    """The letters that stand for topics in the pictures, as a legend of at most six; empty for one topic."""
+    letters = base.letters(topics)
+    named = [f"**{letter}** {formats.code(topic)}" for topic, letter in list(letters.items())[:6]]
+    more = [f"and {len(topics) - 6} more topics"] if len(topics) > 6 else []
+    return "\u2003".join([*named, *more])
+
+
+def who_owns_what(view: GroupView) -> None:
+    """The assignment: tiles, or counts where tiles would be too many."""
+    lanes, colours = tables.lanes(view), state.palette()
+    is_share = view.group.type == GroupType.SHARE
+    if not view.group.members:
+        widgets.titled("Who owns what")
+        st.markdown(":gray[Nobody: the group has no member.]")
+        return
+    shared = "\u2003:gray[share group: members may read the same partition]" if is_share else ""
+    kinds = [kind for kind in Tile if any(kind == its for mine in lanes.values() for _, its in mine)]
+    look = assignment.styles(colours)
+    legend = widgets.swatches(
+        ("□" if look[k][2] else "■", look[k][2] or look[k][0], assignment.WORDS[k]) for k in kinds
+    )
+    owned = sum(len(mine) for mine in lanes.values())
+    idle = len(view.idle_members())
+    alt = f"{formats.plural(len(view.group.members), 'member')} own {formats.plural(owned, 'partition')}" + (
+        f", {idle} own none" if idle else ""
+    )
+    if limits.assignment(len(lanes), owned, max(map(len, lanes.values()), default=0)) == limits.Encoding.TILES:
+        named = "\u2003" + _lettered(sorted({tp.topic for mine in lanes.values() for tp, _ in mine}))
+        widgets.titled("Who owns what", legend + named + shared)
+        st.plotly_chart(
+            assignment.tiles(lanes, idle_note(view), colours), theme=None, config=widgets.PLOTLY, key="owners", alt=alt
+        )
+    else:
+        widgets.titled("Who owns what", ":gray[partitions per member and topic]")
+        st.plotly_chart(assignment.matrix(lanes, colours), theme=None, config=widgets.PLOTLY, key="owners", alt=alt)
+
+
+def idle_note(view: GroupView) -> str:
+    """Why a member has no partition."""
+    if len(view.group.members) > len(view.lags):
+        return f"{len(view.group.members)} members, {formats.plural(len(view.lags), 'partition')}"
+    return "no partition now"
+
+
+# -- tables ------------------------------------------------------------------------------------------------------------
+
+
+def members(view: GroupView) -> None:
+    """The members, the one in trouble first."""
+    idle = len(view.idle_members())
+    widgets.titled("Members", f":gray[{len(view.group.members)}{f', {idle} of them idle' if idle else ''}]")
+    if not view.group.members:
+        st.markdown(f":gray[{_no_members(view)}]")
+        return
+    frame = tables.members(view)
+    frame = frame.assign(v=widgets.as_tags(frame["verdict"]), moved=widgets.timedeltas(frame["last_moved_s"]))
+    said = [c for c in ("epoch", "note", "instance", "rack") if frame[c].replace("", None).notna().any()]
+    epoch, more = [c for c in said if c == "epoch"], [c for c in said if c != "epoch"]
+    columns = ["member", "v", *epoch, "partitions", "lag", "share", "moved", "host", *more, "client", "member_id"]
+    c = st.column_config
+    st.dataframe(
+        frame[columns],
+        key="members",
+        hide_index=True,
+        row_height=widgets.ROW_PX,
+        height=widgets.height(len(frame), 8),
+        placeholder=formats.DASH,
+        alt=f"Members of {view.group.group_id}: verdict, partitions, lag and its share, last commit, host",
+        column_config={
+            "member": c.TextColumn("Member", width=126, pinned=True),
+            "v": widgets.verdict_column(124, extra=[(tables.IDLE, "gray"), (tables.WAITING, "blue")]),
+            "partitions": c.NumberColumn("Partitions", width=74),
+            "lag": widgets.integer("Lag, records", 84),
+            "share": c.ProgressColumn("Lag share", min_value=0, max_value=100, format="%d %%", width=84, color="gray"),
+            "moved": widgets.seconds_column("Last commit", 84, "Time since any of its committed offsets moved"),
+            "host": c.TextColumn("Host", width=80),
+            "rack": c.TextColumn("Rack", width=60),
+            "instance": c.TextColumn("Instance id", width=110),
+            "epoch": c.TextColumn("Epoch", width=54, help="Member epoch, and the group's where it differs (KIP-848)"),
+            "note": c.TextColumn("Note", width=150),
+            "client": c.TextColumn("Client id", width=120),
+            "member_id": c.TextColumn("Member id", width=240),
+        },
+    )
+
+
+def _no_members(view: GroupView) -> str:
+    if view.group.problems:
+        return f"Not known: {formats.md(view.group.problems[0].cause)}."
+    if view.lags:
+        return (
+            "None. The offsets stand, but nobody reads: a stopped application, or one that assigns partitions itself."
+        )
+    return "None."
+
+
+def partitions(frame: pd.DataFrame) -> None:
+    """The per-partition table."""
+    if frame.empty:
+        st.markdown(":gray[Nothing is committed, assigned or subscribed.]")
+        return
+    shown = frame.head(MOST_ROWS)
+    sparklines = len(shown) <= SPARKLINE_ROWS
+    view = shown.assign(v=widgets.as_tags(shown["verdict"]), time_lag=widgets.timedeltas(shown["time_lag_s"]))
+    extra = [name for name in ("lost", "held") if (frame[name] > 0).any()]
+    one_topic = frame["topic"].nunique() == 1
+    columns = [
+        *([] if one_topic else ["topic"]),
+        "partition",
+        "v",
+        "owner",
+        "lag",
+        "time_lag",
+        "drains",
+        *(["trend"] if sparklines else []),
+        "note",
+        *extra,
+        "produce",
+        "consume",
+        "committed",
+        "log_end",
+        "last_stable",
+        "log_start",
+        *(["topic"] if one_topic else []),
+    ]
+    c = st.column_config
+    st.dataframe(
+        view[columns],
+        key="partitions",
+        hide_index=True,
+        row_height=widgets.ROW_PX,
+        height=widgets.height(len(view), 16),
+        placeholder=formats.DASH,
+        alt=f"{formats.plural(len(view), 'partition')}, worst first: verdict, owner, lag, time lag, rates and offsets",
+        column_config={
+            "topic": c.TextColumn("Topic", width=120, pinned=not one_topic),
+            "partition": c.NumberColumn("Partition", width=72, pinned=True),
+            "v": widgets.verdict_column(),
+            "owner": c.TextColumn("Owner", width=146),
+            "lag": widgets.integer("Lag, records", 92),
+            "time_lag": widgets.seconds_column("Time lag", 104, "Age of the oldest record not yet committed"),
+            "drains": c.TextColumn("Drains in", width=76, alignment="right"),
+            "trend": c.LineChartColumn("Lag, kept", width=90, color="gray", y_min=0, y_max=1),
+            "note": c.TextColumn("Note", width=210, help="What the numbers do not say"),
+            "lost": c.NumberColumn(
+                "Lost, records", format="localized", width=92, help="Deleted before the group read them"
+            ),
+            "held": c.NumberColumn(
+                "Held, records", format="localized", width=92, help="Above the last stable offset: an open transaction"
+            ),
+            "produce": c.NumberColumn("Produced/s", format="%.1f", width=86),
+            "consume": c.NumberColumn("Committed/s", format="%.1f", width=92),
+            "committed": widgets.integer("Committed", 100),
+            "log_end": widgets.integer("Log end", 100, "High watermark"),
+            "last_stable": widgets.integer("Last stable", 100),
+            "log_start": widgets.integer("Log start", 100),
+        },
+    )
+    if len(frame) > len(shown):
+        widgets.note(f"The {len(shown):,} most urgent of {len(frame):,} partitions; the downloads hold all.")

@@ -1,0 +1,61 @@
+"""Where the pages get their data: one `Source` per process, put in place by the server before the first page runs.
+
+Pages never talk to Kafka: a `Feed` (the collector of one cluster) holds the latest immutable report.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from app.settings import Settings
+
+if TYPE_CHECKING:
+    from lag.collector import CollectorStatus, Report
+    from lag.embedded.workload import Controls
+
+
+class Feed(Protocol):
+    """What a page needs of a collector (`lag.collector.Collector`)."""
+
+    def latest(self) -> "Report | None":
+        """The last good report, or None before the first."""
+
+    def status(self) -> "CollectorStatus":
+        """How polling goes."""
+
+    def poll_now(self) -> None:
+        """Ask for a poll before its time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Everything a page may reach: the settings, one feed per cluster, and what is there only sometimes.
+
+    `versions` names parts and their versions; `connections` holds each cluster's client settings, secrets masked.
+    """
+
+    settings: Settings
+    feeds: Mapping[str, Feed]
+    demo: "Controls | None" = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+    connections: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+_EMPTY = Source(Settings.model_construct(), {})
+_current: Source = _EMPTY
+
+
+def install(source: Source) -> None:
+    """Put `source` in place for this process."""
+    global _current
+    _current = source
+
+
+def uninstall() -> None:
+    """Forget the source, when the server stops."""
+    install(_EMPTY)
+
+
+def current() -> Source:
+    """The source of this process; without clusters until one is installed."""
+    return _current

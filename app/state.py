@@ -1,0 +1,235 @@
+"""The only home of Streamlit's caches, of session keys, and of what stands in the URL.
+
+URL parameters: `cluster`, `group`, `topic`, and the filters of each page under the key of their widget.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import tzinfo
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from app import formats, source, theme
+from app.source import Feed, Source
+from app.tables import group as group_tables
+from app.tables import overview as overview_tables
+from app.tables import topics as topic_tables
+
+if TYPE_CHECKING:
+    from lag.collector import CollectorStatus, Report
+
+STALE_AFTER_INTERVALS = 3
+_PINNED = "_pinned"
+_CLUSTER = "_cluster"
+_DRAWN = "_drawn"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a page shows in this run: the report (pinned while paused), and how its collector does."""
+
+    cluster: str
+    report: "Report"
+    status: "CollectorStatus"
+    now_ms: int
+
+    @property
+    def age_s(self) -> float:
+        """Age of the data."""
+        return max(0.0, (self.now_ms - self.report.snapshot.at_ms) / 1000)
+
+    @property
+    def stale(self) -> bool:
+        """Whether polls that should have come did not."""
+        return not paused() and self.age_s > STALE_AFTER_INTERVALS * max(self.status.interval_s, 1)
+
+    @property
+    def key(self) -> tuple[str, int, int]:
+        """What a cached table depends on."""
+        return self.cluster, self.report.snapshot.number, self.report.snapshot.at_ms
+
+
+def now_ms() -> int:
+    """The wall clock; age is the only thing pages take from it."""
+    return time.time_ns() // 1_000_000
+
+
+def zone() -> tzinfo:
+    """The viewer's time zone."""
+    return formats.zone(st.context.timezone)
+
+
+def palette() -> theme.Palette:
+    """The colours of the theme in use."""
+    return theme.DARK if st.context.theme.type == "dark" else theme.LIGHT
+
+
+# -- cluster, feed, report ---------------------------------------------------------------------------------------------
+
+
+def cluster() -> str | None:
+    """The cluster in the URL, else the one of this session, else the first configured."""
+    names = list(source.current().feeds)
+    for name in (st.query_params.get("cluster"), st.session_state.get(_CLUSTER)):
+        if name in names:
+            st.session_state[_CLUSTER] = name
+            return str(name)
+    return names[0] if names else None
+
+
+def choose_cluster(name: str) -> None:
+    """Switch to another cluster; a group or topic of the old one leaves the URL, filters stay."""
+    st.session_state[_CLUSTER] = name
+    st.session_state.pop(_PINNED, None)
+    set_url("group", None)
+    set_url("topic", None)
+    set_url("cluster", name)
+
+
+def current_source() -> Source:
+    """Settings, feeds and demo controls of this process."""
+    return source.current()
+
+
+def settings_in_force(name: str) -> dict[str, str]:
+    """The settings of one cluster and of the server, secrets masked."""
+    its = source.current()
+    served = {"groupscope interval": f"{its.settings.interval_s:g} s"}
+    return {**its.connections.get(name, {}), **served}
+
+
+def feed() -> Feed | None:
+    """The collector of the chosen cluster."""
+    name = cluster()
+    return None if name is None else source.current().feeds[name]
+
+
+def shown() -> Shown | None:
+    """The report to draw: the pinned one while paused, else the latest; None before the first poll."""
+    name, its = cluster(), feed()
+    if name is None or its is None:
+        return None
+    report = st.session_state.get(_PINNED) or its.latest()
+    if report is None:
+        return None
+    return Shown(name, report, its.status(), now_ms())
+
+
+def drawn(page: Shown) -> None:
+    """Remember which snapshot the page body shows, so that only a newer one redraws it."""
+    st.session_state[_DRAWN] = (page.cluster, page.report.snapshot.number)
+
+
+def newer_is_there() -> bool:
+    """Whether the collector has a snapshot that this page has not drawn (never while paused)."""
+    its = feed()
+    report = its.latest() if its else None
+    return report is not None and not paused() and (cluster(), report.snapshot.number) != st.session_state.get(_DRAWN)
+
+
+def paused() -> bool:
+    """Whether this session keeps its snapshot."""
+    return st.session_state.get(_PINNED) is not None
+
+
+def toggle_pause() -> None:
+    """Keep the snapshot that is on screen, or follow the collector again."""
+    if paused():
+        st.session_state.pop(_PINNED)
+    elif its := feed():
+        st.session_state[_PINNED] = its.latest()
+
+
+# -- cached tables: built once per snapshot, shared by every session; never change them in place -----------------------
+
+
+@st.cache_resource(max_entries=6, show_spinner=False)
+def _overview(key: tuple[str, int, int], _report: "Report") -> overview_tables.Overview:
+    return overview_tables.build(_report.snapshot, _report.health)
+
+
+@st.cache_resource(max_entries=6, show_spinner=False)
+def _topics(key: tuple[str, int, int], _report: "Report") -> pd.DataFrame:
+    return topic_tables.build(_report.snapshot, _report.health)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _group(key: tuple[str, int, int], group_id: str, _report: "Report") -> group_tables.GroupView | None:
+    group = _report.snapshot.group(group_id)
+    return None if group is None else group_tables.view(group, _report.snapshot, _report.health)
+
+
+def overview(page: Shown) -> overview_tables.Overview:
+    """All groups of the snapshot as one table."""
+    return _overview(page.key, page.report)
+
+
+def topics(page: Shown) -> pd.DataFrame:
+    """All topics of the snapshot as one table."""
+    return _topics(page.key, page.report)
+
+
+def group_view(page: Shown, group_id: str) -> group_tables.GroupView | None:
+    """One group with its partitions and their health; None if the snapshot does not have it."""
+    return _group(page.key, group_id, page.report)
+
+
+def clear() -> None:
+    """Drop all cached tables."""
+    for cached in (_overview, _topics, _group):
+        cached.clear()
+
+
+# -- the URL -----------------------------------------------------------------------------------------------------------
+
+
+def url(name: str) -> str | None:
+    """A URL parameter."""
+    return st.query_params.get(name)
+
+
+def picked(name: str) -> list[str]:
+    """The values that a repeated URL parameter asks for, as far as they are plain words."""
+    return [value for value in st.query_params.get_all(name) if value.replace("_", "").isalpha()]
+
+
+def set_url(name: str, value: str | None) -> None:
+    """Write a URL parameter, or take it out."""
+    if value:
+        st.query_params[name] = value
+    elif name in st.query_params:
+        del st.query_params[name]
+
+
+def chips(
+    label: str,
+    options: Sequence[str],
+    text: Callable[[str], str],
+    key: str,
+) -> list[str]:
+    """Multi-select pills whose URL holds plain keys (`bind=` would write the formatted label, count and all)."""
+    session, query = st.session_state, st.query_params
+    wanted = [value for value in query.get_all(key) if value in options]
+    if wanted != session.get(f"_{key}") or key not in session:  # a fresh link, or the browser's back button
+        session[key] = session[f"_{key}"] = wanted
+
+    def write() -> None:
+        session[f"_{key}"] = list(session[key])
+        if session[key]:
+            query[key] = session[key]
+        elif key in query:
+            del query[key]
+
+    return st.pills(
+        label,
+        list(options),
+        selection_mode="multi",
+        key=key,
+        format_func=text,
+        on_change=write,
+        label_visibility="collapsed",
+        wrap=False,
+    )

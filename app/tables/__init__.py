@@ -1,0 +1,1 @@
+"""Snapshots and their health as data frames and small views. Pure: pandas and NumPy, no Streamlit."""

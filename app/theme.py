@@ -1,0 +1,59 @@
+"""Colours of the pictures, for the light and the dark theme (the rest of the theme stands in .streamlit/config.toml).
+
+Colour encodes what happened, never which member: kept grey, gained blue, revoked vermillion, unassigned purple.
+Text on a fill, or in a fill's colour, has its own ink so that it keeps a contrast of 4.5:1.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Palette:
+    """Fills, inks and lines of one theme."""
+
+    text: str
+    dim: str
+    grid: str
+    background: str
+    kept: str
+    kept_fill: str
+    gained: str
+    revoked: str
+    revoked_ink: str
+    revoked_text: str
+    unassigned: str
+    unassigned_text: str
+    ramp: tuple[tuple[float, str], ...]
+
+
+LIGHT = Palette(
+    text="#1B1F24",
+    dim="#5B636E",
+    grid="#E6E8EB",
+    background="#FFFFFF",
+    kept="#6B6B6B",
+    kept_fill="#D3D6DA",
+    gained="#0072B2",
+    revoked="#D55E00",
+    revoked_ink="#000000",
+    revoked_text="#A84300",
+    unassigned="#CC79A7",
+    unassigned_text="#8E4585",
+    ramp=((0.0, "#F3F5F7"), (1.0, "#A9C1D3")),
+)
+
+DARK = Palette(
+    text="#E4E7EB",
+    dim="#A7AFBA",
+    grid="#2A2E35",
+    background="#14161A",
+    kept="#999999",
+    kept_fill="#4A505A",
+    gained="#56B4E9",
+    revoked="#E69F00",
+    revoked_ink="#14161A",
+    revoked_text="#E69F00",
+    unassigned="#CC79A7",
+    unassigned_text="#D99BBD",
+    ramp=((0.0, "#1D2025"), (1.0, "#3F5C74")),
+)

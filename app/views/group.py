@@ -1,0 +1,56 @@
+"""What is wrong inside one group?"""
+
+import streamlit as st
+
+from app import formats, sentences, state, widgets, words
+from app.parts import group as parts
+from app.tables import group as tables
+
+widgets.follow()
+page = widgets.require_report()
+snapshot = page.report.snapshot
+
+chosen = state.url("group")
+if chosen is None:
+    parts.pick_one(page)
+    st.stop()
+view = state.group_view(page, chosen)
+if view is None:
+    parts.gone(page, chosen)
+    st.stop()
+finding = view.health.finding
+
+# -- conclusion
+left, right = st.columns([0.8, 0.2], vertical_alignment="bottom")
+with left:
+    widgets.headline(page, sentences.group(view))
+with right:
+    parts.picker(page, chosen)
+with st.container(gap="xxsmall"):
+    st.markdown(f"{words.badge(finding.status)} {parts.reason(view)} {parts.rule(view)}")
+    widgets.status_line("", sentences.facts(view), small=True)
+    parts.problems(view)
+
+# -- pictures
+left, right = st.columns([0.56, 0.44], gap="medium")
+with left, st.container(gap="xxsmall"):
+    parts.lag_over_time(view)
+with right, st.container(gap="xxsmall"):
+    parts.lag_by_partition(view)
+
+# -- members
+left, right = st.columns([0.56, 0.44], gap="medium")
+with left, st.container(gap="xxsmall"):
+    parts.members(view)
+with right, st.container(gap="xxsmall"):
+    parts.who_owns_what(view)
+
+# -- partitions
+frame = tables.partitions(view)
+with st.container(gap="xxsmall"):
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        widgets.titled("Partitions", f":gray[{formats.count(len(frame))}, worst first]")
+        st.space("stretch")
+        widgets.actions("partitions", lambda: tables.export(frame))
+    parts.partitions(frame)
+widgets.explain_verdicts()

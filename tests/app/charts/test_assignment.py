@@ -1,0 +1,79 @@
+"""Who owns what: tiles for the small, counts for the large."""
+
+import pytest
+
+from app.charts import assignment, base, limits
+from app.charts.limits import Encoding
+from app.tables.group import NOBODY, Tile
+from app.theme import LIGHT
+from assignors.model import TopicPartition
+
+
+def lane(topic: str, numbers: list[int], kind: Tile = Tile.OK) -> list[tuple[TopicPartition, Tile]]:
+    return [(TopicPartition(topic, n), kind) for n in numbers]
+
+
+def texts(fig) -> list[str]:
+    return sorted(text for trace in fig.data if trace.type == "scatter" for text in trace.text)
+
+
+def notes(fig) -> list[str]:
+    return [note.text for note in fig.layout.annotations]
+
+
+def test_each_partition_is_one_tile_in_its_owners_lane():
+    fig = assignment.tiles({"c1": lane("t", [0, 1]), "c2": lane("t", [2])}, "none", LIGHT)
+    assert texts(fig) == ["0", "1", "2"]
+    heat = fig.data[0]
+    assert [[z for z in row if z is not None] for row in heat.z] == [[0, 0], [0]]
+    assert heat.customdata[1][0] == "t-2 · c2 · partition"
+    assert notes(fig) == ["2", "1"]
+
+
+def test_an_idle_member_keeps_its_row_and_says_why():
+    fig = assignment.tiles({"c1": lane("t", [0]), "c2": []}, "no partition: 2 members, 1 partition", LIGHT)
+    assert notes(fig) == ["1", "idle: no partition: 2 members, 1 partition"]
+
+
+def test_what_comes_and_goes_is_outlined_and_not_counted_as_owned():
+    lanes = {"c1": lane("t", [0], Tile.LEAVING), "c2": lane("t", [0], Tile.COMING)}
+    fig = assignment.tiles(lanes, "", LIGHT)
+    assert [shape.line.color for shape in fig.layout.shapes] == [LIGHT.gained, LIGHT.revoked]
+    assert notes(fig) == ["1", "0"]
+
+
+def test_partitions_without_an_owner_have_a_lane():
+    fig = assignment.tiles({"c1": lane("t", [0]), NOBODY: lane("t", [1])}, "", LIGHT)
+    assert notes(fig) == ["1", "free"]
+
+
+def test_several_topics_are_told_apart_by_letters():
+    fig = assignment.tiles({"c1": [*lane("orders", [0]), *lane("payments", [0])]}, "", LIGHT)
+    assert texts(fig) == ["a0", "b0"]
+    assert base.letters(["payments", "orders"]) == {"orders": "a", "payments": "b"}
+    assert base.letters(["orders"]) == {}
+
+
+@pytest.mark.parametrize(
+    ("members", "partitions", "longest", "encoding"),
+    [
+        (24, 400, 60, Encoding.TILES),
+        (25, 100, 10, Encoding.MATRIX),
+        (10, 401, 41, Encoding.MATRIX),
+        (2, 100, 61, Encoding.MATRIX),
+    ],
+)
+def test_the_encoding_follows_the_size(members, partitions, longest, encoding):
+    assert limits.assignment(members, partitions, longest) is encoding
+
+
+def test_counts_per_member_and_topic_keep_the_largest_rows():
+    lanes = {f"m{i}": [*lane("a", list(range(i))), *lane("b", [0])] for i in range(80)}
+    fig = assignment.matrix(lanes, LIGHT)
+    assert len(fig.data[0].z) == 60
+    assert fig.data[0].z[0] == [79, 1]
+
+
+def test_long_names_keep_head_and_tail():
+    assert base.clip("a" * 22) == "a" * 22
+    assert base.clip("consumer-billing-settlement-0001") == "consumer-b…lement-0001"

@@ -1,0 +1,50 @@
+"""A source put in place by hand, and the pages run against it without a browser."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import app
+from app import source, state
+from app.source import Source
+from tests.app import feeds
+
+MAIN = Path(app.__file__).with_name("main.py")
+Open = Callable[..., AppTest]
+
+
+@pytest.fixture
+def feed() -> feeds.HandFeed:
+    """A feed with the made-up cluster, as of now."""
+    return feeds.HandFeed(feeds.report(at_ms=state.now_ms() - 4000))
+
+
+@pytest.fixture
+def demo_source(feed: feeds.HandFeed) -> Source:
+    """One cluster, called demo."""
+    return feeds.source(demo=feed)
+
+
+@pytest.fixture
+def open_page(demo_source: Source) -> Iterator[Open]:
+    """Open a page by name with URL parameters; the source may be replaced."""
+    state.clear()
+
+    def opened(page: str = "overview", its: Source = demo_source, **query: str | list[str]) -> AppTest:
+        source.install(its)
+        test = AppTest.from_file(str(MAIN), default_timeout=60)
+        test.context = {"timezone": "Europe/Berlin", "theme": "light"}
+        for key, value in query.items():
+            test.query_params[key] = value
+        if page == "overview":
+            return test.run()
+        test.run()
+        for key, value in query.items():
+            test.query_params[key] = value
+        return test.switch_page(f"views/{page}.py").run()
+
+    yield opened
+    source.uninstall()
+    state.clear()

@@ -1,0 +1,67 @@
+"""A feed that is set by hand, and the sources made of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
+from typing import Any
+
+from app.settings import ClusterSettings, Settings
+from app.source import Source
+from lag.model import Broker, Problem
+from tests.app import synthetic
+
+
+@dataclass
+class HandFeed:
+    """What a collector offers to pages; a test sets report and status."""
+
+    report: Any = None
+    error: Any = None
+    failing_since_ms: int | None = None
+    consecutive_failures: int = 0
+    next_poll_ms: int | None = None
+    interval_s: float = 10.0
+    polled_now: list[int] = field(default_factory=list)
+
+    def latest(self) -> Any:
+        return self.report
+
+    def status(self) -> Any:
+        return SimpleNamespace(
+            error=self.error,
+            failing_since_ms=self.failing_since_ms,
+            consecutive_failures=self.consecutive_failures,
+            last_ok_ms=None,
+            next_poll_ms=self.next_poll_ms,
+            interval_s=self.interval_s,
+            polls=3,
+            took_s=0.3,
+        )
+
+    def poll_now(self) -> None:
+        self.polled_now.append(1)
+
+
+def report(
+    specs: Sequence[synthetic.Spec] | None = None,
+    number: int = 1,
+    at_ms: int = synthetic.NOW_MS,
+    brokers: tuple[Broker, ...] | None = None,
+    problems: tuple[Problem, ...] = (),
+) -> Any:
+    """The specs as a report."""
+    specs = synthetic.specs() if specs is None else specs
+    snapshot = synthetic.snapshot(specs, number, at_ms, brokers, problems)
+    return SimpleNamespace(snapshot=snapshot, health=synthetic.health(specs, snapshot))
+
+
+def source(**feeds: HandFeed) -> Source:
+    """A source with those feeds; names of clusters are their keywords."""
+    settings = Settings(clusters=tuple(ClusterSettings(name=name, bootstrap_servers=f"{name}:9092") for name in feeds))
+    masked = {"bootstrap.servers": "demo:9092", "security.protocol": "SASL_SSL", "sasl.password": "••••"}
+    return Source(settings, feeds, versions={"groupscope": "0.1.0"}, connections=dict.fromkeys(feeds, masked))
+
+
+def with_demo(its: Source, demo: Any) -> Source:
+    """The same source, with demo controls."""
+    return replace(its, demo=demo)

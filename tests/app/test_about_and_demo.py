@@ -1,0 +1,72 @@
+"""About: versions, settings, requests, a bundle without names. Demo: cases and buttons that act on the workload."""
+
+import json
+
+from app import bundle, state
+from lag.embedded.workload import describe
+from tests.app import feeds, synthetic
+from tests.app.demo import HandControls
+from tests.app.reading import said, table
+
+
+def test_about_shows_requests_per_broker_and_masked_settings(open_page, feed):
+    feed.report = feeds.report(at_ms=state.now_ms(), brokers=synthetic.BROKEN_BROKER, problems=synthetic.PROBLEMS)
+    page = open_page("about")
+    assert not page.exception
+    assert page.header[0].value == "Snapshot 1 of `demo` is incomplete: 31 groups, 12 topics, 3 brokers"
+    brokers = table(page, "Brokers with").set_index("broker")
+    assert brokers.loc[3, "answered"] == "no answer within 5 s"
+    assert brokers["requests"].sum() == 10
+    assert "`••••`" in said(page)
+    assert "Read in 0.31 s with 10 requests." in said(page)
+
+
+def test_the_bundle_holds_no_name(feed):
+    report = feeds.report(brokers=synthetic.BROKEN_BROKER, problems=synthetic.PROBLEMS)
+    settings = {
+        "bootstrap.servers": "secret-host:9092",
+        "security.protocol": "SASL_SSL",
+        "ssl.truststore.location": "/x",
+    }
+    text = bundle.build(report, feed.status(), {"groupscope": "0.1.0"}, settings).decode()
+    names = {g.group_id for g in report.snapshot.groups} | set(report.snapshot.topics) | {"secret-host", "10.4.0", "/x"}
+    assert not [name for name in names if name in text]
+    found = json.loads(text)
+    assert found["verdicts"]["ok"] == 19
+    assert found["snapshot"]["groups"] == 31
+    assert found["settings"] == {"security.protocol": "SASL_SSL"}
+
+
+def test_without_a_demo_there_is_no_panel(open_page):
+    page = open_page()
+    assert "Demo" not in str(page.get("navigation"))
+    assert not page.exception
+
+
+def test_the_panel_compares_each_case_with_what_is_seen(open_page, feed):
+    page = open_page("demo", its=feeds.with_demo(feeds.source(demo=feed), HandControls()))
+    assert not page.exception
+    cases = table(page, "Cases of the demo")
+    assert list(cases["group"]) == [case.group_id for case in describe()]
+    assert page.header[0].value == f"The demo runs: 0 of {len(cases)} groups show what they should"
+
+
+def test_a_button_acts_and_says_what_it_did(open_page, feed):
+    controls = HandControls()
+    page = open_page("demo", its=feeds.with_demo(feeds.source(demo=feed), controls))
+    page.button(key="demo_Kill").click().run()
+    page.button(key="demo_+ 1,000 records").click().run()
+    page.button(key="demo_Commit it").click().run()
+    assert controls.asked == [
+        ("kill_member", "order-fulfilment-1"),
+        ("burst", "card-transfers", "1000"),
+        ("commit_transaction", "card-transfers"),
+    ]
+    assert "kill\\_member order\\-fulfilment\\-1\\: done" in said(page)
+    assert feed.polled_now == [1, 1, 1]
+
+
+def test_a_dead_workload_is_said_to_be_dead(open_page, feed):
+    page = open_page("demo", its=feeds.with_demo(feeds.source(demo=feed), HandControls(broken=True)))
+    assert not page.exception
+    assert "The workload does not answer" in said(page)

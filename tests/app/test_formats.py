@@ -1,0 +1,96 @@
+"""Numbers, times and names as people read them."""
+
+import math
+from datetime import UTC
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from app import formats, words
+from lag.health import URGENCY
+from lag.model import GroupType, PartitionProblem
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (None, "–"),
+        (math.nan, "–"),
+        (math.inf, "never"),
+        (0, "0 s"),
+        (0.4, "< 1 s"),
+        (59.6, "1 min"),
+        (843, "14 min 3 s"),
+        (3600, "1 h"),
+        (3605, "1 h"),
+        (86_400, "1 day"),
+        (586_800, "6 days 19 h"),
+    ],
+)
+def test_durations(seconds, text):
+    assert formats.duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, "–"), (860, "860"), (1_204_331, "1.20 M"), (338_420, "338 k"), (12_345, "12.3 k"), (2e9, "2.00 G")],
+)
+def test_short_numbers(value, text):
+    assert formats.short(value) == text
+
+
+@pytest.mark.parametrize(
+    ("numbers", "text"),
+    [
+        ([7], "7"),
+        ([7, 9], "7 and 9"),
+        ([9, 7, 8], "7 to 9"),
+        ([1, 3, 5], "1, 3 and 5"),
+        ([1, 3, 5, 7, 9, 11], "1, 3, 5, 7 and 2 more"),
+    ],
+)
+def test_partition_numbers_as_words(numbers, text):
+    assert formats.listing(numbers) == text
+
+
+@pytest.mark.parametrize(
+    ("known", "partitions", "text"), [(12, 12, "all 12"), (38, 40, "38 of 40"), (0, 3, "0 of 3"), (0, 0, "–")]
+)
+def test_coverage(known, partitions, text):
+    assert formats.known_for(known, partitions) == text
+
+
+def test_drain_time_is_now_without_lag_and_never_without_gain():
+    assert formats.drain(None, 0) == "now"
+    assert formats.drain(math.inf, 9) == "never"
+    assert formats.drain(None, 9) == "–"
+    assert formats.drain(2_460, 9) == "41 min"
+
+
+def test_an_unknown_time_zone_is_utc():
+    assert formats.zone("Mars/Olympus") is UTC
+    assert formats.zone(None) is UTC
+    assert formats.zone("../../etc/passwd") is UTC
+    assert formats.zone("Europe/Berlin") == ZoneInfo("Europe/Berlin")
+
+
+def test_times_in_the_viewers_zone_and_utc():
+    assert formats.clock(1_795_258_817_000, ZoneInfo("Europe/Berlin")) == "12:00:17"
+    assert formats.utc(1_795_258_817_000) == "2026-11-21 11:00:17 UTC"
+
+
+def test_text_of_a_cluster_cannot_become_markup():
+    assert formats.md("[x](y) **b**\n:red[z]") == r"\[x\]\(y\) \*\*b\*\* \:red\[z\]"
+    assert formats.code("a`b\nc") == "`aˋb c`"
+
+
+def test_every_status_problem_and_type_has_words():
+    assert set(words.VERDICTS) == set(URGENCY)
+    assert set(words.PROBLEMS) == set(PartitionProblem)
+    assert set(words.TYPES) == set(GroupType)
+
+
+def test_symbols_sort_by_urgency():
+    symbols = [words.VERDICTS[status].symbol for status in URGENCY]
+    assert symbols == sorted(symbols)
+    assert len(set(symbols)) == len(symbols)

@@ -1,0 +1,135 @@
+"""The Group page: conclusion with evidence, members, assignment, partitions, and its states without a group."""
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from app import state
+from app.formats import code
+from assignors.model import TopicPartition
+from lag.health import Status
+from lag.model import GroupType
+from tests.app import feeds, synthetic
+from tests.app.reading import alt, figure, said, table
+
+
+def test_the_member_that_holds_the_stalled_partitions_is_named(open_page):
+    page = open_page("group", group="billing-settlement")
+    assert not page.exception
+    title = page.header[0].value
+    assert title.startswith("`billing-settlement` is stuck: `settle-7c9f-0` has not committed partitions 7 to 9 for ")
+
+
+def test_verdict_evidence_and_rule_stand_under_the_conclusion(open_page):
+    text = said(open_page("group", group="billing-settlement"))
+    assert ":red-badge[□ Stalled]" in text
+    assert "commit unchanged in 84 of 84 samples" in text
+    assert "Rule: lag at every sample" in text
+    assert "records behind, known for 38 of 40 partitions" in text
+
+
+@pytest.mark.parametrize("group", sorted(s.group_id for s in synthetic.specs()))
+def test_every_group_opens(open_page, group):
+    page = open_page("group", group=group)
+    assert not page.exception
+    assert page.header[0].value.startswith(code(group))
+
+
+def test_partitions_are_sorted_worst_first_with_their_reason(open_page):
+    frame = table(open_page("group", group="billing-settlement"), "worst first")
+    assert list(frame["partition"][:5]) == [7, 8, 9, 21, 33]
+    unknown = frame.set_index("partition").loc[21]
+    assert pd.isna(unknown["lag"])
+    assert unknown["note"].startswith("its broker did not answer in time")
+
+
+def test_lost_records_are_counted_apart_from_lag(open_page):
+    page = open_page("group", group="orders-enrichment")
+    frame = table(page, "worst first").set_index("partition")
+    assert frame.loc[0, "lost"] == 1_200
+    assert frame.loc[0, "lag"] == 10_000
+    assert "2,400 records lost" in said(page)
+
+
+def test_what_an_open_transaction_holds_is_explained(open_page):
+    page = open_page("group", group="tx-reader")
+    assert "3,500 records held by an open transaction" in said(page)
+    assert table(page, "worst first").iloc[0]["held"] == 3_500
+
+
+def test_members_show_share_epoch_and_what_they_wait_for(open_page):
+    frame = table(open_page("group", group="orders-enrichment"), "Members of").set_index("member")
+    assert frame.loc["enrich-static-2", "epoch"] == "7 of 8"
+    assert frame.loc["enrich-static-3", "note"] == "reconciling: 3 to take"
+    assert frame.loc["enrich-static-3", "v"] == ["◌ Waiting"]
+
+
+def test_a_member_without_partitions_is_idle(open_page):
+    page = open_page("group", group="billing-settlement")
+    frame = table(page, "Members of").set_index("member")
+    assert frame.loc["settle-7c9f-4", "v"] == ["○ Idle"]
+    assert "5 members, 1 idle" in said(page)
+
+
+def test_pictures_state_their_finding(open_page):
+    page = open_page("group", group="billing-settlement")
+    assert alt(page, "lag_by_partition") == "Partitions 7 to 9 hold 99 % of the lag"
+    assert alt(page, "lag_over_time").startswith("Lag rose from")
+    assert alt(page, "owners") == "5 members own 40 partitions, 1 own none"
+
+
+def test_tiles_carry_every_partition_once(open_page):
+    spec = figure(open_page("group", group="billing-settlement"), "owners")
+    numbers = sorted(int(t) for trace in spec["data"] if trace["type"] == "scatter" for t in trace["text"])
+    assert numbers == list(range(40))
+
+
+def test_a_share_group_says_that_partitions_are_shared(open_page, feed):
+    two = tuple(replace(m, assigned=(TopicPartition("t", 0),)) for m in synthetic.members(2))
+    shared = [synthetic.Spec("shared", synthetic.rows("t", [9], [4], 0), two, type=GroupType.SHARE)]
+    feed.report = feeds.report(shared, at_ms=state.now_ms())
+    page = open_page("group", group="shared")
+    assert "members may read the same partition" in said(page)
+    assert table(page, "worst first").iloc[0]["owner"] == "c-0, c-1"
+    assert list(table(page, "Members of")["lag"]) == [4, 4]
+
+
+def test_without_a_group_the_most_urgent_are_offered(open_page):
+    page = open_page("group")
+    assert page.header[0].value == "Which group?"
+    assert list(table(page, "most urgent")["group"][:2]) == ["fraud-scoring-v2", "billing-settlement"]
+    page.selectbox(key="group_pick").select("billing-settlement").run()
+    assert page.query_params["group"] == "billing-settlement"
+    assert page.header[0].value.startswith("`billing-settlement` is stuck")
+
+
+def test_a_group_that_is_gone_is_said_to_be_gone(open_page):
+    page = open_page("group", group="nobody-knows-me")
+    assert page.header[0].value == "`nobody-knows-me` is not on this cluster"
+
+
+def test_picking_another_group_changes_the_url(open_page):
+    page = open_page("group", group="billing-settlement")
+    page.selectbox(key="group_pick").select("tx-reader").run()
+    assert page.query_params["group"] == "tx-reader"
+    assert page.header[0].value.startswith("`tx-reader` is held back")
+
+
+def test_a_group_id_full_of_markup_is_shown_as_it_is(open_page, feed):
+    name = "a`b](x) **c** :red[d]\n$e$"
+    odd = [synthetic.Spec(name, synthetic.rows("t", [9], [9], 1), synthetic.members(1), Status.STOPPED, evidence="*x*")]
+    feed.report = feeds.report(odd, at_ms=state.now_ms())
+    page = open_page("group", group=name)
+    assert not page.exception
+    assert page.header[0].value.startswith("`aˋb](x) **c** :red[d] $e$` has lag")
+    assert "\\*x\\*" in said(page)
+
+
+def test_a_large_group_is_counted_instead_of_tiled(open_page, feed):
+    large = [synthetic.Spec("large", synthetic.rows("t", [9] * 900, [1] * 900, 50), synthetic.members(50), Status.OK)]
+    feed.report = feeds.report(large, at_ms=state.now_ms())
+    page = open_page("group", group="large")
+    assert not page.exception
+    assert "partitions per member and topic" in said(page)
+    assert "the 400 with most lag of 900" in said(page)

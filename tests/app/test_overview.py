@@ -1,0 +1,191 @@
+"""The Overview: what it concludes, shows, filters, and says when something fails."""
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from app import state
+from app.tables import overview as tables
+from lag.errors import AddressError
+from tests.app import feeds, synthetic
+from tests.app.reading import said
+
+
+def groups(page) -> list[str]:
+    return list(page.dataframe[0].value["group"])
+
+
+def test_the_worst_group_is_the_conclusion(open_page):
+    page = open_page()
+    assert not page.exception
+    title = page.header[0].value
+    worst = "`fraud-scoring-v2` has lag and has not committed for 15 min"
+    assert title.startswith(f"8 of 30 groups need attention: {worst}")
+
+
+def test_coverage_and_pace_stand_in_the_second_line(open_page):
+    line = said(open_page())
+    assert "lag known for 320 of 335 partitions" in line
+    assert "polled every 10 s" in line
+
+
+def test_groups_are_sorted_by_urgency(open_page):
+    names = groups(open_page())
+    assert names[:4] == ["fraud-scoring-v2", "billing-settlement", "orders-enrichment", "recreated-topic-reader"]
+    assert names.index("search-indexer") < names.index("share-thumbnailer")
+
+
+def test_unknown_lag_is_empty_not_zero(open_page):
+    table = open_page().dataframe[0].value.set_index("group")
+    assert pd.isna(table.loc["recreated-topic-reader", "lag"])
+    assert pd.isna(table.loc["gdpr-erasure-worker", "lag"])
+    assert table.loc["gdpr-erasure-worker", "why"] == "not authorised to describe the group"
+
+
+def test_our_own_groups_are_hidden_until_asked_for(open_page):
+    assert "groupscope-probe" not in groups(open_page())
+    assert "groupscope-probe" in groups(open_page(internal="true"))
+
+
+def test_verdict_chip_in_the_url_filters(open_page):
+    assert groups(open_page(verdict=["stalled", "held"])) == ["billing-settlement", "tx-reader"]
+
+
+def test_a_chosen_verdict_stays_chosen_when_no_group_has_it(open_page):
+    calm = [spec for spec in synthetic.specs() if spec.group_id == "audit-pair"]
+    its = feeds.source(demo=feeds.HandFeed(feeds.report(calm, at_ms=state.now_ms())))
+    page = open_page(its=its, verdict="stalled")
+    assert page.dataframe[0].value.empty
+    assert "No group passes these filters." in said(page)
+
+
+def test_choosing_a_chip_writes_the_url(open_page):
+    page = open_page()
+    page.get("pills")[0].set_value(["stopped"]).run()
+    assert page.query_params["verdict"] == "stopped"
+    assert groups(page) == ["fraud-scoring-v2"]
+
+
+def test_text_finds_groups_and_topics(open_page):
+    assert groups(open_page(q="BILL")) == ["billing-settlement"]
+    assert set(groups(open_page(q="tx.mark"))) == {"tx-reader"}
+
+
+def test_lag_and_topic_filter_from_the_url(open_page):
+    assert groups(open_page(lag="300000")) == ["fraud-scoring-v2", "billing-settlement", "search-indexer"]
+    assert set(groups(open_page(reads="payments"))) == {"fraud-scoring-v2", "payments-ledger-writer"}
+
+
+def test_markup_in_a_url_does_nothing(open_page):
+    page = open_page(verdict="<script>", state=":red[x]", q="**bold**")
+    assert not page.exception
+    assert page.dataframe[0].value.empty
+
+
+def test_problems_stand_on_one_line_each(open_page, feed):
+    feed.report = feeds.report(at_ms=state.now_ms(), brokers=synthetic.BROKEN_BROKER, problems=synthetic.PROBLEMS)
+    lines = said(open_page())
+    assert "did not answer within 5 s" in lines
+    assert "`gdpr\\-erasure\\-worker`" not in lines
+    assert "`gdpr-erasure-worker`: Grant DESCRIBE" in lines
+
+
+def test_a_failing_poll_keeps_the_table_and_says_why(open_page, feed):
+    feed.error = AddressError("b1:9092 refuses the connection", "Is the broker running?")
+    feed.failing_since_ms = state.now_ms() - 60_000
+    feed.next_poll_ms = state.now_ms() + 30_000
+    page = open_page()
+    assert "No new data since" in said(page)
+    assert "refuses the connection" in said(page)
+    assert len(groups(page)) == 30
+
+
+def test_old_data_turns_the_conclusion_grey(open_page, feed):
+    feed.report = feeds.report(at_ms=state.now_ms() - 120_000)
+    page = open_page()
+    assert page.header[0].value.startswith(":gray[")
+    assert "This data is old" in said(page)
+
+
+def test_pause_keeps_the_snapshot_and_resume_follows(open_page, feed):
+    page = open_page()
+    page.button(key="pause").click().run()
+    feed.report = feeds.report(synthetic.many(3), number=2, at_ms=state.now_ms())
+    page.run()
+    assert len(groups(page)) == 30
+    assert "paused" in said(page)
+    page.button(key="pause").click().run()
+    assert len(groups(page)) == 3
+
+
+def test_a_new_snapshot_is_drawn_on_the_next_run(open_page, feed):
+    page = open_page()
+    feed.report = feeds.report(synthetic.many(3), number=2, at_ms=state.now_ms())
+    assert len(groups(page.run())) == 3
+
+
+def test_before_the_first_poll_the_page_says_that_it_reads(open_page, feed):
+    feed.report = None
+    assert open_page().header[0].value == "Reading `demo` for the first time"
+
+
+def test_a_cluster_that_never_answered_says_why_and_offers_a_try(open_page, feed):
+    feed.report, feed.error = None, AddressError("b1:9092 refuses the connection", "Is the broker running?")
+    feed.consecutive_failures = 3
+    page = open_page()
+    assert page.header[0].value == "`demo` cannot be read"
+    assert "3 attempts failed" in said(page)
+    page.button(key="try_now").click().run()
+    assert feed.polled_now == [1]
+
+
+def test_without_a_cluster_the_page_teaches_how_to_start(open_page):
+    page = open_page(its=feeds.source())
+    assert page.header[0].value == "No cluster is configured"
+    assert "groupscope serve --bootstrap-server" in page.code[0].value
+
+
+def test_a_cluster_without_groups_teaches(open_page, feed):
+    feed.report = feeds.report([], at_ms=state.now_ms())
+    page = open_page()
+    assert page.header[0].value == "No consumer group yet"
+    assert "first member joins" in said(page)
+
+
+def test_two_clusters_can_be_switched(open_page, feed):
+    other = feeds.HandFeed(feeds.report(synthetic.many(2), at_ms=state.now_ms()))
+    page = open_page(its=feeds.source(demo=feed, prod=other), q="bill")
+    assert groups(page) == ["billing-settlement"]
+    page.selectbox(key="cluster_picker").select("prod").run()
+    assert page.query_params["cluster"] == "prod"
+    assert not page.exception
+    assert len(groups(open_page(its=feeds.source(demo=feed, prod=other), cluster="prod"))) == 2
+
+
+def test_at_most_five_thousand_rows_are_sent(open_page, feed):
+    feed.report = feeds.report(synthetic.many(5_003, 1), at_ms=state.now_ms())
+    page = open_page()
+    assert len(page.dataframe[0].value) == 5_000
+    assert "trend" not in page.dataframe[0].value.columns
+    assert "The 5,000 most urgent of 5,003 groups" in said(page)
+
+
+@pytest.mark.parametrize(("records", "shown"), [(0, "now"), (40, "< 1 min")])
+def test_drain_time_in_words(records, shown):
+    assert tables.drains(1.0, records) == shown
+
+
+def test_every_verdict_is_explained(open_page):
+    page = open_page()
+    table = page.expander[0].markdown[0].value
+    assert table.count("badge[") == 13
+
+
+def test_export_has_plain_units_and_every_row():
+    specs = [replace(spec, drain_s=float("inf")) for spec in synthetic.specs()]
+    snapshot = synthetic.snapshot(specs)
+    out = tables.export(tables.build(snapshot, synthetic.health(specs, snapshot)).frame)
+    assert list(out.columns[:4]) == ["group", "status", "lag_records", "lag_known_for"]
+    assert set(out["drain_s"]) == {"never"}
+    assert len(out) == 31

@@ -1,0 +1,111 @@
+"""A dashboard in a process of its own, and a real Chromium that looks at it.
+
+`dashboard_url` is the one place that says which dashboard the tests see.
+"""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
+
+CHROMIUM = os.environ.get("GROUPSCOPE_CHROMIUM", "/usr/bin/chromium")
+QUIET = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+DESKTOP: ViewportSize = {"width": 1440, "height": 900}
+PHONE: ViewportSize = {"width": 390, "height": 844}
+READY_WITHIN_S = 60.0
+Open = Callable[..., Page]
+
+expect.set_options(timeout=30_000)
+
+
+@contextmanager
+def served(*arguments: str) -> Iterator[str]:
+    """The made-up dashboard on a free port; ended at the end."""
+    port = _free_port()
+    command = [sys.executable, "-m", "tests.browser.synthetic_server", str(port), *arguments]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    url = f"http://127.0.0.1:{port}"
+    try:
+        _wait_ready(url, process)
+        yield url
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(20)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_ready(url: str, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + READY_WITHIN_S
+    while time.monotonic() < deadline:
+        assert process.poll() is None, "the dashboard ended before it was ready"
+        try:
+            with urllib.request.urlopen(f"{url}/api/ready", timeout=5):
+                return
+        except (urllib.error.URLError, ConnectionError):
+            time.sleep(0.1)
+    raise AssertionError(f"the dashboard was not ready within {READY_WITHIN_S:.0f} s")
+
+
+@pytest.fixture(scope="session")
+def dashboard_url() -> Iterator[str]:
+    """The dashboard that the tests look at."""
+    with served() as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """One browser for all tests."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(chromium: Browser, dashboard_url: str) -> Iterator[Open]:
+    """Open a path of the dashboard in a fresh profile. At the end no page may have complained."""
+    contexts: list[BrowserContext] = []
+    complaints: list[str] = []
+    pages: list[Page] = []
+
+    def opened(path: str = "/", viewport: ViewportSize = DESKTOP, dark: bool = False, url: str = dashboard_url) -> Page:
+        scheme = "dark" if dark else "light"
+        context = chromium.new_context(viewport=viewport, color_scheme=scheme, timezone_id="Europe/Berlin")
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda m: complaints.append(m.text) if m.type in {"error", "warning"} else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(url + path)
+        page.locator("h2").first.wait_for(timeout=30_000)
+        pages.append(page)
+        return page
+
+    yield opened
+    boxes = [page.locator('[data-testid="stException"]').count() for page in pages]
+    for context in contexts:
+        context.close()
+    assert complaints == []
+    assert sum(boxes) == 0

@@ -1,0 +1,37 @@
+"""The real server with a made-up cluster: `python -m tests.browser.synthetic_server PORT [GROUPS]`."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from app import server, state
+from app.source import Source
+from tests.app import feeds, synthetic
+from tests.app.demo import HandControls
+
+
+class LiveFeed(feeds.HandFeed):
+    """Publishes the same report again every interval, with a new number and a fresh time."""
+
+    def latest(self):
+        now = state.now_ms()
+        if now - self.report.snapshot.at_ms > self.interval_s * 1000:
+            number = self.report.snapshot.number + 1
+            self.report = feeds.report(self.specs, number, now, synthetic.BROKEN_BROKER, synthetic.PROBLEMS)
+        return self.report
+
+
+@contextmanager
+def made_up(groups: int) -> Iterator[Source]:
+    specs = synthetic.many(groups) if groups else synthetic.specs()
+    feed = LiveFeed(
+        feeds.report(specs, 1, state.now_ms() - 4000, synthetic.BROKEN_BROKER, synthetic.PROBLEMS),
+        interval_s=600.0 if groups else 10.0,
+    )
+    feed.specs = specs
+    yield feeds.with_demo(feeds.source(demo=feed), HandControls())
+
+
+if __name__ == "__main__":
+    groups = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    server.serve(server.build(lambda: made_up(groups)), int(sys.argv[1]))

@@ -1,0 +1,103 @@
+"""The dashboard on a real Kafka: what `make run` shows, looked at in Chromium, every page at two sizes."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, ViewportSize, expect
+
+from app import words
+from lag.embedded.workload import describe
+from tests.browser.conftest import DESKTOP, PHONE, Open
+from tests.conftest import Demo
+
+pytestmark = [pytest.mark.browser, pytest.mark.broker]
+
+GROUPSCOPE = Path(sys.executable).with_name("groupscope")
+SETTLED_WITHIN_MS = 240_000
+SIZES = pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["1440", "390"])
+CASES = {case.group_id: case for case in describe()}
+
+
+@pytest.fixture(scope="module")
+def dashboard_url(demo: Demo) -> Iterator[str]:
+    """`groupscope serve` on the demo cluster, with its panel."""
+    command = [GROUPSCOPE, "serve", "--bootstrap-server", demo.kafka.bootstrap_servers, "--interval", "3"]
+    env = {**os.environ, **demo.workload.controls.environment}
+    with subprocess.Popen([*command, "--port", "0", "--json"], stdout=subprocess.PIPE, env=env, text=True) as server:
+        assert server.stdout is not None
+        yield json.loads(server.stdout.readline())["dashboard"]
+        server.terminate()
+
+
+@pytest.fixture
+def settled(open_page: Open) -> None:
+    """Verdicts on movement need a minute of polls: wait until every case shows what it should."""
+    page = open_page("/demo")
+    everything = f"{len(CASES)} of {len(CASES)} groups show what they should"
+    expect(page.locator("h2")).to_contain_text(everything, timeout=SETTLED_WITHIN_MS)
+
+
+def cell(page: Page, text: str) -> Locator:
+    """A cell of a table, as assistive technology sees it (the grid itself is a canvas)."""
+    return page.locator('canvas [role="gridcell"]', has_text=text).first
+
+
+@SIZES
+def test_overview_counts_every_verdict_of_the_demo(open_page: Open, settled: None, size: ViewportSize) -> None:
+    page = open_page("/", viewport=size)
+    expect(page.locator("h2")).to_contain_text(f"of {len(CASES)} groups need attention")
+    for status in {case.status for case in CASES.values()}:
+        expect(page.get_by_text(words.VERDICTS[status].label).first).to_be_attached()
+    for group_id in ("loyalty-points", "shipment-tracking", "audit-archive"):
+        expect(cell(page, group_id)).to_be_attached()
+
+
+@pytest.mark.parametrize("group_id", CASES)
+def test_group_page_says_its_verdict_in_words(open_page: Open, settled: None, group_id: str) -> None:
+    page = open_page(f"/group?group={group_id}")
+    verdict = words.VERDICTS[CASES[group_id].status]
+    expect(page.locator("h2")).to_contain_text(group_id)
+    expect(page.get_by_text(verdict.label).first).to_be_visible()
+    problem = CASES[group_id].problem
+    if problem is not None:
+        expect(cell(page, words.PROBLEMS[problem])).to_be_attached()
+
+
+def test_group_page_explains_a_lag_that_is_only_a_transaction_marker(open_page: Open, settled: None) -> None:
+    page = open_page("/group?group=settlement-reporting")
+    expect(cell(page, "only transaction markers are left")).to_be_attached(timeout=60_000)
+
+
+def test_group_page_reads_on_a_phone(open_page: Open) -> None:
+    page = open_page("/group?group=shipment-tracking", viewport=PHONE)
+    expect(page.locator("h2")).to_contain_text("shipment-tracking")
+    expect(page.get_by_text("Partitions").first).to_be_visible()
+
+
+@SIZES
+def test_topics_names_a_topic_its_slowest_group_and_a_deleted_one(open_page: Open, size: ViewportSize) -> None:
+    page = open_page("/topics", viewport=size)
+    for text in ("orders", "crm-contacts"):
+        expect(cell(page, text)).to_be_attached()
+
+
+@SIZES
+def test_about_names_the_broker_and_what_it_was_asked(open_page: Open, demo: Demo, size: ViewportSize) -> None:
+    page = open_page("/about", viewport=size)
+    expect(page.locator("h2")).to_contain_text("is complete")
+    expect(page.get_by_text("bootstrap.servers")).to_be_visible()
+    if size == DESKTOP:  # a table has cells only where they are on the screen
+        expect(cell(page, demo.kafka.bootstrap_servers)).to_be_attached()
+        expect(cell(page, "4.3")).to_be_attached()
+
+
+@SIZES
+def test_demo_panel_makes_kafka_do_something(open_page: Open, size: ViewportSize) -> None:
+    page = open_page("/demo", viewport=size)
+    page.get_by_role("button", name="+ 1,000 records").click()
+    expect(page.get_by_text("1,000").nth(1)).to_be_visible()

@@ -1,0 +1,174 @@
+"""Each page in a real Chromium, wide and narrow: what is seen, that links and Back work, that nothing jumps."""
+
+import json
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, ViewportSize, expect
+
+from tests.browser.conftest import DESKTOP, PHONE, Open
+
+pytestmark = pytest.mark.browser
+BOTH = pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["1440", "390"])
+
+
+def cell(page: Page, text: str) -> Locator:
+    """A cell of a table, as assistive technology sees it (the grid itself is a canvas)."""
+    return page.locator('canvas [role="gridcell"]', has_text=text).first
+
+
+def click_row(page: Page, row: int) -> None:
+    """Click the first cell of that row of the first table."""
+    page.locator('[data-testid="stDataFrame"]').first.click(position={"x": 60, "y": 28 + 28 * row + 14})
+
+
+def no_sideways_scroll(page: Page) -> None:
+    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert wide <= 0
+
+
+@BOTH
+def test_overview(open_page: Open, viewport: ViewportSize) -> None:
+    page = open_page("/", viewport)
+    expect(page.locator("h2")).to_contain_text(
+        "8 of 30 groups need attention: fraud-scoring-v2 has lag and has not committed"
+    )
+    expect(page.get_by_text("lag known for 320 of 335 partitions")).to_be_visible()
+    expect(page.get_by_text("did not answer within 5 s")).to_be_visible()
+    expect(page.get_by_role("button", name="Stalled 1")).to_be_visible()
+    expect(page.get_by_placeholder("Group or topic…")).to_be_visible()
+    expect(cell(page, "orders-enrichment")).to_be_attached()
+    expect(cell(page, "318396")).to_be_attached()
+    table = page.locator('[data-testid="stDataFrame"]').first.bounding_box()
+    assert table is not None
+    assert table["y"] < viewport["height"]
+    no_sideways_scroll(page)
+
+
+@BOTH
+def test_group(open_page: Open, viewport: ViewportSize) -> None:
+    page = open_page("/group?group=billing-settlement", viewport)
+    expect(page.locator("h2")).to_contain_text("settle-7c9f-0 has not committed partitions 7 to 9")
+    expect(page.get_by_text("□ Stalled").first).to_be_visible()
+    expect(page.get_by_text("known for 38 of 40 partitions").first).to_be_visible()
+    for alt in ("Partitions 7 to 9 hold 99 % of the lag", "5 members own 40 partitions, 1 own none"):
+        expect(page.get_by_role("figure", name=alt)).to_be_attached()
+    expect(page.locator(".js-plotly-plot")).to_have_count(3)
+    expect(page.locator('[data-testid="stDataFrame"]')).to_have_count(2)
+    no_sideways_scroll(page)
+
+
+@BOTH
+def test_topics(open_page: Open, viewport: ViewportSize) -> None:
+    page = open_page("/topics", viewport)
+    expect(page.locator("h2")).to_contain_text("1,181,855 records on billing.events")
+    expect(cell(page, "payments")).to_be_attached()
+    no_sideways_scroll(page)
+
+
+@BOTH
+def test_one_topic(open_page: Open, viewport: ViewportSize) -> None:
+    page = open_page("/topics?topic=orders", viewport)
+    expect(page.locator("h2")).to_contain_text("orders is read by 9 groups")
+    expect(page.locator('[data-testid="stDataFrame"]')).to_have_count(2)
+    no_sideways_scroll(page)
+
+
+@BOTH
+def test_about(open_page: Open, viewport: ViewportSize) -> None:
+    page = open_page("/about", viewport)
+    expect(page.locator("h2")).to_contain_text("is incomplete: 31 groups, 12 topics, 3 brokers")
+    expect(page.get_by_text("••••")).to_be_visible()
+    expect(page.get_by_text("groupscope", exact=True).first).to_be_visible()
+    no_sideways_scroll(page)
+
+
+@BOTH
+def test_demo(open_page: Open, viewport: ViewportSize) -> None:
+    page = open_page("/demo", viewport)
+    expect(page.locator("h2")).to_contain_text("groups show what they should")
+    page.get_by_role("button", name="Freeze").click()
+    expect(page.get_by_text("freeze_member order-fulfilment-1: done")).to_be_visible()
+    no_sideways_scroll(page)
+
+
+@pytest.mark.parametrize("path", ["/", "/group?group=billing-settlement", "/topics", "/about", "/demo"])
+def test_dark_theme_is_dark(open_page: Open, path: str) -> None:
+    page = open_page(path, dark=True)
+    colour = page.locator('[data-testid="stApp"]').evaluate("e => getComputedStyle(e).backgroundColor")
+    assert colour == "rgb(20, 22, 26)"
+
+
+def test_a_chip_filters_and_back_undoes_it(open_page: Open) -> None:
+    page = open_page("/")
+    page.get_by_role("button", name="Stalled 1").click()
+    expect(page).to_have_url(re.compile(r"verdict=stalled"))
+    height = "e => e.getBoundingClientRect().height"
+    table = page.locator('[data-testid="stDataFrame"]').first
+    page.wait_for_function("e => e.getBoundingClientRect().height < 80", arg=table.element_handle())
+    page.go_back()
+    expect(page).not_to_have_url(re.compile(r"verdict"))
+    page.wait_for_function("e => e.getBoundingClientRect().height > 400", arg=table.element_handle())
+    assert table.evaluate(height) > 400
+
+
+def test_text_typed_stands_in_the_url_and_the_link_restores_it(open_page: Open) -> None:
+    page = open_page("/")
+    page.get_by_placeholder("Group or topic…").fill("bill")
+    expect(page).to_have_url(re.compile(r"q=bill"))
+    again = open_page(page.url.removeprefix(page.evaluate("location.origin")))
+    expect(again.get_by_placeholder("Group or topic…")).to_have_value("bill")
+
+
+def test_a_click_on_a_group_opens_it_and_back_returns(open_page: Open) -> None:
+    page = open_page("/?verdict=stalled")
+    expect(cell(page, "billing-settlement")).to_be_attached()
+    click_row(page, 0)
+    expect(page).to_have_url(re.compile(r"/group\?.*group=billing-settlement"))
+    expect(page.locator("h2")).to_contain_text("settle-7c9f-0 has not committed")
+    page.go_back()
+    expect(page.locator("h2")).to_contain_text("groups need attention")
+
+
+def test_a_download_holds_what_is_shown(open_page: Open) -> None:
+    page = open_page("/?verdict=stalled&verdict=held")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="JSON").click()
+    found = json.loads(download.value.path().read_text())
+    assert [row["group"] for row in found] == ["billing-settlement", "tx-reader"]
+    assert found[0]["lag_records"] == 1_181_855
+
+
+def test_a_new_snapshot_redraws_in_place(open_page: Open) -> None:
+    page = open_page("/about")
+    title = page.locator("h2")
+    before = title.inner_text()
+    expect(title).not_to_have_text(before)
+    expect(title).to_contain_text("of demo is incomplete")
+
+
+def test_paused_keeps_its_snapshot_while_its_age_goes_on(open_page: Open) -> None:
+    page = open_page("/")
+    page.get_by_role("button", name="Pause").click()
+    expect(page.get_by_role("button", name="Resume")).to_be_visible()
+    expect(page.get_by_text(re.compile(r"(1[2-9]|2\d) s ago .* paused"))).to_be_visible()
+
+
+def test_the_keyboard_reaches_the_filters(open_page: Open) -> None:
+    page = open_page("/")
+    page.get_by_role("button", name="Records lost 1").focus()
+    page.keyboard.press("Space")
+    expect(page).to_have_url(re.compile(r"verdict=lost"))
+
+
+def test_sorting_survives_a_new_snapshot(open_page: Open) -> None:
+    page = open_page("/?type=Consumer")
+    expect(cell(page, "orders-enrichment")).to_be_attached()
+    first = page.locator('canvas [role="gridcell"]').first
+    header = page.locator('[data-testid="stDataFrame"]').first
+    header.click(position={"x": 60, "y": 14})
+    expect(first).to_have_text("cart-abandonment")
+    number = page.get_by_text(re.compile(r"^\d+ s ago"))
+    expect(number).to_have_text(re.compile(r"^[6-9] s ago"))
+    expect(number).to_have_text(re.compile(r"^[0-3] s ago"))
+    expect(first).to_have_text("cart-abandonment")

@@ -1,0 +1,65 @@
+"""What tests share: a real Kafka, started when the first test asks for it, and Kafka's Java classes.
+
+With pytest-xdist each worker has its own. Tests keep apart by the names of their topics and groups.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import jpype
+import pytest
+
+from lag.embedded.broker import EmbeddedKafka
+from lag.embedded.config import SaslSsl
+from lag.embedded.workload import BROKER_PROPERTIES, Workload
+from tests.support.java import start_jvm
+
+USERS = {"alice": "alice-secret", "bob": "bob-secret"}
+
+
+@pytest.fixture(scope="session")
+def kafka() -> Iterator[EmbeddedKafka]:
+    """One broker with a PLAINTEXT listener."""
+    with EmbeddedKafka() as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def kafka3() -> Iterator[EmbeddedKafka]:
+    """Three brokers, fresh for each module: its tests may freeze and kill them, and put them back."""
+    with EmbeddedKafka(brokers=3, heap_mb=384) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def secure_kafka() -> Iterator[EmbeddedKafka]:
+    """One broker with SASL_SSL and an authorizer: alice (of USERS) may do everything, bob what ACLs allow.
+
+    The PLAINTEXT listener has every right, for preparing things.
+    """
+    with EmbeddedKafka(sasl_ssl=SaslSsl(USERS, authorizer=True, super_users=("alice",))) as cluster:
+        yield cluster
+
+
+@dataclass(frozen=True)
+class Demo:
+    """The embedded Kafka with the demo workload, every case set up."""
+
+    kafka: EmbeddedKafka
+    workload: Workload
+
+
+@pytest.fixture(scope="session")
+def demo() -> Iterator[Demo]:
+    """What `groupscope up` shows; tests leave it as they found it."""
+    with EmbeddedKafka(properties=BROKER_PROPERTIES) as cluster, Workload(cluster.bootstrap_servers) as workload:
+        workload.wait_ready(120)
+        yield Demo(cluster, workload)
+
+
+@pytest.fixture(scope="session")
+def java_classes() -> Callable[[str], Any]:
+    """`java_classes("org.apache.kafka...")` -> the Java class, in a JVM inside this process."""
+    start_jvm()
+    return jpype.JClass
