@@ -1,0 +1,120 @@
+"""How fast a person sees data: the Overview of 5,000 groups in a real Chromium, and a second `make run`."""
+
+import json
+import shutil
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from benchmarks import fill
+from benchmarks.measure import GROUPSCOPE
+from benchmarks.report import Row
+from lag.embedded.broker import EmbeddedKafka
+
+FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
+GROUPS = 5_000
+TABS = 10
+INTERVAL_S = 5
+WATCH_POLLS = 4
+TABLE = "[data-testid=stDataFrame] canvas"
+
+
+def rows() -> Iterator[Row]:
+    """The Overview of 5,000 groups: first table, a filter, ten tabs; then `groupscope up` with everything cached."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=list(FLAGS))
+        with EmbeddedKafka() as kafka:
+            fill.groups(kafka.bootstrap_servers, "page", GROUPS, 10)
+            with _server(
+                ["serve", "--bootstrap-server", kafka.bootstrap_servers, "--interval", str(INTERVAL_S)]
+            ) as url:
+                yield from _overview(browser, url)
+                yield _tabs(browser, url)
+        yield from _second_run(browser)
+        browser.close()
+
+
+@contextmanager
+def _server(arguments: list[str]) -> Iterator[str]:
+    """The address of a dashboard, as it tells a person, once it has data."""
+    command = [GROUPSCOPE, *arguments, "--port", "0", "--no-browser"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+        assert server.stdout is not None
+        yield next(line.split()[1] for line in server.stdout if line.startswith("Dashboard"))
+        server.terminate()
+
+
+def _overview(browser: Browser, url: str) -> Iterator[Row]:
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(url)
+    page.wait_for_selector(TABLE)
+    shown = [_shown_after(page, url) for _ in range(3)]
+    yield Row(
+        f"Overview of {GROUPS:,} groups: table there after navigation", f"{min(shown):.2f} s", "goal < 2 s; best of 3"
+    )
+    yield Row("the same: a text filter answers", f"{_filter(page):.2f} s", "goal < 0.5 s")
+    page.close()
+
+
+def _shown_after(page: Page, url: str) -> float:
+    began = time.monotonic()
+    page.goto(url)
+    page.wait_for_selector(TABLE)
+    return time.monotonic() - began
+
+
+def _filter(page: Page) -> float:
+    """From the last key stroke to a table of one group."""
+    box = page.get_by_placeholder("Group or topic…")
+    box.fill("page-0123")
+    page.locator('[aria-label^="10 groups by urgency"]').wait_for()
+    began = time.monotonic()
+    box.press("End")
+    box.press("4")
+    page.locator('[aria-label^="1 group by urgency"]').wait_for()
+    return time.monotonic() - began
+
+
+def _tabs(browser: Browser, url: str) -> Row:
+    none = _requests_per_minute(url)
+    pages = [browser.new_page() for _ in range(TABS)]
+    for page in pages:
+        page.goto(url)
+        page.wait_for_selector(TABLE)
+    ten = _requests_per_minute(url)
+    for page in pages:
+        page.close()
+    return Row("requests to Kafka per minute, no tab and ten tabs open", f"{none:.0f} and {ten:.0f}", "goal: no more")
+
+
+def _requests_per_minute(url: str) -> float:
+    """Polls counted from one to another, times the requests of each."""
+    first = before = _ready(url)
+    while before["polls"] == first["polls"]:
+        time.sleep(0.05)
+        before = _ready(url)
+    began = time.monotonic()
+    while (now := _ready(url))["polls"] < before["polls"] + WATCH_POLLS:
+        time.sleep(0.05)
+    return 60 * WATCH_POLLS * now["requests_per_poll"] / (time.monotonic() - began)
+
+
+def _ready(url: str) -> dict[str, int]:
+    with urllib.request.urlopen(f"{url}/api/ready") as answer:
+        (cluster,) = json.loads(answer.read())["clusters"].values()
+    return dict(cluster)
+
+
+def _second_run(browser: Browser) -> Iterator[Row]:
+    began = time.monotonic()
+    with _server(["up"]) as url:
+        page = browser.new_page()
+        page.goto(url)
+        page.wait_for_selector(TABLE)
+        took_s = time.monotonic() - began
+        page.close()
+    yield Row("groupscope up with a warm cache: page with data", f"{took_s:.1f} s", "goal < 15 s")
