@@ -104,7 +104,8 @@ class Member:
     """A member of a live group.
 
     `epoch` is the KIP-848 member epoch; None for classic members, whose generation no request tells.
-    `owned` is what a classic member claimed in its last JoinGroup (None: it does not say);
+    `owned`, as of `generation`, is what a classic member claimed in its last JoinGroup (None: it does not say);
+    `user_data` and `subscription_version` are those of the subscription that came with it.
     `assigned` is what it has now, `target` what it shall have (KIP-848 only, else None).
     `problem` is set when its subscription or assignment bytes could not be decoded.
     """
@@ -121,6 +122,8 @@ class Member:
     target: tuple[TopicPartition, ...] | None = None
     owned: tuple[TopicPartition, ...] | None = None
     generation: int | None = None
+    user_data: bytes | None = None
+    subscription_version: int | None = None
     problem: str | None = None
 
 
@@ -197,7 +200,8 @@ FOREVER = -1
 class Topic:
     """A topic of the live cluster; `leaderless` lists partitions that have no leader.
 
-    `retention_ms` is FOREVER when nothing is deleted by age, None while not known.
+    `retention_ms` is FOREVER when nothing is deleted by age, None while not known. `racks[p]` are the racks of
+    partition p's replicas, None where no broker has a rack.
     """
 
     name: str
@@ -206,6 +210,7 @@ class Topic:
     internal: bool = False
     leaderless: tuple[int, ...] = ()
     retention_ms: int | None = None
+    racks: tuple[tuple[str, ...], ...] | None = None
     problem: str | None = None
 
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from http.client import HTTPConnection, HTTPException
+from importlib import import_module
 from pathlib import Path
 
 from app.commands.output import emit, emit_json, open_on_a_desktop
@@ -17,6 +18,7 @@ from lag.cluster.settings import load_settings
 from lag.errors import ConfigError
 
 ANNOUNCE_WITHIN_S = 300.0
+EARLY = ("app.server", "lag.cluster.reader", "lag.collector", "app.parts.overview")
 
 
 def run(
@@ -33,6 +35,7 @@ def run(
     clusters = [*_first(bootstrap, config, bool(more)), *map(_further, more)]
     _refuse_same_names([cluster.name for cluster in clusters])
     refuse_taken(host, port)
+    import_early()
     with until_told():
         start(clusters, port, host, interval_s, lambda url: _announce(url, browser, as_json))
 
@@ -48,6 +51,11 @@ def start(
 
     threading.Thread(target=_announce_when_ready, args=(host, port, announce), daemon=True).start()
     asgi.serve(port=port, address=host)
+
+
+def import_early() -> None:
+    """Import server and first page on the side: seconds that else begin only once Kafka is there."""
+    threading.Thread(target=lambda: [import_module(name) for name in EARLY], daemon=True).start()
 
 
 def refuse_taken(host: str, port: int) -> None:

@@ -24,6 +24,7 @@ def run(brokers: int, workload: bool, dashboard: bool, port: int, browser: bool,
     """
     if dashboard:
         serve.refuse_taken(HOST, port)
+        serve.import_early()
     with until_told(), ExitStack() as stack:
         servers = _kafka(stack, brokers)
         if workload:

@@ -41,6 +41,8 @@ def _subscription(blob: bytes | None) -> dict[str, Any]:
         "owned": _owned(subscription),
         "rack": getattr(subscription, "rack_id", None) or None,
         "generation": _generation(subscription),
+        "user_data": None if subscription.user_data is None else bytes(subscription.user_data),
+        "subscription_version": subscription.version,
     }
 
 

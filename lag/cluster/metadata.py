@@ -76,11 +76,12 @@ def _request(names: Iterable[str] | None = None) -> Message:
 
 def _parse(answer: Message) -> Metadata:
     leaders = {t.name: _leaders(t) for t in answer.topics if not t.error_code or t.partitions}
+    rack_of = {b.node_id: b.rack for b in answer.brokers if b.rack}
     return Metadata(
         cluster_id=getattr(answer, "cluster_id", None),
         controller=None if answer.controller_id < 0 else answer.controller_id,
         brokers=tuple(sorted((_broker(b) for b in answer.brokers), key=lambda b: b.node_id)),
-        topics={t.name: _topic(t, leaders[t.name]) for t in answer.topics if t.name in leaders},
+        topics={t.name: _topic(t, leaders[t.name], rack_of) for t in answer.topics if t.name in leaders},
         leaders=leaders,
     )
 
@@ -96,7 +97,19 @@ def _leaders(topic: Message) -> list[int]:
     return leaders
 
 
-def _topic(topic: Message, leaders: list[int]) -> Topic:
+def _racks(topic: Message, partitions: int, rack_of: dict[int, str]) -> tuple[tuple[str, ...], ...]:
+    """The racks of each partition's replicas; equal lists are one object, for there may be very many."""
+    found: list[tuple[str, ...]] = [()] * partitions
+    same: dict[tuple[int, ...], tuple[str, ...]] = {}
+    for partition in topic.partitions:
+        nodes = tuple(partition.replica_nodes)
+        if nodes not in same:
+            same[nodes] = tuple(dict.fromkeys(rack_of[node] for node in nodes if node in rack_of))
+        found[partition.partition_index] = same[nodes]
+    return tuple(found)
+
+
+def _topic(topic: Message, leaders: list[int], rack_of: dict[int, str]) -> Topic:
     identity = getattr(topic, "topic_id", None)
     return Topic(
         name=topic.name,
@@ -104,6 +117,7 @@ def _topic(topic: Message, leaders: list[int]) -> Topic:
         partitions=len(leaders),
         internal=bool(topic.is_internal),
         leaderless=tuple(number for number, leader in enumerate(leaders) if leader == NO_LEADER),
+        racks=_racks(topic, len(leaders), rack_of) if rack_of else None,
     )
 
 

@@ -255,10 +255,10 @@ class EmbeddedKafka:
 
     def _format(self, command: list[str], classpath: list[Path]) -> None:
         assert self._keeper is not None
-        checkpoint = storage.kept_checkpoint(cache_dir(), classpath)
-        usual = self._sasl_ssl is None and not self._asked
-        if not (usual and checkpoint.exists()):
+        checkpoint = storage.kept_checkpoint(cache_dir(), classpath, self._asked)
+        has_users = self._sasl_ssl is not None
+        if has_users or not checkpoint.exists():
             users = self._sasl_ssl.users if self._sasl_ssl else {}
             made = storage.make_checkpoint(self._keeper, self.folder, command, users)
-            checkpoint = storage.keep(made, checkpoint) if usual else made
+            checkpoint = made if has_users else storage.keep(made, checkpoint)
         storage.format_nodes(self.folder, list(self._ports), checkpoint)

@@ -1,7 +1,8 @@
 """The format of the brokers' storage: `meta.properties` and `bootstrap.checkpoint` in each data folder.
 
 Kafka's StorageTool makes the checkpoint (feature levels, SCRAM users). It is the same for every node and every cluster
-of one Kafka version without users, so the tool, a second of Java, runs once per user cache.
+of one Kafka version and one set of broker properties without users, so the tool, a second of Java, runs once for each
+per user cache.
 """
 
 import os
@@ -11,6 +12,7 @@ import time
 import uuid
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 
 from lag.embedded.config import to_file
@@ -21,10 +23,11 @@ _NAME = "bootstrap.checkpoint"
 _LOOK_EVERY_S = 0.02
 
 
-def kept_checkpoint(cache: Path, classpath: Sequence[Path]) -> Path:
-    """Where the checkpoint of this Kafka version is kept between runs."""
+def kept_checkpoint(cache: Path, classpath: Sequence[Path], properties: Mapping[str, str]) -> Path:
+    """Where the checkpoint of this Kafka version is kept between runs of brokers with those properties of their own."""
     version = next((jar.stem for jar in classpath if jar.name.startswith("kafka_2.13-")), "kafka")
-    return cache / f"bootstrap-{version}.checkpoint"
+    asked = f"-{sha256(to_file(dict(sorted(properties.items()))).encode()).hexdigest()[:12]}" if properties else ""
+    return cache / f"bootstrap-{version}{asked}.checkpoint"
 
 
 def make_checkpoint(keeper: Keeper, folder: Path, command: Sequence[str], users: Mapping[str, str]) -> Path:

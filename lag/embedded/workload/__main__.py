@@ -19,10 +19,12 @@ from lag.embedded.workload.process import KEY_ENVIRONMENT
 from lag.embedded.workload.stage import Stage
 
 PATIENCE_S = 8.0
+NICE = 5  # the broker and the dashboard come first: people watch them
 
 
 def main() -> None:
     """Run the workload until standard input ends, or on SIGTERM or SIGINT."""
+    os.nice(NICE)
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     signal.signal(signal.SIGTERM, _leave)
     stage = Stage(_arguments().bootstrap_server)
