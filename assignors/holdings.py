@@ -103,3 +103,14 @@ def holdings(
     codes = np.concatenate([np.zeros(0, np.int32), *(codes_in(layout, part) for part in parts)])
     members = np.array([position[member] for member in assignment.by_member], dtype=np.int32)
     return Holdings(codes, np.repeat(members, [len(part) for part in assignment.by_member.values()]))
+
+
+def translated(codes: Codes, source: Layout, target: Layout) -> Codes:
+    """The codes in another layout; -1 for partitions that it does not have."""
+    if source.is_like(target):
+        return codes
+    topics, numbers = target.locate(PartitionList(source, codes))
+    inside = (topics >= 0) & (numbers < target.counts[topics]) if len(target.names) else topics >= 0
+    found = np.full(len(codes), -1, dtype=np.int32)
+    found[inside] = target.offsets[topics[inside]] + numbers[inside]
+    return found
