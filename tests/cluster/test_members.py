@@ -19,7 +19,8 @@ def described(metadata: bytes, assignment: bytes) -> SimpleNamespace:
 
 
 def subscription(version: int, **fields: object) -> bytes:
-    return bytes(ConsumerProtocolSubscription(version=version, topics=["a", "b"], user_data=None, **fields).encode())
+    said = {"user_data": None} | fields
+    return bytes(ConsumerProtocolSubscription(version=version, topics=["a", "b"], **said).encode())
 
 
 @given(st.binary(max_size=200), st.binary(max_size=200))
@@ -39,16 +40,18 @@ def test_a_cut_off_subscription_is_a_problem_or_nothing(version: int, data: st.D
 
 def test_every_field_of_the_newest_subscription_is_read() -> None:
     owned = [ConsumerProtocolSubscription.TopicPartition(topic="a", partitions=[3, 1])]
-    blob = subscription(3, owned_partitions=owned, generation_id=7, rack_id="r1")
+    blob = subscription(3, owned_partitions=owned, generation_id=7, rack_id="r1", user_data=b"says more")
     member = members.classic(described(blob, b""), "consumer")
     assert member == Member(
-        "m", "c", "10.0.0.1", rack="r1", topics=("a", "b"), owned=(TP("a", 3), TP("a", 1)), generation=7
-    )
+        "m", "c", "10.0.0.1", rack="r1", topics=("a", "b"), owned=(TP("a", 3), TP("a", 1)), generation=7,
+        user_data=b"says more", subscription_version=3,
+    )  # fmt: skip
 
 
 def test_oldest_subscription_says_nothing_of_ownership() -> None:
     member = members.classic(described(subscription(0), b""), "consumer")
     assert (member.topics, member.owned, member.rack, member.generation) == (("a", "b"), None, None, None)
+    assert (member.user_data, member.subscription_version) == (None, 0)
 
 
 def test_assignment_is_sorted() -> None:
