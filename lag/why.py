@@ -11,12 +11,27 @@ from enum import StrEnum
 
 import assignors
 from assignors.model import Assignment, AssignorError, Group, TopicPartition
+from assignors.sticky import user_data
 from lag.changes import Owners, owners_of
 from lag.live import REBALANCING, UNSETTLED, assignor_of, generation_of, group_of, unsettled
 from lag.model import GroupSnapshot, GroupType, Member, Topic
 
 JAVA_SUBSCRIPTION = 3
 """The version in which Java consumers since 3.5 write their subscription (KIP-881)."""
+
+GENERATION_BYTES = 4
+"""All that Java's `cooperative-sticky` writes for user data."""
+
+FOREIGN: Mapping[str, str] = {
+    "cooperative-sticky": "librdkafka's does so, and deals what is free to members in descending order of their ids, "
+    "where Java's takes the ascending one",
+    "sticky": "Java's sticky reads nothing from it (kafka-python's has two bytes too many), so it is planned here as "
+    "if the member owned nothing",
+}
+"""What is known of other libraries, by assignor."""
+
+RANDOM_ORDER = frozenset({"range", "roundrobin", "server-range"})
+"""Assignors that follow the order of member ids, and nothing else where there are no instance ids."""
 
 RULES: Mapping[str, str] = {
     "range": "range cuts each topic into contiguous ranges, members in order of instance id, else of member id",
@@ -81,7 +96,7 @@ def why(group: GroupSnapshot, topics: Mapping[str, Topic]) -> Why:
     moves_now, fresh = _or_none(now), _or_none(_without_ownership(now))
     return Why(
         Verdict.DIFFERS if different else Verdict.SAME,
-        _sentence(now.assignor or "", different, len({*assigned, *planned})),
+        _sentence(now, different, len({*assigned, *planned})),
         tuple(_reasons(group, topics, different)) if different else (),
         different,
         len({*assigned, *planned}),
@@ -148,10 +163,15 @@ def _differences(assigned: Owners, planned: Owners) -> Iterator[Difference]:
             yield Difference(tp, tuple(sorted(have)), tuple(sorted(would)))
 
 
-def _sentence(assignor: str, different: tuple[Difference, ...], partitions: int) -> str:
-    if not different:
-        return f"The plan is what the assignor gives from what members own: {RULES.get(assignor, assignor)}."
-    return f"{len(different)} of {partitions} partitions are not where {assignor}, run again, would put them."
+def _sentence(group: Group, different: tuple[Difference, ...], partitions: int) -> str:
+    name = group.assignor or ""
+    if different:
+        return f"{len(different)} of {partitions} partitions are not where {name}, run again, would put them."
+    rule = RULES.get(name, f"{name} has a rule of its own")
+    said = f"The plan is what the assignor gives from what members own: {rule}."
+    if name in RANDOM_ORDER and any(member.instance_id is None for member in group.members):
+        said += " Member ids are random, so after a restart the same clients may stand in another order."
+    return said
 
 
 def _reasons(group: GroupSnapshot, topics: Mapping[str, Topic], different: tuple[Difference, ...]) -> Iterator[str]:
@@ -203,11 +223,23 @@ def _came_back(member: Member, generation: int | None) -> bool:
 
 
 def _of_clients(group: GroupSnapshot) -> Iterator[str]:
-    """Signs that the leader, whose assignor planned the group, is not Java's."""
+    """Signs that the leader, whose assignor planned the group, is not Java's of today."""
     versions = sorted({m.subscription_version for m in group.members if m.subscription_version is not None})
     if versions and versions[0] < JAVA_SUBSCRIPTION:
         who = f"subscriptions of version {', '.join(map(str, versions))} (Java since 3.5: {JAVA_SUBSCRIPTION})"
         yield f"The group has {who}: another or older client may have planned it, with an assignor of its own."
+    foreign = [member for member in group.members if _is_foreign(member.user_data, assignor_of(group))]
+    if foreign:
+        yield f"{_first(foreign)} writes user data as Java's consumer does not: {FOREIGN.get(group.assignor or '')}."
+
+
+def _is_foreign(data: bytes | None, assignor: str | None) -> bool:
+    """Whether user data is not what Java's assignor of that name writes."""
+    if not data:
+        return False
+    if assignor == "cooperative-sticky":
+        return len(data) != GENERATION_BYTES
+    return assignor == "sticky" and user_data.decode(data) == user_data.NOTHING
 
 
 def _of_server(group: GroupSnapshot, topics: Mapping[str, Topic]) -> Iterator[str]:

@@ -1,0 +1,210 @@
+"""A live group as an assignor's group and as a scenario: what is known goes in, what is not is said."""
+
+from dataclasses import replace
+
+import pytest
+
+import assignors
+from assignors.model import Member as PlannedMember
+from assignors.model import Topic as PlannedTopic
+from assignors.model import TopicPartition as TP
+from lag.health import Health
+from lag.live import LiveScenario, NoWhatIfError, assignor_of, generation_of, group_of, revision, scenario_of
+from lag.model import GroupSnapshot, GroupType, Member, Problem, Scope, Topic
+from tests.lag.make import cluster, deleted, end, group, judged
+
+TOPICS = {"orders": Topic("orders", "id-orders", 3), "spare": Topic("spare", "id-spare", 9)}
+
+
+def snapshot(*members: Member, **fields: object) -> GroupSnapshot:
+    kept: dict[str, object] = {
+        "cluster": "test", "group_id": "billing", "type": GroupType.CLASSIC, "state": "Stable", "coordinator": 1,
+        "assignor": "range", "epoch": None, "members": members, "partitions": (), "at_ms": 0,
+    }  # fmt: skip
+    return GroupSnapshot(**(kept | fields))  # type: ignore[arg-type]
+
+
+def consumer(**fields: object) -> GroupSnapshot:
+    return snapshot(**({"type": GroupType.CONSUMER, "assignor": "uniform", "epoch": 7} | fields))
+
+
+@pytest.mark.parametrize(
+    ("type_", "named", "ours"),
+    [
+        (GroupType.CLASSIC, "range", "range"),
+        (GroupType.CLASSIC, "cooperative-sticky", "cooperative-sticky"),
+        (GroupType.CLASSIC, "uniform", None),
+        (GroupType.CLASSIC, "stream", None),
+        (GroupType.CLASSIC, None, None),
+        (GroupType.CONSUMER, "range", "server-range"),
+        (GroupType.CONSUMER, "uniform", "uniform"),
+        (GroupType.SHARE, "simple", "share-simple"),
+        (GroupType.STREAMS, "sticky", None),
+    ],
+)
+def test_brokers_names_of_assignors_become_ours(type_: GroupType, named: str | None, ours: str | None) -> None:
+    assert assignor_of(snapshot(type=type_, assignor=named)) == ours
+
+
+def test_generation_is_the_epoch_else_the_one_after_the_newest_claim() -> None:
+    joined, stayed = Member("a"), Member("b", generation=11)
+    assert generation_of(consumer(members=(stayed,))) == 7
+    assert generation_of(snapshot(joined, stayed)) == 12
+    assert generation_of(snapshot(joined)) is None
+
+
+def test_members_own_what_is_assigned_now_whatever_they_claimed() -> None:
+    has = Member(
+        "m1", "c1", "10.0.0.1", "pod-1", "rack-a", topics=("orders",), assigned=(TP("orders", 0),),
+        owned=(TP("orders", 2),), generation=4, user_data=b"old",
+    )  # fmt: skip
+    idle = Member("m2", "c2", topics=("orders",), owned=(), generation=4)
+    found = group_of(snapshot(has, idle), TOPICS)
+    assert found.members == (
+        PlannedMember("m1", "pod-1", "c1", "10.0.0.1", "rack-a", ("orders",), (TP("orders", 0),), 5),
+        PlannedMember("m2", None, "c2", topics=("orders",)),
+    )
+    assert (found.group_id, found.assignor) == ("billing", "range")
+
+
+def test_topics_are_those_subscribed_or_owned_that_exist() -> None:
+    member = Member("m", topics=("orders", "gone"), assigned=(TP("late", 0),))
+    racks = (("a", "b"), ("b",))
+    topics = TOPICS | {"late": Topic("late", None, 2, racks=racks)}
+    assert group_of(snapshot(member), topics).topics == {
+        "late": PlannedTopic("late", 2, racks),
+        "orders": PlannedTopic("orders", 3, None, "id-orders"),
+    }
+
+
+def test_expression_stands_for_the_topics_that_its_members_have() -> None:
+    one = Member("m1", topic_regex="o.*", assigned=(TP("orders", 0),), target=(TP("orders", 0), TP("oats", 1)))
+    same = Member("m2", topics=("named",), topic_regex="o.*")
+    other = Member("m3", topic_regex="s.*", assigned=(TP("spare", 0),))
+    found = group_of(consumer(members=(one, same, other)), TOPICS)
+    assert [member.topics for member in found.members] == [("oats", "orders"), ("named", "oats", "orders"), ("spare",)]
+
+
+def health_of(*polls: dict[str, int | None], logs: int = 100, **spec: object) -> Health:
+    """Polls ten seconds apart of a group "billing" on orders 0 to 2, whose logs grow by 50 records each time."""
+    made = []
+    for number, committed in enumerate(polls):
+        ends = {f"orders-{p}": end(logs + 50 * number) for p in range(3)}
+        groups = {"billing": group(committed, **spec)}
+        made.append(cluster(groups, ends, number + 1, number * 10_000))
+    return judged(made)
+
+
+def started(health: Health) -> LiveScenario:
+    found = health.snapshot.group("billing")
+    assert found is not None
+    return scenario_of(found, health)
+
+
+def test_lag_and_rates_go_along_and_unknown_ones_stay_out() -> None:
+    health = health_of(
+        {"orders-0": 0, "orders-1": 100, "orders-2": None}, {"orders-0": 80, "orders-1": 150, "orders-2": None}
+    )
+    live = started(health)
+    loads = live.scenario.loads
+    assert loads.lag_records == {TP("orders", 0): 70, TP("orders", 1): 0}
+    assert loads.produced_per_s == {TP("orders", p): 5.0 for p in range(3)}
+    assert loads.default_capacity_per_s == 13.0  # the one member commits 80 and 50 records in ten seconds
+    assert live.notes == (
+        "The lag of 1 of 3 partitions is unknown and left out.",
+        "Capacity is the highest rate of a member in the last 10 s, 13.0 records a second; it may be able to do more.",
+    )
+
+
+def test_capacity_is_that_of_the_fastest_member() -> None:
+    before, after = {f"orders-{p}": 0 for p in range(3)}, {"orders-0": 10, "orders-1": 40, "orders-2": 20}
+    live = started(health_of(before, after, members=3))
+    assert live.scenario.loads.default_capacity_per_s == 4.0
+
+
+def test_capacity_nobody_has_shown_is_unknown() -> None:
+    live = started(health_of({"orders-0": 5, "orders-1": 5, "orders-2": 5}))
+    assert live.scenario.loads.default_capacity_per_s is None
+    assert live.notes[-1] == "No member was seen to commit, so what one can process is unknown."
+
+
+def test_group_without_members_starts_empty_with_the_topics_it_committed_to() -> None:
+    live = started(health_of({"orders-0": 5}, members=0, state="Empty"))
+    assert (live.scenario.members, set(live.scenario.topics)) == ((), {"orders"})
+    assert live.notes[0] == "The group has no members: it starts empty, with the topics it has committed to."
+
+
+def test_group_whose_topics_are_gone_cannot_start() -> None:
+    health = judged([cluster({"billing": group({"gone-0": 5}, members=0, state="Empty")}, {"gone-0": deleted()})])
+    with pytest.raises(NoWhatIfError, match=r"No topic of billing exists \(any more\)\. Write a scenario"):
+        started(health)
+
+
+NOWHERE = judged([cluster({"billing": group({})}, {"orders-0": end(1)})])
+
+
+@pytest.mark.parametrize(
+    ("found", "reason"),
+    [
+        (snapshot(type=GroupType.STREAMS), "billing is a streams group: its broker plans tasks, not partitions"),
+        (snapshot(state="PreparingRebalance"), "not known: its state is PreparingRebalance"),
+        (
+            snapshot(problems=(Problem("unauthorized", Scope.GROUP, "billing", "not authorised to describe it"),)),
+            "not known: not authorised to describe it",
+        ),
+        (snapshot(Member("m"), state="CompletingRebalance"), "rebalancing; until that is over"),
+        (snapshot(Member("m")), "No member of billing is known to subscribe to a topic"),
+        (snapshot(Member("m", problem="cannot be decoded")), "subscribe to a topic: cannot be decoded"),
+    ],
+)
+def test_group_that_tells_too_little_cannot_start(found: GroupSnapshot, reason: str) -> None:
+    with pytest.raises(NoWhatIfError, match=reason):
+        scenario_of(found, NOWHERE)
+
+
+def test_what_is_estimated_or_not_settled_is_said() -> None:
+    health = health_of({"orders-0": 5, "orders-1": 5, "orders-2": 5})
+    found = health.snapshot.groups[0]
+    moving = replace(
+        found,
+        type=GroupType.CONSUMER,
+        assignor="my-own",
+        state="Reconciling",
+        members=(
+            Member("m1", topic_regex="o.*", assigned=(TP("orders", 0),), target=()),
+            Member("m2", problem="cannot be decoded"),
+        ),
+    )
+    topics = {"orders": replace(health.snapshot.topics["orders"], topic_id=None)}
+    live = scenario_of(moving, replace(health, snapshot=replace(health.snapshot, topics=topics)))
+    assert live.scenario.assignor == "uniform"
+    assert live.notes == (
+        "'my-own' is not known here; uniform stands in for it.",
+        "The group is rebalancing (Reconciling): its members' assignment is not settled.",
+        "The subscription or assignment of 1 of 2 members cannot be decoded.",
+        "Regular expressions are taken as the topics that their members have now.",
+        "No member was seen to commit, so what one can process is unknown.",
+        "The cluster tells no topic ids; the broker's plan depends on them and may differ.",
+    )
+
+
+def test_revision_changes_with_members_assignment_and_epoch_only() -> None:
+    one, two = Member("a", assigned=(TP("orders", 0),)), Member("b")
+    before = consumer(members=(one, two))
+    assert revision(before) == revision(replace(before, members=(two, one), state="Assigning", at_ms=9, coordinator=2))
+    different = [
+        replace(before, epoch=8),
+        replace(before, members=(one,)),
+        replace(before, members=(one, replace(two, assigned=(TP("orders", 1),)))),
+        replace(before, members=(one, replace(two, topics=("orders",)))),
+    ]
+    assert len({revision(found) for found in (before, *different)}) == 5
+
+
+def test_scenario_starts_where_the_group_is() -> None:
+    members = tuple(Member(f"m{n}", topics=("orders",), assigned=(TP("orders", n),)) for n in range(3))
+    live = started(health_of({"orders-0": 5, "orders-1": 5, "orders-2": 5}, members=members))
+    scenario = live.scenario
+    assert {m.member_id: m.owned for m in scenario.members} == {m.member_id: m.assigned for m in members}
+    assert scenario.assignor in assignors.names()
+    assert live.revision == revision(snapshot(*members))
