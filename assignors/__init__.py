@@ -7,6 +7,7 @@
 'cooperative-sticky'
 """
 
+from assignors.generations import fold
 from assignors.registry import get, load_plugin, names
 
-__all__ = ["get", "load_plugin", "names"]
+__all__ = ["fold", "get", "load_plugin", "names"]

@@ -1,0 +1,33 @@
+"""One plan from any assignor, yours too: whatever goes wrong becomes an AssignorError."""
+
+from assignors.contract import check
+from assignors.model import Assignment, Assignor, AssignorError, Group
+from assignors.registry import BUILT_IN, get
+
+SHOWN = 5
+
+
+def plan(assignor: Assignor, group: Group) -> Assignment:
+    """What the assignor makes of the group; nothing, without asking, when there are no members.
+
+    Kafka's own are trusted, all others checked against `assignors.contract`. Raises AssignorError when the assignor
+    raises anything or its plan is broken. One that never returns is the caller's business.
+    """
+    if not group.members:
+        return Assignment(None, {})
+    return assignor.assign(group) if _is_built_in(assignor) else _checked(assignor, group)
+
+
+def _is_built_in(assignor: Assignor) -> bool:
+    return assignor.name in BUILT_IN and type(assignor) is type(get(assignor.name))
+
+
+def _checked(assignor: Assignor, group: Group) -> Assignment:
+    try:
+        made = assignor.assign(group)
+    except (Exception, SystemExit) as error:  # somebody else's code: anything may come out of it
+        raise AssignorError(f"The assignor {assignor.name!r} raised {type(error).__name__}: {error}") from error
+    if broken := check(group, made):
+        more = f" And {len(broken) - SHOWN} more." if len(broken) > SHOWN else ""
+        raise AssignorError(f"The plan of {assignor.name!r} is broken. {' '.join(broken[:SHOWN])}{more}")
+    return made
