@@ -9,5 +9,6 @@
 
 from assignors.generations import fold
 from assignors.registry import get, load_plugin, names
+from assignors.scenario import load_scenario
 
-__all__ = ["fold", "get", "load_plugin", "names"]
+__all__ = ["fold", "get", "load_plugin", "load_scenario", "names"]

@@ -156,3 +156,4 @@ class Scenario:
     events: tuple[Event, ...] = ()
     loads: Loads = field(default_factory=Loads)
     protocol: Mapping[str, str | int | float | bool] = field(default_factory=dict)
+    description: str = ""

@@ -1,0 +1,88 @@
+"""What pydantic found wrong, as sentences for people, with what to write instead."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, get_args
+
+from pydantic import BaseModel
+from pydantic_core import ErrorDetails
+
+from assignors.scenario.problems import Path, nearest, shown
+from assignors.scenario.schema import ScenarioFile
+
+_LOADS = ("weights", "lag", "rates")
+_KEY = "[key]"
+
+
+def sentences(errors: Iterable[ErrorDetails]) -> dict[Path, str]:
+    """The first sentence about each path, in order."""
+    told: dict[Path, str] = {}
+    for error in errors:
+        told.setdefault(_path(error["loc"]), _sentence(error))
+    return told
+
+
+def _path(loc: Path) -> Path:
+    """Without the names of a union's branches and pydantic's mark of a key."""
+    loc = tuple(part for part in loc if part != _KEY)
+    if loc[:1] == ("capacity",):
+        return (*loc[:1], *loc[2:])
+    if loc[:1] == ("protocol",):
+        return loc[:2]
+    return (*loc[:2], *loc[3:]) if loc and loc[0] in _LOADS else loc
+
+
+def _sentence(error: ErrorDetails) -> str:
+    kind, loc, context = error["type"], error["loc"], error.get("ctx", {})
+    if kind == "extra_forbidden":
+        return _unknown_key(str(loc[-1]), _keys_at(loc[:-1]))
+    if kind == "missing":
+        return f"The key {loc[-1]!r} is missing.{_VERSION if loc == ('schema_version',) else ''}"
+    if kind == "told":
+        return error["msg"]
+    if loc[:1] == ("protocol",):
+        return "A setting is a text, a number, true or false."
+    return _SENTENCES[kind](context) if kind in _SENTENCES else f"{error['msg']}."
+
+
+def _unknown_key(key: str, known: Iterable[str]) -> str:
+    return f"The key {shown(key)!r} is unknown.{nearest(key, known)}"
+
+
+def _keys_at(loc: Path) -> Iterable[str]:
+    model: Any = ScenarioFile
+    for part in loc:
+        if isinstance(part, str):
+            model = _model_in(model.model_fields[part].annotation)
+    fields: Mapping[str, object] = model.model_fields
+    return fields
+
+
+def _model_in(annotation: Any) -> Any:
+    """The model that an annotation such as `list[TopicFile] | None` holds."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next(filter(None, map(_model_in, get_args(annotation))), None)
+
+
+_VERSION = " Write schema_version: 1."
+_LIST = "A list belongs here, such as [a, b] or lines that begin with '- '."
+_MAPPING = "A mapping belongs here: lines or pairs of 'key: value'."
+_WHOLE = "A whole number belongs here, unquoted and without leading zeros."
+_SENTENCES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "list_type": lambda _: _LIST,
+    "dict_type": lambda _: _MAPPING,
+    "model_type": lambda _: _MAPPING,
+    "model_attributes_type": lambda _: _MAPPING,
+    "invalid_key": lambda _: "A key must be a text here. Quote it.",
+    "string_type": lambda _: "A text belongs here.",
+    "int_type": lambda _: _WHOLE,
+    "float_type": lambda _: "A number belongs here, unquoted.",
+    "finite_number": lambda _: "A finite number belongs here.",
+    "literal_error": lambda context: f"This must be {context['expected']}.",
+    "greater_than": lambda context: f"This must be more than {context['gt']:,g}.",
+    "greater_than_equal": lambda context: f"This must be at least {context['ge']:,g}.",
+    "less_than": lambda context: f"This must be less than {context['lt']:,}.",
+    "less_than_equal": lambda context: f"This must be at most {context['le']:,}.",
+    "too_long": lambda context: f"There are {context['actual_length']:,} here. At most {context['max_length']:,} fit.",
+    "too_short": lambda context: f"At least {context['min_length']} belongs here.",
+}

@@ -1,0 +1,189 @@
+"""From the bytes of a scenario file to plain dicts, lists, texts and numbers; the tokens carry the lines.
+
+YAML is read by its parser alone: no tags, aliases, anchors or merge keys, so that a small file cannot become a big one.
+Plain words follow YAML 1.2's core schema (`on`, `yes` and `010` are texts), since YAML 1.1 turns ids into truth values.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from itertools import takewhile
+from pathlib import PurePath
+from typing import Any, NamedTuple
+
+import yaml
+
+from assignors.scenario.problems import Path, Problem, ScenarioError, path_text, shown
+
+MOST_BYTES = 2 * 1024 * 1024
+MOST_DEPTH = 12
+EXTENSIONS = (".yaml", ".yml", ".json")
+
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml where it is there: 10 times faster
+_INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]{0,300})")
+_NUMBER = re.compile(r"[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_WORDS: dict[str, bool | None] = {"": None, "~": None, "null": None, "Null": None, "NULL": None}
+_WORDS |= dict.fromkeys(("true", "True", "TRUE"), True) | dict.fromkeys(("false", "False", "FALSE"), False)
+_JSON_TOKEN = re.compile(r'\n|[{}\[\]]|"(?:[^"\\]|\\.)*"|[^\s{}\[\],:"]+')
+_OPEN, _CLOSE = "{[", "}]"
+
+
+class Token(NamedTuple):
+    """A bracket of `{}[]`, or `=` and a value; `line` counts from 1."""
+
+    kind: str
+    value: Any
+    line: int
+
+
+def text_of(data: bytes, name: str) -> str:
+    """The file as text. Raises ScenarioError on a wrong extension, too many bytes, and what is not UTF-8."""
+    suffix = PurePath(name).suffix
+    if name and suffix.lower() not in EXTENSIONS:
+        ends = f"ends in {suffix}" if suffix else "has no ending"
+        raise _refusal(None, f"{shown(name)} {ends}. A scenario ends in .yaml, .yml or .json.")
+    if len(data) > MOST_BYTES:
+        raise _refusal(None, f"This is more than {MOST_BYTES:,} bytes (2 MB), the most that a scenario may have.")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise _refusal(line, f"Byte {error.start:,} is not UTF-8. Save the file as text in UTF-8.") from None
+
+
+def tokens(text: str, name: str) -> Iterator[Token]:
+    """The tokens of a YAML or JSON text. A text without a name is JSON where it can be."""
+    is_json = name.lower().endswith(".json") or (not name and _is_json(text))
+    return _json_tokens(text) if is_json else _yaml_tokens(text)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return text.lstrip().startswith("{")
+
+
+def _json_tokens(text: str) -> Iterator[Token]:
+    try:
+        json.loads(text, parse_int=float)  # it knows best what is wrong, but not where a value stands
+    except json.JSONDecodeError as error:
+        raise _refusal(error.lineno, f"This is not JSON: {error.msg} at column {error.colno}.") from None
+    except RecursionError:
+        raise _refusal(None, _too_deep()) from None
+    line = 1
+    for token in _JSON_TOKEN.findall(text):
+        if token == "\n":
+            line += 1
+        elif token in _OPEN + _CLOSE:
+            yield Token(token, None, line)
+        else:
+            yield Token("=", json.loads(token) if token[0] == '"' else plain(token), line)
+
+
+def _yaml_tokens(text: str) -> Iterator[Token]:
+    try:
+        for event in yaml.parse(text, Loader=_Loader):
+            yield from _yaml_token(event)
+    except yaml.MarkedYAMLError as error:
+        line = None if error.problem_mark is None else error.problem_mark.line + 1
+        raise _refusal(line, f"This is not YAML: {error.problem}.{_mend(error.problem or '')}") from None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise _refusal(line, f"This is not YAML: the file holds a control character ({error.character!r}).") from None
+
+
+def _mend(problem: str) -> str:
+    return next((mend for words, mend in _MENDS.items() if words in problem), "")
+
+
+_MENDS = {
+    "cannot start any token": " Indent with spaces, and quote values that begin with a sign.",
+    "tab character": " Indent with spaces.",
+    "mapping values are not allowed": " Quote a text that holds ': ', and look at the indentation.",
+}
+
+
+def _yaml_token(event: yaml.Event) -> Iterator[Token]:
+    line = 1 if event.start_mark is None else event.start_mark.line + 1
+    if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
+        raise _refusal(line, "Anchors (&) and aliases (*) are not allowed. Write the value out, or quote it.")
+    if isinstance(event, yaml.DocumentStartEvent) and event.tags:
+        raise _refusal(line, "Tags (%TAG) are not allowed.")
+    if (tag := getattr(event, "tag", None)) is not None:
+        raise _refusal(line, f"Tags such as {shown(tag)} are not allowed. Quote a value that begins with '!'.")
+    if isinstance(event, yaml.ScalarEvent) and event.implicit[0] and event.value == "<<":
+        raise _refusal(line, "Merge keys (<<) are not allowed. Write the values out.")
+    match event:
+        case yaml.ScalarEvent():
+            yield Token("=", plain(event.value) if event.implicit[0] else event.value, line)
+        case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
+            yield Token("{" if isinstance(event, yaml.MappingStartEvent) else "[", None, line)
+        case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
+            yield Token("}" if isinstance(event, yaml.MappingEndEvent) else "]", None, line)
+
+
+def plain(word: str) -> str | int | float | bool | None:
+    """What an unquoted word stands for, by YAML 1.2's core schema without its octal and hexadecimal numbers.
+
+    >>> [plain(word) for word in ("12", "1.5e3", "true", "on", "010", "1:30")]
+    [12, 1500.0, True, 'on', '010', '1:30']
+    """
+    if word in _WORDS:
+        return _WORDS[word]
+    if _INTEGER.fullmatch(word):
+        return int(word)
+    return float(word) if _NUMBER.fullmatch(word) else word
+
+
+def compose(stream: Iterator[Token]) -> Any:
+    """The one value that the tokens hold. Raises ScenarioError: none, more than one, too deep, a key twice."""
+    first = next(stream, None)
+    if first is None:
+        raise _refusal(None, "The file is empty. `groupscope scenario example` prints scenarios to begin with.")
+    value = _value(first, stream, ())
+    for token in stream:
+        raise _refusal(token.line, "A second document begins here. A file holds one scenario.")
+    return value
+
+
+def _value(token: Token, stream: Iterator[Token], path: Path) -> Any:
+    if len(path) > MOST_DEPTH:
+        raise _refusal(token.line, _too_deep())
+    if token.kind == "{":
+        return dict(_pairs(stream, path))
+    if token.kind == "[":
+        items = iter(lambda: next(stream), None)
+        return [_value(item, stream, (*path, at)) for at, item in enumerate(takewhile(_is_no_end, items))]
+    return token.value
+
+
+def _is_no_end(token: Token) -> bool:
+    return token.kind not in _CLOSE
+
+
+def _pairs(stream: Iterator[Token], path: Path) -> Iterator[tuple[str | int, Any]]:
+    seen: set[str | int] = set()
+    while _is_no_end(token := next(stream)):
+        key = token.value
+        if token.kind != "=" or type(key) not in (str, int):
+            raise _refusal(token.line, _bad_key(token), path)
+        if key in seen:
+            raise _refusal(token.line, f"The key {shown(str(key))!r} stands here twice. Keep one.", path)
+        seen.add(key)
+        yield key, _value(next(stream), stream, (*path, key))
+
+
+def _bad_key(token: Token) -> str:
+    if token.kind != "=":
+        return "A list or a mapping stands where a key should."
+    return f"{json.dumps(token.value)} stands where a key should. Quote it if it is a name."
+
+
+def _too_deep() -> str:
+    return f"Lists and mappings are nested more than {MOST_DEPTH} deep. A scenario needs 4."
+
+
+def _refusal(line: int | None, message: str, path: Path = ()) -> ScenarioError:
+    return ScenarioError([Problem(line, path_text(path), message)])
