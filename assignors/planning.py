@@ -1,7 +1,10 @@
 """One plan from any assignor, yours too: whatever goes wrong becomes an AssignorError."""
 
+from collections.abc import Sequence
+
 from assignors.contract import check
-from assignors.model import Assignment, Assignor, AssignorError, Group
+from assignors.layout import PartitionList
+from assignors.model import Assignment, Assignor, AssignorError, Group, TopicPartition
 from assignors.registry import BUILT_IN, get
 
 SHOWN = 5
@@ -30,4 +33,9 @@ def _checked(assignor: Assignor, group: Group) -> Assignment:
     if broken := check(group, made):
         more = f" And {len(broken) - SHOWN} more." if len(broken) > SHOWN else ""
         raise AssignorError(f"The plan of {assignor.name!r} is broken. {' '.join(broken[:SHOWN])}{more}")
-    return made
+    return Assignment(made.generation, {who: _frozen(part) for who, part in made.by_member.items()})
+
+
+def _frozen(part: Sequence[TopicPartition]) -> Sequence[TopicPartition]:
+    """The same, out of the assignor's reach."""
+    return part if isinstance(part, PartitionList) else tuple(part)

@@ -1,0 +1,247 @@
+"""What each event does to a group."""
+
+from dataclasses import replace
+
+import pytest
+
+import assignors
+from assignors.events import (
+    Action,
+    AddPartitions,
+    ChangeRack,
+    CoordinatorDown,
+    CoordinatorUp,
+    Crash,
+    CreateTopic,
+    DeleteTopic,
+    Event,
+    Freeze,
+    Join,
+    Leave,
+    Loads,
+    Restart,
+    Resume,
+    Scenario,
+    Subscribe,
+    UseAssignor,
+)
+from assignors.model import AssignorError, Topic, TopicPartition
+from assignors.moves import MoveKind
+from tests.support.scenes import join, member, plans, scenario
+
+CLASSIC = ("range", "roundrobin", "sticky", "cooperative-sticky")
+CONSUMER = ("uniform", "server-range")
+
+
+@pytest.mark.parametrize("name", CLASSIC)
+def test_a_dynamic_restart_is_a_leave_and_a_join(name: str) -> None:
+    made = assignors.fold(scenario(name, "A B", Restart("A")))
+    assert made[1].event == "A restarts: it leaves"
+    assert set(made[1].after.by_member) == {"B"}
+    assert made[2].event == "A joins anew after its restart"
+    as_two = assignors.fold(scenario(name, "A B", Leave("A"), join("A")))
+    assert plans(made) == plans(as_two)
+
+
+@pytest.mark.parametrize("name", [*CLASSIC, *CONSUMER])
+def test_a_static_restart_is_a_step_without_a_rebalance(name: str) -> None:
+    there = (member("A", instance_id="pod-1"), member("B"))
+    made = assignors.fold(scenario(name, there, Restart("A"), join("C")))
+    assert (made[1].number, made[1].event) == (1, "A restarts; static, so it keeps its partitions without a rebalance")
+    assert made[1].after == made[0].after
+    assert (made[1].quality.rebalances, made[1].quality.paused, made[1].quality.moved) == (0, 3, 0)
+    without = assignors.fold(scenario(name, there, join("C")))
+    assert plans(made)[2:] == plans(without)[1:]
+
+
+def test_share_groups_know_no_static_members() -> None:
+    made = assignors.fold(scenario("share-simple", (member("A", instance_id="pod-1"), member("B")), Restart("A")))
+    assert [generation.event for generation in made[1:]] == ["A restarts: it leaves", "A joins anew after its restart"]
+
+
+def test_static_members_are_gone_when_their_session_ends() -> None:
+    there = (member("A", instance_id="a"), member("B", instance_id="b"), member("C"))
+    wanted = replace(
+        scenario("range", there, Leave("A"), Freeze("B")),
+        protocol={"session.timeout.ms": 6000, "max.poll.interval.ms": 90_000},
+    )
+    made = assignors.fold(wanted)
+    assert [generation.event for generation in made[1:]] == [
+        "A closes; static, so it is out once its 6 s session ends",
+        "B freezes; it is out after max.poll.interval.ms, 90 s, and then its 6 s session, as it is static",
+    ]
+    assert [set(generation.after.by_member) for generation in made] == [{"A", "B", "C"}, {"B", "C"}, {"C"}]
+
+
+def test_a_frozen_member_joins_anew_and_has_lost_its_claims() -> None:
+    made = assignors.fold(scenario("sticky", "A B", Freeze("A"), Resume("A")))
+    assert plans(made) == [
+        {"A": "t-0 t-2 t-4", "B": "t-1 t-3 t-5"},
+        {"B": "t-1 t-3 t-5 t-0 t-2 t-4"},
+        {"B": "t-0 t-1 t-2", "A": "t-3 t-4 t-5"},
+    ]
+    assert made[1].event == "A freezes; it is out after max.poll.interval.ms, 300 s"
+
+
+def test_nobody_is_left_and_somebody_comes_back() -> None:
+    made = assignors.fold(scenario("sticky", "A", Leave("A"), join("B")))
+    assert [(generation.number, plan) for generation, plan in zip(made, plans(made), strict=True)] == [
+        (1, {"A": "t-0 t-1 t-2 t-3 t-4 t-5"}),
+        (2, {}),
+        (3, {"B": "t-0 t-1 t-2 t-3 t-4 t-5"}),
+    ]
+
+
+def test_events_that_nobody_notices_make_no_generation() -> None:
+    quiet = (
+        AddPartitions("u", 9),
+        CreateTopic(Topic("v", 3)),
+        DeleteTopic("u"),
+        Subscribe("A", ("t",)),
+        ChangeRack("A", None),
+        UseAssignor("range"),
+    )
+    made = assignors.fold(scenario("range", "A B", *quiet, AddPartitions("t", 8), topics="t:6 u:2"))
+    assert [generation.event for generation in made] == ["first assignment", "t grows to 8 partitions"]
+    assert {name: topic.partitions for name, topic in made[1].topics.items()} == {"t": 8, "v": 3}
+
+
+def test_a_topic_is_created_for_those_who_wait_for_it_and_deleted_again() -> None:
+    there = (member("A", "t u"), member("B", "t u"))
+    made = assignors.fold(scenario("range", there, CreateTopic(Topic("u", 2)), DeleteTopic("u")))
+    assert plans(made) == [
+        {"A": "t-0 t-1 t-2", "B": "t-3 t-4 t-5"},
+        {"A": "t-0 t-1 t-2 u-0", "B": "t-3 t-4 t-5 u-1"},
+        {"A": "t-0 t-1 t-2", "B": "t-3 t-4 t-5"},
+    ]
+    assert [str(move.tp) for move in made[2].moves.of(MoveKind.REVOKED)] == ["u-0", "u-1"]
+    assert made[2].quality.moved == 0  # they are gone, not moved
+
+
+def test_racks_of_new_partitions_are_unknown() -> None:
+    wanted = scenario("range", (member("A", rack="a"), member("B", rack="b")), AddPartitions("t", 4))
+    wanted = replace(wanted, topics={"t": Topic("t", 2, racks=(("b",), ("a",)))})
+    made = assignors.fold(wanted)
+    assert plans(made)[0] == {"A": "t-1", "B": "t-0"}
+    assert made[1].topics["t"].racks == [("b",), ("a",), (), ()]
+    assert [generation.quality.rack_hits for generation in made] == [(2, 2), (2, 2)]
+
+
+def test_a_member_moves_to_another_rack() -> None:
+    wanted = scenario(
+        "range", (member("A", rack="a"), member("B", rack="b")), ChangeRack("A", "b"), ChangeRack("B", "a")
+    )
+    made = assignors.fold(replace(wanted, topics={"t": Topic("t", 2, racks=(("a",), ("b",)))}))
+    assert plans(made) == [{"A": "t-0", "B": "t-1"}, {"A": "t-1", "B": "t-0"}, {"A": "t-1", "B": "t-0"}]
+    assert [generation.event for generation in made[1:]] == ["A moves to rack b", "B moves to rack a"]
+
+
+def test_a_cooperative_member_drops_a_topic() -> None:
+    there = (member("A", "t u"), member("B", "t u"))
+    made = assignors.fold(scenario("cooperative-sticky", there, Subscribe("A", ("t",)), topics="t:2 u:2"))
+    assert plans(made)[-1] == {"A": "t-0 t-1", "B": "u-1 u-0"}
+    assert [generation.event for generation in made[1:]] == ["A subscribes to t", "A subscribes to t (rebalance 2)"]
+    assert made[1].moves[2].target == "B"  # u-0 goes over at once: A gave it up before it joined
+
+
+@pytest.mark.parametrize("new", ["sticky", "cooperative-sticky"])
+def test_a_change_between_client_assignors_forgets_who_owned_what(new: str) -> None:
+    made = assignors.fold(scenario("range", "A B", UseAssignor(new)))
+    assert plans(made) == [{"A": "t-0 t-1 t-2", "B": "t-3 t-4 t-5"}, {"A": "t-0 t-2 t-4", "B": "t-1 t-3 t-5"}]
+    assert made[1].quality.paused == 6
+    assert [generation.assignor for generation in made] == ["range", new]
+
+
+@pytest.mark.parametrize(("old", "new"), [("roundrobin", "uniform"), ("uniform", "cooperative-sticky")])
+def test_a_change_between_clients_and_broker_keeps_who_owned_what(old: str, new: str) -> None:
+    made = assignors.fold(scenario(old, "A B", UseAssignor(new)))
+    assert {who: set(held) for who, held in made[1].after.by_member.items()} == {
+        who: set(held) for who, held in made[0].after.by_member.items()
+    }
+    assert (made[1].quality.moved, made[1].quality.paused) == (0, 0)
+
+
+def test_a_share_group_begins_anew() -> None:
+    made = assignors.fold(scenario("uniform", "A B", UseAssignor("share-simple")))
+    fresh = assignors.fold(scenario("share-simple", "A B"))
+    assert plans(made)[1] == plans(fresh)[0]
+
+
+def test_events_wait_for_the_coordinator_and_are_one_rebalance() -> None:
+    actions = (CoordinatorDown(), join("C"), Crash("A"), AddPartitions("t", 8), CoordinatorUp(), Leave("B"))
+    made = assignors.fold(scenario("range", "A B", *actions))
+    assert [generation.event for generation in made[1:]] == [
+        "the coordinator is back: C joins; A crashes; it is out once its 45 s session ends; t grows to 8 partitions",
+        "B leaves",
+    ]
+    assert plans(made)[1] == {"B": "t-0 t-1 t-2 t-3", "C": "t-4 t-5 t-6 t-7"}
+    assert [(generation.number, generation.at_ms) for generation in made] == [(1, 0), (2, 5000), (3, 6000)]
+
+
+def test_a_coordinator_that_comes_back_to_the_same_group_changes_nothing() -> None:
+    assert len(assignors.fold(scenario("range", "A B", CoordinatorDown(), CoordinatorUp()))) == 1
+    assert len(assignors.fold(scenario("range", "A B", CoordinatorDown(), join("C")))) == 1
+
+
+def test_a_dynamic_restart_while_the_coordinator_is_down_loses_the_claims() -> None:
+    made = assignors.fold(scenario("sticky", "A B", CoordinatorDown(), Restart("A"), CoordinatorUp()))
+    assert plans(made)[1] == {"B": "t-1 t-3 t-5", "A": "t-0 t-2 t-4"}
+    assert len(made) == 2
+
+
+def test_a_static_restart_while_the_coordinator_is_down_pauses_only() -> None:
+    there = (member("A", instance_id="pod-1"), member("B"))
+    made = assignors.fold(scenario("range", there, CoordinatorDown(), Restart("A"), CoordinatorUp()))
+    assert [(generation.number, generation.quality.paused) for generation in made] == [(1, 0), (1, 3)]
+
+
+def test_events_of_one_instant_are_one_rebalance_each() -> None:
+    both = Scenario("s", "range", {"t": Topic("t", 6)}, (member("A"),), (Event(5, join("B")), Event(5, join("C"))))
+    assert [generation.at_ms for generation in assignors.fold(both)] == [0, 5, 5]
+
+
+def test_capacity_comes_along_with_a_member_that_joins() -> None:
+    loads = Loads(
+        lag_records={TopicPartition("t", at): 100.0 for at in range(6)},
+        produced_per_s={TopicPartition("t", at): 1.0 for at in range(6)},
+        capacity_per_s={"A": 10.0},
+    )
+    wanted = scenario("range", "A", Join(member("B"), capacity_per_s=28.0))
+    made = assignors.fold(replace(wanted, loads=loads))
+    # A alone: 600 records at 10 - 6 a second. Then 300 each, at 10 - 3 and 28 - 3 a second.
+    assert made[0].quality.drain.seconds == 150.0
+    assert made[1].quality.drains["B"].seconds == 12.0
+    assert made[1].quality.drain.seconds == pytest.approx(300 / 7)
+
+
+@pytest.mark.parametrize(
+    ("action", "said"),
+    [
+        (Leave("Ab"), "Event 2 at 2 s (leave Ab): there is no member 'Ab'. Did you mean 'A'?"),
+        (Crash("B"), "Event 2 at 2 s (crash B): member 'B' has left the group before."),
+        (Freeze("x"), "Event 2 at 2 s (freeze x): there is no member 'x'. There are A, C."),
+        (Resume("A"), "Event 2 at 2 s (resume A): member 'A' is not frozen."),
+        (join("A"), "Event 2 at 2 s (join A): member 'A' is in the group already."),
+        (join("D", instance_id="pod"), "(join D): instance id 'pod' is 'C''s."),
+        (Subscribe("B", ()), "(subscribe B): member 'B' has left the group before."),
+        (AddPartitions("tt", 9), "(add partitions tt): there is no topic 'tt'. Did you mean 't'?"),
+        (AddPartitions("t", 6), "(add partitions t): topic 't' has 6 partitions already. Name a larger number."),
+        (CreateTopic(Topic("t", 1)), "(create topic t): topic 't' is there already."),
+        (DeleteTopic("u"), "(delete topic u): there is no topic 'u'."),
+        (UseAssignor("stiky"), "(use assignor stiky): No assignor is named 'stiky'. Did you mean 'sticky'?"),
+        (CoordinatorUp(), "Event 2 at 2 s (coordinator up): the coordinator is not down."),
+    ],
+)  # fmt: skip
+def test_an_event_that_cannot_happen_is_named(action: Action, said: str) -> None:
+    there = (member("A"), member("B"), member("C", instance_id="pod"))
+    with pytest.raises(AssignorError) as error:
+        assignors.fold(scenario("range", there, Leave("B"), action))
+    assert said in str(error.value)
+
+
+def test_a_frozen_member_must_resume_first() -> None:
+    for action in (Leave("A"), join("A"), Freeze("A")):
+        with pytest.raises(AssignorError, match=r"member 'A' is frozen"):
+            assignors.fold(scenario("range", "A B", Freeze("A"), action))
+    with pytest.raises(AssignorError, match="is down already"):
+        assignors.fold(scenario("range", "A", CoordinatorDown(), CoordinatorDown()))

@@ -1,0 +1,27 @@
+"""Small scenarios in few words."""
+
+from assignors.events import Action, Event, Join, Scenario
+from assignors.generations import Generation
+from assignors.model import Member, Topic, TopicPartition
+
+
+def member(name: str, topics: str = "t", owned: str = "", generation: int | None = None, **more: str) -> Member:
+    pairs = (part.rsplit("-", 1) for part in owned.split())
+    held = tuple(TopicPartition(topic, int(number)) for topic, number in pairs)
+    return Member(name, topics=tuple(topics.split()), owned=held, generation=generation, **more)  # type: ignore[arg-type]
+
+
+def scenario(assignor: str, members: str | tuple[Member, ...], *actions: Action, topics: str = "t:6") -> Scenario:
+    """Events one second apart."""
+    sizes = dict(part.split(":") for part in topics.split())
+    there = tuple(map(member, members.split())) if isinstance(members, str) else members
+    events = tuple(Event(1000 * at, action) for at, action in enumerate(actions, 1))
+    return Scenario("s", assignor, {name: Topic(name, int(size)) for name, size in sizes.items()}, there, events)
+
+
+def plans(generations: list[Generation]) -> list[dict[str, str]]:
+    return [{who: " ".join(map(str, held)) for who, held in made.after.by_member.items()} for made in generations]
+
+
+def join(name: str, topics: str = "t", **more: str) -> Join:
+    return Join(member(name, topics, **more))
