@@ -75,6 +75,6 @@ def _seconds(drain: Drain) -> float:
 
 
 def _without_owner(placed: Placed, known: KnownLoads) -> str | None:
-    is_free = placed.owners_each() == 0
+    is_free = placed.owners_each == 0
     count = int(np.count_nonzero(is_free & ((known.lag_records > 0) | (known.produced_per_s > 0))))
     return f"{count} partitions with lag or new records have no owner" if count else None

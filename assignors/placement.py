@@ -18,7 +18,7 @@ def co_partitioned(placed: Placed, arrays: GroupArrays) -> tuple[int, int] | Non
     partition p of each; every such p counts once. None when no two topics go together, or partitions have several
     owners.
     """
-    if (placed.owners_each() > 1).any():
+    if (placed.owners_each > 1).any():
         return None
     owners, together, possible = placed.first_owner(), 0, 0
     for rows in _alike(arrays):

@@ -79,10 +79,10 @@ def measure(
     known = known_loads(loads, arrays.layout) if known is None else known
     placed = place(changes, arrays)
     counts = placed.counts()
-    assigned = int(np.count_nonzero(placed.owners_each()))
+    assigned = int(np.count_nonzero(placed.owners_each))
     of_each = drains(placed, known, loads)
     return Quality(
-        partitions=placed.partitions,
+        partitions=len(placed.owners_each),
         assigned=assigned,
         members=len(arrays.members),
         idle_members=tuple(arrays.members[at] for at in np.flatnonzero(counts == 0).tolist()),
@@ -91,7 +91,7 @@ def measure(
         spread=int(np.ptp(counts)) if len(counts) else 0,
         kept=changes.count(MoveKind.KEPT),
         moved=_moved(changes, group.topics),
-        unassigned=placed.partitions - assigned,
+        unassigned=len(placed.owners_each) - assigned,
         stickiness=_stickiness(changes, arrays) if rebalances else None,
         rebalances=rebalances,
         paused=paused(changes, protocol_of(group.assignor)) if pauses is None else pauses,

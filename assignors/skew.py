@@ -25,7 +25,7 @@ class Skew:
 
 def skew(placed: Placed, values: Values) -> Skew | None:
     """The skew of a load given by partition (NaN: unknown); None when nothing of it is known."""
-    assigned = placed.owners_each() > 0
+    assigned = placed.owners_each > 0
     known = int(np.count_nonzero(assigned & ~np.isnan(values)))
     if not known:
         return None

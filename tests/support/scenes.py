@@ -1,14 +1,16 @@
 """Small scenarios in few words."""
 
+from typing import Any
+
 from assignors.events import Action, Event, Join, Scenario
 from assignors.generations import Generation
 from assignors.model import Member, Topic, TopicPartition
 
 
-def member(name: str, topics: str = "t", owned: str = "", generation: int | None = None, **more: str) -> Member:
+def member(name: str, topics: str = "t", owned: str = "", generation: int | None = None, **more: Any) -> Member:
     pairs = (part.rsplit("-", 1) for part in owned.split())
     held = tuple(TopicPartition(topic, int(number)) for topic, number in pairs)
-    return Member(name, topics=tuple(topics.split()), owned=held, generation=generation, **more)  # type: ignore[arg-type]
+    return Member(name, topics=tuple(topics.split()), owned=held, generation=generation, **more)
 
 
 def scenario(assignor: str, members: str | tuple[Member, ...], *actions: Action, topics: str = "t:6") -> Scenario:
@@ -23,5 +25,5 @@ def plans(generations: list[Generation]) -> list[dict[str, str]]:
     return [{who: " ".join(map(str, held)) for who, held in made.after.by_member.items()} for made in generations]
 
 
-def join(name: str, topics: str = "t", **more: str) -> Join:
+def join(name: str, topics: str = "t", **more: Any) -> Join:
     return Join(member(name, topics, **more))
