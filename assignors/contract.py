@@ -14,6 +14,7 @@ from assignors.layout import Codes, Layout, PartitionList
 from assignors.model import Assignment, Group, TopicPartition
 
 SHOWN = 3
+MOST_NUMBER = 2**63 - 1  # what an int64 array takes
 
 Mask = NDArray[np.bool_]
 
@@ -47,7 +48,8 @@ def _wrong_form(assignment: object) -> list[str]:
 def _strange(part: object) -> str | None:
     """What is no list of partitions, or the first thing in it that is no partition."""
     if isinstance(part, PartitionList):
-        return None
+        outside = part.codes[(part.codes < 0) | (part.codes >= len(part.layout))]
+        return f"code {outside[0]} of a layout of {len(part.layout)} partitions" if len(outside) else None
     if isinstance(part, str) or not isinstance(part, Sequence):
         return f"a {type(part).__name__}"
     if set(map(type, part)) <= {TopicPartition} and _have_types(part):
@@ -56,7 +58,10 @@ def _strange(part: object) -> str | None:
 
 
 def _have_types(part: Sequence[TopicPartition]) -> bool:
-    return set(map(type, map(itemgetter(0), part))) <= {str} and set(map(type, map(itemgetter(1), part))) <= {int}
+    numbers = list(map(itemgetter(1), part))
+    if not (set(map(type, map(itemgetter(0), part))) <= {str} and set(map(type, numbers)) <= {int}):
+        return False
+    return min(numbers, default=0) >= -MOST_NUMBER and max(numbers, default=0) <= MOST_NUMBER
 
 
 def _is_partition(item: object) -> bool:

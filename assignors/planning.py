@@ -28,9 +28,10 @@ def _is_built_in(assignor: Assignor) -> bool:
 def _checked(assignor: Assignor, group: Group) -> Assignment:
     try:
         made = assignor.assign(group)
+        broken = check(group, made)
     except (Exception, SystemExit) as error:  # somebody else's code: anything may come out of it
         raise AssignorError(f"The assignor {assignor.name!r} raised {type(error).__name__}: {error}") from error
-    if broken := check(group, made):
+    if broken:
         more = f" And {len(broken) - SHOWN} more." if len(broken) > SHOWN else ""
         raise AssignorError(f"The plan of {assignor.name!r} is broken. {' '.join(broken[:SHOWN])}{more}")
     return Assignment(made.generation, {who: _frozen(part) for who, part in made.by_member.items()})
