@@ -5,25 +5,23 @@ from collections.abc import Mapping, Sequence
 import plotly.graph_objects as go
 
 from app.charts import base, limits
+from app.charts.lanes import LANE_PX, LEAST_SLOTS, Box, Style, boxes, name_lanes
 from app.tables.group import NOBODY, Tile
 from app.theme import Palette
 from assignors.model import TopicPartition
 
 Lanes = Mapping[str, Sequence[tuple[TopicPartition, Tile]]]
-LANE_PX = 33
-LEAST_SLOTS = 8
-"""Lanes with fewer tiles keep tiles of this size, flush left."""
 MATRIX_ROW_PX = 26
 
 
-def styles(colours: Palette) -> dict[Tile, tuple[str, str, str | None]]:
-    """Tile -> (fill, ink, outline)."""
+def styles(colours: Palette) -> dict[Tile, Style]:
+    """How each tile looks."""
     return {
-        Tile.OK: (colours.kept_fill, colours.text, None),
-        Tile.BAD: (colours.revoked, colours.revoked_ink, None),
-        Tile.UNKNOWN: (colours.background, colours.unassigned_text, colours.unassigned),
-        Tile.COMING: (colours.background, colours.gained, colours.gained),
-        Tile.LEAVING: (colours.background, colours.revoked_text, colours.revoked),
+        Tile.OK: Style(colours.kept_fill, colours.text, None),
+        Tile.BAD: Style(colours.revoked, colours.revoked_ink, None),
+        Tile.UNKNOWN: Style(colours.background, colours.unassigned_text, colours.unassigned),
+        Tile.COMING: Style(colours.background, colours.gained, colours.gained),
+        Tile.LEAVING: Style(colours.background, colours.revoked_text, colours.revoked),
     }
 
 
@@ -43,18 +41,19 @@ def tiles(lanes: Lanes, idle_note: str, colours: Palette) -> go.Figure:
     longest = max(map(len, lanes.values()), default=0)
     width = max(LEAST_SLOTS, longest)
     letter = base.letters(sorted({tp.topic for mine in lanes.values() for tp, _ in mine}))
-    _fills(fig, lanes, width, colours)
-    _texts(fig, lanes, width, letter, colours)
+    kinds = list(Tile)
+    rows = [
+        [
+            Box(f"{letter.get(tp.topic, '')}{tp.partition}", kinds.index(kind), _hover(name, tp, kind))
+            for tp, kind in mine
+        ]
+        for name, mine in lanes.items()
+    ]
+    boxes(fig, rows, [styles(colours)[kind] for kind in kinds], width)
     for row, (name, mine) in enumerate(lanes.items()):
         _lane_note(fig, row, name, mine, longest, idle_note, colours)
     fig.update_xaxes(visible=False, range=[-0.5, width - 0.5])
-    fig.update_yaxes(
-        range=[len(lanes) - 0.5, -0.5],
-        showgrid=False,
-        tickvals=list(range(len(lanes))),
-        ticktext=names,
-        tickfont={"family": base.MONO, "size": 12, "color": colours.text},
-    )
+    name_lanes(fig, names, colours.text)
     return fig
 
 
@@ -75,52 +74,8 @@ def _lane_note(
     fig.add_annotation(x=at, y=row, text=text, xanchor="left", xshift=8, showarrow=False, font={"color": ink})
 
 
-def _fills(fig: go.Figure, lanes: Lanes, width: int, colours: Palette) -> None:
-    kinds, look = list(Tile), styles(colours)
-    scale = [
-        stop
-        for i, kind in enumerate(kinds)
-        for stop in ([i / len(kinds), look[kind][0]], [(i + 1) / len(kinds), look[kind][0]])
-    ]
-    cells = [[*mine, *[None] * (width - len(mine))] for mine in lanes.values()]
-    hover = [[_hover(name, cell) for cell in row] for name, row in zip(lanes, cells, strict=True)]
-    fig.add_heatmap(
-        z=[[None if cell is None else kinds.index(cell[1]) for cell in row] for row in cells],
-        zmin=-0.5,
-        zmax=len(kinds) - 0.5,
-        colorscale=scale,
-        showscale=False,
-        xgap=2 if width > limits.LABELLED_LANE else 3,
-        ygap=5,
-        customdata=hover,
-        hoverongaps=False,
-        hovertemplate="%{customdata}<extra></extra>",
-    )
-
-
-def _hover(name: str, cell: tuple[TopicPartition, Tile] | None) -> str:
-    return "" if cell is None else f"{cell[0]} · {name} · {WORDS[cell[1]]}"
-
-
-def _texts(fig: go.Figure, lanes: Lanes, width: int, letter: Mapping[str, str], colours: Palette) -> None:
-    """Numbers on the tiles, one trace per ink; an outline where the class has one."""
-    for kind, (_, ink, outline) in styles(colours).items():
-        at = [(x, y, tp) for y, mine in enumerate(lanes.values()) for x, (tp, its) in enumerate(mine) if its == kind]
-        if width <= limits.LABELLED_LANE and at:
-            text = [f"{letter.get(tp.topic, '')}{tp.partition}" for _, _, tp in at]
-            fig.add_scatter(
-                x=[x for x, _, _ in at],
-                y=[y for _, y, _ in at],
-                text=text,
-                mode="text",
-                hoverinfo="skip",
-                cliponaxis=False,
-                textfont={"family": base.MONO, "size": 12 if width < 14 else 10, "color": ink},
-            )
-        for x, y, _ in at if outline else []:
-            fig.add_shape(
-                type="rect", x0=x - 0.45, x1=x + 0.45, y0=y - 0.4, y1=y + 0.4, line={"color": outline, "width": 1.5}
-            )
+def _hover(name: str, tp: TopicPartition, kind: Tile) -> str:
+    return f"{tp} · {name} · {WORDS[kind]}"
 
 
 def matrix(lanes: Lanes, colours: Palette) -> go.Figure:

@@ -36,7 +36,7 @@ STEP_MEMBERS = 40
 STEP_LANE = 60
 FLOW_MEMBERS = 50
 FLOW_TOP = 20
-COUNT_ROWS = 60
+COUNT_ROWS = 40
 TABLE_SIDE = 40
 
 
@@ -51,7 +51,7 @@ class Movement(StrEnum):
 
 _BYTES = {Movement.TOKENS: 14, Movement.MOVERS: 14, Movement.GRID: 2, Movement.AGGREGATE: 0}
 """What a partition adds per generation, rounded up from what figures weigh."""
-_MEMBER_BYTES = {Movement.TOKENS: 60, Movement.MOVERS: 60, Movement.GRID: 0, Movement.AGGREGATE: 40 * TABLE_SIDE}
+_MEMBER_BYTES = {Movement.TOKENS: 60, Movement.MOVERS: 60, Movement.GRID: 0, Movement.AGGREGATE: 16 * TABLE_SIDE}
 _BASE_BYTES = 200_000
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from app.charts import base, limits
+from app.charts import base, lanes, limits
 from app.charts.movement import sentences
-from app.charts.movement.look import CLEAR, Picture
+from app.charts.movement.look import Picture, lane_names
 from app.charts.movement.steps import Steps
 from app.charts.movement.stills import joined, outline, thinned, window_note
 from app.formats import plural
@@ -18,8 +18,7 @@ MOST_PX = 620
 DIGIT_PX = 7
 DIGITS_PX = 430
 """Width of all cells in the desktop layout: digits are drawn while they fit."""
-NAME_CHARS = 16
-LABELS = 12
+LABELS = 10
 """As many generation numbers fit side by side on a phone."""
 
 Counts = NDArray[np.int32]
@@ -36,7 +35,10 @@ def members_by_generations(steps: Steps, current: int, colours: Palette) -> Pict
     _ramp(fig, [steps.members[row] for row in rows], shown, counts, here, colours)
     digits = _fits(counts)
     for mask, text, ink, weight in _texts(counts, here, colours) if digits else _marks(counts, here, colours):
-        _write(fig, mask, text, ink, weight)
+        if mask.any():
+            lanes.write(
+                fig, np.where(mask, text if isinstance(text, str) else text.astype(str), "").tolist(), ink, weight
+            )
     outline(fig, colours, x=(column - 0.5, column + 0.5), y=(-0.5, len(rows) - 0.5))
     more = len(steps.members) - len(rows)
     left_out = f"{plural(more, 'member')} with less change not drawn" if more else ""
@@ -53,12 +55,13 @@ def _rows(steps: Steps) -> NDArray[np.intp]:
 
 
 def _canvas(members: list[str], steps: Steps, column: int, colours: Palette) -> go.Figure:
-    labels = [base.clip(name, NAME_CHARS) for name in members]
+    labels = lane_names(members)
     height = max(len(labels) * LEAST_ROW_PX, min(len(labels) * ROW_PX, MOST_PX))
     fig = base.figure(colours, height + 26, left=base.lane_px(labels), right=4, top=4, bottom=22)
     shown = thinned(len(steps), column, LABELS)
     fig.update_xaxes(
         range=[-0.5, len(steps) - 0.5],
+        tickangle=0,
         tickvals=shown,
         ticktext=[f"<b>{steps.names[at]}</b>" if at == column else steps.names[at] for at in shown],
     )
@@ -89,8 +92,8 @@ def _ramp(fig: go.Figure, members: list[str], steps: Steps, counts: Counts, here
 
 
 def _fits(counts: Counts) -> bool:
-    digits = len(str(counts.max(initial=0)))
-    return counts.shape[1] * (digits * DIGIT_PX + 6) <= DIGITS_PX
+    digits = len(str(int(counts.max(initial=0))))
+    return int(counts.shape[1]) * (digits * DIGIT_PX + 6) <= DIGITS_PX
 
 
 def _texts(counts: Counts, here: Mask, colours: Palette) -> list[tuple[Mask, Counts | str, str, int]]:
@@ -108,19 +111,3 @@ def _texts(counts: Counts, here: Mask, colours: Palette) -> list[tuple[Mask, Cou
 
 def _marks(counts: Counts, here: Mask, colours: Palette) -> list[tuple[Mask, Counts | str, str, int]]:
     return [(here & (counts == 0), counts, colours.unassigned_text, 700)]
-
-
-def _write(fig: go.Figure, mask: Mask, text: Counts | str, ink: str, weight: int) -> None:
-    """Text in cells, by a clear heatmap: unlike other texts it shrinks where a cell is too narrow for it."""
-    if not mask.any():
-        return
-    words = np.where(mask, text if isinstance(text, str) else text.astype(str), "")
-    fig.add_heatmap(
-        z=np.where(mask, 0.0, np.nan),
-        text=words.tolist(),
-        texttemplate="%{text}",
-        textfont={"family": base.MONO, "color": ink, "weight": weight},
-        colorscale=[[0, CLEAR], [1, CLEAR]],
-        showscale=False,
-        hoverinfo="skip",
-    )

@@ -1,26 +1,29 @@
 """How a kind of move looks: fill, ink, symbol and word. Colour never stands alone."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 import plotly.graph_objects as go
 
+from app.charts import base
+from app.charts.lanes import CLEAR
 from app.charts.movement.steps import GAINED, KEPT, NO_CELL, REVOKED, UNASSIGNED, Steps
 from app.theme import Palette
 
-CLEAR = "rgba(0,0,0,0)"
 WORDS = {KEPT: "kept", GAINED: "gained", REVOKED: "revoked", UNASSIGNED: "unassigned", NO_CELL: "does not exist"}
+GLYPHS = {KEPT: "■", GAINED: "▲", REVOKED: "▼", UNASSIGNED: "✕"}
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Fill, ink on that fill, ink on the page; Plotly's name of the symbol and the glyph that looks like it."""
+    """Fill, ink on that fill, ink on the page; Plotly's name of the symbol, which looks like its glyph."""
 
     fill: str
     ink: str
     text: str
     symbol: str
-    glyph: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +39,10 @@ def looks(colours: Palette) -> dict[int, Look]:
     """Kind -> look, in the order of MoveKind."""
     dark = colours.revoked_ink
     return {
-        KEPT: Look(colours.kept_fill, colours.text, colours.dim, "square", "■"),
-        GAINED: Look(colours.gained, colours.background, colours.gained, "triangle-up", "▲"),
-        REVOKED: Look(colours.revoked, dark, colours.revoked_text, "triangle-down", "▼"),
-        UNASSIGNED: Look(colours.unassigned, dark, colours.unassigned_text, "x", "✕"),
+        KEPT: Look(colours.kept_fill, colours.text, colours.dim, "square"),
+        GAINED: Look(colours.gained, colours.background, colours.gained, "triangle-up"),
+        REVOKED: Look(colours.revoked, dark, colours.revoked_text, "triangle-down"),
+        UNASSIGNED: Look(colours.unassigned, dark, colours.unassigned_text, "x"),
     }
 
 
@@ -59,3 +62,17 @@ def what_happened(steps: Steps, before: int, after: int, kind: int) -> str:
         if kind == KEPT
         else (f"{steps.owner(before)} → {steps.owner(after)} {WORDS[kind]}")
     )
+
+
+def lane_names(names: Sequence[str], most: int = 16) -> list[str]:
+    """Names of members that fit beside their lanes: where one is too long, what all begin with is left out."""
+    alike = takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
+    shared = sum(1 for _ in alike) if len(names) > 1 and max(map(len, names)) > most else 0
+    return [base.clip(f"…{name[shared:]}" if shared > 1 else name, most) for name in names]
+
+
+def short_title(name: str, event: str, most: int) -> str:
+    """Number and event of a generation, long words and explanations cut: "4 · consu…0a1b left"."""
+    words = event.partition(";")[0].replace("(rebalance ", "(").split()
+    text = " ".join([f"{name} ·", *(base.clip(word, 11) for word in words)])
+    return text if len(text) <= most else f"{text[: most - 1]}…"

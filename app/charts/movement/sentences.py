@@ -1,6 +1,7 @@
 """What each picture finds, as a sentence: for alt texts and headlines."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from app.charts.movement.steps import GAINED, KEPT, NO_CELL, REVOKED, UNASSIGNED, Steps
 from app.formats import plural
@@ -31,6 +32,7 @@ def moved(steps: Steps, at: int) -> str:
 def stills(steps: Steps, at: int) -> str:
     """Generations x partitions: where most changed, and which generation is marked."""
     changed = _changes(steps)
+    changed[0] *= (steps.start >= 0).any()  # a first assignment is no news
     most = int(changed.argmax())
     peak = (
         f"most changed in generation {steps.names[most]} ({steps.events[most]}): {changed[most]:,}"
@@ -48,7 +50,8 @@ def counts(steps: Steps, at: int) -> str:
     if not len(here):
         return f"{_name(steps, at)}: no member is left."
     low, high = here[row[here].argmin()], here[row[here].argmax()]
-    text = f"{_name(steps, at)}: {row[low]:,} to {plural(int(row[high]), 'partition')} per member"
+    fewest = f"{row[low]:,} to " if row[low] < row[high] else ""
+    text = f"{_name(steps, at)}: {fewest}{plural(int(row[high]), 'partition')} per member"
     text += f", most on {steps.members[high]}" if row[low] < row[high] else ""
     text += f"; idle: {_few(idle)}" if idle else ""
     return text + (f"; gone: {_few(gone)}." if gone else ".")
@@ -83,9 +86,9 @@ def flow(steps: Steps, at: int) -> str:
     return f"{step(steps, at)}; most from {steps.owner(source)} to {steps.owner(target)} ({sizes.max():,})."
 
 
-def _changes(steps: Steps) -> "np.ndarray[tuple[int, ...], np.dtype[np.int64]]":
-    kinds = steps.all_kinds()
-    return ((kinds != KEPT) & (kinds != NO_CELL)).sum(axis=1)
+def _changes(steps: Steps) -> NDArray[np.int64]:
+    changed: NDArray[np.int64] = (steps.all_kinds() > KEPT).sum(axis=1)
+    return changed
 
 
 def _name(steps: Steps, at: int) -> str:

@@ -1,4 +1,4 @@
-"""Generations as arrays: who owned each partition after each of them, and what that changed. Every picture reads this."""
+"""Generations as arrays: who owned each partition after each, and what that changed. Every picture reads this."""
 
 from dataclasses import dataclass, replace
 
@@ -12,7 +12,7 @@ NOBODY, ABSENT = -1, -2
 KEPT, GAINED, REVOKED, UNASSIGNED = range(4)
 """Kinds as numbers: positions in `assignors.moves.MoveKind`."""
 NO_CELL = -1
-"""In place of a kind: the partition does not exist."""
+"""In place of a kind: the partition did and does not exist."""
 
 Owners = NDArray[np.int32]
 Kinds = NDArray[np.int8]
@@ -106,11 +106,20 @@ class Steps:
 
 
 def kinds_of(before: NDArray[np.int32], after: NDArray[np.int32]) -> Kinds:
-    """What a change of owners is for each partition; NO_CELL where it does not exist afterwards."""
+    """What a change of owners is for each partition.
+
+    A deleted partition is revoked from who had it; from then on it does not exist (NO_CELL).
+    """
     has, had = after >= 0, before >= 0
     kinds = np.full(after.shape, UNASSIGNED, dtype=np.int8)
     kinds[has] = GAINED
     kinds[has & (after == before)] = KEPT
-    kinds[~has & had] = REVOKED
     kinds[after == ABSENT] = NO_CELL
+    kinds[~has & had] = REVOKED
     return kinds
+
+
+def small(values: NDArray[np.int32]) -> NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.int32]:
+    """The same numbers, none negative, in as few bytes as they need on their way to the browser."""
+    most = values.max(initial=0)
+    return values.astype(np.uint8) if most < 256 else values.astype(np.uint16) if most < 65_536 else values

@@ -4,19 +4,20 @@ import numpy as np
 import plotly.graph_objects as go
 
 from app.charts import base, limits
+from app.charts.lanes import CLEAR
 from app.charts.movement import sentences
 from app.charts.movement.blocks import Blocks, blocks, names, topic_starts
-from app.charts.movement.look import CLEAR, Picture, looks, scale, what_happened
+from app.charts.movement.look import Picture, looks, scale, short_title, what_happened
 from app.charts.movement.steps import KEPT, Kinds, Steps
 from app.theme import Palette
 
 ROW_PX = 26
-LEAST_ROW_PX = 4
 LABEL_PX = 15
-MOST_PX = 620
-SANS_CHAR_PX = 6.2
-LABEL_CHARS = 18
-SYMBOL_COLUMNS = 100
+MOST_PX = 480
+SANS_CHAR_PX = 6.6
+LABEL_CHARS = 20
+SYMBOL_COLUMNS = 60
+HAIRLINE_COLUMNS = 150
 SYMBOLS = 1_500
 HOVER_CELLS = 12_000
 TICKS_PX = 210
@@ -44,9 +45,8 @@ def generations_by_partitions(steps: Steps, current: int, colours: Palette) -> P
 
 def _rows(steps: Steps, row: int, colours: Palette) -> go.Figure:
     titles = [steps.title(at) for at in range(len(steps))]
-    labels = [title if len(title) <= LABEL_CHARS else f"{title[: LABEL_CHARS - 1]}…" for title in titles]
-    height = int(min(max(len(steps) * ROW_PX, 60), max(MOST_PX // 2, min(len(steps) * LABEL_PX, MOST_PX))))
-    height = min(height, len(steps) * ROW_PX + 8)
+    labels = [short_title(*pair, LABEL_CHARS) for pair in zip(steps.names, steps.events, strict=True)]
+    height = row_px(len(steps)) * len(steps)
     left = round(SANS_CHAR_PX * max(map(len, labels)) + 14)
     fig = base.figure(colours, height + 26, left=left, right=4, top=4, bottom=22)
     shown = thinned(len(steps), row, height // LABEL_PX)
@@ -62,6 +62,11 @@ def _rows(steps: Steps, row: int, colours: Palette) -> go.Figure:
         tickfont={"size": 12, "color": colours.text},
     )
     return fig
+
+
+def row_px(rows: int) -> int:
+    """Height of a row: as high as reads well, lower where there are many."""
+    return max(4, min(ROW_PX, MOST_PX // max(1, rows)))
 
 
 def thinned(n: int, keep: int, room: int) -> list[int]:
@@ -82,7 +87,7 @@ def _heat(fig: go.Figure, steps: Steps, columns: Blocks, kinds: Kinds, cells: Ki
         zmax=paint["max"],
         colorscale=paint["colorscale"],
         showscale=False,
-        xgap=1 if len(columns) <= 160 else 0,
+        xgap=1 if len(columns) <= SYMBOL_COLUMNS else 0.5 if len(columns) <= HAIRLINE_COLUMNS else 0,
         ygap=2 if len(steps) <= 40 else 1 if len(steps) <= 80 else 0,
         customdata=_words(steps, kinds) if in_words else None if single else columns.changed(kinds),
         hovertemplate="%{x} · %{y}"
@@ -107,8 +112,8 @@ def _symbols(fig: go.Figure, at: list[str], steps: Steps, cells: Kinds, colours:
         rows, cols = np.nonzero(cells == kind)
         if kind != KEPT and len(rows):
             fig.add_scatter(
-                x=[at[col] for col in cols],
-                y=[steps.title(row) for row in rows],
+                x=[at[col] for col in cols.tolist()],
+                y=[steps.title(row) for row in rows.tolist()],
                 mode="markers",
                 marker={"symbol": look.symbol, "size": 5, "color": look.ink, "line": {"width": 0}},
                 hoverinfo="skip",
@@ -122,16 +127,10 @@ def _topic_ticks(fig: go.Figure, steps: Steps, columns: Blocks, colours: Palette
     if len(tops) == 1:
         _number_ticks(fig, steps, columns)
         return ""
-    for top in tops[1:] if len(tops) <= SEPARATORS else ():
-        fig.add_shape(
-            type="line",
-            x0=top - 0.5,
-            x1=top - 0.5,
-            y0=0,
-            y1=-0.02,
-            yref="paper",
-            line={"color": colours.dim, "width": 1},
-        )
+    line = {"color": colours.dim, "width": 1}
+    below = {"type": "line", "y0": 0, "y1": -0.02, "yref": "paper", "line": line}
+    at = tops[1:] if len(tops) <= SEPARATORS else []
+    fig.update_layout(shapes=[{**below, "x0": top - 0.5, "x1": top - 0.5} for top in at])
     ends = [*tops[1:], len(columns)]
     text, note = topic_labels([steps.topics[steps.topic_of[columns.starts[top]]] for top in tops], tops, ends)
     middles = [(a + b - 1) / 2 for a, b in zip(tops, ends, strict=True)]
