@@ -25,7 +25,13 @@ def changes(old: Group | Scenario, group: GroupSnapshot, topics: Mapping[str, To
 
 def differences(old: Group | Scenario, new: Group) -> list[str]:
     """The same between two groups, both as an assignor would see them."""
-    return [*_generations(old, new), *_members(old, new), *_topics(old.topics, new.topics), *_moved(old, new)]
+    return [*_generations(old, new), *happened(old, new), *_moved(old, new)]
+
+
+def happened(old: Group | Scenario, new: Group) -> list[str]:
+    """Of the differences those that may be causes, not what came of them. Topics: unless one of the two is empty."""
+    topics = _topics(old.topics, new.topics) if old.members and new.members else ()
+    return [*_assignors(old, new), *_members(old, new), *topics]
 
 
 def owners_of(members: Iterable[tuple[str, Iterable[TopicPartition]]]) -> dict[TopicPartition, frozenset[str]]:
@@ -42,6 +48,9 @@ def _generations(old: Group | Scenario, new: Group) -> Iterator[str]:
     before, after = _newest(old.members), _newest(new.members)
     if before is not None and after is not None and before != after:
         yield f"generation {before} → {after}"
+
+
+def _assignors(old: Group | Scenario, new: Group) -> Iterator[str]:
     if new.assignor is not None and old.assignor is not None and old.assignor != new.assignor:
         yield f"assignor {old.assignor} → {new.assignor}"
 

@@ -15,11 +15,13 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Protocol
 
+from assignors.generations import Generation
 from lag.errors import GroupscopeError
 from lag.health import Health
 from lag.judge import judge
 from lag.looks import Looks
 from lag.model import ClusterSnapshot, PartitionLag, Remainder
+from lag.observed import Observer
 from lag.stale import carry_forward
 from lag.status import Rules
 from lag.trend import Trend
@@ -129,6 +131,7 @@ class Collector:
         self._reader: ClusterReader | None = None
         self._trend = Trend()
         self._looks = Looks()
+        self._observer = Observer()
         self._asked = self._stopping = False
         self._thread = threading.Thread(target=self._run, name=f"collector {name}", daemon=True)
 
@@ -157,6 +160,10 @@ class Collector:
     def status(self) -> CollectorStatus:
         """How polling goes."""
         return self._status
+
+    def observed(self, group_id: str) -> list[Generation]:
+        """The group's generations since polling began, as far as they are kept (`lag.observed`)."""
+        return self._observer.observed(group_id)
 
     def poll_now(self) -> None:
         """Ask for a poll that begins after this call, before its time; a poll that runs may finish first."""
@@ -207,6 +214,7 @@ class Collector:
         snapshot = carry_forward(before, reader.read(self._status.polls + 1, self._clock_ms()))
         health = judge(snapshot, self._trend.append(snapshot), self._rules, self._looks.column(snapshot))
         self._looks.look(health, reader.left_to_read)
+        self._observer.see(snapshot)
         return Report(snapshot, health)
 
     def _succeeded(self, report: Report, took_s: float) -> Pause:

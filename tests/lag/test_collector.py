@@ -106,6 +106,15 @@ def test_polls_are_numbered_and_published_with_their_health(collect):
     assert report.health.groups[0].lag.records == 100 - report.snapshot.number
 
 
+def test_what_changes_between_polls_is_a_generation(collect):
+    def of(members):
+        return lambda number, at_ms: cluster({"g": group({"t-0": 1}, members)}, {"t-0": end(100)}, number, at_ms)
+
+    collector = collect(Script(of(1), of(2)))
+    collector.wait_for(3, PATIENCE_S)
+    assert [(made.number, made.event) for made in collector.observed("g")] == [(1, "first seen"), (2, "c1 joined")]
+
+
 def test_the_status_tells_of_the_last_poll_and_the_next(collect):
     collector = collect(Script(), interval_s=3600, monotonic_s=clock(step_ms=2, start_ms=0))
     collector.wait_for(1, PATIENCE_S)
