@@ -73,13 +73,18 @@ def write(fig: go.Figure, words: Sequence[Sequence[str]], ink: str, weight: int 
     """Text in the cells of a grid, "" for none. A clear heatmap writes it: its text shrinks where cells are narrow."""
     fig.add_heatmap(
         z=[[0 if word else None for word in row] for row in words],
-        text=words,
+        text=[[word or _filler(y, x) for x, word in enumerate(row)] for y, row in enumerate(words)],
         texttemplate="%{text}",
         textfont={"family": base.MONO, "color": ink, "weight": weight},
         colorscale=[[0, CLEAR], [1, CLEAR]],
         showscale=False,
         hoverinfo="skip",
     )
+
+
+def _filler(row: int, column: int) -> str:
+    """Plotly measures the room from one text to the next: blanks in the first row and column make that one cell."""
+    return "" if row and column else " "
 
 
 def name_lanes(fig: go.Figure, names: Sequence[str], ink: str) -> None:

@@ -13,7 +13,6 @@ from app.charts.movement.blocks import topic_starts
 from app.charts.movement.look import Picture, scale
 from app.charts.movement.play import BUTTONS_PX, TITLE_PX, add_buttons, add_title, title
 from app.charts.movement.steps import NO_CELL, Kinds, Steps
-from app.charts.movement.stills import joined
 from app.theme import Palette
 
 COLUMNS = 100
@@ -70,9 +69,7 @@ def tiles(steps: Steps, current: int, colours: Palette) -> Picture:
     ]
     add_buttons(fig, steps.names, current, redraw=True)
     in_order = "" if places.topics else f"{len(steps.topics):,} topics in order of name, row by row"
-    return Picture(
-        fig, joined("a cell per partition, its place never changes", in_order), sentences.animation(steps, current)
-    )
+    return Picture(fig, in_order, sentences.animation(steps, current))
 
 
 def _stage(places: Mosaic, colours: Palette) -> go.Figure:

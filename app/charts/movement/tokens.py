@@ -24,16 +24,19 @@ PHONE_PX = 240
 """Tokens side by side hardly overlap on a phone when they share this width."""
 
 
-def tokens(steps: Steps, current: int, colours: Palette) -> Picture:
-    """All generations as one animation that stands at `current` until somebody plays it."""
-    return _Board(steps, colours).picture(current)
+def tokens(steps: Steps, current: int, colours: Palette, whole: Steps | None = None) -> Picture:
+    """All generations as one animation that stands at `current` until somebody plays it.
+
+    Where `steps` has only some of the partitions, counts and sentences speak of the `whole`.
+    """
+    return _Board(steps, steps if whole is None else whole, colours).picture(current)
 
 
 class _Board:
     """One figure in the making: places, sizes and colours that all of its frames share."""
 
-    def __init__(self, steps: Steps, colours: Palette) -> None:
-        self.steps, self.colours = steps, colours
+    def __init__(self, steps: Steps, whole: Steps, colours: Palette) -> None:
+        self.steps, self.whole, self.colours = steps, whole, colours
         self.grid: Grid = grid(steps)
         self.kinds = steps.all_kinds()
         self.named = steps.partitions <= NAMED and self.grid.columns <= NAMED_LANE
@@ -52,17 +55,17 @@ class _Board:
         fig = self.stage()
         fig.add_scatter(**self.token_look(), **self.token_places(current))
         fig.add_scatter(**self.tally_look(), text=self.tallies(current))
-        add_title(fig, self.steps, current, -0.6, self.colours)
+        add_title(fig, self.whole, current, -0.6, self.colours)
         fig.frames = [self.frame(at, name) for at, name in enumerate(self.steps.names)]
         add_buttons(fig, self.steps.names, current, redraw=False)
         key = ", ".join(f"{letter} {topic}" for topic, letter in self.letters.items()) if self.named else ""
-        return Picture(fig, key, sentences.animation(self.steps, current))
+        return Picture(fig, key, sentences.animation(self.whole, current))
 
     def frame(self, at: int, name: str) -> go.Frame:
         """What changes from frame to frame: places, colours, symbols and counts."""
         moved = {**self.token_places(at), "type": "scatter"}
         tally = {"type": "scatter", "text": self.tallies(at)}
-        return go.Frame(name=name, data=[moved, tally, title(self.steps, at)], traces=[0, 1, 2])
+        return go.Frame(name=name, data=[moved, tally, title(self.whole, at)], traces=[0, 1, 2])
 
     def stage(self) -> go.Figure:
         """Lanes with their names, lines between them, fixed axes."""
@@ -140,7 +143,8 @@ class _Board:
 
     def tallies(self, at: int) -> list[str]:
         """Partitions of each member; "idle" for none, "gone" for who is no member any more."""
-        owned = np.bincount(self.steps.owners[at][self.steps.owners[at] >= 0], minlength=len(self.steps.members))
+        owners = self.whole.owners[at]
+        owned = np.bincount(owners[owners >= 0], minlength=len(self.steps.members))
         gone = ~self.steps.present[at] & self.steps.present[:at].any(axis=0)
         return [
             f"{n:,}" if n else "idle" if self.steps.present[at, member] else "gone" if gone[member] else ""

@@ -14,7 +14,9 @@ def lane(topic: str, numbers: list[int], kind: Tile = Tile.OK) -> list[tuple[Top
 
 
 def texts(fig) -> list[str]:
-    return sorted(word for trace in fig.data if trace.text is not None for row in trace.text for word in row if word)
+    return sorted(
+        word for trace in fig.data if trace.text is not None for row in trace.text for word in row if word.strip()
+    )
 
 
 def notes(fig) -> list[str]:

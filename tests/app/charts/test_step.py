@@ -12,7 +12,7 @@ def lanes(picture) -> dict[str, list[str]]:
     written: dict[str, list[tuple[int, str]]] = {name: [] for name in fig.layout.yaxis.ticktext}
     for trace in fig.data[1:]:
         for name, row in zip(written, trace.text, strict=True):
-            written[name] += [(x, word) for x, word in enumerate(row) if word]
+            written[name] += [(x, word) for x, word in enumerate(row) if word.strip()]
     return {name: [word for _, word in sorted(words)] for name, words in written.items()}
 
 

@@ -118,7 +118,7 @@ def test_labels_keep_their_distance_and_the_current_one(n, keep, room):
 def cell_texts(fig) -> list[list[str]]:
     """What is written over the cells, one grid for all traces that write."""
     grids = [np.array(trace.text, dtype=object) for trace in fig.data[1:]]
-    return sum(grids[1:], grids[0]).tolist()
+    return [[word.strip() for word in row] for row in sum(grids[1:], grids[0]).tolist()]
 
 
 def test_counts_show_idle_and_gone():
@@ -126,7 +126,7 @@ def test_counts_show_idle_and_gone():
     assert cell_texts(picture.figure) == [["2", "3", "2"], ["1", "·", "·"], ["0", "0", "0"]]
     bold = picture.figure.data[1]
     assert bold.textfont.weight == 700
-    assert np.array(bold.text).tolist() == [["", "3", "2"], ["", "", ""], ["", "", ""]]
+    assert [[word.strip() for word in row] for row in bold.text] == [["", "3", "2"], ["", "", ""], ["", "", ""]]
     assert np.isnan(picture.figure.data[0].z[1][1])
 
 
