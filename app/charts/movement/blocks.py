@@ -23,7 +23,7 @@ class Blocks:
     @property
     def ends(self) -> NDArray[np.intp]:
         """One past the last partition of each column."""
-        return np.append(self.starts[1:], self.partitions)
+        return np.append(self.starts, self.partitions)[1:]
 
     def worst(self, kinds: Kinds) -> Kinds:
         """The gravest kind in each column: unassigned before revoked before gained before kept."""

@@ -124,7 +124,7 @@ def _topic_ticks(fig: go.Figure, steps: Steps, columns: Blocks, colours: Palette
     """Names under the topics, letters where names have no room (then returned: "a orders, b payments")."""
     tops = np.searchsorted(columns.starts, topic_starts(steps)).tolist()
     fig.update_xaxes(range=[-0.5, len(columns) - 0.5])
-    if len(tops) == 1:
+    if len(tops) <= 1:
         _number_ticks(fig, steps, columns)
         return ""
     line = {"color": colours.dim, "width": 1}

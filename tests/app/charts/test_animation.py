@@ -6,8 +6,19 @@ import numpy as np
 import pytest
 
 from app.charts.limits import FIGURE_BYTES
+from app.charts.movement.aggregate import topics_by_members
 from app.charts.movement.animation import animation
+from app.charts.movement.counts import members_by_generations
+from app.charts.movement.flow import flow
+from app.charts.movement.reading import steps_of
+from app.charts.movement.step import one_step
+from app.charts.movement.stills import generations_by_partitions
+from app.charts.movement.tiles import tiles
+from app.charts.movement.tokens import tokens
 from app.theme import DARK
+from assignors.events import Scenario
+from assignors.generations import fold
+from assignors.model import Member, Topic
 from tests.app.charts.ownerships import many, steps
 
 
@@ -64,3 +75,24 @@ def test_a_window_still_stands_at_the_current_generation():
 def test_one_topic_of_a_large_group_gets_tokens_again():
     picture = animation(many(20_000, 10, 3, topics=40).topic("topic-0007"), 1, DARK)
     assert picture.caption == "showing all 500 partitions"
+
+
+DRAW = [generations_by_partitions, members_by_generations, one_step, flow, animation, tokens, tiles, topics_by_members]
+
+
+@pytest.mark.parametrize("draw", DRAW)
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        Scenario("nobody", "range", {"t": Topic("t", 3)}, ()),
+        Scenario("no topic", "range", {}, (Member("a", topics=("x",)),)),
+        Scenario("one of each", "sticky", {"t": Topic("t", 1)}, (Member("a", topics=("t",)),)),
+        Scenario("shared", "share-simple", {"t": Topic("t", 2)}, tuple(Member(m, topics=("t",)) for m in "abc")),
+    ],
+    ids=lambda scenario: scenario.name,
+)
+def test_the_smallest_groups_are_drawn_and_say_something(draw, scenario):
+    picture = draw(steps_of(fold(scenario)), 0, DARK)
+    assert picture.figure.to_plotly_json()["layout"]["height"] > 0
+    assert picture.alt.startswith(("Generation 1", "Generation 0"))
+    assert picture.alt.endswith(".")
