@@ -18,12 +18,16 @@ pages = [
     st.Page("views/group.py", title="Group", url_path="group", help="What is wrong inside one group?"),
     st.Page("views/topics.py", title="Topics", url_path="topics", help="Who reads a topic, and who is behind?"),
     st.Page(
+        "views/whatif.py", title="What if", url_path="whatif", help="What moves, who idles, how fast does it drain?"
+    ),
+    st.Page("views/generations.py", title="Generations", url_path="generations", help="What happened, step by step?"),
+    st.Page(
         "views/about.py", title="About", url_path="about", help="Versions, settings, data age, limits, reporting a bug"
     ),
 ]
 if source.current().demo is not None:
     pages.insert(
-        3, st.Page("views/demo.py", title="Demo", url_path="demo", help="Drive the workload of the demo cluster")
+        5, st.Page("views/demo.py", title="Demo", url_path="demo", help="Drive the workload of the demo cluster")
     )
 
 page = st.navigation(pages, position="top")

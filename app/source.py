@@ -3,13 +3,14 @@
 Pages never talk to Kafka: a `Feed` (the collector of one cluster) holds the latest immutable report.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from app.settings import Settings
 
 if TYPE_CHECKING:
+    from assignors.generations import Generation
     from lag.collector import CollectorStatus, Report
     from lag.embedded.workload import Controls
 
@@ -25,6 +26,9 @@ class Feed(Protocol):
 
     def poll_now(self) -> None:
         """Ask for a poll before its time."""
+
+    def observed(self, group_id: str) -> "Sequence[Generation]":
+        """The generations of a group that polling has seen, oldest first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from app.source import Feed, Source
 from app.tables import group as group_tables
 from app.tables import overview as overview_tables
 from app.tables import topics as topic_tables
+from lag.why import Why, why
 
 if TYPE_CHECKING:
     from lag.collector import CollectorStatus, Report
@@ -162,6 +163,12 @@ def _group(key: tuple[str, int, int], group_id: str, _report: "Report") -> group
     return None if group is None else group_tables.view(group, _report.snapshot, _report.health)
 
 
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _why(key: tuple[str, int, int], group_id: str, _report: "Report") -> Why | None:
+    group = _report.snapshot.group(group_id)
+    return None if group is None else why(group, _report.snapshot.topics)
+
+
 def overview(page: Shown) -> overview_tables.Overview:
     """All groups of the snapshot as one table."""
     return _overview(page.key, page.report)
@@ -177,9 +184,14 @@ def group_view(page: Shown, group_id: str) -> group_tables.GroupView | None:
     return _group(page.key, group_id, page.report)
 
 
+def why_it_is_so(page: Shown, group_id: str) -> Why | None:
+    """What the group's own assignor says to its assignment; None if the snapshot does not have the group."""
+    return _why(page.key, group_id, page.report)
+
+
 def clear() -> None:
     """Drop all cached tables."""
-    for cached in (_overview, _topics, _group):
+    for cached in (_overview, _topics, _group, _why):
         cached.clear()
 
 

@@ -120,26 +120,22 @@ def actions(name: str, table: Frame) -> None:
     label, icon = ("Resume", "play_arrow") if state.paused() else ("Pause", "pause")
     help_ = "Keep this snapshot on screen; its age goes on counting"
     st.button(label, type="tertiary", icon=f":material/{icon}:", help=help_, on_click=state.toggle_pause, key="pause")
-    st.download_button(
-        "CSV",
-        lambda: csv(table()),
-        f"{name}.csv",
-        "text/csv",
-        key=f"{name}_csv",
-        type="tertiary",
-        icon=":material/download:",
-        on_click="ignore",
-    )
-    st.download_button(
-        "JSON",
-        lambda: records(table()),
-        f"{name}.json",
-        "application/json",
-        key=f"{name}_json",
-        type="tertiary",
-        icon=":material/download:",
-        on_click="ignore",
-    )
+    downloads(name, table)
+
+
+def downloads(name: str, table: Frame) -> None:
+    """CSV and JSON of a table, made only when asked for."""
+    for label, made, mime in (("CSV", csv, "text/csv"), ("JSON", records, "application/json")):
+        st.download_button(
+            label,
+            lambda made=made: made(table()),  # type: ignore[misc]
+            f"{name}.{label.lower()}",
+            mime,
+            key=f"{name}_{label.lower()}",
+            type="tertiary",
+            icon=":material/download:",
+            on_click="ignore",
+        )
 
 
 def csv(frame: pd.DataFrame) -> bytes:

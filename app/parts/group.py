@@ -11,6 +11,7 @@ from app.tables.group import GroupView, Tile
 from app.tables.overview import MOST_ROWS, SPARKLINE_ROWS
 from lag.health import Status
 from lag.model import GroupType
+from lag.why import Verdict
 
 MOST_OPTIONS = 5_000
 MOST_URGENT = 12
@@ -208,7 +209,7 @@ def who_owns_what(view: GroupView) -> None:
     kinds = [kind for kind in Tile if any(kind == its for mine in lanes.values() for _, its in mine)]
     look = assignment.styles(colours)
     legend = widgets.swatches(
-        ("□" if look[k][2] else "■", look[k][2] or look[k][0], assignment.WORDS[k]) for k in kinds
+        ("□" if look[k].outline else "■", look[k].outline or look[k].fill, assignment.WORDS[k]) for k in kinds
     )
     owned = sum(len(mine) for mine in lanes.values())
     idle = len(view.idle_members())
@@ -224,6 +225,32 @@ def who_owns_what(view: GroupView) -> None:
     else:
         widgets.titled("Who owns what", ":gray[partitions per member and topic]")
         st.plotly_chart(assignment.matrix(lanes, colours), theme=None, config=widgets.PLOTLY, key="owners", alt=alt)
+
+
+MARKS = {
+    Verdict.SAME: (":green", "check_circle"),
+    Verdict.DIFFERS: (":orange", "rule"),
+    Verdict.CANNOT: (":gray", "help"),
+}
+
+
+def why_it_is_so(page: state.Shown, view: GroupView) -> None:
+    """Whether the group's assignor, run again, gives this assignment; when not, the likely reason."""
+    found = state.why_it_is_so(page, view.group.group_id)
+    if found is None or not view.group.members:
+        return
+    colour, icon = MARKS[found.verdict]
+    widgets.line(colour, icon, "Why is it so", formats.md(found.sentence))
+    for reason in found.reasons:
+        widgets.note(formats.md(reason))
+
+
+def actions(chosen: str) -> None:
+    """Open this group in What if, or its generations."""
+    with st.container(horizontal=True, gap="small"):
+        for label, icon, target in (("What if…", "alt_route", "whatif"), ("Generations", "timeline", "generations")):
+            if st.button(label, icon=f":material/{icon}:", type="tertiary", key=f"group_to_{target}"):
+                widgets.go(target, {"group": chosen})
 
 
 def idle_note(view: GroupView) -> str:

@@ -24,8 +24,9 @@ finding = view.health.finding
 left, right = st.columns([0.8, 0.2], vertical_alignment="bottom")
 with left:
     widgets.headline(page, sentences.group(view))
-with right:
+with right, st.container(gap="xxsmall"):
     parts.picker(page, chosen)
+    parts.actions(chosen)
 with st.container(gap="xxsmall"):
     st.markdown(f"{words.badge(finding.status)} {parts.reason(view)} {parts.rule(view)}")
     widgets.status_line("", sentences.facts(view), small=True)
@@ -44,6 +45,7 @@ with left, st.container(gap="xxsmall"):
     parts.members(view)
 with right, st.container(gap="xxsmall"):
     parts.who_owns_what(view)
+    parts.why_it_is_so(page, view)
 
 # -- partitions
 frame = tables.partitions(view)

@@ -22,6 +22,7 @@ class HandFeed:
     next_poll_ms: int | None = None
     interval_s: float = 10.0
     polled_now: list[int] = field(default_factory=list)
+    seen: dict[str, Any] = field(default_factory=dict)
 
     def latest(self) -> Any:
         return self.report
@@ -40,6 +41,9 @@ class HandFeed:
 
     def poll_now(self) -> None:
         self.polled_now.append(1)
+
+    def observed(self, group_id: str) -> Any:
+        return self.seen.get(group_id, ())
 
 
 def report(

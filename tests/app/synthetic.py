@@ -1,8 +1,10 @@
 """Made-up clusters for the tests of the pages: every verdict, every problem, every group type, no broker."""
 
+from base64 import urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from hashlib import md5
 
 import numpy as np
 
@@ -166,7 +168,7 @@ def snapshot(
     topics = {
         t: Topic(
             t,
-            f"id-{t}",
+            _topic_id(t),
             sum(k[0] == t for k in keys),
             t.startswith("__"),
             tuple(p for n, p in sorted(leaderless) if n == t),
@@ -180,6 +182,10 @@ def snapshot(
     )
     complete = not problems and all(b.error is None for b in some)
     return ClusterSnapshot("demo", "kR4x", number, at_ms, 0.31, complete, some, 1, groups, topics, table, problems)
+
+
+def _topic_id(name: str) -> str:
+    return urlsafe_b64encode(md5(name.encode()).digest()).decode().rstrip("=")
 
 
 def _code(value: int | None) -> int:

@@ -1,10 +1,13 @@
 """The dashboard on a real Kafka: what `make run` shows, looked at in Chromium, every page at two sizes."""
 
+import csv
+import io
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -12,8 +15,10 @@ from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from app import words
 from lag.embedded.workload import describe
+from lag.errors import GroupscopeError
 from tests.browser.conftest import DESKTOP, PHONE, Open
 from tests.conftest import Demo
+from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.broker]
 
@@ -101,3 +106,56 @@ def test_demo_panel_makes_kafka_do_something(open_page: Open, size: ViewportSize
     page = open_page("/demo", viewport=size)
     page.get_by_role("button", name="+ 1,000 records").click()
     expect(page.get_by_text("1,000").nth(1)).to_be_visible()
+
+
+@pytest.fixture
+def two_more(demo: Demo) -> Iterator[str]:
+    """A group to which two members may be added; they are gone afterwards."""
+    group = "order-fulfilment"
+    yield group
+    for number in (4, 5):
+        with suppress(GroupscopeError):
+            demo.workload.controls.kill_member(f"{group}-{number}")
+    wait_until(lambda: members(demo, group) == [f"{group}-{number}" for number in (1, 2, 3)], within_s=60, every_s=1)
+
+
+def members(demo: Demo, group: str) -> list[str]:
+    """The client ids of a group's members, as the broker tells them."""
+    command = [GROUPSCOPE, "snapshot", "--bootstrap-server", demo.kafka.bootstrap_servers, "--group", group, "--json"]
+    told = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+    return sorted(member["client_id"] for member in told["groups"][0]["members"])
+
+
+def test_two_members_added_go_where_the_what_if_said(open_page: Open, two_more: str) -> None:
+    group = two_more
+    page = open_page(f"/group?group={group}")
+    page.get_by_role("button", name="What if…").click()
+    page.get_by_label("How many").fill("2")
+    page.get_by_label("How many").press("Enter")
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(page.locator("h2")).to_contain_text(f"{group}-4 joins, {group}-5 joins:")
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_text(f"{group}-5 joins;").first).to_be_visible()
+    predicted = {(row["topic"], int(row["partition"])): row["member"] for row in downloaded_csv(page, "Whole plan")}
+    assert len(predicted) == 6
+
+    panel = open_page("/demo")
+    for number in (4, 5):
+        panel.get_by_role("button", name="Add a member").click()
+        expect(panel.get_by_text(f"{group}-{number} is starting").first).to_be_visible()
+    seen = open_page(f"/group?group={group}")
+    expect(seen.locator("canvas").nth(0)).to_be_attached()
+    expect(seen.get_by_text(f"{group}-5").first).to_be_attached(timeout=60_000)
+    wait_until(lambda: owners(seen) == predicted, within_s=60, every_s=3)
+
+
+def downloaded_csv(page: Page, button: str) -> list[dict[str, str]]:
+    """The rows of a file that a button offers."""
+    with page.expect_download() as download:
+        page.get_by_role("button", name=button).first.click()
+    return list(csv.DictReader(io.StringIO(Path(download.value.path()).read_text())))
+
+
+def owners(page: Page) -> dict[tuple[str, int], str]:
+    """Who has which partition, as the Group page tells it."""
+    return {(row["topic"], int(row["partition"])): row["owner"] for row in downloaded_csv(page, "CSV")}

@@ -1,0 +1,116 @@
+"""A what-if in the making: the scenario it starts from, its events with undo, and what new members would be called.
+
+Pure: pages hold a `Draft` per session and replace it by another one at every click.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from assignors.events import Event, Join, Scenario
+from assignors.model import Member
+
+EVERY_MS = 30_000
+MOST_EVENTS = 1_000
+MOST_AT_ONCE = 100
+_NUMBERED = re.compile(r"^(.*?)(\d+)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A scenario, and the lists of events it had before the last changes (oldest first) and after undone ones.
+
+    `key` tells equal starts apart from others, for caches; `title` names the start; `notes` say what is estimated.
+    `group_id` and `revision` are set when it began as a live group.
+    """
+
+    key: str
+    title: str
+    scenario: Scenario
+    notes: tuple[str, ...] = ()
+    group_id: str | None = None
+    revision: str | None = None
+    past: tuple[tuple[Event, ...], ...] = ()
+    undone: tuple[tuple[Event, ...], ...] = ()
+
+    def with_events(self, events: Iterable[Event]) -> "Draft":
+        """The same with other events; `undo` takes it back."""
+        past = (*self.past, self.scenario.events)
+        return replace(self, scenario=replace(self.scenario, events=tuple(events)), past=past, undone=())
+
+    def undo(self) -> "Draft":
+        """Before the last change; itself when there is none."""
+        if not self.past:
+            return self
+        back = replace(self.scenario, events=self.past[-1])
+        return replace(self, scenario=back, past=self.past[:-1], undone=(*self.undone, self.scenario.events))
+
+    def redo(self) -> "Draft":
+        """As before the last undo; itself when there was none."""
+        if not self.undone:
+            return self
+        again = replace(self.scenario, events=self.undone[-1])
+        return replace(self, scenario=again, past=(*self.past, self.scenario.events), undone=self.undone[:-1])
+
+    def then(self, actions: Sequence[object]) -> "Draft":
+        """With actions after the last event, all at one time."""
+        last_ms = self.scenario.events[-1].at_ms if self.scenario.events else 0
+        more = [Event(last_ms + EVERY_MS, action) for action in actions]  # type: ignore[arg-type]
+        return self.with_events((*self.scenario.events, *more))
+
+    def without(self, position: int) -> "Draft":
+        """Without the event at that position."""
+        events = self.scenario.events
+        return self.with_events((*events[:position], *events[position + 1 :]))
+
+    def with_capacity(self, per_s: float | None) -> "Draft":
+        """With another number of records a second that a member can process."""
+        loads = replace(self.scenario.loads, default_capacity_per_s=per_s)
+        return replace(self, scenario=replace(self.scenario, loads=loads))
+
+
+def everybody(scenario: Scenario) -> list[Member]:
+    """Members of the start and of all joins, in that order, whether they leave later or not."""
+    joined = [event.action.member for event in scenario.events if isinstance(event.action, Join)]
+    return [*scenario.members, *joined]
+
+
+def name_of(member: Member) -> str:
+    """What people call a member: its instance id, else its client id, else its member id."""
+    return member.instance_id or member.client_id or member.member_id
+
+
+def display_names(members: Iterable[Member]) -> dict[str, str]:
+    """Member id -> what people call it; where several have one name, they keep their ids."""
+    names = {member.member_id: name_of(member) for member in members}
+    times = Counter(names.values())
+    return {member_id: name if times[name] == 1 else member_id for member_id, name in names.items()}
+
+
+def newcomers(scenario: Scenario, count: int, topics: tuple[str, ...], rack: str | None) -> list[Join]:
+    """Joins of so many members, named as the next ones of the group would be.
+
+    `checkout-3` is followed by `checkout-4`. A real consumer's member id is its client id and a random part, so where
+    the names differ before it, the order of ids, on which plans depend, is the one predicted here.
+    """
+    taken = {name for member in everybody(scenario) for name in (member.member_id, name_of(member))}
+    names = _fresh_names([member.client_id or member.member_id for member in everybody(scenario)], taken)
+    made = [next(names) for _ in range(count)]
+    return [Join(Member(name, client_id=name, rack=rack, topics=topics)) for name in made]
+
+
+def _fresh_names(names: Sequence[str], taken: set[str]) -> Iterator[str]:
+    numbered = [found for name in names if (found := _NUMBERED.match(name)) and len(found[2]) < 10]
+    stem = max((found[1] for found in numbered), key=[found[1] for found in numbered].count, default="new-")
+    number = max((int(found[2]) for found in numbered if found[1] == stem), default=0)
+    while True:
+        number += 1
+        if (name := f"{stem}{number}") not in taken:
+            yield name
+
+
+def usual_topics(members: Iterable[Member]) -> tuple[str, ...]:
+    """The subscription most members have."""
+    lists = [member.topics for member in members if member.topics]
+    return max(set(lists), key=lambda topics: (lists.count(topics), topics), default=())

@@ -1,0 +1,36 @@
+"""A scenario small enough for a link: compressed text in a URL parameter, and back."""
+
+import base64
+import binascii
+import zlib
+
+from assignors.events import Scenario
+from assignors.model import AssignorError
+from assignors.scenario import dump, load_scenario
+
+MOST_LETTERS = 6_000
+"""Longer links are cut by mail, chat and proxies."""
+
+MOST_BYTES = 2_000_000
+"""What a scenario file may have (design.md); a link must not unpack to more."""
+
+
+def pack(scenario: Scenario) -> str | None:
+    """The URL parameter; None when it would be too long."""
+    packed = base64.urlsafe_b64encode(zlib.compress(dump(scenario).encode(), 9)).decode().rstrip("=")
+    return packed if len(packed) <= MOST_LETTERS else None
+
+
+def unpack(text: str) -> Scenario:
+    """The scenario of a link. Raises AssignorError when it was cut off, changed, or never was one."""
+    try:
+        packed = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+        opener = zlib.decompressobj()
+        told = opener.decompress(packed, MOST_BYTES)
+        if opener.unconsumed_tail or not opener.eof:
+            raise ValueError("it is cut off, or too large")
+        return load_scenario(told.decode())
+    except (ValueError, binascii.Error, zlib.error) as error:
+        if isinstance(error, AssignorError):
+            raise
+        raise AssignorError(f"The scenario in this link cannot be read ({error}). Ask for the file instead.") from None

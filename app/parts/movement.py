@@ -1,0 +1,196 @@
+"""Movement from generation to generation: the stepper, still pictures, the step, the animation, the moves."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pandas as pd
+import streamlit as st
+
+from app import formats, state, widgets
+from app.charts.movement import animation as pictures
+from app.charts.movement import counts, flow, look, reading, sentences, step, stills
+from app.charts.movement.look import Picture
+from app.charts.movement.steps import Steps
+from app.drafts import display_names
+from app.tables import whatif as tables
+from app.tables.overview import MOST_ROWS
+from assignors.generations import Generation
+
+_AT = "gen"
+ALL_TOPICS = "All topics"
+
+
+def names_of(generations: Sequence[Generation]) -> dict[str, str]:
+    """What people call the members of all generations."""
+    return display_names(member for generation in generations for member in generation.members)
+
+
+def steps_of(generations: Sequence[Generation], names: Mapping[str, str]) -> Steps:
+    """The generations as arrays, members by the names people use."""
+    steps = reading.steps_of(generations)
+    return replace(steps, members=tuple(names.get(member, member) for member in steps.members))
+
+
+def controls(generations: Sequence[Generation], steps: Steps, default: int) -> tuple[int, Steps]:
+    """Previous, next, slider, and one topic of many; the arrow keys work, and the URL's `gen` says where.
+
+    Returns the position, and the steps of the topic chosen.
+    """
+    last = len(generations) - 1
+    at = max(0, min(_asked(default), last))
+    st.session_state[_AT] = at
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        _go("Previous", "chevron_left", "Left", at - 1, at > 0)
+        _go("Next", "chevron_right", "Right", at + 1, at < last)
+        if last > 0:
+            st.select_slider(
+                "Generation",
+                range(last + 1),
+                key=_AT,
+                format_func=steps.title,
+                label_visibility="collapsed",
+                on_change=lambda: _write(st.session_state[_AT]),
+                width="stretch",
+            )
+        return at, _one_topic(steps)
+
+
+def _asked(default: int) -> int:
+    asked = state.url(_AT) or ""
+    return int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 7 else default
+
+
+def _write(at: int) -> None:
+    state.set_url(_AT, str(at))
+
+
+def _go(label: str, icon: str, key: str, to: int, enabled: bool) -> None:
+    st.button(
+        label,
+        icon=f":material/{icon}:",
+        shortcut=key,
+        disabled=not enabled,
+        on_click=_write,
+        args=(to,),
+        key=f"step_{label}",
+    )
+
+
+def headline(steps: Steps, at: int) -> None:
+    """The step as the page's conclusion."""
+    st.header(formats.md(sentences.step(steps, at)), anchor=False)
+
+
+def sentence(steps: Steps, at: int, generation: Generation) -> None:
+    """What this generation is, and what it cost."""
+    paused = generation.quality.paused
+    cost = f" {formats.plural(paused, 'partition')} paused." if paused and at else ""
+    st.markdown(f"**{formats.md(sentences.step(steps, at))}.**{cost}")
+
+
+def legend() -> str:
+    """What the colours and symbols stand for."""
+    drawn = look.looks(state.palette())
+    return widgets.swatches((look.GLYPHS[kind], one.text, look.WORDS[kind]) for kind, one in drawn.items())
+
+
+def _one_topic(steps: Steps) -> Steps:
+    if len(steps.topics) < 2:
+        return steps
+    chosen = st.selectbox(
+        "Topic", [ALL_TOPICS, *steps.topics], key="movement_topic", label_visibility="collapsed", width=200
+    )
+    return steps if chosen in (None, ALL_TOPICS) else steps.topic(chosen)
+
+
+def still_pictures(steps: Steps, at: int) -> None:
+    """Generations x partitions, and members x generations."""
+    colours = state.palette()
+    left, right = st.columns([0.62, 0.38], gap="medium")
+    with left, st.container(gap="xxsmall"):
+        widgets.titled("Generation × partition", legend())
+        _draw(stills.generations_by_partitions(steps, at, colours), "still")
+    with right, st.container(gap="xxsmall"):
+        widgets.titled("Member × generation", ":gray[partitions held]")
+        _draw(counts.members_by_generations(steps, at, colours), "counts")
+
+
+def one_step(steps: Steps, at: int) -> None:
+    """Who has what after this generation, and what changed."""
+    before = f"{steps.names[at - 1]} → " if at else ""
+    with st.container(gap="xxsmall"):
+        widgets.titled(f"Step {before}{steps.names[at]}", legend())
+        _draw(step.one_step(steps, at, state.palette()), "step")
+
+
+def streams(steps: Steps, at: int) -> None:
+    """From whom to whom partitions moved in this generation; nothing when none did."""
+    if not len(flow.streams(steps, at).sizes):
+        return
+    with st.container(gap="xxsmall"):
+        widgets.titled("From whom to whom", ":gray[partitions that moved]")
+        _draw(flow.flow(steps, at, state.palette()), "flow")
+
+
+def animation(steps: Steps, at: int) -> None:
+    """All generations in motion, in the encoding that the size allows; plays when asked."""
+    with st.container(gap="xxsmall"):
+        widgets.titled("In motion")
+        _draw(pictures.animation(steps, at, state.palette()), "motion")
+
+
+def _draw(picture: Picture, key: str) -> None:
+    st.plotly_chart(picture.figure, theme=None, config=widgets.PLOTLY, key=f"movement_{key}", alt=picture.alt)
+    if picture.caption:
+        widgets.note(formats.md(picture.caption))
+
+
+def move_table(generation: Generation, names: Mapping[str, str]) -> None:
+    """What changed in this generation, with downloads of all of it."""
+    frame = tables.move_rows(generation, names)
+    with st.container(gap="xxsmall"):
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            widgets.titled("Moves", f":gray[{formats.plural(len(frame), 'partition')} changed]")
+            st.space("stretch")
+            widgets.downloads("moves", lambda: frame)
+            _plan_download(generation, names)
+        _rows(frame)
+
+
+def _plan_download(generation: Generation, names: Mapping[str, str]) -> None:
+    st.download_button(
+        "Whole plan",
+        lambda: widgets.csv(tables.plan_rows(generation, names)),
+        "plan.csv",
+        "text/csv",
+        key="plan_csv",
+        type="tertiary",
+        icon=":material/download:",
+        help="Every partition and who has it after this step",
+        on_click="ignore",
+    )
+
+
+def _rows(frame: pd.DataFrame) -> None:
+    if frame.empty:
+        st.markdown(":gray[No partition changed its owner.]")
+        return
+    c = st.column_config
+    st.dataframe(
+        frame.head(MOST_ROWS),
+        key="moves",
+        hide_index=True,
+        row_height=widgets.ROW_PX,
+        height=widgets.height(len(frame), 12),
+        placeholder=formats.DASH,
+        alt=f"{formats.plural(len(frame), 'partition')} with its change, from whom and to whom",
+        column_config={
+            "topic": c.TextColumn("Topic", width=220, pinned=True),
+            "partition": c.NumberColumn("Partition", width=84),
+            "change": c.TextColumn("Change", width=110),
+            "from": c.TextColumn("From", width=220),
+            "to": c.TextColumn("To", width=220),
+        },
+    )
+    if len(frame) > MOST_ROWS:
+        widgets.note(f"The first {MOST_ROWS:,} rows; the files have all {len(frame):,}.")

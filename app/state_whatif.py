@@ -1,0 +1,142 @@
+"""What a what-if page remembers: the draft of this session, kept in step with the URL, and outcomes, cached.
+
+URL parameters: `group` (a live group), `example`, or `scenario` (packed, as soon as it is edited and small enough);
+`assignor` and `gen` say what is looked at.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from hashlib import sha256
+
+import streamlit as st
+
+import assignors
+from app import links, state
+from app.drafts import Draft
+from app.plugins import fold_any
+from app.tables.whatif import Outcome
+from assignors.events import Event, Scenario, UseAssignor
+from assignors.model import AssignorError
+from assignors.scenario import check_bytes, examples
+from lag.errors import GroupscopeError
+from lag.live import scenario_of
+
+_DRAFT = "_draft"
+_DRAFT_URL = "_draft_url"
+_PARAMETERS = ("group", "example", "scenario", "cluster")
+
+
+def draft(page: state.Shown | None) -> Draft | None:
+    """The draft of this session; a fresh link or the browser's back button replaces it.
+
+    None when the URL names no start. Raises AssignorError or GroupscopeError when what it names cannot be started from.
+    """
+    if st.session_state.get(_DRAFT_URL) != _url():
+        st.session_state.pop(_DRAFT, None)
+        made = _from_url(page)
+        if made is None:
+            return None
+        _keep(made)
+    kept: Draft | None = st.session_state.get(_DRAFT)
+    return kept
+
+
+def edit(changed: Draft) -> None:
+    """Replace the draft; the URL then holds it whole if it is small enough."""
+    packed = links.pack(changed.scenario)
+    state.set_url("scenario", packed)
+    if packed is not None:
+        state.set_url("example", None)
+    _keep(changed)
+
+
+def start(**parameters: str) -> None:
+    """Begin anew from another start: `group=`, `example=`, or nothing."""
+    for name in ("group", "example", "scenario", "gen", "assignor"):
+        state.set_url(name, parameters.get(name))
+    st.session_state.pop(_DRAFT, None)
+    st.session_state.pop(_DRAFT_URL, None)
+
+
+def parameters() -> dict[str, str]:
+    """What a link to the same start on another page needs in its URL."""
+    return {name: value for name in (*_PARAMETERS, "assignor", "gen") if (value := state.url(name)) is not None}
+
+
+def start_from_file(data: bytes, name: str) -> None:
+    """Begin anew from an uploaded file. Raises ScenarioError."""
+    scenario = check_bytes(data, name).scenario
+    start()
+    state.set_url("scenario", links.pack(scenario))
+    _keep(Draft(f"file:{sha256(data).hexdigest()}", scenario.name, scenario))
+
+
+def _keep(made: Draft) -> None:
+    st.session_state[_DRAFT] = made
+    st.session_state[_DRAFT_URL] = _url()
+
+
+def _url() -> tuple[str | None, ...]:
+    return tuple(state.url(name) for name in _PARAMETERS)
+
+
+def _from_url(page: state.Shown | None) -> Draft | None:
+    group, example, packed = state.url("group"), state.url("example"), state.url("scenario")
+    if packed is not None:
+        scenario = links.unpack(packed)
+        return Draft(f"link:{sha256(packed.encode()).hexdigest()}", scenario.name, scenario, group_id=group)
+    if example is not None:
+        return _from_example(example)
+    return None if group is None or page is None else from_group(page, group)
+
+
+def _from_example(name: str) -> Draft:
+    found = examples().get(name)
+    if found is None:
+        raise AssignorError(f"There is no example {name!r}. There are {', '.join(examples())}.")
+    scenario = check_bytes(found.read_bytes(), found.name).scenario
+    return Draft(f"example:{name}", scenario.name, scenario)
+
+
+def from_group(page: state.Shown, group_id: str) -> Draft:
+    """A draft of a live group as it is now. Raises GroupscopeError when there is nothing to start from."""
+    group = page.report.snapshot.group(group_id)
+    if group is None:
+        raise GroupscopeError(f"{group_id} is not on this cluster", "It was deleted or has expired: choose another one")
+    live = scenario_of(group, page.report.health)
+    key = f"live:{page.cluster}:{group_id}:{live.revision}:{page.report.snapshot.at_ms}"
+    return Draft(key, group_id, live.scenario, live.notes, group_id, live.revision)
+
+
+# -- outcomes ----------------------------------------------------------------------------------------------------------
+
+
+def outcome(its: Draft, assignor: str) -> Outcome:
+    """Where an assignor takes the draft; computed once, shared by all sessions."""
+    said = repr((its.scenario.events, its.scenario.loads.default_capacity_per_s))
+    return _outcome(f"{its.key}:{sha256(said.encode(errors='surrogatepass')).hexdigest()}", assignor, its.scenario)
+
+
+@st.cache_resource(max_entries=48, show_spinner=False)
+def _outcome(key: str, assignor: str, _scenario: Scenario) -> Outcome:
+    try:
+        return Outcome(assignor, tuple(fold_any(*switched(_scenario, assignor))))
+    except AssignorError as error:
+        return Outcome(assignor, error=str(error))
+
+
+def switched(scenario: Scenario, assignor: str) -> tuple[Scenario, str]:
+    """What to fold so that the group changes to that assignor first; one that has no name begins with the events."""
+    if assignor == scenario.assignor or assignor not in assignors.names():
+        return scenario, assignor
+    if not any(member.owned for member in scenario.members):
+        return scenario, assignor
+    return replace(scenario, events=(Event(0, UseAssignor(assignor)), *scenario.events)), scenario.assignor
+
+
+def candidates(scenario: Scenario) -> Sequence[str]:
+    """The assignors that fit the group: its own first."""
+    if scenario.assignor == "share-simple":
+        return ["share-simple"]
+    others = [name for name in assignors.names() if name not in (scenario.assignor, "share-simple")]
+    return [scenario.assignor, *others, *state.current_source().settings.plugins]

@@ -1,0 +1,147 @@
+"""What-if: all assignors side by side, and the moves of one step."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from app import formats
+from assignors.generations import Generation
+from assignors.moves import MoveKind, moves
+from assignors.quality import Quality
+
+MEASURES = {"lag_records": "lag", "produced_per_s": "rate", "weight": "weight"}
+"""Names of skews in `Quality`, and what people call them."""
+
+COUNTS = ("moved", "stayed", "idle", "paused", "rebalances", "unassigned")
+CHANGES = (MoveKind.GAINED, MoveKind.REVOKED, MoveKind.UNASSIGNED)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Where an assignor takes the group, from the first generation to the last; `error` says why it cannot."""
+
+    assignor: str
+    generations: tuple[Generation, ...] = ()
+    error: str | None = None
+
+    @property
+    def last(self) -> Quality | None:
+        """The figures of the last generation."""
+        return self.generations[-1].quality if self.generations else None
+
+    def moved(self) -> int:
+        """Partitions that their owner gave up, once for each time."""
+        return sum(generation.quality.moved for generation in self.generations[1:])
+
+    def stayed(self) -> int:
+        """Partitions that have the same owner at the end as at the start."""
+        return moves(self.generations[0].after, self.generations[-1].after).count(MoveKind.KEPT)
+
+    def rebalances(self) -> int:
+        """Rebalances after the start."""
+        return sum(generation.quality.rebalances for generation in self.generations[1:])
+
+    def paused(self) -> int:
+        """Partitions that stopped, once for each rebalance in which they did."""
+        return sum(generation.quality.paused for generation in self.generations[1:])
+
+
+def compare(outcomes: Sequence[Outcome], names: Mapping[str, str]) -> pd.DataFrame:
+    """One row per assignor, in the order given; unknown is None. `names` are what people call members."""
+    measures = [key for key in MEASURES if any(o.last and key in o.last.skews for o in outcomes)]
+    return pd.DataFrame([_row(outcome, measures, names) for outcome in outcomes]).astype(
+        dict.fromkeys(("moved", "stayed", "idle", "paused", "rebalances", "unassigned"), "Int64")
+    )
+
+
+def _row(outcome: Outcome, measures: Sequence[str], names: Mapping[str, str]) -> dict[str, object]:
+    last = outcome.last
+    row: dict[str, object] = {
+        "assignor": outcome.assignor,
+        "moved": None,
+        "stayed": None,
+        "paused": None,
+        "rebalances": None,
+        "idle": None,
+        "unassigned": None,
+        "each": None,
+        "together": None,
+        "racks": None,
+        **{f"hottest_{MEASURES[key]}": None for key in measures},
+        "drains": None,
+        "drain_s": None,
+        "note": outcome.error or "",
+    }
+    if last is None:
+        return row
+    figures = {
+        "moved": outcome.moved(),
+        "stayed": outcome.stayed(),
+        "paused": outcome.paused(),
+        "rebalances": outcome.rebalances(),
+        "idle": len(last.idle_members),
+        "unassigned": last.unassigned,
+        "each": each(last),
+        "together": of(last.co_partitioned),
+        "racks": of(last.rack_hits),
+        **{f"hottest_{MEASURES[key]}": hottest(last, key, names) for key in measures},
+        "drains": drains(last),
+        "drain_s": last.drain.seconds,
+    }
+    return row | figures
+
+
+def each(quality: Quality) -> str:
+    """Partitions per member: "3 to 4"."""
+    low, high = formats.count(quality.fewest), formats.count(quality.most)
+    return low if low == high else f"{low} to {high}"
+
+
+def of(pair: tuple[int, int] | None) -> str | None:
+    """ "9 of 12"; None where nothing is known."""
+    return None if pair is None else f"{pair[0]:,} of {pair[1]:,}"
+
+
+def hottest(quality: Quality, measure: str, names: Mapping[str, str]) -> str | None:
+    """The member with most, as a multiple of the mean: "1.8× c3"."""
+    skew = quality.skews.get(measure)
+    if skew is None or skew.ratio is None:
+        return None
+    return f"{skew.ratio:.1f}× {names.get(skew.member, skew.member)}"
+
+
+def drains(quality: Quality) -> str | None:
+    """When the lag is gone."""
+    seconds = quality.drain.seconds
+    return None if seconds is None else "now" if seconds == 0 else formats.duration(seconds)
+
+
+def move_rows(generation: Generation, names: Mapping[str, str]) -> pd.DataFrame:
+    """What changed in one generation: topic, partition, change, from, to. Kept partitions are left out."""
+    changed = generation.moves.of(*CHANGES)
+    frame = pd.DataFrame(
+        [(m.tp.topic, m.tp.partition, m.kind.value, m.source, m.target) for m in changed],
+        columns=["topic", "partition", "change", "from", "to"],
+    )
+    for column in ("from", "to"):
+        frame[column] = frame[column].map(lambda member: names.get(member, member), na_action="ignore")
+    return frame
+
+
+def plan_rows(generation: Generation, names: Mapping[str, str]) -> pd.DataFrame:
+    """Who has what after a generation, members in their order; one without partitions has no row."""
+    return pd.DataFrame(
+        [
+            (names.get(member, member), tp.topic, tp.partition)
+            for member, partitions in generation.after.by_member.items()
+            for tp in partitions
+        ],
+        columns=["member", "topic", "partition"],
+    )
+
+
+def is_never(seconds: float | None) -> bool:
+    """Whether a lag does not drain."""
+    return seconds is not None and math.isinf(seconds)
