@@ -75,7 +75,7 @@ def is_settled(group: GroupSnapshot, members: int) -> bool:
 def world() -> Iterator[World]:
     """All groups join at once, so that they settle side by side, each in one rebalance."""
     with (
-        EmbeddedKafka(properties=QUICK, initial_rebalance_delay_ms=2000) as kafka,
+        EmbeddedKafka(properties=QUICK, initial_rebalance_delay_ms=3000) as kafka,
         Crowd(kafka.bootstrap_servers) as crowd,
     ):
         with KafkaAdminClient(bootstrap_servers=kafka.bootstrap_servers) as admin:
