@@ -5,12 +5,14 @@ was asked, 2 wrong usage.
 """
 
 import logging
+import re
 import sys
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from app.commands.output import tell
 from lag.errors import GroupscopeError
@@ -123,6 +125,78 @@ def doctor(
     from app.commands import doctor as command
 
     command.run(bootstrap_server, config, deadline, json)
+
+
+class WithArguments(TyperCommand):
+    """Its help names arguments without their Python types."""
+
+    def get_help(self, ctx: Any) -> str:
+        return re.sub(r" <[^>\n]+>", lambda found: " " * len(found[0]), super().get_help(ctx))
+
+
+@cli.command(cls=WithArguments)
+def assign(
+    scenario: Annotated[
+        str, typer.Argument(metavar="SCENARIO", help="A scenario file, YAML or JSON; - reads it from stdin.")
+    ],
+    assignor: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Instead of the scenario's own; all takes all that fit. Repeatable."),
+    ] = None,
+    plugin: Annotated[
+        list[str] | None, typer.Option(metavar="MODULE:CLASS", help="An assignor of yours as well. Repeatable.")
+    ] = None,
+    plugin_timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0.1, max=3600, help="How long an assignor of yours may take.")
+    ] = 30.0,
+    json: Json = False,
+) -> None:
+    """Predict who gets which partition, step by step.
+
+    Folds the events of a scenario through one or more assignors and prints what changes; nothing is contacted.
+    """
+    from app.commands import assign as command
+
+    command.run(scenario, assignor or (), plugin or (), plugin_timeout, json)
+
+
+scenario_cli = typer.Typer(
+    name="scenario", help="Check scenario files; print their schema, or examples.", no_args_is_help=True
+)
+cli.add_typer(scenario_cli)
+
+
+@scenario_cli.command()
+def schema(json: Json = False) -> None:
+    """Print the JSON Schema of scenario files."""
+    from app.commands import scenario as command
+
+    command.print_schema(json)
+
+
+@scenario_cli.command(cls=WithArguments)
+def check(
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Scenario files; - reads stdin.")],
+    json: Json = False,
+) -> None:
+    """Check scenario files; a line for each problem.
+
+    Each line is FILE:LINE: path: sentence. Exit code 1 when a file is no scenario; warnings alone are fine.
+    """
+    from app.commands import scenario as command
+
+    command.check(files, json)
+
+
+@scenario_cli.command(cls=WithArguments)
+def example(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Which one; without it all are listed.")] = None,
+    json: Json = False,
+) -> None:
+    """List the bundled examples, or print one."""
+    from app.commands import scenario as command
+
+    command.example(name, json)
 
 
 @cli.command()

@@ -84,27 +84,35 @@ def _join(member: JoinFile, world: World, path: Path, found: Findings) -> None:
 
 def _to_member(event: EventFile, world: World, path: Path, found: Findings) -> None:
     member: str = getattr(event, event.action)
-    if not _present(member, world, path, found):
+    if event.action == "resume":
+        _resume(member, world, path, found)
+    elif not _present(member, world, path, found):
         return
-    if event.action in _DEPARTURES:
+    elif event.action == "freeze":
+        world.frozen.add(member)
+    elif event.action in _DEPARTURES:
         del world.members[member]
         world.gone[member] = f"has {_DEPARTURES[event.action]} at {duration_text(event.at)}"
-    frozen = member in world.frozen
-    if frozen != (event.action == "resume") and event.action in ("freeze", "resume"):
-        found.error(path, f"{shown(member)!r} is {'frozen already' if frozen else 'not frozen'}.")
-    (world.frozen.add if event.action == "freeze" else world.frozen.discard)(member)
+
+
+def _resume(member: str, world: World, path: Path, found: Findings) -> None:
+    if member in world.frozen:
+        world.frozen.remove(member)
+    elif _present(member, world, path, found):
+        found.error(path, f"{shown(member)!r} is not frozen. Let it freeze first, or leave this event out.")
 
 
 def _present(member: str, world: World, path: Path, found: Findings) -> bool:
-    if member in world.members:
-        return True
-    if member in world.gone:
+    """Whether the member can do something: who is frozen is out of the group until it resumes."""
+    if member in world.frozen:
+        found.error(path, f"{shown(member)!r} is frozen. Let it resume first.")
+    elif member in world.gone:
         found.error(path, f"{shown(member)!r} {world.gone[member]}. Let it join again first.")
-    elif member in world.first_seen:
-        found.error(path, f"{shown(member)!r} joins only at {world.first_seen[member]}.")
-    else:
+    elif member not in world.first_seen:
         found.error(path, f"No member is named {shown(member)!r}.{nearest(member, world.first_seen)}")
-    return False
+    elif member not in world.members:
+        found.error(path, f"{shown(member)!r} joins only at {world.first_seen[member]}.")
+    return member in world.members and member not in world.frozen
 
 
 def _to_topic(event: EventFile, world: World, path: Path, found: Findings) -> None:

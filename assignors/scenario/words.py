@@ -11,6 +11,7 @@ MOST_PARTITIONS = 1_000_000
 MOST_LETTERS = 32_767  # Kafka's own limit of a short string
 MOST_TOPIC_LETTERS = 249
 MOST_DIGITS = 10
+MOST_AMOUNT = 1e15  # sums of a million of them are still numbers
 MOST_MS = 366 * 86_400_000
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(ms|s|m|h|d)")
 _UNIT_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
@@ -108,8 +109,8 @@ Prose = Annotated[str, AfterValidator(_legible)]
 Setting = Annotated[str | bool | int | float, AfterValidator(_setting)]
 PartitionCount = Annotated[int, Field(ge=1, le=MOST_PARTITIONS)]
 PartitionNumber = Annotated[int, Field(ge=0, lt=MOST_PARTITIONS)]
-Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Capacity = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Amount = Annotated[float, Field(ge=0, le=MOST_AMOUNT, allow_inf_nan=False)]
+Capacity = Annotated[float, Field(gt=0, le=MOST_AMOUNT, allow_inf_nan=False)]
 
 
 def _partition_keys(value: Any) -> Any:

@@ -11,23 +11,24 @@ from app.cli import cli
 from lag.embedded.lock import read_lock
 from tests.app.commandline import run
 
-COMMANDS = typer.main.get_command(cli).commands  # type: ignore[attr-defined]
+TOP = typer.main.get_command(cli).commands  # type: ignore[attr-defined]
+COMMANDS = TOP | {f"scenario {name}": command for name, command in TOP["scenario"].commands.items()}
 
 
 def test_help_names_every_command_with_a_whole_sentence() -> None:
     done = run("--help")
     told = dict(re.findall(r"^  (\w+) +(\S.*)$", done.out.partition("Commands:")[2], re.MULTILINE))
     assert (done.code, done.err) == (0, "")
-    assert sorted(told) == ["doctor", "jars", "serve", "snapshot", "up"]
+    assert sorted(told) == ["assign", "doctor", "jars", "scenario", "serve", "snapshot", "up"]
     assert all(sentence.endswith(".") and "..." not in sentence for sentence in told.values()), told
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_help_of_a_command_explains_every_option(name: str) -> None:
-    done = run(name, "--help")
+    done = run(*name.split(), "--help")
     assert (done.code, done.err) == (0, "")
     for option in COMMANDS[name].params:
-        flag = max(option.opts, key=len)
+        flag = option.metavar if option.param_type_name == "argument" else max(option.opts, key=len)
         assert option.help, flag
         assert option.help.split()[0] in done.out.partition(f"  {flag}")[2].partition("\n  --")[0], flag
     assert not re.search(r"<\w", done.out), "a Python type stands where a word should"
@@ -50,6 +51,11 @@ def test_nothing_asked_is_wrong_usage_and_shows_the_help() -> None:
         (["up", "--brokers", "2"], "--brokers"),
         (["up", "--port", "65536"], "--port"),
         (["doctor", "--json", "--config"], "--config"),
+        (["assign"], "SCENARIO"),
+        (["assign", "a.yaml", "b.yaml"], "b.yaml"),
+        (["assign", "a.yaml", "--plugin-timeout", "0"], "--plugin-timeout"),
+        (["scenario", "check"], "FILE"),
+        (["scenario", "chek"], "chek"),
     ],
 )
 def test_wrong_usage_ends_with_2_and_names_what_is_wrong(args: list[str], named: str) -> None:

@@ -52,12 +52,12 @@ TRICKY = (
 )
 LETTERS = string.ascii_letters + string.digits + "._-"
 
-texts = st.sampled_from(TRICKY) | st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=12)
+texts = st.sampled_from(TRICKY) | st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
 topic_names = st.text(LETTERS, min_size=1, max_size=8).filter(lambda name: name not in (".", "..")) | st.text(
     "x", min_size=249, max_size=249
 )
-amounts = st.integers(0, 10**6).map(float) | st.floats(0, allow_nan=False, allow_infinity=False)
-capacities = st.floats(min_value=0, exclude_min=True, allow_nan=False, allow_infinity=False)
+amounts = st.integers(0, 10**6).map(float) | st.floats(0, 1e15)
+capacities = st.floats(0, 1e15, exclude_min=True)
 settings = texts | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 
 
@@ -125,6 +125,7 @@ class Course:
         possible += [self._join] if self.spare else []
         possible += [self._grow, self._delete] if self.now else []
         possible += [self._go, self._stay, self._freeze] if self.members else []
+        possible += [self._resume] if self.frozen else []
         return self.draw(st.sampled_from(possible))()
 
     def _assignor(self) -> Action:
@@ -157,26 +158,29 @@ class Course:
     def _go(self) -> Action:
         member = self._member()
         self.members.remove(member)
-        self.frozen.discard(member)
-        return self.draw(st.sampled_from((Leave, Crash)))(member)
+        return Leave(member) if self.draw(st.booleans()) else Crash(member)
 
     def _stay(self) -> Action:
         member = self._member()
         kind = self.draw(st.sampled_from(("restart", "subscribe", "rack")))
         if kind == "restart":
-            self.frozen.discard(member)
             return Restart(member)
         if kind == "rack":
             return ChangeRack(member, self.draw(st.none() | texts))
         return Subscribe(member, tuple(self.draw(st.lists(topic_names, max_size=3))))
 
     def _freeze(self) -> Action:
+        """Who is frozen can do nothing but resume."""
         member = self._member()
-        if member in self.frozen:
-            self.frozen.remove(member)
-            return Resume(member)
+        self.members.remove(member)
         self.frozen.add(member)
         return Freeze(member)
+
+    def _resume(self) -> Action:
+        member = self.draw(st.sampled_from(sorted(self.frozen)))
+        self.frozen.remove(member)
+        self.members.add(member)
+        return Resume(member)
 
     def _member(self) -> str:
         return self.draw(st.sampled_from(sorted(self.members)))
@@ -200,7 +204,7 @@ def scenarios(draw: Draw, most_events: int = 6) -> Scenario:
     times = sorted(draw(st.lists(st.integers(0, 86_400_000), max_size=most_events)))
     events = tuple(Event(at_ms, course.next()) for at_ms in times)
     return Scenario(
-        name=draw(st.text(st.characters(exclude_categories=("Cs",)), max_size=20)),
+        name=draw(st.text(st.characters(exclude_categories=["Cs"]), max_size=20)),
         assignor=draw(st.sampled_from(names())),
         topics=there,
         members=group,

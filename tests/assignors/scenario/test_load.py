@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from assignors import load_scenario
+from assignors import fold, load_scenario
 from assignors.events import AddPartitions, Crash, Event, Join, Loads, Scenario, UseAssignor
 from assignors.model import Member, Topic, TopicPartition
 from assignors.scenario import check_bytes, check_file, dump, examples, schema
@@ -49,6 +49,13 @@ def test_every_example_is_clean_described_and_small_enough_to_read(name: str) ->
     assert checked.scenario.description.endswith(".")
     assert load_scenario(dump(checked.scenario)) == checked.scenario
     assert examples()[name].stat().st_size < 10_000
+
+
+@pytest.mark.parametrize("name", examples())
+def test_every_example_can_be_folded_and_ends_with_every_partition_assigned(name: str) -> None:
+    scenario = load_scenario(examples()[name])
+    first, *_, last = fold(scenario)
+    assert (last.quality.unassigned, last.number > first.number) == (0, True)
 
 
 def test_examples_are_there_at_10_to_100_000_partitions() -> None:

@@ -1,0 +1,31 @@
+"""Scenario files that a command was given: read, or refused with every problem and its place."""
+
+import sys
+from pathlib import Path
+
+from assignors.scenario import Checked, Problem, ScenarioError, check_bytes, check_file
+from assignors.scenario.syntax import MOST_BYTES
+from lag.errors import ConfigError
+
+STDIN = "-"
+
+
+def read(file: str) -> Checked:
+    """The scenario of a file, `-` being stdin. Raises ScenarioError."""
+    if file == STDIN:
+        return check_bytes(sys.stdin.buffer.read(MOST_BYTES + 1), "")
+    return check_file(Path(file))
+
+
+def read_or_refuse(file: str) -> Checked:
+    """The same. Raises ConfigError with a line for each problem."""
+    try:
+        return read(file)
+    except ScenarioError as error:
+        raise ConfigError("\n".join(placed(file, problem) for problem in error.problems)) from None
+
+
+def placed(file: str, problem: Problem) -> str:
+    """`FILE:LINE: path: sentence`, which editors and terminals make a link of."""
+    where = file if problem.line is None else f"{file}:{problem.line}"
+    return ": ".join(part for part in (where, problem.path, problem.message) if part)
