@@ -29,7 +29,7 @@ def check_racks(topic: TopicFile, path: Path, found: Findings) -> None:
 def check_subscription(topics: Sequence[str], path: Path, known: Collection[str], found: Findings) -> None:
     """Kafka lets a member subscribe to what does not exist; it may be a typing error."""
     for number, topic in enumerate(topics):
-        if topic not in known:
+        if topic not in known and found.may_warn:
             found.warn(
                 (*path, number), f"No topic is ever named {shown(topic)!r}: it gets nothing.{nearest(topic, known)}"
             )

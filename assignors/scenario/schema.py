@@ -42,7 +42,7 @@ class TopicFile(_Strict):
 
     name: TopicName
     partitions: PartitionCount
-    racks: list[list[Text]] | None = None
+    racks: Annotated[list[list[Text]], Field(fail_fast=True)] | None = None
     id: Annotated[Text, AfterValidator(_topic_id)] | None = None
 
 
@@ -61,7 +61,7 @@ class JoinFile(_Strict):
 class MemberFile(JoinFile):
     """A member that is there from the beginning, and what it owns, as of which generation."""
 
-    owned: dict[TopicName, list[PartitionNumber]] = Field(default_factory=dict)
+    owned: dict[TopicName, Annotated[list[PartitionNumber], Field(fail_fast=True)]] = Field(default_factory=dict)
     generation: Annotated[int, Field(ge=0, lt=2**31)] | None = None
 
 

@@ -6,7 +6,7 @@ from typing import Any, get_args
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
-from assignors.scenario.problems import Path, nearest, shown
+from assignors.scenario.problems import MOST_PROBLEMS, Path, nearest, shown
 from assignors.scenario.schema import ScenarioFile
 
 _LOADS = ("weights", "lag", "rates")
@@ -14,9 +14,11 @@ _KEY = "[key]"
 
 
 def sentences(errors: Iterable[ErrorDetails]) -> dict[Path, str]:
-    """The first sentence about each path, in order."""
+    """The first sentence about each path, in order, of the first 20 paths: a file may hold a million errors."""
     told: dict[Path, str] = {}
     for error in errors:
+        if len(told) == MOST_PROBLEMS:
+            break
         told.setdefault(_path(error["loc"]), _sentence(error))
     return told
 

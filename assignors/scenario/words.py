@@ -135,7 +135,7 @@ _CAPACITIES = "Write a number for all members, or a mapping of member: number."
 
 Amounts = Annotated[
     Annotated[Amount, Tag("each")]
-    | Annotated[list[Amount | None], Tag("in order")]
+    | Annotated[list[Amount | None], Field(fail_fast=True), Tag("in order")]
     | Annotated[dict[PartitionNumber, Amount], BeforeValidator(_partition_keys), Tag("by key")],
     Discriminator(_shape, custom_error_type="told", custom_error_message=_AMOUNTS),
 ]

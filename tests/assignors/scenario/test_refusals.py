@@ -176,6 +176,14 @@ def test_problems_are_collected_up_to_twenty_in_the_order_of_the_file() -> None:
     ]
 
 
+def test_of_problems_with_the_meaning_too_twenty_are_told() -> None:
+    members = "".join(f"  - {{id: m{n}, owned: {{order: [0]}}}}\n" for n in range(30))
+    assert told(HEAD + members) == [
+        f"line {LATER + n}: members[{n + 1}].owned.order: No topic is named 'order'. Did you mean 'orders'?"
+        for n in range(20)
+    ]
+
+
 def test_ten_thousand_members_are_the_most() -> None:
     text = HEAD + "".join(f"  - {{id: m{n}}}\n" for n in range(10_000))
     assert told(text) == ["line 6: members: There are 10,001 here. At most 10,000 fit."]
