@@ -39,7 +39,10 @@ Deadline = Annotated[
     float, typer.Option(metavar="SECONDS", min=0.5, max=300, help="How long a silent broker is waited for.")
 ]
 Port = Annotated[int, typer.Option(metavar="PORT", min=0, max=65535, help="Port of the dashboard; 0 takes a free one.")]
-
+Plugins = Annotated[
+    list[str] | None,
+    typer.Option("--plugin", metavar="MODULE:CLASS", help="An assignor of yours, beside Kafka's. Repeatable."),
+]
 Browser = Annotated[
     bool, typer.Option("--browser/--no-browser", help="Open the dashboard in a browser, at a terminal of a desktop.")
 ]
@@ -50,6 +53,7 @@ def up(
     brokers: Annotated[int, typer.Option(metavar="1|3", help="How many brokers.")] = 1,
     workload: Annotated[bool, typer.Option(help="Run the demo producers and consumers.")] = True,
     dashboard: Annotated[bool, typer.Option(help="Serve the dashboard.")] = True,
+    plugin: Plugins = None,
     port: Port = 8501,
     browser: Browser = True,
     json: JsonLine = False,
@@ -62,7 +66,7 @@ def up(
 
     if brokers not in (1, 3):
         raise typer.BadParameter("1 or 3 brokers", param_hint="--brokers")
-    command.run(brokers, workload, dashboard, port, browser, json)
+    command.run(brokers, workload, dashboard, plugin or (), port, browser, json)
 
 
 @cli.command()
@@ -80,6 +84,7 @@ def serve(
     interval: Annotated[
         float, typer.Option(metavar="SECONDS", min=1, max=3600, help="How often each cluster is read.")
     ] = 10.0,
+    plugin: Plugins = None,
     browser: Browser = True,
     json: JsonLine = False,
 ) -> None:
@@ -89,7 +94,7 @@ def serve(
     """
     from app.commands import serve as command
 
-    command.run(bootstrap_server, config, cluster or [], port, host, interval, browser, json)
+    command.run(bootstrap_server, config, cluster or [], port, host, interval, plugin or (), browser, json)
 
 
 @cli.command()
@@ -143,9 +148,7 @@ def assign(
         list[str] | None,
         typer.Option(metavar="NAME", help="Instead of the scenario's own; all takes all that fit. Repeatable."),
     ] = None,
-    plugin: Annotated[
-        list[str] | None, typer.Option(metavar="MODULE:CLASS", help="An assignor of yours as well. Repeatable.")
-    ] = None,
+    plugin: Plugins = None,
     plugin_timeout: Annotated[
         float, typer.Option(metavar="SECONDS", min=0.1, max=3600, help="How long an assignor of yours may take.")
     ] = 30.0,

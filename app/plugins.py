@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import assignors
 from assignors.events import Scenario
@@ -17,6 +18,23 @@ from assignors.model import Assignor, AssignorError
 from assignors.registry import BUILT_IN
 
 DEADLINE_S = 30.0
+WORKED_EXAMPLES = ("docs.plugins.weighted:Weighted", "docs.plugins.consistent:Consistent")
+SHARE = "share-simple"
+
+
+def worked_examples() -> list[str]:
+    """The two assignors of docs/assignors.md, where the documentation is there: in a checkout, not in a wheel."""
+    docs = Path(__file__).parents[1] / "docs" / "plugins"
+    return [
+        name for name in WORKED_EXAMPLES if docs.joinpath(f"{name.partition(':')[0].rpartition('.')[2]}.py").exists()
+    ]
+
+
+def fitting(scenario: Scenario) -> list[str]:
+    """The named assignors that can plan the group, its own first: share groups have one of their own."""
+    if scenario.assignor == SHARE:
+        return [SHARE]
+    return list(dict.fromkeys([scenario.assignor, *(name for name in assignors.names() if name != SHARE)]))
 
 
 def fold_any(scenario: Scenario, assignor: str, deadline_s: float = DEADLINE_S) -> Sequence[Generation]:

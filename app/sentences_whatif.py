@@ -74,7 +74,7 @@ def _few(items: Sequence[str], most: int = 3) -> str:
 def conclusion(outcome: Outcome, scenario: Scenario) -> str:
     """What the chosen assignor makes of it, in one sentence (Markdown)."""
     if outcome.error is not None:
-        return f"{formats.code(outcome.assignor)} cannot plan this group"
+        return f"{formats.code(tables.short(outcome.assignor))} cannot plan this group"
     first, last = outcome.generations[0].quality, outcome.generations[-1].quality
     members = formats.plural(last.members, "member")
     if len(outcome.generations) == 1:

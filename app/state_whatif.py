@@ -4,7 +4,6 @@ URL parameters: `group` (a live group), `example`, or `scenario` (packed, as soo
 `assignor` and `gen` say what is looked at.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
 
@@ -13,7 +12,7 @@ import streamlit as st
 import assignors
 from app import links, state
 from app.drafts import Draft
-from app.plugins import fold_any
+from app.plugins import SHARE, fitting, fold_any
 from app.tables.whatif import Outcome
 from assignors.events import Event, Scenario, UseAssignor
 from assignors.model import AssignorError
@@ -134,9 +133,7 @@ def switched(scenario: Scenario, assignor: str) -> tuple[Scenario, str]:
     return replace(scenario, events=(Event(0, UseAssignor(assignor)), *scenario.events)), scenario.assignor
 
 
-def candidates(scenario: Scenario) -> Sequence[str]:
-    """The assignors that fit the group: its own first."""
-    if scenario.assignor == "share-simple":
-        return ["share-simple"]
-    others = [name for name in assignors.names() if name not in (scenario.assignor, "share-simple")]
-    return [scenario.assignor, *others, *state.current_source().settings.plugins]
+def candidates(scenario: Scenario) -> list[str]:
+    """The assignors to compare: those that fit, the group's own first, then those of the user."""
+    plugins = () if scenario.assignor == SHARE else state.current_source().settings.plugins
+    return [*fitting(scenario), *plugins]

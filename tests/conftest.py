@@ -3,6 +3,7 @@
 With pytest-xdist each worker has its own. Tests keep apart by the names of their topics and groups.
 """
 
+import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,9 @@ from lag.embedded.broker import EmbeddedKafka
 from lag.embedded.config import SaslSsl
 from lag.embedded.workload import BROKER_PROPERTIES, Workload
 from tests.support.java import start_jvm
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+"""A run in the background of a shell ignores it, and so would every command that a test starts and interrupts."""
 
 USERS = {"alice": "alice-secret", "bob": "bob-secret"}
 

@@ -10,8 +10,7 @@ import typer
 from app.commands.difference import clipped, lines
 from app.commands.files import placed, read_or_refuse
 from app.commands.output import emit, emit_json, note, printable
-from app.plugins import fold_any
-from assignors import names
+from app.plugins import fitting, fold_any
 from assignors.events import Scenario
 from assignors.generations import Generation
 from assignors.layout import read_all
@@ -20,7 +19,6 @@ from assignors.moves import Move, MoveKind
 from assignors.quality import Quality
 
 ALL = "all"
-SHARE = "share-simple"
 
 Outcome = Sequence[Generation] | AssignorError
 
@@ -46,14 +44,9 @@ def run(file: str, assignors: Sequence[str], plugins: Sequence[str], plugin_time
 def wanted(scenario: Scenario, assignors: Sequence[str], plugins: Sequence[str]) -> list[str]:
     """Which assignors to ask, each once: those named, `all` that fit, or the scenario's own; then the plugins."""
     named = [
-        name for asked in assignors or [scenario.assignor] for name in (_fitting(scenario) if asked == ALL else [asked])
+        name for asked in assignors or [scenario.assignor] for name in (fitting(scenario) if asked == ALL else [asked])
     ]
     return list(dict.fromkeys([*named, *plugins]))
-
-
-def _fitting(scenario: Scenario) -> Sequence[str]:
-    """Share groups have an assignor of their own."""
-    return [SHARE] if scenario.assignor == SHARE else [name for name in names() if name != SHARE]
 
 
 def _outcome(scenario: Scenario, name: str, plugin_timeout_s: float) -> Outcome:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from app.commands.output import emit, emit_json, open_on_a_desktop
 from app.commands.stopping import until_told
-from app.settings import MOST_LETTERS, ClusterSettings
+from app.settings import MOST_LETTERS, ClusterSettings, Settings
 from lag.cluster.settings import load_settings
 from lag.errors import ConfigError
 
@@ -28,6 +28,7 @@ def run(
     port: int,
     host: str,
     interval_s: float,
+    plugins: Sequence[str],
     browser: bool,
     as_json: bool,
 ) -> None:
@@ -37,16 +38,22 @@ def run(
     refuse_taken(host, port)
     import_early()
     with until_told():
-        start(clusters, port, host, interval_s, lambda url: _announce(url, browser, as_json))
+        start(clusters, port, host, interval_s, plugins, lambda url: _announce(url, browser, as_json))
 
 
 def start(
-    clusters: Sequence[ClusterSettings], port: int, host: str, interval_s: float, announce: Callable[[str], None]
+    clusters: Sequence[ClusterSettings],
+    port: int,
+    host: str,
+    interval_s: float,
+    plugins: Sequence[str],
+    announce: Callable[[str], None],
 ) -> None:
     """Serve `clusters`, and call `announce` with the address once the server answers."""
     port = port or _free_port(host)
     os.environ["GROUPSCOPE_CLUSTERS"] = json.dumps([c.model_dump(mode="json") for c in clusters])
     os.environ["GROUPSCOPE_INTERVAL_S"] = str(interval_s)
+    os.environ["GROUPSCOPE_PLUGINS"] = json.dumps(plugins or Settings().plugins)
     from app import asgi  # reads the environment that was just set
 
     threading.Thread(target=_announce_when_ready, args=(host, port, announce), daemon=True).start()

@@ -2,11 +2,13 @@
 
 import os
 import signal
+from collections.abc import Sequence
 from contextlib import ExitStack
 
 from app.commands import serve
 from app.commands.output import emit, emit_json, note, open_on_a_desktop
 from app.commands.stopping import until_told
+from app.plugins import worked_examples
 from app.settings import ClusterSettings
 from lag.embedded.broker import EmbeddedKafka
 from lag.embedded.workload import BROKER_PROPERTIES, Workload
@@ -17,7 +19,15 @@ INTERVAL_S = 5.0
 READY_WITHIN_S = 120.0
 
 
-def run(brokers: int, workload: bool, dashboard: bool, port: int, browser: bool, as_json: bool) -> None:
+def run(
+    brokers: int,
+    workload: bool,
+    dashboard: bool,
+    plugins: Sequence[str],
+    port: int,
+    browser: bool,
+    as_json: bool,
+) -> None:
     """Run until SIGINT or SIGTERM; nothing is left behind.
 
     Raises ConfigError when the port is taken, EmbeddedError when something does not start.
@@ -31,7 +41,8 @@ def run(brokers: int, workload: bool, dashboard: bool, port: int, browser: bool,
             _workload(stack, servers, wait=as_json or not dashboard)
         if dashboard:
             clusters = [ClusterSettings(name=NAME, bootstrap_servers=servers)]
-            serve.start(clusters, port, HOST, INTERVAL_S, lambda url: _announce(servers, url, browser, as_json))
+            shown = [*worked_examples(), *plugins]
+            serve.start(clusters, port, HOST, INTERVAL_S, shown, lambda url: _announce(servers, url, browser, as_json))
         else:
             _announce(servers, None, False, as_json)
             signal.pause()

@@ -7,6 +7,7 @@ import streamlit as st
 
 from app import formats, state, state_whatif, widgets
 from app.parts.group import MOST_OPTIONS
+from app.tables import whatif as tables
 from assignors.generations import Generation
 from assignors.model import AssignorError
 from lag.observed import HOW_OBSERVED
@@ -40,7 +41,7 @@ def _folded(page: state.Shown | None) -> Told | None:
     outcome = state_whatif.outcome(its, state.url("assignor") or its.scenario.assignor)
     if outcome.error is not None:
         raise AssignorError(outcome.error)
-    origin = f"computed with {formats.code(outcome.assignor)} from the scenario {formats.code(its.title)}"
+    origin = f"computed with {formats.code(tables.short(outcome.assignor))} from the scenario {formats.code(its.title)}"
     return Told(outcome.generations, its.title, origin, False)
 
 

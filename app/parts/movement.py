@@ -18,6 +18,8 @@ from assignors.generations import Generation
 
 _AT = "gen"
 ALL_TOPICS = "All topics"
+LEAST_STREAMS = 20
+"""Fewer moves are seen in the lanes one by one."""
 
 
 def names_of(generations: Sequence[Generation]) -> dict[str, str]:
@@ -123,19 +125,22 @@ def one_step(steps: Steps, at: int) -> None:
         _draw(step.one_step(steps, at, state.palette()), "step")
 
 
-def streams(steps: Steps, at: int) -> None:
-    """From whom to whom partitions moved in this generation; nothing when none did."""
-    if not len(flow.streams(steps, at).sizes):
+def in_motion(steps: Steps, at: int) -> None:
+    """All generations as an animation, and beside it, where there is much to see, from whom to whom it went."""
+    if int(flow.streams(steps, at).sizes.sum()) < LEAST_STREAMS:
+        _animation(steps, at)
         return
-    with st.container(gap="xxsmall"):
+    left, right = st.columns([0.62, 0.38], gap="medium")
+    with left:
+        _animation(steps, at)
+    with right, st.container(gap="xxsmall"):
         widgets.titled("From whom to whom", ":gray[partitions that moved]")
         _draw(flow.flow(steps, at, state.palette()), "flow")
 
 
-def animation(steps: Steps, at: int) -> None:
-    """All generations in motion, in the encoding that the size allows; plays when asked."""
+def _animation(steps: Steps, at: int) -> None:
     with st.container(gap="xxsmall"):
-        widgets.titled("In motion")
+        widgets.titled("In motion", ":gray[Play, or step through with the arrow keys]")
         _draw(pictures.animation(steps, at, state.palette()), "motion")
 
 

@@ -1,6 +1,8 @@
 """The pieces of the What-if page: where it starts, what happens, the assignors side by side."""
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import streamlit as st
 
@@ -28,6 +30,10 @@ from lag.live import revision
 MOST_UPLOAD_MB = 2
 MOST_OPTIONS = 5_000
 LISTED_EVENTS = 8
+OPTIONAL = ("unassigned", "drains", "together", "racks", "hottest_lag", "hottest_rate", "hottest_weight")
+"""Columns that are there when they say something."""
+MOST_AT_A_TIME = 4
+"""Plugins run in processes of their own: they are waited for together."""
 LIVE, EXAMPLE, FILE = "Live group", "Example", "File"
 _WRONG = "_upload_wrong"
 
@@ -37,7 +43,7 @@ _WRONG = "_upload_wrong"
 
 def source(page: state.Shown | None, its: Draft | None) -> None:
     """Choose a live group, a bundled example or a file."""
-    with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         kinds = [LIVE, EXAMPLE, FILE]
         st.session_state.setdefault("source_kind", _kind(its))
         kind = st.segmented_control("Start from", kinds, key="source_kind", label_visibility="collapsed")
@@ -341,8 +347,8 @@ def capacity(its: Draft) -> None:
 
 def outcomes(its: Draft) -> list[Outcome]:
     """What each assignor makes of it."""
-    with st.spinner("Running the assignors", show_time=True):
-        return [state_whatif.outcome(its, name) for name in state_whatif.candidates(its.scenario)]
+    with st.spinner("Running the assignors", show_time=True), ThreadPoolExecutor(MOST_AT_A_TIME) as pool:
+        return list(pool.map(partial(state_whatif.outcome, its), state_whatif.candidates(its.scenario)))
 
 
 def side_by_side(found: Sequence[Outcome], its: Draft) -> None:
@@ -352,13 +358,12 @@ def side_by_side(found: Sequence[Outcome], its: Draft) -> None:
     widgets.titled(
         "Assignors side by side", f":gray[from the start to the end; {formats.code(own)} is the group's own]"
     )
-    said = [column for column in ("unassigned", "note") if frame[column].map(bool, na_action="ignore").any()]
-    known = [c for c in ("drains", "together", "racks", "hottest_lag", "hottest_rate", "hottest_weight") if c in frame]
-    known = [column for column in known if frame[column].notna().any()]
-    columns = ["assignor", "moved", "paused", "rebalances", "idle", *said[:1], "each", *known, "stayed"]
+    shown = [column for column in OPTIONAL if column in frame and any(map(bool, frame[column].dropna()))]
+    notes = ["note"] if any(frame["note"]) else []
+    columns = ["assignor", "moved", "paused", "rebalances", "idle", "each", *shown, "stayed", *notes]
     c = st.column_config
     st.dataframe(
-        frame[[*columns, *[n for n in said if n not in columns]]],
+        frame[columns],
         key="side_by_side",
         hide_index=True,
         row_height=widgets.ROW_PX,
@@ -406,6 +411,7 @@ def pick(found: Sequence[Outcome], own: str) -> Outcome:
         "Show",
         names,
         key="whatif_pick",
+        format_func=tables.short,
         label_visibility="collapsed",
         on_change=lambda: state.set_url("assignor", st.session_state["whatif_pick"]),
         wrap=False,

@@ -48,6 +48,11 @@ class Outcome:
         return sum(generation.quality.paused for generation in self.generations[1:])
 
 
+def short(assignor: str) -> str:
+    """What a page calls an assignor: of `module:Class`, the class."""
+    return assignor.rpartition(":")[2]
+
+
 def compare(outcomes: Sequence[Outcome], names: Mapping[str, str]) -> pd.DataFrame:
     """One row per assignor, in the order given; unknown is None. `names` are what people call members."""
     measures = [key for key in MEASURES if any(o.last and key in o.last.skews for o in outcomes)]
@@ -59,7 +64,7 @@ def compare(outcomes: Sequence[Outcome], names: Mapping[str, str]) -> pd.DataFra
 def _row(outcome: Outcome, measures: Sequence[str], names: Mapping[str, str]) -> dict[str, object]:
     last = outcome.last
     row: dict[str, object] = {
-        "assignor": outcome.assignor,
+        "assignor": short(outcome.assignor),
         "moved": None,
         "stayed": None,
         "paused": None,

@@ -31,6 +31,5 @@ with title:
     parts.where_from(told)
 movement.still_pictures(drawn, at)
 movement.one_step(drawn, at)
-movement.streams(drawn, at)
-movement.animation(drawn, at)
+movement.in_motion(drawn, at)
 movement.move_table(told.generations[at], names)

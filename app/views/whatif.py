@@ -43,7 +43,7 @@ with st.container(horizontal=True, gap="small", vertical_alignment="center"):
 with title:
     st.header(sentences_whatif.conclusion(chosen, draft.scenario), anchor=False)
 if chosen.error is not None:
-    widgets.line(":red", "error", f"{formats.code(chosen.assignor)} cannot plan this group", formats.md(chosen.error))
+    widgets.line(":red", "error", "Its reason", formats.md(chosen.error))
     st.stop()
 
 # -- movement of the chosen assignor
@@ -53,6 +53,5 @@ at, drawn = movement.controls(chosen.generations, steps, default=1)
 movement.sentence(steps, at, chosen.generations[at])
 movement.one_step(drawn, at)
 movement.still_pictures(drawn, at)
-movement.streams(drawn, at)
-movement.animation(drawn, at)
+movement.in_motion(drawn, at)
 movement.move_table(chosen.generations[at], names)

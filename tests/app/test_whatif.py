@@ -1,8 +1,13 @@
 """The What-if page: where it starts, what its events come to, what it refuses, and what is in the URL."""
 
+from dataclasses import replace
+
 import pytest
 
+import assignors
 from app import links, state
+from app.plugins import worked_examples
+from app.settings import Settings
 from assignors.scenario import examples, load_scenario
 from tests.app import feeds, synthetic
 from tests.app.reading import said
@@ -101,3 +106,31 @@ def test_a_group_that_changes_underneath_is_told(open_page, feed):
 def test_without_a_cluster_examples_still_work(open_page):
     its = feeds.source(demo=feeds.HandFeed())
     assert not open_page("whatif", its=its, example="rack-aware").exception
+
+
+def with_plugins(*references):
+    return replace(feeds.source(demo=feeds.HandFeed()), settings=Settings(plugins=references))
+
+
+def test_worked_examples_stand_beside_kafkas_assignors(open_page):
+    page = open_page("whatif", its=with_plugins(*worked_examples()), example="cooperative-hand-over")
+    assert not page.exception
+    assert set(table(page).index) == {*assignors.names(), "Weighted", "Consistent"} - {"share-simple"}
+    assert table(page).loc["Weighted", "moved"] == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("Raises", "raised ZeroDivisionError"),
+        ("Forgets", "orders-0, orders-1, orders-2 and 3 more have no owner"),
+        ("Doubles", "orders-0 goes to both"),
+        ("Absent", "cannot be loaded"),
+    ],
+)
+def test_a_plugin_that_fails_is_told_and_the_others_stand(open_page, name, told):
+    its = with_plugins(f"tests.app.bad_plugins:{name}")
+    page = open_page("whatif", its=its, example="cooperative-hand-over")
+    assert not page.exception
+    assert told in table(page).loc[name, "note"]
+    assert table(page).loc["range", "moved"] == 3

@@ -80,14 +80,14 @@ def test_a_stream_to_nobody_has_the_colour_of_what_is_revoked():
     assert list(sankey.link.color) == ["rgba(213,94,0,0.4)", "rgba(0,114,178,0.4)"]
 
 
-@pytest.mark.parametrize(("members", "names"), [(50, 50), (51, 21), (500, 21)])
-def test_beyond_50_members_the_smaller_ones_are_summed(members, names):
+@pytest.mark.parametrize(("members", "names"), [(16, 16), (17, 13), (500, 13)])
+def test_beyond_16_members_the_smaller_ones_are_summed(members, names):
     made = many(100_001, members, 1)
     made = replace(made, start=(made.owners[0] + 1) % members)
     found = streams(made, 0)
     assert len(found.givers) == len(found.takers) == names
     assert found.sizes.sum() == 100_001
-    assert (found.givers[-1] == f"other ({members - 20})") == (members > 50)
+    assert (found.givers[-1] == f"other ({members - 12})") == (members > 16)
 
 
 def test_a_step_without_moves_says_so():

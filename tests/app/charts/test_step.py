@@ -56,10 +56,10 @@ def test_several_topics_get_letters_and_a_key():
     assert picture.caption == "a orders, b payments"
 
 
-def test_beyond_40_members_those_with_most_change_are_drawn():
+def test_beyond_20_members_those_with_most_change_are_drawn():
     picture = one_step(many(500, 50, 2), 1, LIGHT)
-    assert len(picture.figure.layout.yaxis.ticktext) == 40
-    assert picture.caption == "10 members more with less change"
+    assert len(picture.figure.layout.yaxis.ticktext) == 20
+    assert picture.caption == "30 members more with less change"
 
 
 def test_long_lanes_become_bars():

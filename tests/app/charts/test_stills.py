@@ -133,8 +133,8 @@ def test_counts_show_idle_and_gone():
 def test_many_members_keep_those_whose_count_changes_most():
     made = many(1_000, 90, 4)
     picture = counts.members_by_generations(made, 1, LIGHT)
-    assert len(picture.figure.layout.yaxis.ticktext) == 40
-    assert picture.caption == "50 members with less change not drawn"
+    assert len(picture.figure.layout.yaxis.ticktext) == 24
+    assert picture.caption == "66 members with less change not drawn"
     assert size(picture) < FIGURE_BYTES
 
 
