@@ -1,7 +1,7 @@
 """`uniform` for members with equal subscriptions, on arrays: the plan of `assignors.uniform_homogeneous`, faster.
 
-For clean groups only: everything owned exists, is subscribed to and has one owner, and no ids collide so much that hash
-buckets get crowded. A member that keeps just what it has keeps the very same list.
+For clean groups only: everything owned exists and has one owner, and no topic ids collide so much that hash buckets get
+crowded. A member that keeps just what it has keeps the very same list.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from assignors.layout import Codes, Layout
 from assignors.model import Assignment, Topic, TopicPartition
 from assignors.server_arrays import Numbers, UncleanError, layout_of, topic_hashes
 from assignors.server_group import ServerGroup
-from assignors.uniform_fill import Filler
+from assignors.uniform_fill import NONE, Filler
 from assignors.uniform_fresh import fresh_lists
 from assignors.uniform_homogeneous import quotas
 from assignors.uniform_recorded import Old, Reader
@@ -56,7 +56,7 @@ def _changed(group: ServerGroup, layout: Layout, order: Numbers) -> Lists:
     for at, (size, quota) in enumerate(zip(sizes, allowed, strict=True)):
         if size > quota:
             free.append(old.lists[at].codes[quota:])
-            old.lists[at] = filler.cut(old.lists[at], quota, old.gone.get(at, 0))
+            old.lists[at] = filler.cut(old.lists[at].codes, quota, old.gone.get(at, 0), old.crowded.get(at, NONE))
     room = [quota - size for quota, size in zip(allowed, sizes, strict=True)]
     return _filled(filler, old, room, np.concatenate(free))
 
@@ -79,6 +79,6 @@ def _filled(filler: Filler, old: Old, room: Sequence[int], free: Codes) -> Lists
     for at, places in enumerate(room):
         if places > 0 or (places == 0 and at in old.gone):
             new = free[begin : begin + places]
-            old.lists[at] = filler.fill(old.lists[at].codes, new, old.gone.get(at, 0))
+            old.lists[at] = filler.fill(old.lists[at].codes, new, old.gone.get(at, 0), old.crowded.get(at, NONE))
             begin += places
     return old.lists

@@ -6,12 +6,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from assignors.javahash import absent_order, hash_set_capacity, plain_order, table_size_for
+from assignors.javahash import INTEGERS, JavaHashSet, absent_order, hash_set_capacity, table_size_for
 from assignors.javahash.hashes import DEFAULT_CAPACITY, Hashes, spread, threshold
 from assignors.javahash.maps import CROWDED
-from assignors.javahash.orders import few_absent_order, spread_all
+from assignors.javahash.orders import few_absent_order, number_order, spread_all
 from assignors.layout import Codes, Layout
 from assignors.server_arrays import BrokerList, Numbers
+
+Topics = frozenset[int]  # positions in a layout
+NONE: Topics = frozenset()
 
 _DEFAULT_FROM = 7  # so many topics take the default capacity or more, and then a copied map has the order of the first
 
@@ -37,22 +40,34 @@ class Filler:
         self._offset_list: list[int] = layout.offsets.tolist()
         self._spreads: list[int] = spread_all(hashes).tolist()
 
-    def cut(self, part: BrokerList, size: int, gone: int) -> BrokerList:
+    def cut(self, old: Codes, size: int, gone: int, crowded: Topics = NONE) -> BrokerList:
         """The first `size` of a list in Java's order, as the copied map lists them after the rest was removed.
 
-        `gone`: of how many more topics the map had something.
+        `gone`: of how many more topics the map had something. `crowded`: the topics whose sets are crowded.
         """
-        runs = self.runs(part.codes)
-        if len(runs) < 2 or (len(runs) + gone >= _DEFAULT_FROM and not gone):
-            return BrokerList(self.layout, part.codes[:size])
+        runs = self.runs(old)
+        if not crowded and (len(runs) < 2 or (len(runs) + gone >= _DEFAULT_FROM and not gone)):
+            return BrokerList(self.layout, old[:size])
         order = self._map_order([topic for topic, _, _ in runs], len(runs), gone, ends_with_new=True)
-        pieces = [part.codes[runs[at][1] : min(runs[at][2], size)] for at in order]
-        return BrokerList(self.layout, np.concatenate(pieces))
+        pieces = [self._left(topic, old[begin:end], size - begin, topic in crowded) for topic, begin, end in runs]
+        return BrokerList(self.layout, np.concatenate([old[:0], *(pieces[at] for at in order)]))
 
-    def fill(self, old: Codes, new: Codes, gone: int = 0) -> BrokerList:
+    def _left(self, topic: int, codes: Codes, size: int, is_crowded: bool) -> Codes:
+        """A copied set after all but the first `size` were removed."""
+        if not is_crowded:
+            return codes[: max(size, 0)]
+        begin = self.begin_of(topic)
+        numbers = (codes - begin).tolist()
+        exact = JavaHashSet.copy_of(INTEGERS, numbers, self.jdk)
+        for number in numbers[max(size, 0) :]:
+            exact.remove(number)
+        return np.fromiter(exact, dtype=np.int32, count=len(exact)) + np.int32(begin)
+
+    def fill(self, old: Codes, new: Codes, gone: int = 0, crowded: Topics = NONE) -> BrokerList:
         """A list in Java's order, and partitions more: what the copied map and its sets list in the end.
 
-        `gone`: of how many more topics the map had something, before they were removed.
+        `gone`: of how many more topics the map had something, before they were removed. `crowded`: the topics whose
+        sets are crowded.
         """
         sets = {topic: old[begin:end] for topic, begin, end in self.runs(old)}
         kept = len(sets)
@@ -60,6 +75,8 @@ class Filler:
         ends_with_new = self._ends_with_new(sets, added, new)
         for topic, codes in added.items():
             sets[topic] = self._grown(topic, sets.get(topic), codes)
+        for topic in crowded - added.keys():
+            sets[topic] = self._grown(topic, sets[topic], old[:0])
         pieces = list(sets.values())
         order = self._map_order(list(sets), kept, gone, ends_with_new)
         return BrokerList(self.layout, np.concatenate([old[:0], *(pieces[at] for at in order)]))
@@ -85,7 +102,7 @@ class Filler:
         codes = added if before is None else np.concatenate((before, added))
         capacity = self.new_capacity(topic) if before is None else hash_set_capacity(len(before), self.jdk)
         if len(codes) > CROWDED:
-            return codes[plain_order(codes - self._offsets[topic], capacity)]
+            return codes[number_order(codes - self._offsets[topic], capacity)]
         offset = self.begin_of(topic)  # no more than eight, which cannot crowd
         while len(codes) > threshold(capacity):
             capacity *= 2

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from assignors.javahash import CrowdedError
 from assignors.javahash.hashes import DEFAULT_CAPACITY, threshold
 from assignors.javahash.maps import CROWDED
-from assignors.javahash.orders import spread_all
+from assignors.javahash.orders import number_order, spread_all
 from assignors.layout import Codes
 from assignors.server_arrays import BrokerList, Numbers, expand
 from assignors.uniform_fill import Filler
@@ -23,10 +23,10 @@ def filled_lists(filler: Filler, parts: Sequence[Codes]) -> list[BrokerList]:
     """One list for each part: its codes topic by topic, put into new sets of a new map.
 
     Sets begin with the filler's capacity for their topic; the map comes about by `computeIfAbsent`. CrowdedError where
-    a bucket gets crowded.
+    topic ids crowd a bucket.
     """
-    if not parts:
-        return []
+    if not any(map(len, parts)):
+        return [BrokerList(filler.layout, part) for part in parts]
     codes = np.concatenate(parts)
     sizes = np.fromiter(map(len, parts), dtype=np.int64, count=len(parts))
     topics = filler.layout.topic_table()[codes]
@@ -40,19 +40,24 @@ def filled_lists(filler: Filler, parts: Sequence[Codes]) -> list[BrokerList]:
 
 
 def _set_order(filler: Filler, codes: Codes, runs: Runs) -> NDArray[np.intp]:
-    capacities = np.maximum(_grown(runs.sizes), filler.new_capacities()[runs.topics])
-    spreads = spread_all(codes - filler.layout.offsets.astype(np.int32)[runs.topics].repeat(runs.sizes)).astype(
-        np.int64
-    )
+    begun = filler.new_capacities()[runs.topics]
+    capacities = np.maximum(_grown(runs.sizes), begun)
+    numbers = codes - filler.layout.offsets.astype(np.int32)[runs.topics].repeat(runs.sizes)
+    spreads = spread_all(numbers).astype(np.int64)
     run_of = np.repeat(np.arange(len(runs.sizes), dtype=np.int32), runs.sizes)
+    crowded: list[int] = []
     if int(runs.sizes.max()) > CROWDED:
         places = np.arange(len(codes)) - runs.starts[run_of]
-        _refuse_crowds(run_of, places, spreads, capacities, CROWDED)
+        crowded = _crowded(run_of, places, spreads, capacities, CROWDED)
         del places
     spreads &= (capacities - 1)[run_of]
     spreads += (np.cumsum(capacities) - capacities)[run_of]
     del run_of
-    return np.argsort(spreads, kind="stable")
+    order = np.argsort(spreads, kind="stable")
+    for run in crowded:
+        begin, end = int(runs.starts[run]), int(runs.starts[run] + runs.sizes[run])
+        order[begin:end] = begin + number_order(numbers[begin:end], int(begun[run]))
+    return order
 
 
 def _map_order(filler: Filler, runs: Runs) -> NDArray[np.intp]:
@@ -62,7 +67,8 @@ def _map_order(filler: Filler, runs: Runs) -> NDArray[np.intp]:
     capacities = _grown(counts - (runs.sizes[lasts] == 1))
     spreads = spread_all(filler.hashes)[runs.topics].astype(np.int64)
     places = np.arange(len(runs.members)) - (lasts - counts + 1)[runs.members]
-    _refuse_crowds(runs.members, places, spreads, capacities, CROWDED - 1)
+    if _crowded(runs.members, places, spreads, capacities, CROWDED - 1):
+        raise CrowdedError
     offsets = np.cumsum(capacities) - capacities
     keys = (spreads & (capacities - 1)[runs.members]) + offsets[runs.members]
     newest_first = np.arange(len(keys) - 1, -1, -1)
@@ -74,22 +80,25 @@ def _grown(sizes: Numbers) -> Numbers:
     return np.left_shift(1, np.ceil(np.log2(np.maximum((sizes * 4 + 2) // 3, 1))).astype(np.int64))
 
 
-def _refuse_crowds(
+def _crowded(
     owners: NDArray[np.signedinteger[Any]], places: Numbers, spreads: Numbers, capacities: Numbers, most: int
-) -> None:
-    """CrowdedError when any owner's table has more than `most` keys in a bucket, at any size while it grows."""
+) -> list[int]:
+    """The owners whose table has more than `most` keys in a bucket, at any size while it grows."""
+    found: set[int] = set()
     is_large = np.bincount(owners, minlength=len(capacities)) > most
     capacity = DEFAULT_CAPACITY
     while is_large.any() and capacity <= int(capacities[is_large].max()):
         is_there = is_large[owners] & (places <= threshold(capacity)) & (capacities[owners] >= capacity)
         is_there |= is_large[owners] & (capacities[owners] == capacity)
-        if _fullest(owners[is_there].astype(np.int64) * capacity + (spreads[is_there] & (capacity - 1))) > most:
-            raise CrowdedError
+        keys = _frequent(owners[is_there].astype(np.int64) * capacity + (spreads[is_there] & (capacity - 1)), most)
+        found.update((keys // capacity).tolist())
         capacity *= 2
+    return sorted(found)
 
 
-def _fullest(keys: Numbers) -> int:
-    """How often the most frequent key occurs."""
+def _frequent(keys: Numbers, most: int) -> NDArray[np.integer[Any]]:
+    """The keys that occur more than so often."""
     if int(keys.max()) <= _DENSE * len(keys):
-        return int(np.bincount(keys).max())
-    return int(np.unique(keys, return_counts=True)[1].max())
+        return np.flatnonzero(np.bincount(keys) > most)
+    distinct, counts = np.unique(keys, return_counts=True)
+    return distinct[counts > most]

@@ -9,11 +9,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from assignors.javahash import CrowdedError, absent_order, plain_order
+from assignors.javahash import absent_order, plain_order
 from assignors.javahash.orders import grown_capacities, set_capacities
 from assignors.layout import Codes
 from assignors.server_arrays import BrokerList, Numbers, expand
 from assignors.uniform_fill import Filler
+from assignors.uniform_flat import filled_lists
 
 _MOST_PARTITIONS = 1 << 16  # beyond, Java mixes the high half of a number into its bucket
 
@@ -21,14 +22,16 @@ _MOST_PARTITIONS = 1 << 16  # beyond, Java mixes the high half of a number into 
 def fresh_lists(filler: Filler, order: Numbers, members: int) -> list[BrokerList]:
     """The lists of so many members; topics (positions in the layout) in `order`.
 
-    CrowdedError where a topic has more than 65,536 partitions, or topic ids collide too much.
+    CrowdedError where topic ids collide too much.
     """
-    if int(filler.layout.counts.max()) > _MOST_PARTITIONS:
-        raise CrowdedError
     quota, extras = divmod(len(filler.layout), members)
     sizes = np.full(members, quota, dtype=np.int64)
     sizes[members - extras :] += 1
     ends = np.cumsum(sizes)
+    if int(filler.layout.counts.max()) > _MOST_PARTITIONS:
+        return filled_lists(
+            filler, np.split(expand(filler.layout.offsets[order], filler.layout.counts[order]), ends[:-1])
+        )
     segments = _Segments(filler, order, ends)
     jdks = segments.sort_topics(members)
     codes = segments.codes()

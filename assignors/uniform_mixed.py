@@ -16,7 +16,7 @@ from assignors.layout import Codes, Layout
 from assignors.model import Assignment
 from assignors.server_arrays import BrokerList, Numbers, UncleanError, layout_of, topic_hashes
 from assignors.server_group import ServerGroup, sized
-from assignors.uniform_fill import Filler
+from assignors.uniform_fill import NONE, Filler
 from assignors.uniform_flat import filled_lists
 from assignors.uniform_heterogeneous import ROUNDS, Loads, next_donor
 from assignors.uniform_recorded import Reader
@@ -50,7 +50,7 @@ class _Mixed:
         capacities = [table_size_for(sized(share)) for share in shares.tolist()]
         self._filler = Filler(layout, topic_hashes(topics), group.jdk, capacities)
         old = Reader(group, layout, self._subscribes).read()
-        self._old, self._gone = old.lists, old.gone
+        self._old, self._gone, self._crowded = old.lists, old.gone, old.crowded
         self._sizes = np.array([len(part.codes) for part in self._old], dtype=np.int64)
         self._owners = self._claimed()
         self._members = {topic: np.flatnonzero(self._subscribes[:, topic]) for topic in self._order}
@@ -130,8 +130,8 @@ class _Mixed:
             if member in self._moves:
                 lists[member] = self._replayed(member, codes[begin:end], self._moves[member])
             elif member in self._gone or (begin < end and len(lists[member].codes)):
-                gone = self._gone.get(member, 0)
-                lists[member] = self._filler.fill(lists[member].codes, codes[begin:end], gone)
+                gone, crowded = self._gone.get(member, 0), self._crowded.get(member, NONE)
+                lists[member] = self._filler.fill(lists[member].codes, codes[begin:end], gone, crowded)
             elif begin < end:
                 fresh.append(member)
         parts = [codes[bounds[member] : bounds[member + 1]] for member in fresh]
@@ -141,7 +141,8 @@ class _Mixed:
 
     def _replayed(self, member: int, new: Codes, moves: Moves) -> BrokerList:
         """The same by exact maps, for a member that partitions moved from or to for balance."""
-        replay = Replay(self._filler, self._old[member].codes, self._gone.get(member, 0))
+        crowded = self._crowded.get(member, NONE)
+        replay = Replay(self._filler, self._old[member].codes, self._gone.get(member, 0), crowded)
         for code in new.tolist():
             replay.add(code)
         for code, has_come in moves:

@@ -1,5 +1,6 @@
 """Old assignments as the broker reads them from its records: in the iteration order of a HashMap of HashSets."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -20,10 +21,15 @@ from assignors.server_group import ServerGroup
 
 @dataclass(frozen=True, slots=True)
 class Old:
-    """What members own of topics they subscribe to, in Java's order; of how many other topics some own something."""
+    """What members own of topics they subscribe to, in Java's order; by member, of how many other topics it owns some.
+
+    `crowded`: by member, the topics (positions in the layout) whose sets have a crowded bucket: every copy of such a
+    set may iterate in another order.
+    """
 
     lists: list[BrokerList]
     gone: Mapping[int, int]
+    crowded: Mapping[int, frozenset[int]]
 
 
 class Reader:
@@ -40,21 +46,21 @@ class Reader:
     def read(self) -> Old:
         """Each member's list; those that are known to be in order already, as they are.
 
-        UncleanError on a partition that does not exist; CrowdedError where a bucket gets crowded.
+        UncleanError on a partition that does not exist; CrowdedError where topic ids crowd a bucket.
         """
         owned = [member.owned for member in self._group.members]
         lists: list[BrokerList | None] = [self._if_known(part) for part in owned]
         for at in self._resubscribed(lists):
             lists[at] = None
         missing = [at for at, part in enumerate(lists) if part is None]
-        gone: dict[int, int] = {}
+        gone: Mapping[int, int] = {}
+        crowded: Mapping[int, frozenset[int]] = {}
         if missing:
-            codes, sizes, counts = self._read([owned[at] for at in missing], np.array(missing))
-            gone = {at: count for at, count in zip(missing, counts, strict=True) if count}
-            for at, (begin, end) in zip(missing, pairwise([0, *np.cumsum(sizes).tolist()]), strict=True):
-                jdk = None if at in gone else self._group.jdk
-                lists[at] = BrokerList(self._layout, codes[begin:end], jdk)
-        return Old([part for part in lists if part is not None], gone)
+            found, gone, crowded = self._read([owned[at] for at in missing], missing)
+            for at, codes in zip(missing, found, strict=True):
+                jdk = None if at in gone or at in crowded else self._group.jdk
+                lists[at] = BrokerList(self._layout, codes, jdk)
+        return Old([part for part in lists if part is not None], gone, crowded)
 
     def _if_known(self, part: Sequence[TopicPartition]) -> BrokerList | None:
         is_known = isinstance(part, BrokerList) and part.recorded_jdk == self._group.jdk and part.layout is self._layout
@@ -72,24 +78,27 @@ class Reader:
         return found
 
     def _read(
-        self, owned: Sequence[Sequence[TopicPartition]], members: NDArray[np.intp]
-    ) -> tuple[Codes, Numbers, list[int]]:
-        """Codes in order, how many are each member's, and of how many topics it owns what it does not subscribe to."""
+        self, owned: Sequence[Sequence[TopicPartition]], members: Sequence[int]
+    ) -> tuple[list[Codes], Mapping[int, int], Mapping[int, frozenset[int]]]:
+        """What these members own: codes in order; and as in `Old`, `gone` and `crowded`."""
         layout = self._with_gone(owned)
         codes = _encoded(layout, owned)
         sizes = np.fromiter(map(len, owned), dtype=np.int64, count=len(owned))
         if not len(codes):
-            return codes, sizes, [0] * len(owned)
+            return [codes] * len(owned), {}, {}
         codes, runs = _ordered(codes, sizes, layout, self._hashes(layout), self._group.jdk)
         topics = np.array([self._layout.position.get(name, -1) for name in layout.names])[runs.topics]
+        owners = np.array(members)[runs.members]
         is_kept = topics >= 0
         if self._subscribes is not None:
-            is_kept &= self._subscribes[members[runs.members], topics]
-        gone: list[int] = np.bincount(runs.members[~is_kept], minlength=len(owned)).tolist()
+            is_kept &= self._subscribes[owners, topics]
         shifts = self._layout.offsets[topics] - layout.offsets[runs.topics]
         codes = (codes + shifts.repeat(runs.sizes))[is_kept.repeat(runs.sizes)].astype(np.int32)
-        kept = np.bincount(runs.members[is_kept], runs.sizes[is_kept], minlength=len(owned))
-        return codes, kept.astype(np.int64), gone
+        kept = np.bincount(runs.members[is_kept], runs.sizes[is_kept], minlength=len(owned)).astype(np.int64)
+        bounds = pairwise([0, *np.cumsum(kept).tolist()])
+        is_hard = runs.crowded & is_kept
+        crowded = _sets(owners[is_hard].tolist(), topics[is_hard].tolist())
+        return [codes[begin:end] for begin, end in bounds], Counter(owners[~is_kept].tolist()), crowded
 
     def _hashes(self, layout: Layout) -> Hashes:
         topics = self._group.topics
@@ -106,6 +115,14 @@ class Reader:
                 counts[tp.topic] = max(counts.get(tp.topic, 0), tp.partition + 1)
         ours = dict(zip(self._layout.names, self._layout.counts.tolist(), strict=True))
         return self._layout if counts.keys() <= ours.keys() else Layout({**counts, **ours})
+
+
+def _sets(members: Sequence[int], topics: Sequence[int]) -> dict[int, frozenset[int]]:
+    """The topics of each member."""
+    found: dict[int, set[int]] = {}
+    for member, topic in zip(members, topics, strict=True):
+        found.setdefault(member, set()).add(topic)
+    return {member: frozenset(them) for member, them in found.items()}
 
 
 def _encoded(layout: Layout, owned: Sequence[Sequence[TopicPartition]]) -> Codes:
@@ -138,8 +155,9 @@ def _ordered(codes: Codes, sizes: Numbers, layout: Layout, hashes: Hashes, jdk: 
     """The codes as maps of sets list them, and the runs in which they then stand."""
     codes, runs = _grouped(codes, sizes, layout)
     numbers = codes - layout.offsets[runs.topics].astype(np.int32).repeat(runs.sizes)
-    order = segment_orders(numbers, runs.starts, jdk)
-    codes = codes if order is None else codes[order]
+    found = segment_orders(numbers, runs.starts, jdk)
+    codes = codes if found.positions is None else codes[found.positions]
+    runs.crowded[list(found.crowded)] = True
     moved = runs.map_order(hashes, len(sizes))
     if moved is None:
         return codes, runs
@@ -165,7 +183,7 @@ def _first_of_equals(keys: NDArray[np.int64]) -> NDArray[np.intp] | None:
 
 
 class Runs:
-    """Stretches of one topic in one member's list."""
+    """Stretches of one topic in one member's list; `crowded`: those known to crowd a bucket of their set."""
 
     def __init__(self, topics: NDArray[np.int32], members: NDArray[np.intp]) -> None:
         is_new = (topics[1:] != topics[:-1]) | (members[1:] != members[:-1])
@@ -173,11 +191,13 @@ class Runs:
         self.sizes = np.diff(self.starts, append=len(topics))
         self.topics = topics[self.starts]
         self.members = members[self.starts]
+        self.crowded = np.zeros(len(self.starts), dtype=np.bool_)
 
     def moved(self, order: NDArray[np.intp]) -> "Runs":
         """The runs in that order, behind one another."""
         made = copy(self)
         made.sizes, made.topics, made.members = self.sizes[order], self.topics[order], self.members[order]
+        made.crowded = self.crowded[order]
         made.starts = np.cumsum(made.sizes) - made.sizes
         return made
 

@@ -4,23 +4,26 @@ import numpy as np
 
 from assignors.javahash import INTEGERS, JavaHashMap, JavaHashSet, Keys
 from assignors.layout import Codes
-from assignors.uniform_fill import Filler, copied_capacity
+from assignors.uniform_fill import Filler, Topics, copied_capacity
 
 
 class Replay:
     """The deep copy of a member's old map of sets, and what happens to it. Topics are positions in the layout.
 
-    `gone`: of how many topics more the old map had something. Sets stay arrays until they change. Only where topic ids
-    do not crowd: of ids in one crowded bucket it does not know the order.
+    `gone`: of how many topics more the old map had something. `crowded`: the topics whose old sets are crowded; the
+    others stay arrays until they change. Only where topic ids do not crowd: of ids in one crowded bucket it does not
+    know the order.
     """
 
-    def __init__(self, filler: Filler, old: Codes, gone: int) -> None:
+    def __init__(self, filler: Filler, old: Codes, gone: int, crowded: Topics) -> None:
         self._filler = filler
         keys: Keys[int] = Keys(filler.hashes.tolist().__getitem__)
         runs = filler.runs(old)
         self._sets: JavaHashMap[int, Codes | JavaHashSet[int]] = JavaHashMap(keys, copied_capacity(len(runs) + gone))
         for topic, begin, end in runs:
             self._sets[topic] = old[begin:end]
+        for topic in crowded:
+            self._exact(topic)
 
     def add(self, code: int) -> None:
         """A partition comes."""

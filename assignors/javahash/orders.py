@@ -5,6 +5,7 @@ one does, an exact map decides instead.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -38,6 +39,11 @@ def put_order(
         return plain_order(hashes, capacity)
     except CrowdedError:
         return _exact_order(hashes, capacity, order_of)
+
+
+def number_order(numbers: NDArray[np.int32], capacity: int = DEFAULT_CAPACITY) -> Positions:
+    """`put_order` of distinct Integers."""
+    return put_order(numbers, capacity, lambda position: int(numbers[position]))
 
 
 class CrowdedError(Exception):
@@ -148,28 +154,44 @@ def string_order(texts: tuple[str, ...], capacity: int = DEFAULT_CAPACITY) -> tu
     return tuple(order.tolist())
 
 
-def segment_orders(
-    numbers: NDArray[np.int32], starts: NDArray[np.int64], jdk: int = NEWEST_RULE_JDK
-) -> Positions | None:
+@dataclass(frozen=True, slots=True)
+class SegmentOrders:
+    """How many sets iterate: positions (None: as they stood already), and the segments in which a bucket is crowded.
+
+    What is in a crowded segment may come back in another order from every copy of its set.
+    """
+
+    positions: Positions | None
+    crowded: tuple[int, ...] = ()
+
+
+def segment_orders(numbers: NDArray[np.int32], starts: NDArray[np.int64], jdk: int = NEWEST_RULE_JDK) -> SegmentOrders:
     """The order in which many `new HashSet(list of Integer)` iterate, one set per segment, all at once.
 
-    `numbers`: the lists behind one another, each without duplicates; `starts`: where each begins. Returns positions
-    into `numbers`; None when they stand in that order already. CrowdedError where a bucket gets crowded.
+    `numbers`: the lists behind one another, each without duplicates; `starts`: where each begins. Positions are those
+    in `numbers`.
     """
     sizes = np.diff(starts, append=len(numbers))
     largest = int(sizes.max(initial=0))
     if largest <= 1:
-        return None
+        return SegmentOrders(None)
     capacities = set_capacities(sizes, jdk)
     offsets = np.cumsum(capacities) - capacities
     keys = (spread_all(numbers).astype(np.int64) & np.repeat(capacities - 1, sizes)) + np.repeat(offsets, sizes)
     in_order = bool((keys[1:] >= keys[:-1]).all())
     order = None if in_order else np.argsort(keys, kind="stable")
-    if largest > CROWDED:
-        ordered = keys if order is None else keys[order]
-        if (ordered[CROWDED:] == ordered[:-CROWDED]).any():
-            raise CrowdedError
-    return order
+    if largest <= CROWDED:
+        return SegmentOrders(order)
+    ordered = keys if order is None else keys[order]
+    full = ordered[CROWDED:][ordered[CROWDED:] == ordered[:-CROWDED]]
+    if not len(full):
+        return SegmentOrders(order)
+    crowded = np.unique(np.searchsorted(offsets, full, side="right") - 1)
+    order = np.arange(len(numbers)) if order is None else order
+    for segment in crowded.tolist():
+        begin, end = int(starts[segment]), int(starts[segment] + sizes[segment])
+        order[begin:end] = begin + number_order(numbers[begin:end], int(capacities[segment]))
+    return SegmentOrders(order, tuple(crowded.tolist()))
 
 
 def set_capacities(sizes: NDArray[np.int64], jdk: int) -> NDArray[np.int64]:

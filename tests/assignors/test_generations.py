@@ -20,6 +20,7 @@ from assignors.events import (
 from assignors.moves import MoveKind
 from tests.oracle.client_assignors import NAMES, JavaAssignors
 from tests.oracle.client_groups import JavaGroup
+from tests.oracle.generations import drive
 from tests.support.scenes import join, member, plans, scenario
 
 EAGER = ("range", "roundrobin", "sticky")
@@ -146,17 +147,5 @@ def test_ten_steps_equal_those_of_clients_with_javas_classes(
     made = assignors.fold(scenario(name, start, *steps, topics="t:7 u:5 v:3"))
     java = JavaGroup(JavaAssignors(), name, made[0].topics, start)
     for action in steps:
-        _drive(java, action)
+        drive(java, action)
     assert [{who: list(held) for who, held in one.after.by_member.items()} for one in made] == java.plans
-
-
-def _drive(java: JavaGroup, action: Action) -> None:
-    match action:
-        case Join(joining):
-            java.join(joining)
-        case Leave(member_id):
-            java.leave(member_id)
-        case AddPartitions(topic, partitions):
-            java.grow(topic, partitions)
-        case Subscribe(member_id, topics):
-            java.subscribe(member_id, topics)

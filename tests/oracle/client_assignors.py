@@ -4,14 +4,10 @@ Subscriptions go to Java as the bytes of Kafka's consumer protocol, and plans co
 case instead of hundreds. An assignor is made anew for each case, because it remembers the highest generation.
 """
 
-import random
 import re
 import struct
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import count
 from typing import Any
 
 import jpype
@@ -20,6 +16,7 @@ import assignors
 from assignors.model import AssignorError, Group, Member, Topic, TopicPartition
 from assignors.sticky.user_data import encode
 from tests.oracle.client_cases import draw
+from tests.oracle.tally import Checked, generator
 
 CLASSES = {
     "range": "org.apache.kafka.clients.consumer.RangeAssignor",
@@ -130,64 +127,24 @@ def ours(name: str, group: Group) -> Result:
     return {member: list(partitions) for member, partitions in plan.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A group for which the two differ."""
-
-    number: int
-    assignor: str
-    group: Group
-    ours: Result
-    java: Result
-
-
-@dataclass(slots=True)
-class Tally:
-    """What a run has seen: cases by assignor and outcome; `livelocks` are those that Java was spared."""
-
-    cases: int = 0
-    livelocks: int = 0
-    refused: int = 0
-
-
 def compare(java: JavaAssignors, name: str, group: Group, cluster: Any = None) -> tuple[Result, Result]:
     """Ours and Java's. Where ours says that Java would never return, Java is not asked."""
     mine = ours(name, group)
     return mine, mine if mine == LIVELOCK else java.assign(name, group, cluster)
 
 
-def run(
-    seed: int,
-    *,
-    cases: int | None = None,
-    seconds: float | None = None,
-    generate: Callable[[random.Random], Group] = draw,
-    names: Sequence[str] = NAMES,
-) -> tuple[Tally, list[Difference]]:
-    """Random groups through all four assignors, until so many calls are made or so much time has passed.
+class ClientOracle:
+    """Random groups through all four assignors. The JVM must run."""
 
-    A case is one call. The JVM must run. Each group has a generator of its own, seeded by the seed and its number, so
-    that a difference can be looked at again: `generate(random.Random(f"{seed}/{number}"))`.
-    """
-    java = JavaAssignors()
-    tally, differences = Tally(), []
-    end = None if seconds is None else time.monotonic() + seconds
-    for number in count():
-        if (cases is not None and tally.cases >= cases) or (end is not None and time.monotonic() >= end):
-            return tally, differences
-        group = generate(random.Random(f"{seed}/{number}"))
-        differences += _differences(java, number, group, names, tally)
-    raise AssertionError("the numbers came to an end")
+    def __init__(self) -> None:
+        self._java = JavaAssignors()
 
-
-def _differences(
-    java: JavaAssignors, number: int, group: Group, names: Sequence[str], tally: Tally
-) -> Iterator[Difference]:
-    cluster = java.cluster(group.topics)
-    for name in names:
-        mine, theirs = compare(java, name, group, cluster)
-        tally.cases += 1
-        tally.livelocks += mine == LIVELOCK
-        tally.refused += isinstance(theirs, str)
-        if mine != theirs:
-            yield Difference(number, name, group, mine, theirs)
+    def __call__(self, seed: int, number: int) -> Iterator[Checked]:
+        """One group: a case for each assignor, but none where Java must be spared."""
+        group = draw(generator(seed, number))
+        cluster = self._java.cluster(group.topics)
+        for name in NAMES:
+            mine, theirs = compare(self._java, name, group, cluster)
+            if mine != LIVELOCK:
+                difference = "" if mine == theirs else f"{group}\nours: {mine}\nJava: {theirs}"
+                yield Checked(name, difference, refused=isinstance(theirs, str))

@@ -11,6 +11,7 @@ import jpype
 
 from assignors.javahash import INTEGERS, STRINGS, TOPIC_PARTITIONS, UUIDS, JavaHashMap, Keys
 from assignors.model import TopicPartition
+from tests.oracle.tally import Checked, generator
 
 
 @dataclass(frozen=True)
@@ -95,21 +96,27 @@ def _signed(long: int) -> Any:
     return jpype.JLong(long - 2**64 if long >= 2**63 else long)
 
 
-def sequences(cases: int, seed: int) -> Iterator[tuple[Family, int | None, list[tuple[str, Any]]]]:
-    """Random sequences of operations: the kind of keys, the initial capacity, and (operation, key) in turn."""
-    r = random.Random(seed)
-    kinds = families()
-    for _ in range(cases):
-        family = r.choice(kinds)
-        pool = list(dict.fromkeys(family.draw(r)))
-        weights = r.choice([(10, 0, 0, 0), (0, 10, 0, 0), (6, 3, 2, 1), (5, 5, 5, 0), (4, 1, 4, 4)])
-        operations = r.choices(("put", "compute", "remove", "iterator"), weights, k=r.randrange(1, 3 * len(pool) + 2))
-        yield family, r.choice((None, None, 0, 1, 3, 12, 64, 100)), [(name, r.choice(pool)) for name in operations]
+Operations = tuple[Family, int | None, list[tuple[str, Any]]]
 
 
-def differences(cases: int, seed: int) -> list[str]:
-    """What Java and the model disagree on; empty when they are equal after every sequence."""
-    return [text for text in (compare(*sequence) for sequence in sequences(cases, seed)) if text]
+def sequence(r: random.Random, kinds: Sequence[Family]) -> Operations:
+    """Random operations on one map: the kind of keys, the initial capacity, and (operation, key) in turn."""
+    family = r.choice(kinds)
+    pool = list(dict.fromkeys(family.draw(r)))
+    weights = r.choice([(10, 0, 0, 0), (0, 10, 0, 0), (6, 3, 2, 1), (5, 5, 5, 0), (4, 1, 4, 4)])
+    operations = r.choices(("put", "compute", "remove", "iterator"), weights, k=r.randrange(1, 3 * len(pool) + 2))
+    return family, r.choice((None, None, 0, 1, 3, 12, 64, 100)), [(name, r.choice(pool)) for name in operations]
+
+
+class MapOracle:
+    """Java's `HashMap` and ours after random operations. The JVM must run."""
+
+    def __init__(self) -> None:
+        self._kinds = families()
+
+    def __call__(self, seed: int, number: int) -> Iterator[Checked]:
+        """One sequence of operations."""
+        yield Checked("java maps", compare(*sequence(generator(seed, number), self._kinds)))
 
 
 def compare(family: Family, initial: int | None, operations: Sequence[tuple[str, Any]]) -> str:

@@ -6,8 +6,7 @@ occur: nothing on the broker's side asks for racks.
 """
 
 import re
-import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 from uuid import UUID
@@ -19,7 +18,8 @@ from assignors.server_range import ServerRangeAssignor
 from assignors.share_simple import ShareSimpleAssignor
 from assignors.topic_ids import kafka_text, topic_uuid
 from assignors.uniform import UniformAssignor
-from tests.oracle.server_groups import chains
+from tests.oracle.server_groups import Chain
+from tests.oracle.tally import Checked, generator
 
 Plan = dict[str, list[TopicPartition]]
 _GROUP = "org.apache.kafka.coordinator.group."
@@ -28,6 +28,7 @@ CLASSES = {
     "server-range": _GROUP + "assignor.RangeAssignor",
     "share-simple": _GROUP + "assignor.SimpleAssignor",
 }
+LARGE = {"uniform": 0.04, "server-range": 0.01}  # so often are groups large
 _MEMBER = re.compile(r"(?:\{|, )([^=,{}]+)=MemberAssignment\(partitions=\{(.*?)\}\)")
 _TOPIC = re.compile(r"([\w-]{22})=(?:\[(.*?)\]|RangeSet\(from=(\d+) \(inclusive\), to=(\d+) \(exclusive\)\))")
 
@@ -205,9 +206,6 @@ def java_integers(numbers: Iterable[int]) -> Any:
     return _class("java.util.Arrays").asList([_integer(number) for number in numbers])
 
 
-Difference = tuple[str, Group, Plan | str, Plan | str]
-
-
 def jdk() -> int:
     """The version of the Java that runs here."""
     return int(_class("java.lang.Runtime").version().feature())
@@ -220,26 +218,20 @@ def our_assignors() -> Mapping[str, Assignor]:
     return {one.name: one for one in ours}
 
 
-def run(cases: int | None = None, seed: int = 0, seconds: float | None = None) -> tuple[int, list[Difference]]:
-    """Compare so many plans, or for so long: how many were compared, and (assignor, group, Java's, ours) that differ.
-
-    The JVM must run.
-    """
-    ends_at = None if seconds is None else time.monotonic() + seconds
-    done, found = 0, []
-    for number, chain in enumerate(chains(seed)):
-        name = list(CLASSES)[number % len(CLASSES)]
-        for _ in range(chain.steps):
-            theirs, ours = java_plan(name, chain.group), our_plan(name, chain.group)
-            done += 1
-            if not same(theirs, ours):
-                found.append((name, chain.group, theirs, shown(ours)))
-            if isinstance(ours, str) or isinstance(theirs, str):
-                break
-            chain.go_on(ours.by_member)
-        if (cases is not None and done >= cases) or (ends_at is not None and time.monotonic() >= ends_at):
-            return done, found
-    raise AssertionError("chains never end")
+def check(seed: int, number: int) -> Iterator[Checked]:
+    """A few plans of one group in the course of its life, by one of the assignors. The JVM must run."""
+    name = list(CLASSES)[number % len(CLASSES)]
+    chain = Chain(generator(seed, number), LARGE.get(name, 0.0))
+    for step in range(chain.steps):
+        theirs, ours = java_plan(name, chain.group), our_plan(name, chain.group)
+        is_refused = isinstance(theirs, str)
+        if same(theirs, ours):
+            yield Checked(name, refused=is_refused)
+        else:
+            yield Checked(name, f"step {step}: {chain.group}\nours: {shown(ours)}\nJava: {theirs}", is_refused)
+        if isinstance(ours, str) or is_refused:
+            return
+        chain.go_on(ours.by_member)
 
 
 def our_plan(name: str, group: Group) -> Assignment | str:

@@ -3,31 +3,35 @@
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import count, product
 from uuid import UUID
 
 from assignors.model import Group, Member, Topic, TopicPartition
+from tests.oracle.tally import generator
+
+LARGE_COUNTS = (700, 1000, 2048, 3000)
 
 
 def chains(seed: int) -> Iterator["Chain"]:
     """Endless groups, each to be planned and changed a few times."""
-    r = random.Random(seed)
-    while True:
-        yield Chain(r)
+    return (Chain(generator(seed, number)) for number in count())
 
 
 class Chain:
     """A group in the course of its life."""
 
-    def __init__(self, r: random.Random) -> None:
+    def __init__(self, r: random.Random, large: float = 0.0) -> None:
+        """`large`: how likely there are few topics with thousands of partitions."""
         self._r = r
         self._ids = iter(member_ids(r))
         self._is_mixed = r.random() < 0.45
-        ids = topic_ids(r)
-        topics = [Topic(f"t{n}", partitions(r, len(ids)), topic_id=uuid) for n, uuid in enumerate(ids)]
+        self._is_large = r.random() < large
+        ids = topic_ids(r)[: 3 if self._is_large else None]
+        counts = [r.choice(LARGE_COUNTS) if self._is_large else partitions(r, len(ids)) for _ in ids]
+        topics = [Topic(f"t{n}", size, topic_id=uuid) for n, (size, uuid) in enumerate(zip(counts, ids, strict=True))]
         self._names = [topic.name for topic in topics] + ["unknown"] * (r.random() < 0.1)
         self._common = self._subscription()
-        members = [self._new_member() for _ in range(r.choice((1, 2, 3, 3, 5, 5, 8, 8, 13, 13, 21, 50)))]
+        members = [self._new_member() for _ in range(r.choice((1, 2, 3, 3, 5, 5, 8, 8, 13, 13, 21, 32, 50)))]
         self.group = Group("group", tuple(members), {topic.name: topic for topic in topics})
         self.steps = r.randrange(1, 5)
 
@@ -66,7 +70,7 @@ class Chain:
 
     def _grow(self) -> None:
         topic = self._r.choice(list(self.group.topics.values()))
-        grown = replace(topic, partitions=topic.partitions + self._r.randrange(1, 20))
+        grown = replace(topic, partitions=topic.partitions + self._r.randrange(1, 400 if self._is_large else 20))
         self.group = replace(self.group, topics={**self.group.topics, topic.name: grown})
 
     def _resubscribe(self) -> None:

@@ -86,14 +86,22 @@ def test_many_sets_at_once_equal_each_exact_set(jdk: int) -> None:
     lists = [r.sample(range(70_000), size) for size in (1, 12, 5, 24, 12, 1, 13, 48, 100, 3)]
     starts = np.cumsum([0, *map(len, lists[:-1])])
     numbers = np.array([number for listed in lists for number in listed], dtype=np.int32)
-    order = segment_orders(numbers, starts, jdk)
-    assert order is not None
+    found = segment_orders(numbers, starts, jdk)
+    assert found.positions is not None
+    assert found.crowded == ()
     exact = [number for listed in lists for number in JavaHashSet.copy_of(INTEGERS, listed, jdk)]
-    assert numbers[order].tolist() == exact
-    assert segment_orders(numbers[order], starts, jdk) is None
+    assert numbers[found.positions].tolist() == exact
+    assert segment_orders(numbers[found.positions], starts, jdk).positions is None
 
 
-def test_a_crowded_set_among_many_is_refused() -> None:
-    numbers = np.array([5, *range(0, 64 * 40, 64)], dtype=np.int32)
-    with pytest.raises(CrowdedError):
-        segment_orders(numbers, np.array([0, 1]))
+@pytest.mark.parametrize("jdk", [17, 21])
+def test_crowded_sets_among_many_are_named_and_solved_exactly(jdk: int) -> None:
+    r = random.Random(jdk)
+    lists = [[5], r.sample(range(0, 64 * 40, 64), 40), r.sample(range(900), 300), r.sample(range(0, 9000, 512), 9), [7]]
+    starts = np.cumsum([0, *map(len, lists[:-1])])
+    numbers = np.array([number for listed in lists for number in listed], dtype=np.int32)
+    found = segment_orders(numbers, starts, jdk)
+    assert found.positions is not None
+    assert found.crowded == (1, 3)
+    exact = [number for listed in lists for number in JavaHashSet.copy_of(INTEGERS, listed, jdk)]
+    assert numbers[found.positions].tolist() == exact
