@@ -152,7 +152,7 @@ def test_two_members_added_go_where_the_what_if_said(open_page: Open, two_more: 
 def downloaded_csv(page: Page, button: str) -> list[dict[str, str]]:
     """The rows of a file that a button offers."""
     with page.expect_download() as download:
-        page.get_by_role("button", name=button).first.click()
+        page.get_by_role("button", name=button, exact=True).click()
     return list(csv.DictReader(io.StringIO(Path(download.value.path()).read_text())))
 
 
