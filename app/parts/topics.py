@@ -6,7 +6,7 @@ import streamlit as st
 from app import formats, sentences, state, widgets
 from app.tables import topics as tables
 from app.tables.overview import MOST_ROWS
-from lag.model import Topic
+from lag.model import FOREVER, Topic
 
 MOST_OPTIONS = 5_000
 LEAD = (
@@ -143,15 +143,22 @@ def facts(frame: pd.DataFrame, name: str, topic: Topic | None) -> str:
     """The line of numbers under the headline."""
     row = frame[frame["topic"] == name].iloc[0]
     known = pd.notna(row["records"])
-    retention = formats.duration(row["retention_s"]) if pd.notna(row["retention_s"]) else ""
     parts = [
         formats.plural(topic.partitions, "partition") if topic else "deleted",
         f"{formats.plural(int(row['records']), 'record')} in the log" if known else "log size not known",
         f"{formats.rate(row['produce'])} records/s produced" if pd.notna(row["produce"]) else "produce rate not known",
-        f"retention {retention}" if retention else "retention not known or unlimited" if topic else "",
+        _retention(topic) if topic else "",
         f"{len(topic.leaderless)} without a leader" if topic and topic.leaderless else "",
     ]
     return " · ".join(part for part in parts if part)
+
+
+def _retention(topic: Topic) -> str:
+    if topic.retention_ms is None:
+        return "retention not known"
+    return (
+        "kept for ever" if topic.retention_ms == FOREVER else f"retention {formats.duration(topic.retention_ms / 1000)}"
+    )
 
 
 def _picker(page: state.Shown, chosen: str) -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 from app import formats, words
 from app.tables.overview import is_internal
 from lag.health import Health, Status
-from lag.model import ClusterSnapshot, PartitionLag, Topic
+from lag.model import FOREVER, ClusterSnapshot, PartitionLag, Topic
 from lag.offsets import PROBLEM_CODES, UNKNOWN, OffsetTable, known
 
 
@@ -168,7 +168,7 @@ def _note(topic: Topic | None) -> str:
         return "not in the cluster's metadata; only commits still name it"
     if topic.leaderless:
         return f"no leader: {formats.listing(list(topic.leaderless))}"
-    return topic.problem or ""
+    return topic.problem or ("kept for ever" if topic.retention_ms == FOREVER else "")
 
 
 def groups_of(snapshot: ClusterSnapshot, health: Health, topic: str) -> pd.DataFrame:

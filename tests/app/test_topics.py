@@ -1,6 +1,9 @@
 """The Topics page: who reads what, who is behind, and one topic partition by partition."""
 
+from dataclasses import replace
+
 import pandas as pd
+import pytest
 
 from app import state
 from app.tables import topics as tables
@@ -63,6 +66,15 @@ def test_an_unknown_topic_is_said_to_be_unknown(open_page):
     page = open_page("topics", topic="nope")
     assert not page.exception
     assert page.header[0].value == "`nope` does not exist"
+
+
+@pytest.mark.parametrize(
+    ("retention_ms", "told"), [(604_800_000, "retention 7 days"), (-1, "kept for ever"), (None, "retention not known")]
+)
+def test_retention_of_a_topic(open_page, feed, retention_ms, told):
+    topics = feed.report.snapshot.topics
+    topics["orders"] = replace(topics["orders"], retention_ms=retention_ms)
+    assert told in said(open_page("topics", topic="orders"))
 
 
 def test_readers_are_counted_from_the_offset_table_columns():
