@@ -69,7 +69,7 @@ def text_filter() -> str:
         key="q",
         bind="query-params",
         type="search",
-        live="150ms",
+        live="80ms",
         label_visibility="collapsed",
     )
     return text or ""

@@ -19,7 +19,7 @@ from lag.embedded.workload.process import KEY_ENVIRONMENT
 from lag.embedded.workload.stage import Stage
 
 PATIENCE_S = 8.0
-NICE = 5  # the broker and the dashboard come first: people watch them
+NICE = 10  # the broker and the dashboard come first: people watch them
 
 
 def main() -> None:
