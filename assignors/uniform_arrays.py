@@ -14,6 +14,7 @@ from assignors.model import Assignment, Topic, TopicPartition
 from assignors.server_arrays import Numbers, UncleanError, layout_of, topic_hashes
 from assignors.server_group import ServerGroup
 from assignors.uniform_fill import NONE, Filler
+from assignors.uniform_flat import Fills, filled_lists
 from assignors.uniform_fresh import fresh_lists
 from assignors.uniform_homogeneous import quotas
 from assignors.uniform_recorded import Old, Reader
@@ -75,10 +76,13 @@ def _free(layout: Layout, order: Numbers, owned: Sequence[Codes]) -> list[Codes]
 
 
 def _filled(filler: Filler, old: Old, room: Sequence[int], free: Codes) -> Lists:
-    begin = 0
+    begin, fills, filled = 0, Fills(), []
     for at, places in enumerate(room):
         if places > 0 or (places == 0 and at in old.gone):
             new = free[begin : begin + places]
-            old.lists[at] = filler.fill(old.lists[at].codes, new, old.gone.get(at, 0), old.crowded.get(at, NONE))
+            fills.add(old.lists[at].codes, new, old.gone.get(at, 0), old.crowded.get(at, NONE))
+            filled.append(at)
             begin += places
+    for at, made in zip(filled, filled_lists(filler, fills), strict=True):
+        old.lists[at] = made
     return old.lists

@@ -14,7 +14,7 @@ from assignors.javahash.orders import grown_capacities, set_capacities
 from assignors.layout import Codes
 from assignors.server_arrays import BrokerList, Numbers, expand
 from assignors.uniform_fill import Filler
-from assignors.uniform_flat import filled_lists
+from assignors.uniform_flat import Fills, filled_lists
 
 _MOST_PARTITIONS = 1 << 16  # beyond, Java mixes the high half of a number into its bucket
 
@@ -29,9 +29,10 @@ def fresh_lists(filler: Filler, order: Numbers, members: int) -> list[BrokerList
     sizes[members - extras :] += 1
     ends = np.cumsum(sizes)
     if int(filler.layout.counts.max()) > _MOST_PARTITIONS:
-        return filled_lists(
-            filler, np.split(expand(filler.layout.offsets[order], filler.layout.counts[order]), ends[:-1])
-        )
+        fills = Fills()
+        for row in np.split(expand(filler.layout.offsets[order], filler.layout.counts[order]), ends[:-1]):
+            fills.add(row[:0], row)
+        return filled_lists(filler, fills)
     segments = _Segments(filler, order, ends)
     jdks = segments.sort_topics(members)
     codes = segments.codes()

@@ -17,13 +17,13 @@ from assignors.model import Assignment
 from assignors.server_arrays import BrokerList, Numbers, UncleanError, layout_of, topic_hashes
 from assignors.server_group import ServerGroup, sized
 from assignors.uniform_fill import NONE, Filler
-from assignors.uniform_flat import filled_lists
+from assignors.uniform_flat import Fills, filled_lists
 from assignors.uniform_heterogeneous import ROUNDS, Loads, next_donor
 from assignors.uniform_recorded import Reader
 from assignors.uniform_replay import Replay
 
 _NOBODY = -1
-Moves = list[tuple[int, bool]]  # the code, and whether it came
+Move = tuple[int, bool]  # the code, and whether it came
 
 
 def fast_mixed_plan(group: ServerGroup) -> Assignment:
@@ -54,7 +54,7 @@ class _Mixed:
         self._sizes = np.array([len(part.codes) for part in self._old], dtype=np.int64)
         self._owners = self._claimed()
         self._members = {topic: np.flatnonzero(self._subscribes[:, topic]) for topic in self._order}
-        self._moves: dict[int, Moves] = {}
+        self._moves: dict[int, list[Move]] = {}
 
     def _claimed(self) -> NDArray[np.int32]:
         """Who owns each partition. UncleanError when two do."""
@@ -125,24 +125,31 @@ class _Mixed:
     def _in_order(self, codes: Codes, bounds: Sequence[int]) -> Sequence[BrokerList]:
         """Old and new partitions of each member, as its containers list them in the end."""
         lists = list(self._old)
-        fresh = []
+        fills, filled = Fills(), []
         for member, (begin, end) in enumerate(pairwise(bounds)):
-            if member in self._moves:
-                lists[member] = self._replayed(member, codes[begin:end], self._moves[member])
-            elif member in self._gone or (begin < end and len(lists[member].codes)):
-                gone, crowded = self._gone.get(member, 0), self._crowded.get(member, NONE)
-                lists[member] = self._filler.fill(lists[member].codes, codes[begin:end], gone, crowded)
-            elif begin < end:
-                fresh.append(member)
-        parts = [codes[bounds[member] : bounds[member + 1]] for member in fresh]
-        for member, part in zip(fresh, filled_lists(self._filler, parts), strict=True):
-            lists[member] = part
+            moves = self._moves.get(member, ())
+            if begin == end and not moves and member not in self._gone:
+                continue
+            old, gone, crowded = lists[member].codes, self._gone.get(member, 0), self._crowded.get(member, NONE)
+            came = [code for code, has_come in moves if has_come]
+            if len(came) == len(moves):
+                fills.add(old, np.append(codes[begin:end], np.array(came, dtype=np.int32)), gone, crowded)
+            elif begin == end and not came and not crowded:
+                left, emptied = self._filler.without(old, [code for code, _ in moves])
+                fills.add(left, old[:0], gone + emptied)
+            else:
+                lists[member] = self._replayed(member, codes[begin:end], moves)
+                continue
+            filled.append(member)
+        for member, made in zip(filled, filled_lists(self._filler, fills), strict=True):
+            lists[member] = made
         return lists
 
-    def _replayed(self, member: int, new: Codes, moves: Moves) -> BrokerList:
-        """The same by exact maps, for a member that partitions moved from or to for balance."""
-        crowded = self._crowded.get(member, NONE)
-        replay = Replay(self._filler, self._old[member].codes, self._gone.get(member, 0), crowded)
+    def _replayed(self, member: int, new: Codes, moves: Sequence[Move]) -> BrokerList:
+        """The same by exact maps, for a member from which partitions went and to which others came."""
+        replay = Replay(
+            self._filler, self._old[member].codes, self._gone.get(member, 0), self._crowded.get(member, NONE)
+        )
         for code in new.tolist():
             replay.add(code)
         for code, has_come in moves:

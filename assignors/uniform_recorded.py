@@ -187,7 +187,7 @@ class Runs:
 
     def __init__(self, topics: NDArray[np.int32], members: NDArray[np.intp]) -> None:
         is_new = (topics[1:] != topics[:-1]) | (members[1:] != members[:-1])
-        self.starts = np.concatenate(([0], np.flatnonzero(is_new) + 1))
+        self.starts = np.concatenate(([0], np.flatnonzero(is_new) + 1))[: len(topics)]
         self.sizes = np.diff(self.starts, append=len(topics))
         self.topics = topics[self.starts]
         self.members = members[self.starts]

@@ -75,13 +75,6 @@ def absent_order(
     return newest_first[_by_bucket(spreads[newest_first] & np.uint32(final - 1), final)]
 
 
-def few_absent_order(spreads: Sequence[int], put: int, capacity: int, ends_with_new: bool) -> list[int]:
-    """`absent_order` of fewer than eight keys, which cannot crowd; for so few NumPy is slower. Takes spread codes."""
-    mask = _absent_capacity(len(spreads), put, capacity, ends_with_new) - 1
-    newest_first = [*range(len(spreads) - 1, put - 1, -1), *range(put)]
-    return sorted(newest_first, key=lambda position: spreads[position] & mask)
-
-
 def _absent_capacity(count: int, put: int, capacity: int, ends_with_new: bool) -> int:
     final = _final_capacity(put, capacity)
     size = put

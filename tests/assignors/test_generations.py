@@ -12,7 +12,6 @@ from assignors.events import (
     AddPartitions,
     Crash,
     DeleteTopic,
-    Join,
     Leave,
     Restart,
     Subscribe,
