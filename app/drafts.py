@@ -4,11 +4,11 @@ Pure: pages hold a `Draft` per session and replace it by another one at every cl
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from assignors.events import Event, Join, Scenario
+from app.names import name_of
+from assignors.events import AddPartitions, Crash, CreateTopic, DeleteTopic, Event, Join, Leave, Scenario
 from assignors.model import Member
 
 EVERY_MS = 30_000
@@ -76,16 +76,30 @@ def everybody(scenario: Scenario) -> list[Member]:
     return [*scenario.members, *joined]
 
 
-def name_of(member: Member) -> str:
-    """What people call a member: its instance id, else its client id, else its member id."""
-    return member.instance_id or member.client_id or member.member_id
+def members_at_end(scenario: Scenario) -> list[Member]:
+    """Who is in the group after the last event."""
+    here = {member.member_id: member for member in scenario.members}
+    for event in scenario.events:
+        match event.action:
+            case Join(member=member):
+                here[member.member_id] = member
+            case Leave(member_id=gone) | Crash(member_id=gone):
+                here.pop(gone, None)
+    return list(here.values())
 
 
-def display_names(members: Iterable[Member]) -> dict[str, str]:
-    """Member id -> what people call it; where several have one name, they keep their ids."""
-    names = {member.member_id: name_of(member) for member in members}
-    times = Counter(names.values())
-    return {member_id: name if times[name] == 1 else member_id for member_id, name in names.items()}
+def topics_at_end(scenario: Scenario) -> dict[str, int]:
+    """Topics after the last event, by name, with their number of partitions."""
+    sizes = {name: topic.partitions for name, topic in scenario.topics.items()}
+    for event in scenario.events:
+        match event.action:
+            case CreateTopic(topic=topic):
+                sizes[topic.name] = topic.partitions
+            case AddPartitions(topic=name, partitions=partitions):
+                sizes[name] = partitions
+            case DeleteTopic(topic=name):
+                sizes.pop(name, None)
+    return dict(sorted(sizes.items()))
 
 
 def newcomers(scenario: Scenario, count: int, topics: tuple[str, ...], rack: str | None) -> list[Join]:

@@ -1,13 +1,16 @@
 """Sentences of the What-if and Generations pages."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
 from app import formats
-from app.drafts import everybody, name_of
+from app.charts.base import clip
+from app.drafts import everybody
+from app.names import member_names
 from app.tables import whatif as tables
 from app.tables.whatif import Outcome
+from assignors.drain import Drain
 from assignors.events import (
     AddPartitions,
     ChangeRack,
@@ -27,18 +30,20 @@ from assignors.events import (
 )
 
 MOST_NAMED = 2
+MOST_LETTERS = 32
+"""Longer names are cut in the middle: a headline with ids of 249 letters says nothing."""
 
 
 def event(its: Event, scenario: Scenario) -> str:
     """What happens, in Markdown: "`c3` joins"."""
-    names = {member.member_id: name_of(member) for member in everybody(scenario)}
+    names = member_names(everybody(scenario))
 
     def who(member_id: str) -> str:
-        return formats.code(names.get(member_id, member_id))
+        return _id(names.get(member_id, member_id))
 
     match its.action:
         case Join(member=member):
-            return f"{formats.code(name_of(member))} joins"
+            return f"{who(member.member_id)} joins"
         case Leave(member_id=member_id):
             return f"{who(member_id)} leaves"
         case Crash(member_id=member_id):
@@ -50,21 +55,25 @@ def event(its: Event, scenario: Scenario) -> str:
         case Restart(member_id=member_id):
             return f"{who(member_id)} restarts"
         case Subscribe(member_id=member_id, topics=topics):
-            return f"{who(member_id)} subscribes to {_few([formats.code(t) for t in topics]) or 'nothing'}"
+            return f"{who(member_id)} subscribes to {_few([_id(t) for t in topics]) or 'nothing'}"
         case ChangeRack(member_id=member_id, rack=rack):
-            return f"{who(member_id)} moves to {'an unknown rack' if rack is None else 'rack ' + formats.code(rack)}"
+            return f"{who(member_id)} moves to {'an unknown rack' if rack is None else 'rack ' + _id(rack)}"
         case AddPartitions(topic=topic, partitions=partitions):
-            return f"{formats.code(topic)} grows to {formats.plural(partitions, 'partition')}"
+            return f"{_id(topic)} grows to {formats.plural(partitions, 'partition')}"
         case CreateTopic(topic=topic):
-            return f"{formats.code(topic.name)} is created with {formats.plural(topic.partitions, 'partition')}"
+            return f"{_id(topic.name)} is created with {formats.plural(topic.partitions, 'partition')}"
         case DeleteTopic(topic=topic):
-            return f"{formats.code(topic)} is deleted"
+            return f"{_id(topic)} is deleted"
         case UseAssignor(assignor=assignor):
-            return f"the assignor becomes {formats.code(assignor)}"
+            return f"the assignor becomes {_id(assignor)}"
         case CoordinatorDown():
             return "the coordinator is lost"
         case _:
             return "the coordinator is back"
+
+
+def _id(name: str) -> str:
+    return formats.code(clip(name, MOST_LETTERS))
 
 
 def _few(items: Sequence[str], most: int = 3) -> str:
@@ -87,7 +96,7 @@ def conclusion(outcome: Outcome, scenario: Scenario) -> str:
     ]
     if last.unassigned:
         said.append(f"{formats.count(last.unassigned)} without an owner")
-    if (drained := _drained(outcome)) is not None:
+    if (drained := _drained(outcome, member_names(everybody(scenario)))) is not None:
         said.append(drained)
     return ", ".join(said)
 
@@ -111,14 +120,21 @@ def _happening(scenario: Scenario) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _drained(outcome: Outcome) -> str | None:
+def _drained(outcome: Outcome, names: Mapping[str, str]) -> str | None:
     before, after = outcome.generations[0].quality, outcome.generations[-1].quality
     now, then = tables.drains(before), tables.drains(after)
     if then is None:
         return None
-    said = "the lag never drains" if tables.is_never(after.drain.seconds) else f"the lag drains in {then}"
-    said = "there is no lag" if then == "now" else said
+    said = "there is no lag" if then == "now" else f"the lag drains in {then}"
+    if tables.is_never(after.drain.seconds):
+        said = f"the lag never drains: {_why_never(after.drain, names)}"
     return f"{said} (before: {now})" if now is not None and now != then else said
+
+
+def _why_never(drain: Drain, names: Mapping[str, str]) -> str:
+    if drain.member is None:
+        return formats.md(drain.reason or "")
+    return f"{_id(names.get(drain.member, drain.member))} cannot keep up"
 
 
 def table(frame: pd.DataFrame) -> str:
@@ -129,3 +145,24 @@ def table(frame: pd.DataFrame) -> str:
     best = able.loc[able["moved"].astype(int).idxmin()]
     compared = formats.plural(len(frame), "assignor")
     return f"{compared} compared; {best['assignor']} moves fewest partitions, {best['moved']}"
+
+
+def under_the_table(outcomes: Sequence[Outcome]) -> list[str]:
+    """Who cannot plan and why, each reason once, and why a drain time is a dash (Markdown)."""
+    failed: dict[str, list[str]] = {}
+    for outcome in outcomes:
+        if outcome.error is not None:
+            failed.setdefault(outcome.error, []).append(formats.code(tables.short(outcome.assignor)))
+    said = []
+    for error, names in failed.items():
+        cannot = "No assignor can" if len(names) == len(outcomes) else f"{_few(names, 8)} cannot"
+        said.append(f":red[:material/error: {cannot} plan this group:] {formats.md(error)}")
+    return [*said, *_unknown_drains(outcomes)]
+
+
+def _unknown_drains(outcomes: Sequence[Outcome]) -> list[str]:
+    """One reason is enough, and none where no lag is known."""
+    unknown = [
+        o.last.drain for o in outcomes if o.last and o.last.drain.seconds is None and "lag_records" in o.last.skews
+    ]
+    return [f"Drain time is not known: {formats.md(unknown[0].reason or '')}."] if unknown else []

@@ -4,9 +4,11 @@ URL parameters: `group` (a live group), `example`, or `scenario` (packed, as soo
 `assignor` and `gen` say what is looked at.
 """
 
+import re
 from dataclasses import replace
 from hashlib import sha256
 
+import pandas as pd
 import streamlit as st
 
 import assignors
@@ -16,12 +18,13 @@ from app.plugins import SHARE, fitting, fold_any
 from app.tables.whatif import Outcome
 from assignors.events import Event, Scenario, UseAssignor
 from assignors.model import AssignorError
-from assignors.scenario import check_bytes, examples
+from assignors.scenario import check_bytes, dump, examples, load_scenario
 from lag.errors import GroupscopeError
 from lag.live import scenario_of
 
 _DRAFT = "_draft"
 _DRAFT_URL = "_draft_url"
+_IN_LINK = "_draft_in_link"
 _PARAMETERS = ("group", "example", "scenario", "cluster")
 
 
@@ -35,7 +38,7 @@ def draft(page: state.Shown | None) -> Draft | None:
         made = _from_url(page)
         if made is None:
             return None
-        _keep(made)
+        _keep(made, in_link=True)
     kept: Draft | None = st.session_state.get(_DRAFT)
     return kept
 
@@ -44,9 +47,36 @@ def edit(changed: Draft) -> None:
     """Replace the draft; the URL then holds it whole if it is small enough."""
     packed = links.pack(changed.scenario)
     state.set_url("scenario", packed)
-    if packed is not None:
-        state.set_url("example", None)
-    _keep(changed)
+    state.set_url("example", None)
+    _keep(changed, packed is not None)
+
+
+def is_in_link() -> bool:
+    """Whether the URL says all of the draft."""
+    return bool(st.session_state.get(_IN_LINK))
+
+
+def as_file(its: Draft) -> bytes:
+    """The scenario as YAML."""
+    return dump(its.scenario).encode()
+
+
+@st.cache_resource(show_spinner=False)
+def gallery() -> pd.DataFrame:
+    """One row per bundled example: example, shows, assignor, members, partitions, events."""
+    loaded = {name: load_scenario(path) for name, path in examples().items()}
+    rows = [
+        (
+            name,
+            its.description,
+            its.assignor,
+            len(its.members),
+            sum(topic.partitions for topic in its.topics.values()),
+            len(its.events),
+        )
+        for name, its in loaded.items()
+    ]
+    return pd.DataFrame(rows, columns=["example", "shows", "assignor", "members", "partitions", "events"])
 
 
 def start(**parameters: str) -> None:
@@ -65,13 +95,15 @@ def parameters() -> dict[str, str]:
 def start_from_file(data: bytes, name: str) -> None:
     """Begin anew from an uploaded file. Raises ScenarioError."""
     scenario = check_bytes(data, name).scenario
+    packed = links.pack(scenario)
     start()
-    state.set_url("scenario", links.pack(scenario))
-    _keep(Draft(f"file:{sha256(data).hexdigest()}", scenario.name, scenario))
+    state.set_url("scenario", packed)
+    _keep(Draft(f"file:{sha256(data).hexdigest()}", scenario.name, scenario), packed is not None)
 
 
-def _keep(made: Draft) -> None:
+def _keep(made: Draft, in_link: bool) -> None:
     st.session_state[_DRAFT] = made
+    st.session_state[_IN_LINK] = in_link
     st.session_state[_DRAFT_URL] = _url()
 
 
@@ -118,10 +150,16 @@ def outcome(its: Draft, assignor: str) -> Outcome:
 
 @st.cache_resource(max_entries=48, show_spinner=False)
 def _outcome(key: str, assignor: str, _scenario: Scenario) -> Outcome:
+    scenario, first = switched(_scenario, assignor)
     try:
-        return Outcome(assignor, tuple(fold_any(*switched(_scenario, assignor))))
+        return Outcome(assignor, tuple(fold_any(scenario, first)))
     except AssignorError as error:
-        return Outcome(assignor, error=str(error))
+        return Outcome(assignor, error=_renumbered(str(error), len(scenario.events) - len(_scenario.events)))
+
+
+def _renumbered(told: str, too_many: int) -> str:
+    """The numbers of events as the viewer counts them: the change to the assignor is not one of theirs."""
+    return re.sub(r"^Event (\d+)", lambda found: f"Event {int(found[1]) - too_many}", told)
 
 
 def switched(scenario: Scenario, assignor: str) -> tuple[Scenario, str]:

@@ -9,6 +9,7 @@ from assignors import model as plan
 from assignors.events import Loads, Scenario
 from assignors.model import Group
 from lag.errors import GroupscopeError
+from lag.evidence import duration
 from lag.health import Health, PartitionHealth
 from lag.model import GroupSnapshot, GroupType, Member, PartitionLag, Topic
 
@@ -209,4 +210,6 @@ def _capacity_note(loads: Loads, health: Health) -> str:
     if loads.default_capacity_per_s is None:
         return "No member was seen to commit, so what one can process is unknown."
     rate = f"{loads.default_capacity_per_s:,.1f} records a second"
-    return f"Capacity is the highest rate of a member in the last {span_s} s, {rate}; it may be able to do more."
+    return (
+        f"Capacity is the highest rate of a member in the last {duration(span_s)}, {rate}; it may be able to do more."
+    )

@@ -41,15 +41,15 @@ def _folded(page: state.Shown | None) -> Told | None:
     outcome = state_whatif.outcome(its, state.url("assignor") or its.scenario.assignor)
     if outcome.error is not None:
         raise AssignorError(outcome.error)
-    origin = f"computed with {formats.code(tables.short(outcome.assignor))} from the scenario {formats.code(its.title)}"
+    by, of = formats.code(tables.short(outcome.assignor)), formats.code(its.title)
+    origin = f"with {by} from the scenario {of}; none of it has happened"
     return Told(outcome.generations, its.title, origin, False)
 
 
 def _observed(group: str) -> Told:
     feed = state.feed()
     seen = () if feed is None else feed.observed(group)
-    origin = f"{formats.code(group)}. {HOW_OBSERVED}"
-    return Told(seen, group, origin, True)
+    return Told(seen, group, f"of {formats.code(group)}. {HOW_OBSERVED}", True)
 
 
 def source(page: state.Shown | None, its: Told | None) -> None:
@@ -67,7 +67,7 @@ def source(page: state.Shown | None, its: Told | None) -> None:
             width=300,
             on_change=lambda: state_whatif.start(group=st.session_state["generations_group"] or ""),
         )
-        if its is not None and st.button("What if…", icon=":material/alt_route:", type="tertiary", key="to_whatif"):
+        if st.button("What if…", icon=":material/alt_route:", type="tertiary", key="to_whatif"):
             widgets.go("whatif", state_whatif.parameters())
 
 
@@ -90,6 +90,7 @@ def nothing(its: Told | None) -> None:
 
 
 def where_from(its: Told) -> None:
-    """How these generations are known."""
+    """How these generations are known: seen, or computed."""
     count = formats.plural(len(its.generations), "generation")
-    st.markdown(f":small[:gray[{count} · {its.origin}]]")
+    kind = ":blue-badge[:material/visibility: Observed]" if its.is_live else ":gray-badge[:material/function: Computed]"
+    st.markdown(f":small[{kind} :gray[{count} {its.origin}]]")

@@ -1,5 +1,6 @@
 """Movement from generation to generation: the stepper, still pictures, the step, the animation, the moves."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -7,16 +8,18 @@ import pandas as pd
 import streamlit as st
 
 from app import formats, state, widgets
-from app.charts.movement import animation as pictures
-from app.charts.movement import counts, flow, look, reading, sentences, step, stills
+from app.charts.base import clip
+from app.charts.movement import animation, counts, flow, look, reading, sentences, step, stills
 from app.charts.movement.look import Picture
 from app.charts.movement.steps import Steps
-from app.drafts import display_names
+from app.names import member_names
+from app.sentences_whatif import MOST_LETTERS
 from app.tables import whatif as tables
 from app.tables.overview import MOST_ROWS
 from assignors.generations import Generation
 
 _AT = "gen"
+BETWEEN_WORDS = re.compile(r"([\s;,:]+)")
 ALL_TOPICS = "All topics"
 LEAST_STREAMS = 20
 """Fewer moves are seen in the lanes one by one."""
@@ -24,13 +27,19 @@ LEAST_STREAMS = 20
 
 def names_of(generations: Sequence[Generation]) -> dict[str, str]:
     """What people call the members of all generations."""
-    return display_names(member for generation in generations for member in generation.members)
+    return member_names(member for generation in generations for member in generation.members)
 
 
 def steps_of(generations: Sequence[Generation], names: Mapping[str, str]) -> Steps:
     """The generations as arrays, members by the names people use."""
     steps = reading.steps_of(generations)
-    return replace(steps, members=tuple(names.get(member, member) for member in steps.members))
+    members = tuple(names.get(member, member) for member in steps.members)
+    return replace(steps, members=members, events=tuple(_readable(event, names) for event in steps.events))
+
+
+def _readable(event: str, names: Mapping[str, str]) -> str:
+    """What happened, with the names people use in place of ids, none of them longer than a headline bears."""
+    return "".join(clip(names.get(word, word), MOST_LETTERS) for word in BETWEEN_WORDS.split(event))
 
 
 def controls(generations: Sequence[Generation], steps: Steps, default: int) -> tuple[int, Steps]:
@@ -42,19 +51,23 @@ def controls(generations: Sequence[Generation], steps: Steps, default: int) -> t
     at = max(0, min(_asked(default), last))
     st.session_state[_AT] = at
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        _go("Previous", "chevron_left", "Left", at - 1, at > 0)
-        _go("Next", "chevron_right", "Right", at + 1, at < last)
         if last > 0:
-            st.select_slider(
-                "Generation",
-                range(last + 1),
-                key=_AT,
-                format_func=steps.title,
-                label_visibility="collapsed",
-                on_change=lambda: _write(st.session_state[_AT]),
-                width="stretch",
-            )
+            _stepper(steps, at, last)
         return at, _one_topic(steps)
+
+
+def _stepper(steps: Steps, at: int, last: int) -> None:
+    _go("Previous", "chevron_left", "Left", at - 1, at > 0)
+    _go("Next", "chevron_right", "Right", at + 1, at < last)
+    st.select_slider(
+        "Generation",
+        range(last + 1),
+        key=_AT,
+        format_func=steps.title,
+        label_visibility="collapsed",
+        on_change=lambda: _write(st.session_state[_AT]),
+        width="stretch",
+    )
 
 
 def _asked(default: int) -> int:
@@ -105,18 +118,6 @@ def _one_topic(steps: Steps) -> Steps:
     return steps if chosen in (None, ALL_TOPICS) else steps.topic(chosen)
 
 
-def still_pictures(steps: Steps, at: int) -> None:
-    """Generations x partitions, and members x generations."""
-    colours = state.palette()
-    left, right = st.columns([0.62, 0.38], gap="medium")
-    with left, st.container(gap="xxsmall"):
-        widgets.titled("Generation × partition", legend())
-        _draw(stills.generations_by_partitions(steps, at, colours), "still")
-    with right, st.container(gap="xxsmall"):
-        widgets.titled("Member × generation", ":gray[partitions held]")
-        _draw(counts.members_by_generations(steps, at, colours), "counts")
-
-
 def one_step(steps: Steps, at: int) -> None:
     """Who has what after this generation, and what changed."""
     before = f"{steps.names[at - 1]} → " if at else ""
@@ -125,23 +126,37 @@ def one_step(steps: Steps, at: int) -> None:
         _draw(step.one_step(steps, at, state.palette()), "step")
 
 
-def in_motion(steps: Steps, at: int) -> None:
-    """All generations as an animation, and beside it, where there is much to see, from whom to whom it went."""
-    if int(flow.streams(steps, at).sizes.sum()) < LEAST_STREAMS:
-        _animation(steps, at)
-        return
+def pictures(steps: Steps, at: int) -> None:
+    """All generations: partition by partition, still and in motion; beside them member by member.
+
+    Two columns of their own, so that a tall picture leaves no hole in the other one.
+    """
+    colours = state.palette()
     left, right = st.columns([0.62, 0.38], gap="medium")
     with left:
-        _animation(steps, at)
-    with right, st.container(gap="xxsmall"):
-        widgets.titled("From whom to whom", ":gray[partitions that moved]")
-        _draw(flow.flow(steps, at, state.palette()), "flow")
+        with st.container(gap="xxsmall"):
+            widgets.titled("Generation × partition", legend())
+            _draw(stills.generations_by_partitions(steps, at, colours), "still")
+        if len(steps) > 1:
+            _in_motion(steps, at)
+    with right:
+        with st.container(gap="xxsmall"):
+            widgets.titled("Member × generation", ":gray[partitions held]")
+            _draw(counts.members_by_generations(steps, at, colours), "counts")
+        if int(flow.streams(steps, at).sizes.sum()) >= LEAST_STREAMS:
+            _from_whom_to_whom(steps, at)
 
 
-def _animation(steps: Steps, at: int) -> None:
+def _in_motion(steps: Steps, at: int) -> None:
     with st.container(gap="xxsmall"):
         widgets.titled("In motion", ":gray[Play, or step through with the arrow keys]")
-        _draw(pictures.animation(steps, at, state.palette()), "motion")
+        _draw(animation.animation(steps, at, state.palette()), "motion")
+
+
+def _from_whom_to_whom(steps: Steps, at: int) -> None:
+    with st.container(gap="xxsmall"):
+        widgets.titled("From whom to whom", ":gray[partitions that moved]")
+        _draw(flow.flow(steps, at, state.palette()), "flow")
 
 
 def _draw(picture: Picture, key: str) -> None:
@@ -156,7 +171,6 @@ def move_table(generation: Generation, names: Mapping[str, str]) -> None:
     with st.container(gap="xxsmall"):
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             widgets.titled("Moves", f":gray[{formats.plural(len(frame), 'partition')} changed]")
-            st.space("stretch")
             widgets.downloads("moves", lambda: frame)
             _plan_download(generation, names)
         _rows(frame)
@@ -184,6 +198,7 @@ def _rows(frame: pd.DataFrame) -> None:
     st.dataframe(
         frame.head(MOST_ROWS),
         key="moves",
+        width="content",
         hide_index=True,
         row_height=widgets.ROW_PX,
         height=widgets.height(len(frame), 12),

@@ -1,6 +1,6 @@
 """One group as the Group page shows it: partitions worst first, members with their share, who owns what."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from app import formats, words
+from app.names import member_names
 from app.tables.overview import drains, sparkline
 from assignors.model import TopicPartition
 from lag.health import GroupHealth, Health, PartitionHealth, Status
@@ -83,13 +84,6 @@ def is_reconciling(member: Member, epoch: int | None) -> bool:
     return set(member.target) != set(member.assigned) or (
         member.epoch is not None and epoch is not None and member.epoch != epoch
     )
-
-
-def member_names(members: Sequence[Member]) -> dict[str, str]:
-    """Member id -> a short name: the instance id, else the client id; with the end of the member id where two agree."""
-    wanted = {m.member_id: m.instance_id or m.client_id or m.member_id for m in members}
-    seen = Counter(wanted.values())
-    return {id_: name if seen[name] == 1 else f"{name}…{id_[-4:]}" for id_, name in wanted.items()}
 
 
 def partitions(view: GroupView) -> pd.DataFrame:

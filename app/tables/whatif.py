@@ -56,9 +56,7 @@ def short(assignor: str) -> str:
 def compare(outcomes: Sequence[Outcome], names: Mapping[str, str]) -> pd.DataFrame:
     """One row per assignor, in the order given; unknown is None. `names` are what people call members."""
     measures = [key for key in MEASURES if any(o.last and key in o.last.skews for o in outcomes)]
-    return pd.DataFrame([_row(outcome, measures, names) for outcome in outcomes]).astype(
-        dict.fromkeys(("moved", "stayed", "idle", "paused", "rebalances", "unassigned"), "Int64")
-    )
+    return pd.DataFrame([_row(outcome, measures, names) for outcome in outcomes]).astype(dict.fromkeys(COUNTS, "Int64"))
 
 
 def _row(outcome: Outcome, measures: Sequence[str], names: Mapping[str, str]) -> dict[str, object]:
@@ -77,7 +75,7 @@ def _row(outcome: Outcome, measures: Sequence[str], names: Mapping[str, str]) ->
         **{f"hottest_{MEASURES[key]}": None for key in measures},
         "drains": None,
         "drain_s": None,
-        "note": outcome.error or "",
+        "error": outcome.error,
     }
     if last is None:
         return row

@@ -29,7 +29,6 @@ at, drawn = movement.controls(told.generations, steps, default=len(told.generati
 with title:
     movement.headline(steps, at)
     parts.where_from(told)
-movement.still_pictures(drawn, at)
 movement.one_step(drawn, at)
-movement.in_motion(drawn, at)
+movement.pictures(drawn, at)
 movement.move_table(told.generations[at], names)

@@ -4,7 +4,7 @@ import streamlit as st
 
 from app import formats, sentences_whatif, state, state_whatif, widgets
 from app.parts import movement
-from app.parts import whatif as parts
+from app.parts.whatif import editor, outcomes, start
 from assignors.model import AssignorError
 from lag.errors import GroupscopeError
 
@@ -17,33 +17,30 @@ except (AssignorError, GroupscopeError) as error:
     draft, refused = None, error
 with head:
     title = st.container()
-    parts.source(page, draft)
-    parts.upload_problems()
+    start.source(page, draft)
     if refused is not None:
         widgets.line(":red", "error", "This cannot be a what-if", formats.md(str(refused)))
 if draft is None:
     with title:
-        parts.nothing_chosen()
+        start.nothing_chosen()
+    with st.container(gap="xxsmall"):
+        start.gallery()
     st.stop()
 
-left, right = st.columns([0.36, 0.64], gap="medium")
+left, right = st.columns([0.33, 0.67], gap="medium")
 with left, st.container(gap="xxsmall"):
-    parts.editor(draft)
-    parts.capacity(draft)
+    editor.editor(draft)
+    editor.capacity(draft)
 with right, st.container(gap="xxsmall"):
-    found = parts.outcomes(draft)
-    parts.side_by_side(found, draft)
+    found = outcomes.outcomes(draft)
+    outcomes.side_by_side(found, draft)
 with head:
-    parts.notes(page, draft)
+    start.notes(page, draft)
 
-with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-    chosen = parts.pick(found, draft.scenario.assignor)
-    st.space("stretch")
-    parts.share(draft)
+chosen = outcomes.pick(found, draft.scenario.assignor)
 with title:
     st.header(sentences_whatif.conclusion(chosen, draft.scenario), anchor=False)
 if chosen.error is not None:
-    widgets.line(":red", "error", "Its reason", formats.md(chosen.error))
     st.stop()
 
 # -- movement of the chosen assignor
@@ -52,6 +49,5 @@ steps = movement.steps_of(chosen.generations, names)
 at, drawn = movement.controls(chosen.generations, steps, default=1)
 movement.sentence(steps, at, chosen.generations[at])
 movement.one_step(drawn, at)
-movement.still_pictures(drawn, at)
-movement.in_motion(drawn, at)
+movement.pictures(drawn, at)
 movement.move_table(chosen.generations[at], names)

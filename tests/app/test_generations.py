@@ -36,7 +36,7 @@ def test_a_live_group_shows_the_last_generation_and_how_it_is_known(open_page, f
     page = open_page("generations", group=GROUP)
     assert not page.exception
     assert title(page).startswith("Generation 9: c3 joins (rebalance 2); ")
-    assert HOW_OBSERVED in said(page)
+    assert f"Observed] :gray[3 generations of `{GROUP}`. {HOW_OBSERVED}" in said(page)
     assert list(moves(page)["to"]) == ["c3", "c3"]
 
 
@@ -61,7 +61,7 @@ def test_previous_and_next_walk_and_stop_at_the_ends(open_page, feed):
 def test_a_scenario_is_computed_and_says_so(open_page):
     page = open_page("generations", example="sticky-after-a-leave")
     assert not page.exception
-    assert "computed with `sticky` from the scenario" in said(page)
+    assert "Computed] :gray[3 generations with `sticky` from the scenario `sticky after a leave`; none" in said(page)
 
 
 def test_an_assignor_that_cannot_plan_is_told(open_page):

@@ -5,9 +5,11 @@ from dataclasses import replace
 import pytest
 
 import assignors
-from app import links, state
+from app import drafts, links, state
 from app.plugins import worked_examples
 from app.settings import Settings
+from assignors.events import ChangeRack, CreateTopic, DeleteTopic, Event, Leave, Scenario
+from assignors.model import Member, Topic
 from assignors.scenario import examples, load_scenario
 from tests.app import feeds, synthetic
 from tests.app.reading import said
@@ -25,6 +27,9 @@ def test_page_without_a_start_says_what_it_is_for(open_page):
     page = open_page("whatif")
     assert not page.exception
     assert page.header[0].value == "What moves, who idles, how fast does the lag drain?"
+    shown = page.dataframe[0].value.set_index("example")
+    assert list(shown.index) == list(examples())
+    assert tuple(shown.loc["5000-partitions", ["members", "partitions", "events"]]) == (50, 5000, 4)
 
 
 @pytest.mark.parametrize("name", [name for name in examples() if not name.startswith("100000")])
@@ -132,5 +137,91 @@ def test_a_plugin_that_fails_is_told_and_the_others_stand(open_page, name, told)
     its = with_plugins(f"tests.app.bad_plugins:{name}")
     page = open_page("whatif", its=its, example="cooperative-hand-over")
     assert not page.exception
-    assert told in table(page).loc[name, "note"]
+    assert f"`{name}` cannot plan this group:" in said(page)
+    assert told in said(page).replace("\\", "")
     assert table(page).loc["range", "moved"] == 3
+
+
+def test_an_event_on_a_member_that_never_came_is_told_once_and_can_be_undone(open_page):
+    scenario = load_scenario(examples()["cooperative-hand-over"])
+    left = replace(scenario, events=(*scenario.events, Event(60_000, Leave("c3"))))
+    page = open_page("whatif", scenario=links.pack(left))
+    before = page.header[0].value
+    page = page.button(key="whatif_drop_0").click().run()
+    assert not page.exception
+    assert page.header[0].value == "`cooperative-sticky` cannot plan this group"
+    reason = "No assignor can plan this group:] Event 1 at 60 s (leave c3): there is no member 'c3'."
+    assert said(page).replace("\\", "").count(reason) == 1
+    assert click(page, "Undo").header[0].value == before
+
+
+def test_a_member_that_left_and_a_topic_that_is_gone_are_not_offered(open_page):
+    scenario = load_scenario(examples()["cooperative-hand-over"])
+    events = (Event(1000, Leave("c1")), Event(2000, CreateTopic(Topic("new", 3))), Event(3000, DeleteTopic("orders")))
+    page = open_page("whatif", scenario=links.pack(replace(scenario, events=events)))
+    page = page.selectbox(key="whatif_what").select("A member leaves").run()
+    assert page.selectbox(key="whatif_member").options == ["c2"]
+    page = page.selectbox(key="whatif_what").select("A topic grows").run()
+    assert page.selectbox(key="whatif_topic").options == ["new"]
+
+
+def test_long_and_odd_names_are_cut_and_stay_text(open_page):
+    long, odd = "m" * 249, "**b** <i>`x`</i> $a$ :red[y] ünï"
+    members = tuple(Member(name, topics=("orders",)) for name in (long, odd))
+    scenario = Scenario("s", "range", {"orders": Topic("orders", 4)}, members, (Event(1000, Leave(long)),))
+    page = open_page("whatif", its=feeds.source(demo=feeds.HandFeed()), scenario=links.pack(scenario))
+    assert not page.exception
+    cut = "m" * 15 + "…" + "m" * 16
+    assert page.header[0].value.startswith(f"`{cut}` leaves: ")
+    assert f"Generation 2: {cut} leaves; " in said(page).replace("\\", "")
+
+
+def test_members_of_one_client_id_are_told_apart_by_the_end_of_their_id(open_page):
+    members = tuple(Member(f"app-{n}", client_id="app", topics=("orders",)) for n in ("aaaa1", "bbbb2"))
+    scenario = Scenario("s", "range", {"orders": Topic("orders", 4)}, members, (Event(1000, Leave("app-bbbb2")),))
+    page = open_page("whatif", scenario=links.pack(scenario))
+    assert page.header[0].value.startswith("`app…bbb2` leaves: ")
+    assert "Generation 2: app…bbb2 leaves; " in said(page).replace("\\", "")
+
+
+def test_a_lag_that_never_drains_names_who_cannot_keep_up(open_page):
+    page = open_page("whatif", example="hot-member")
+    assert page.header[0].value.endswith("nobody idles, the lag never drains: `small-2` cannot keep up")
+
+
+def test_an_unknown_drain_time_has_its_reason(open_page):
+    scenario = load_scenario(examples()["hot-member"])
+    page = open_page("whatif", scenario=links.pack(replace(scenario, loads=replace(scenario.loads, produced_per_s={}))))
+    assert "Drain time is not known: the produce rate of " in said(page)
+
+
+def test_an_edited_example_leaves_its_name_in_the_url_behind(open_page):
+    page = click(open_page("whatif", example="cooperative-hand-over"), "Add")
+    assert "example" not in page.query_params
+    assert links.unpack(page.query_params["scenario"]).events[-1].action.member.member_id == "c4"
+
+
+def test_events_stop_at_a_thousand(open_page):
+    scenario = load_scenario(examples()["cooperative-hand-over"])
+    events = tuple(Event(0, ChangeRack("c1", "r")) for _ in range(drafts.MOST_EVENTS))
+    page = open_page("whatif", scenario=links.pack(replace(scenario, events=events)))
+    assert not page.exception
+    assert "992 earlier events" in said(page)
+    assert page.button(key="whatif_add").disabled
+
+
+def test_a_topic_that_is_deleted_leaves_the_subscription_of_newcomers(open_page):
+    page = open_page("whatif", example="rack-aware")
+    assert page.multiselect[0].value == ["orders", "refunds"]
+    page = page.selectbox(key="whatif_what").select("A topic is deleted").run()
+    page = click(page.selectbox(key="whatif_topic").select("refunds").run(), "Add")
+    page = page.selectbox(key="whatif_what").select("Members join").run()
+    assert not page.exception
+    assert page.multiselect[0].value == ["orders"]
+
+
+def test_capacity_of_a_live_group_says_over_what_time_it_was_seen(open_page):
+    page = open_page("whatif", group="orders-enrichment")
+    assert "the highest rate of a member in the last 14 min 50 s, 120.0 records a second" in said(page).replace(
+        "\\", ""
+    )

@@ -61,7 +61,7 @@ def _lanes(steps: Steps, at: int) -> tuple[list[Lane], int]:
     """Lanes in order of members, and how many members were left out."""
     before, after = steps.before(at), steps.owners[at]
     here = steps.present[at]
-    was = steps.present[at - 1] if at else np.isin(np.arange(len(steps.members)), before)
+    was = steps.present[at - 1] if at else here | np.isin(np.arange(len(steps.members)), before)
     mine = np.flatnonzero(here | was)
     shown = _busiest(mine, before, after)
     rows = [_lane(steps, at, int(member), bool(here[member]), bool(was[member])) for member in shown]

@@ -74,3 +74,7 @@ def test_long_lanes_become_bars():
 
 def test_100_000_partitions_stay_in_the_budget():
     assert len(one_step(many(100_000, 500, 2, topics=20), 1, LIGHT).figure.to_json().encode()) < FIGURE_BYTES
+
+
+def test_nobody_joins_in_the_first_generation_that_is_known():
+    assert notes(one_step(steps("aa", there="z"), 0, LIGHT)) == ["2", "0"]

@@ -1,0 +1,205 @@
+"""What happens in a what-if: its events with undo, a form to add more, and what a member can process."""
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from app import drafts, formats, sentences_whatif, state_whatif, widgets
+from app.drafts import Draft
+from app.names import member_names
+from app.parts.group import MOST_OPTIONS
+from assignors.events import (
+    Action,
+    AddPartitions,
+    ChangeRack,
+    Crash,
+    CreateTopic,
+    DeleteTopic,
+    Leave,
+    Restart,
+    Subscribe,
+    UseAssignor,
+)
+from assignors.model import Topic
+
+LISTED_EVENTS = 8
+MOST_PARTITIONS = 100_000
+MOST_RECORDS_PER_S = 1e9
+
+
+def editor(its: Draft) -> None:
+    """The events so far, with undo, and a line to add one."""
+    events = its.scenario.events
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        widgets.titled("What happens", f":gray[{formats.plural(len(events), 'event')}]" if events else "")
+        st.space("stretch")
+        _icon("Undo", "undo", bool(its.past), lambda: state_whatif.edit(its.undo()))
+        _icon("Redo", "redo", bool(its.undone), lambda: state_whatif.edit(its.redo()))
+        _icon("Clear", "delete_sweep", bool(events), lambda: state_whatif.edit(its.with_events(())))
+    _add(its)
+    _listed(its)
+
+
+def _icon(label: str, icon: str, enabled: bool, action: Callable[[], None]) -> None:
+    st.button(
+        label,
+        icon=f":material/{icon}:",
+        type="tertiary",
+        disabled=not enabled,
+        on_click=action,
+        key=f"whatif_{label}",
+    )
+
+
+def _listed(its: Draft) -> None:
+    events = its.scenario.events
+    if not events:
+        st.markdown(":small[:gray[Nothing yet: the group stays as it is.]]")
+    first = max(0, len(events) - LISTED_EVENTS)
+    if first:
+        st.markdown(f":small[:gray[{formats.plural(first, 'earlier event')}, all of them in the file]]")
+    with st.container(gap=None):
+        for at in range(first, len(events)):
+            _event(its, at)
+
+
+def _event(its: Draft, at: int) -> None:
+    happens = its.scenario.events[at]
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        said = sentences_whatif.event(happens, its.scenario)
+        st.markdown(f":small[:gray[at {formats.duration(happens.at_ms / 1000)}] {said}]", width="content")
+        st.button(
+            "",
+            icon=":material/close:",
+            type="tertiary",
+            help="Take this event out",
+            key=f"whatif_drop_{at}",
+            on_click=lambda: state_whatif.edit(its.without(at)),
+        )
+
+
+def _add(its: Draft) -> None:
+    with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
+        what = st.selectbox("Event", list(FORMS), key="whatif_what", width=190)
+        made = FORMS[what](its)
+        full = len(its.scenario.events) + len(made or ()) > drafts.MOST_EVENTS
+        st.button(
+            "Add",
+            icon=":material/add:",
+            disabled=made is None or full,
+            help=f"A scenario has at most {drafts.MOST_EVENTS:,} events" if full else None,
+            key="whatif_add",
+            on_click=lambda: state_whatif.edit(its.then(made or ())),
+        )
+
+
+Made = Sequence[Action] | None
+
+
+def _joins(its: Draft) -> Made:
+    known = list(drafts.topics_at_end(its.scenario))
+    usual = [topic for topic in drafts.usual_topics(drafts.everybody(its.scenario)) if topic in known] or known[:1]
+    count = st.number_input("How many", 1, drafts.MOST_AT_ONCE, 1, key="whatif_count", width=90)
+    topics = st.multiselect("Subscribed to", known, default=usual, key=f"whatif_topics_{its.key}", width=200)
+    racks = sorted({member.rack for member in its.scenario.members if member.rack})
+    rack = (
+        st.selectbox("Rack", racks, index=None, key="whatif_rack", width=112, placeholder="unknown") if racks else None
+    )
+    return drafts.newcomers(its.scenario, int(count), tuple(topics), rack)
+
+
+def _member(its: Draft) -> str | None:
+    here = [member.member_id for member in drafts.members_at_end(its.scenario)[:MOST_OPTIONS]]
+    names = member_names(drafts.everybody(its.scenario))
+    chosen: str | None = st.selectbox(
+        "Member", here, key="whatif_member", width=240, format_func=lambda member: names.get(member, member)
+    )
+    return chosen
+
+
+def _topic(its: Draft) -> str | None:
+    chosen: str | None = st.selectbox("Topic", drafts.topics_at_end(its.scenario), key="whatif_topic", width=240)
+    return chosen
+
+
+def _of_member(action: Callable[[str], Action]) -> Callable[[Draft], Made]:
+    def form(its: Draft) -> Made:
+        member = _member(its)
+        return None if member is None else [action(member)]
+
+    return form
+
+
+def _grows(its: Draft) -> Made:
+    topic = _topic(its)
+    if topic is None:
+        return None
+    more = drafts.topics_at_end(its.scenario)[topic] + 1
+    most = max(more, MOST_PARTITIONS)
+    count = st.number_input("To partitions", more, most, more, key=f"whatif_grow_{topic}_{more}", width=130)
+    return [AddPartitions(topic, int(count))]
+
+
+def _subscribes(its: Draft) -> Made:
+    member = _member(its)
+    topics = st.multiselect("To", drafts.topics_at_end(its.scenario), key="whatif_subscribe", width=240)
+    return None if member is None else [Subscribe(member, tuple(topics))]
+
+
+def _moves_rack(its: Draft) -> Made:
+    member = _member(its)
+    rack = st.text_input("Rack", key="whatif_new_rack", width=120, max_chars=80)
+    return None if member is None else [ChangeRack(member, rack or None)]
+
+
+def _switches(its: Draft) -> Made:
+    names = [name for name in state_whatif.candidates(its.scenario) if ":" not in name]
+    chosen = st.selectbox("Assignor", names, key="whatif_assignor", width=190)
+    return [UseAssignor(chosen)]
+
+
+def _creates(its: Draft) -> Made:
+    name = st.text_input("Topic", key="whatif_created", width=190, max_chars=249)
+    count = st.number_input("Partitions", 1, MOST_PARTITIONS, 12, key="whatif_created_size", width=110)
+    return [CreateTopic(Topic(name, int(count)))] if name and name not in drafts.topics_at_end(its.scenario) else None
+
+
+def _deletes(its: Draft) -> Made:
+    topic = _topic(its)
+    return None if topic is None else [DeleteTopic(topic)]
+
+
+FORMS: dict[str, Callable[[Draft], Made]] = {
+    "Members join": _joins,
+    "A member leaves": _of_member(Leave),
+    "A member crashes": _of_member(Crash),
+    "A member restarts": _of_member(Restart),
+    "A topic grows": _grows,
+    "The assignor changes": _switches,
+    "A subscription changes": _subscribes,
+    "A rack changes": _moves_rack,
+    "A topic is created": _creates,
+    "A topic is deleted": _deletes,
+}
+
+
+def capacity(its: Draft) -> None:
+    """How much a member can process: the drain times depend on it."""
+    known = its.scenario.loads.default_capacity_per_s
+    named = len(its.scenario.loads.capacity_per_s)
+    key = f"whatif_capacity_{its.key}"
+    st.number_input(
+        "Other members can process, records/s" if named else "A member can process, records/s",
+        min_value=0.0,
+        max_value=MOST_RECORDS_PER_S,
+        value=known,
+        format="%.0f" if known is None or known >= 10 else "%.2f",
+        placeholder="unknown",
+        step=None,
+        key=key,
+        width=260,
+        help="Drain times are lag / (capacity - produced), the slowest member's. Of a live group this begins as the "
+        "highest rate at which a member was seen to commit; it may be able to do more."
+        + (f" The scenario says it of {formats.plural(named, 'member')} by name." if named else ""),
+        on_change=lambda: state_whatif.edit(its.with_capacity(st.session_state[key])),
+    )

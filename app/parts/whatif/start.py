@@ -1,0 +1,225 @@
+"""Where a what-if starts: a live group, a bundled example, a file or a link."""
+
+import streamlit as st
+
+from app import formats, state, state_whatif, widgets
+from app.drafts import Draft
+from app.parts.group import MOST_OPTIONS
+from assignors.scenario import ScenarioError, examples
+from lag.changes import changes
+from lag.live import revision
+
+MOST_UPLOAD_MB = 2
+MOST_CHANGES = 3
+LIVE, EXAMPLE, FILE = "Live group", "Example", "File"
+_KIND, _KIND_OF, _WRONG = "whatif_kind", "_whatif_kind_of", "_upload_wrong"
+
+
+def source(page: state.Shown | None, its: Draft | None) -> None:
+    """Choose a live group, a bundled example or a file; take what is there along."""
+    _follow(its)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        kind = st.segmented_control("Start from", [LIVE, EXAMPLE, FILE], key=_KIND, label_visibility="collapsed")
+        if kind is None:
+            st.markdown(f":small[:gray[from a link:] {formats.md(its.title if its else '')}]", width="content")
+        else:
+            {LIVE: _live, EXAMPLE: _example, FILE: _file}[kind](page, its)
+        st.space("stretch")
+        if its is not None:
+            _take_along(its)
+    if kind == FILE:
+        _upload_problems()
+
+
+def _follow(its: Draft | None) -> None:
+    """Another start, wherever it came from, shows where that is; until then the choice is the viewer's."""
+    begun = its.key if its else None
+    if _KIND not in st.session_state or st.session_state.get(_KIND_OF) != begun:
+        st.session_state[_KIND], st.session_state[_KIND_OF] = _kind(its), begun
+
+
+def _kind(its: Draft | None) -> str | None:
+    if its is None or its.group_id is not None:
+        return LIVE
+    return {"example": EXAMPLE, "file": FILE}.get(its.key.partition(":")[0])
+
+
+def _live(page: state.Shown | None, its: Draft | None) -> None:
+    frame = None if page is None else state.overview(page).frame
+    options = [] if frame is None else sorted(frame["group"][~frame["hidden"]].head(MOST_OPTIONS))
+    st.session_state["whatif_group"] = its.group_id if its and its.group_id in options else None
+    st.selectbox(
+        "Group",
+        options,
+        key="whatif_group",
+        placeholder="Choose a group" if options else "No group is known yet",
+        label_visibility="collapsed",
+        width=300,
+        on_change=lambda: state_whatif.start(group=st.session_state["whatif_group"] or ""),
+    )
+
+
+def _example(page: state.Shown | None, its: Draft | None) -> None:
+    named = its.key.removeprefix("example:") if its and its.key.startswith("example:") else None
+    st.session_state["whatif_example"] = named
+    st.selectbox(
+        "Example",
+        list(examples()),
+        key="whatif_example",
+        placeholder="Choose an example",
+        format_func=lambda name: name.replace("-", " "),
+        label_visibility="collapsed",
+        width=300,
+        on_change=lambda: state_whatif.start(example=st.session_state["whatif_example"] or ""),
+    )
+
+
+def _file(page: state.Shown | None, its: Draft | None) -> None:
+    st.file_uploader(
+        "Scenario file",
+        type=["yaml", "yml", "json"],
+        max_upload_size=MOST_UPLOAD_MB,
+        key="whatif_file",
+        label_visibility="collapsed",
+        width=420,
+        on_change=_upload,
+    )
+
+
+def _upload() -> None:
+    sent = st.session_state["whatif_file"]
+    st.session_state.pop(_WRONG, None)
+    if sent is None:
+        return
+    try:
+        state_whatif.start_from_file(sent.getvalue(), sent.name)
+    except ScenarioError as error:
+        st.session_state[_WRONG] = (sent.name, error.problems)
+
+
+def _upload_problems() -> None:
+    """What is wrong with the file last uploaded, line by line; what was there before it stays."""
+    if (wrong := st.session_state.get(_WRONG)) is None:
+        return
+    name, problems = wrong
+    found = formats.plural(len(problems), "problem")
+    with st.container(gap="xxsmall"):
+        widgets.line(":red", "error", f"{formats.md(name)} was not taken", f"{found}; nothing has changed")
+        for problem in problems:
+            where = f"line {problem.line}" if problem.line else "file"
+            path = f" {formats.code(problem.path)}" if problem.path else ""
+            st.markdown(f":small[**{where}**{path} {formats.md(problem.message)}]")
+
+
+def _take_along(its: Draft) -> None:
+    """Step through it under Generations; the scenario as a file, and as a link when it is small."""
+    in_link = state_whatif.is_in_link()
+    if st.button(
+        "Generations",
+        icon=":material/timeline:",
+        type="tertiary",
+        key="whatif_to_generations",
+        disabled=not in_link,
+        help="The same, step by step" if in_link else "This scenario is too large for a link to another page",
+    ):
+        widgets.go("generations", state_whatif.parameters())
+    with st.popover("Share", icon=":material/share:", type="tertiary"):
+        _share(its, in_link)
+
+
+def _share(its: Draft, in_link: bool) -> None:
+    st.download_button(
+        "Scenario file",
+        lambda: state_whatif.as_file(its),
+        "scenario.yaml",
+        "application/yaml",
+        icon=":material/download:",
+        on_click="ignore",
+        key="whatif_download",
+    )
+    told = (
+        "Or copy the address of this page: it holds all of this."
+        if in_link
+        else "It is too large for a link: send the file."
+    )
+    st.markdown(f":small[{told}]")
+
+
+def nothing_chosen() -> None:
+    """The page without a start: what it is for."""
+    st.header("What moves, who idles, how fast does the lag drain?", anchor=False)
+    st.markdown(
+        "Choose a live group, an example or a scenario file, then add what happens: members join or leave, a topic "
+        "grows, another assignor is used. Every assignor of Kafka is run on it, with Kafka's own results."
+    )
+
+
+def gallery() -> None:
+    """The bundled examples, each with what it shows; a click opens it."""
+    frame = state_whatif.gallery()
+    widgets.titled("Examples", f":gray[{len(frame)}, bundled with groupscope]")
+    c = st.column_config
+    go = widgets.open_on_click("open_example", list(frame["example"]), "whatif", "example")
+    st.dataframe(
+        frame,
+        key="gallery",
+        hide_index=True,
+        row_height=widgets.ROW_PX,
+        height=widgets.height(len(frame)),
+        alt="The bundled examples: what each shows, its assignor, members, partitions and events",
+        column_config={
+            "example": c.ButtonColumn(
+                "\u2002Example",
+                type="tertiary",
+                key="open_example",
+                alignment="left",
+                pinned=True,
+                width=170,
+                on_click=go,
+            ),
+            "shows": c.TextColumn("What it shows", width=690),
+            "assignor": c.TextColumn("Assignor", width=130),
+            "members": widgets.integer("Members", 76),
+            "partitions": widgets.integer("Partitions", 84),
+            "events": widgets.integer("Events", 64),
+        },
+    )
+
+
+# -- notes -------------------------------------------------------------------------------------------------------------
+
+
+def notes(page: state.Shown | None, its: Draft) -> None:
+    """What it shows, what is estimated or unknown, and whether the live group is still what this began with."""
+    if page is not None and its.group_id is not None:
+        _changed(page, its)
+    said = [its.scenario.description, *its.notes]
+    if any(said):
+        widgets.note(" ".join(formats.md(note) for note in said if note))
+
+
+def _changed(page: state.Shown, its: Draft) -> None:
+    group = page.report.snapshot.group(its.group_id or "")
+    if group is None:
+        widgets.line(":orange", "sync_problem", f"{formats.code(its.group_id or '')} is gone", "this is how it was")
+        return
+    if its.revision is not None and its.revision == revision(group):
+        return
+    if different := changes(its.scenario, group, page.report.snapshot.topics):
+        _offer_again(its, different)
+
+
+def _offer_again(its: Draft, different: list[str]) -> None:
+    more = " …" if len(different) > MOST_CHANGES else ""
+    said = "; ".join(map(formats.md, different[:MOST_CHANGES])) + more
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.markdown(
+            f":small[:orange[:material/sync_problem: The group has changed since this what-if began:] {said}]",
+            width="content",
+        )
+        again = f"Start again from {formats.code(its.group_id or '')} as it is now"
+        st.button("Start again", type="tertiary", icon=":material/refresh:", help=again, on_click=_again, args=(its,))
+
+
+def _again(its: Draft) -> None:
+    state_whatif.start(group=its.group_id or "")
