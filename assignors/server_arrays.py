@@ -19,15 +19,16 @@ class BrokerList(PartitionList):
     """A member's partitions, and the JDK in whose order they already are.
 
     `recorded_jdk`: on that JDK, writing the list as a record and reading it back gives the same order; None: nobody
-    has looked.
+    has looked. `recorded`: what reading it back gave when somebody did, as the coordinator keeps it in memory.
     """
 
-    __slots__ = ("recorded_jdk",)
+    __slots__ = ("recorded", "recorded_jdk")
 
     def __init__(self, layout: Layout, codes: Codes, recorded_jdk: int | None = None) -> None:
         self.layout = layout
         self.codes = codes
         self.recorded_jdk = recorded_jdk
+        self.recorded: BrokerList | None = None
 
 
 @lru_cache(maxsize=16)

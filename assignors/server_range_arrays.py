@@ -63,10 +63,10 @@ def _rows(group: ServerGroup, members: Sequence[Member], layout: Layout) -> list
     at = {names: number for number, names in enumerate(group.lists)}
     list_of = np.fromiter((at[member.topics] for member in members), dtype=np.int32, count=len(members))
     orders = [_order(group, names, layout) for names in group.lists]
-    subscribes = np.zeros((len(group.lists), len(layout.names)), dtype=np.int8)
+    subscribes = np.zeros((len(group.lists), len(layout.names)), dtype=np.int32)
     for row, order in enumerate(orders):
         subscribes[row, order] = 1
-    numbers = np.cumsum(subscribes[list_of], axis=0, dtype=np.int32)
+    numbers = _counted(subscribes, list_of)
     rows: dict[int, Codes] = {}
     for number, order in enumerate(orders):
         mine = np.flatnonzero(list_of == number)
@@ -75,6 +75,15 @@ def _rows(group: ServerGroup, members: Sequence[Member], layout: Layout) -> list
             cut = _cut(layout.counts[order], layout.offsets[order], numbers[-1, order], ranks)
             rows.update(zip(block.tolist(), cut, strict=True))
     return [rows[row] for row in range(len(members))]
+
+
+def _counted(subscribes: NDArray[np.int32], list_of: NDArray[np.int32]) -> NDArray[np.int32]:
+    """How many subscribers each topic (column) has among the first members (row). NumPy's cumsum takes much longer."""
+    numbers = np.empty((len(list_of), subscribes.shape[1]), dtype=np.int32)
+    so_far = np.zeros(subscribes.shape[1], dtype=np.int32)
+    for row, at in zip(numbers, list_of.tolist(), strict=True):
+        so_far = np.add(so_far, subscribes[at], out=row)
+    return numbers
 
 
 def _order(group: ServerGroup, names: tuple[str, ...], layout: Layout) -> NDArray[np.intp]:

@@ -1,8 +1,8 @@
 """What many members' containers list after partitions came to them, all members at once."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,11 @@ from assignors.javahash.maps import CROWDED
 from assignors.javahash.orders import number_order, set_capacities, spread_all
 from assignors.layout import Codes
 from assignors.server_arrays import BrokerList, Numbers, expand
-from assignors.uniform_fill import Filler
+from assignors.uniform_fill import NONE, Filler, Topics
 from assignors.uniform_recorded import Runs
 
+_BLOCKS = 16  # so many at least, of this size in partitions: large ones are fast, small ones save memory
+_BLOCK_SIZES = (1 << 12, 1 << 15)
 _DENSE = 8
 _DEFAULT_FROM = 7  # so many topics take the default capacity or more, and then a copied map has the order of the first
 
@@ -31,9 +33,10 @@ class Fills:
     olds: list[Codes] = field(default_factory=list)
     news: list[Codes] = field(default_factory=list)
     gone: dict[int, int] = field(default_factory=dict)
-    crowded: dict[int, frozenset[int]] = field(default_factory=dict)
+    crowded: dict[int, Topics] = field(default_factory=dict)
+    _size: int = 0
 
-    def add(self, old: Codes, new: Codes, gone: int = 0, crowded: frozenset[int] = frozenset()) -> None:
+    def add(self, old: Codes, new: Codes, gone: int = 0, crowded: Topics = NONE) -> None:
         """One member more."""
         if gone:
             self.gone[len(self.olds)] = gone
@@ -41,26 +44,40 @@ class Fills:
             self.crowded[len(self.olds)] = crowded
         self.olds.append(old)
         self.news.append(new)
+        self._size += len(old) + len(new)
+
+    def blocks(self) -> Iterator["Fills"]:
+        """The same rows in as many parts as keep memory small."""
+        least, most = _BLOCK_SIZES
+        size = min(max(self._size // _BLOCKS, least), most)
+        if 0 < self._size <= size:
+            yield self
+            return
+        block = Fills()
+        for row, (old, new) in enumerate(zip(self.olds, self.news, strict=True)):
+            block.add(old, new, self.gone.get(row, 0), self.crowded.get(row, NONE))
+            if block._size >= size:
+                yield block
+                block = Fills()
+        if block.olds:
+            yield block
 
 
 def filled_lists(filler: Filler, fills: Fills) -> list[BrokerList]:
     """What copied maps of copied sets list in the end. CrowdedError where topic ids crowd a bucket."""
-    if not any(map(len, chain(fills.olds, fills.news))):
-        return [BrokerList(filler.layout, old) for old in fills.olds]
-    return _Batch(filler, fills).lists()
+    table = filler.layout.topic_table()
+    return [made for block in fills.blocks() for made in _Batch(filler, block, table).lists()]
 
 
 class _Batch:
     """One computation. A row is a member; a run is what a row has, or gets, of one topic."""
 
-    def __init__(self, filler: Filler, fills: Fills) -> None:
+    def __init__(self, filler: Filler, fills: Fills, table: NDArray[np.int32]) -> None:
         self._filler = filler
         self._fills = fills
         self._rows = len(fills.olds)
-        table = filler.layout.topic_table()
         self._codes, self._old = _runs(fills.olds, table)
         new_codes, self._new = _runs(fills.news, table)
-        del table
         self._last_topic = np.full(self._rows, -1, dtype=np.int32)
         self._last_topic[self._new.members] = self._new.topics
         new_codes = self._find_old(new_codes)
@@ -70,7 +87,7 @@ class _Batch:
 
     def _find_old(self, new_codes: Codes) -> Codes:
         """Bring new codes of one row and topic together, and find the old run that each new run adds to (-1: none)."""
-        width = len(self._filler.layout.names)
+        width = np.int64(len(self._filler.layout.names))
         at = np.full(self._rows * width, -1, dtype=np.int32)
         keys = self._new.members * width + self._new.topics
         numbers = np.arange(len(keys), dtype=np.int32)
@@ -160,8 +177,8 @@ class _Batch:
 
 def _runs(parts: Sequence[Codes], table: NDArray[np.int32]) -> tuple[Codes, Runs]:
     """All parts behind one another, and where one topic of one part ends and the next begins."""
-    codes = np.concatenate(parts)
-    rows = np.repeat(np.arange(len(parts)), list(map(len, parts)))
+    codes = np.concatenate([table[:0], *parts])
+    rows = np.repeat(np.arange(len(parts), dtype=np.int32), list(map(len, parts)))
     return codes, Runs(table[codes], rows)
 
 
@@ -204,6 +221,8 @@ def _crowded(
 ) -> list[int]:
     """The owners whose table has more than `most` keys in a bucket, at any size from the begun one to its capacity."""
     found: set[int] = set()
+    if len(owners) <= most:
+        return []
     is_large = np.bincount(owners, minlength=len(capacities)) > most
     capacity = DEFAULT_CAPACITY
     while is_large.any() and capacity <= int(capacities[is_large].max()):

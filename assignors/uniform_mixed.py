@@ -73,7 +73,8 @@ class _Mixed:
         takers = np.concatenate([self._owners[:0], *(takers for _, takers in given)])
         del given
         ends = np.cumsum(np.bincount(takers, minlength=len(self._old)))
-        return self._in_order(codes[np.argsort(takers, kind="stable")], [0, *ends.tolist()])
+        order = np.argsort(takers.astype(np.min_scalar_type(len(self._old))), kind="stable")
+        return self._in_order(codes[order], [0, *ends.tolist()])
 
     def _hand_out(self) -> Iterator[tuple[Codes, NDArray[np.int32]]]:
         """Topic by topic the codes that nobody owned, and who takes them."""
@@ -133,7 +134,8 @@ class _Mixed:
             old, gone, crowded = lists[member].codes, self._gone.get(member, 0), self._crowded.get(member, NONE)
             came = [code for code, has_come in moves if has_come]
             if len(came) == len(moves):
-                fills.add(old, np.append(codes[begin:end], np.array(came, dtype=np.int32)), gone, crowded)
+                new = np.append(codes[begin:end], np.array(came, dtype=np.int32)) if came else codes[begin:end]
+                fills.add(old, new, gone, crowded)
             elif begin == end and not came and not crowded:
                 left, emptied = self._filler.without(old, [code for code, _ in moves])
                 fills.add(left, old[:0], gone + emptied)

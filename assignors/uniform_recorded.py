@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from itertools import chain, groupby, pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,12 +60,16 @@ class Reader:
             found, gone, crowded = self._read([owned[at] for at in missing], missing)
             for at, codes in zip(missing, found, strict=True):
                 jdk = None if at in gone or at in crowded else self._group.jdk
-                lists[at] = BrokerList(self._layout, codes, jdk)
+                lists[at] = made = BrokerList(self._layout, codes, jdk)
+                if isinstance(part := owned[at], BrokerList):
+                    part.recorded = made
         return Old([part for part in lists if part is not None], gone, crowded)
 
     def _if_known(self, part: Sequence[TopicPartition]) -> BrokerList | None:
-        is_known = isinstance(part, BrokerList) and part.recorded_jdk == self._group.jdk and part.layout is self._layout
-        return part if is_known and isinstance(part, BrokerList) else None
+        if not isinstance(part, BrokerList):
+            return None
+        known = part.recorded or part
+        return known if known.recorded_jdk == self._group.jdk and known.layout is self._layout else None
 
     def _resubscribed(self, lists: Sequence[BrokerList | None]) -> list[int]:
         """The members among these that own something of a topic to which they do not subscribe."""
@@ -185,10 +190,11 @@ def _first_of_equals(keys: NDArray[np.int64]) -> NDArray[np.intp] | None:
 class Runs:
     """Stretches of one topic in one member's list; `crowded`: those known to crowd a bucket of their set."""
 
-    def __init__(self, topics: NDArray[np.int32], members: NDArray[np.intp]) -> None:
+    def __init__(self, topics: NDArray[np.int32], members: NDArray[np.signedinteger[Any]]) -> None:
         is_new = (topics[1:] != topics[:-1]) | (members[1:] != members[:-1])
-        self.starts = np.concatenate(([0], np.flatnonzero(is_new) + 1))[: len(topics)]
-        self.sizes = np.diff(self.starts, append=len(topics))
+        bounds = np.concatenate(([0], np.flatnonzero(is_new) + 1, [len(topics)]))
+        bounds = bounds[: -1 if len(topics) == 0 else None]
+        self.starts, self.sizes = bounds[:-1], bounds[1:] - bounds[:-1]
         self.topics = topics[self.starts]
         self.members = members[self.starts]
         self.crowded = np.zeros(len(self.starts), dtype=np.bool_)

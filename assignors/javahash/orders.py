@@ -4,7 +4,7 @@ As long as no bucket gets crowded, the order is a stable sort of the keys by the
 one does, an exact map decides instead.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
