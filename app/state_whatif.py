@@ -16,11 +16,14 @@ from app import links, state
 from app.drafts import Draft
 from app.plugins import SHARE, fitting, fold_any
 from app.tables.whatif import Outcome
-from assignors.events import Event, Scenario, UseAssignor
-from assignors.model import AssignorError
+from assignors.events import AddPartitions, CreateTopic, Event, Scenario, UseAssignor
+from assignors.model import AssignorError, Topic
 from assignors.scenario import check_bytes, dump, examples, load_scenario
 from lag.errors import GroupscopeError
 from lag.live import scenario_of
+
+MOST_CELLS = 2_000_000
+"""Partitions times generations that one outcome may hold: about 40 MB, of which 16 are kept."""
 
 _DRAFT = "_draft"
 _DRAFT_URL = "_draft_url"
@@ -144,11 +147,26 @@ def from_group(page: state.Shown, group_id: str) -> Draft:
 
 def outcome(its: Draft, assignor: str) -> Outcome:
     """Where an assignor takes the draft; computed once, shared by all sessions."""
+    if (refusal := _too_large(its.scenario)) is not None:
+        return Outcome(assignor, error=refusal)
     said = repr((its.scenario.events, its.scenario.loads.default_capacity_per_s))
     return _outcome(f"{its.key}:{sha256(said.encode(errors='surrogatepass')).hexdigest()}", assignor, its.scenario)
 
 
-@st.cache_resource(max_entries=48, show_spinner=False)
+def _too_large(scenario: Scenario) -> str | None:
+    sizes = {name: topic.partitions for name, topic in scenario.topics.items()}
+    for event in scenario.events:
+        match event.action:
+            case AddPartitions(topic=name, partitions=size) | CreateTopic(topic=Topic(name=name, partitions=size)):
+                sizes[name] = max(size, sizes.get(name, 0))
+    partitions = sum(sizes.values())
+    if partitions * (len(scenario.events) + 1) <= MOST_CELLS:
+        return None
+    said = f"{partitions:,} partitions through {len(scenario.events):,} events"
+    return f"{said} are too much for a page. Take events out, or use `groupscope assign`, which has no such limit."
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
 def _outcome(key: str, assignor: str, _scenario: Scenario) -> Outcome:
     scenario, first = switched(_scenario, assignor)
     try:

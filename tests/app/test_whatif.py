@@ -8,7 +8,7 @@ import assignors
 from app import drafts, links, state
 from app.plugins import worked_examples
 from app.settings import Settings
-from assignors.events import ChangeRack, CreateTopic, DeleteTopic, Event, Leave, Scenario
+from assignors.events import AddPartitions, ChangeRack, CreateTopic, DeleteTopic, Event, Leave, Scenario
 from assignors.model import Member, Topic
 from assignors.scenario import examples, load_scenario
 from tests.app import feeds, synthetic
@@ -225,3 +225,11 @@ def test_capacity_of_a_live_group_says_over_what_time_it_was_seen(open_page):
     assert "the highest rate of a member in the last 14 min 50 s, 120.0 records a second" in said(page).replace(
         "\\", ""
     )
+
+
+def test_a_scenario_too_large_for_a_page_is_told(open_page):
+    events = tuple(Event(at, AddPartitions("t", 100_000 + at)) for at in range(1, 30))
+    scenario = Scenario("s", "range", {"t": Topic("t", 100_000)}, (Member("a", topics=("t",)),), events)
+    page = open_page("whatif", scenario=links.pack(scenario))
+    assert not page.exception
+    assert "are too much for a page" in said(page)
