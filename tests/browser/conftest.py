@@ -11,7 +11,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 import pytest
@@ -36,11 +36,12 @@ expect.set_options(timeout=30_000)
 
 
 @contextmanager
-def served(*arguments: str) -> Iterator[str]:
-    """The made-up dashboard on a free port; ended at the end."""
+def served(*arguments: str, env: Mapping[str, str] | None = None) -> Iterator[str]:
+    """The made-up dashboard on a free port, with more variables in its environment; ended at the end."""
     port = _free_port()
     command = [sys.executable, "-m", "tests.browser.synthetic_server", str(port), *arguments]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    its = {**os.environ, **(env or {})}
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=its)
     url = f"http://127.0.0.1:{port}"
     try:
         _wait_ready(url, process)

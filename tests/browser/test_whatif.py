@@ -1,0 +1,253 @@
+"""What if and Generations in a real Chromium: edit, upload, compare, step, play, download, share."""
+
+import csv
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, ViewportSize, expect
+
+import assignors
+from app.charts.movement.look import short_title
+from app.plugins import WORKED_EXAMPLES
+from assignors.moves import MoveKind
+from assignors.scenario import examples, load_scenario
+from tests.browser.conftest import DESKTOP, Open, served
+from tests.browser.test_pages import BOTH, cell, click_row, no_sideways_scroll
+
+pytestmark = pytest.mark.browser
+HAND_OVER = "cooperative-hand-over"
+COMPARED = ["cooperative-sticky", "range", "roundrobin", "sticky", "uniform", "server-range", "Weighted", "Consistent"]
+FIGURES = {
+    "step": "Generation 8: c3 joins; 2 of 6 partitions revoked.",
+    "still": "Generations 7 to 9 of 6 partitions; most changed in generation 8 (c3 joins): 2. "
+    "Marked: Generation 8: c3 joins; 2 of 6 partitions revoked.",
+    "counts": "Generation 8: 0 to 2 partitions per member, most on c1; idle: c3.",
+    "motion": "Generations 7 to 9, one after the other. Shown: Generation 8: c3 joins; 2 of 6 partitions revoked.",
+}
+
+
+@pytest.fixture(scope="module")
+def dashboard_url() -> Iterator[str]:
+    """The dashboard with the two worked examples as plugins."""
+    with served(env={"GROUPSCOPE_PLUGINS": json.dumps(WORKED_EXAMPLES)}) as url:
+        yield url
+
+
+def headline(page: Page) -> Locator:
+    return page.locator("h2")
+
+
+def figures(page: Page) -> Locator:
+    return page.locator('[role="figure"]')
+
+
+def press(page: Page, label: str) -> None:
+    page.get_by_role("button", name=label, exact=True).click()
+
+
+def choose(page: Page, box: str, option: str) -> None:
+    page.get_by_role("combobox", name=box).click()
+    page.get_by_role("option", name=option, exact=True).click()
+
+
+def first_column(page: Page, table: int = 0) -> Locator:
+    rows = page.locator('[data-testid="stDataFrame"]').nth(table).locator('canvas [role="row"]')
+    return rows.locator('[role="gridcell"]:first-child')
+
+
+def fits(page: Page, table: int = 0) -> bool:
+    """Whether all columns of a table are seen without scrolling it sideways."""
+    inside = page.locator('[data-testid="stDataFrame"]').nth(table).locator(".dvn-scroller")
+    return bool(inside.evaluate("e => e.scrollWidth <= e.clientWidth"))
+
+
+def path_of(page: Page) -> str:
+    return page.url.removeprefix(page.evaluate("location.origin"))
+
+
+@BOTH
+@pytest.mark.parametrize("where", ["whatif", "generations"])
+def test_an_example_opens_with_its_conclusion_and_figures(open_page: Open, where: str, viewport: ViewportSize) -> None:
+    page = open_page(f"/{where}?example={HAND_OVER}", viewport)
+    said = {"whatif": "c3 joins: 2 of 6 partitions move, nobody idles", "generations": FIGURES["step"].rstrip(".")}
+    expect(headline(page)).to_have_text(said[where])
+    for alt in FIGURES.values():
+        expect(page.get_by_role("figure", name=alt, exact=True)).to_be_attached()
+    expect(figures(page)).to_have_count(len(FIGURES))
+    expect(cell(page, "revoked")).to_be_attached()
+    box = headline(page).bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] < viewport["height"] / 3
+    no_sideways_scroll(page)
+
+
+def test_dark_theme_is_dark_and_complete(open_page: Open) -> None:
+    page = open_page(f"/whatif?example={HAND_OVER}", dark=True)
+    expect(figures(page)).to_have_count(len(FIGURES))
+    colour = page.locator('[data-testid="stApp"]').evaluate("e => getComputedStyle(e).backgroundColor")
+    assert colour == "rgb(20, 22, 26)"
+
+
+def test_an_uploaded_scenario_is_compared_downloaded_and_the_same(open_page: Open) -> None:
+    page = open_page("/whatif")
+    expect(cell(page, HAND_OVER)).to_be_attached()
+    page.get_by_role("radio", name="File").click()
+    page.locator('input[type="file"]').set_input_files(str(examples()[HAND_OVER]))
+    expect(headline(page)).to_have_text("c3 joins: 2 of 6 partitions move, nobody idles")
+    expect(figures(page)).to_have_count(len(FIGURES))
+    expect(first_column(page)).to_have_text(COMPARED)
+    assert fits(page)
+
+    with page.expect_download() as moves:
+        page.get_by_role("button", name="CSV", exact=True).last.click()
+    revoked = assignors.fold(load_scenario(examples()[HAND_OVER]))[1].moves.of(MoveKind.REVOKED)
+    with Path(moves.value.path()).open(newline="") as file:
+        assert list(csv.DictReader(file)) == [
+            {"topic": m.tp.topic, "partition": str(m.tp.partition), "change": "revoked", "from": m.source, "to": ""}
+            for m in revoked
+        ]
+
+    press(page, "Share")
+    with page.expect_download() as scenario:
+        press(page, "Scenario file")
+    assert load_scenario(Path(scenario.value.path()).read_text()) == load_scenario(examples()[HAND_OVER])
+    assert scenario.value.suggested_filename == "scenario.yaml"
+
+
+ALIAS = b"schema_version: 1\nname: a\ntopics: &t [{name: a, partitions: 1}]\nmembers: *t\n"
+UNKNOWN = b"schema_version: 1\nname: a\nassignor: range\ntopiks: []\n"
+REFUSED = {
+    "junk.yaml": (b"\x00\x01\xff", "line 1", "Byte 2 is not UTF-8."),
+    "alias.yaml": (ALIAS, "line 3", "Anchors (&) and aliases (*) are not allowed."),
+    "unknown.yaml": (UNKNOWN, "line 4", "The key 'topiks' is unknown. Did you mean 'topics'?"),
+    "large.yaml": (b"#" * 3_000_000, "large.yaml", "File must be 2.0MB or smaller."),
+    "scenario.txt": (b"schema_version: 1\n", "scenario.txt", "text/plain files are not allowed."),
+}
+
+
+def test_a_broken_upload_says_where_and_why_and_changes_nothing(open_page: Open) -> None:
+    page = open_page(f"/whatif?example={HAND_OVER}")
+    before = headline(page).inner_text()
+    page.get_by_role("radio", name="File").click()
+    for name, (data, where, why) in REFUSED.items():
+        page.locator('input[type="file"]').set_input_files({"name": name, "mimeType": "text/plain", "buffer": data})
+        expect(page.get_by_text(why).first).to_be_visible()
+        expect(page.get_by_text(where, exact=True).first).to_be_visible()
+        expect(headline(page)).to_have_text(before)
+    expect(page).to_have_url(re.compile(f"example={HAND_OVER}"))
+    expect(figures(page)).to_have_count(len(FIGURES))
+
+
+def test_events_are_added_undone_and_shared_by_link(open_page: Open) -> None:
+    page = open_page(f"/whatif?example={HAND_OVER}")
+    start = headline(page).inner_text()
+    press(page, "Add")
+    expect(headline(page)).to_contain_text("c3 joins, c4 joins: ")
+    expect(page).to_have_url(re.compile("scenario="))
+    edited, link = headline(page).inner_text(), path_of(page)
+
+    fresh = open_page(link)
+    expect(headline(fresh)).to_have_text(edited)
+    expect(fresh.get_by_text("from a link: cooperative hand-over")).to_be_visible()
+
+    press(page, "Undo")
+    expect(headline(page)).to_have_text(start)
+    press(page, "Redo")
+    expect(headline(page)).to_have_text(edited)
+    press(page, "Clear")
+    expect(headline(page)).to_have_text("6 partitions on 2 members, 3 each: add an event to see what moves")
+    expect(page.get_by_role("button", name="Next")).to_have_count(0)
+    page.go_back()
+    expect(headline(page)).to_have_text(edited)
+    choose(page, "Event", "A member leaves")
+    press(page, "Add")
+    expect(headline(page)).to_contain_text("c3 joins, c4 joins and 1 more event: ")
+
+
+IGNORE_ENDED_ANIMATION = "addEventListener('unhandledrejection', e => e.reason === undefined && e.preventDefault())"
+"""Plotly rejects, with no reason, the promise of an animation that Pause ends; its own buttons do not wait for it."""
+
+
+def motion_title(page: Page) -> Locator:
+    """The line above the lanes of the animation: the generation that is shown."""
+    return figures(page).filter(has=page.locator("g.updatemenu-button")).locator(".scatterlayer .textpoint text").last
+
+
+def test_steps_by_button_key_and_play(open_page: Open) -> None:
+    page = open_page("/whatif?example=100-partitions&gen=0")
+    titles = [
+        short_title(str(made.number), made.event, 30)
+        for made in assignors.fold(load_scenario(examples()["100-partitions"]))
+    ]
+    expect(page.get_by_role("button", name="Previous")).to_be_disabled()
+    expect(motion_title(page)).to_contain_text(titles[0])
+    page.get_by_role("button", name="Next").click()
+    expect(page).to_have_url(re.compile(r"gen=1\b"))
+    expect(page.get_by_text("Generation 2: c01 leaves; 10 of 100 partitions moved.", exact=True)).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    expect(page).to_have_url(re.compile(r"gen=2\b"))
+    expect(motion_title(page)).to_contain_text(titles[2])
+    page.keyboard.press("ArrowLeft")
+    expect(page).to_have_url(re.compile(r"gen=1\b"))
+    page.get_by_role("button", name="Previous").click()
+    expect(motion_title(page)).to_contain_text(titles[0])
+
+    page.evaluate(IGNORE_ENDED_ANIMATION)
+    page.locator("g.updatemenu-button", has_text="Play").click()
+    expect(motion_title(page)).not_to_contain_text(titles[0])
+    page.locator("g.updatemenu-button", has_text="Pause").click()
+    stopped = motion_title(page).inner_html()
+    page.wait_for_timeout(2_500)  # two generations of the animation
+    assert motion_title(page).inner_html() == stopped
+    assert titles[-1] not in stopped
+
+
+def test_two_members_for_a_live_group_and_on_to_its_generations(open_page: Open) -> None:
+    page = open_page("/group?group=orders-enrichment")
+    expect(page.get_by_text("Why is it so")).to_be_visible()
+    press(page, "What if…")
+    expect(headline(page)).to_have_text("12 partitions on 4 members, 0 to 3 each: add an event to see what moves")
+    expect(page.get_by_text("Capacity is the highest rate of a member in the last 14 min 50 s")).to_be_visible()
+    assert fits(page)
+    page.get_by_label("How many").fill("2")
+    page.keyboard.press("Tab")
+    press(page, "Add")
+    expect(headline(page)).to_contain_text("enrich-4 joins, enrich-5 joins: ")
+    assert fits(page)
+    choose(page, "Event", "The assignor changes")
+    page.get_by_role("radio", name="range", exact=True).click()
+    expect(page).to_have_url(re.compile("assignor=range"))
+
+    press(page, "Generations")
+    expect(headline(page)).to_contain_text("Generation ")
+    expect(page.get_by_text("Computed")).to_be_visible()
+    expect(page.get_by_text("none of it has happened")).to_be_visible()
+    press(page, "What if…")
+    expect(headline(page)).to_contain_text("enrich-4 joins, enrich-5 joins: ")
+    page.go_back()
+    expect(page.get_by_text("none of it has happened")).to_be_visible()
+
+
+def test_a_click_in_the_gallery_opens_the_example(open_page: Open) -> None:
+    page = open_page("/whatif")
+    names = list(examples())
+    expect(first_column(page)).to_have_text(names)
+    click_row(page, names.index("hot-member"))
+    expect(page).to_have_url(re.compile("example=hot-member"))
+    expect(headline(page)).to_contain_text("the lag never drains: small-2 cannot keep up")
+    assert fits(page)
+    page.go_back()
+    expect(first_column(page)).to_have_text(names)
+
+
+@pytest.mark.parametrize("name", ["5000-partitions", "100000-partitions"])
+def test_large_groups_open_whole(open_page: Open, name: str) -> None:
+    page = open_page(f"/whatif?example={name}", DESKTOP)
+    moved = re.compile(r"(298 of 5,500|3,000 of 100,000) partitions move, nobody idles")
+    expect(headline(page)).to_contain_text(moved, timeout=120_000)
+    expect(figures(page)).to_have_count(5)
+    expect(page.get_by_text("From whom to whom")).to_be_visible()
+    no_sideways_scroll(page)
