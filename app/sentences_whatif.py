@@ -28,6 +28,7 @@ from assignors.events import (
     Subscribe,
     UseAssignor,
 )
+from assignors.quality import Quality
 
 MOST_NAMED = 2
 MOST_LETTERS = 32
@@ -85,20 +86,31 @@ def conclusion(outcome: Outcome, scenario: Scenario) -> str:
     if outcome.error is not None:
         return f"{formats.code(tables.short(outcome.assignor))} cannot plan this group"
     first, last = outcome.generations[0].quality, outcome.generations[-1].quality
-    members = formats.plural(last.members, "member")
     if len(outcome.generations) == 1:
-        each = f"{tables.each(first)} each" if last.members else "nobody reads"
-        return f"{formats.plural(first.partitions, 'partition')} on {members}, {each}: add an event to see what moves"
-    moved = outcome.moved()
-    said = [
-        f"{_happening(scenario)}: {_moves(moved, outcome.rebalances(), last.partitions)}",
-        f"{formats.plural(len(last.idle_members), 'member')} idle" if last.idle_members else "nobody idles",
-    ]
+        return _nothing_moves(first, scenario)
+    partitions = max(first.partitions, last.partitions)
+    said = [f"{_happening(scenario)}: {_moves(outcome.moved(), outcome.rebalances(), partitions)}", _idle(last)]
     if last.unassigned:
         said.append(f"{formats.count(last.unassigned)} without an owner")
     if (drained := _drained(outcome, member_names(everybody(scenario)))) is not None:
         said.append(drained)
     return ", ".join(said)
+
+
+def _nothing_moves(quality: Quality, scenario: Scenario) -> str:
+    if scenario.events:
+        return f"{_happening(scenario)}: that makes no rebalance"
+    if not quality.members:
+        return "Nobody is in this group: add a member to see what it gets"
+    members = formats.plural(quality.members, "member")
+    each = f"{formats.plural(quality.partitions, 'partition')} on {members}, {tables.each(quality)} each"
+    return f"{each}: add an event to see what moves"
+
+
+def _idle(quality: Quality) -> str:
+    if not quality.members:
+        return "nobody is left"
+    return f"{formats.plural(len(quality.idle_members), 'member')} idle" if quality.idle_members else "nobody idles"
 
 
 def _moves(moved: int, rebalances: int, partitions: int) -> str:

@@ -116,9 +116,11 @@ def hottest(quality: Quality, measure: str, names: Mapping[str, str]) -> str | N
 
 
 def drains(quality: Quality) -> str | None:
-    """When the lag is gone."""
+    """When the lag is gone; None where that, or whether there is any, is not known."""
     seconds = quality.drain.seconds
-    return None if seconds is None else "now" if seconds == 0 else formats.duration(seconds)
+    if seconds == 0:
+        return "now" if "lag_records" in quality.skews else None
+    return None if seconds is None else formats.duration(seconds)
 
 
 def move_rows(generation: Generation, names: Mapping[str, str]) -> pd.DataFrame:

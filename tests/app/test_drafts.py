@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 
 from app import links
-from app.drafts import EVERY_MS, Draft, newcomers, usual_topics
-from assignors.events import Crash, Event, Leave, Scenario
+from app.drafts import EVERY_MS, Draft, members_at_end, newcomers, topics_at_end, usual_topics
+from app.names import member_names
+from assignors.events import AddPartitions, Crash, CreateTopic, DeleteTopic, Event, Join, Leave, Scenario
 from assignors.model import AssignorError, Member, Topic
 from assignors.scenario import dump, examples, load_scenario
 from tests.assignors.scenario.strategies import scenarios
@@ -82,3 +83,20 @@ def test_a_link_that_was_cut_off_is_told() -> None:
     assert packed is not None
     with pytest.raises(AssignorError, match="cannot be read"):
         links.unpack(packed[: len(packed) // 2])
+
+
+def test_who_and_what_is_there_at_the_end() -> None:
+    draft = DRAFT.then([Join(Member("c3", topics=("t",))), Leave("c1-uuid"), Crash("nobody")])
+    draft = draft.then([CreateTopic(Topic("new", 2)), AddPartitions("new", 5), DeleteTopic("t")])
+    assert [member.member_id for member in members_at_end(draft.scenario)] == ["c2-uuid", "c3"]
+    assert topics_at_end(draft.scenario) == {"new": 5}
+
+
+def test_members_are_called_by_instance_then_client_then_id() -> None:
+    members = [Member("id-1", instance_id="i"), Member("id-2", client_id="c"), Member("id-3"), Member("id-3")]
+    assert member_names(members) == {"id-1": "i", "id-2": "c", "id-3": "id-3"}
+
+
+def test_members_of_one_name_have_the_end_of_their_id_and_the_id_where_that_is_the_same() -> None:
+    members = [Member(id_, client_id="app") for id_ in ("app-0a1b", "app-ffff", "other-ffff")]
+    assert member_names(members) == {"app-0a1b": "app…0a1b", "app-ffff": "app-ffff", "other-ffff": "other-ffff"}

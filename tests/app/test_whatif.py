@@ -8,7 +8,7 @@ import assignors
 from app import drafts, links, state
 from app.plugins import worked_examples
 from app.settings import Settings
-from assignors.events import AddPartitions, ChangeRack, CreateTopic, DeleteTopic, Event, Leave, Scenario
+from assignors.events import AddPartitions, ChangeRack, CreateTopic, DeleteTopic, Event, Leave, Scenario, Subscribe
 from assignors.model import Member, Topic
 from assignors.scenario import examples, load_scenario
 from tests.app import feeds, synthetic
@@ -233,3 +233,57 @@ def test_a_scenario_too_large_for_a_page_is_told(open_page):
     page = open_page("whatif", scenario=links.pack(scenario))
     assert not page.exception
     assert "are too much for a page" in said(page)
+
+
+NOTHING_READ = (Event(1, Subscribe("c1", ())), Event(2, Subscribe("c2", ())))
+NOBODY_LEFT = (Event(1, Leave("c1")), Event(2, Leave("c2")))
+NO_TOPIC = (Event(1, DeleteTopic("orders")),)
+NOT_READ = (Event(1, CreateTopic(Topic("new", 1))),)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"events": NOTHING_READ}, "6 of 6 partitions move, 2 members idle"),
+        ({"events": NOBODY_LEFT}, "9 moves among 6 partitions in 2 rebalances, nobody is left"),
+        ({"events": NO_TOPIC}, "`orders` is deleted: none of 6 partitions moves, 2 members idle"),
+        ({"events": NOT_READ}, "`new` is created with 1 partition: that makes no rebalance"),
+        ({"events": (), "members": ()}, "Nobody is in this group: add a member to see what it gets"),
+        ({"events": (), "members": (), "topics": {}}, "Nobody is in this group: add a member to see what it gets"),
+    ],
+)
+def test_groups_with_nothing_left(open_page, changes, told):
+    scenario = replace(load_scenario(examples()["cooperative-hand-over"]), **changes)
+    page = open_page("whatif", scenario=links.pack(scenario))
+    assert not page.exception
+    assert page.header[0].value.endswith(told)
+
+
+REFUSED = {"gdpr-erasure-worker", "returns-processor", "streams-order-totals"}
+"""Not authorized, in mid-rebalance, and one that plans tasks."""
+
+
+@pytest.mark.parametrize("group", [spec.group_id for spec in synthetic.specs()])
+def test_every_live_group_opens_or_says_why_not(open_page, group):
+    page = open_page("whatif", group=group)
+    assert not page.exception
+    assert ("This cannot be a what-if" in said(page)) == (group in REFUSED)
+
+
+@pytest.mark.parametrize("name", ["ünï", "a/b", "..", "with blank"])
+def test_a_topic_that_kafka_would_not_take_cannot_be_created(open_page, name):
+    page = open_page("whatif", example="cooperative-hand-over")
+    page = page.selectbox(key="whatif_what").select("A topic is created").run()
+    page = page.text_input(key="whatif_created").input(name).run()
+    assert page.button(key="whatif_add").disabled
+    assert "A topic's name has letters of ASCII" in said(page)
+    assert not page.text_input(key="whatif_created").input("a.b-c_1").run().button(key="whatif_add").disabled
+
+
+def test_each_form_works_on_a_group_without_members_and_topics(open_page):
+    empty = Scenario("s", "range", {}, ())
+    page = open_page("whatif", scenario=links.pack(empty))
+    for form in page.selectbox(key="whatif_what").options:
+        page = page.selectbox(key="whatif_what").select(form).run()
+        assert not page.exception
+        assert page.button(key="whatif_add").disabled == (form not in {"Members join", "The assignor changes"})

@@ -1,5 +1,6 @@
 """What happens in a what-if: its events with undo, a form to add more, and what a member can process."""
 
+import re
 from collections.abc import Callable, Sequence
 
 import streamlit as st
@@ -24,7 +25,9 @@ from assignors.model import Topic
 
 LISTED_EVENTS = 8
 MOST_PARTITIONS = 100_000
-MOST_RECORDS_PER_S = 1e9
+TOPIC_NAME = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}")
+"""Kafka's rule (`org.apache.kafka.common.internals.Topic`); a scenario with another name could not be loaded again."""
+LEAST_RECORDS_PER_S, MOST_RECORDS_PER_S = 0.01, 1e9
 
 
 def editor(its: Draft) -> None:
@@ -161,6 +164,9 @@ def _switches(its: Draft) -> Made:
 def _creates(its: Draft) -> Made:
     name = st.text_input("Topic", key="whatif_created", width=190, max_chars=249)
     count = st.number_input("Partitions", 1, MOST_PARTITIONS, 12, key="whatif_created_size", width=110)
+    if name and not TOPIC_NAME.fullmatch(name):
+        widgets.note("A topic's name has letters of ASCII, digits, '.', '_' and '-'.")
+        return None
     return [CreateTopic(Topic(name, int(count)))] if name and name not in drafts.topics_at_end(its.scenario) else None
 
 
@@ -190,7 +196,7 @@ def capacity(its: Draft) -> None:
     key = f"whatif_capacity_{its.key}"
     st.number_input(
         "Other members can process, records/s" if named else "A member can process, records/s",
-        min_value=0.0,
+        min_value=LEAST_RECORDS_PER_S,
         max_value=MOST_RECORDS_PER_S,
         value=known,
         format="%.0f" if known is None or known >= 10 else "%.2f",
