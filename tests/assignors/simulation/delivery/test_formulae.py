@@ -1,0 +1,91 @@
+"""The step machine and the closed formulae agree, for every small lab and every step at which something can fail."""
+
+from collections.abc import Iterator
+from itertools import product
+
+import pytest
+
+from assignors.simulation.delivery import Failure, FailureKind, Lab, Ledger, Strategy, run
+from assignors.simulation.delivery.formulae import (
+    UNCOVERED,
+    Moment,
+    Outcome,
+    crash,
+    exception,
+    kicked,
+    moment,
+    planned_eager,
+)
+from assignors.simulation.delivery.lives import life
+from assignors.simulation.delivery.model import AUTO_COMMITTING, Kind
+
+COVERED = [strategy for strategy in Strategy if strategy not in UNCOVERED]
+
+
+def labs(strategy: Strategy) -> Iterator[Lab]:
+    """Up to 7 records in one partition or two, batches up to 4, intervals and pools up to 3."""
+    for end, batch, small in product([(0,), (4,), (7,), (2, 3)], range(1, 5), range(1, 4)):
+        yield Lab(strategy, end, (0,) * len(end), batch, small, small, small)
+
+
+def moments(lab: Lab) -> Iterator[tuple[int, Moment]]:
+    course = life(lab, lab.start, "A")
+    return ((step, moment(course[:step])) for step in range(len(course) + 1))
+
+
+def outcome(ledger: Ledger) -> Outcome:
+    assert max(ledger.processed.values(), default=0) <= 2
+    return Outcome(len(ledger.duplicated), len(ledger.lost))
+
+
+@pytest.mark.parametrize("strategy", COVERED, ids=lambda strategy: strategy.name)
+def test_crash_at_every_step_costs_what_the_formula_says(strategy: Strategy) -> None:
+    for lab in labs(strategy):
+        for step, at in moments(lab):
+            assert outcome(run(lab, Failure(FailureKind.CRASH, step))) == crash(lab, at), (lab, step)
+
+
+@pytest.mark.parametrize("strategy", COVERED, ids=lambda strategy: strategy.name)
+def test_exception_and_close_at_every_step_cost_what_the_formula_says(strategy: Strategy) -> None:
+    for lab in labs(strategy):
+        for step, at in moments(lab):
+            assert outcome(run(lab, Failure(FailureKind.EXCEPTION, step))) == exception(lab, at), (lab, step)
+
+
+@pytest.mark.parametrize(
+    "strategy", [s for s in COVERED if s is not Strategy.WORKERS_SHARED], ids=lambda strategy: strategy.name
+)
+def test_being_kicked_at_every_step_costs_what_the_formula_says(strategy: Strategy) -> None:
+    for lab in labs(strategy):
+        for step, at in moments(lab):
+            assert outcome(run(lab, Failure(FailureKind.KICKED, step))) == kicked(lab, at), (lab, step)
+
+
+@pytest.mark.parametrize("strategy", sorted(AUTO_COMMITTING), ids=lambda strategy: strategy.name)
+def test_planned_eager_rebalance_under_auto_commit_repeats_nothing(strategy: Strategy) -> None:
+    for lab in labs(strategy):
+        course = life(lab, lab.start, "A")
+        for step, _ in moments(lab):
+            poll = next((at for at in range(step, len(course)) if course[at].kind is Kind.POLL), len(course))
+            expected = planned_eager(lab, moment(course[:poll]))
+            assert expected.duplicates == 0
+            assert outcome(run(lab, Failure(FailureKind.EAGER, step))) == expected, (lab, step)
+
+
+@pytest.mark.parametrize("strategy", [Strategy.AUTO, Strategy.ASYNC], ids=lambda strategy: strategy.name)
+def test_failed_commits_before_a_crash_cost_what_the_formula_says(strategy: Strategy) -> None:
+    failing = [frozenset({0}), frozenset({1, 2})]
+    for lab, failed in product(labs(strategy), failing):
+        for step, at in moments(lab):
+            expected = crash(lab, at, failed)
+            assert outcome(run(lab, Failure(FailureKind.CRASH, step, failed))) == expected, (lab, step, failed)
+
+
+def test_the_rows_of_the_table_for_a_batch_of_five_with_three_processed() -> None:
+    assert crash(Lab(Strategy.SYNC, (5,)), Moment(1, 3, 0)) == Outcome(3, 0)
+    assert crash(Lab(Strategy.COMMIT_FIRST, (5,)), Moment(1, 3, 1)) == Outcome(0, 5 - 3)
+    assert exception(Lab(Strategy.AUTO, (5,)), Moment(1, 3, 0)) == Outcome(0, 5 - 3)
+    assert kicked(Lab(Strategy.SYNC, (5,)), Moment(1, 3, 0)) == Outcome(5, 0)
+    assert crash(Lab(Strategy.EVERY_N, (300,), (), 500), Moment(1, 250, 2)) == Outcome(250 % 100, 0)
+    assert crash(Lab(Strategy.EVERY_N_FROM_ZERO, (300,), (), 500), Moment(1, 250, 3)) == Outcome((250 - 1) % 100, 0)
+    assert crash(Lab(Strategy.EXTERNAL, (5,)), Moment(1, 3, 0)) == Outcome(0, 0)
