@@ -1,0 +1,62 @@
+"""Play actions on a partition, one step after the other."""
+
+from collections.abc import Iterable, Sequence
+
+from assignors.simulation.watermark import brokers
+from assignors.simulation.watermark.fetch import fetch
+from assignors.simulation.watermark.leader import fresh_followers, produce, wait
+from assignors.simulation.watermark.model import (
+    Action,
+    Crash,
+    Fetch,
+    PowerCut,
+    Produce,
+    Replica,
+    Restart,
+    Settings,
+    Start,
+    State,
+    Step,
+    Wait,
+    WatermarkError,
+)
+
+
+def begin(replicas: Sequence[str], settings: Settings = Settings()) -> State:  # noqa: B008 - frozen
+    """An empty partition: the first replica leads epoch 0, all are in sync."""
+    if not replicas or len(set(replicas)) < len(replicas):
+        raise WatermarkError("A partition needs at least one replica, and each only once.")
+    state = State(settings, {name: Replica() for name in replicas}, replicas[0], 0, tuple(replicas), {})
+    followers = fresh_followers(state, replicas[0])
+    return State(settings, state.replicas, replicas[0], 0, state.isr, followers)
+
+
+def step(state: State, action: Action) -> Step:
+    """The next state. Raises WatermarkError when the action cannot happen."""
+    match action:
+        case Produce():
+            after, sentence = produce(state, action)
+        case Fetch():
+            after, sentence = fetch(state, action)
+        case Wait():
+            after, sentence = wait(state, action)
+        case Restart():
+            after, sentence = brokers.restart(state, action)
+        case Crash():
+            after, sentence = brokers.crash(state, action)
+        case PowerCut():
+            after, sentence = brokers.power_cut(state, action)
+        case Start():
+            after, sentence = brokers.start(state, action)
+    return Step(action, after, sentence)
+
+
+def play(state: State, actions: Iterable[Action]) -> tuple[Step, ...]:
+    """Every step, the beginning first. Raises WatermarkError naming the number of the action that cannot happen."""
+    steps = [Step(None, state, f"{state.leader} leads epoch {state.epoch}; all replicas are in sync.")]
+    for number, action in enumerate(actions, 1):
+        try:
+            steps.append(step(steps[-1].state, action))
+        except WatermarkError as error:
+            raise WatermarkError(f"Action {number}: {error}") from error
+    return tuple(steps)
