@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from itertools import count
 from multiprocessing import get_context
 
-from tests.oracle import server_assignors
+from tests.oracle import classic_coordinator, server_assignors
 from tests.oracle.client_assignors import NAMES, ClientOracle
 from tests.oracle.generations import GenerationOracle
 from tests.oracle.java_maps import MapOracle
 from tests.oracle.tally import Check, Tally, run
 from tests.support.java import start_jvm
 
-SECONDS = 1200  # for half a million cases on two cores that do nothing else
+SECONDS = 1700  # for half a million cases on two cores that do nothing else
 PROCESSES = 2
 SHOWN = 3
 SHOWN_CHARACTERS = 4000
@@ -39,10 +39,11 @@ def _server() -> Check:
 
 
 ORACLES = (
-    Oracle(ClientOracle, NAMES, 0.45),
-    Oracle(_server, tuple(server_assignors.CLASSES), 0.35),
-    Oracle(GenerationOracle, ("generations",), 0.1),
-    Oracle(MapOracle, ("java maps",), 0.1),
+    Oracle(ClientOracle, NAMES, 0.32),
+    Oracle(_server, tuple(server_assignors.CLASSES), 0.25),
+    Oracle(GenerationOracle, ("generations",), 0.07),
+    Oracle(MapOracle, ("java maps",), 0.07),
+    Oracle(classic_coordinator.ClassicOracle, (classic_coordinator.NAME,), 0.29),
 )
 
 

@@ -1,0 +1,94 @@
+"""A member of a classic group (Kafka: ClassicGroupMember)."""
+
+from collections.abc import Container
+from dataclasses import dataclass
+
+from assignors.simulation.classic.messages import AnswerJoin, AnswerSync, Join, JoinedMember, Protocols
+from assignors.simulation.classic.records import MemberRecord
+
+
+@dataclass(slots=True)
+class Member:
+    """What the coordinator knows of a member. A parked join or sync is the way to answer it."""
+
+    member_id: str
+    instance_id: str | None
+    client_id: str
+    session_timeout_ms: int
+    rebalance_timeout_ms: int
+    protocol_type: str
+    protocols: Protocols
+    assignment: bytes = b""
+    is_new: bool = False
+    parked_join: AnswerJoin | None = None
+    parked_sync: AnswerSync | None = None
+
+    @classmethod
+    def joining(cls, request: Join, member_id: str) -> "Member":
+        """A newcomer, as its request says."""
+        return cls(
+            member_id,
+            request.instance_id,
+            request.client_id,
+            request.session_timeout_ms,
+            request.rebalance_timeout_ms,
+            request.protocol_type,
+            request.protocols,
+            is_new=True,
+        )
+
+    @classmethod
+    def loaded(cls, record: MemberRecord, protocol_type: str, protocol: str) -> "Member":
+        """A member as it was persisted: it offers the selected protocol alone."""
+        return cls(
+            record.member_id,
+            record.instance_id,
+            record.client_id,
+            record.session_timeout_ms,
+            record.rebalance_timeout_ms,
+            protocol_type,
+            ((protocol, record.subscription),),
+            record.assignment,
+        )
+
+    def renamed(self, member_id: str) -> "Member":
+        """The same static member under a new id, with nothing parked."""
+        return Member(
+            member_id,
+            self.instance_id,
+            self.client_id,
+            self.session_timeout_ms,
+            self.rebalance_timeout_ms,
+            self.protocol_type,
+            self.protocols,
+            self.assignment,
+        )
+
+    @property
+    def outlives_session(self) -> bool:
+        """Whether its session may end without harm: a parked request is a sign of life, but not a newcomer's."""
+        return not self.is_new and (self.parked_join is not None or self.parked_sync is not None)
+
+    def metadata(self, protocol: str | None) -> bytes:
+        """Its subscription for that protocol. Raises KeyError when it does not offer it."""
+        return dict(self.protocols)[protocol or ""]
+
+    def vote(self, candidates: Container[str]) -> str:
+        """The first of its protocols that is a candidate."""
+        return next(name for name, _ in self.protocols if name in candidates)
+
+    def described(self, protocol: str | None) -> JoinedMember:
+        """As the leader sees it."""
+        return JoinedMember(self.member_id, self.instance_id, self.metadata(protocol))
+
+    def record(self, protocol: str | None, assignment: bytes) -> MemberRecord:
+        """As it is persisted."""
+        return MemberRecord(
+            self.member_id,
+            self.instance_id,
+            self.client_id,
+            self.session_timeout_ms,
+            self.rebalance_timeout_ms,
+            self.metadata(protocol),
+            assignment,
+        )

@@ -1,0 +1,31 @@
+"""Broker settings that matter to classic groups."""
+
+from dataclasses import dataclass
+
+NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
+"""How long a newcomer's first join may be parked; no setting of Kafka changes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Defaults of Kafka 4.3.1. Raises ValueError, naming the setting as Kafka does, where Kafka's own class would."""
+
+    min_session_timeout_ms: int = 6_000
+    max_session_timeout_ms: int = 1_800_000
+    initial_rebalance_delay_ms: int = 3_000
+    max_size: int = 2**31 - 1
+    offsets_retention_ms: int = 7 * 24 * 3_600_000
+    offsets_retention_check_interval_ms: int = 600_000
+
+    def __post_init__(self) -> None:
+        if self.max_size < 1:
+            raise ValueError(f"group.max.size is {self.max_size}: it must be at least 1")
+        if self.offsets_retention_ms < 60_000:
+            raise ValueError(f"offsets.retention.minutes is {self.offsets_retention_ms / 60_000:g}: at least 1, please")
+        if self.offsets_retention_check_interval_ms < 1:
+            raise ValueError("offsets.retention.check.interval.ms must be at least 1")
+        if self.min_session_timeout_ms > self.max_session_timeout_ms:
+            raise ValueError(
+                f"group.max.session.timeout.ms {self.max_session_timeout_ms} must be greater than or equal to "
+                f"group.min.session.timeout.ms {self.min_session_timeout_ms}"
+            )

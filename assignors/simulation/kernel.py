@@ -1,0 +1,88 @@
+"""A clock of integer milliseconds, a heap of events, and keyed timers.
+
+Events of one millisecond run in the order in which they were scheduled, so that a run is repeatable. (Kafka promises no
+order within one millisecond.)
+"""
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from itertools import count
+
+Action = Callable[[], None]
+
+MOST_EVENTS_AT_ONCE = 1_000_000
+
+
+class EndlessStoryError(Exception):
+    """Events keep causing events without the clock ever moving."""
+
+
+class Kernel:
+    """Runs events in the order of their time."""
+
+    __slots__ = ("_heap", "_now_ms", "_sequence")
+
+    def __init__(self, now_ms: int = 0) -> None:
+        self._now_ms = now_ms
+        self._heap: list[tuple[int, int, Action]] = []
+        self._sequence = count()
+
+    @property
+    def now_ms(self) -> int:
+        """The time."""
+        return self._now_ms
+
+    def after(self, delay_ms: int, action: Action) -> None:
+        """Run `action` once, `delay_ms` from now. Raises ValueError when that is in the past."""
+        if delay_ms < 0:
+            raise ValueError(f"delay_ms is {delay_ms}: an event cannot lie in the past")
+        heappush(self._heap, (self._now_ms + delay_ms, next(self._sequence), action))
+
+    def run_until(self, end_ms: int) -> None:
+        """Run everything that is due until `end_ms`, which is the time then.
+
+        Raises EndlessStoryError after a million events within one millisecond.
+        """
+        at_once = 0
+        while self._heap and self._heap[0][0] <= end_ms:
+            at_ms, _, action = heappop(self._heap)
+            at_once = at_once + 1 if at_ms == self._now_ms else 1
+            if at_once > MOST_EVENTS_AT_ONCE:
+                raise EndlessStoryError(f"more than {MOST_EVENTS_AT_ONCE} events at {at_ms} ms: the clock stands still")
+            self._now_ms = at_ms
+            action()
+        self._now_ms = max(self._now_ms, end_ms)
+
+
+@dataclass(slots=True)
+class Timers:
+    """One actor's one-shot timers. Arming a key again replaces its timer, as Kafka's CoordinatorTimer does."""
+
+    kernel: Kernel
+    _tokens: dict[Hashable, tuple[int, object]] = field(default_factory=dict)
+
+    def arm(self, key: Hashable, delay_ms: int, action: Action) -> None:
+        """Run `action` in `delay_ms`, unless the key is armed again or disarmed before."""
+        token = object()
+
+        def fire() -> None:
+            if self._tokens.get(key, (0, None))[1] is token:
+                del self._tokens[key]
+                action()
+
+        self.kernel.after(delay_ms, fire)
+        self._tokens[key] = (self.kernel.now_ms + delay_ms, token)
+
+    def disarm(self, key: Hashable) -> None:
+        """Forget that timer, if there is one."""
+        self._tokens.pop(key, None)
+
+    def disarm_all(self) -> None:
+        """Forget every timer."""
+        self._tokens.clear()
+
+    @property
+    def deadlines_ms(self) -> Mapping[Hashable, int]:
+        """When each armed timer fires."""
+        return {key: at_ms for key, (at_ms, _) in self._tokens.items()}

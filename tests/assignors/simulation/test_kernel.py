@@ -1,0 +1,94 @@
+"""The clock, the event heap and timers."""
+
+import pytest
+
+from assignors.simulation import kernel as kernels
+from assignors.simulation.kernel import EndlessStoryError, Kernel, Timers
+
+
+def test_events_run_at_their_time_and_in_the_order_of_scheduling_within_a_millisecond() -> None:
+    kernel, seen = Kernel(now_ms=100), list[tuple[str, int]]()
+    for name, delay_ms in (("late", 30), ("first", 10), ("second", 10)):
+        kernel.after(delay_ms, lambda name=name: seen.append((name, kernel.now_ms)))
+    kernel.run_until(129)
+    assert (seen, kernel.now_ms) == ([("first", 110), ("second", 110)], 129)
+    kernel.run_until(130)
+    assert seen[2:] == [("late", 130)]
+
+
+def test_an_event_may_cause_one_at_the_same_millisecond() -> None:
+    kernel, seen = Kernel(), list[int]()
+    kernel.after(5, lambda: kernel.after(0, lambda: seen.append(kernel.now_ms)))
+    kernel.run_until(5)
+    assert seen == [5]
+
+
+def test_the_past_cannot_be_scheduled() -> None:
+    with pytest.raises(ValueError, match="delay_ms is -1"):
+        Kernel().after(-1, lambda: None)
+
+
+def test_the_clock_never_runs_back() -> None:
+    kernel = Kernel(now_ms=50)
+    kernel.run_until(10)
+    assert kernel.now_ms == 50
+
+
+def test_a_story_whose_clock_stands_still_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "MOST_EVENTS_AT_ONCE", 1000)
+    kernel = Kernel()
+
+    def again() -> None:
+        kernel.after(0, again)
+
+    kernel.after(7, again)
+    with pytest.raises(EndlessStoryError, match="more than 1000 events at 7 ms"):
+        kernel.run_until(8)
+
+
+def test_many_events_at_many_times_are_no_endless_story(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "MOST_EVENTS_AT_ONCE", 3)
+    kernel, seen = Kernel(), list[int]()
+    for at_ms in range(100):
+        for _ in range(3):
+            kernel.after(at_ms, lambda: seen.append(kernel.now_ms))
+    kernel.run_until(100)
+    assert len(seen) == 300
+
+
+def test_arming_a_timer_again_replaces_it() -> None:
+    kernel, seen = Kernel(), list[str]()
+    timers = Timers(kernel)
+    timers.arm("session", 10, lambda: seen.append("old"))
+    kernel.run_until(5)
+    timers.arm("session", 10, lambda: seen.append("new"))
+    assert timers.deadlines_ms == {"session": 15}
+    kernel.run_until(14)
+    assert seen == []
+    kernel.run_until(15)
+    assert (seen, timers.deadlines_ms) == (["new"], {})
+
+
+def test_disarmed_timers_do_nothing() -> None:
+    kernel, seen = Kernel(), list[str]()
+    timers = Timers(kernel)
+    for key in ("a", "b", "c"):
+        timers.arm(key, 10, lambda key=key: seen.append(key))
+    timers.disarm("b")
+    timers.disarm("unknown")
+    kernel.run_until(10)
+    assert seen == ["a", "c"]
+    timers.arm("d", 10, lambda: seen.append("d"))
+    timers.disarm_all()
+    kernel.run_until(20)
+    assert seen == ["a", "c"]
+
+
+def test_actors_with_equal_keys_do_not_disturb_each_other() -> None:
+    kernel, seen = Kernel(), list[str]()
+    old, new = Timers(kernel), Timers(kernel)
+    old.arm("join", 10, lambda: seen.append("old"))
+    new.arm("join", 10, lambda: seen.append("new"))
+    old.disarm_all()
+    kernel.run_until(10)
+    assert seen == ["new"]
