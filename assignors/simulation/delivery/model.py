@@ -1,6 +1,6 @@
 """What the delivery lab is set up from, and what happens in it: strategies, failures, records, events."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -148,5 +148,5 @@ class Event:
     consumer: str
     kind: Kind
     records: tuple[Record, ...] = ()
-    offsets: tuple[tuple[int, int], ...] = field(default=())
+    offsets: tuple[tuple[int, int], ...] = ()
     reason: str = ""

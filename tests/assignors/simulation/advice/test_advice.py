@@ -1,0 +1,125 @@
+"""Each rule where it begins to speak, and just before."""
+
+import pytest
+
+from assignors.simulation.advice import Severity, Work, advise_broker, advise_client, advise_group
+
+COOPERATIVE = {"partition.assignment.strategy": "org.apache.kafka.clients.consumer.CooperativeStickyAssignor"}
+E, W = Severity.ERROR, Severity.WARNING
+Found = list[tuple[str, Severity, str | None]]
+
+
+@pytest.mark.parametrize(
+    ("properties", "work", "expected"),
+    [
+        ({}, Work(), []),
+        ({"heartbeat.interval.ms": "15000"}, Work(), []),
+        ({"heartbeat.interval.ms": "15001"}, Work(), [("heartbeat.interval.ms", W, "15000")]),
+        ({"heartbeat.interval.ms": "45000"}, Work(), [("heartbeat.interval.ms", E, "15000")]),
+        ({"session.timeout.ms": "6000", "heartbeat.interval.ms": "2000"}, Work(), []),
+        (
+            {"session.timeout.ms": "5999", "heartbeat.interval.ms": "1000"},
+            Work(),
+            [("session.timeout.ms", E, "6000")],
+        ),
+        ({"session.timeout.ms": "300001"}, Work(), [("session.timeout.ms", W, "45000")]),
+        ({"session.timeout.ms": "soon"}, Work(), [("session.timeout.ms", E, "45000")]),
+        ({"group.remote.assignor": "uniform"}, Work(), [("group.remote.assignor", E, None)]),
+        ({"enable.auto.commit": "true"}, Work(), [("enable.auto.commit", E, "false")]),
+        ({"enable.auto.commit": "true", "group.id": "g"}, Work(), []),
+        ({"group.id": "g"}, Work(async_workers=True), [("enable.auto.commit", W, "false")]),
+        ({}, Work(record_p99_ms=300), []),
+        ({}, Work(record_p99_ms=600), [("max.poll.records", W, "250")]),
+        ({"group.instance.id": "pod-1"}, Work(restart_ms=45_000), []),
+        ({"group.instance.id": "pod-1"}, Work(restart_ms=60_000), [("session.timeout.ms", W, "63000")]),
+        ({}, Work(gc_pause_ms=42_000), [("session.timeout.ms", W, "45000")]),
+        ({}, Work(grows=True), [("auto.offset.reset", W, "earliest")]),
+        ({"auto.offset.reset": "earliest"}, Work(grows=True), []),
+        ({"sesion.timeout.ms": "9000"}, Work(), [("sesion.timeout.ms", W, "session.timeout.ms")]),
+        ({"zzz": "1"}, Work(), [("zzz", W, None)]),
+    ],
+)
+def test_cooperative_consumer_is_advised(properties: dict[str, str], work: Work, expected: Found) -> None:
+    found = advise_client({**COOPERATIVE, **properties}, work)
+    assert [(finding.key, finding.severity, finding.better) for finding in found] == expected
+
+
+def test_defaults_list_two_assignors_and_so_stay_eager() -> None:
+    (found,) = advise_client({})
+    assert (found.key, found.severity) == ("partition.assignment.strategy", W)
+    assert found.reason == (
+        "RangeAssignor and CooperativeStickyAssignor are listed, so the group stays eager: "
+        "every rebalance stops every member."
+    )
+    assert found.better == COOPERATIVE["partition.assignment.strategy"]
+
+
+def test_kip_848_consumer_cannot_bring_settings_of_the_classic_protocol() -> None:
+    properties = {"group.protocol": "consumer", "session.timeout.ms": "1", "heartbeat.interval.ms": "1", **COOPERATIVE}
+    found = advise_client(properties)
+    assert [(finding.key, finding.severity) for finding in found] == [
+        ("session.timeout.ms", E),
+        ("heartbeat.interval.ms", E),
+        ("partition.assignment.strategy", E),
+    ]
+
+
+def test_brokers_own_bounds_count_for_the_session() -> None:
+    strict = {"group.max.session.timeout.ms": "30000"}
+    (found,) = advise_client(COOPERATIVE, broker=strict)
+    assert found.reason == (
+        "session.timeout.ms 45000 is outside the broker's 6000 to 30000: INVALID_SESSION_TIMEOUT (26), fatal."
+    )
+    assert found.better == "30000"
+
+
+@pytest.mark.parametrize(
+    ("properties", "members", "expected"),
+    [
+        ({}, 10, []),
+        ({"group.initial.rebalance.delay.ms": "0"}, None, []),
+        ({"group.initial.rebalance.delay.ms": "0"}, 2, [("group.initial.rebalance.delay.ms", W, "3000")]),
+        ({"offsets.topic.replication.factor": "1"}, None, [("offsets.topic.replication.factor", W, "3")]),
+        (
+            {"group.consumer.session.timeout.ms": "61000"},
+            None,
+            [("group.consumer.session.timeout.ms", E, "60000")],
+        ),
+        (
+            {"group.consumer.heartbeat.interval.ms": "45000", "group.consumer.max.heartbeat.interval.ms": "45000"},
+            None,
+            [("group.consumer.heartbeat.interval.ms", E, "5000")],
+        ),
+        ({"group.consumer.asignors": "uniform"}, None, [("group.consumer.asignors", W, "group.consumer.assignors")]),
+        ({"log.dirs": "/data"}, None, []),
+    ],
+)
+def test_coordinator_is_advised(properties: dict[str, str], members: int | None, expected: Found) -> None:
+    found = advise_broker(properties, members)
+    assert [(finding.key, finding.severity, finding.better) for finding in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ({}, {}, []),
+        ({"session.timeout.ms": "9000"}, {}, [("session.timeout.ms", W)]),
+        ({"group.instance.id": "pod-1"}, {"group.instance.id": "pod-1"}, [("group.instance.id", E)]),
+        ({"group.instance.id": "pod-1"}, {"group.instance.id": "pod-2"}, []),
+        (
+            {"partition.assignment.strategy": "a"},
+            {"partition.assignment.strategy": "b, c"},
+            [("partition.assignment.strategy", E), ("partition.assignment.strategy", W)],
+        ),
+    ],
+)
+def test_members_that_do_not_go_together(
+    one: dict[str, str], other: dict[str, str], expected: list[tuple[str, Severity]]
+) -> None:
+    found = advise_group({"c1": one, "c2": other}, partitions=2)
+    assert [(finding.key, finding.severity) for finding in found] == expected
+
+
+def test_more_members_than_partitions_stay_idle() -> None:
+    (found,) = advise_group({"c1": {}, "c2": {}, "c3": {}}, partitions=2)
+    assert (found.reason, found.better) == ("3 members share 2 partitions: 1 stay idle.", "2")
