@@ -21,6 +21,8 @@ from assignors.generations import Generation
 _AT = "gen"
 BETWEEN_WORDS = re.compile(r"([\s;,:]+)")
 ALL_TOPICS = "All topics"
+MOST_SLIDER_LETTERS = 20
+"""As many stand above the slider of a phone."""
 LEAST_STREAMS = 20
 """Fewer moves are seen in the lanes one by one."""
 
@@ -63,7 +65,7 @@ def _stepper(steps: Steps, at: int, last: int) -> None:
         "Generation",
         range(last + 1),
         key=_AT,
-        format_func=steps.title,
+        format_func=lambda step: look.short_title(steps.names[step], steps.events[step], MOST_SLIDER_LETTERS),
         label_visibility="collapsed",
         on_change=lambda: _write(st.session_state[_AT]),
         width="stretch",
@@ -121,42 +123,38 @@ def _one_topic(steps: Steps) -> Steps:
 def one_step(steps: Steps, at: int) -> None:
     """Who has what after this generation, and what changed."""
     before = f"{steps.names[at - 1]} → " if at else ""
-    with st.container(gap="xxsmall"):
-        widgets.titled(f"Step {before}{steps.names[at]}", legend())
-        _draw(step.one_step(steps, at, state.palette()), "step")
+    _titled(f"Step {before}{steps.names[at]}", legend(), step.one_step(steps, at, state.palette()), "step")
 
 
 def pictures(steps: Steps, at: int) -> None:
-    """All generations: partition by partition, still and in motion; beside them member by member.
+    """All generations: partition by partition, still and in motion; member by member; from whom to whom it went.
 
-    Two columns of their own, so that a tall picture leaves no hole in the other one.
+    Two columns of their own, and the last picture where there is room, so that a tall one leaves no hole beside it.
     """
     colours = state.palette()
+    still = stills.generations_by_partitions(steps, at, colours)
+    held = counts.members_by_generations(steps, at, colours)
+    moving = animation.animation(steps, at, colours) if len(steps) > 1 else None
     left, right = st.columns([0.62, 0.38], gap="medium")
     with left:
-        with st.container(gap="xxsmall"):
-            widgets.titled("Generation × partition", legend())
-            _draw(stills.generations_by_partitions(steps, at, colours), "still")
-        if len(steps) > 1:
-            _in_motion(steps, at)
+        _titled("Generation × partition", legend(), still, "still")
+        if moving is not None:
+            _titled("In motion", ":gray[Play, or step through with the arrow keys]", moving, "motion")
     with right:
-        with st.container(gap="xxsmall"):
-            widgets.titled("Member × generation", ":gray[partitions held]")
-            _draw(counts.members_by_generations(steps, at, colours), "counts")
-        if int(flow.streams(steps, at).sizes.sum()) >= LEAST_STREAMS:
-            _from_whom_to_whom(steps, at)
+        _titled("Member × generation", ":gray[partitions held]", held, "counts")
+    if int(flow.streams(steps, at).sizes.sum()) >= LEAST_STREAMS:
+        with right if _height(held) < _height(still) + _height(moving) else left:
+            _titled("From whom to whom", ":gray[partitions that moved]", flow.flow(steps, at, colours), "flow")
 
 
-def _in_motion(steps: Steps, at: int) -> None:
+def _height(picture: Picture | None) -> int:
+    return 0 if picture is None else int(picture.figure.layout.height)
+
+
+def _titled(title: str, remark: str, picture: Picture, key: str) -> None:
     with st.container(gap="xxsmall"):
-        widgets.titled("In motion", ":gray[Play, or step through with the arrow keys]")
-        _draw(animation.animation(steps, at, state.palette()), "motion")
-
-
-def _from_whom_to_whom(steps: Steps, at: int) -> None:
-    with st.container(gap="xxsmall"):
-        widgets.titled("From whom to whom", ":gray[partitions that moved]")
-        _draw(flow.flow(steps, at, state.palette()), "flow")
+        widgets.titled(title, remark)
+        _draw(picture, key)
 
 
 def _draw(picture: Picture, key: str) -> None:

@@ -141,7 +141,7 @@ def _bars(fig: go.Figure, steps: Steps, at: int, rows: Sequence[Lane], colours: 
         if any(sizes):
             fig.add_bar(
                 y=list(range(len(rows))),
-                x=sizes,
+                x=[size or None for size in sizes],  # a bar of nothing would still have an outline
                 orientation="h",
                 marker={"color": style.fill, "line": {"color": style.outline or style.fill, "width": 1.5}},
                 hovertemplate=f"%{{x:,}} {words[kind]}<extra></extra>",
