@@ -65,10 +65,11 @@ def what_happened(steps: Steps, before: int, after: int, kind: int) -> str:
 
 
 def lane_names(names: Sequence[str], most: int = 16) -> list[str]:
-    """Names of members that fit beside their lanes: where one is too long, what all begin with is left out."""
+    """Names of members that fit beside their lanes: where one is too long, what all begin with is cut short."""
     alike = takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
-    shared = sum(1 for _ in alike) if len(names) > 1 and max(map(len, names)) > most else 0
-    return [base.clip(f"…{name[shared:]}" if shared > 1 else name, most) for name in names]
+    too_much = max(map(len, names), default=0) - most + 1
+    cut = min(too_much, sum(1 for _ in alike)) if len(names) > 1 and too_much > 1 else 0
+    return [base.clip(f"…{name[cut:]}" if cut > 1 else name, most) for name in names]
 
 
 def short_title(name: str, event: str, most: int) -> str:

@@ -9,11 +9,13 @@ import pandas as pd
 import streamlit as st
 
 from app import drafts, formats, sentences_whatif, state, state_whatif, widgets
+from app.charts.movement.look import lane_names
 from app.drafts import Draft
 from app.names import member_names
 from app.tables import whatif as tables
 from app.tables.whatif import Outcome
 
+HOTTEST_CHARS = 13
 OPTIONAL = ("unassigned", "drains", "together", "racks", "hottest_lag", "hottest_rate", "hottest_weight")
 """Columns that are there when they say something."""
 MOST_AT_A_TIME = 4
@@ -28,7 +30,8 @@ def outcomes(its: Draft) -> list[Outcome]:
 
 def side_by_side(found: Sequence[Outcome], its: Draft) -> None:
     """All assignors in one table, and under it who cannot plan and what is not known."""
-    frame = tables.compare(found, member_names(drafts.everybody(its.scenario)))
+    names = member_names(drafts.everybody(its.scenario))
+    frame = tables.compare(found, dict(zip(names, lane_names(list(names.values()), HOTTEST_CHARS), strict=True)))
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         own = formats.code(its.scenario.assignor)
         widgets.titled("Assignors side by side", f":gray[{own} is the group's own]")
