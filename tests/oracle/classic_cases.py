@@ -88,6 +88,7 @@ class Client:
                 self.plan_for = tuple(member.member_id for member in reply.members)
             case JoinReply(error=KafkaError.MEMBER_ID_REQUIRED):
                 self.become(reply.member_id)
+                self.wants = "join"
             case SyncReply(error=KafkaError.NONE):
                 self.wants = "live"
             case HeartbeatReply(error=KafkaError.NONE) | CommitReply() | LeaveReply():
@@ -105,10 +106,11 @@ class Client:
 
 
 class Clients:
-    """Some clients, and their next requests."""
+    """Some clients, and their next requests. Half of the time they are calm: their group gets Stable, and stays so."""
 
     def __init__(self, r: random.Random) -> None:
         self._r = r
+        self.calm = r.random() < 0.5
         self.all = [self._new(number) for number in range(r.randrange(1, CLIENTS + 1))]
 
     def _new(self, number: int) -> Client:
@@ -127,21 +129,29 @@ class Clients:
     def next(self) -> tuple[Client, Request]:
         """Who asks what."""
         client = self._r.choice(self.all)
-        if self._r.random() < 0.2:
+        if self._r.random() < (0.05 if self.calm else 0.2):
             return client, self._odd(client)
+        if self.calm:  # first those who keep others waiting, and nobody asks twice
+            client = self._r.choice([other for other in self.all if other.wants in ("join", "sync")] or [client])
+        request = self._sensible(client)
+        if self.calm and isinstance(request, Join | Sync):
+            client.wants = "live"  # until it hears otherwise
+        return client, request
+
+    def _sensible(self, client: Client) -> Request:
         if client.wants == "join":
-            return client, self._join(client)
+            return self._join(client)
         if client.wants == "sync":
-            return client, self._sync(client)
-        return client, self._live(client)
+            return self._sync(client)
+        return self._live(client)
 
     def _live(self, client: Client) -> Request:
         doing = self._r.random()
-        if doing < 0.45:
+        if doing < (0.7 if self.calm else 0.45):
             return Heartbeat(client.member_id, client.generation, client.instance_id)
-        if doing < 0.65:
+        if doing < (0.8 if self.calm else 0.65):
             return self._commit(client)
-        if doing < 0.85:
+        if doing < (0.88 if self.calm else 0.85):
             return self._join(client)
         if doing < 0.95 and client.instance_id is not None:
             client.become("")  # a restart

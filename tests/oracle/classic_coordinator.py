@@ -188,7 +188,9 @@ class Sequence:
 
     def _wait(self) -> None:
         now_ms = self.pair.ours_kernel.now_ms
-        deadlines = list(self.pair.ours.timers.deadlines_ms.values())
+        deadlines = sorted(self.pair.ours.timers.deadlines_ms.values())
+        if self.clients.calm:
+            deadlines = deadlines[:1]
         until = self._r.choice((now_ms + self._r.randrange(5000), *(self._near(at_ms) for at_ms in deadlines)))
         until = max(now_ms, until)
         self.steps.append(f"wait until {until}")
