@@ -26,7 +26,9 @@ def start_jvm() -> None:
         "-Xmx512m",
         "-XX:+UseSerialGC",
         "-XX:-UsePerfData",
+        "--sun-misc-unsafe-memory-access=allow",  # Java 17 does not know it; the coordinator oracle needs it
         classpath=[str(jar) for jar in kafka_classpath()],
+        ignoreUnrecognized=True,
         interrupt=False,
     )
 
