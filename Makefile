@@ -7,7 +7,7 @@ BIN := .venv/bin
 export UV_PROJECT_ENVIRONMENT := .venv
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: setup setup-dev run test fuzz lint bench clean
+.PHONY: setup setup-dev run test test-long fuzz lint bench clean
 
 setup: $(UV)  ## what the product needs, from the lock file
 	@$(UV) sync --quiet --locked --inexact --no-dev --extra demo --python $(PYTHON)
@@ -25,6 +25,9 @@ run: setup  ## a real Kafka with a demo workload, and the dashboard on it
 
 test: setup-dev  ## everything: a real broker, a real Chromium, Java's own classes
 	@$(BIN)/pytest $(PYTEST_ARGS)
+
+test-long: setup-dev  ## the tests that take long and are not among the others
+	@$(BIN)/pytest -m long $(PYTEST_ARGS)
 
 fuzz: setup-dev  ## our plans and Java's on random groups: FUZZ_SECONDS=n in all, FUZZ_SEED=n to see the same again
 	@$(BIN)/python -m tests.oracle.fuzz $(FUZZ_SECONDS:%=--seconds %) $(FUZZ_SEED:%=--seed %)

@@ -240,7 +240,7 @@ def test_a_click_in_the_gallery_opens_the_example(open_page: Open) -> None:
     expect(first_column(page)).to_have_text(names)
 
 
-@pytest.mark.parametrize("name", ["5000-partitions", "100000-partitions"])
+@pytest.mark.parametrize("name", [pytest.param("5000-partitions", marks=pytest.mark.long), "100000-partitions"])
 def test_large_groups_open_whole(open_page: Open, name: str) -> None:
     page = open_page(f"/whatif?example={name}", DESKTOP)
     moved = re.compile(r"(298 of 5,500|3,000 of 100,000) partitions move, nobody idles")

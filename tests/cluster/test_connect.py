@@ -114,6 +114,7 @@ class TestConnecting:
 
 
 class TestReturning:
+    @pytest.mark.long
     def test_a_broker_that_went_and_came_back_answers_on_the_same_connection(self) -> None:
         with EmbeddedKafka(heap_mb=256) as kafka, open_manager(settings(kafka.bootstrap_servers)) as connection:
             kafka.brokers[0].kill()

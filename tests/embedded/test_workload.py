@@ -186,6 +186,7 @@ def test_one_partition_is_stalled_while_the_others_move(seen: Seen) -> None:
     assert seen.committed("shipment-tracking")["shipments", 2] == 10
 
 
+@pytest.mark.long
 def test_rewinding_group_commits_smaller_offsets(seen: Seen) -> None:
     highest = 0
 
@@ -355,6 +356,7 @@ def test_static_member_that_returns_keeps_its_partitions(controls: Controls, see
     assert seen.members("payment-settlement") == before
 
 
+@pytest.mark.long
 def test_frozen_member_is_put_out_and_returns_when_thawed(controls: Controls, seen: Seen) -> None:
     name = "clickstream-sessions-1"
     controls.freeze_member(name)
@@ -367,6 +369,7 @@ def test_frozen_member_is_put_out_and_returns_when_thawed(controls: Controls, se
     wait_until(lambda: name in seen.members("clickstream-sessions"))
 
 
+@pytest.mark.long
 def test_group_that_stops_consuming_stays_and_reads_on_when_resumed(controls: Controls, seen: Seen) -> None:
     group, topic = "order-fulfilment", "orders"
     wait_until(lambda: len(seen.members(group)) == 3)
@@ -458,6 +461,7 @@ def test_workload_without_a_broker_says_so() -> None:
     assert workload.pid is None
 
 
+@pytest.mark.long
 def test_stopped_workload_leaves_no_process(fresh_kafka: EmbeddedKafka) -> None:
     with Workload(fresh_kafka.bootstrap_servers) as workload:
         workload.wait_ready(60)
@@ -480,6 +484,7 @@ def test_workload_dies_with_its_parent(fresh_kafka: EmbeddedKafka) -> None:
     wait_until(lambda: alive(pids) == [])
 
 
+@pytest.mark.long
 def test_members_die_with_the_workload(fresh_kafka: EmbeddedKafka) -> None:
     with Workload(fresh_kafka.bootstrap_servers) as workload:
         workload.wait_ready(60)
