@@ -6,6 +6,7 @@ app.asgi.serve(port=8501, address="127.0.0.1")       # what the command line cal
 """
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -20,12 +21,16 @@ from lag.collector import ClusterReader, Collector, Collectors
 from lag.embedded.workload import Controls
 from lag.errors import ConfigError
 
+SWITCH_S = 0.0005
+"""A page that draws while a large cluster is read waits this long for its turn, some hundred times; Python's own 5 ms
+would add up to half a second."""
 PARTS = ("groupscope", "kafka-python", "streamlit", "plotly", "pandas", "numpy")
 
 
 @contextmanager
 def collectors() -> Iterator[Source]:
     """Start one collector per configured cluster; stop them all at the end."""
+    sys.setswitchinterval(SWITCH_S)
     settings = Settings()
     envs = {c.name: os.environ if c.from_environment else {} for c in settings.clusters}
     running = Collectors(
