@@ -20,6 +20,7 @@ from starlette.routing import Route
 from streamlit.file_util import get_static_dir
 
 from app import source
+from app.hurry import hurried
 from app.source import Source
 
 log = logging.getLogger(__name__)
@@ -37,7 +38,8 @@ def build(start: Start) -> st.App:
         running = start()
         source.install(await anyio.to_thread.run_sync(running.__enter__))
         try:
-            yield
+            with hurried():
+                yield
         except CancelledError:
             log.info("told twice to stop: not waiting for open connections")  # its traceback would tell people nothing
         finally:

@@ -3,9 +3,11 @@
 import json
 import signal
 import socket
+import threading
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +110,19 @@ def test_settings_from_the_environment_and_a_line_for_people(kafka: EmbeddedKafk
         (found,) = clusters(url).values()
         assert found["error"] is None
         assert command.ends(signal.SIGTERM) == 0
+        assert command.err.splitlines()[-1] == "stopped"
+
+
+def test_silent_connections_that_arrive_as_it_is_told_to_stop_do_not_hold_it(tmp_path: Path) -> None:
+    """A browser opens connections ahead of need; uvicorn waits without end for one accepted at the wrong moment."""
+    args = ["serve", "--json", "--port", "0", "--bootstrap-server", "127.0.0.1:1"]
+    with running(tmp_path, *args) as command, ExitStack() as silent:
+        _, _, port = command.first_line()["dashboard"].rpartition(":")
+        threading.Timer(0.05, command.process.send_signal, (signal.SIGINT,)).start()
+        with suppress(OSError):
+            while True:
+                silent.enter_context(socket.create_connection(("127.0.0.1", int(port))))
+        assert command.ends() == 0
         assert command.err.splitlines()[-1] == "stopped"
 
 
