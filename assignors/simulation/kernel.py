@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
+from typing import NamedTuple
 
 Action = Callable[[], None]
 
@@ -39,6 +40,14 @@ class Kernel:
             raise ValueError(f"delay_ms is {delay_ms}: an event cannot lie in the past")
         heappush(self._heap, (self._now_ms + delay_ms, next(self._sequence), action))
 
+    def turn(self) -> int:
+        """A place among the events of one millisecond, for `at`: behind all that are scheduled so far."""
+        return next(self._sequence)
+
+    def at(self, at_ms: int, turn: int, action: Action) -> None:
+        """Run `action` once at that time, not in the past, as if it had been scheduled when the turn was taken."""
+        heappush(self._heap, (at_ms, turn, action))
+
     def run_until(self, end_ms: int) -> None:
         """Run everything that is due until `end_ms`, which is the time then.
 
@@ -55,34 +64,60 @@ class Kernel:
         self._now_ms = max(self._now_ms, end_ms)
 
 
+class _Timer(NamedTuple):
+    at_ms: int
+    turn: int
+    action: Action
+
+
 @dataclass(slots=True)
 class Timers:
-    """One actor's one-shot timers. Arming a key again replaces its timer, as Kafka's CoordinatorTimer does."""
+    """One actor's one-shot timers. Arming a key again replaces its timer, as Kafka's CoordinatorTimer does.
+
+    Sessions are armed anew with every heartbeat, so a key has one alarm in the kernel, which rings at the earliest time
+    it was armed for and is set again for what is due by then.
+    """
 
     kernel: Kernel
-    _tokens: dict[Hashable, tuple[int, object]] = field(default_factory=dict)
+    _timers: dict[Hashable, _Timer] = field(default_factory=dict)
+    _alarms: dict[Hashable, tuple[int, int]] = field(default_factory=dict)
 
     def arm(self, key: Hashable, delay_ms: int, action: Action) -> None:
-        """Run `action` in `delay_ms`, unless the key is armed again or disarmed before."""
-        token = object()
+        """Run `action` in `delay_ms`, unless the key is armed again or disarmed before. ValueError in the past."""
+        if delay_ms < 0:
+            raise ValueError(f"delay_ms is {delay_ms}: a timer cannot lie in the past")
+        timer = _Timer(self.kernel.now_ms + delay_ms, self.kernel.turn(), action)
+        self._timers[key] = timer
+        alarm = self._alarms.get(key)
+        if alarm is None or timer.at_ms < alarm[0]:
+            self._set_alarm(key, timer)
 
-        def fire() -> None:
-            if self._tokens.get(key, (0, None))[1] is token:
-                del self._tokens[key]
-                action()
+    def _set_alarm(self, key: Hashable, timer: _Timer) -> None:
+        alarm = self._alarms[key] = (timer.at_ms, timer.turn)
+        self.kernel.at(timer.at_ms, timer.turn, lambda: self._ring(key, alarm))
 
-        self.kernel.after(delay_ms, fire)
-        self._tokens[key] = (self.kernel.now_ms + delay_ms, token)
+    def _ring(self, key: Hashable, alarm: tuple[int, int]) -> None:
+        if self._alarms.get(key) != alarm:
+            return  # an earlier one has taken its place
+        del self._alarms[key]
+        timer = self._timers.get(key)
+        if timer is None:
+            return
+        if (timer.at_ms, timer.turn) == alarm:
+            del self._timers[key]
+            timer.action()
+        else:
+            self._set_alarm(key, timer)
 
     def disarm(self, key: Hashable) -> None:
         """Forget that timer, if there is one."""
-        self._tokens.pop(key, None)
+        self._timers.pop(key, None)
 
     def disarm_all(self) -> None:
         """Forget every timer."""
-        self._tokens.clear()
+        self._timers.clear()
 
     @property
     def deadlines_ms(self) -> Mapping[Hashable, int]:
         """When each armed timer fires."""
-        return {key: at_ms for key, (at_ms, _) in self._tokens.items()}
+        return {key: timer.at_ms for key, timer in self._timers.items()}

@@ -1,6 +1,8 @@
 """The clock, the event heap and timers."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from assignors.simulation import kernel as kernels
 from assignors.simulation.kernel import EndlessStoryError, Kernel, Timers
@@ -92,3 +94,45 @@ def test_actors_with_equal_keys_do_not_disturb_each_other() -> None:
     old.disarm_all()
     kernel.run_until(10)
     assert seen == ["new"]
+
+
+def test_many_new_deadlines_of_one_timer_are_one_event_in_the_heap(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "MOST_EVENTS_AT_ONCE", 1)
+    kernel, seen = Kernel(), list[int]()
+    timers = Timers(kernel)
+    for _ in range(100):
+        timers.arm("session", 10, lambda: seen.append(kernel.now_ms))
+    kernel.run_until(9)
+    timers.arm("session", 10, lambda: seen.append(kernel.now_ms))
+    kernel.run_until(100)
+    assert seen == [19]
+
+
+OPERATIONS = st.tuples(st.sampled_from("abc"), st.none() | st.integers(0, 5), st.integers(0, 3))
+
+
+@given(st.lists(OPERATIONS, max_size=30))
+def test_timers_fire_in_the_order_in_which_they_were_armed_last(operations: list[tuple[str, int | None, int]]) -> None:
+    """The rule, from the list alone: of each key the last arming before its time counts; ties go by turn."""
+    kernel, seen = Kernel(), list[tuple[str, int, int]]()
+    timers = Timers(kernel)
+    armed: dict[str, tuple[int, int]] = {}
+    expected: list[tuple[str, int, int]] = []
+
+    def due(until_ms: int) -> None:
+        for key in sorted((key for key in armed if armed[key][0] <= until_ms), key=lambda key: armed[key]):
+            expected.append((key, *armed.pop(key)))
+
+    for turn, (key, delay_ms, then_ms) in enumerate(operations):
+        if delay_ms is None:
+            timers.disarm(key)
+            armed.pop(key, None)
+        else:
+            made = (kernel.now_ms + delay_ms, turn)
+            timers.arm(key, delay_ms, lambda key=key, made=made: seen.append((key, *made)))
+            armed[key] = made
+        kernel.run_until(kernel.now_ms + then_ms)
+        due(kernel.now_ms)
+    kernel.run_until(kernel.now_ms + 5)
+    due(kernel.now_ms)
+    assert seen == expected
