@@ -63,7 +63,7 @@ def fold(scenario: Scenario, assignor: str | Assignor | None = None) -> list[Gen
         try:
             run.take(event)
         except AssignorError as error:
-            raise AssignorError(f"Event {number} at {_time(event.at_ms)} ({_title(event.action)}): {error}") from error
+            raise AssignorError(f"Event {number} at {_time(event.at_ms)} ({title(event.action)}): {error}") from error
     return run.generations
 
 
@@ -198,7 +198,8 @@ def _owning(member: Member, after: Assignment) -> Member:
     return replace(member, owned=after.by_member[member.member_id], generation=after.generation, user_data=None)
 
 
-def _title(action: Action) -> str:
+def title(action: Action) -> str:
+    """What happens, in two or three words: `crash c1`."""
     words = re.sub(r"(?<!^)(?=[A-Z])", " ", type(action).__name__).lower()
     return f"{words} {_subject(action)}".rstrip()
 

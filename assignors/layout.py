@@ -1,6 +1,5 @@
 """Partitions as numbers: topics sorted by name, code = offset of the topic + partition, in int32."""
 
-import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import accumulate, pairwise, repeat
@@ -10,6 +9,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
+from assignors.memory import collector_at_rest
 from assignors.model import TopicPartition
 
 Codes = NDArray[np.int32]
@@ -116,17 +116,9 @@ class PartitionList(Sequence[TopicPartition]):
 
 
 def read_all(plan: Mapping[str, Sequence[TopicPartition]]) -> dict[str, list[TopicPartition]]:
-    """Every list of a plan as objects, all at once: at a million partitions several times faster than one by one.
-
-    The garbage collector, which would look at each object again and again while they become more, rests meanwhile.
-    """
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
+    """Every list of a plan as objects, all at once: at a million partitions several times faster than one by one."""
+    with collector_at_rest():
         return _read_all(plan)
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _read_all(plan: Mapping[str, Sequence[TopicPartition]]) -> dict[str, list[TopicPartition]]:

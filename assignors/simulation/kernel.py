@@ -6,9 +6,9 @@ order within one millisecond.)
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from heapq import heappop, heappush
 from itertools import count
-from typing import NamedTuple
 
 Action = Callable[[], None]
 
@@ -64,10 +64,8 @@ class Kernel:
         self._now_ms = max(self._now_ms, end_ms)
 
 
-class _Timer(NamedTuple):
-    at_ms: int
-    turn: int
-    action: Action
+_Timer = tuple[int, int, Action]
+"""When it fires, its turn within that millisecond, what it does."""
 
 
 @dataclass(slots=True)
@@ -86,28 +84,28 @@ class Timers:
         """Run `action` in `delay_ms`, unless the key is armed again or disarmed before. ValueError in the past."""
         if delay_ms < 0:
             raise ValueError(f"delay_ms is {delay_ms}: a timer cannot lie in the past")
-        timer = _Timer(self.kernel.now_ms + delay_ms, self.kernel.turn(), action)
-        self._timers[key] = timer
+        at_ms, turn = self.kernel.now_ms + delay_ms, self.kernel.turn()
+        self._timers[key] = (at_ms, turn, action)
         alarm = self._alarms.get(key)
-        if alarm is None or timer.at_ms < alarm[0]:
-            self._set_alarm(key, timer)
+        if alarm is None or at_ms < alarm[0]:
+            self._set_alarm(key, at_ms, turn)
 
-    def _set_alarm(self, key: Hashable, timer: _Timer) -> None:
-        alarm = self._alarms[key] = (timer.at_ms, timer.turn)
-        self.kernel.at(timer.at_ms, timer.turn, lambda: self._ring(key, alarm))
+    def _set_alarm(self, key: Hashable, at_ms: int, turn: int) -> None:
+        self._alarms[key] = (at_ms, turn)
+        self.kernel.at(at_ms, turn, partial(self._ring, key, (at_ms, turn)))
 
     def _ring(self, key: Hashable, alarm: tuple[int, int]) -> None:
         if self._alarms.get(key) != alarm:
             return  # an earlier one has taken its place
         del self._alarms[key]
-        timer = self._timers.get(key)
-        if timer is None:
+        if key not in self._timers:
             return
-        if (timer.at_ms, timer.turn) == alarm:
+        at_ms, turn, action = self._timers[key]
+        if (at_ms, turn) == alarm:
             del self._timers[key]
-            timer.action()
+            action()
         else:
-            self._set_alarm(key, timer)
+            self._set_alarm(key, at_ms, turn)
 
     def disarm(self, key: Hashable) -> None:
         """Forget that timer, if there is one."""
@@ -120,4 +118,4 @@ class Timers:
     @property
     def deadlines_ms(self) -> Mapping[Hashable, int]:
         """When each armed timer fires."""
-        return {key: timer.at_ms for key, timer in self._timers.items()}
+        return {key: timer[0] for key, timer in self._timers.items()}

@@ -120,8 +120,8 @@ def test_timers_fire_in_the_order_in_which_they_were_armed_last(operations: list
     expected: list[tuple[str, int, int]] = []
 
     def due(until_ms: int) -> None:
-        for key in sorted((key for key in armed if armed[key][0] <= until_ms), key=lambda key: armed[key]):
-            expected.append((key, *armed.pop(key)))
+        ready = sorted((key for key in armed if armed[key][0] <= until_ms), key=lambda key: armed[key])
+        expected.extend((key, *armed.pop(key)) for key in ready)
 
     for turn, (key, delay_ms, then_ms) in enumerate(operations):
         if delay_ms is None:

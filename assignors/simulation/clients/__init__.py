@@ -1,0 +1,9 @@
+"""Consumers on the kernel's clock: what they do when they join, poll, are asked to join again, stand still or die.
+
+`process` is what all have in common, `classic` speaks the classic protocol, eager or cooperative.
+"""
+
+from assignors.simulation.clients.classic import ClassicClient
+from assignors.simulation.clients.process import Process, Surroundings
+
+__all__ = ["ClassicClient", "Process", "Surroundings"]

@@ -1,0 +1,392 @@
+"""A consumer of the classic protocol, eager or cooperative (Kafka: AbstractCoordinator, ConsumerCoordinator).
+
+It joins and syncs in poll; a heartbeat thread of its own runs from the reply to a join to the next join. Not played:
+commits, and the up to 100 ms that Kafka's heartbeat thread takes to look again.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from enum import StrEnum
+from functools import partial
+
+from assignors.model import AssignorError, Member, Topic, TopicPartition
+from assignors.protocols import RebalanceProtocol, protocol_of
+from assignors.simulation.classic.messages import (
+    Heartbeat,
+    HeartbeatReply,
+    Join,
+    JoinReply,
+    Leave,
+    Leaver,
+    Sync,
+    SyncReply,
+)
+from assignors.simulation.clients import leader
+from assignors.simulation.clients.process import Process, Surroundings
+from assignors.simulation.clients.wire import decode_assignment, encode_subscription
+from assignors.simulation.errors import KafkaError
+from assignors.simulation.timeline import MemberState
+
+NO_GENERATION = -1
+_NEW_ID = frozenset({KafkaError.UNKNOWN_MEMBER_ID, KafkaError.FENCED_INSTANCE_ID})
+_ELSEWHERE = frozenset({KafkaError.NOT_COORDINATOR, KafkaError.COORDINATOR_NOT_AVAILABLE})
+_AT_ONCE = _NEW_ID | {KafkaError.MEMBER_ID_REQUIRED, KafkaError.ILLEGAL_GENERATION, KafkaError.REBALANCE_IN_PROGRESS}
+_LATER = _ELSEWHERE | {KafkaError.COORDINATOR_LOAD_IN_PROGRESS}
+_FATAL = frozenset(KafkaError) - _AT_ONCE - _LATER - {KafkaError.NONE} | {KafkaError.FENCED_INSTANCE_ID}
+
+
+class Phase(StrEnum):
+    """Kafka: AbstractCoordinator.MemberState."""
+
+    UNJOINED = "unjoined"
+    PREPARING = "preparing"
+    COMPLETING = "completing"
+    STABLE = "stable"
+
+
+class ClassicClient(Process):
+    """`generation` and `member_id` as the member knows them; -1 and "" when they are lost."""
+
+    def __init__(self, around: Surroundings, member: Member) -> None:
+        super().__init__(around, member)
+        self.generation = NO_GENERATION
+        self.phase = Phase.UNJOINED
+        self.is_cooperative = protocol_of(around.assignor.name) is RebalanceProtocol.COOPERATIVE
+        self._knows_coordinator = self._searches = False
+        self._rejoins = self._must_prepare = True
+        self._in_flight = self._backs_off = False
+        self._arrived: JoinReply | bytes | None = None
+        self._joined_topics: tuple[str, ...] = ()
+        self._planned_for: leader.Topics | None = None
+        self._memory: leader.Memory | None = None
+        self._gave_up = False
+        self._heartbeat: Heartbeat | None = None
+        self._tick = self._beat_due_ms = self._answered_ms = 0
+
+    # What it does
+
+    def start(self) -> None:
+        """Look for the coordinator; nobody joins without topics."""
+        self.note()
+        self._find(0)
+
+    def adopt(self, generation: int, first_beat_ms: int, planned_for: leader.Topics) -> None:
+        """It is a member already, as the story begins; `planned_for` has the topics where it leads."""
+        self.member_id, self.generation, self.phase = self.name, generation, Phase.STABLE
+        self._knows_coordinator, self._rejoins = True, False
+        self._joined_topics = self.member.topics
+        self._planned_for = planned_for or None
+        owned = tuple(self.member.owned)
+        self._memory = leader.Memory(owned, generation)
+        self._start_heartbeat(first_beat_ms)
+        self.hold(owned)
+        self.note()
+
+    def poll(self) -> None:
+        """Look at what has arrived; join when there is a reason to."""
+        arrived, self._arrived = self._arrived, None
+        if isinstance(arrived, JoinReply):
+            self._joined(arrived)
+        elif arrived is not None:
+            self._complete(arrived)
+        if self.alive and self._wants_to_join():
+            self._join()
+
+    def _wants_to_join(self) -> bool:
+        ready = self._knows_coordinator and not (self._in_flight or self._backs_off) and self._arrived is None
+        return ready and bool(self.member.topics) and self._must_join()
+
+    def _must_join(self) -> bool:
+        """The group asks for it, its subscription is another one, or it leads and sees other partitions."""
+        return self._rejoins or self._joined_topics != self.member.topics or self._differs_from(self.topics)
+
+    def _differs_from(self, topics: Mapping[str, Topic]) -> bool:
+        """Whether it leads a group that was planned for other topics."""
+        planned = self._planned_for
+        return planned is not None and planned != {name: topics.get(name) for name in planned}
+
+    # Join and sync
+
+    def _join(self) -> None:
+        if self._must_prepare:
+            self._must_prepare = False
+            self._prepare()
+        self.phase, self._heartbeat = Phase.PREPARING, None
+        self._joined_topics = self.member.topics
+        self.note()
+        self._ask(self._join_request(), self._arrive)
+
+    def _join_request(self) -> Join:
+        settings, name = self.around.settings.client, self.around.assignor.name
+        return Join(
+            self.member.client_id or self.name,
+            ((name, self.subscription),),
+            self.member_id,
+            self.member.instance_id,
+            settings.session_timeout_ms,
+            settings.max_poll_interval_ms,
+        )
+
+    @property
+    def subscription(self) -> bytes:
+        """What it says when it joins."""
+        data = leader.user_data(self.around.assignor.name, self._memory)
+        return encode_subscription(replace(self.member, owned=self.owned, generation=self.generation, user_data=data))
+
+    def _prepare(self) -> None:
+        """Kafka: onJoinPrepare. What it owned as of a lost generation is lost; eager members give up everything."""
+        if self.generation == NO_GENERATION or not self.member_id:
+            self._give_up("onPartitionsLost", self.owned)
+        elif self.is_cooperative:
+            self._give_up("onPartitionsRevoked", [tp for tp in self.owned if tp.topic not in self.member.topics])
+        else:
+            self._give_up("onPartitionsRevoked", self.owned)
+
+    def _give_up(self, listener: str, partitions: Sequence[TopicPartition]) -> None:
+        if partitions:
+            self.call(listener, partitions)
+            gone = set(partitions)
+            self._gave_up = True
+            self.is_zombie = False
+            self.hold([tp for tp in self.owned if tp not in gone])
+
+    def _arrive(self, reply: JoinReply) -> None:
+        self._arrived = reply
+        self.wake()
+
+    def _joined(self, reply: JoinReply) -> None:
+        self._in_flight = False
+        if reply.error is KafkaError.NONE and self.phase is Phase.PREPARING:
+            self.generation, self.phase = reply.generation, Phase.COMPLETING
+            self.member_id = reply.member_id
+            self._in_flight = True
+            self._start_heartbeat(self.around.settings.client.heartbeat_interval_ms)
+            self.note()
+            self._sync(reply)
+        else:
+            self._refused(reply.error, reply.member_id)
+
+    def _sync(self, reply: JoinReply) -> None:
+        leads = reply.leader == reply.member_id
+        self._planned_for = None
+        if not leads or reply.skip_assignment:
+            self._planned_for = leader.snapshot(reply.members, self) if leads else None
+            self._ask(self._sync_request(reply, ()), self._synced)
+            return
+        try:
+            plan, self._planned_for = leader.plan(reply.members, self)
+        except AssignorError as error:
+            self.fail(str(error))
+            return
+        request = self._sync_request(reply, plan)
+        self.later(self.around.settings.assumed.plan_ms, lambda: self._ask(request, self._synced))
+
+    def _sync_request(self, reply: JoinReply, plan: tuple[tuple[str, bytes], ...]) -> Sync:
+        instance = self.member.instance_id
+        return Sync(reply.member_id, reply.generation, plan, instance, reply.protocol_type, reply.protocol)
+
+    def _synced(self, reply: SyncReply) -> None:
+        """The heartbeat thread may read this one; the application learns of it in poll."""
+        if reply.error is KafkaError.NONE and self.phase is Phase.COMPLETING:
+            self.phase, self._rejoins = Phase.STABLE, False
+            self._arrived = reply.assignment
+        else:
+            self._in_flight = False
+            self._refused(KafkaError.ILLEGAL_GENERATION if reply.error is KafkaError.NONE else reply.error)
+        if self.alive:
+            self.wake()
+
+    def _complete(self, assignment: bytes) -> None:
+        """Kafka: onJoinComplete."""
+        self._in_flight = False
+        if self.phase is not Phase.STABLE:
+            self._reset(forget_id=True)
+            return
+        self._must_prepare = True
+        assigned = decode_assignment(assignment)
+        if any(tp.topic not in self.member.topics for tp in assigned):
+            self._rejoins = True  # the subscription has changed since
+            return
+        self._take_over(assigned)
+
+    def _take_over(self, assigned: tuple[TopicPartition, ...]) -> None:
+        had, gets = frozenset(self.owned), frozenset(assigned)
+        revoked = [tp for tp in self.owned if tp not in gets]
+        if revoked:
+            self.call("onPartitionsRevoked", revoked)
+            self._rejoins = True
+        self._memory = leader.Memory(assigned, self.generation)
+        self.is_zombie = self._gave_up = False
+        self.hold(assigned)
+        self.call("onPartitionsAssigned", [tp for tp in assigned if tp not in had])
+        self.note()
+
+    def _refused(self, error: KafkaError, member_id: str = "") -> None:
+        """A join or a sync has failed."""
+        if error in _FATAL:
+            self.fail(error.name)
+            return
+        self._rejoins = True
+        if error is KafkaError.MEMBER_ID_REQUIRED:
+            self.member_id = member_id
+        elif error in (*_NEW_ID, KafkaError.ILLEGAL_GENERATION, KafkaError.REBALANCE_IN_PROGRESS):
+            self._reset(forget_id=error in _NEW_ID)
+        if error in _ELSEWHERE:
+            self._forget_coordinator()
+        if error in _LATER:
+            self._back_off()
+
+    def _back_off(self) -> None:
+        self._backs_off = True
+
+        def over() -> None:
+            self._backs_off = False
+            self.wake()
+
+        self.later(self.around.settings.client.retry_backoff_ms, over)
+
+    def _reset(self, *, forget_id: bool) -> None:
+        """Its generation is lost: what it holds is no longer its own."""
+        self.generation, self.phase, self._heartbeat = NO_GENERATION, Phase.UNJOINED, None
+        self.member_id = "" if forget_id else self.member_id
+        self._rejoins = True
+        self.expelled()
+        self.note()
+
+    # The heartbeat thread
+
+    def _start_heartbeat(self, first_ms: int) -> None:
+        self._heartbeat = Heartbeat(self.member_id, self.generation, self.member.instance_id)
+        self._answered_ms = self.now_ms
+        self._beat_in(first_ms)
+
+    def _beat_in(self, delay_ms: int) -> None:
+        self._tick += 1
+        self._beat_due_ms = self.now_ms + delay_ms
+        self.later(delay_ms, partial(self._beat, self._tick))
+
+    def _beat(self, tick: int) -> None:
+        beat, settings = self._heartbeat, self.around.settings.client
+        if beat is None or tick != self._tick:
+            return
+        if self._knows_coordinator and self.now_ms - self._answered_ms >= settings.session_timeout_ms:
+            self._forget_coordinator()  # perhaps it is no longer there
+        if self._knows_coordinator:
+            self._beat_in(settings.heartbeat_interval_ms)
+            self.around.network.ask(self, beat, partial(self._beat_answered, beat))
+
+    def _beat_answered(self, beat: Heartbeat, reply: HeartbeatReply) -> None:
+        error = reply.error
+        if error is KafkaError.NONE:
+            self._answered_ms = self.now_ms
+        elif error in _ELSEWHERE:
+            self._forget_coordinator()
+        elif error is KafkaError.REBALANCE_IN_PROGRESS:
+            self._answered_ms = self.now_ms
+            if self.phase is Phase.STABLE:
+                self._rejoins = True
+                self.note()
+                self.wake()
+        elif self._heartbeat is beat:
+            self._heartbeat_refused(error)
+
+    def _heartbeat_refused(self, error: KafkaError) -> None:
+        if error in _FATAL:
+            self.fail(error.name)
+            return
+        self._reset(forget_id=error in _NEW_ID)
+        self.wake()
+
+    def poll_timed_out(self) -> None:
+        """The heartbeat thread leaves the group; a static member just stops sending heartbeats (KIP-345)."""
+        if self._heartbeat is None:
+            return
+        self._leave()
+        self._reset(forget_id=True)
+        self.wake()
+
+    # The coordinator
+
+    def _ask(self, request: Join | Sync, answer: Callable[..., None]) -> None:
+        """A join or a sync; without a coordinator it fails at once."""
+        self._in_flight = self._knows_coordinator
+        if self._knows_coordinator:
+            self.around.network.ask(self, request, answer)
+        else:
+            self._rejoins = True
+
+    def lost_coordinator(self) -> None:
+        """What is in flight is lost; the member keeps its generation."""
+        self.connection += 1
+        if self._in_flight and self._arrived is None:
+            self._in_flight = False
+            self._rejoins = True
+        self._forget_coordinator()
+
+    def _forget_coordinator(self) -> None:
+        self._knows_coordinator = False
+        self._find(0)
+
+    def _find(self, attempt: int) -> None:
+        if attempt or not self._searches:
+            self._searches = True
+            self.around.network.find_coordinator(self, partial(self._found, attempt))
+
+    def _found(self, attempt: int, found: bool) -> None:
+        client = self.around.settings.client
+        if not found:
+            pause_ms = min(client.retry_backoff_ms << min(attempt, 10), client.retry_backoff_max_ms)
+            self.later(pause_ms, partial(self._find, attempt + 1))
+            return
+        self._searches, self._knows_coordinator = False, True
+        self._answered_ms = self.now_ms
+        if self._heartbeat is not None:
+            self._beat_in(max(0, self._beat_due_ms - self.now_ms))
+        self.wake()
+
+    # Going
+
+    def say_goodbye(self) -> None:
+        """Listeners first; then a dynamic member leaves the group, a static one keeps its place."""
+        if self.owned:
+            lost = self.generation == NO_GENERATION or self.phase is Phase.PREPARING
+            self.call("onPartitionsLost" if lost else "onPartitionsRevoked", self.owned)
+        self._leave()
+
+    def _leave(self) -> None:
+        dynamic = self.member.instance_id is None
+        if dynamic and self._knows_coordinator and self.phase is not Phase.UNJOINED and self.member_id:
+            self.around.network.ask(self, Leave((Leaver(self.member_id),)), lambda reply: None)
+
+    def subscribe(self, topics: tuple[str, ...]) -> None:
+        """Join with the new subscription; without topics, leave the group (Kafka: unsubscribe)."""
+        self.member = replace(self.member, topics=topics)
+        self.topics = self.around.topics()
+        if not topics:
+            self.say_goodbye()
+            self.hold(())
+            self._reset(forget_id=True)
+            self._must_prepare = True
+        self.wake()
+
+    # What it looks like
+
+    @property
+    def is_settled(self) -> bool:
+        """Stable, nothing to be said or heard, and no topic's change is waiting to be noticed."""
+        if not self.member.topics:
+            return True
+        quiet = self.phase is Phase.STABLE and self._knows_coordinator and not (self._in_flight or self.is_zombie)
+        return quiet and not self._must_join() and not self._differs_from(self.around.topics())
+
+    @property
+    def doing(self) -> tuple[MemberState, int]:
+        """By its phase and what it has."""
+        return self._state(), self.generation
+
+    def _state(self) -> MemberState:
+        if self.phase is Phase.STABLE and not self._in_flight and not self._rejoins:
+            return MemberState.CONSUMING if self.owned else MemberState.IDLE
+        if self.owned:
+            return MemberState.REJOINING
+        return MemberState.PAUSED if self._gave_up else MemberState.JOINING

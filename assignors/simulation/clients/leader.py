@@ -1,0 +1,66 @@
+"""The leader of a classic group plans for it, with what it knows of the topics; and what assignors remember."""
+
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from assignors.layout import read_all
+from assignors.model import Group, Member, Topic, TopicPartition
+from assignors.planning import plan as plan_group
+from assignors.simulation.classic.messages import JoinedMember
+from assignors.simulation.clients.process import Surroundings
+from assignors.simulation.clients.wire import decode_subscription, encode_assignment
+from assignors.sticky import user_data as sticky_data
+
+Topics = dict[str, Topic | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What Kafka's assignor instance of a member keeps: its last assignment, and of which generation."""
+
+    partitions: tuple[TopicPartition, ...]
+    generation: int
+
+
+class Leader(Protocol):
+    """What a plan takes: the topics that this member has heard of."""
+
+    around: Surroundings
+    topics: Mapping[str, Topic]
+
+
+def user_data(assignor: str, memory: Memory | None) -> bytes | None:
+    """What the assignor adds to a subscription (Kafka: `subscriptionUserData`)."""
+    if assignor == "sticky" and memory is not None:
+        return sticky_data.encode(memory.partitions, memory.generation)
+    if assignor == "cooperative-sticky":
+        return struct.pack(">i", -1 if memory is None else memory.generation)
+    return None
+
+
+def plan(joined: Sequence[JoinedMember], leader: Leader) -> tuple[tuple[tuple[str, bytes], ...], Topics]:
+    """The plan, member by member, and the topics for which it was made. Raises AssignorError."""
+    members = _members(joined)
+    topics = _known(members, leader)
+    known = {name: topic for name, topic in topics.items() if topic is not None}
+    made = plan_group(leader.around.assignor, Group("", tuple(members), known, leader.around.assignor.name))
+    parts = read_all(made.by_member)
+    return tuple((member_id, encode_assignment(part)) for member_id, part in parts.items()), topics
+
+
+def snapshot(joined: Sequence[JoinedMember], leader: Leader) -> Topics:
+    """The topics for which a plan is still good (KIP-814: a static leader comes back, and does not plan)."""
+    return _known(_members(joined), leader)
+
+
+def _members(joined: Sequence[JoinedMember]) -> list[Member]:
+    return [decode_subscription(member.metadata, member.member_id, member.instance_id) for member in joined]
+
+
+def _known(members: Sequence[Member], leader: Leader) -> Topics:
+    """All topics of the group: a leader asks for those that it does not read itself (Kafka: ensureFreshMetadata)."""
+    now = leader.around.topics()
+    names = dict.fromkeys(name for member in members for name in member.topics)
+    return {name: leader.topics.get(name) or now.get(name) for name in names}

@@ -1,0 +1,268 @@
+"""A consumer's process: its poll loop, what can happen to it from outside, and what it holds.
+
+The application polls, processes what it got, and polls again. With `simulated.processing.ms` at 0 it waits in poll.
+Kafka's consumer sees replies and calls listeners inside poll alone; only its heartbeat thread works beside that.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from assignors.model import Assignor, Member, Topic, TopicPartition
+from assignors.simulation.kernel import Action, Kernel
+from assignors.simulation.network import Network
+from assignors.simulation.recorder import Recorder
+from assignors.simulation.settings import Settings
+from assignors.simulation.timeline import Failure, Hold, MemberState
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a process finds around it. `topics` are those of the cluster, at any time."""
+
+    kernel: Kernel
+    network: Network
+    recorder: Recorder
+    settings: Settings
+    topics: Callable[[], Mapping[str, Topic]]
+    assignor: Assignor
+
+
+class Process:
+    """From its start to its end; a restart is another one. Subclasses speak a protocol."""
+
+    def __init__(self, around: Surroundings, member: Member) -> None:
+        self.around = around
+        self.member = member
+        self.name = member.member_id
+        self.alive, self.is_closed = True, False
+        self.connection = 0
+        self.member_id = ""
+        self.owned: tuple[TopicPartition, ...] = ()
+        self.topics = around.topics()
+        self.is_frozen = False
+        self.is_stalled = False
+        self.is_zombie = False
+        self._backlog: list[Action] = []
+        self._polls = False
+        self._born_ms = self._batch_ms = around.kernel.now_ms
+        self._batch = 0
+
+    # What a protocol does
+
+    def start(self) -> None:
+        """Begin to live."""
+        raise NotImplementedError
+
+    def poll(self) -> None:
+        """The application is in poll: do what is due."""
+        raise NotImplementedError
+
+    def poll_timed_out(self) -> None:
+        """The application has not polled for max.poll.interval.ms."""
+        raise NotImplementedError
+
+    def lost_coordinator(self) -> None:
+        """The connection to the coordinator is gone."""
+        raise NotImplementedError
+
+    def say_goodbye(self) -> None:
+        """The consumer closes: call listeners, leave the group as the protocol has it."""
+        raise NotImplementedError
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether it has its place and nothing is under way."""
+        raise NotImplementedError
+
+    @property
+    def doing(self) -> tuple[MemberState, int]:
+        """What it is doing in the group, and its generation."""
+        raise NotImplementedError
+
+    # Time
+
+    @property
+    def now_ms(self) -> int:
+        """The time."""
+        return self.around.kernel.now_ms
+
+    def run(self, action: Action) -> None:
+        """Do that, unless the process is dead; once it goes on, where it stands still."""
+        if self.is_frozen:
+            self._backlog.append(action)
+        elif self.alive:
+            action()
+
+    def later(self, delay_ms: int, action: Action) -> None:
+        """Do that in a while."""
+        self.around.kernel.after(delay_ms, lambda: self.run(action))
+
+    # The poll loop
+
+    def wake(self) -> None:
+        """Something is there for the application: `poll` runs when it polls next."""
+        wait_ms = self._until_poll_ms()
+        if wait_ms == 0:
+            self.poll()
+        elif wait_ms is not None and not self._polls:
+            self._polls = True
+            self.later(wait_ms, self._poll_now)
+
+    def _poll_now(self) -> None:
+        self._polls = False
+        self.wake()
+
+    def _until_poll_ms(self) -> int | None:
+        """Until the next poll; None while nobody knows."""
+        if self.is_stalled:
+            return None
+        period_ms = self.around.settings.assumed.processing_ms
+        return -(self.now_ms - self._batch_ms) % period_ms if self._is_busy else 0
+
+    @property
+    def _is_busy(self) -> bool:
+        return bool(self.owned) and self.around.settings.assumed.processing_ms > 0
+
+    def _begin_batch(self) -> None:
+        self._batch_ms = self.now_ms
+        self._batch += 1
+        if self.is_too_slow:
+            self._watch(self._limit_ms)
+            self.later(self.around.settings.assumed.processing_ms, partial(self._end_batch, self._batch))
+
+    def _end_batch(self, batch: int) -> None:
+        if self._batch == batch and self._is_busy and not self.is_stalled:
+            self._begin_batch()
+
+    @property
+    def is_too_slow(self) -> bool:
+        """Whether its batches take longer than max.poll.interval.ms."""
+        return self._is_busy and self.around.settings.assumed.processing_ms > self._limit_ms
+
+    @property
+    def _limit_ms(self) -> int:
+        return self.around.settings.client.max_poll_interval_ms
+
+    def _watch(self, remaining_ms: int) -> None:
+        """The poll timer of the batch under way."""
+        batch = self._batch
+
+        def expire() -> None:
+            if self._batch == batch and (self.is_stalled or self._is_busy):
+                self.poll_timed_out()
+
+        self.later(remaining_ms, expire)
+
+    # What it holds
+
+    def hold(self, partitions: Sequence[TopicPartition]) -> None:
+        """These partitions are its own from now on."""
+        was_idle = not self.owned
+        self.owned = tuple(partitions)
+        self.note_hold()
+        if was_idle and self._is_busy:
+            self._begin_batch()
+
+    def note_hold(self) -> None:
+        """Write down how it holds what it holds."""
+        kind = Hold.FROZEN if self.is_frozen else Hold.ZOMBIE if self.is_zombie else Hold.OWNED
+        self.around.recorder.hold(self.name, self.owned, kind)
+
+    def call(self, listener: str, partitions: Sequence[TopicPartition]) -> None:
+        """Call a method of the application's ConsumerRebalanceListener."""
+        self.around.recorder.callback(self.name, listener, partitions)
+
+    def expelled(self) -> None:
+        """The coordinator has forgotten it, or it has said goodbye, while it goes on: what it holds is not its own."""
+        if self.alive and self.owned and not self.is_zombie:
+            self.is_zombie = True
+            self.note_hold()
+            self.note()
+
+    def note(self) -> None:
+        """Write down what it does."""
+        if not self.alive:
+            return
+        state, generation = self.doing
+        if self.is_frozen:
+            state = MemberState.FROZEN
+        elif self.is_zombie:
+            state = MemberState.ZOMBIE
+        elif self.is_stalled:
+            state = MemberState.STALLED
+        self.around.recorder.state(self.name, state, generation)
+
+    # What happens to it
+
+    def stall(self) -> None:
+        """It stops polling; its heartbeats go on."""
+        period_ms = self.around.settings.assumed.processing_ms
+        idle_ms = (self.now_ms - self._batch_ms) % period_ms if self._is_busy else 0
+        self.is_stalled = True
+        self._batch += 1
+        self._watch(self._limit_ms - idle_ms)
+        self.note()
+
+    def freeze(self) -> None:
+        """The whole process stands still (SIGSTOP, a pause of the garbage collector)."""
+        self.is_frozen = True
+        self.note_hold()
+        self.note()
+
+    def resume(self) -> None:
+        """It goes on: with what it missed meanwhile, or with the next poll."""
+        self.is_stalled = self.is_frozen = False
+        self.note_hold()
+        self.note()
+        backlog, self._backlog = self._backlog, []
+        for action in backlog:
+            self.run(action)
+        if self.alive:
+            self._begin_batch()
+            self.wake()
+
+    def crash(self) -> None:
+        """It dies without a word."""
+        self._end(MemberState.DOWN)
+
+    def close(self) -> None:
+        """It closes as Kafka's consumer does."""
+        self.say_goodbye()
+        self.is_closed = True
+        self._end(MemberState.DOWN)
+
+    def fail(self, error: str) -> None:
+        """Its consumer throws that error out of poll, and the process ends."""
+        self.around.recorder.failures.append(Failure(self.now_ms, self.name, error))
+        self._end(MemberState.FAILED)
+
+    def _end(self, state: MemberState) -> None:
+        self.alive = self.is_frozen = False
+        self._backlog.clear()
+        self.owned = ()
+        self.note_hold()
+        self.around.recorder.state(self.name, state, -1)
+
+    def subscribe(self, topics: tuple[str, ...]) -> None:
+        """Its subscription becomes these topics; it learns all about them at once."""
+        raise NotImplementedError
+
+    # Topics
+
+    def topics_changed(self, name: str) -> None:
+        """A topic grew, came or went: it will notice sooner or later, if that topic matters to it."""
+        self.later(self._until_noticed_ms(name), self._refresh)
+
+    def _until_noticed_ms(self, name: str) -> int:
+        """Kafka's consumer asks again and again for a topic that is missing, and at once when a fetch fails."""
+        client, now = self.around.settings.client, self.around.topics()
+        if name not in now and any(partition.topic == name for partition in self.owned):
+            return client.retry_backoff_ms
+        missing = name in self.member.topics and name not in self.topics
+        period_ms = client.retry_backoff_max_ms if missing else client.metadata_max_age_ms
+        return -(self.now_ms - self._born_ms) % period_ms if period_ms else 0
+
+    def _refresh(self) -> None:
+        self.topics = self.around.topics()
+        self.wake()

@@ -1,0 +1,88 @@
+"""Carries requests to the coordinator that is up, and its replies back; every message takes the same time."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Protocol
+
+from assignors.simulation.kernel import Action, Kernel
+from assignors.simulation.recorder import Recorder
+from assignors.simulation.timeline import Message
+
+COORDINATOR = "coordinator"
+BROKERS = "brokers"
+
+_API = {"Join": "JoinGroup", "Sync": "SyncGroup", "Leave": "LeaveGroup", "Commit": "OffsetCommit"}
+"""Kafka's names of requests whose classes have shorter ones."""
+
+Answer = Callable[[Any], None]
+"""Called with the reply of the kind that the request has."""
+
+
+class Coordinator(Protocol):
+    """Answers requests, now or later; the answer must not ask it again at once."""
+
+    def handle(self, name: str, request: Any, answer: Answer) -> None:
+        """Do what the member of that name asks."""
+
+
+class Peer(Protocol):
+    """A process at the other end. `connection` counts up when it loses the coordinator: older answers are lost."""
+
+    name: str
+    alive: bool
+    connection: int
+
+    def run(self, action: Action) -> None:
+        """Do that, unless the process is dead; once it goes on, where it stands still."""
+
+
+class Network:
+    """`coordinator` None: the broker is down; what is sent to it meets nobody."""
+
+    def __init__(self, kernel: Kernel, latency_ms: int, recorder: Recorder) -> None:
+        self.coordinator: Coordinator | None = None
+        self.is_known = False
+        self._kernel, self._latency_ms, self._recorder = kernel, latency_ms, recorder
+
+    def ask(self, peer: Peer, request: object, answer: Answer) -> None:
+        """Send a request. `answer` runs in the process of `peer`, unless it dies or loses the coordinator before."""
+        self._kernel.after(
+            self._latency_ms, partial(self._arrive, peer, request, answer, peer.connection, self._kernel.now_ms)
+        )
+
+    def _arrive(self, peer: Peer, request: object, answer: Answer, connection: int, sent_ms: int) -> None:
+        name = type(request).__name__
+        kind = _API.get(name, name)
+        arrived_ms = None if self.coordinator is None else self._kernel.now_ms
+        self._recorder.messages.append(Message(peer.name, COORDINATOR, kind, None, sent_ms, arrived_ms))
+        if self.coordinator is not None:
+            self.coordinator.handle(peer.name, request, partial(self._reply, peer, kind, answer, connection))
+
+    def _reply(self, peer: Peer, kind: str, answer: Answer, connection: int, reply: Any) -> None:
+        self._kernel.after(
+            self._latency_ms, partial(self._return, peer, kind, answer, connection, self._kernel.now_ms, reply)
+        )
+
+    def _return(self, peer: Peer, kind: str, answer: Answer, connection: int, sent_ms: int, reply: Any) -> None:
+        reached = peer.alive and peer.connection == connection
+        arrived_ms = self._kernel.now_ms if reached else None
+        self._recorder.messages.append(Message(COORDINATOR, peer.name, kind, reply.error.name, sent_ms, arrived_ms))
+        if reached:
+            peer.run(partial(answer, reply))
+
+    def find_coordinator(self, peer: Peer, answer: Callable[[bool], None]) -> None:
+        """Ask any broker who the coordinator is; `answer` gets whether somebody is."""
+        sent_ms = self._kernel.now_ms
+        self._kernel.after(self._latency_ms, partial(self._tell, peer, answer, sent_ms))
+
+    def _tell(self, peer: Peer, answer: Callable[[bool], None], sent_ms: int) -> None:
+        now_ms, found = self._kernel.now_ms, self.is_known
+        self._recorder.messages.append(Message(peer.name, BROKERS, "FindCoordinator", None, sent_ms, now_ms))
+
+        def back() -> None:
+            error = "NONE" if found else "COORDINATOR_NOT_AVAILABLE"
+            arrived_ms = self._kernel.now_ms if peer.alive else None
+            self._recorder.messages.append(Message(BROKERS, peer.name, "FindCoordinator", error, now_ms, arrived_ms))
+            peer.run(lambda: answer(found))
+
+        self._kernel.after(self._latency_ms, back)

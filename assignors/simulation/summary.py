@@ -1,0 +1,126 @@
+"""The sums of a timeline, computed from its tables alone."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from operator import attrgetter
+
+from assignors.model import TopicPartition
+from assignors.simulation.timeline import Hold, Holding, MemberState, Timeline
+
+
+@dataclass(frozen=True, slots=True)
+class Downtime:
+    """Of one partition: `down_ms` in all and at most at once in which no member of the group consumed it.
+
+    It counts from its first owner on, who came after `waited_ms` (None: nobody came; then nothing else counts).
+    """
+
+    partition: TopicPartition
+    waited_ms: int | None
+    down_ms: int
+    longest_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Of one member: how long rebalances kept it from consuming, in all and at most at once."""
+
+    member: str
+    paused_ms: int
+    longest_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One row of a comparison.
+
+    `rebalances`: how often the group began to gather its members. `moved`: how often a partition went from one member
+    to another. `down_ms`: of all partitions together, `longest_down_ms` of the worst one at once. `end_ms`: the length
+    of the run.
+    """
+
+    protocol: str
+    assignor: str
+    end_ms: int
+    rebalances: int
+    moved: int
+    down_ms: int
+    longest_down_ms: int
+    paused_ms: int
+    longest_pause_ms: int
+    downtime: tuple[Downtime, ...]
+    pauses: tuple[Pause, ...]
+
+
+REBALANCING = ("PreparingRebalance", "Assigning")
+"""In these states a group begins a rebalance: of the classic protocol, and of KIP-848's."""
+
+
+def summarize(timeline: Timeline) -> Summary:
+    """The sums of a timeline."""
+    by_partition = [list(rows) for _, rows in groupby(timeline.ownership, attrgetter("partition"))]
+    downtime = tuple(map(_downtime, by_partition))
+    pauses = tuple(_pauses(timeline))
+    return Summary(
+        protocol=timeline.protocol,
+        assignor=timeline.assignor,
+        end_ms=timeline.end_ms,
+        rebalances=sum(span.state in REBALANCING for span in timeline.group),
+        moved=sum(map(_moves, by_partition)),
+        down_ms=sum(partition.down_ms for partition in downtime),
+        longest_down_ms=max((partition.longest_ms for partition in downtime), default=0),
+        paused_ms=sum(member.paused_ms for member in pauses),
+        longest_pause_ms=max((member.longest_ms for member in pauses), default=0),
+        downtime=downtime,
+        pauses=pauses,
+    )
+
+
+def _owned(rows: Iterable[Holding]) -> list[Holding]:
+    return [row for row in rows if row.hold is Hold.OWNED]
+
+
+def _downtime(rows: Sequence[Holding]) -> Downtime:
+    owned = _owned(rows)
+    if not owned:
+        return Downtime(rows[0].partition, None, 0, 0)
+    first_ms = owned[0].start_ms
+    gaps = [gap for life in _lives(rows) for gap in _gaps(life, first_ms)]
+    return Downtime(rows[0].partition, first_ms - rows[0].start_ms, sum(gaps), max(gaps, default=0))
+
+
+def _lives(rows: Iterable[Holding]) -> Iterator[list[Holding]]:
+    """The rows of each time that the partition existed: a topic may be deleted and created again."""
+    life: list[Holding] = []
+    until_ms = 0
+    for row in rows:
+        if life and row.start_ms > until_ms:
+            yield life
+            life = []
+        life.append(row)
+        until_ms = max(until_ms, row.end_ms)
+    yield life
+
+
+def _gaps(life: Sequence[Holding], first_ms: int) -> Iterator[int]:
+    """How long nobody in the group consumed, each time, from `first_ms` on."""
+    until_ms = max(life[0].start_ms, first_ms)
+    for row in _owned(life):
+        if row.start_ms > until_ms:
+            yield row.start_ms - until_ms
+        until_ms = max(until_ms, row.end_ms)
+    end_ms = max(row.end_ms for row in life)
+    if end_ms > until_ms:
+        yield end_ms - until_ms
+
+
+def _moves(rows: Sequence[Holding]) -> int:
+    return sum(one.member != other.member for one, other in pairwise(_owned(rows)))
+
+
+def _pauses(timeline: Timeline) -> Iterator[Pause]:
+    for member, spans in groupby(timeline.spans, attrgetter("member")):
+        alike = groupby(spans, lambda span: span.state is MemberState.PAUSED)
+        pauses = [sum(span.end_ms - span.start_ms for span in run) for paused, run in alike if paused]
+        yield Pause(member, sum(pauses), max(pauses, default=0))

@@ -1,0 +1,290 @@
+"""A scenario played second by second: clients, a network, a coordinator that may fail, and what happens to them.
+
+Pure and repeatable: the same scenario, protocol and seed give the same timeline. The seed decides what is chance in
+Kafka: member ids, and how far each member of a group that exists already is from its next heartbeat.
+"""
+
+import random
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+
+from assignors import registry
+from assignors.events import (
+    Action,
+    AddPartitions,
+    ChangeRack,
+    CoordinatorDown,
+    CoordinatorUp,
+    Crash,
+    CreateTopic,
+    DeleteTopic,
+    Event,
+    Freeze,
+    Join,
+    Leave,
+    Restart,
+    Resume,
+    Scenario,
+    Subscribe,
+    UseAssignor,
+)
+from assignors.generations import title
+from assignors.group_state import GroupState, step
+from assignors.memory import collector_at_rest
+from assignors.model import AssignorError, Member, Topic
+from assignors.protocols import RebalanceProtocol
+from assignors.simulation.clients import ClassicClient, Surroundings
+from assignors.simulation.kernel import Kernel
+from assignors.simulation.network import Network
+from assignors.simulation.recorder import Recorder
+from assignors.simulation.roles import assignor_for
+from assignors.simulation.server import Server
+from assignors.simulation.settings import Frozen, Settings
+from assignors.simulation.timeline import Timeline
+
+LOOK_EVERY_MS = 1_000
+"""How often a run looks whether everything has come to rest, once nothing more happens from outside."""
+
+
+def play(
+    scenario: Scenario, settings: Settings, protocol: RebalanceProtocol, *, seed: int = 0, until_ms: int | None = None
+) -> Timeline:
+    """The timeline of a scenario under that protocol, until everything has come to rest, or until `until_ms`.
+
+    Members own what they own when the scenario begins: the group is Stable then; otherwise all of them start at 0. A
+    story that does not come to rest ends after `patience_ms`, and says so. Raises AssignorError when an event cannot
+    happen, or when the protocol cannot be simulated.
+    """
+    with collector_at_rest():
+        world = World(scenario, settings, protocol, random.Random(seed))
+        world.run(until_ms)
+        return world.timeline()
+
+
+def patience_ms(settings: Settings) -> int:
+    """How long a group may take to come to rest after the last event: twice all that it may have to wait for."""
+    client = settings.client
+    slow_ms = client.max_poll_interval_ms + settings.assumed.processing_ms + settings.assumed.restart_ms
+    return 2 * (client.session_timeout_ms + client.metadata_max_age_ms + slow_ms + 60_000)
+
+
+class World:
+    """The group on its way through the events; what `play` is made of."""
+
+    def __init__(
+        self, scenario: Scenario, settings: Settings, protocol: RebalanceProtocol, chance: random.Random
+    ) -> None:
+        self.kernel = Kernel()
+        self.recorder = Recorder(self.kernel)
+        self.network = Network(self.kernel, settings.assumed.latency_ms, self.recorder)
+        self.topics: Mapping[str, Topic] = {}
+        self.clients: dict[str, ClassicClient] = {}
+        self._scenario, self._settings, self._protocol, self._chance = scenario, settings, protocol, chance
+        self._around = self._surroundings(scenario.assignor)
+        self._wanted = {member.member_id: member for member in scenario.members}
+        self._subscribed: set[str] = set()
+        self._frozen: set[str] = set()
+        self._server = Server(self._around, self._new_id, self.clients)
+        self._change_topics(scenario.topics)
+        self._begin()
+
+    def _surroundings(self, assignor: str) -> Surroundings:
+        plans = registry.get(assignor_for(assignor, self._protocol))
+        return Surroundings(self.kernel, self.network, self.recorder, self._settings, lambda: self.topics, plans)
+
+    def _new_id(self, prefix: str) -> str:
+        return f"{prefix}-{uuid.UUID(int=self._chance.getrandbits(128), version=4)}"
+
+    # The beginning and the end
+
+    def _begin(self) -> None:
+        members = [member for member in self._scenario.members if member.topics]
+        if any(member.owned for member in members):
+            self._adopt(members)
+        else:
+            self._server.start()
+            self._server.cause("first assignment")
+            for member in self._scenario.members:
+                self._start(member)
+        for number, event in enumerate(self._scenario.events, 1):
+            self.kernel.after(event.at_ms, partial(self._take, number, event))
+
+    def _adopt(self, members: list[Member]) -> None:
+        generation = max(1, *(member.generation or 0 for member in members))
+        for member in self._scenario.members:
+            self._note_topics(member)
+            self.clients[member.member_id] = ClassicClient(self._around, member)
+        adopted = [self.clients[member.member_id] for member in members]
+        planned = {name: self.topics.get(name) for member in members for name in member.topics}
+        for number, client in enumerate(adopted):
+            first_beat_ms = self._chance.randrange(self._settings.client.heartbeat_interval_ms)
+            client.adopt(generation, first_beat_ms, {} if number else planned)
+        self._server.adopt(adopted, generation, self._around.assignor.name)
+
+    def run(self, until_ms: int | None) -> None:
+        """Go on until everything has come to rest, or until that time."""
+        if until_ms is not None:
+            self.kernel.run_until(until_ms)
+            return
+        last_ms = max((event.at_ms for event in self._scenario.events), default=0)
+        self.kernel.run_until(last_ms)
+        while self.kernel.now_ms < last_ms + patience_ms(self._settings):
+            self.kernel.run_until(self.kernel.now_ms + LOOK_EVERY_MS)
+            if self.unsettled() is None:
+                self.kernel.run_until(self.kernel.now_ms + LOOK_EVERY_MS)  # so that the rest is seen, too
+                return
+
+    def unsettled(self) -> str | None:
+        """What is still going on; None: everything has come to rest."""
+        return next(self._under_way(), None)
+
+    def _under_way(self) -> Iterator[str]:
+        yield from self._server.under_way()
+        for name in self._wanted:
+            if name not in self.clients or self.clients[name].is_closed:
+                yield f"{name} is starting again"
+        for name, client in self.clients.items():
+            if not client.alive:
+                continue
+            if client.is_frozen or client.is_stalled:
+                if self._server.has(client.member_id):
+                    yield f"{name} stands still, and the group has not noticed"
+            elif client.is_too_slow:
+                yield f"{name} processes for longer than max.poll.interval.ms"
+            elif not client.is_settled:
+                yield f"{name} is {client.doing[0]}"
+
+    def timeline(self) -> Timeline:
+        """All that has been, as tables."""
+        end_ms, notes = self.kernel.now_ms, self.recorder
+        return Timeline(
+            scenario=self._scenario.name,
+            protocol=self._protocol,
+            assignor=self._around.assignor.name,
+            end_ms=end_ms,
+            unsettled=self.unsettled(),
+            spans=notes.spans(end_ms),
+            group=notes.group_lane(end_ms),
+            messages=tuple(sorted(notes.messages, key=lambda message: message.sent_ms)),
+            ownership=notes.ownership(self._subscribed, end_ms),
+            callbacks=tuple(notes.callbacks),
+            failures=tuple(notes.failures),
+            plans=tuple(notes.plans),
+        )
+
+    # Processes
+
+    def _start(self, member: Member) -> None:
+        self._note_topics(member)
+        client = self.clients[member.member_id] = ClassicClient(self._around, member)
+        client.start()
+
+    def _note_topics(self, member: Member) -> None:
+        self._subscribed.update(member.topics)
+
+    def _restart(self, name: str) -> None:
+        """It closes, if it lives, and comes back a while later, with nothing in its memory."""
+        client = self.clients[name]
+        if client.alive:
+            client.close()
+        self.kernel.after(self._settings.assumed.restart_ms, partial(self._come_back, name, client))
+
+    def _come_back(self, name: str, before: ClassicClient) -> None:
+        if name in self._wanted and self.clients[name] is before:
+            self._start(replace(self._wanted[name], owned=(), generation=None, user_data=None))
+
+    # Events
+
+    def _take(self, number: int, event: Event) -> None:
+        action = event.action
+        self._server.cause(title(action))
+        try:
+            self._happen(action)
+        except AssignorError as error:
+            told = f"Event {number} at {event.at_ms / 1000:g} s ({title(action)}): {error}"
+            raise AssignorError(told) from error
+
+    def _happen(self, action: Action) -> None:
+        match action:
+            case Join(member=member):
+                self._join(member)
+            case Leave(member_id=name):
+                self._end(name, ClassicClient.close)
+            case Crash(member_id=name):
+                self._end(name, ClassicClient.crash)
+            case Freeze(member_id=name):
+                self._freeze(name)
+            case Resume(member_id=name):
+                self._resume(name)
+            case Restart(member_id=name):
+                self._member(name)
+                self._restart(name)
+            case Subscribe(member_id=name, topics=topics):
+                self._subscribe(name, topics)
+            case ChangeRack(member_id=name, rack=rack):
+                self._wanted[name] = replace(self._member(name), rack=rack)
+                self._restart(name)  # client.rack is read as a consumer starts
+            case AddPartitions() | CreateTopic() | DeleteTopic():
+                self._change_topics(step(action, GroupState((), self.topics, self._around.assignor)).state.topics)
+            case UseAssignor(assignor=name):
+                self._use(name)
+            case CoordinatorDown():
+                self._server.stop()
+            case CoordinatorUp():
+                self._server.come_back()
+
+    def _member(self, name: str) -> Member:
+        if name not in self._wanted:
+            raise AssignorError(f"there is no member {name!r} at this time.")
+        return self._wanted[name]
+
+    def _join(self, member: Member) -> None:
+        name = member.member_id
+        if name in self._wanted:
+            raise AssignorError(f"member {name!r} is there already. Give the new one another id.")
+        self._wanted[name] = member
+        self._start(replace(member, owned=(), generation=None))
+
+    def _end(self, name: str, how: Callable[[ClassicClient], None]) -> None:
+        del self._wanted[self._member(name).member_id]
+        if self.clients[name].alive:
+            how(self.clients[name])
+
+    def _freeze(self, name: str) -> None:
+        self._member(name)
+        self._frozen.add(name)
+        client = self.clients[name]
+        if client.alive:
+            client.freeze() if self._settings.assumed.freeze is Frozen.PROCESS else client.stall()
+
+    def _resume(self, name: str) -> None:
+        self._member(name)
+        if name not in self._frozen:
+            raise AssignorError(f"member {name!r} is not frozen. Freeze it before, or leave this event out.")
+        self._frozen.remove(name)
+        client = self.clients[name]
+        if client.is_frozen or client.is_stalled:
+            client.resume()
+
+    def _subscribe(self, name: str, topics: tuple[str, ...]) -> None:
+        self._wanted[name] = replace(self._member(name), topics=topics)
+        self._note_topics(self._wanted[name])
+        client = self.clients[name]
+        if client.alive and client.member.topics != topics:
+            client.run(partial(client.subscribe, topics))
+
+    def _change_topics(self, topics: Mapping[str, Topic]) -> None:
+        changed = [name for name in {**self.topics, **topics} if self.topics.get(name) != topics.get(name)]
+        self.recorder.topics(self.topics, topics)
+        self.topics = topics
+        for client in self.clients.values():
+            for name in changed:
+                client.run(partial(client.topics_changed, name))
+
+    def _use(self, assignor: str) -> None:
+        """All processes end at once, and start again with the other assignor."""
+        self._around = self._surroundings(assignor)
+        for name in self._wanted:
+            self._restart(name)

@@ -1,0 +1,205 @@
+"""What holds for every story (spec/protocol.md, 8), on random ones."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assignors.events import (
+    Action,
+    AddPartitions,
+    CoordinatorDown,
+    CoordinatorUp,
+    Crash,
+    CreateTopic,
+    DeleteTopic,
+    Event,
+    Freeze,
+    Join,
+    Leave,
+    Restart,
+    Resume,
+    Scenario,
+    Subscribe,
+)
+from assignors.model import Member, Topic, TopicPartition
+from assignors.protocols import RebalanceProtocol
+from assignors.simulation.summary import summarize
+from assignors.simulation.timeline import Hold, Holding, MemberState, Timeline
+from tests.assignors.simulation.world.stories import COOPERATIVE, EAGER, QUICK, played
+
+NAMES = "abcd"
+SUBSCRIPTIONS = st.sampled_from([("t",), ("t", "u"), ("u",), ()])
+
+
+class Course:
+    """What can still happen to whom."""
+
+    def __init__(self, draw: st.DrawFn, group: Iterable[Member]) -> None:
+        self.draw = draw
+        self.there = {member.member_id for member in group}
+        self.frozen: set[str] = set()
+        self.partitions = {"t": 4}
+        self.up = True
+
+    def next(self) -> Action:
+        """One thing that can happen now."""
+        possible: list[Callable[[], Action]] = [self._topic, self._coordinator]
+        possible += [self._join] if len(self.there | self.frozen) < len(NAMES) else []
+        possible += [self._happen] * 4 if self.there else []
+        possible += [self._resume] * 2 if self.frozen else []
+        return self.draw(st.sampled_from(possible))()
+
+    def _topic(self) -> Action:
+        if "u" not in self.partitions:
+            self.partitions["u"] = 2
+            return CreateTopic(Topic("u", 2))
+        if self.draw(st.booleans()):
+            del self.partitions["u"]
+            return DeleteTopic("u")
+        self.partitions["t"] += 2
+        return AddPartitions("t", self.partitions["t"])
+
+    def _coordinator(self) -> Action:
+        self.up = not self.up
+        return CoordinatorUp() if self.up else CoordinatorDown()
+
+    def _join(self) -> Action:
+        name = next(name for name in NAMES if name not in self.there | self.frozen)
+        self.there.add(name)
+        return Join(self.draw(members(name)))
+
+    def _happen(self) -> Action:
+        name = self.draw(st.sampled_from(sorted(self.there)))
+        kind = self.draw(st.sampled_from((Leave, Crash, Freeze, Restart, Subscribe)))
+        if kind is Subscribe:
+            return Subscribe(name, self.draw(SUBSCRIPTIONS))
+        if kind is not Restart:
+            self.there.remove(name)
+        if kind is Freeze:
+            self.frozen.add(name)
+        return kind(name)
+
+    def _resume(self) -> Action:
+        name = self.draw(st.sampled_from(sorted(self.frozen)))
+        self.frozen.remove(name)
+        self.there.add(name)
+        return Resume(name)
+
+
+@st.composite
+def members(draw: st.DrawFn, name: str) -> Member:
+    """A member, static or not."""
+    return Member(name, instance_id=name if draw(st.booleans()) else None, topics=draw(SUBSCRIPTIONS))
+
+
+@st.composite
+def stories(draw: st.DrawFn) -> Scenario:
+    """Up to four members, up to six events within two minutes; at the end there is a coordinator."""
+    group = tuple(draw(members(name)) for name in NAMES[: draw(st.integers(0, 3))])
+    course = Course(draw, group)
+    times = sorted(draw(st.lists(st.integers(0, 120_000), max_size=6)))
+    events = [Event(at_ms, course.next()) for at_ms in times]
+    events += [] if course.up else [Event(121_000, CoordinatorUp())]
+    chosen = QUICK | {
+        "max.poll.interval.ms": draw(st.sampled_from((20_000, 60_000))),
+        "metadata.max.age.ms": 30_000,
+        "group.initial.rebalance.delay.ms": draw(st.sampled_from((0, 3_000))),
+        "simulated.append.ms": draw(st.sampled_from((0, 5, 300))),
+        "simulated.latency.ms": draw(st.sampled_from((0, 1, 40))),
+        "simulated.processing.ms": draw(st.sampled_from((0, 700, 5_000))),
+        "simulated.restart.ms": draw(st.sampled_from((0, 4_000, 30_000))),
+        "simulated.freeze": draw(st.sampled_from(("polling", "process"))),
+    }
+    return Scenario("random", "cooperative-sticky", {"t": Topic("t", 4)}, group, tuple(events), protocol=chosen)
+
+
+def by_partition(timeline: Timeline) -> dict[TopicPartition, list[Holding]]:
+    """The ownership table, partition by partition."""
+    rows: dict[TopicPartition, list[Holding]] = defaultdict(list)
+    for row in timeline.ownership:
+        rows[row.partition].append(row)
+    return rows
+
+
+def spells(rows: Iterable[Holding]) -> list[tuple[int, int, list[Holding]]]:
+    """The time between any two changes, with those who hold then."""
+    found = list(rows)
+    edges = sorted({edge for row in found for edge in (row.start_ms, row.end_ms)})
+    return [(a, b, [row for row in found if row.start_ms <= a and b <= row.end_ms]) for a, b in pairwise(edges)]
+
+
+@settings(max_examples=40, deadline=None)
+@given(stories(), st.sampled_from((EAGER, COOPERATIVE)))
+def test_every_story(story: Scenario, protocol: RebalanceProtocol) -> None:
+    timeline = played(story, protocol)
+    nobody_has_two_owners(timeline)
+    lanes_have_no_holes(timeline)
+    generations_increase(timeline)
+    summary_is_that_of_the_table(timeline)
+    messages_take_their_time(timeline, int(story.protocol["simulated.latency.ms"]))
+    assert timeline.unsettled is None
+    at_rest_everybody_has_what_was_planned(timeline)
+
+
+def nobody_has_two_owners(timeline: Timeline) -> None:
+    """A zombie is never an owner, and whoever holds in another way is no member or stands still."""
+    for rows in by_partition(timeline).values():
+        for _, _, held in spells(rows):
+            assert sum(row.hold is Hold.OWNED for row in held) <= 1, held
+            assert (Hold.NOBODY in {row.hold for row in held}) == (held == [row for row in held if not row.member])
+
+
+def lanes_have_no_holes(timeline: Timeline) -> None:
+    """Spans adjoin up to the end, of members as of the group; who holds a partition is known all the time."""
+    for one, other in pairwise(timeline.spans):
+        if one.member == other.member:
+            assert one.end_ms == other.start_ms
+            assert (one.state, one.generation) != (other.state, other.generation)
+        else:
+            assert one.end_ms == timeline.end_ms
+    for before, after in pairwise(timeline.group):
+        assert before.end_ms == after.start_ms
+    for rows in by_partition(timeline).values():
+        assert all(held for _, _, held in spells(rows)) or rows[0].partition.topic == "u"
+
+
+def generations_increase(timeline: Timeline) -> None:
+    for one, other in pairwise(timeline.plans):
+        assert one.generation < other.generation
+        assert one.at_ms <= other.at_ms
+
+
+def summary_is_that_of_the_table(timeline: Timeline) -> None:
+    """Computed in another way: by what holds between any two changes."""
+    summary = summarize(timeline)
+    for down in summary.downtime:
+        rows = by_partition(timeline)[down.partition]
+        owned = [row for row in rows if row.hold is Hold.OWNED]
+        first_ms = min((row.start_ms for row in owned), default=timeline.end_ms)
+        without = [
+            b - a
+            for a, b, held in spells(rows)
+            if a >= first_ms and held and all(row.hold is not Hold.OWNED for row in held)
+        ]
+        assert down.down_ms == sum(without)
+        assert down.waited_ms == (first_ms - rows[0].start_ms if owned else None)
+    assert summary.down_ms == sum(down.down_ms for down in summary.downtime)
+    paused = [span.end_ms - span.start_ms for span in timeline.spans if span.state is MemberState.PAUSED]
+    assert summary.paused_ms == sum(paused)
+
+
+def messages_take_their_time(timeline: Timeline, latency_ms: int) -> None:
+    took = {message.arrived_ms - message.sent_ms for message in timeline.messages if message.arrived_ms is not None}
+    assert took <= {latency_ms}
+
+
+def at_rest_everybody_has_what_was_planned(timeline: Timeline) -> None:
+    """Who consumes at the end has what the last plan gave it, if the topic is still there."""
+    held = {row.partition: row.member for row in timeline.ownership if row.end_ms == timeline.end_ms and row.member}
+    consuming = {span.member for span in timeline.spans if span.end_ms == timeline.end_ms and span.generation >= 0}
+    owned = {partition for partition, member in held.items() if member in consuming}
+    planned = timeline.plans[-1].by_member if timeline.plans else {}
+    assert all(held[partition] in planned and partition in planned[held[partition] or ""] for partition in owned)
