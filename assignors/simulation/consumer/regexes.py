@@ -1,7 +1,7 @@
 """Subscriptions by regular expression: resolved in the background, one round for all of a group's.
 
-The broker matches with RE2J. Here Python's `re` does, which agrees on all that both know; what only Python knows is
-refused.
+The broker matches with RE2J. Here Python's `re` does: it agrees on all that both know. What one of them does not know
+is refused, so a few expressions of RE2 (`\\pL`, `\\Q...\\E`, `[[:alpha:]]`) are not to be had here.
 """
 
 import re
@@ -18,7 +18,12 @@ from assignors.simulation.errors import KafkaError, Refused
 REFRESH_PAUSE_MS = 10_000
 """Between two rounds; no setting of Kafka changes it."""
 
-_UNKNOWN_TO_RE2 = re.compile(r"\(\?(?:[=!>(]|<[=!])|(?<!\\)(?:\\\\)*\\[1-9]|[*+?}]\+")
+_ONLY_ONE_KNOWS = re.compile(r"\\[1-9ZNuU]|\[\[:")
+"""Back references, escapes of Python's own, and RE2's classes of classes, which Python would read as something else."""
+
+_ATOM = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]])*\]")
+_ONLY_PYTHON_KNOWS = re.compile(r"\(\?(?!:|P<|[ims-]+[:)])|[*+?}]\+")
+"""Looks around, conditions, comments, and repetitions that never give back."""
 
 
 class Change(Enum):
@@ -32,10 +37,10 @@ class Change(Enum):
 
 def compiled(regex: str) -> re.Pattern[str]:
     """Raises Refused (INVALID_REGULAR_EXPRESSION) on what RE2 does not take."""
-    if _UNKNOWN_TO_RE2.search(regex):
+    if _ONLY_ONE_KNOWS.search(regex) or _ONLY_PYTHON_KNOWS.search(_ATOM.sub("x", regex)):
         raise Refused(KafkaError.INVALID_REGULAR_EXPRESSION)
     try:
-        return re.compile(regex)
+        return re.compile(regex, re.ASCII)
     except re.error as error:
         raise Refused(KafkaError.INVALID_REGULAR_EXPRESSION) from error
 
