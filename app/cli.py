@@ -163,6 +163,35 @@ def assign(
     command.run(scenario, assignor or (), plugin or (), plugin_timeout, json)
 
 
+@cli.command(cls=WithArguments)
+def simulate(
+    scenario: Annotated[
+        str, typer.Argument(metavar="SCENARIO", help="A scenario file, YAML or JSON; - reads it from stdin.")
+    ],
+    protocol: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="eager, cooperative or consumer, instead of the scenario's own. Repeatable."),
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="What is chance in Kafka: ids and phases.")] = 0,
+    latency_ms: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=0, max=60_000, help="How long a message takes, one way, in milliseconds."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Play a scenario second by second.
+
+    Clients, coordinator and messages with Kafka's own rules and timers: how long partitions are down and members
+    wait. Nothing is contacted.
+    """
+    from app.commands import simulate as command
+
+    unknown = [name for name in protocol or () if name not in command.PROTOCOLS]
+    if unknown:
+        raise typer.BadParameter(f"{unknown[0]!r} is none of {', '.join(command.PROTOCOLS)}", param_hint="--protocol")
+    command.run(scenario, protocol or (), seed, latency_ms, json)
+
+
 scenario_cli = typer.Typer(
     name="scenario", help="Check scenario files; print their schema, or examples.", no_args_is_help=True
 )

@@ -8,10 +8,11 @@ from typing import Any
 from assignors.model import Member, TopicPartition
 from assignors.simulation.classic import ClassicCoordinator, ClassicGroup, State
 from assignors.simulation.classic.messages import CONSUMER, while_loading
-from assignors.simulation.classic.records import Done, GroupRecord, MemberRecord, Record
+from assignors.simulation.classic.records import GroupRecord, MemberRecord, Record
 from assignors.simulation.clients import ClassicClient, Surroundings
 from assignors.simulation.clients.wire import decode_assignment, encode_assignment
 from assignors.simulation.kernel import Action, Kernel
+from assignors.simulation.log import Done
 from assignors.simulation.network import Answer
 from assignors.simulation.timeline import Plan
 

@@ -57,6 +57,8 @@ def play(
     story that does not come to rest ends after `patience_ms`, and says so. Raises AssignorError when an event cannot
     happen, or when the protocol cannot be simulated.
     """
+    if protocol is RebalanceProtocol.CONSUMER:
+        raise AssignorError("KIP-848 consumers are not simulated yet. Play the scenario as eager or cooperative.")
     with collector_at_rest():
         world = World(scenario, settings, protocol, random.Random(seed))
         world.run(until_ms)
@@ -162,7 +164,7 @@ class World:
         return Timeline(
             scenario=self._scenario.name,
             protocol=self._protocol,
-            assignor=self._around.assignor.name,
+            assignor=assignor_for(self._scenario.assignor, self._protocol),
             end_ms=end_ms,
             unsettled=self.unsettled(),
             spans=notes.spans(end_ms),

@@ -1,0 +1,38 @@
+"""The generations of a timeline, in the shape of those of a folded scenario: the same charts draw both."""
+
+from itertools import pairwise
+
+from assignors.arrays import group_arrays
+from assignors.events import Loads
+from assignors.generations import Generation
+from assignors.model import Assignment, Group
+from assignors.moves import moves
+from assignors.quality import measure
+from assignors.simulation.timeline import Plan, Timeline
+
+NO_LOADS = Loads()
+
+
+def generations(timeline: Timeline, loads: Loads = NO_LOADS) -> list[Generation]:
+    """One for each plan that became Stable, at that time. Raises AssignorError when a group has no quality."""
+    start = [Assignment(None, {}), *(Assignment(plan.generation, plan.by_member) for plan in timeline.plans)]
+    made = zip(timeline.plans, pairwise(start), strict=True)
+    return [_generation(plan, before, after, timeline.scenario, loads) for plan, (before, after) in made]
+
+
+def _generation(plan: Plan, before: Assignment, after: Assignment, scenario: str, loads: Loads) -> Generation:
+    group = Group(scenario, plan.members, plan.topics, plan.assignor)
+    changes = moves(before, after, group_arrays(group).layout)
+    quality = measure(before, after, group, loads, changes=changes)
+    return Generation(
+        plan.generation,
+        plan.at_ms,
+        plan.cause,
+        plan.members,
+        before,
+        after,
+        changes,
+        quality,
+        plan.assignor,
+        plan.topics,
+    )
