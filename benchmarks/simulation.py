@@ -12,7 +12,7 @@ from assignors.simulation.world import play
 from benchmarks.report import Row
 
 HOUR_MS = 3_600_000
-PROTOCOLS = (RebalanceProtocol.EAGER, RebalanceProtocol.COOPERATIVE)
+PROTOCOLS = (RebalanceProtocol.EAGER, RebalanceProtocol.COOPERATIVE, RebalanceProtocol.CONSUMER)
 RUNS = 3
 
 
