@@ -1,11 +1,13 @@
 """What one KIP-848 member after the other may do: refusals, fencing, timeouts to the millisecond, commits, settings."""
 
+import doctest
 from dataclasses import dataclass, field, replace
 from itertools import count
 
 import pytest
 
 from assignors.model import Topic, TopicPartition
+from assignors.simulation import consumer
 from assignors.simulation.classic.messages import Commit
 from assignors.simulation.consumer import (
     ConsumerCoordinator,
@@ -351,6 +353,11 @@ def test_a_new_coordinator_goes_on_in_the_middle_of_a_reconciliation_with_fresh_
 def test_settings_that_nobody_can_use(changes: dict[str, int], name: str) -> None:
     with pytest.raises(ValueError, match=name):
         replace(Settings(), **changes)
+
+
+def test_the_example_of_the_package_is_true() -> None:
+    outcome = doctest.testmod(consumer)
+    assert (outcome.failed, outcome.attempted) == (0, 9)
 
 
 def test_a_group_is_empty_when_its_last_member_leaves() -> None:
