@@ -1,5 +1,6 @@
 """Our KIP-848 coordinator and Kafka's own, put through the same requests and the same time."""
 
+import random
 from collections.abc import Callable
 from dataclasses import fields
 from types import SimpleNamespace
@@ -11,9 +12,10 @@ import pytest
 from assignors.simulation.consumer import Settings
 from assignors.simulation.consumer.heartbeat import Turn
 from assignors.simulation.consumer.regexes import compiled
+from assignors.simulation.consumer.timeline import TimelineMap
 from assignors.simulation.errors import KafkaError, Refused
 from tests.oracle.consumer_coordinator import ConsumerOracle, Sequence
-from tests.oracle.coordinator_shard import configs
+from tests.oracle.coordinator_shard import configs, java
 from tests.oracle.java_consumer_coordinator import properties
 from tests.oracle.tally import generator, run
 
@@ -30,6 +32,23 @@ def test_random_sequences_end_as_kafka_ends_them(oracle: ConsumerOracle, seed: i
     tally = run(oracle, seed, cases=SEQUENCES)
     assert tally.cases == {"consumer coordinator": SEQUENCES}
     assert tally.differences[:1] == []
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_members_are_in_the_order_of_kafkas_map(oracle: ConsumerOracle, seed: int) -> None:
+    r = random.Random(seed)
+    registry = java("org.apache.kafka.timeline.SnapshotRegistry")(java("utils.LogContext")())
+    theirs = java("org.apache.kafka.timeline.TimelineHashMap")(registry, 0)
+    ours: TimelineMap[int] = TimelineMap()
+    for number in range(300):
+        key = f"m{r.randrange(60)}"
+        if r.random() < 0.3 and key in ours:
+            del ours[key]
+            theirs.remove(key)
+        else:
+            ours[key] = number
+            theirs.put(key, number)
+        assert list(ours) == [str(key) for key in theirs.keySet()]
 
 
 @pytest.mark.parametrize(
