@@ -315,6 +315,18 @@ def test_a_commit_to_a_group_that_does_not_exist(version: int, error: KafkaError
     assert Desk().error(Commit(((TopicPartition("t", 0), 7),), "a", 1, version=version)) is error
 
 
+def test_a_consumer_without_a_group_makes_one_that_outlives_its_offsets_until_the_next_check() -> None:
+    desk = Desk()
+    of_a_member = Commit(((TopicPartition("t", 0), 8),), "a", 1)
+    assert desk.error(Commit(((TopicPartition("t", 0), 7),))) is KafkaError.NONE
+    desk.coordinator.see(desk.topics.changed([]))
+    assert desk.coordinator.committed == {}
+    assert desk.error(of_a_member) is KafkaError.UNKNOWN_MEMBER_ID
+    assert desk.error(Heartbeat("a", 1)) is KafkaError.GROUP_ID_NOT_FOUND
+    desk.kernel.run_until(600_000)
+    assert desk.error(of_a_member) is KafkaError.GROUP_ID_NOT_FOUND
+
+
 def test_offsets_go_with_their_topic_and_the_group_with_its_last_offset() -> None:
     desk = Desk(replace(AT_ONCE, offsets_retention_ms=60_000, offsets_retention_check_interval_ms=600_000))
     desk.join("a")
