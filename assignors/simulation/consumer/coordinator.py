@@ -75,6 +75,7 @@ class ConsumerCoordinator:
         self._new_topics_since = topics.version
         self._settings = settings or Settings()
         self._group: ConsumerGroup | None = None
+        self._is_simple = False  # whether there is no group but one that commits without members have made
         self._offsets: Offsets = {}
         for record in records:
             self._replay(record)
@@ -202,28 +203,18 @@ class ConsumerCoordinator:
 
     def _resolve(self, wanted: frozenset[str]) -> None:
         """In the background, and at once: how long it takes does not matter to the group."""
-        group = self._group
-        if group is None:
+        if self._group is None:
             return
-        found = regexes.resolved(wanted, list(self._topics.by_name), self._topics.version, self._now_ms)
-        records = [record for record in found if group.regexes.get(record.regex)]
-        matched = {record.regex: record for record in records}
-        names = set(group.by_name).union(*(record.topics for record in {**group.resolved, **matched}.values()))
-        seen = self._topics.fingerprint(names)
-        changed = any(
-            set(record.topics) != set(group.resolved[regex].topics) if regex in group.resolved else record.topics
-            for regex, record in matched.items()
-        )
-        bump: list[Record] = []
-        if changed or seen != group.seen:
-            bump = [EpochRecord(group.epoch + 1, seen)]
-            group.refreshed(self._now_ms + REFRESH_AFTER_MS, group.epoch + 1)
-        self._write([*records, *bump])
+        records = regexes.found_out(self._group, wanted, self._topics, self._now_ms)
+        for record in records:
+            if isinstance(record, EpochRecord):
+                self._group.refreshed(self._now_ms + REFRESH_AFTER_MS, record.epoch)
+        self._write(records)
 
     # Offsets
 
     def _commit(self, request: Commit, answer: Answer) -> None:
-        check_commit(self._group, self._offsets, request, self._topics)
+        check_commit(self._group, self._is_simple, request, self._topics)
         records = [OffsetRecord(partition, offset, self._now_ms) for partition, offset in request.offsets]
         self._write(records, lambda: answer(CommitReply(KafkaError.NONE)))
 
@@ -235,7 +226,8 @@ class ConsumerCoordinator:
         subscribed = set() if self._group is None else self._group.subscribed()
         oldest_ms = self._now_ms - self._settings.offsets_retention_ms
         records: list[Record] = [*tombstones(self._offsets, subscribed, oldest_ms)]
-        if len(records) == len(self._offsets) and self._group is not None and not self._group.members:
+        is_empty = self._is_simple if self._group is None else not self._group.members
+        if is_empty and len(records) == len(self._offsets):
             records.append(GroupTombstone())
         self._write(records)
         self._await_expiry()
@@ -254,13 +246,14 @@ class ConsumerCoordinator:
     def _replay(self, record: Record) -> None:
         match record:
             case GroupTombstone():
-                self._group = None
+                self._group, self._is_simple = None, False
             case OffsetRecord(offset=None):
                 self._offsets.pop(record.partition, None)
             case OffsetRecord():
                 self._offsets[record.partition] = record
+                self._is_simple = self._group is None
             case _:
-                self._group = self._group or ConsumerGroup()
+                self._group, self._is_simple = self._group or ConsumerGroup(), False
                 self._group.replay(record)
 
     def _loaded(self) -> None:

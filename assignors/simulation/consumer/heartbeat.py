@@ -31,10 +31,9 @@ REFRESH_AFTER_MS = 2**31 - 1
 
 @dataclass(slots=True)
 class Turn:
-    """One heartbeat on its way through the coordinator; call `run` once, then read the rest.
+    """One heartbeat on its way through the coordinator: `find`, `reconcile`, then read the rest. Both raise Refused.
 
     `member_id` is the request's, or a new one. `before` and `after`: the member; `change`: of its regular expression.
-    Raises Refused.
     """
 
     group: ConsumerGroup
@@ -62,7 +61,7 @@ class Turn:
         """New epochs if need be, then the member's next step; whether that changed it."""
         epoch, homogeneous = self._refresh()
         target_epoch, target = self._target(epoch, homogeneous)
-        if self._renamed or self.change is not Change.NONE or not self.after.is_reconciled_to(target_epoch):
+        if self._resubscribed or not self.after.is_reconciled_to(target_epoch):
             return self._step(target_epoch, target)
         return False
 
@@ -119,6 +118,10 @@ class Turn:
     def _renamed(self) -> bool:
         return self.before.topics != self.after.topics
 
+    @property
+    def _resubscribed(self) -> bool:
+        return self._renamed or self.change is not Change.NONE
+
     def _refresh(self) -> tuple[int, bool]:
         """The group's epoch, and whether its members read the same topics."""
         group = self.group
@@ -172,10 +175,9 @@ class Turn:
     # The member's
 
     def _step(self, target_epoch: int, target: Target) -> bool:
-        resubscribed = self._renamed or self.change is not Change.NONE
         names = self.group.topics_of(self.after)
         ids = self.topics.ids(names)
-        step = Step(target_epoch, target, names, ids, resubscribed, self.group.owners, self.request.owned)
+        step = Step(target_epoch, target, names, ids, self._resubscribed, self.group.owners, self.request.owned)
         moved = step.of(self.after)
         has_moved = moved != self.after
         if has_moved:

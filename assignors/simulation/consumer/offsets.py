@@ -6,8 +6,8 @@ from dataclasses import replace
 from assignors.model import TopicPartition
 from assignors.simulation.classic.group import ClassicGroup
 from assignors.simulation.classic.messages import Commit
-from assignors.simulation.classic.offsets import Offsets, refusal_without_group
 from assignors.simulation.classic.offsets import refusal as refusal_of_classic
+from assignors.simulation.classic.offsets import refusal_without_group
 from assignors.simulation.classic.records import OffsetRecord
 from assignors.simulation.consumer.group import ConsumerGroup
 from assignors.simulation.consumer.members import Member
@@ -17,16 +17,16 @@ from assignors.simulation.errors import KafkaError, Refused
 _FIRST_VERSION_OF_EPOCHS = 9
 
 
-def check_commit(group: ConsumerGroup | None, offsets: Offsets, request: Commit, topics: Topics) -> None:
-    """Raises Refused when the commit is not accepted."""
-    error = _refusal_without_members(offsets, request) if group is None else _refusal(group, request, topics)
+def check_commit(group: ConsumerGroup | None, is_simple: bool, request: Commit, topics: Topics) -> None:
+    """Raises Refused when the commit is not accepted. `is_simple`: there is no group but one of offsets alone."""
+    error = _refusal_without_members(is_simple, request) if group is None else _refusal(group, request, topics)
     if error is not KafkaError.NONE:
         raise Refused(error)
 
 
-def _refusal_without_members(offsets: Offsets, request: Commit) -> KafkaError:
-    """Consumers without a group make one of their own kind, which is Empty for ever: a classic one."""
-    if request.generation >= 0 and not offsets:
+def _refusal_without_members(is_simple: bool, request: Commit) -> KafkaError:
+    """Commits of consumers without a group make one, which is Empty for ever, and classic to Kafka."""
+    if request.generation >= 0 and not is_simple:
         return refusal_without_group(request)
     return refusal_of_classic(ClassicGroup(0), request)
 

@@ -1,11 +1,13 @@
 """What one KIP-848 member after the other may do: refusals, fencing, timeouts to the millisecond, commits, settings."""
 
+import doctest
 from dataclasses import dataclass, field, replace
 from itertools import count
 
 import pytest
 
 from assignors.model import Topic, TopicPartition
+from assignors.simulation import consumer
 from assignors.simulation.classic.messages import Commit
 from assignors.simulation.consumer import (
     ConsumerCoordinator,
@@ -313,6 +315,18 @@ def test_a_commit_to_a_group_that_does_not_exist(version: int, error: KafkaError
     assert Desk().error(Commit(((TopicPartition("t", 0), 7),), "a", 1, version=version)) is error
 
 
+def test_a_consumer_without_a_group_makes_one_that_outlives_its_offsets_until_the_next_check() -> None:
+    desk = Desk()
+    of_a_member = Commit(((TopicPartition("t", 0), 8),), "a", 1)
+    assert desk.error(Commit(((TopicPartition("t", 0), 7),))) is KafkaError.NONE
+    desk.coordinator.see(desk.topics.changed([]))
+    assert desk.coordinator.committed == {}
+    assert desk.error(of_a_member) is KafkaError.UNKNOWN_MEMBER_ID
+    assert desk.error(Heartbeat("a", 1)) is KafkaError.GROUP_ID_NOT_FOUND
+    desk.kernel.run_until(600_000)
+    assert desk.error(of_a_member) is KafkaError.GROUP_ID_NOT_FOUND
+
+
 def test_offsets_go_with_their_topic_and_the_group_with_its_last_offset() -> None:
     desk = Desk(replace(AT_ONCE, offsets_retention_ms=60_000, offsets_retention_check_interval_ms=600_000))
     desk.join("a")
@@ -336,29 +350,26 @@ def test_a_new_coordinator_goes_on_in_the_middle_of_a_reconciliation_with_fresh_
     heir.kernel.run_until(19_999)
     assert heir.member("a").state is MemberState.UNREVOKED_PARTITIONS
     heir.kernel.run_until(20_000)
-    assert list(heir.coordinator.group.members) == ["b"] if heir.coordinator.group else False
+    assert heir.error(Heartbeat("a", 2)) is KafkaError.UNKNOWN_MEMBER_ID
 
 
 @pytest.mark.parametrize(
     ("changes", "name"),
     [
-        ({"session_timeout_ms": 6_000}, "group.consumer.session.timeout.ms 6000"),
-        ({"heartbeat_interval_ms": 3_000}, "group.consumer.heartbeat.interval.ms 3000"),
-        ({"assignment_interval_ms": 20_000}, "group.consumer.assignment.interval.ms 20000"),
-        (
-            {"heartbeat_interval_ms": 45_000, "max_heartbeat_interval_ms": 45_000},
-            "group.consumer.heartbeat.interval.ms 45000 must be less than group.consumer.session.timeout.ms 45000",
-        ),
-        ({"max_size": 0}, "group.consumer.max.size is 0"),
         ({"assignors": ()}, "group.consumer.assignors"),
         ({"assignors": ("sticky",)}, "group.consumer.assignors"),
-        ({"regex_refresh_interval_ms": 9_999}, "group.consumer.regex.refresh.interval.ms is 9999"),
+        ({"assignors": ("range", "range")}, "group.consumer.assignors"),
         ({"offsets_retention_ms": 59_999}, "offsets.retention.minutes is 0"),
     ],
 )
-def test_settings_that_kafka_refuses(changes: dict[str, int], name: str) -> None:
+def test_settings_that_nobody_can_use(changes: dict[str, int], name: str) -> None:
     with pytest.raises(ValueError, match=name):
         replace(Settings(), **changes)
+
+
+def test_the_example_of_the_package_is_true() -> None:
+    outcome = doctest.testmod(consumer)
+    assert (outcome.failed, outcome.attempted) == (0, 9)
 
 
 def test_a_group_is_empty_when_its_last_member_leaves() -> None:
