@@ -53,13 +53,14 @@ class Kernel:
 
         Raises EndlessStoryError after a million events within one millisecond.
         """
-        at_once = 0
-        while self._heap and self._heap[0][0] <= end_ms:
-            at_ms, _, action = heappop(self._heap)
-            at_once = at_once + 1 if at_ms == self._now_ms else 1
+        heap, at_once = self._heap, 0
+        while heap and heap[0][0] <= end_ms:
+            at_ms, _, action = heappop(heap)
+            if at_ms != self._now_ms:
+                self._now_ms, at_once = at_ms, 0
+            at_once += 1
             if at_once > MOST_EVENTS_AT_ONCE:
                 raise EndlessStoryError(f"more than {MOST_EVENTS_AT_ONCE} events at {at_ms} ms: the clock stands still")
-            self._now_ms = at_ms
             action()
         self._now_ms = max(self._now_ms, end_ms)
 

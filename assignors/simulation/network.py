@@ -6,12 +6,14 @@ from typing import Any, Protocol
 
 from assignors.simulation.classic import messages as classic
 from assignors.simulation.consumer import messages as consumer
+from assignors.simulation.errors import KafkaError
 from assignors.simulation.kernel import Action, Kernel
 from assignors.simulation.recorder import Recorder
 from assignors.simulation.timeline import Message
 
 COORDINATOR = "coordinator"
 BROKERS = "brokers"
+NONE = KafkaError.NONE.name
 
 _API: Mapping[type, str] = {
     classic.Join: "JoinGroup",
@@ -38,6 +40,7 @@ class Peer(Protocol):
 
     name: str
     alive: bool
+    is_frozen: bool
     connection: int
 
     def run(self, action: Action) -> None:
@@ -73,9 +76,12 @@ class Network:
     def _return(self, peer: Peer, kind: str, answer: Answer, connection: int, sent_ms: int, reply: Any) -> None:
         reached = peer.alive and peer.connection == connection
         arrived_ms = self._kernel.now_ms if reached else None
-        self._recorder.messages.append(Message(COORDINATOR, peer.name, kind, reply.error.name, sent_ms, arrived_ms))
-        if reached:
+        error = NONE if reply.error is KafkaError.NONE else reply.error.name  # a name of an enum takes long to find
+        self._recorder.messages.append(Message(COORDINATOR, peer.name, kind, error, sent_ms, arrived_ms))
+        if reached and peer.is_frozen:
             peer.run(partial(answer, reply))
+        elif reached:
+            answer(reply)
 
     def find_coordinator(self, peer: Peer, answer: Callable[[bool], None]) -> None:
         """Ask any broker who the coordinator is; `answer` gets whether somebody is."""
@@ -87,7 +93,7 @@ class Network:
         self._recorder.messages.append(Message(peer.name, BROKERS, "FindCoordinator", None, sent_ms, now_ms))
 
         def back() -> None:
-            error = "NONE" if found else "COORDINATOR_NOT_AVAILABLE"
+            error = NONE if found else "COORDINATOR_NOT_AVAILABLE"
             arrived_ms = self._kernel.now_ms if peer.alive else None
             self._recorder.messages.append(Message(BROKERS, peer.name, "FindCoordinator", error, now_ms, arrived_ms))
             peer.run(lambda: answer(found))

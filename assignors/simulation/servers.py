@@ -5,7 +5,7 @@ from typing import Any
 
 from assignors.model import TopicPartition
 from assignors.simulation.classic import ClassicCoordinator, State
-from assignors.simulation.classic.messages import CONSUMER, while_loading
+from assignors.simulation.classic.messages import CONSUMER, Heartbeat, while_loading
 from assignors.simulation.classic.records import GroupRecord, MemberRecord
 from assignors.simulation.clients import ClassicClient, ConsumerClient
 from assignors.simulation.clients.wire import decode_assignment, encode_assignment
@@ -58,6 +58,13 @@ class ClassicServer(Server):
             client.subscription,
             encode_assignment(member.owned),
         )
+
+    def handle(self, name: str, request: Any, answer: Answer) -> None:
+        """Heartbeats, the most frequent requests by far, change nothing that can be seen."""
+        if isinstance(request, Heartbeat) and self.coordinator is not None:
+            self.coordinator.handle(request, answer)
+        else:
+            super().handle(name, request, answer)
 
     def seen(self) -> Seen | None:
         """By its state."""

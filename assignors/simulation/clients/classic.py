@@ -269,14 +269,14 @@ class ClassicClient(Process):
 
     def _beat_in(self, delay_ms: int) -> None:
         self._tick += 1
-        self._beat_due_ms = self.now_ms + delay_ms
+        self._beat_due_ms = self.around.kernel.now_ms + delay_ms
         self.later(delay_ms, partial(self._beat, self._tick))
 
     def _beat(self, tick: int) -> None:
         beat, settings = self._heartbeat, self.around.settings.client
         if beat is None or tick != self._tick:
             return
-        if self.knows_coordinator and self.now_ms - self._answered_ms >= settings.session_timeout_ms:
+        if self.knows_coordinator and self.around.kernel.now_ms - self._answered_ms >= settings.session_timeout_ms:
             self.forget_coordinator()  # perhaps it is no longer there
         if self.knows_coordinator:
             self._beat_in(self.heartbeat_interval_ms)

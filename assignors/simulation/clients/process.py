@@ -102,7 +102,7 @@ class Process:
 
     def later(self, delay_ms: int, action: Action) -> None:
         """Do that in a while."""
-        self.around.kernel.after(delay_ms, lambda: self.run(action))
+        self.around.kernel.after(delay_ms, partial(self.run, action))
 
     # The coordinator
 

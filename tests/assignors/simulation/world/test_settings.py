@@ -49,6 +49,11 @@ def test_settings_are_read_under_kafkas_names_and_others_of_kafka_are_ignored() 
         ({"group.max.size": 0}, "group.max.size is 0"),
         ({"group.min.session.timeout.ms": 2_000_000}, "INVALID_SESSION_TIMEOUT"),
         ({"group.max.session.timeout.ms": 50_000, "group.min.session.timeout.ms": 60_000}, "SESSION_TIMEOUT"),
+        (
+            {"group.consumer.session.timeout.ms": 70_000},
+            "ConfigException: group.consumer.session.timeout.ms 70000 must",
+        ),
+        ({"group.consumer.max.size": 0}, "ConfigException: group.consumer.max.size is 0"),
         ({"simulated.freeze": "all"}, "simulated.freeze is 'all'. Write polling or process."),
     ],
 )
