@@ -46,6 +46,7 @@ class ConsumerClient(Process):
         self._told_topics: tuple[str, ...] | None = None
         self._in_flight = self._must_tell = self._gave_up = self._pauses = False
         self._tick = 0
+        self._routine: Heartbeat | None = None
         self.heartbeat_interval_ms = around.settings.kip848.heartbeat_interval_ms
 
     # What it does
@@ -130,6 +131,18 @@ class ConsumerClient(Process):
         self._beat_in(self.heartbeat_interval_ms)
 
     def _heartbeat(self) -> Heartbeat:
+        """What there is to say; most of the time nothing, which need not be put together again."""
+        if self.epoch == JOINING or self._must_tell or self._told_topics != self.member.topics:
+            return self._full_heartbeat()
+        if self._routine is None or self._routine.epoch != self.epoch:
+            self._routine = Heartbeat(self.member_id, self.epoch, self.member.instance_id, client_id=self._client_id)
+        return self._routine
+
+    @property
+    def _client_id(self) -> str:
+        return self.member.client_id or self.name
+
+    def _full_heartbeat(self) -> Heartbeat:
         joins = self.epoch == JOINING
         tells, self._must_tell = self._must_tell and not joins, False
         changed = self._told_topics != self.member.topics
@@ -143,7 +156,7 @@ class ConsumerClient(Process):
             self.member.topics if joins or changed else None,
             assignor=(RANGE if server == "server-range" else server) if joins else None,
             owned=frozenset() if joins else self._ids(self.owned) if tells else None,
-            client_id=self.member.client_id or self.name,
+            client_id=self._client_id,
         )
 
     def _answered(self, reply: HeartbeatReply) -> None:
@@ -154,14 +167,14 @@ class ConsumerClient(Process):
             self._accepted(reply)
 
     def _accepted(self, reply: HeartbeatReply) -> None:
-        self.epoch, self.heartbeat_interval_ms = reply.epoch, reply.interval_ms
+        has_moved, self.epoch, self.heartbeat_interval_ms = reply.epoch != self.epoch, reply.epoch, reply.interval_ms
         if reply.assignment is not None and reply.assignment != self.target:
             self.target, self.phase = reply.assignment, Phase.RECONCILING
             self.note()
             self.wake()
         elif self.phase is Phase.ACKNOWLEDGING:
             self._beat_now()
-        else:
+        elif has_moved:
             self.note()
 
     def _refused(self, error: KafkaError) -> None:
