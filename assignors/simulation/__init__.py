@@ -1,4 +1,6 @@
 """The group protocol, second by second: pure, deterministic, on a clock of integer milliseconds.
 
-`kernel` has the clock, the event heap and keyed timers; `classic` is the coordinator of the classic protocol.
+`kernel` has the clock, the event heap and keyed timers; `classic` and `consumer` are the coordinators of the two
+protocols, `clients` the consumers that talk to them. `world` plays a scenario with them; `timeline` has the tables that
+come out of it, `summary` their sums, `generations` the same as the charts know it.
 """
