@@ -87,15 +87,19 @@ class ServerGroup:
         return made
 
 
-def server_group(group: Group, jdk: int = NEWEST_RULE_JDK) -> ServerGroup:
-    """Bring the members into the coordinator's order. AssignorError when members or topics are not valid."""
+def server_group(group: Group, jdk: int = NEWEST_RULE_JDK, homogeneous: bool | None = None) -> ServerGroup:
+    """Bring the members into the coordinator's order. AssignorError when members or topics are not valid.
+
+    `homogeneous`: what the coordinator takes the group for, where it does not compare the topics (None: it does).
+    """
     ids = tuple(member.member_id for member in group.members)
     if len(set(ids)) < len(ids):
         raise AssignorError(f"Member id {_first_double(ids)!r} appears twice. Give every member an id of its own.")
     _check_topics(group.topics.values())
     members = tuple(group.members[position] for position in string_order(ids))
     lists = _distinct(members)
-    return ServerGroup(members, group.topics, lists, len(set(map(frozenset, lists))) <= 1, jdk)
+    same = len(set(map(frozenset, lists))) <= 1 if homogeneous is None else homogeneous
+    return ServerGroup(members, group.topics, lists, same, jdk)
 
 
 def _check_topics(topics: Collection[Topic]) -> None:

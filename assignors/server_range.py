@@ -36,7 +36,10 @@ class ServerRangeAssignor:
 
     def assign(self, group: Group) -> Assignment:
         """Plan the group. Raises AssignorError when two members or topic ids are equal."""
-        seen = server_group(group, self.jdk)
+        return self.plan(server_group(group, self.jdk))
+
+    def plan(self, seen: ServerGroup) -> Assignment:
+        """Plan a group as the coordinator sees it."""
         members = static_first(seen.members)
         if not members:
             return Assignment(None, {})

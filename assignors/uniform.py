@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from assignors.javahash import NEWEST_RULE_JDK, CrowdedError
 from assignors.model import Assignment, Group
 from assignors.server_arrays import UncleanError
-from assignors.server_group import server_group
+from assignors.server_group import ServerGroup, server_group
 from assignors.uniform_arrays import fast_plan
 from assignors.uniform_heterogeneous import Heterogeneous
 from assignors.uniform_homogeneous import Homogeneous
@@ -37,7 +37,10 @@ class UniformAssignor:
 
     def assign(self, group: Group) -> Assignment:
         """Plan the group. Raises AssignorError where Kafka throws, and when two members or topic ids are equal."""
-        seen = server_group(group, self.jdk)
+        return self.plan(server_group(group, self.jdk))
+
+    def plan(self, seen: ServerGroup) -> Assignment:
+        """Plan a group as the coordinator sees it. Raises AssignorError where Kafka throws."""
         if not seen.members:
             return Assignment(None, {})
         fast, exact = (fast_plan, Homogeneous) if seen.homogeneous else (fast_mixed_plan, Heterogeneous)

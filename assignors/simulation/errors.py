@@ -18,7 +18,21 @@ class KafkaError(IntEnum):
     INVALID_SESSION_TIMEOUT = 26
     REBALANCE_IN_PROGRESS = 27
     UNSUPPORTED_VERSION = 35
+    INVALID_REQUEST = 42
     GROUP_ID_NOT_FOUND = 69
     MEMBER_ID_REQUIRED = 79
     GROUP_MAX_SIZE_REACHED = 81
     FENCED_INSTANCE_ID = 82
+    FENCED_MEMBER_EPOCH = 110
+    UNRELEASED_INSTANCE_ID = 111
+    UNSUPPORTED_ASSIGNOR = 112
+    STALE_MEMBER_EPOCH = 113
+    INVALID_REGULAR_EXPRESSION = 128
+
+
+class Refused(Exception):
+    """A request is answered with that error, and changes nothing."""
+
+    def __init__(self, error: KafkaError) -> None:
+        super().__init__(error.name)
+        self.error = error

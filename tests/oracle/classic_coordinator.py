@@ -6,41 +6,22 @@ assignments and the committed offsets.
 
 import random
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from assignors.simulation.classic import ClassicCoordinator, Settings
 from assignors.simulation.classic.messages import Reply, Request
-from assignors.simulation.classic.records import Done, Record
+from assignors.simulation.classic.records import Record
 from assignors.simulation.kernel import Kernel
 from tests.oracle import classic_cases
 from tests.oracle.coordinator_shard import MemberIds, silence
+from tests.oracle.held_log import HeldLog
 from tests.oracle.java_coordinator import GROUP, JavaCoordinator
 from tests.oracle.tally import Checked, generator
 
 NAME = "classic coordinator"
 STEPS = 30
-
-
-@dataclass
-class HeldLog:
-    """Our log; while it is held, appends wait for `replicate`."""
-
-    records: list[Record] = field(default_factory=list)
-    held: bool = False
-    waiting: list[tuple[list[Record], Done]] = field(default_factory=list)
-
-    def append(self, records: list[Record], done: Done) -> None:
-        self.waiting.append((records, done))
-        if not self.held:
-            self.replicate()
-
-    def replicate(self) -> None:
-        waiting, self.waiting = self.waiting, []
-        for records, done in waiting:
-            self.records += records
-            done()
 
 
 class Pair:
@@ -50,7 +31,7 @@ class Pair:
         self.settings = settings
         self.ids = MemberIds(seed)
         self.ours_kernel, self.java_kernel = Kernel(), Kernel()
-        self.log = HeldLog()
+        self.log: HeldLog[Record] = HeldLog()
         self.ours_replies: list[tuple[int, Reply]] = []
         self.java_replies: list[tuple[int, Reply]] = []
         self._tickets = 0

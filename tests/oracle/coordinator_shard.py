@@ -13,6 +13,7 @@ from uuid import UUID
 import jpype
 
 from assignors.simulation.kernel import Kernel, Timers
+from assignors.topic_ids import kafka_text
 
 EPOCH_MS = 1_700_000_000_000
 """What Java's clock says at 0 ms; a time of 0 means "never" to Kafka."""
@@ -46,6 +47,11 @@ def array_list(items: Sequence[Any]) -> Any:
     return made
 
 
+def no_metadata() -> Any:
+    """Java's image of a cluster without topics."""
+    return java("org.apache.kafka.image.MetadataImage").EMPTY
+
+
 def java_bytes(data: bytes) -> Any:
     """Java's byte[] of these."""
     return jpype.JArray(jpype.JByte)(data)
@@ -64,9 +70,18 @@ class MemberIds:
         self._twin = _seeded(seed)
 
     def __call__(self, prefix: str) -> str:
+        """As the classic protocol has them."""
+        return f"{prefix}-{self._next()}"
+
+    def kafka_id(self) -> str:
+        """As `Uuid.randomUuid()` prints them, which never begins with a dash."""
+        made = kafka_text(self._next())
+        return self.kafka_id() if made.startswith("-") else made
+
+    def _next(self) -> UUID:
         drawn = java_bytes(bytes(16))
         self._twin.nextBytes(drawn)
-        return f"{prefix}-{UUID(bytes=bytes(drawn), version=4)}"
+        return UUID(bytes=bytes(drawn), version=4)
 
 
 def _seeded(seed: int) -> Any:
@@ -147,17 +162,23 @@ def _proxies() -> tuple[Any, Any, Any, Any]:
 
     @jpype.JImplements(_RUNTIME + "CoordinatorExecutor")
     class Executor:
+        """The background: what it does it does at once, but after the request."""
+
+        def __init__(self, timers: Timers, finish: Callable[[Any], None]) -> None:
+            self.timers, self.finish = timers, finish
+
         @jpype.JOverride
         def schedule(self, key: Any, task: Any, operation: Any) -> bool:
-            raise AssertionError(f"a task in the background: {key}")
+            self.timers.arm(str(key), 0, lambda: self.finish(operation.onComplete(task.run(), None)))
+            return True
 
         @jpype.JOverride
         def isScheduled(self, key: Any) -> bool:
-            return False
+            return str(key) in self.timers.deadlines_ms
 
         @jpype.JOverride
         def cancel(self, key: Any) -> None:
-            pass
+            self.timers.disarm(str(key))
 
     @jpype.JImplements("java.util.function.BiConsumer")
     class Completed:
@@ -178,7 +199,9 @@ def _proxies() -> tuple[Any, Any, Any, Any]:
 class Shard:
     """One `GroupCoordinatorShard`, loaded from the log of an earlier one, or new. The JVM must run."""
 
-    def __init__(self, kernel: Kernel, properties: Mapping[str, int], log: Sequence[Blob] = ()) -> None:
+    def __init__(
+        self, kernel: Kernel, properties: Mapping[str, int | str], log: Sequence[Blob] = (), image: Any = None
+    ) -> None:
         self.timers = Timers(kernel)
         self.log: list[Blob] = []
         self.held = False  # whether appends wait for `replicate`
@@ -188,21 +211,20 @@ class Shard:
         self._shard = self._build(kernel, properties)
         for key, value in log:
             self._load(key, value)
-        image = java("org.apache.kafka.image.MetadataImage").EMPTY
-        self._shard.onLoaded(java(_RUNTIME + "KRaftCoordinatorMetadataImage")(image))
+        self._shard.onLoaded(java(_RUNTIME + "KRaftCoordinatorMetadataImage")(image or no_metadata()))
         self.manager = _private(self._shard, "groupMetadataManager")
 
-    def _build(self, kernel: Kernel, properties: Mapping[str, int]) -> Any:
+    def _build(self, kernel: Kernel, properties: Mapping[str, int | str]) -> Any:
         time, timer, executor, _ = _proxies()
-        config, configs = _configs(tuple(sorted(properties.items())))
+        config, manager = configs(tuple(sorted(properties.items())))
         context = java("utils.LogContext")()
-        builder = jpype.JClass(_GROUP + "GroupCoordinatorShard$Builder")(config, configs)
+        builder = jpype.JClass(_GROUP + "GroupCoordinatorShard$Builder")(config, manager)
         builder.withAuthorizerPlugin(java("java.util.Optional").empty())
         builder.withLogContext(context)
         builder.withSnapshotRegistry(java("org.apache.kafka.timeline.SnapshotRegistry")(context))
         builder.withTime(time(kernel))
         builder.withTimer(timer(self.timers, self.finish))
-        builder.withExecutor(executor())
+        builder.withExecutor(executor(self.timers, self.finish))
         builder.withCoordinatorMetrics(_metrics())
         builder.withTopicPartition(java("TopicPartition")("__consumer_offsets", 0))
         return builder.build()
@@ -269,6 +291,13 @@ class Shard:
         self.finish(result)
         return None
 
+    def see(self, delta: Any, image: Any, deleted: Sequence[tuple[Any, str]]) -> None:
+        """The cluster's topics have changed; `deleted`: ids and names of those that are gone."""
+        runtime_image = java(_RUNTIME + "KRaftCoordinatorMetadataImage")(image)
+        self._shard.onMetadataUpdate(java(_RUNTIME + "KRaftCoordinatorMetadataDelta")(delta), runtime_image)
+        kind = jpype.JClass(_GROUP + "GroupCoordinatorShard$DeletedTopic")
+        self.finish(self._shard.onTopicsDeleted(array_list([kind(uuid, name) for uuid, name in deleted])))
+
     def unload(self) -> None:
         """Give the partition up."""
         self.timers.disarm_all()
@@ -310,7 +339,8 @@ def _metrics() -> Any:
 
 
 @lru_cache(None)
-def _configs(properties: tuple[tuple[str, int], ...]) -> tuple[Any, Any]:
+def configs(properties: tuple[tuple[str, int | str], ...]) -> tuple[Any, Any]:
+    """Java's `GroupCoordinatorConfig` and `GroupConfigManager` of these properties."""
     given = java("java.util.HashMap")()
     for name, value in properties:
         given.put(name, str(value))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import count
 from multiprocessing import get_context
 
-from tests.oracle import classic_coordinator, server_assignors
+from tests.oracle import classic_coordinator, consumer_coordinator, server_assignors
 from tests.oracle.client_assignors import NAMES, ClientOracle
 from tests.oracle.generations import GenerationOracle
 from tests.oracle.java_maps import MapOracle
@@ -39,11 +39,12 @@ def _server() -> Check:
 
 
 ORACLES = (
-    Oracle(ClientOracle, NAMES, 0.32),
-    Oracle(_server, tuple(server_assignors.CLASSES), 0.25),
-    Oracle(GenerationOracle, ("generations",), 0.07),
-    Oracle(MapOracle, ("java maps",), 0.07),
-    Oracle(classic_coordinator.ClassicOracle, (classic_coordinator.NAME,), 0.29),
+    Oracle(ClientOracle, NAMES, 0.22),
+    Oracle(_server, tuple(server_assignors.CLASSES), 0.17),
+    Oracle(GenerationOracle, ("generations",), 0.05),
+    Oracle(MapOracle, ("java maps",), 0.05),
+    Oracle(classic_coordinator.ClassicOracle, (classic_coordinator.NAME,), 0.2),
+    Oracle(consumer_coordinator.ConsumerOracle, (consumer_coordinator.NAME,), 0.31),
 )
 
 

@@ -1,10 +1,9 @@
 """What a coordinator writes to `__consumer_offsets`, and loads from there after a failover."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass
 
 from assignors.model import TopicPartition
+from assignors.simulation import log
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,23 +46,5 @@ class OffsetRecord:
 
 
 Record = GroupRecord | GroupTombstone | OffsetRecord
-Done = Callable[[], None]
-
-
-class Log(Protocol):
-    """Where records go. `done` is called when they and all before them are replicated: at once, or later."""
-
-    def append(self, records: Sequence[Record], done: Done) -> None:
-        """Write them."""
-
-
-@dataclass(slots=True)
-class InstantLog:
-    """Every append is replicated at once."""
-
-    records: list[Record] = field(default_factory=list)
-
-    def append(self, records: Sequence[Record], done: Done) -> None:
-        """Write them; they are replicated when this returns."""
-        self.records.extend(records)
-        done()
+Log = log.Log[Record]
+InstantLog = log.InstantLog[Record]

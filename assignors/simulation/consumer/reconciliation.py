@@ -1,0 +1,65 @@
+"""One member's next step towards the target (Kafka: CurrentAssignmentBuilder): pure, a member in and a member out."""
+
+from collections.abc import Collection, Container, Mapping
+from dataclasses import dataclass, replace
+
+from assignors.simulation.consumer.members import Held, Member, MemberState
+from assignors.simulation.consumer.messages import TopicIdPartition
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What decides it.
+
+    `names`: the topics that the member subscribes to; `subscribed`: the ids of those that exist; `resubscribed`:
+    whether it has just said so; `owners`: whoever owns a partition now, by epoch; `owned`: what the member says it
+    owns, None: nothing said.
+    """
+
+    target_epoch: int
+    target: Collection[TopicIdPartition]
+    names: Collection[str]
+    subscribed: Container[str]
+    resubscribed: bool
+    owners: Mapping[TopicIdPartition, int]
+    owned: Collection[TopicIdPartition] | None
+
+    def of(self, member: Member) -> Member:
+        """The member after it; the same one when it must wait, or has arrived."""
+        if member.is_reconciled_to(self.target_epoch) or self._owns_any(member):
+            return self._without_unsubscribed(member) if self.resubscribed else member
+        return self._next(member)
+
+    def _owns_any(self, member: Member) -> bool:
+        """Whether it still has to revoke what it was told to."""
+        return member.state is MemberState.UNREVOKED_PARTITIONS and self._still_owns(member.pending)
+
+    def _still_owns(self, pending: Held) -> bool:
+        return self.owned is None or any(partition in pending for partition in self.owned)
+
+    def _without_unsubscribed(self, member: Member) -> Member:
+        """It loses the topics that it no longer reads, before any new target."""
+        gone = {tp: epoch for tp, epoch in member.assigned.items() if tp.topic_id not in self.subscribed}
+        # Kafka makes a new state even of nothing when nothing at all is subscribed and pending.
+        if not gone and (self.names or member.pending):
+            return member
+        kept = {tp: epoch for tp, epoch in member.assigned.items() if tp not in gone}
+        pending = {**member.pending, **gone}
+        if pending and self._still_owns(pending):
+            return _moved(member, MemberState.UNREVOKED_PARTITIONS, member.epoch, kept, pending)
+        return _moved(member, member.state, member.epoch, kept, member.pending)
+
+    def _next(self, member: Member) -> Member:
+        target = {tp for tp in self.target if tp.topic_id in self.subscribed}
+        kept = {tp: epoch for tp, epoch in member.assigned.items() if tp in target}
+        revoked = {tp: epoch for tp, epoch in member.assigned.items() if tp not in target}
+        if revoked and self._still_owns(revoked):
+            return _moved(member, MemberState.UNREVOKED_PARTITIONS, member.epoch, kept, revoked)
+        missing = target - kept.keys()
+        free = {tp for tp in missing if tp not in self.owners or tp in member.pending}
+        state = MemberState.STABLE if free == missing else MemberState.UNRELEASED_PARTITIONS
+        return _moved(member, state, self.target_epoch, kept | dict.fromkeys(free, self.target_epoch), {})
+
+
+def _moved(member: Member, state: MemberState, epoch: int, assigned: Held, pending: Held) -> Member:
+    return replace(member, state=state, epoch=epoch, previous_epoch=member.epoch, assigned=assigned, pending=pending)

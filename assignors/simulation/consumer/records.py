@@ -1,0 +1,121 @@
+"""What a coordinator writes of a KIP-848 group to `__consumer_offsets`, and loads from there after a failover."""
+
+from dataclasses import dataclass
+
+from assignors.simulation import log
+from assignors.simulation.classic.records import OffsetRecord
+from assignors.simulation.consumer.members import Held, Member, MemberState
+from assignors.simulation.consumer.messages import TopicIdPartition
+from assignors.simulation.consumer.topics import Fingerprint
+
+
+@dataclass(frozen=True, slots=True)
+class SubscriptionRecord:
+    """ConsumerGroupMemberMetadataValue: who a member is and what it wants; topics are sorted."""
+
+    member_id: str
+    instance_id: str | None
+    client_id: str
+    rebalance_timeout_ms: int
+    topics: tuple[str, ...]
+    regex: str
+    assignor: str | None
+
+    @classmethod
+    def of(cls, member: Member) -> "SubscriptionRecord":
+        """That member's."""
+        topics = tuple(sorted(member.topics))
+        return cls(
+            member.member_id,
+            member.instance_id,
+            member.client_id,
+            member.rebalance_timeout_ms,
+            topics,
+            member.regex,
+            member.assignor,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentRecord:
+    """ConsumerGroupCurrentMemberAssignmentValue: how far a member has come."""
+
+    member_id: str
+    epoch: int
+    previous_epoch: int
+    state: MemberState
+    assigned: Held
+    pending: Held
+
+    @classmethod
+    def of(cls, member: Member) -> "CurrentRecord":
+        """That member's."""
+        return cls(member.member_id, member.epoch, member.previous_epoch, member.state, member.assigned, member.pending)
+
+
+@dataclass(frozen=True, slots=True)
+class TargetRecord:
+    """ConsumerGroupTargetAssignmentMemberValue: what a member shall have, in the assignor's order."""
+
+    member_id: str
+    partitions: tuple[TopicIdPartition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MemberTombstone:
+    """A member is gone: its current and target assignments and its subscription."""
+
+    member_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class TargetEpochRecord:
+    """ConsumerGroupTargetAssignmentMetadataValue: the epoch of the whole target, and when it was computed."""
+
+    epoch: int
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class EpochRecord:
+    """ConsumerGroupMetadataValue: the group's epoch, and the topics that it saw then."""
+
+    epoch: int
+    seen: Fingerprint
+
+
+@dataclass(frozen=True, slots=True)
+class RegexRecord:
+    """ConsumerGroupRegularExpressionValue: which topics match, by which version of the metadata, found out when."""
+
+    regex: str
+    topics: tuple[str, ...]
+    version: int
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class RegexTombstone:
+    """Nobody subscribes by it any more."""
+
+    regex: str
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTombstone:
+    """The group is deleted."""
+
+
+GroupRecord = (
+    SubscriptionRecord
+    | CurrentRecord
+    | TargetRecord
+    | MemberTombstone
+    | TargetEpochRecord
+    | EpochRecord
+    | RegexRecord
+    | RegexTombstone
+)
+Record = GroupRecord | GroupTombstone | OffsetRecord
+Log = log.Log[Record]
+InstantLog = log.InstantLog[Record]

@@ -1,0 +1,102 @@
+"""Subscriptions by regular expression: resolved in the background, one round for all of a group's.
+
+The broker matches with RE2J. Here Python's `re` does: it agrees on all that both know. What one of them does not know
+is refused, so a few expressions of RE2 (`\\pL`, `\\Q...\\E`, `[[:alpha:]]`) are not to be had here.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from assignors.simulation.consumer.group import ConsumerGroup
+from assignors.simulation.consumer.members import Member
+from assignors.simulation.consumer.records import EpochRecord, GroupRecord, RegexRecord, RegexTombstone
+from assignors.simulation.consumer.topics import Topics
+from assignors.simulation.errors import KafkaError, Refused
+
+REFRESH_PAUSE_MS = 10_000
+"""Between two rounds; no setting of Kafka changes it."""
+
+_ONLY_ONE_KNOWS = re.compile(r"\\[1-9ZNuU]|\[\[:")
+"""Back references, escapes of Python's own, and RE2's classes of classes, which Python would read as something else."""
+
+_ATOM = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]])*\]")
+_ONLY_PYTHON_KNOWS = re.compile(r"\(\?(?!:|P<|[ims-]+[:)])|[*+?}]\+")
+"""Looks around, conditions, comments, and repetitions that never give back."""
+
+
+class Change(Enum):
+    """What a heartbeat does to its member's expression."""
+
+    NONE = 0
+    UPDATED = 1
+    RESOLVED = 2
+    """Updated, and the topics of the new one are known."""
+
+
+def compiled(regex: str) -> re.Pattern[str]:
+    """Raises Refused (INVALID_REGULAR_EXPRESSION) on what RE2 does not take."""
+    if _ONLY_ONE_KNOWS.search(regex) or _ONLY_PYTHON_KNOWS.search(_ATOM.sub("x", regex)):
+        raise Refused(KafkaError.INVALID_REGULAR_EXPRESSION)
+    try:
+        return re.compile(regex, re.ASCII)
+    except re.error as error:
+        raise Refused(KafkaError.INVALID_REGULAR_EXPRESSION) from error
+
+
+def change(group: ConsumerGroup, old: str, new: str) -> Change:
+    """Raises Refused when the new one is nobody else's and not valid."""
+    if old == new:
+        return Change.NONE
+    if not new:
+        return Change.RESOLVED
+    if not group.regexes.get(new):
+        compiled(new)
+        return Change.UPDATED
+    return Change.RESOLVED if new in group.resolved else Change.UPDATED
+
+
+def abandoned(group: ConsumerGroup, old: str, new: str) -> list[RegexTombstone]:
+    """The old one's tombstone when its last member turns to another."""
+    return [RegexTombstone(old)] if old != new and old and group.regexes[old] == 1 else []
+
+
+def counted(group: ConsumerGroup, before: Member, after: Member) -> Counter[str]:
+    """All expressions of the group as it will be, with their members."""
+    counts = Counter(group.regexes)
+    counts.subtract([before.regex] if before.regex in counts else [])
+    counts.update([after.regex] if after.regex else [])
+    return +counts
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The time, the version of the metadata that last brought new topics, and how long a round is good for."""
+
+    now_ms: int
+    topics_version: int
+    interval_ms: int
+
+    def is_due(self, group: ConsumerGroup, wanted: Collection[str], is_new: bool) -> bool:
+        """Whether to resolve all: one is new, there are new topics, or the last round was long ago. Never at once."""
+        last = next(iter(group.resolved.values()), None)
+        if last is None or not wanted:
+            return bool(wanted)
+        age_ms = self.now_ms - last.at_ms
+        is_outdated = last.version < self.topics_version or age_ms > self.interval_ms
+        return age_ms > REFRESH_PAUSE_MS and (is_new or len(wanted) != len(group.resolved) or is_outdated)
+
+
+def found_out(group: ConsumerGroup, wanted: Iterable[str], topics: Topics, now_ms: int) -> list[GroupRecord]:
+    """What a round brings: which topics match each that still has members; a new epoch when that changes anything."""
+    patterns = {regex: compiled(regex) for regex in sorted(wanted) if group.regexes.get(regex)}
+    names = sorted(topics.by_name)
+    matches = {regex: tuple(filter(pattern.fullmatch, names)) for regex, pattern in patterns.items()}
+    records = [RegexRecord(regex, matched, topics.version, now_ms) for regex, matched in matches.items()]
+    before = {regex: record.topics for regex, record in group.resolved.items()}
+    seen = topics.fingerprint(set(group.by_name).union(*(before | matches).values()))
+    if seen == group.seen and all(matched == before.get(regex, ()) for regex, matched in matches.items()):
+        return [*records]
+    return [*records, EpochRecord(group.epoch + 1, seen)]

@@ -1,0 +1,112 @@
+"""The target assignment: what the broker's assignor gives to each member (Kafka: TargetAssignmentBuilder)."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from assignors.javahash import STRINGS, JavaHashMap
+from assignors.model import Assignment, AssignorError, Group, TopicPartition
+from assignors.model import Member as PlannedMember
+from assignors.server_group import ServerGroup, server_group, sized
+from assignors.server_range import ServerRangeAssignor
+from assignors.simulation.consumer.group import ConsumerGroup, Target, count_off
+from assignors.simulation.consumer.members import Member
+from assignors.simulation.consumer.messages import TopicIdPartition
+from assignors.simulation.consumer.records import TargetEpochRecord, TargetRecord
+from assignors.simulation.consumer.settings import RANGE, Settings
+from assignors.simulation.consumer.topics import Topics, topic_id
+from assignors.simulation.errors import KafkaError, Refused
+from assignors.uniform import UniformAssignor
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The new target: its records, and what it gives to the member whose heartbeat brought it about."""
+
+    records: tuple[TargetRecord | TargetEpochRecord, ...]
+    own: Target
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the target is computed from: the group, and one member as it will be. `epoch`: the target's."""
+
+    group: ConsumerGroup
+    before: Member
+    member: Member
+    epoch: int
+    homogeneous: bool
+    topics: Topics
+    settings: Settings
+
+    def compute(self, now_ms: int) -> Planned:
+        """Raises Refused (UNKNOWN_SERVER_ERROR) when the assignor cannot."""
+        members = self._members()
+        given = self._given(members)
+        records = [
+            TargetRecord(member_id, given.get(member_id, ()))
+            for member_id in members
+            if self._changes(member_id, given.get(member_id, ()))
+        ]
+        own = given.get(self.member.member_id, ())
+        return Planned((*records, TargetEpochRecord(self.epoch, now_ms)), own)
+
+    def _changes(self, member_id: str, new: Target) -> bool:
+        # An equal target is not written, so that the old one keeps its order.
+        old = self.group.target.get(member_id)
+        return old is None or set(old) != set(new)
+
+    def _members(self) -> dict[str, Member]:
+        """In the coordinator's order, the member as it will be, and not who it replaces."""
+        members = {**self.group.members, self.member.member_id: self.member}
+        replaced = self.group.static_ids.get(self.member.instance_id or "")
+        if replaced is not None and replaced != self.member.member_id:
+            members.pop(replaced, None)
+        return members
+
+    def _given(self, members: Mapping[str, Member]) -> dict[str, Target]:
+        planned = tuple(self._planned_member(member) for member in members.values())
+        seen = server_group(Group("", planned, self.topics.by_name), self.settings.jdk, self.homogeneous)
+        try:
+            plan = self._assign(seen)
+        except AssignorError as error:
+            raise Refused(KafkaError.UNKNOWN_SERVER_ERROR) from error
+        ids = {name: topic_id(topic) for name, topic in self.topics.by_name.items()}
+        return {
+            member_id: tuple(TopicIdPartition(ids[topic], number) for topic, number in partitions)
+            for member_id, partitions in plan.by_member.items()
+        }
+
+    def _planned_member(self, member: Member) -> PlannedMember:
+        owned = tuple(self._named(self._old(member)))
+        return PlannedMember(member.member_id, member.instance_id, topics=self.group.topics_of(member), owned=owned)
+
+    def _old(self, member: Member) -> Target:
+        """What it had in the old target; a static member, what the one it replaces had."""
+        known = self.group.static_ids.get(member.instance_id or "") if member is self.member else None
+        return self.group.target.get(known or member.member_id, ())
+
+    def _named(self, partitions: Target) -> Iterator[TopicPartition]:
+        """A topic that is gone goes by its id, which no other topic has for a name."""
+        names = self.topics.names
+        return (TopicPartition(names.get(uuid, uuid), number) for uuid, number in partitions)
+
+    def _assign(self, seen: ServerGroup) -> Assignment:
+        jdk = self.settings.jdk
+        if self._preferred() == RANGE:
+            return ServerRangeAssignor(jdk).plan(seen)
+        return UniformAssignor(jdk).plan(seen)
+
+    def _preferred(self) -> str:
+        """The assignor that most members ask for; the broker's first when none does."""
+        counts: JavaHashMap[str, int] = JavaHashMap(STRINGS, _copied(len(self.group.assignors)))
+        counts.update(self.group.assignors)
+        if self.before.assignor in counts:
+            count_off(counts, self.before.assignor or "")
+        if self.member.assignor is not None:
+            counts[self.member.assignor] = counts.compute_if_absent(self.member.assignor, lambda: 0) + 1
+        return max(counts, key=lambda name: counts[name], default=self.settings.assignors[0])
+
+
+def _copied(size: int) -> int | None:
+    """The initial capacity of `new HashMap(map of that size)`."""
+    return sized(size) if size else None
