@@ -29,8 +29,11 @@ if source.current().demo is not None:
     pages.insert(
         5, st.Page("views/demo.py", title="Demo", url_path="demo", help="Drive the workload of the demo cluster")
     )
+labs = [
+    st.Page("views/delivery.py", title="Delivery lab", url_path="delivery", help="What is processed twice or lost?"),
+]
 
-page = st.navigation(pages, position="top")
+page = st.navigation({"": pages, "Labs": labs}, position="top")
 clusters = list(source.current().feeds)
 if len(clusters) > 1:
     chosen = state.cluster()

@@ -75,6 +75,18 @@ def test_one_topic(open_page: Open, viewport: ViewportSize) -> None:
 
 
 @BOTH
+def test_delivery_lab(open_page: Open, viewport: ViewportSize) -> None:
+    page = open_page("/delivery", viewport)
+    expect(page.locator("h2")).to_have_text("All 5 records are processed twice, none is lost")
+    expect(page.get_by_role("figure", name="Ledger of 5 records")).to_be_attached()
+    expect(page.locator('[data-testid="stDataFrame"]')).to_have_count(2)
+    no_sideways_scroll(page)
+    page.get_by_role("button", name="Next").click()
+    expect(page.locator("h2")).to_have_text("All 5 records are processed exactly once")
+    expect(page).to_have_url(re.compile(r"step=7"))
+
+
+@BOTH
 def test_about(open_page: Open, viewport: ViewportSize) -> None:
     page = open_page("/about", viewport)
     expect(page.locator("h2")).to_contain_text("is incomplete: 31 groups, 12 topics, 3 brokers")
@@ -92,7 +104,7 @@ def test_demo(open_page: Open, viewport: ViewportSize) -> None:
     no_sideways_scroll(page)
 
 
-@pytest.mark.parametrize("path", ["/", "/group?group=billing-settlement", "/topics", "/about", "/demo"])
+@pytest.mark.parametrize("path", ["/", "/group?group=billing-settlement", "/topics", "/delivery", "/about", "/demo"])
 def test_dark_theme_is_dark(open_page: Open, path: str) -> None:
     page = open_page(path, dark=True)
     colour = page.locator('[data-testid="stApp"]').evaluate("e => getComputedStyle(e).backgroundColor")
