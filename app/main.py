@@ -31,6 +31,9 @@ if source.current().demo is not None:
     )
 labs = [
     st.Page("views/delivery.py", title="Delivery lab", url_path="delivery", help="What is processed twice or lost?"),
+    st.Page(
+        "views/watermark.py", title="Watermark lab", url_path="watermark", help="When is a record visible, when lost?"
+    ),
 ]
 
 page = st.navigation({"": pages, "Labs": labs}, position="top")

@@ -10,7 +10,7 @@ widgets.follow()
 try:
     lab, failure = state_delivery.chosen()
 except LabError as error:
-    setup.nothing(str(error))
+    widgets.unplayable(str(error), setup.begin_again)
     st.stop()
 ledger = run(lab, failure)
 

@@ -160,13 +160,6 @@ def _text(label: str, field: str, value: str, placeholder: str = "") -> None:
     )
 
 
-def nothing(why: str) -> None:
-    """A link that cannot be played: why, and the way back to the first story."""
-    st.header("This link cannot be played", anchor=False)
-    widgets.line(":red", "error", "It was changed or cut off", formats.md(why))
-    st.button(
-        "Begin with the first story",
-        icon=":material/restart_alt:",
-        key="delivery_again",
-        on_click=lambda: state_delivery.show(links_delivery.FIRST.lab, links_delivery.FIRST.failure),
-    )
+def begin_again() -> None:
+    """Go to the first story."""
+    state_delivery.show(links_delivery.FIRST.lab, links_delivery.FIRST.failure)
