@@ -101,6 +101,18 @@ def test_watermark_lab(open_page: Open, viewport: ViewportSize) -> None:
 
 
 @BOTH
+def test_advice(open_page: Open, viewport: ViewportSize) -> None:
+    page = open_page("/advice", viewport)
+    expect(page.locator("h2")).to_have_text("Will these settings hurt?")
+    page.get_by_placeholder("Paste a properties file here").fill("heartbeat.interval.ms=45000\npassword=hunter2")
+    page.get_by_role("button", name="Judge it").click()
+    expect(page.locator("h2")).to_have_text("1 error and 1 warning in 1 setting")
+    expect(page.get_by_text("is not below session.timeout.ms 45000; the consumer does not start.")).to_be_visible()
+    assert page.url.endswith("/advice")
+    no_sideways_scroll(page)
+
+
+@BOTH
 def test_about(open_page: Open, viewport: ViewportSize) -> None:
     page = open_page("/about", viewport)
     expect(page.locator("h2")).to_contain_text("is incomplete: 31 groups, 12 topics, 3 brokers")
@@ -119,7 +131,7 @@ def test_demo(open_page: Open, viewport: ViewportSize) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/group?group=billing-settlement", "/topics", "/delivery", "/watermark", "/about", "/demo"]
+    "path", ["/", "/group?group=billing-settlement", "/topics", "/advice", "/delivery", "/watermark", "/about", "/demo"]
 )
 def test_dark_theme_is_dark(open_page: Open, path: str) -> None:
     page = open_page(path, dark=True)
