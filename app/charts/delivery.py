@@ -14,6 +14,8 @@ LABEL_PX = 158
 """Wide enough for the longest lane of the course; the ledger's columns stand above the same records."""
 ROW_PX = 28
 MOST_LETTERS = 20
+MOST_NAMED = 12
+"""As many records have room for their partition on a phone; where there are more, a line parts the partitions."""
 BLANK = Box("", 0, "")
 GLYPHS = {Fate.ONCE: "✓", Fate.TWICE: "2×", Fate.LOST: "✕", Fate.WAITS: "…", Fate.DROPPED: "–"}
 LETTERS = {
@@ -56,7 +58,8 @@ def ledger(lab: Lab, its: Ledger, colours: Palette) -> go.Figure:
     """Rows: record, times delivered, processed, committed, and what became of it."""
     looks = [Style(CLEAR, colours.text, None), *fates(colours).values()]
     counts = {"delivered": its.delivered, "processed": its.processed, "committed": its.committed}
-    rows = [[Box(name_of(record, lab), 0, str(record)) for record in its.records]]
+    short = len(its.records) > MOST_NAMED
+    rows = [[Box(str(r.offset) if short else name_of(r, lab), 0, str(r)) for r in its.records]]
     rows += [[_count(name, its, record, times[record]) for record in its.records] for name, times in counts.items()]
     rows.append([_became(its, record) for record in its.records])
     return _grid(its.records, ["record", *counts, "became"], rows, looks, colours)

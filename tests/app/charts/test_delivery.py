@@ -3,7 +3,7 @@
 from app import theme
 from app.charts import delivery as charts
 from app.tables.delivery import Mark, course
-from assignors.simulation.delivery import STORIES, run
+from assignors.simulation.delivery import STORIES, Lab, Strategy, run
 
 STORY = {story.name: story for story in STORIES}
 
@@ -68,3 +68,10 @@ def test_two_partitions_are_parted():
     lab, ledger = drawn("per-partition")
     fig = charts.ledger(lab, ledger, theme.LIGHT)
     assert [shape.x0 for shape in fig.layout.shapes if shape.type == "line"] == [3.5]
+
+
+def test_many_records_are_named_by_offset_alone():
+    lab = Lab(Strategy.SYNC, (7, 6))
+    fig = charts.ledger(lab, run(lab), theme.LIGHT)
+    assert [text.strip() for text in fig.data[1].text[0]] == [*map(str, range(7)), *map(str, range(6))]
+    assert fig.data[0].customdata[0][7] == "1:0"
