@@ -82,8 +82,8 @@ def test_a_smaller_log_takes_the_failure_to_its_last_step(open_page):
     [
         ("soon", "end is 'soon'\\. Use an offset per partition, such as 10, 0\\."),
         ("9", "Partition 0 starts at 10 and ends at 9\\. Use 0 \\<= start \\<= end\\."),
-        ("31", "The lab has 21 records in 1 partitions\\. Use 1 to 20 records in 1 to 4 partitions\\."),
-        ("10", "The lab has 0 records in 1 partitions\\."),
+        ("31", "The lab has 21 records in 1 partition\\. Use 1 to 20 records in 1 to 4 partitions\\."),
+        ("10", "The lab has 0 records in 1 partition\\."),
     ],
 )
 def test_what_cannot_be_is_refused_and_the_page_stays(open_page, typed, why):
