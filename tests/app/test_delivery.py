@@ -143,3 +143,19 @@ def test_link_holds_everything_that_differs_from_the_first_story():
     parameters = links_delivery.encode(lab, failure)
     assert parameters["end"] == "4, 5"
     assert links_delivery.decode(parameters) == (lab, failure)
+
+
+@pytest.mark.parametrize(
+    ("step", "why"),
+    [
+        (8, "None is processed twice, because B began at the committed offset 4,"),
+        (9, "Records 2 and 3 are processed twice, because the commit that was sent again arrived behind a newer one"),
+        (12, "Records 2 to 5 are processed twice, because the commit that was sent again arrived behind a newer one"),
+        (13, "None is processed twice, because B began at the committed offset 6,"),
+    ],
+    ids=["newer commit", "sent again", "two more records", "their commit"],
+)
+def test_a_commit_sent_again_is_to_blame_while_it_is_the_last(step, why):
+    lab = Lab(Strategy.ASYNC_RETRY, (6,), batch_records=2)
+    failure = Failure(FailureKind.CRASH, step, frozenset({0}))
+    assert sentences_delivery.twice(lab, failure, run(lab, failure)).startswith(why)
