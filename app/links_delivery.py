@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from app.formats import plural
 from assignors.simulation.delivery import (
     STORIES,
     Failure,
@@ -153,7 +154,7 @@ def check(lab: Lab, failure: Failure) -> None:
     size = sum(lab.end) - sum(lab.start)
     if not 1 <= size <= MOST_RECORDS or not 1 <= len(lab.end) <= MOST_PARTITIONS:
         raise LabError(
-            f"The lab has {size:,} records in {len(lab.end):,} partitions. "
+            f"The lab has {plural(size, 'record')} in {plural(len(lab.end), 'partition')}. "
             f"Use 1 to {MOST_RECORDS} records in 1 to {MOST_PARTITIONS} partitions."
         )
     if lab.workers > MOST_WORKERS:

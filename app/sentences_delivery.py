@@ -65,8 +65,8 @@ def _why_not_twice(lab: Lab, failure: Failure, ledger: Ledger) -> str:
 
 def _why_twice(lab: Lab, failure: Failure, ledger: Ledger) -> str:
     start, committed = _at(begins(lab, ledger), lab), _committed(lab, ledger)
-    back = rewinds(lab, ledger)
-    if back and back[-1].consumer == OUTSIDER:
+    back = rewind(lab, ledger)
+    if back and back.consumer == OUTSIDER:
         return f"the commit of the standalone consumer set the group back to {start}"
     if back:
         return f"the commit that was sent again arrived behind a newer one and set the group back to {start}"
@@ -126,19 +126,23 @@ def besides(lab: Lab, ledger: Ledger) -> list[str]:
 
 def begins(lab: Lab, ledger: Ledger) -> tuple[int, ...] | None:
     """The committed offsets at which the second consumer begins; None when it has nothing to do."""
-    at = next((at for at, event in enumerate(ledger.events) if event.consumer == SECOND), None)
-    return None if at is None else committed_offsets(lab.start, ledger.events[:at])
+    before = _before_second(ledger)
+    return None if len(before) == len(ledger.events) else committed_offsets(lab.start, before)
 
 
-def rewinds(lab: Lab, ledger: Ledger) -> list[Event]:
-    """The commits that set an offset back."""
-    standing, found = list(lab.start), []
-    for event in ledger.events:
-        for partition, offset in event.offsets if event.kind in COMMITS else ():
-            if offset < standing[partition]:
-                found.append(event)
-            standing[partition] = offset
-    return found
+def rewind(lab: Lab, ledger: Ledger) -> Event | None:
+    """The last commit before the second consumer begins, if it set an offset back."""
+    before = _before_second(ledger)
+    at = next((at for at in reversed(range(len(before))) if before[at].kind in COMMITS), None)
+    if at is None:
+        return None
+    standing = committed_offsets(lab.start, before[:at])
+    return before[at] if any(offset < standing[partition] for partition, offset in before[at].offsets) else None
+
+
+def _before_second(ledger: Ledger) -> Sequence[Event]:
+    at = next((at for at, event in enumerate(ledger.events) if event.consumer == SECOND), len(ledger.events))
+    return ledger.events[:at]
 
 
 def step(lab: Lab, course: Sequence[Event], at: int) -> str:

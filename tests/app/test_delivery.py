@@ -82,8 +82,8 @@ def test_a_smaller_log_takes_the_failure_to_its_last_step(open_page):
     [
         ("soon", "end is 'soon'\\. Use an offset per partition, such as 10, 0\\."),
         ("9", "Partition 0 starts at 10 and ends at 9\\. Use 0 \\<= start \\<= end\\."),
-        ("31", "The lab has 21 records in 1 partitions\\. Use 1 to 20 records in 1 to 4 partitions\\."),
-        ("10", "The lab has 0 records in 1 partitions\\."),
+        ("31", "The lab has 21 records in 1 partition\\. Use 1 to 20 records in 1 to 4 partitions\\."),
+        ("10", "The lab has 0 records in 1 partition\\."),
     ],
 )
 def test_what_cannot_be_is_refused_and_the_page_stays(open_page, typed, why):
@@ -143,3 +143,19 @@ def test_link_holds_everything_that_differs_from_the_first_story():
     parameters = links_delivery.encode(lab, failure)
     assert parameters["end"] == "4, 5"
     assert links_delivery.decode(parameters) == (lab, failure)
+
+
+@pytest.mark.parametrize(
+    ("step", "why"),
+    [
+        (8, "None is processed twice, because B began at the committed offset 4,"),
+        (9, "Records 2 and 3 are processed twice, because the commit that was sent again arrived behind a newer one"),
+        (12, "Records 2 to 5 are processed twice, because the commit that was sent again arrived behind a newer one"),
+        (13, "None is processed twice, because B began at the committed offset 6,"),
+    ],
+    ids=["newer commit", "sent again", "two more records", "their commit"],
+)
+def test_a_commit_sent_again_is_to_blame_while_it_is_the_last(step, why):
+    lab = Lab(Strategy.ASYNC_RETRY, (6,), batch_records=2)
+    failure = Failure(FailureKind.CRASH, step, frozenset({0}))
+    assert sentences_delivery.twice(lab, failure, run(lab, failure)).startswith(why)
