@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import count
 from multiprocessing import get_context
 
-from tests.oracle import classic_coordinator, server_assignors
+from tests.oracle import classic_coordinator, records, server_assignors
 from tests.oracle.client_assignors import NAMES, ClientOracle
 from tests.oracle.generations import GenerationOracle
 from tests.oracle.java_maps import MapOracle
@@ -43,7 +43,8 @@ ORACLES = (
     Oracle(_server, tuple(server_assignors.CLASSES), 0.25),
     Oracle(GenerationOracle, ("generations",), 0.07),
     Oracle(MapOracle, ("java maps",), 0.07),
-    Oracle(classic_coordinator.ClassicOracle, (classic_coordinator.NAME,), 0.29),
+    Oracle(classic_coordinator.ClassicOracle, (classic_coordinator.NAME,), 0.25),
+    Oracle(records.RecordsOracle, (records.NAME,), 0.04),
 )
 
 
