@@ -7,7 +7,7 @@ skipped (KIP-482).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, is_dataclass
+from dataclasses import Field, dataclass, is_dataclass
 from functools import cache
 from typing import Annotated, Any, ClassVar, Protocol, TypeVar, get_args, get_origin, get_type_hints
 from uuid import UUID
@@ -69,6 +69,7 @@ BytesOrNone = Annotated[bytes | None, Sized(Cursor.bytes_or_none, nullable=True)
 class Message(Protocol):
     """What can be read: a dataclass with the range of its versions."""
 
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     VERSIONS: ClassVar[range]
     FLEXIBLE_SINCE: ClassVar[int]
 
