@@ -2,7 +2,7 @@
 
 import sys
 
-from benchmarks import assignors, pages, report, server_assignors, snapshots
+from benchmarks import assignors, pages, records, report, server_assignors, snapshots
 from benchmarks.measure import machine
 
 SUITES = {
@@ -10,6 +10,7 @@ SUITES = {
     "pages": pages.rows,
     "assignors": assignors.rows,
     "server_assignors": server_assignors.rows,
+    "records": records.rows,
 }
 
 
