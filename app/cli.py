@@ -264,6 +264,26 @@ def advise(
     command.run(file, Kind.BROKER if broker else Kind.CONSUMER, work, members, json)
 
 
+offsets_cli = typer.Typer(name="offsets", help="Read records of __consumer_offsets.", no_args_is_help=True)
+cli.add_typer(offsets_cli)
+
+
+@offsets_cli.command(cls=WithArguments)
+def decode(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Keys and values, each after its length; - is stdin.")],
+    json_lines: Annotated[bool, typer.Option("--json-lines", help="Print a line of JSON for each record.")] = False,
+    json: Json = False,
+) -> None:
+    """Say what a file of records holds.
+
+    Each record is int32 key length, key, int32 value length (-1 = null), value; big-endian. Without --json-lines the
+    records are counted by kind. Exit code 1 when the file ends within a record, after what could be read.
+    """
+    from app.commands import offsets as command
+
+    command.decode(file, json_lines, json)
+
+
 @cli.command()
 def jars(json: Json = False) -> None:
     """Fetch and verify the jars of Kafka and Spark.

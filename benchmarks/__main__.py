@@ -2,7 +2,7 @@
 
 import sys
 
-from benchmarks import assignors, pages, report, server_assignors, simulation, snapshots
+from benchmarks import assignors, pages, records, report, server_assignors, simulation, snapshots
 from benchmarks.measure import machine
 
 SUITES = {
@@ -11,6 +11,7 @@ SUITES = {
     "assignors": assignors.rows,
     "server_assignors": server_assignors.rows,
     "simulation": simulation.rows,
+    "records": records.rows,
 }
 
 

@@ -11,10 +11,18 @@ from rich.cells import cell_len
 
 from lag.errors import GroupscopeError
 
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
+
 
 def emit_json(document: Any) -> None:
     """One JSON document and a newline on stdout; in ASCII, so that the terminal's encoding cannot spoil it."""
-    _write(sys.stdout, json.dumps(document, separators=(",", ":")))
+    _write(sys.stdout, _ENCODER.encode(document))
+
+
+def emit_json_lines(documents: Iterable[Any]) -> None:
+    """A line of JSON for each, all in one go."""
+    sys.stdout.writelines(map("{}\n".format, map(_ENCODER.encode, documents)))
+    sys.stdout.flush()
 
 
 def emit(line: str = "") -> None:

@@ -1,0 +1,91 @@
+"""Every kind and version of record, as Kafka's own classes write it: ours and Kafka's reader give the same fields."""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from lag.records.kinds import KINDS, OFFSET_COMMITS
+from tests.oracle import tally
+from tests.oracle.records import NAME, RecordsOracle, difference, java_reads, ours, record_types, versions, write
+
+JavaClasses = Callable[[str], Any]
+pytestmark = pytest.mark.usefixtures("java_classes")
+
+
+def test_we_know_exactly_the_kinds_and_versions_that_kafka_knows() -> None:
+    assert record_types() == sorted([*OFFSET_COMMITS, *KINDS])
+    assert {number: versions(number) for number in KINDS} == {n: kind.value.VERSIONS for n, kind in KINDS.items()}
+
+
+def test_records_of_every_kind_and_version_have_the_fields_that_java_reads() -> None:
+    written = [
+        write(tally.generator(11, kind), kind, version)
+        for kind in record_types()
+        for version in versions(kind)
+        for _ in range(8)
+    ]
+    decoded, found = ours([(one.key, one.value) for one in written])
+    assert (decoded.errors, decoded.unknown) == ((), ())
+    for one, our in zip(written, found, strict=True):
+        assert difference(one.record_type, one.version, our, java_reads(one.key, one.value)) == ""
+
+
+def test_whole_and_damaged_records_and_tombstones_are_read_or_refused_as_java_does() -> None:
+    done = tally.run(RecordsOracle(), seed=20, cases=1800)
+    assert done.cases == Counter({NAME: 1800})
+    assert done.differences == []
+
+
+def test_what_consumers_of_every_version_write_into_a_group_is_what_java_wrote(java_classes: JavaClasses) -> None:
+    protocol = java_classes("org.apache.kafka.clients.consumer.internals.ConsumerProtocol")
+    subscription, assignment = _java_subscription(java_classes), _java_assignment(java_classes)
+    subscriptions = [protocol.serializeSubscription(subscription, version).array() for version in range(4)]
+    assignments = [protocol.serializeAssignment(assignment, version).array() for version in range(4)]
+    decoded, _ = ours([_group(java_classes, [*zip(subscriptions, assignments, strict=True)])])
+    members = decoded.events[0].value.members  # type: ignore[union-attr]
+    assert decoded.errors == ()
+    for version, member in enumerate(members):
+        asked = member.subscription
+        assert (asked.topics, asked.user_data) == (("orders", "payments"), b"data")
+        owned = [(one.topic, one.partitions) for one in asked.owned]
+        assert owned == ([("orders", (0, 2)), ("payments", (1,))] if version >= 1 else [])
+        assert asked.generation == (9 if version >= 2 else -1)
+        assert asked.rack == ("rack-b" if version >= 3 else None)
+        given = [(one.topic, one.partitions) for one in member.assignment.partitions]
+        assert (given, member.assignment.user_data) == ([("orders", (0, 2)), ("payments", (1,))], None)
+
+
+def _partitions(java_classes: JavaClasses) -> Any:
+    made = java_classes("java.util.ArrayList")()
+    for topic, partition in (("orders", 0), ("orders", 2), ("payments", 1)):
+        made.add(java_classes("org.apache.kafka.common.TopicPartition")(topic, partition))
+    return made
+
+
+def _java_subscription(java_classes: JavaClasses) -> Any:
+    optional = java_classes("java.util.Optional")
+    return java_classes("org.apache.kafka.clients.consumer.ConsumerPartitionAssignor$Subscription")(
+        java_classes("java.util.Arrays").asList("orders", "payments"),
+        java_classes("java.nio.ByteBuffer").wrap(b"data"),
+        _partitions(java_classes),
+        9,
+        optional.of("rack-b"),
+    )
+
+
+def _java_assignment(java_classes: JavaClasses) -> Any:
+    return java_classes("org.apache.kafka.clients.consumer.ConsumerPartitionAssignor$Assignment")(
+        _partitions(java_classes)
+    )
+
+
+def _group(java_classes: JavaClasses, members: list[tuple[Any, Any]]) -> tuple[bytes, bytes]:
+    path = "org.apache.kafka.coordinator.group.generated."
+    value = java_classes(path + "GroupMetadataValue")().setProtocolType("consumer").setGeneration(9)
+    for number, (subscription, assignment) in enumerate(members):
+        member = java_classes(path + "GroupMetadataValue$MemberMetadata")().setMemberId(f"m-{number}")
+        value.members().add(member.setSubscription(subscription).setAssignment(assignment))
+    prefixed = java_classes("org.apache.kafka.common.protocol.MessageUtil").toVersionPrefixedBytes
+    return bytes.fromhex("00020001") + b"g", bytes(prefixed(3, value))
