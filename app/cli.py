@@ -231,6 +231,39 @@ def example(
     command.example(name, json)
 
 
+@cli.command(cls=WithArguments)
+def advise(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A properties file of a consumer or a broker.")],
+    broker: Annotated[bool, typer.Option("--broker", help="It is a broker's: judge its group coordinator.")] = False,
+    record_p99_ms: Annotated[
+        float | None, typer.Option(metavar="MS", min=0, help="How long 99 of 100 records take at most to process.")
+    ] = None,
+    restart_ms: Annotated[int | None, typer.Option(metavar="MS", min=0, help="How long a restart takes.")] = None,
+    gc_pause_ms: Annotated[int | None, typer.Option(metavar="MS", min=0, help="The longest pause of a member.")] = None,
+    async_workers: Annotated[
+        bool, typer.Option("--async-workers", help="Records are processed outside the poll loop.")
+    ] = False,
+    grows: Annotated[
+        bool, typer.Option("--grows", help="Topics get partitions, or are subscribed by pattern.")
+    ] = False,
+    members: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="How many members start together (with --broker).")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Judge a properties file of a consumer or a broker.
+
+    Says for each setting why, who says so, and what would be better; exit code 1 when Kafka would refuse one. Values
+    are not printed.
+    """
+    from app.advising import Kind
+    from app.commands import advise as command
+    from assignors.simulation.advice import Work
+
+    work = Work(record_p99_ms, restart_ms, gc_pause_ms, async_workers, grows)
+    command.run(file, Kind.BROKER if broker else Kind.CONSUMER, work, members, json)
+
+
 @cli.command()
 def jars(json: Json = False) -> None:
     """Fetch and verify the jars of Kafka and Spark.

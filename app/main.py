@@ -21,16 +21,23 @@ pages = [
         "views/whatif.py", title="What if", url_path="whatif", help="What moves, who idles, how fast does it drain?"
     ),
     st.Page("views/generations.py", title="Generations", url_path="generations", help="What happened, step by step?"),
+    st.Page("views/advice.py", title="Advice", url_path="advice", help="Will these settings hurt?"),
     st.Page(
         "views/about.py", title="About", url_path="about", help="Versions, settings, data age, limits, reporting a bug"
     ),
 ]
 if source.current().demo is not None:
     pages.insert(
-        5, st.Page("views/demo.py", title="Demo", url_path="demo", help="Drive the workload of the demo cluster")
+        6, st.Page("views/demo.py", title="Demo", url_path="demo", help="Drive the workload of the demo cluster")
     )
+labs = [
+    st.Page("views/delivery.py", title="Delivery lab", url_path="delivery", help="What is processed twice or lost?"),
+    st.Page(
+        "views/watermark.py", title="Watermark lab", url_path="watermark", help="When is a record visible, when lost?"
+    ),
+]
 
-page = st.navigation(pages, position="top")
+page = st.navigation({"": pages, "Labs": labs}, position="top")
 clusters = list(source.current().feeds)
 if len(clusters) > 1:
     chosen = state.cluster()

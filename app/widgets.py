@@ -109,6 +109,13 @@ def line(colour: str, icon: str, head: str, rest: str) -> None:
     st.markdown(f":small[{colour}[:material/{icon}: {head}:] {rest}]")
 
 
+def unplayable(why: str, begin: Callable[[], None]) -> None:
+    """A link to a lab that cannot be played: why, and the way back to the first story."""
+    st.header("This link cannot be played", anchor=False)
+    line(":red", "error", "It was changed or cut off", formats.md(why))
+    st.button("Begin with the first story", icon=":material/restart_alt:", key="begin_again", on_click=begin)
+
+
 def problems(page: state.Shown) -> None:
     """What could not be read, one line each."""
     for icon, head, rest in sentences.problem_lines(page.report.snapshot):

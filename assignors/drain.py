@@ -48,7 +48,7 @@ def _unknown(partitions: int, no_lag: int, no_rate: int, capacity: float | None)
         return f"the lag of {no_lag} of its {partitions} partitions is unknown"
     if no_rate:
         return f"the produce rate of {no_rate} of its {partitions} partitions is unknown"
-    return "its capacity is unknown" if capacity is None else None
+    return "how much a member can process is unknown" if capacity is None else None
 
 
 def _drain(member: str, lag: float, rate: float, capacity: float) -> Drain:

@@ -7,6 +7,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from statistics import median
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -18,7 +19,8 @@ from lag.embedded.broker import EmbeddedKafka
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
 GROUPS = 5_000
 TABS = 10
-INTERVAL_S = 5
+FILTERS = 15
+THINK_MS = 1_300  # and not in step with the polls
 WATCH_POLLS = 4
 TABLE = "[data-testid=stDataFrame] canvas"
 
@@ -29,9 +31,7 @@ def rows() -> Iterator[Row]:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=list(FLAGS))
         with EmbeddedKafka() as kafka:
             fill.groups(kafka.bootstrap_servers, "page", GROUPS, 10)
-            with _server(
-                ["serve", "--bootstrap-server", kafka.bootstrap_servers, "--interval", str(INTERVAL_S)]
-            ) as url:
+            with _server(["serve", "--bootstrap-server", kafka.bootstrap_servers]) as url:
                 yield from _overview(browser, url)
                 yield _tabs(browser, url)
         yield from _second_run(browser)
@@ -44,8 +44,10 @@ def _server(arguments: list[str]) -> Iterator[str]:
     command = [GROUPSCOPE, *arguments, "--port", "0", "--no-browser"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
         assert server.stdout is not None
-        yield next(line.split()[1] for line in server.stdout if line.startswith("Dashboard"))
-        server.terminate()
+        try:
+            yield next(line.split()[1] for line in server.stdout if line.startswith("Dashboard"))
+        finally:
+            server.terminate()
 
 
 def _overview(browser: Browser, url: str) -> Iterator[Row]:
@@ -56,7 +58,12 @@ def _overview(browser: Browser, url: str) -> Iterator[Row]:
     yield Row(
         f"Overview of {GROUPS:,} groups: table there after navigation", f"{min(shown):.2f} s", "goal < 2 s; best of 3"
     )
-    yield Row("the same: a text filter answers", f"{_filter(page):.2f} s", "goal < 0.5 s")
+    answers = sorted(_filter(page) for _ in range(FILTERS))
+    yield Row(
+        "the same: a text filter answers",
+        f"{median(answers):.2f} s",
+        f"goal < 0.5 s; median of {FILTERS}, worst {answers[-1]:.2f} s: polls of {GROUPS:,} groups go on meanwhile",
+    )
     page.close()
 
 
@@ -76,7 +83,9 @@ def _filter(page: Page) -> float:
     box.press("End")
     box.press("4")
     page.locator('[aria-label^="1 group by urgency"]').wait_for()
-    return time.monotonic() - began
+    took_s = time.monotonic() - began
+    page.wait_for_timeout(THINK_MS)
+    return took_s
 
 
 def _tabs(browser: Browser, url: str) -> Row:

@@ -31,6 +31,9 @@ log = logging.getLogger(__name__)
 REST_SHARE = 0.5
 """Rest at least this share of the time that the last poll took."""
 
+EMPTY_INTERVAL_S = 1.0
+"""A cluster without a group is being set up, somebody waits for the first one, and a poll of it costs nothing."""
+
 FIRST_RETRY_S = 1.0
 LONGEST_RETRY_S = 60.0
 RETRY_JITTER = 0.2
@@ -218,14 +221,15 @@ class Collector:
         return Report(snapshot, health)
 
     def _succeeded(self, report: Report, took_s: float) -> Pause:
-        pause = pause_after(self._interval_s, took_s)
+        interval_s = self._interval_s if report.snapshot.groups else min(self._interval_s, EMPTY_INTERVAL_S)
+        pause = pause_after(interval_s, took_s)
         if self._status.consecutive_failures:
             log.info("cluster %s: read again after %d failures", self.name, self._status.consecutive_failures)
         now_ms = self._clock_ms()
         with self._changed:
             self._report = report
             self._status = CollectorStatus(
-                interval_s=max(self._interval_s, took_s + pause.seconds),
+                interval_s=max(interval_s, took_s + pause.seconds),
                 polls=self._status.polls + 1,
                 took_s=took_s,
                 last_ok_ms=now_ms,

@@ -25,6 +25,8 @@ STAND_INS: Mapping[GroupType, str] = {GroupType.CONSUMER: "uniform", GroupType.S
 REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance"})
 """States of a classic group in which the coordinator tells neither subscriptions nor assignments."""
 
+BACKLOG_S = 30.0
+"""So much work waits for a member that does all it can. Less is what lies between two commits, or between two polls."""
 UNSETTLED = REBALANCING | {"Assigning", "Reconciling"}
 
 
@@ -115,7 +117,8 @@ def scenario_of(group: GroupSnapshot, health: Health) -> LiveScenario:
     """The group as it is now, with its lag and rates. Raises NoWhatIfError when there is nothing to start from.
 
     A group without members starts with the topics it has committed to, and nobody in it. Capacity is an estimate: the
-    highest rate at which a member was seen to commit.
+    highest rate at which a member commits while records wait for it. One that keeps up shows what arrives, not what it
+    can do.
     """
     _check(group)
     topics = health.snapshot.topics
@@ -127,7 +130,7 @@ def scenario_of(group: GroupSnapshot, health: Health) -> LiveScenario:
     loads = _loads(rows)
     assignor = seen.assignor or STAND_INS.get(group.type, "range")
     scenario = Scenario(group.group_id, assignor, found, seen.members, loads=loads)
-    return LiveScenario(scenario, tuple(_notes(group, scenario, seen.assignor, health)), revision(group))
+    return LiveScenario(scenario, tuple(_notes(group, scenario, seen.assignor, health, rows)), revision(group))
 
 
 def _check(group: GroupSnapshot) -> None:
@@ -150,12 +153,22 @@ _Rows = list[tuple[PartitionLag, PartitionHealth]]
 
 
 def _loads(rows: _Rows) -> Loads:
-    rates = _member_rates(rows)
+    rates = _busy_rates(rows)
     return Loads(
         lag_records={row.tp: row.lag_records for row, _ in rows if row.lag_records is not None},
         produced_per_s={row.tp: of.produce_rate for row, of in rows if of.produce_rate is not None},
-        default_capacity_per_s=max(rates.values(), default=0.0) or None,
+        default_capacity_per_s=max(rates.values(), default=None),
     )
+
+
+def _busy_rates(rows: _Rows) -> dict[str, float]:
+    """Records per second that each member commits which has `BACKLOG_S` of work waiting where its commits move."""
+    lags: dict[str, int] = {}
+    rates = _member_rates(rows)
+    for row, of in rows:
+        if row.member_id is not None and of.consume_rate:
+            lags[row.member_id] = lags.get(row.member_id, 0) + (row.lag_records or 0)
+    return {member: rate for member, rate in rates.items() if lags.get(member, 0) >= rate * BACKLOG_S > 0}
 
 
 def _member_rates(rows: _Rows) -> dict[str, float]:
@@ -167,12 +180,14 @@ def _member_rates(rows: _Rows) -> dict[str, float]:
     return rates
 
 
-def _notes(group: GroupSnapshot, scenario: Scenario, assignor: str | None, health: Health) -> Iterable[str]:
+def _notes(
+    group: GroupSnapshot, scenario: Scenario, assignor: str | None, health: Health, rows: _Rows
+) -> Iterable[str]:
     yield from _member_notes(group, scenario, assignor)
     unknown = [row for row in group.partitions if row.lag_records is None]
     if unknown:
         yield f"The lag of {len(unknown)} of {len(group.partitions)} partitions is unknown and left out."
-    yield _capacity_note(scenario.loads, health)
+    yield _capacity_note(scenario.loads, health, any(_member_rates(rows).values()))
     if group.type in SERVER_NAMES and any(topic.topic_id is None for topic in scenario.topics.values()):
         yield "The cluster tells no topic ids; the broker's plan depends on them and may differ."
 
@@ -204,12 +219,14 @@ def revision(group: GroupSnapshot) -> str:
     return sha256(said.encode(errors="surrogatepass")).hexdigest()[:12]
 
 
-def _capacity_note(loads: Loads, health: Health) -> str:
+def _capacity_note(loads: Loads, health: Health, commits: bool) -> str:
     times_ms = health.times_ms
     span_s = (int(times_ms[-1]) - int(times_ms[0])) // 1000 if len(times_ms) else 0
-    if loads.default_capacity_per_s is None:
-        return "No member was seen to commit, so what one can process is unknown."
-    rate = f"{loads.default_capacity_per_s:,.1f} records a second"
-    return (
-        f"Capacity is the highest rate of a member in the last {duration(span_s)}, {rate}; it may be able to do more."
-    )
+    if loads.default_capacity_per_s is not None:
+        rate = f"{loads.default_capacity_per_s:,.1f} records a second"
+        return (
+            f"Capacity is the highest rate of a member that has records waiting, seen over {duration(span_s)}: {rate}."
+        )
+    if commits:
+        return "The members keep up, so how much one can process was not seen: say it to get drain times."
+    return "No member was seen to commit, so what one can process is unknown."

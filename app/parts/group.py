@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from app import formats, state, widgets, words
+from app import formats, sentences_group, state, widgets, words
 from app.charts import assignment, base, lag, limits
 from app.tables import group as tables
 from app.tables.group import GroupView, Tile
@@ -243,6 +243,13 @@ def why_it_is_so(page: state.Shown, view: GroupView) -> None:
     widgets.line(colour, icon, "Why is it so", formats.md(found.sentence))
     for reason in found.reasons:
         widgets.note(formats.md(reason))
+
+
+def advice(view: GroupView) -> None:
+    """What follows from the members and partitions of the group."""
+    for finding in sentences_group.advice(view):
+        better = f"Better: {finding.better}." if finding.better else ""
+        widgets.line(":orange", "lightbulb", "Advice", formats.md(f"{finding.reason} {better}"))
 
 
 def actions(chosen: str) -> None:

@@ -13,6 +13,7 @@ from app.charts.movement import animation, counts, flow, look, reading, sentence
 from app.charts.movement.look import Picture
 from app.charts.movement.steps import Steps
 from app.names import member_names
+from app.parts.stepper import asked, stepper
 from app.sentences_whatif import MOST_LETTERS
 from app.tables import whatif as tables
 from app.tables.overview import MOST_ROWS
@@ -50,47 +51,19 @@ def controls(generations: Sequence[Generation], steps: Steps, default: int) -> t
     Returns the position, and the steps of the topic chosen.
     """
     last = len(generations) - 1
-    at = max(0, min(_asked(default), last))
-    st.session_state[_AT] = at
+    at = max(0, min(asked(_AT, default), last))
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if last > 0:
-            _stepper(steps, at, last)
+            stepper(_AT, at, last, "Generation", lambda step: _short(steps, step), _write)
         return at, _one_topic(steps)
 
 
-def _stepper(steps: Steps, at: int, last: int) -> None:
-    _go("Previous", "chevron_left", "Left", at - 1, at > 0)
-    _go("Next", "chevron_right", "Right", at + 1, at < last)
-    st.select_slider(
-        "Generation",
-        range(last + 1),
-        key=_AT,
-        format_func=lambda step: look.short_title(steps.names[step], steps.events[step], MOST_SLIDER_LETTERS),
-        label_visibility="collapsed",
-        on_change=lambda: _write(st.session_state[_AT]),
-        width="stretch",
-    )
-
-
-def _asked(default: int) -> int:
-    asked = state.url(_AT) or ""
-    return int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 7 else default
+def _short(steps: Steps, step: int) -> str:
+    return look.short_title(steps.names[step], steps.events[step], MOST_SLIDER_LETTERS)
 
 
 def _write(at: int) -> None:
     state.set_url(_AT, str(at))
-
-
-def _go(label: str, icon: str, key: str, to: int, enabled: bool) -> None:
-    st.button(
-        label,
-        icon=f":material/{icon}:",
-        shortcut=key,
-        disabled=not enabled,
-        on_click=_write,
-        args=(to,),
-        key=f"step_{label}",
-    )
 
 
 def headline(steps: Steps, at: int) -> None:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app import formats, sentences, state, widgets, words
+from app import formats, sentences, sentences_group, state, widgets, words
 from app.parts import group as parts
 from app.tables import group as tables
 
@@ -30,6 +30,7 @@ with right, st.container(gap="xxsmall"):
 with st.container(gap="xxsmall"):
     st.markdown(f"{words.badge(finding.status)} {parts.reason(view)} {parts.rule(view)}")
     widgets.status_line("", sentences.facts(view), small=True)
+    widgets.note(sentences_group.home(view, snapshot))
     parts.problems(view)
 
 # -- pictures
@@ -46,6 +47,7 @@ with left, st.container(gap="xxsmall"):
 with right, st.container(gap="xxsmall"):
     parts.who_owns_what(view)
     parts.why_it_is_so(page, view)
+    parts.advice(view)
 
 # -- partitions
 frame = tables.partitions(view)

@@ -47,7 +47,7 @@ def _read(path: Path) -> bytes:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
-        raise ConfigError(f"There is no file {path}", "Check the path given with --config.") from None
+        raise ConfigError(f"There is no file {path}", "Check the path.") from None
     except IsADirectoryError:
         raise ConfigError(f"{path} is a directory", "Name the properties file in it.") from None
     except PermissionError:

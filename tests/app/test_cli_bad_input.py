@@ -84,9 +84,7 @@ def test_server_that_answers_garbage() -> None:
 def test_file_that_cannot_be_used_is_named_with_the_reason(tmp_path: Path) -> None:
     missing, binary = tmp_path / "none.properties", tmp_path / "store.p12"
     binary.write_bytes(b"\x00\x01\x02\xff")
-    assert refused("snapshot", "--config", str(missing)) == (
-        f"There is no file {missing}. Check the path given with --config."
-    )
+    assert refused("snapshot", "--config", str(missing)) == (f"There is no file {missing}. Check the path.")
     assert refused("snapshot", "--config", str(tmp_path)).startswith(f"{tmp_path} is a directory. Name the properties")
     assert refused("snapshot", "--config", str(binary)).startswith(f"{binary} is not a text file. Name a client.prop")
 

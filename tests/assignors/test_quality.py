@@ -149,7 +149,7 @@ def test_what_is_unknown_makes_no_number() -> None:
     no_capacity = Loads(lag_records=LAG, produced_per_s=RATE, capacity_per_s={"A": 6.0})
     of_group, each = drains(no_capacity)
     assert each["A"].seconds == 30
-    assert of_group == Drain(None, "its capacity is unknown", "B")
+    assert of_group == Drain(None, "how much a member can process is unknown", "B")
 
 
 def test_a_member_without_partitions_is_done_and_one_without_lag_too() -> None:

@@ -32,7 +32,7 @@ PHONE: ViewportSize = {"width": 390, "height": 844}
 READY_WITHIN_S = 60.0
 Open = Callable[..., Page]
 
-expect.set_options(timeout=30_000)
+expect.set_options(timeout=60_000)
 
 
 @contextmanager
@@ -100,7 +100,7 @@ def open_page(chromium: Browser, dashboard_url: str) -> Iterator[Open]:
         page.on("console", lambda m: complaints.append(m.text) if m.type in {"error", "warning"} else None)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.goto(url + path)
-        page.locator("h2").first.wait_for(timeout=30_000)
+        page.locator("h2").first.wait_for(timeout=60_000)
         pages.append(page)
         return page
 

@@ -75,6 +75,44 @@ def test_one_topic(open_page: Open, viewport: ViewportSize) -> None:
 
 
 @BOTH
+def test_delivery_lab(open_page: Open, viewport: ViewportSize) -> None:
+    page = open_page("/delivery", viewport)
+    expect(page.locator("h2")).to_have_text("All 5 records are processed twice, none is lost")
+    expect(page.get_by_role("figure", name="Ledger of 5 records")).to_be_attached()
+    expect(page.locator('[data-testid="stDataFrame"]')).to_have_count(2)
+    no_sideways_scroll(page)
+    page.get_by_role("button", name="Next").click()
+    expect(page.locator("h2")).to_have_text("All 5 records are processed exactly once")
+    expect(page).to_have_url(re.compile(r"step=7"))
+
+
+@BOTH
+def test_watermark_lab(open_page: Open, viewport: ViewportSize) -> None:
+    page = open_page("/watermark?story=loss&step=7", viewport)
+    expect(page.locator("h2")).to_have_text("A consumer sees m0, m1")
+    expect(page.get_by_text("B restarts and truncates from 2 to its high watermark 1.").first).to_be_visible()
+    expect(page.get_by_role("slider")).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("h2")).to_have_text("m1 was acknowledged and lost; a consumer sees m0")
+    expect(page).to_have_url(re.compile(r"step=8"))
+    alt = "Step 8: A: 2 records, high watermark 2; B: 1 record, high watermark 1"
+    expect(page.get_by_role("figure", name=alt)).to_be_attached()
+    no_sideways_scroll(page)
+
+
+@BOTH
+def test_advice(open_page: Open, viewport: ViewportSize) -> None:
+    page = open_page("/advice", viewport)
+    expect(page.locator("h2")).to_have_text("Will these settings hurt?")
+    page.get_by_placeholder("Paste a properties file here").fill("heartbeat.interval.ms=45000\npassword=hunter2")
+    page.get_by_role("button", name="Judge it").click()
+    expect(page.locator("h2")).to_have_text("1 error and 1 warning in 1 setting")
+    expect(page.get_by_text("is not below session.timeout.ms 45000; the consumer does not start.")).to_be_visible()
+    assert page.url.endswith("/advice")
+    no_sideways_scroll(page)
+
+
+@BOTH
 def test_about(open_page: Open, viewport: ViewportSize) -> None:
     page = open_page("/about", viewport)
     expect(page.locator("h2")).to_contain_text("is incomplete: 31 groups, 12 topics, 3 brokers")
@@ -92,7 +130,9 @@ def test_demo(open_page: Open, viewport: ViewportSize) -> None:
     no_sideways_scroll(page)
 
 
-@pytest.mark.parametrize("path", ["/", "/group?group=billing-settlement", "/topics", "/about", "/demo"])
+@pytest.mark.parametrize(
+    "path", ["/", "/group?group=billing-settlement", "/topics", "/advice", "/delivery", "/watermark", "/about", "/demo"]
+)
 def test_dark_theme_is_dark(open_page: Open, path: str) -> None:
     page = open_page(path, dark=True)
     colour = page.locator('[data-testid="stApp"]').evaluate("e => getComputedStyle(e).backgroundColor")

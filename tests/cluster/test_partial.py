@@ -16,6 +16,7 @@ from kafka.admin import (
     ResourceType,
 )
 
+from assignors.simulation.finder import OFFSETS_TOPIC, offsets_partition
 from benchmarks import fill
 from lag.cluster.reader import ClusterReader, open_reader
 from lag.cluster.settings import load_settings
@@ -58,6 +59,20 @@ def test_three_brokers_are_each_asked_and_all_is_complete(reader: ClusterReader)
     assert len(snapshot.groups) == GROUPS
     assert [broker.node_id for broker in snapshot.brokers] == [1, 2, 3]
     assert all(broker.requests > 0 and broker.error is None for broker in snapshot.brokers)
+
+
+def test_groups_are_coordinated_where_their_partition_of_the_offsets_topic_is_led(
+    filled: EmbeddedKafka, reader: ClusterReader
+) -> None:
+    snapshot = whole(reader)
+    admin = KafkaAdminClient(bootstrap_servers=filled.bootstrap_servers)
+    (topic,) = admin.describe_topics([OFFSETS_TOPIC])
+    admin.close()
+    leaders = {each["partition_index"]: each["leader_id"] for each in topic["partitions"]}
+    count = snapshot.topics[OFFSETS_TOPIC].partitions
+    assert count == len(leaders)
+    found = {group.group_id: leaders[offsets_partition(group.group_id, count)] for group in snapshot.groups}
+    assert found == {group.group_id: group.coordinator for group in snapshot.groups}
     assert all(coordinated_by(snapshot, node) for node in (1, 2, 3))
 
 

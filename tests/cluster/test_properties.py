@@ -75,7 +75,7 @@ def make_directory(path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "cause"),
     [
-        (lambda path: None, "There is no file {}. Check the path given with --config."),
+        (lambda path: None, "There is no file {}. Check the path."),
         (make_directory, "{} is a directory. Name the properties file in it."),
         (lambda path: path.write_bytes(b"PK\x03\x04\x00"), "{} is not a text file."),
         (lambda path: path.write_bytes("a=1".encode("utf-16")), "{} is UTF-16 text. Save it as UTF-8."),

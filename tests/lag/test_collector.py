@@ -333,6 +333,15 @@ def test_the_interval_in_force_grows_with_slow_polls(collect):
     assert collector.status().interval_s == 45
 
 
+def test_a_cluster_without_groups_is_looked_at_every_second_until_the_first_one_comes(collect):
+    script = Script(lambda number, at_ms: cluster({}, {}, number, at_ms), small)
+    collector = collect(script, interval_s=3600, monotonic_s=lambda: 0.0)
+    collector.wait_for(1, PATIENCE_S)
+    assert collector.status().interval_s == 1
+    collector.wait_for(2, PATIENCE_S)
+    assert collector.status().interval_s == 3600
+
+
 @pytest.mark.parametrize(
     ("failures", "chance", "seconds"),
     [(1, 0.5, 1), (2, 0.5, 2), (4, 0.5, 8), (6, 0.5, 32), (7, 0.5, 60), (5000, 0.5, 60), (7, 0.99, 60), (3, 0, 3.2)],

@@ -103,23 +103,36 @@ def started(health: Health) -> LiveScenario:
 
 def test_lag_and_rates_go_along_and_unknown_ones_stay_out() -> None:
     health = health_of(
-        {"orders-0": 0, "orders-1": 100, "orders-2": None}, {"orders-0": 80, "orders-1": 150, "orders-2": None}
+        {"orders-0": 0, "orders-1": 100, "orders-2": None},
+        {"orders-0": 80, "orders-1": 150, "orders-2": None},
+        logs=1000,
     )
     live = started(health)
     loads = live.scenario.loads
-    assert loads.lag_records == {TP("orders", 0): 70, TP("orders", 1): 0}
+    assert loads.lag_records == {TP("orders", 0): 970, TP("orders", 1): 900}
     assert loads.produced_per_s == {TP("orders", p): 5.0 for p in range(3)}
     assert loads.default_capacity_per_s == 13.0  # the one member commits 80 and 50 records in ten seconds
     assert live.notes == (
         "The lag of 1 of 3 partitions is unknown and left out.",
-        "Capacity is the highest rate of a member in the last 10 s, 13.0 records a second; it may be able to do more.",
+        "Capacity is the highest rate of a member that has records waiting, seen over 10 s: 13.0 records a second.",
     )
 
 
 def test_capacity_is_that_of_the_fastest_member() -> None:
     before, after = {f"orders-{p}": 0 for p in range(3)}, {"orders-0": 10, "orders-1": 40, "orders-2": 20}
-    live = started(health_of(before, after, members=3))
+    live = started(health_of(before, after, logs=1000, members=3))
     assert live.scenario.loads.default_capacity_per_s == 4.0
+
+
+def test_members_that_keep_up_show_what_arrives_and_not_what_they_can_do() -> None:
+    """Thirty seconds of work at 13 records a second are 390 records; one fewer than that waits."""
+    before, after = {"orders-0": 0, "orders-1": 100}, {"orders-0": 80, "orders-1": 150}
+    keeps_up, is_behind = (started(health_of(before, after, logs=logs)) for logs in (259, 260))
+    assert keeps_up.scenario.loads.default_capacity_per_s is None
+    assert keeps_up.notes == (
+        "The members keep up, so how much one can process was not seen: say it to get drain times.",
+    )
+    assert is_behind.scenario.loads.default_capacity_per_s == 13.0
 
 
 def test_capacity_nobody_has_shown_is_unknown() -> None:

@@ -34,8 +34,8 @@ def settings(r: random.Random) -> Settings:
         session_timeout_ms=r.choice((45_000, 60_000)),
         heartbeat_interval_ms=r.choice((5_000, 15_000)),
         assignment_interval_ms=r.choice((0, 0, 0, 1_000, 15_000)),
-        max_size=r.choice((1, 3, 2**31 - 1, 2**31 - 1, 2**31 - 1)),
-        assignors=r.choice((("uniform", "range"), ("range", "uniform"), ("uniform",))),
+        max_size=r.choice((1, 3, *[2**31 - 1] * 8)),
+        assignors=r.choice((("uniform", "range"), ("range", "uniform"))) if r.random() < 0.95 else ("uniform",),
         regex_refresh_interval_ms=r.choice((10_000, 600_000)),
         offsets_retention_ms=r.choice((60_000, 604_800_000)),
         offsets_retention_check_interval_ms=r.choice((30_000, 600_000)),
@@ -172,10 +172,10 @@ class Clients:
 
     def _beat(self, client: Client) -> Heartbeat:
         r, owned = self._r, None
-        if client.tells and r.random() < 0.8:
+        if client.tells and r.random() < (0.8 if self.calm else 0.5):
             client.owned, client.tells = client.given, False
             owned = client.owned
-        elif r.random() < 0.1:
+        elif r.random() < 0.2:
             owned = client.owned
         request = replace(self._say(client, client.epoch), owned=owned)
         if r.random() < 0.05:
@@ -203,6 +203,8 @@ class Clients:
             offsets = ((TopicPartition("t", 0), 7),)
             return Commit(offsets, r.choice(("", member_id)), r.choice((-1, epoch)), version=r.choice((8, 9)))
         owned = r.choice((None, client.owned, client.given, frozenset(sorted(client.given)[:1]), frozenset()))
+        if r.random() < 0.4:
+            return replace(self._say(client, epoch), owned=owned)
         request = replace(
             self._join(client),
             member_id=member_id,

@@ -93,7 +93,7 @@ class Pair:
             ("timers", _named(self.ours), dict(self.java.shard.timers.deadlines_ms)),
         ]
         if thorough:
-            found.append(("committed", dict(self.ours.committed), self.java.committed()))
+            found.append(("target, expressions, offsets", look_closer(self.ours), self.java.look_closer()))
         self.ours_replies, self.java_replies = [], []
         return "\n".join(f"{what}\n  ours: {ours}\n  Java: {java}" for what, ours, java in found if ours != java)
 
@@ -110,9 +110,16 @@ def look(coordinator: ConsumerCoordinator) -> tuple[Any, ...] | None:
         group.target_at_ms,
         group.homogeneous,
         tuple(map(_described, group.members.values())),
-        {member_id: frozenset(partitions) for member_id, partitions in group.target.items()},
-        frozenset((frozenset(record.topics), record.version, record.at_ms) for record in group.resolved.values()),
     )
+
+
+def look_closer(coordinator: ConsumerCoordinator) -> tuple[Any, ...]:
+    """Our group in the words of `JavaConsumerCoordinator.look_closer`."""
+    group, committed = coordinator.group, dict(coordinator.committed)
+    if group is None:
+        return {}, frozenset(), committed
+    resolved = [(frozenset(record.topics), record.version, record.at_ms) for record in group.resolved.values()]
+    return {id_: frozenset(partitions) for id_, partitions in group.target.items()}, frozenset(resolved), committed
 
 
 def _described(member: Member) -> tuple[Any, ...]:

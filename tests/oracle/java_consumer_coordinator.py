@@ -119,9 +119,15 @@ class JavaConsumerCoordinator:
             at_ms - EPOCH_MS if at_ms else None,
             str(group.subscriptionType()) == "Homogeneous",
             _members(_printed(group.members())),
-            _targets(_printed(group.targetAssignment())),
-            _regexes(_printed(group.resolvedRegularExpressions())),
         )
+
+    def look_closer(self) -> tuple[Any, ...]:
+        """The target and the resolved expressions of that group, and the committed offsets."""
+        group = self.shard.group(GROUP)
+        if group is None or str(group.type()) != "consumer":
+            return {}, frozenset(), self.committed()
+        targets = _targets(_printed(group.targetAssignment()))
+        return targets, _regexes(_printed(group.resolvedRegularExpressions())), self.committed()
 
 
 def _printed(made: Any) -> str:

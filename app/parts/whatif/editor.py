@@ -205,7 +205,7 @@ def capacity(its: Draft) -> None:
         key=key,
         width=260,
         help="Drain times are lag / (capacity - produced), the slowest member's. Of a live group this begins as the "
-        "highest rate at which a member was seen to commit; it may be able to do more."
+        "highest rate of a member that has records waiting; of members that keep up it is not known."
         + (f" The scenario says it of {formats.plural(named, 'member')} by name." if named else ""),
         on_change=lambda: state_whatif.edit(its.with_capacity(st.session_state[key])),
     )

@@ -1,6 +1,18 @@
 """The KIP-848 group coordinator of Kafka 4.3.1, as a state machine on the kernel's clock.
 
-`messages` has the requests and replies, `coordinator` answers them, `records` is what survives a failover.
+`messages` has the requests and replies, `coordinator` answers them, `records` is what survives a failover. Partitions
+go by topic id on the wire: `Topics` translates, and `ConsumerCoordinator.see` tells the coordinator of its changes.
+
+>>> from assignors.model import Topic
+>>> from assignors.simulation.consumer.messages import Heartbeat
+>>> from assignors.simulation.kernel import Kernel
+>>> topics = Topics.of([Topic("orders", 2)])
+>>> coordinator = ConsumerCoordinator(Kernel(), lambda: "m1", InstantLog(), topics)
+>>> replies = []
+>>> join = Heartbeat("m0", 0, rebalance_timeout_ms=300_000, topics=("orders",), owned=frozenset())
+>>> coordinator.handle(join, replies.append)
+>>> replies[0].epoch, [str(tp) for tp in sorted(topics.named(replies[0].assignment))]
+(2, ['orders-0', 'orders-1'])
 """
 
 from assignors.simulation.consumer.coordinator import ConsumerCoordinator

@@ -202,23 +202,13 @@ class ConsumerCoordinator:
 
     def _resolve(self, wanted: frozenset[str]) -> None:
         """In the background, and at once: how long it takes does not matter to the group."""
-        group = self._group
-        if group is None:
+        if self._group is None:
             return
-        found = regexes.resolved(wanted, list(self._topics.by_name), self._topics.version, self._now_ms)
-        records = [record for record in found if group.regexes.get(record.regex)]
-        matched = {record.regex: record for record in records}
-        names = set(group.by_name).union(*(record.topics for record in {**group.resolved, **matched}.values()))
-        seen = self._topics.fingerprint(names)
-        changed = any(
-            set(record.topics) != set(group.resolved[regex].topics) if regex in group.resolved else record.topics
-            for regex, record in matched.items()
-        )
-        bump: list[Record] = []
-        if changed or seen != group.seen:
-            bump = [EpochRecord(group.epoch + 1, seen)]
-            group.refreshed(self._now_ms + REFRESH_AFTER_MS, group.epoch + 1)
-        self._write([*records, *bump])
+        records = regexes.found_out(self._group, wanted, self._topics, self._now_ms)
+        for record in records:
+            if isinstance(record, EpochRecord):
+                self._group.refreshed(self._now_ms + REFRESH_AFTER_MS, record.epoch)
+        self._write(records)
 
     # Offsets
 

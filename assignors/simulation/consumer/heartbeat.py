@@ -31,10 +31,9 @@ REFRESH_AFTER_MS = 2**31 - 1
 
 @dataclass(slots=True)
 class Turn:
-    """One heartbeat on its way through the coordinator; call `run` once, then read the rest.
+    """One heartbeat on its way through the coordinator: `find`, `reconcile`, then read the rest. Both raise Refused.
 
     `member_id` is the request's, or a new one. `before` and `after`: the member; `change`: of its regular expression.
-    Raises Refused.
     """
 
     group: ConsumerGroup

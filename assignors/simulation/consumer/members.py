@@ -42,17 +42,18 @@ class Member:
     pending: Held = field(default_factory=dict)
 
     def told(self, request: Heartbeat) -> "Member":
-        """With all that a heartbeat says anew."""
+        """With all that a heartbeat says anew; most say nothing."""
         said: dict[str, Any] = {
             "instance_id": request.instance_id,
+            "client_id": request.client_id,
             "rebalance_timeout_ms": request.rebalance_timeout_ms,
             "topics": None if request.topics is None else frozenset(request.topics),
             "listed": request.topics,
             "regex": request.regex,
             "assignor": request.assignor,
         }
-        changes = {name: value for name, value in said.items() if value is not None}
-        return replace(self, client_id=request.client_id, **changes)
+        changes = {name: new for name, new in said.items() if new is not None and new != getattr(self, name)}
+        return replace(self, **changes) if changes else self
 
     def is_reconciled_to(self, target_epoch: int) -> bool:
         """Whether it has all that the target of that epoch gives it, and nothing else."""

@@ -12,7 +12,8 @@ from enum import Enum
 
 from assignors.simulation.consumer.group import ConsumerGroup
 from assignors.simulation.consumer.members import Member
-from assignors.simulation.consumer.records import RegexRecord, RegexTombstone
+from assignors.simulation.consumer.records import EpochRecord, GroupRecord, RegexRecord, RegexTombstone
+from assignors.simulation.consumer.topics import Topics
 from assignors.simulation.errors import KafkaError, Refused
 
 REFRESH_PAUSE_MS = 10_000
@@ -88,10 +89,14 @@ class Clock:
         return age_ms > REFRESH_PAUSE_MS and (is_new or len(wanted) != len(group.resolved) or is_outdated)
 
 
-def resolved(regexes: Iterable[str], names: Iterable[str], version: int, now_ms: int) -> list[RegexRecord]:
-    """Which topics match each."""
-    patterns = {regex: compiled(regex) for regex in sorted(regexes)}
-    return [
-        RegexRecord(regex, tuple(name for name in sorted(names) if pattern.fullmatch(name)), version, now_ms)
-        for regex, pattern in patterns.items()
-    ]
+def found_out(group: ConsumerGroup, wanted: Iterable[str], topics: Topics, now_ms: int) -> list[GroupRecord]:
+    """What a round brings: which topics match each that still has members; a new epoch when that changes anything."""
+    patterns = {regex: compiled(regex) for regex in sorted(wanted) if group.regexes.get(regex)}
+    names = sorted(topics.by_name)
+    matches = {regex: tuple(filter(pattern.fullmatch, names)) for regex, pattern in patterns.items()}
+    records = [RegexRecord(regex, matched, topics.version, now_ms) for regex, matched in matches.items()]
+    before = {regex: record.topics for regex, record in group.resolved.items()}
+    seen = topics.fingerprint(set(group.by_name).union(*(before | matches).values()))
+    if seen == group.seen and all(matched == before.get(regex, ()) for regex, matched in matches.items()):
+        return [*records]
+    return [*records, EpochRecord(group.epoch + 1, seen)]

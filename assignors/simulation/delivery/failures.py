@@ -27,7 +27,7 @@ _IN_REBALANCE = "RebalanceInProgressException: fails in the client while the gro
 
 def run(lab: Lab, failure: Failure = Failure()) -> Ledger:  # noqa: B008 - frozen
     """The ledger of the lab under one failure. Raises LabError when the failure is outside the first life."""
-    first = _with_failed_commits(lab, life(lab, lab.start, FIRST), failure.failed_commits)
+    first = first_life(lab, failure.failed_commits)
     if not 0 <= failure.step <= len(first):
         raise LabError(f"Step {failure.step} is outside the consumer's {len(first)} steps. Use 0 to {len(first)}.")
     if failure.kind in _OUTSIDERS and not _fits(lab, failure.outsider):
@@ -37,9 +37,14 @@ def run(lab: Lab, failure: Failure = Failure()) -> Ledger:  # noqa: B008 - froze
     return ledger(lab, _FAILURES[failure.kind](lab, first, failure))
 
 
+def first_life(lab: Lab, failed_commits: frozenset[int] = frozenset()) -> tuple[Event, ...]:
+    """The first consumer's steps up to the end of the log; a failure may come before, between and after them."""
+    return _with_failed_commits(lab, life(lab, lab.start, FIRST), failed_commits)
+
+
 def steps(lab: Lab) -> int:
     """How many steps the first consumer takes when nothing fails; a failure may come after 0 to this many."""
-    return len(life(lab, lab.start, FIRST))
+    return len(first_life(lab))
 
 
 def _fits(lab: Lab, offsets: Offsets) -> bool:

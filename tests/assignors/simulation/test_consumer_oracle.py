@@ -1,15 +1,23 @@
 """Our KIP-848 coordinator and Kafka's own, put through the same requests and the same time."""
 
 from collections.abc import Callable
+from dataclasses import fields
+from types import SimpleNamespace
 from typing import Any
 
+import jpype
 import pytest
 
+from assignors.simulation.consumer import Settings
 from assignors.simulation.consumer.heartbeat import Turn
+from assignors.simulation.consumer.regexes import compiled
+from assignors.simulation.errors import KafkaError, Refused
 from tests.oracle.consumer_coordinator import ConsumerOracle, Sequence
+from tests.oracle.coordinator_shard import configs
+from tests.oracle.java_consumer_coordinator import properties
 from tests.oracle.tally import generator, run
 
-SEQUENCES = 500
+SEQUENCES = 300
 
 
 @pytest.fixture(scope="module")
@@ -22,6 +30,64 @@ def test_random_sequences_end_as_kafka_ends_them(oracle: ConsumerOracle, seed: i
     tally = run(oracle, seed, cases=SEQUENCES)
     assert tally.cases == {"consumer coordinator": SEQUENCES}
     assert tally.differences[:1] == []
+
+
+@pytest.mark.parametrize(
+    "regex",
+    [
+        "t", "t|u", "(t|u)-1", "w-.*", "w-[0-9]{1,2}", "(?i)W-1", r"(?:w|v)-\d", "^t$", r"t\b", "[^tu].+",
+        "(?P<name>t)", "[*+]+t?", r"\*+t", "w.{2}", r"\Aw-1", "", "(t", "[t", "*", "t**", "t{2,1}", "t(?=u)",
+        "(?<!t)u", r"(t)\1", "t++", "t*+", "t{1}+", "(?>t)", "(?#word)t", r"t\Z", r"\N{DIGIT ONE}", "(?x)t",
+        "(?P=name)t", "(?(1)t|u)",
+    ],
+)  # fmt: skip
+def test_an_expression_matches_what_it_matches_for_kafka(oracle: ConsumerOracle, regex: str) -> None:
+    names = ("t", "u", "tt", "tu", "w-1", "w-12", "W-1", "u-1", "v-3", "t-1", "+t", "*t", "**", "w_1", "v")
+    assert _matches(regex, names) == _java_matches(regex, names)
+
+
+def _matches(regex: str, names: tuple[str, ...]) -> list[str] | KafkaError:
+    try:
+        pattern = compiled(regex)
+    except Refused as refused:
+        return refused.error
+    return [name for name in names if pattern.fullmatch(name)]
+
+
+def _java_matches(regex: str, names: tuple[str, ...]) -> list[str] | KafkaError:
+    try:
+        pattern = jpype.JClass("com.google.re2j.Pattern").compile(regex)
+    except jpype.JException:
+        return KafkaError.INVALID_REGULAR_EXPRESSION
+    return [name for name in names if pattern.matcher(name).matches()]
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({"session_timeout_ms": 6_000}, "group.consumer.session.timeout.ms"),
+        ({"session_timeout_ms": 60_001}, "group.consumer.session.timeout.ms"),
+        ({"heartbeat_interval_ms": 3_000}, "group.consumer.heartbeat.interval.ms"),
+        (
+            {"heartbeat_interval_ms": 45_000, "max_heartbeat_interval_ms": 45_000},
+            "group.consumer.heartbeat.interval.ms",
+        ),
+        ({"assignment_interval_ms": 15_001}, "group.consumer.assignment.interval.ms"),
+        ({"min_assignment_interval_ms": -1}, "group.consumer.min.assignment.interval.ms"),
+        ({"max_size": 0}, "group.consumer.max.size"),
+        ({"regex_refresh_interval_ms": 9_999}, "group.consumer.regex.refresh.interval.ms"),
+    ],
+)
+def test_settings_that_kafka_refuses(oracle: ConsumerOracle, changes: dict[str, int], name: str) -> None:
+    with pytest.raises(ValueError, match=name):
+        Settings(**changes)
+    given = vars_of(Settings()) | changes
+    with pytest.raises(jpype.JException, match=name):
+        configs(tuple(sorted(properties(SimpleNamespace(**given)).items())))
+
+
+def vars_of(settings: Settings) -> dict[str, Any]:
+    return {field.name: getattr(settings, field.name) for field in fields(settings)}
 
 
 def test_the_seed_alone_decides_the_sequence(oracle: ConsumerOracle) -> None:

@@ -1,11 +1,13 @@
 """What one KIP-848 member after the other may do: refusals, fencing, timeouts to the millisecond, commits, settings."""
 
+import doctest
 from dataclasses import dataclass, field, replace
 from itertools import count
 
 import pytest
 
 from assignors.model import Topic, TopicPartition
+from assignors.simulation import consumer
 from assignors.simulation.classic.messages import Commit
 from assignors.simulation.consumer import (
     ConsumerCoordinator,
@@ -342,23 +344,20 @@ def test_a_new_coordinator_goes_on_in_the_middle_of_a_reconciliation_with_fresh_
 @pytest.mark.parametrize(
     ("changes", "name"),
     [
-        ({"session_timeout_ms": 6_000}, "group.consumer.session.timeout.ms 6000"),
-        ({"heartbeat_interval_ms": 3_000}, "group.consumer.heartbeat.interval.ms 3000"),
-        ({"assignment_interval_ms": 20_000}, "group.consumer.assignment.interval.ms 20000"),
-        (
-            {"heartbeat_interval_ms": 45_000, "max_heartbeat_interval_ms": 45_000},
-            "group.consumer.heartbeat.interval.ms 45000 must be less than group.consumer.session.timeout.ms 45000",
-        ),
-        ({"max_size": 0}, "group.consumer.max.size is 0"),
         ({"assignors": ()}, "group.consumer.assignors"),
         ({"assignors": ("sticky",)}, "group.consumer.assignors"),
-        ({"regex_refresh_interval_ms": 9_999}, "group.consumer.regex.refresh.interval.ms is 9999"),
+        ({"assignors": ("range", "range")}, "group.consumer.assignors"),
         ({"offsets_retention_ms": 59_999}, "offsets.retention.minutes is 0"),
     ],
 )
-def test_settings_that_kafka_refuses(changes: dict[str, int], name: str) -> None:
+def test_settings_that_nobody_can_use(changes: dict[str, int], name: str) -> None:
     with pytest.raises(ValueError, match=name):
         replace(Settings(), **changes)
+
+
+def test_the_example_of_the_package_is_true() -> None:
+    outcome = doctest.testmod(consumer)
+    assert (outcome.failed, outcome.attempted) == (0, 9)
 
 
 def test_a_group_is_empty_when_its_last_member_leaves() -> None:

@@ -1,0 +1,35 @@
+"""What the Group page says beyond the verdict: where the commits live, and advice that follows from live facts."""
+
+from app import formats
+from app.tables.group import GroupView
+from assignors.simulation.advice import Finding, advise_group
+from assignors.simulation.finder import DEFAULT_PARTITIONS, OFFSETS_TOPIC, offsets_partition
+from lag.model import ClusterSnapshot, GroupType
+
+_SHARING = (GroupType.CLASSIC, GroupType.CONSUMER)
+"""Types whose members each have partitions of their own."""
+
+
+def home(view: GroupView, snapshot: ClusterSnapshot) -> str:
+    """ "Its commits live in `__consumer_offsets-12`, led by broker 2."; says so where the number of 50 is assumed."""
+    topic = snapshot.topics.get(OFFSETS_TOPIC)
+    count = topic.partitions if topic else 0
+    where = offsets_partition(view.group.group_id, count or DEFAULT_PARTITIONS)
+    coordinator = view.group.coordinator
+    led = "whose leader is not known" if coordinator is None else f"led by broker {coordinator}"
+    assumed = "" if count else f", if that topic has {DEFAULT_PARTITIONS} partitions (the default; it cannot be seen)"
+    what = "state lives" if view.group.type is GroupType.SHARE else "commits live"
+    return f"Its {what} in {formats.code(f'{OFFSETS_TOPIC}-{where}')}, {led}{assumed}."
+
+
+def advice(view: GroupView) -> list[Finding]:
+    """Findings that follow from what is known of a group that is at rest; none while it rebalances or is incomplete.
+
+    Live facts are the members, their instance ids and the partitions. What members are configured with is not known.
+    """
+    group = view.group
+    at_rest = group.complete and group.state.lower() == "stable"
+    if not at_rest or group.type not in _SHARING or not view.lags:
+        return []
+    known = {its.member_id: {"group.instance.id": its.instance_id} if its.instance_id else {} for its in group.members}
+    return advise_group(known, len(view.lags))

@@ -1,0 +1,34 @@
+"""What is processed twice or lost?"""
+
+import streamlit as st
+
+from app import formats, sentences_delivery, state_delivery, widgets
+from app.parts.delivery import outcome, setup
+from assignors.simulation.delivery import LabError, compare, run
+
+widgets.follow()
+try:
+    lab, failure = state_delivery.chosen()
+except LabError as error:
+    widgets.unplayable(str(error), setup.begin_again)
+    st.stop()
+ledger = run(lab, failure)
+
+st.header(sentences_delivery.headline(ledger), anchor=False)
+with st.container(gap="xxsmall"):
+    for sentence in sentences_delivery.reasons(lab, failure, ledger):
+        st.markdown(formats.md(sentence))
+setup.story(lab, failure)
+
+left, right = st.columns([0.3, 0.7], gap="medium")
+with left, st.container(gap="xsmall"):
+    setup.controls(lab, failure)
+with right, st.container(gap="xsmall"):
+    setup.moment(lab, failure)
+    outcome.pictures(lab, ledger)
+
+left, right = st.columns([0.66, 0.34], gap="medium")
+with left, st.container(gap="xxsmall"):
+    outcome.strategies(compare(lab, failure), state_delivery.worst_of(lab, failure), lab.strategy)
+with right, st.container(gap="xxsmall"):
+    outcome.records(lab, ledger)

@@ -1,0 +1,77 @@
+"""The delivery lab's pictures: counts and fates of the ledger, a mark on each record that a step is about."""
+
+from app import theme
+from app.charts import delivery as charts
+from app.tables.delivery import Mark, course
+from assignors.simulation.delivery import STORIES, Lab, Strategy, run
+
+STORY = {story.name: story for story in STORIES}
+
+
+def drawn(name):
+    story = STORY[name]
+    return story.lab, run(story.lab, story.failure)
+
+
+def test_ledger_counts_and_says_what_became_of_each_record():
+    fig = charts.ledger(*drawn("auto-commit-exception"), theme.LIGHT)
+    words = fig.data[1].text
+    assert list(fig.layout.yaxis.ticktext) == ["record", "delivered", "processed", "committed", "became"]
+    assert [text.strip() for text in words[0]] == [str(offset) for offset in range(10)]
+    assert list(fig.data[0].customdata[2][:3]) == ["0:0 · processed 1×", "0:1 · processed 1×", "0:2 · processed 0×"]
+    became = [said.partition(" · ")[2] for said in fig.data[0].customdata[4]]
+    assert became == ["once"] * 2 + ["lost"] * 3 + ["once"] * 5
+
+
+def test_course_marks_what_a_commit_moves_past_and_what_a_rewind_sets_back():
+    lab, ledger = drawn("async-retry")
+    rows = course(lab, ledger)
+    assert [row.said for row in rows] == [
+        "A polls",
+        "A processes",
+        "A fails to commit",
+        "A polls",
+        "A processes",
+        "A commits 4",
+        "A commits 2",
+        "A dies",
+        "B polls",
+        "B processes",
+        "B commits 4",
+        "B polls",
+        "B processes",
+        "B commits 6",
+        "B commits 6",
+    ]
+    assert set(rows[5].marks.values()) == {Mark.COMMITTED}
+    assert [record.offset for record in rows[5].marks] == [0, 1, 2, 3]
+    assert {record.offset: mark for record, mark in rows[6].marks.items()} == {2: Mark.REWOUND, 3: Mark.REWOUND}
+    assert [row.said for row in rows if row.is_turn] == ["A dies"]
+
+
+def test_each_row_of_the_course_has_its_lane_and_a_turn_its_line():
+    lab, ledger = drawn("database")
+    fig = charts.course(ledger.records, course(lab, ledger), theme.DARK)
+    assert list(fig.layout.yaxis.ticktext) == [
+        "A polls",
+        "A processes",
+        "A dies",
+        "B polls",
+        "B processes",
+        "B commits 15",
+    ]
+    lines = [shape for shape in fig.layout.shapes if shape.type == "line"]
+    assert [line.y0 for line in lines] == [2]
+
+
+def test_two_partitions_are_parted():
+    lab, ledger = drawn("per-partition")
+    fig = charts.ledger(lab, ledger, theme.LIGHT)
+    assert [shape.x0 for shape in fig.layout.shapes if shape.type == "line"] == [3.5]
+
+
+def test_many_records_are_named_by_offset_alone():
+    lab = Lab(Strategy.SYNC, (7, 6))
+    fig = charts.ledger(lab, run(lab), theme.LIGHT)
+    assert [text.strip() for text in fig.data[1].text[0]] == [*map(str, range(7)), *map(str, range(6))]
+    assert fig.data[0].customdata[0][7] == "1:0"

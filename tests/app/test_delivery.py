@@ -1,0 +1,161 @@
+"""The Delivery lab: each story by its link, the stepper, what is changed by hand, and links that cannot be."""
+
+import pytest
+
+from app import links_delivery, sentences_delivery
+from assignors.simulation.delivery import STORIES, Failure, FailureKind, Lab, LabError, Record, Strategy, run
+from tests.app.reading import figure, said, table
+
+ONCE = "All 5 records are processed exactly once"
+
+
+def title(page):
+    return page.header[0].value
+
+
+def asked(page):
+    return {name: value if isinstance(value, str) else value[0] for name, value in page.query_params.items()}
+
+
+def strategies(page):
+    return table(page, "commit strategies").set_index("short")
+
+
+def test_page_opens_with_the_database_example_that_ends_at_15(open_page):
+    page = open_page("delivery")
+    assert not page.exception
+    assert title(page) == "All 5 records are processed twice, none is lost"
+    assert (
+        "Records 10 to 14 are processed twice, because A had processed them and not committed them\\: "
+        "B began at the committed offset 10\\."
+    ) in said(page)
+    assert list(table(page, "Each record").iloc[0]) == ["10", 2, 2, 1, "twice"]
+    assert "B commits 15" in figure(page, "delivery_course")["layout"]["yaxis"]["ticktext"]
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
+def test_every_story_opens_by_its_link(open_page, story):
+    page = open_page("delivery", **links_delivery.encode(story.lab, story.failure))
+    assert not page.exception
+    assert page.selectbox(key="delivery_story").value == story.name
+    assert title(page) == sentences_delivery.headline(run(story.lab, story.failure))
+
+
+def test_a_story_chosen_stands_in_the_url(open_page):
+    page = open_page("delivery").selectbox(key="delivery_story").select("auto-commit-exception").run()
+    assert title(page) == "No record is processed twice, 3 are lost"
+    assert "closing the consumer committed its position" in said(page)
+    assert asked(page) == {"strategy": "auto", "end": "10", "start": "0", "failure": "exception", "step": "3"}
+
+
+def test_next_step_is_behind_the_commit_and_nothing_comes_twice(open_page):
+    page = open_page("delivery")
+    page = next(button for button in page.button if button.label == "Next").click().run()
+    assert title(page) == ONCE
+    assert asked(page)["step"] == "7"
+    assert next(button for button in page.button if button.label == "Next").disabled
+    assert page.selectbox(key="delivery_story").value == "own"
+
+
+def test_another_strategy_keeps_the_moment(open_page):
+    page = open_page("delivery").selectbox(key="delivery_strategy").select(Strategy.COMMIT_FIRST).run()
+    assert not page.exception
+    assert title(page) == ONCE
+    assert asked(page)["step"] == "7"  # its poll, its commit, and five records
+
+
+def test_side_by_side_marks_the_strategy_above(open_page):
+    shown = strategies(open_page("delivery"))
+    assert list(shown.index[:2]) == ["auto-commit", "▸ sync per batch"]
+    assert tuple(shown.loc["commit first", ["twice", "lost", "most_lost", "promise"]]) == (0, 0, 5, "at most once")
+
+
+def test_a_smaller_log_takes_the_failure_to_its_last_step(open_page):
+    page = open_page("delivery").text_input(key="delivery_end").input("12").run()
+    assert not page.exception
+    assert asked(page)["end"] == "12"
+    assert asked(page)["step"] == "4"  # a poll, two records and their commit
+
+
+@pytest.mark.parametrize(
+    ("typed", "why"),
+    [
+        ("soon", "end is 'soon'\\. Use an offset per partition, such as 10, 0\\."),
+        ("9", "Partition 0 starts at 10 and ends at 9\\. Use 0 \\<= start \\<= end\\."),
+        ("31", "The lab has 21 records in 1 partition\\. Use 1 to 20 records in 1 to 4 partitions\\."),
+        ("10", "The lab has 0 records in 1 partition\\."),
+    ],
+)
+def test_what_cannot_be_is_refused_and_the_page_stays(open_page, typed, why):
+    page = open_page("delivery").text_input(key="delivery_end").input(typed).run()
+    assert not page.exception
+    assert why in said(page)
+    assert title(page) == "All 5 records are processed twice, none is lost"
+    assert page.text_input(key="delivery_end").value == "15"
+    assert "end" not in page.query_params
+
+
+@pytest.mark.parametrize(
+    ("parameters", "why"),
+    [
+        ({"strategy": "hope"}, "strategy is 'hope'. Use one of auto, sync, async, async-retry,"),
+        ({"step": "8"}, "Step 8 is outside the consumer's 7 steps. Use 0 to 7."),
+        ({"step": "-1"}, "step is '-1'. Use a whole number."),
+        ({"end": "٣"}, "end is '٣'. Use an offset per partition"),
+        ({"end": "9" * 50}, f"end is '{'9' * 39}…'."),
+        ({"batch_records": "0"}, "batch_records is 0. Use 1 or more."),
+        ({"workers": "1000000"}, "The lab has 1,000,000 workers. Use 1 to 16."),
+        ({"poison": "0:99"}, "There is no record 0:99"),
+        ({"expired": "7:0"}, "There is no record 7:0"),
+        ({"commits_on_revoke": "maybe"}, "commits_on_revoke is 'maybe'. Use yes or no."),
+        ({"failure": "outsider-accepted"}, "The standalone consumer commits ()"),
+    ],
+)
+def test_a_link_that_cannot_be_played_says_why(open_page, parameters, why):
+    with pytest.raises(LabError) as refusal:
+        links_delivery.decode(parameters)
+    assert str(refusal.value).startswith(why)
+    page = open_page("delivery", **parameters)
+    assert not page.exception
+    assert title(page) == "This link cannot be played"
+    page = page.button(key="begin_again").click().run()
+    assert title(page) == "All 5 records are processed twice, none is lost"
+
+
+def test_an_interceptor_and_a_poisonous_record_can_be_set_by_hand(open_page):
+    page = open_page("delivery", failure="none", step="0")
+    page = page.text_input(key="delivery_poison").input("0:12").run()
+    assert title(page) == "No record is processed twice and none is lost, 3 records wait for good"
+    page = page.selectbox(key="delivery_on_poison").select("seeks past it").run()
+    assert "Record 12 is left out\\: the application seeks past what it cannot read" in said(page)
+
+
+def test_a_standalone_consumer_has_something_to_commit_at_once(open_page):
+    page = open_page("delivery").selectbox(key="delivery_kind").select(FailureKind.OUTSIDER_ACCEPTED).run()
+    assert page.text_input(key="delivery_outsider").value == "10"
+    page = page.text_input(key="delivery_outsider").input("15").run()
+    assert title(page) == ONCE
+
+
+def test_link_holds_everything_that_differs_from_the_first_story():
+    lab = Lab(Strategy.WORKERS_QUEUES, (4, 5), (1, 0), 2, 3, 4, 5, commits_on_revoke=True, poison=Record(1, 2))
+    failure = Failure(FailureKind.KICKED, 3)
+    parameters = links_delivery.encode(lab, failure)
+    assert parameters["end"] == "4, 5"
+    assert links_delivery.decode(parameters) == (lab, failure)
+
+
+@pytest.mark.parametrize(
+    ("step", "why"),
+    [
+        (8, "None is processed twice, because B began at the committed offset 4,"),
+        (9, "Records 2 and 3 are processed twice, because the commit that was sent again arrived behind a newer one"),
+        (12, "Records 2 to 5 are processed twice, because the commit that was sent again arrived behind a newer one"),
+        (13, "None is processed twice, because B began at the committed offset 6,"),
+    ],
+    ids=["newer commit", "sent again", "two more records", "their commit"],
+)
+def test_a_commit_sent_again_is_to_blame_while_it_is_the_last(step, why):
+    lab = Lab(Strategy.ASYNC_RETRY, (6,), batch_records=2)
+    failure = Failure(FailureKind.CRASH, step, frozenset({0}))
+    assert sentences_delivery.twice(lab, failure, run(lab, failure)).startswith(why)

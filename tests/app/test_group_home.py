@@ -1,0 +1,74 @@
+"""Where the Group page says that commits live, and the advice that follows from live facts."""
+
+from dataclasses import replace
+
+import pytest
+
+from app import sentences_group
+from app.tables.group import view
+from lag.health import Status
+from lag.model import GroupType, Topic
+from tests.app import feeds, synthetic
+from tests.app.reading import said
+
+OFFSETS = "__consumer_offsets"
+
+
+def viewed(members=3, partitions=2, topics=(), **changes):
+    rows = synthetic.rows("t", [9] * partitions, [0] * partitions, min(members, partitions)) if partitions else ()
+    spec = synthetic.Spec("my-group", rows, synthetic.members(members), Status.OK)
+    report = feeds.report([spec])
+    snapshot = replace(report.snapshot, topics=report.snapshot.topics | {topic.name: topic for topic in topics})
+    its = view(snapshot.groups[0], snapshot, report.health)
+    return replace(its, group=replace(its.group, **changes)), snapshot
+
+
+def test_commits_live_where_the_group_id_hashes_to():
+    its, snapshot = viewed(topics=[Topic(OFFSETS, None, 50, internal=True)], coordinator=2)
+    assert sentences_group.home(its, snapshot) == "Its commits live in `__consumer_offsets-12`, led by broker 2."
+
+
+def test_a_topic_of_another_size_counts():
+    its, snapshot = viewed(topics=[Topic(OFFSETS, None, 1, internal=True)], coordinator=2)
+    assert sentences_group.home(its, snapshot) == "Its commits live in `__consumer_offsets-0`, led by broker 2."
+
+
+def test_an_assumed_size_and_an_unknown_leader_are_said():
+    its, snapshot = viewed(coordinator=None)
+    assert sentences_group.home(its, snapshot) == (
+        "Its commits live in `__consumer_offsets-12`, whose leader is not known, "
+        "if that topic has 50 partitions (the default; it cannot be seen)."
+    )
+
+
+def test_more_members_than_partitions_bring_advice():
+    its, _ = viewed(members=3, partitions=2, state="Stable")
+    assert [(found.reason, found.better) for found in sentences_group.advice(its)] == [
+        ("3 members share 2 partitions: 1 stay idle.", "2")
+    ]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"members": 2},
+        {"partitions": 0},
+        {"state": "PreparingRebalance"},
+        {"complete": False},
+        {"type": GroupType.SHARE},
+        {"type": GroupType.STREAMS},
+    ],
+    ids=lambda changes: next(iter(changes)),
+)
+def test_what_is_not_known_to_be_idle_brings_none(changes):
+    its, _ = viewed(**{"state": "Stable", "complete": True, **changes})
+    assert sentences_group.advice(its) == []
+
+
+def test_page_shows_both(open_page, feed):
+    spec = synthetic.Spec("my-group", synthetic.rows("t", [9, 9], [0, 0], 2), synthetic.members(3), Status.OK)
+    feed.report = feeds.report([spec])
+    page = open_page("group", group="my-group")
+    assert not page.exception
+    assert "Its commits live in `__consumer_offsets-12`" in said(page)
+    assert "Advice:] 3 members share 2 partitions\\: 1 stay idle\\. Better\\: 2\\." in said(page)

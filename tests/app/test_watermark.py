@@ -1,0 +1,199 @@
+"""The Watermark lab: each story by its link, the stepper, other rules, own actions, and links that cannot be."""
+
+from dataclasses import replace
+
+import pytest
+
+from app import links_watermark, sentences_watermark
+from app.tables.watermark import Cell, differing, lanes
+from assignors.simulation.watermark import STORIES, begin, play, play_on
+from assignors.simulation.watermark.model import (
+    Crash,
+    Fetch,
+    PowerCut,
+    Produce,
+    Restart,
+    Start,
+    Timing,
+    Truncation,
+    Wait,
+    WatermarkError,
+)
+from tests.app.reading import alt, said, table
+
+ENDS = {
+    "t1-t4": "A consumer sees m0",
+    "exact-timing": "A consumer sees m0",
+    "isr-only": "A consumer sees m0, m1",
+    "loss": "m1 was acknowledged and lost; a consumer sees m0",
+    "loss-epochs": "A consumer sees m0, m1",
+    "divergence": "m1 was acknowledged and lost; the logs differ at offset 1; a consumer sees m0, m2",
+    "divergence-epochs": "m1 was acknowledged and lost; a consumer sees m0, m2",
+    "restart": "A consumer sees m0; m1 waits for the ISR",
+    "slow-follower": "A consumer sees m0, m1",
+    "too-few": "A consumer sees m0, m2",
+    "shrinks": "A consumer sees nothing yet; m0 waits for the ISR",
+    "one-ack": "m0 was acknowledged and lost; a consumer sees nothing yet",
+    "clean": "A consumer sees m0, m1",
+    "unclean": "m0, m1 were acknowledged and lost; a consumer sees nothing yet",
+}
+"""What each story's title says, at its end."""
+
+
+def title(page):
+    return page.header[0].value
+
+
+def asked(page):
+    return {name: value if isinstance(value, str) else value[0] for name, value in page.query_params.items()}
+
+
+def end_of(story):
+    return play(begin(story.replicas, story.settings), story.actions)[-1].state
+
+
+def test_each_story_has_an_end_here():
+    assert [story.name for story in STORIES] == list(ENDS)
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
+def test_story_ends_as_it_tells(story):
+    assert sentences_watermark.headline(end_of(story)) == ENDS[story.name]
+
+
+@pytest.mark.parametrize("name", ["t1-t4", "divergence", "isr-only", "clean"])
+def test_a_story_opens_at_its_end_by_its_link(open_page, name):
+    page = open_page("watermark", story=name)
+    assert not page.exception
+    assert title(page) == ENDS[name]
+    assert page.selectbox(key="watermark_story").value == name
+
+
+def test_a_story_chosen_begins_with_its_first_action(open_page):
+    page = open_page("watermark").selectbox(key="watermark_story").select("loss").run()
+    assert asked(page) == {"story": "loss", "step": "1"}
+    assert title(page) == "A consumer sees nothing yet; m0 waits for the ISR"
+    assert alt(page, "watermark_replicas") == "Step 1: A: 1 record, high watermark 0; B: 0 records, high watermark 0"
+
+
+def test_next_says_what_happened_and_why_the_watermark_stands_there(open_page):
+    page = open_page("watermark", step="2")
+    page = next(button for button in page.button if button.label == "Next").click().run()
+    assert "B fetches at 1\\: A now has high watermark 1; B gets 0 records and high watermark 1\\." in said(page)
+    assert (
+        "A consumer reads below 1, the high watermark of A\\. Log ends of the ISR, as A knows them\\: A 1, B 1\\."
+    ) in said(page)
+    assert "The producer of m0 \\(acks=all\\) is acknowledged\\." in said(page)
+    assert next(button for button in page.button if button.label == "Next").disabled
+
+
+def test_too_few_in_sync_are_named_where_the_watermark_stands_still(open_page):
+    page = open_page("watermark", story="too-few", step="6")
+    assert "It stands still\\: the ISR has 1, min\\.insync\\.replicas is 2\\." in said(page)
+    assert list(table(page, "what the producer was told")["now"]) == ["visible", "not yet visible"]
+
+
+def test_another_rule_changes_the_end_and_stands_in_the_url(open_page):
+    page = open_page("watermark", story="loss", step="8")
+    page = page.selectbox(key="watermark_truncation").select(Truncation.LEADER_EPOCH).run()
+    assert title(page) == "A consumer sees m0, m1"
+    assert asked(page) == {"story": "loss", "truncation": "leader-epoch", "step": "8"}
+    assert "changed" in said(page)
+    ends = table(page, "sets of rules").set_index("rules")
+    assert list(ends["lost"]) == ["m1", "m1", "–", "–"]
+    assert "▸ by leader epoch" in ends.index
+
+
+def test_an_action_of_ones_own_takes_the_place_of_what_follows(open_page):
+    page = open_page("watermark", story="loss", step="3")
+    page = page.selectbox(key="watermark_what").select("A broker dies").run()
+    page = page.selectbox(key="watermark_replica").select("A").run()
+    page = page.button(key="watermark_add").click().run()
+    assert not page.exception
+    assert asked(page) == {"story": "loss", "do": "p:m0.f:B.f:B.c:A", "step": "4"}
+    assert title(page) == "A consumer sees m0"
+    page = page.button(key="watermark_add").click().run()
+    assert "A is down already\\. Start it first\\." in said(page)
+    assert asked(page)["step"] == "4"
+
+
+def test_a_producer_sends_a_value_that_was_never_used(open_page):
+    page = open_page("watermark", story="divergence")
+    page = page.button(key="watermark_add").click().run()
+    assert asked(page)["do"].endswith(".f:A.f:A.p:m3")
+
+
+def test_a_story_that_cannot_go_on_stops_and_says_why(open_page):
+    page = open_page("watermark", do="p:m0.c:B.c:B.p:m1")
+    assert not page.exception
+    assert "Action 3\\: B is down already\\. Start it first\\." in said(page)
+    assert list(table(page, "steps with")["number"]) == ["0", "1", "▸ 2"]
+
+
+def test_link_holds_every_kind_of_action():
+    actions = (
+        Produce("m0"),
+        Produce("m1", acks_all=False),
+        Fetch("B"),
+        Fetch("B", response_lost=True),
+        Wait(500),
+        Restart("B"),
+        Crash("A"),
+        PowerCut({"A": 1, "B": 12}),
+        PowerCut(),
+        Start("A"),
+    )
+    first = STORIES[0]
+    told = replace(first, actions=actions, settings=replace(first.settings, timing=Timing.EXACT, min_insync_replicas=3))
+    parameters = links_watermark.encode(told)
+    assert parameters["do"] == "p:m0.p1:m1.f:B.fl:B.w:500.r:B.c:A.x:A1-B12.x:.s:A"
+    assert links_watermark.decode(parameters) == told
+
+
+@pytest.mark.parametrize(
+    ("parameters", "why"),
+    [
+        ({"story": "hope"}, "There is no story 'hope'. There are t1-t4, exact-timing,"),
+        ({"do": "q:m0"}, "'q:m0' is no action. Actions are written like p:m0, f:B, w:500, c:A, s:A."),
+        ({"do": "w:0"}, "'w:0' is no action."),
+        ({"do": "w:99999999999"}, "'w:99999999999' is no action."),
+        ({"do": "p:"}, "'p:' is no action."),
+        ({"do": "x:A"}, "'x:A' is no action."),
+        ({"do": ".".join(["f:B"] * 61)}, "The link has 61 actions. Use at most 60."),
+        ({"do": "z" * 50}, f"'{'z' * 39}…' is no action."),
+        ({"min_insync": "9"}, "min_insync is '9'. Use one of 1, 2, 3."),
+        ({"unclean": "maybe"}, "unclean is 'maybe'. Use one of yes, no."),
+    ],
+)
+def test_a_link_that_cannot_be_played_says_why(open_page, parameters, why):
+    with pytest.raises(WatermarkError) as refusal:
+        links_watermark.decode(parameters)
+    assert str(refusal.value).startswith(why)
+    page = open_page("watermark", **parameters)
+    assert not page.exception
+    assert title(page) == "This link cannot be played"
+
+
+@pytest.mark.parametrize("step", ["99", "-1", "x", "٣"])
+def test_a_step_that_is_not_there_shows_the_last(open_page, step):
+    page = open_page("watermark", step=step)
+    assert title(page) == ENDS["t1-t4"]
+
+
+def test_records_that_come_and_go_are_marked():
+    story = next(story for story in STORIES if story.name == "restart")
+    steps = play(begin(story.replicas, story.settings), story.actions)
+    assert [kind for _, kind in lanes(steps, 4)[1].cells] == [Cell.COMMITTED, Cell.NEW]
+    assert [kind for _, kind in lanes(steps, 5)[1].cells] == [Cell.COMMITTED, Cell.CUT]
+    assert [lane.part for lane in lanes(steps, 5)] == ["leader", "in ISR"]
+
+
+def test_only_the_followers_copy_is_the_wrong_one():
+    divergence = next(story for story in STORIES if story.name == "divergence")
+    assert differing(end_of(divergence)) == {("A", 1)}
+
+
+def test_play_on_gives_the_steps_before_the_one_that_cannot_happen():
+    steps, refusal = play_on(begin("AB"), (Produce("m0"), Fetch("A")))
+    assert [step.action for step in steps] == [None, Produce("m0")]
+    assert str(refusal).startswith("Action 2: A cannot fetch")
