@@ -1,9 +1,11 @@
 """Carries requests to the coordinator that is up, and its replies back; every message takes the same time."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Protocol
 
+from assignors.simulation.classic import messages as classic
+from assignors.simulation.consumer import messages as consumer
 from assignors.simulation.kernel import Action, Kernel
 from assignors.simulation.recorder import Recorder
 from assignors.simulation.timeline import Message
@@ -11,8 +13,14 @@ from assignors.simulation.timeline import Message
 COORDINATOR = "coordinator"
 BROKERS = "brokers"
 
-_API = {"Join": "JoinGroup", "Sync": "SyncGroup", "Leave": "LeaveGroup", "Commit": "OffsetCommit"}
-"""Kafka's names of requests whose classes have shorter ones."""
+_API: Mapping[type, str] = {
+    classic.Join: "JoinGroup",
+    classic.Sync: "SyncGroup",
+    classic.Heartbeat: "Heartbeat",
+    classic.Leave: "LeaveGroup",
+    consumer.Heartbeat: "ConsumerGroupHeartbeat",
+}
+"""Kafka's names of requests."""
 
 Answer = Callable[[Any], None]
 """Called with the reply of the kind that the request has."""
@@ -51,8 +59,7 @@ class Network:
         )
 
     def _arrive(self, peer: Peer, request: object, answer: Answer, connection: int, sent_ms: int) -> None:
-        name = type(request).__name__
-        kind = _API.get(name, name)
+        kind = _API[type(request)]
         arrived_ms = None if self.coordinator is None else self._kernel.now_ms
         self._recorder.messages.append(Message(peer.name, COORDINATOR, kind, None, sent_ms, arrived_ms))
         if self.coordinator is not None:

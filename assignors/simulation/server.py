@@ -1,110 +1,126 @@
 """The broker's side of a run: the coordinator, its log, its failure and return, and a look at the group."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
-from assignors.model import Member, TopicPartition
-from assignors.simulation.classic import ClassicCoordinator, ClassicGroup, State
-from assignors.simulation.classic.messages import CONSUMER, while_loading
-from assignors.simulation.classic.records import GroupRecord, MemberRecord, Record
-from assignors.simulation.clients import ClassicClient, Surroundings
-from assignors.simulation.clients.wire import decode_assignment, encode_assignment
-from assignors.simulation.kernel import Action, Kernel
+from assignors.model import TopicPartition
+from assignors.simulation.clients import Process, Surroundings
+from assignors.simulation.kernel import Action, Kernel, Timers
 from assignors.simulation.log import Done
 from assignors.simulation.network import Answer
 from assignors.simulation.timeline import Plan
 
 NO_COORDINATOR = "no coordinator"
+UNSEEN = ("unseen",)
+
+
+class Members(Sized, Container[str], Protocol):
+    """Ids of those who are in the group."""
+
+
+class Seen(NamedTuple):
+    """What a look at a group shows. `is_at_rest`: nothing is under way in it."""
+
+    state: str
+    generation: int
+    members: Members
+    is_at_rest: bool
+
+
+class Coordinator(Protocol):
+    """That of either protocol."""
+
+    timers: Timers
+
+    def handle(self, request: Any, answer: Answer) -> None:
+        """Do what is asked."""
 
 
 class Server:
-    """One coordinator at a time; what it has persisted survives it."""
+    """One coordinator at a time; what it has persisted survives it. Subclasses have one of their protocol."""
 
-    def __init__(
-        self, around: Surroundings, new_id: Callable[[str], str], clients: Mapping[str, ClassicClient]
-    ) -> None:
-        self._around, self._new_id, self._clients = around, new_id, clients
-        self._records: list[Record] = []
-        self._log: _Log | None = None
-        self._coordinator: ClassicCoordinator | None = None
-        self._seen: object = None
-        self._state: State | None = None
+    def __init__(self, around: Surroundings, clients: Mapping[str, Process]) -> None:
+        self.around, self.clients = around, clients
+        self.records: list[Any] = []
+        self.names: dict[str, str] = {}
+        self.asking = ""
+        self.coordinator: Any = None
+        self.log: Log | None = None
+        self._noted: tuple[object, ...] | None = UNSEEN
         self._members = 0
-        self._asking = ""
-        self._names: dict[str, str] = {}
         self._causes: list[str] = []
         self._last_cause = ""
         self._rounds = 0
+
+    # What a protocol has
+
+    def make(self, kernel: Kernel, log: "Log") -> Coordinator:
+        """A coordinator with all that is persisted."""
+        raise NotImplementedError
+
+    def seen(self) -> Seen | None:
+        """The group as the coordinator has it; None while there is none."""
+        raise NotImplementedError
+
+    def parts(self) -> dict[str, Sequence[TopicPartition]]:
+        """Who has what in the present generation, by member id."""
+        raise NotImplementedError
+
+    def while_loading(self, request: Any) -> Any:
+        """What a loading coordinator replies."""
+        raise NotImplementedError
+
+    def topics_changed(self) -> None:
+        """The broker knows other topics now."""
 
     # Its life
 
     def start(self) -> None:
         """A coordinator with what is persisted; all sessions begin anew."""
-        watched = _Watched(self._around.kernel, self._look)
-        self._log = _Log(watched, self._around.settings.assumed.append_ms, self._records)
-        self._coordinator = ClassicCoordinator(
-            watched, self._id_of_asking, self._log, self._around.settings.broker, list(self._records)
-        )
-        network = self._around.network
-        network.coordinator, network.is_known = self, True
-        self._look()
+        watched = _Watched(self.around.kernel, self.look)
+        self.log = Log(watched, self.around.settings.assumed.append_ms, self.records)
+        self.coordinator = self.make(watched, self.log)
+        self.around.network.coordinator, self.around.network.is_known = self, True
+        self.look()
+
+    def adopt(self, clients: Sequence[Any], generation: int) -> None:
+        """Start with a Stable group of these members."""
+        self.names |= {client.member_id: client.name for client in clients}
+        self.cause("as it is")
+        self.start()
 
     def stop(self) -> None:
         """The broker dies: nobody answers; connections break, and what is not replicated yet is lost."""
-        if self._coordinator is not None and self._log is not None:
-            self._coordinator.timers.disarm_all()
-            self._log.is_lost = True
-        self._coordinator = self._around.network.coordinator = self._seen = None
-        self._around.network.is_known = False
-        self._around.recorder.group(NO_COORDINATOR, -1)
-        for client in self._clients.values():
+        if self.coordinator is not None and self.log is not None:
+            self.coordinator.timers.disarm_all()
+            self.log.is_lost = True
+        self.coordinator = self.around.network.coordinator = None
+        self._noted = UNSEEN
+        self.around.network.is_known = False
+        self.around.recorder.group(NO_COORDINATOR, -1)
+        for client in self.clients.values():
             lost = partial(client.run, client.lost_coordinator)
-            self._around.kernel.after(self._around.settings.assumed.latency_ms, lost)
+            self.around.kernel.after(self.around.settings.assumed.latency_ms, lost)
 
     def come_back(self) -> None:
         """Another broker takes over: it loads the group first."""
-        network, loading = self._around.network, _Loading()
+        network, loading = self.around.network, _Loading(self.while_loading)
         network.coordinator, network.is_known = loading, True
 
         def loaded() -> None:
             if network.coordinator is loading:
                 self.start()
 
-        self._around.kernel.after(self._around.settings.assumed.load_ms, loaded)
-
-    def adopt(self, clients: Sequence[ClassicClient], generation: int, protocol: str) -> None:
-        """Start with a Stable group of these members; the first one leads."""
-        members = tuple(self._member_record(client) for client in clients)
-        self._records.append(GroupRecord(generation, CONSUMER, protocol, members[0].member_id, 0, members))
-        self._names |= {client.member_id: client.name for client in clients}
-        self.cause("as it is")
-        self.start()
-
-    def _member_record(self, client: ClassicClient) -> MemberRecord:
-        settings, member = self._around.settings.client, client.member
-        return MemberRecord(
-            client.member_id,
-            member.instance_id,
-            member.client_id or client.name,
-            settings.session_timeout_ms,
-            settings.max_poll_interval_ms,
-            client.subscription,
-            encode_assignment(member.owned),
-        )
+        self.around.kernel.after(self.around.settings.assumed.load_ms, loaded)
 
     def handle(self, name: str, request: Any, answer: Answer) -> None:
         """Let the coordinator answer that member."""
-        self._asking = name
-        if self._coordinator is not None:
-            self._coordinator.handle(request, answer)
-            self._look()
-
-    def _id_of_asking(self, prefix: str) -> str:
-        made = self._new_id(prefix)
-        self._names[made] = self._asking
-        return made
+        self.asking = name
+        if self.coordinator is not None:
+            self.coordinator.handle(request, answer)
+            self.look()
 
     # What there is to see
 
@@ -114,75 +130,64 @@ class Server:
 
     def has(self, member_id: str) -> bool:
         """Whether the group has that member."""
-        group = self._group()
-        return group is not None and member_id in group.members
-
-    def _group(self) -> ClassicGroup | None:
-        return None if self._coordinator is None else self._coordinator.group
+        seen = None if self.coordinator is None else self.seen()
+        return seen is not None and member_id in seen.members
 
     def under_way(self) -> Iterator[str]:
         """What keeps the group from being at rest."""
-        if self._coordinator is None:
+        if self.coordinator is None:
             yield "there is no coordinator"
-        group = self._group()
-        if group is None:
             return
-        if group.state not in (State.STABLE, State.EMPTY):
-            yield f"the group is {group.state}"
-        alive = {client.member_id for client in self._clients.values() if client.alive}
-        if len(group.members) > len(alive & group.members.keys()):
+        seen = self.seen()
+        if seen is None:
+            return
+        if not seen.is_at_rest:
+            yield f"the group is {seen.state}"
+        there = [client for client in self.clients.values() if client.alive and client.member_id in seen.members]
+        if len(seen.members) > len(there):
             yield "the group waits for the session of a member that is gone"
 
-    def _look(self) -> None:
-        """Note what has changed. It is called after all that the coordinator does."""
-        group = self._group()
-        seen = None if group is None else (group.state, group.generation, len(group.members))
-        if seen == self._seen:
+    def look(self) -> None:
+        """Note what has changed. It is called after all that a coordinator does."""
+        if self.coordinator is None:
             return
-        self._seen = seen
-        if group is None:
-            self._around.recorder.group("", -1)
+        seen = self.seen()
+        noted = None if seen is None else (seen.state, seen.generation, len(seen.members))
+        if noted == self._noted:
             return
-        self._note_state(group)
-        self._expel(group)
-        if group.state is State.STABLE and self._is_new(group):
-            self._note_plan(group)
+        self._noted = noted
+        if seen is None:
+            self.around.recorder.group("", -1)
+            return
+        self.note_state(seen)
+        self._expel(seen)
+        if seen.state == "Stable" and self._is_new(seen):
+            self._note_plan(seen)
 
-    def _note_state(self, group: ClassicGroup) -> None:
-        """When the last one joins at once, a group is past PreparingRebalance before anybody can look."""
-        recorder = self._around.recorder
-        if group.previous_state is State.PREPARING_REBALANCE and self._state is not State.PREPARING_REBALANCE:
-            recorder.group(State.PREPARING_REBALANCE, group.generation - 1)
-        self._state = group.state
-        recorder.group(group.state, group.generation)
+    def note_state(self, seen: Seen) -> None:
+        """Write down the group's state."""
+        self.around.recorder.group(seen.state, seen.generation)
 
-    def _expel(self, group: ClassicGroup) -> None:
-        if len(group.members) < self._members:
-            for client in self._clients.values():
-                if client.owned and client.member_id not in group.members:
+    def _expel(self, seen: Seen) -> None:
+        if len(seen.members) < self._members:
+            for client in self.clients.values():
+                if client.owned and client.member_id not in seen.members:
                     client.expelled()
-        self._members = len(group.members)
+        self._members = len(seen.members)
 
-    def _is_new(self, group: ClassicGroup) -> bool:
-        plans = self._around.recorder.plans
-        return not plans or plans[-1].generation != group.generation
+    def _is_new(self, seen: Seen) -> bool:
+        plans = self.around.recorder.plans
+        return not plans or plans[-1].generation != seen.generation
 
-    def _note_plan(self, group: ClassicGroup) -> None:
-        parts = {self._names[name]: decode_assignment(member.assignment) for name, member in group.members.items()}
-        members = tuple(self._described(name, group.generation, parts[name]) for name in parts)
-        plan = Plan(
-            group.generation,
-            self._around.kernel.now_ms,
-            self._cause(),
-            members,
-            parts,
-            self._around.topics(),
-            group.protocol or "",
+    def _note_plan(self, seen: Seen) -> None:
+        parts = {self.names[member_id]: part for member_id, part in self.parts().items()}
+        members = tuple(
+            replace(self.clients[name].member, owned=part, generation=seen.generation) for name, part in parts.items()
         )
-        self._around.recorder.plans.append(plan)
-
-    def _described(self, name: str, generation: int, owned: Sequence[TopicPartition]) -> Member:
-        return replace(self._clients[name].member, owned=owned, generation=generation)
+        topics, assignor = self.around.topics(), next(iter(self.clients.values())).around.assignor.name
+        now_ms = self.around.kernel.now_ms
+        plan = Plan(seen.generation, now_ms, self._cause(), members, parts, topics, assignor)
+        self.around.recorder.plans.append(plan)
 
     def _cause(self) -> str:
         if self._causes:
@@ -217,15 +222,18 @@ class _Watched(Kernel):
         self._look()
 
 
-class _Log:
-    """Records are replicated a while after they are written, unless the broker dies before."""
+class Log:
+    """Records are replicated a while after they are written, unless the broker dies before. `appends`: how many."""
 
-    def __init__(self, kernel: Kernel, append_ms: int, records: list[Record]) -> None:
+    def __init__(self, kernel: Kernel, append_ms: int, records: list[Any]) -> None:
         self.is_lost = False
+        self.appends = 0
         self._kernel, self._append_ms, self._records = kernel, append_ms, records
 
-    def append(self, records: Sequence[Record], done: Done) -> None:
+    def append(self, records: Sequence[Any], done: Done) -> None:
+        """Write them."""
         written = list(records)
+        self.appends += 1
 
         def replicated() -> None:
             if not self.is_lost:
@@ -238,5 +246,8 @@ class _Log:
 class _Loading:
     """A coordinator that is still loading."""
 
+    def __init__(self, reply: Callable[[Any], Any]) -> None:
+        self._reply = reply
+
     def handle(self, name: str, request: Any, answer: Answer) -> None:
-        answer(while_loading(request))
+        answer(self._reply(request))

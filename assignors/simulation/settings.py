@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
+from typing import Any
 
 from assignors.simulation.advice import Severity, advise_client, names
 from assignors.simulation.classic import Settings as BrokerSettings
+from assignors.simulation.consumer import Settings as Kip848Settings
 
 Setting = str | int | float | bool
 
@@ -63,6 +65,7 @@ class Settings:
 
     client: ClientSettings
     broker: BrokerSettings
+    kip848: Kip848Settings
     assumed: Assumptions
 
 
@@ -80,6 +83,11 @@ _BROKER = {
     "group.initial.rebalance.delay.ms": "initial_rebalance_delay_ms",
     "group.max.size": "max_size",
 }
+_KIP848 = {
+    f"group.consumer.{side}{name}.ms": f"{side}{name}_ms".replace(".", "_")
+    for side in ("", "min.", "max.")
+    for name in ("session.timeout", "heartbeat.interval", "assignment.interval")
+} | {"group.consumer.max.size": "max_size"}
 PREFIX = "simulated."
 _ASSUMED = {
     f"{PREFIX}{name}": name.replace(".", "_")
@@ -107,14 +115,20 @@ def read(given: Mapping[str, Setting]) -> Settings:
         raise SettingsError("\n".join(problems))
     try:
         broker = BrokerSettings(**_fields(_BROKER, numbers))
+        kip848 = _kip848(numbers)
     except ValueError as error:
         raise SettingsError(f"ConfigException: {error}.") from None
     client = ClientSettings(**_fields(_CLIENT, numbers))
-    return Settings(client, broker, Assumptions(**_fields(_ASSUMED, numbers), freeze=Frozen(freeze)))
+    return Settings(client, broker, kip848, Assumptions(**_fields(_ASSUMED, numbers), freeze=Frozen(freeze)))
+
+
+def _kip848(numbers: Mapping[str, int]) -> Kip848Settings:
+    given: dict[str, Any] = {**_fields(_KIP848, numbers)}
+    return Kip848Settings(**given)
 
 
 def _numeric() -> dict[str, str]:
-    return _CLIENT | _BROKER | _ASSUMED
+    return _CLIENT | _BROKER | _KIP848 | _ASSUMED
 
 
 def _fields(names_of: Mapping[str, str], numbers: Mapping[str, int]) -> dict[str, int]:

@@ -35,9 +35,9 @@ class Pause:
 class Summary:
     """One row of a comparison.
 
-    `rebalances`: how often the group began to gather its members. `moved`: how often a partition went from one member
-    to another. `down_ms`: of all partitions together, `longest_down_ms` of the worst one at once. `end_ms`: the length
-    of the run.
+    `rebalances`: how often the group became Stable at a new generation or epoch. `moved`: how often a partition went
+    from one member to another. `down_ms`: of all partitions together, `longest_down_ms` of the worst one at
+    once. `end_ms`: the length of the run.
     """
 
     protocol: str
@@ -53,10 +53,6 @@ class Summary:
     pauses: tuple[Pause, ...]
 
 
-REBALANCING = ("PreparingRebalance", "Assigning")
-"""In these states a group begins a rebalance: of the classic protocol, and of KIP-848's."""
-
-
 def summarize(timeline: Timeline) -> Summary:
     """The sums of a timeline."""
     by_partition = [list(rows) for _, rows in groupby(timeline.ownership, attrgetter("partition"))]
@@ -66,7 +62,7 @@ def summarize(timeline: Timeline) -> Summary:
         protocol=timeline.protocol,
         assignor=timeline.assignor,
         end_ms=timeline.end_ms,
-        rebalances=sum(span.state in REBALANCING for span in timeline.group),
+        rebalances=_rebalances(timeline),
         moved=sum(map(_moves, by_partition)),
         down_ms=sum(partition.down_ms for partition in downtime),
         longest_down_ms=max((partition.longest_ms for partition in downtime), default=0),
@@ -75,6 +71,12 @@ def summarize(timeline: Timeline) -> Summary:
         downtime=downtime,
         pauses=pauses,
     )
+
+
+def _rebalances(timeline: Timeline) -> int:
+    stable = [span.generation for span in timeline.group if span.state == "Stable"]
+    generations = sum(1 for _ in groupby(stable))
+    return generations - timeline.group[0].state.startswith("Stable")
 
 
 def _owned(rows: Iterable[Holding]) -> list[Holding]:

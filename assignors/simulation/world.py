@@ -35,14 +35,16 @@ from assignors.group_state import GroupState, step
 from assignors.memory import collector_at_rest
 from assignors.model import AssignorError, Member, Topic
 from assignors.protocols import RebalanceProtocol
-from assignors.simulation.clients import ClassicClient, Surroundings
+from assignors.simulation.clients import ClassicClient, ConsumerClient, Process, Surroundings
 from assignors.simulation.kernel import Kernel
 from assignors.simulation.network import Network
 from assignors.simulation.recorder import Recorder
 from assignors.simulation.roles import assignor_for
-from assignors.simulation.server import Server
+from assignors.simulation.servers import ClassicServer, ConsumerServer
 from assignors.simulation.settings import Frozen, Settings
 from assignors.simulation.timeline import Timeline
+
+Client = ClassicClient | ConsumerClient
 
 LOOK_EVERY_MS = 1_000
 """How often a run looks whether everything has come to rest, once nothing more happens from outside."""
@@ -57,8 +59,6 @@ def play(
     story that does not come to rest ends after `patience_ms`, and says so. Raises AssignorError when an event cannot
     happen, or when the protocol cannot be simulated.
     """
-    if protocol is RebalanceProtocol.CONSUMER:
-        raise AssignorError("KIP-848 consumers are not simulated yet. Play the scenario as eager or cooperative.")
     with collector_at_rest():
         world = World(scenario, settings, protocol, random.Random(seed))
         world.run(until_ms)
@@ -82,19 +82,24 @@ class World:
         self.recorder = Recorder(self.kernel)
         self.network = Network(self.kernel, settings.assumed.latency_ms, self.recorder)
         self.topics: Mapping[str, Topic] = {}
-        self.clients: dict[str, ClassicClient] = {}
+        self.clients: dict[str, Client] = {}
         self._scenario, self._settings, self._protocol, self._chance = scenario, settings, protocol, chance
+        is_new = protocol is RebalanceProtocol.CONSUMER
+        self._client: type[ClassicClient] | type[ConsumerClient] = ConsumerClient if is_new else ClassicClient
+        self._serve = ConsumerServer if is_new else ClassicServer
         self._around = self._surroundings(scenario.assignor)
         self._wanted = {member.member_id: member for member in scenario.members}
         self._subscribed: set[str] = set()
         self._frozen: set[str] = set()
-        self._server = Server(self._around, self._new_id, self.clients)
+        self._server = self._serve(self._around, self.clients)
         self._change_topics(scenario.topics)
         self._begin()
 
     def _surroundings(self, assignor: str) -> Surroundings:
         plans = registry.get(assignor_for(assignor, self._protocol))
-        return Surroundings(self.kernel, self.network, self.recorder, self._settings, lambda: self.topics, plans)
+        return Surroundings(
+            self.kernel, self.network, self.recorder, self._settings, lambda: self.topics, plans, self._new_id
+        )
 
     def _new_id(self, prefix: str) -> str:
         return f"{prefix}-{uuid.UUID(int=self._chance.getrandbits(128), version=4)}"
@@ -114,16 +119,14 @@ class World:
             self.kernel.after(event.at_ms, partial(self._take, number, event))
 
     def _adopt(self, members: list[Member]) -> None:
-        generation = max(1, *(member.generation or 0 for member in members))
         for member in self._scenario.members:
             self._note_topics(member)
-            self.clients[member.member_id] = ClassicClient(self._around, member)
+            self.clients[member.member_id] = self._client(self._around, member)
+        generation = max(1, *(member.generation or 0 for member in members))
         adopted = [self.clients[member.member_id] for member in members]
-        planned = {name: self.topics.get(name) for member in members for name in member.topics}
-        for number, client in enumerate(adopted):
-            first_beat_ms = self._chance.randrange(self._settings.client.heartbeat_interval_ms)
-            client.adopt(generation, first_beat_ms, {} if number else planned)
-        self._server.adopt(adopted, generation, self._around.assignor.name)
+        for client in adopted:
+            client.adopt(generation, self._chance.randrange(client.heartbeat_interval_ms))
+        self._server.adopt(adopted, generation)
 
     def run(self, until_ms: int | None) -> None:
         """Go on until everything has come to rest, or until that time."""
@@ -180,7 +183,7 @@ class World:
 
     def _start(self, member: Member) -> None:
         self._note_topics(member)
-        client = self.clients[member.member_id] = ClassicClient(self._around, member)
+        client = self.clients[member.member_id] = self._client(self._around, member)
         client.start()
 
     def _note_topics(self, member: Member) -> None:
@@ -193,7 +196,7 @@ class World:
             client.close()
         self.kernel.after(self._settings.assumed.restart_ms, partial(self._come_back, name, client))
 
-    def _come_back(self, name: str, before: ClassicClient) -> None:
+    def _come_back(self, name: str, before: Client) -> None:
         if name in self._wanted and self.clients[name] is before:
             self._start(replace(self._wanted[name], owned=(), generation=None, user_data=None))
 
@@ -213,9 +216,9 @@ class World:
             case Join(member=member):
                 self._join(member)
             case Leave(member_id=name):
-                self._end(name, ClassicClient.close)
+                self._end(name, Process.close)
             case Crash(member_id=name):
-                self._end(name, ClassicClient.crash)
+                self._end(name, Process.crash)
             case Freeze(member_id=name):
                 self._freeze(name)
             case Resume(member_id=name):
@@ -249,7 +252,7 @@ class World:
         self._wanted[name] = member
         self._start(replace(member, owned=(), generation=None))
 
-    def _end(self, name: str, how: Callable[[ClassicClient], None]) -> None:
+    def _end(self, name: str, how: Callable[[Process], None]) -> None:
         del self._wanted[self._member(name).member_id]
         if self.clients[name].alive:
             how(self.clients[name])
@@ -281,6 +284,7 @@ class World:
         changed = [name for name in {**self.topics, **topics} if self.topics.get(name) != topics.get(name)]
         self.recorder.topics(self.topics, topics)
         self.topics = topics
+        self._server.topics_changed()
         for client in self.clients.values():
             for name in changed:
                 client.run(partial(client.topics_changed, name))

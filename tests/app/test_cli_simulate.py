@@ -52,6 +52,16 @@ def test_the_summary_that_people_read(crash: str) -> None:
         """)
 
 
+def test_the_same_story_under_three_protocols(crash: str) -> None:
+    done = run("simulate", crash, *(f"--protocol={name}" for name in ("consumer", "cooperative", "eager")))
+    assert (done.code, done.err) == (0, "")
+    assert [line.split()[:2] for line in done.out.splitlines()[2:5]] == [
+        ["consumer", "uniform"],
+        ["cooperative", "cooperative-sticky"],
+        ["eager", "sticky"],
+    ]
+
+
 def test_the_tables_as_one_document(crash: str) -> None:
     done = run("simulate", crash, "--json", "--seed", "3")
     told = done.document["protocols"]["eager"]

@@ -4,7 +4,7 @@ It joins and syncs in poll; a heartbeat thread of its own runs from the reply to
 commits, and the up to 100 ms that Kafka's heartbeat thread takes to look again.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from functools import partial
@@ -52,7 +52,6 @@ class ClassicClient(Process):
         self.generation = NO_GENERATION
         self.phase = Phase.UNJOINED
         self.is_cooperative = protocol_of(around.assignor.name) is RebalanceProtocol.COOPERATIVE
-        self._knows_coordinator = self._searches = False
         self._rejoins = self._must_prepare = True
         self._in_flight = self._backs_off = False
         self._arrived: JoinReply | bytes | None = None
@@ -68,19 +67,27 @@ class ClassicClient(Process):
     def start(self) -> None:
         """Look for the coordinator; nobody joins without topics."""
         self.note()
-        self._find(0)
+        self.find()
 
-    def adopt(self, generation: int, first_beat_ms: int, planned_for: leader.Topics) -> None:
-        """It is a member already, as the story begins; `planned_for` has the topics where it leads."""
+    def adopt(self, generation: int, first_beat_ms: int) -> None:
+        """It is a member already, as the story begins."""
         self.member_id, self.generation, self.phase = self.name, generation, Phase.STABLE
-        self._knows_coordinator, self._rejoins = True, False
+        self.knows_coordinator, self._rejoins = True, False
         self._joined_topics = self.member.topics
-        self._planned_for = planned_for or None
         owned = tuple(self.member.owned)
         self._memory = leader.Memory(owned, generation)
         self._start_heartbeat(first_beat_ms)
         self.hold(owned)
         self.note()
+
+    def lead(self, names: Iterable[str]) -> None:
+        """It leads a group that reads these topics, and was planned for them as they are."""
+        self._planned_for = {name: self.topics.get(name) for name in names}
+
+    @property
+    def heartbeat_interval_ms(self) -> int:
+        """Its own setting."""
+        return self.around.settings.client.heartbeat_interval_ms
 
     def poll(self) -> None:
         """Look at what has arrived; join when there is a reason to."""
@@ -93,7 +100,7 @@ class ClassicClient(Process):
             self._join()
 
     def _wants_to_join(self) -> bool:
-        ready = self._knows_coordinator and not (self._in_flight or self._backs_off) and self._arrived is None
+        ready = self.knows_coordinator and not (self._in_flight or self._backs_off) and self._arrived is None
         return ready and bool(self.member.topics) and self._must_join()
 
     def _must_join(self) -> bool:
@@ -160,7 +167,7 @@ class ClassicClient(Process):
             self.generation, self.phase = reply.generation, Phase.COMPLETING
             self.member_id = reply.member_id
             self._in_flight = True
-            self._start_heartbeat(self.around.settings.client.heartbeat_interval_ms)
+            self._start_heartbeat(self.heartbeat_interval_ms)
             self.note()
             self._sync(reply)
         else:
@@ -232,7 +239,7 @@ class ClassicClient(Process):
         elif error in (*_NEW_ID, KafkaError.ILLEGAL_GENERATION, KafkaError.REBALANCE_IN_PROGRESS):
             self._reset(forget_id=error in _NEW_ID)
         if error in _ELSEWHERE:
-            self._forget_coordinator()
+            self.forget_coordinator()
         if error in _LATER:
             self._back_off()
 
@@ -269,10 +276,10 @@ class ClassicClient(Process):
         beat, settings = self._heartbeat, self.around.settings.client
         if beat is None or tick != self._tick:
             return
-        if self._knows_coordinator and self.now_ms - self._answered_ms >= settings.session_timeout_ms:
-            self._forget_coordinator()  # perhaps it is no longer there
-        if self._knows_coordinator:
-            self._beat_in(settings.heartbeat_interval_ms)
+        if self.knows_coordinator and self.now_ms - self._answered_ms >= settings.session_timeout_ms:
+            self.forget_coordinator()  # perhaps it is no longer there
+        if self.knows_coordinator:
+            self._beat_in(self.heartbeat_interval_ms)
             self.around.network.ask(self, beat, partial(self._beat_answered, beat))
 
     def _beat_answered(self, beat: Heartbeat, reply: HeartbeatReply) -> None:
@@ -280,7 +287,7 @@ class ClassicClient(Process):
         if error is KafkaError.NONE:
             self._answered_ms = self.now_ms
         elif error in _ELSEWHERE:
-            self._forget_coordinator()
+            self.forget_coordinator()
         elif error is KafkaError.REBALANCE_IN_PROGRESS:
             self._answered_ms = self.now_ms
             if self.phase is Phase.STABLE:
@@ -309,8 +316,8 @@ class ClassicClient(Process):
 
     def _ask(self, request: Join | Sync, answer: Callable[..., None]) -> None:
         """A join or a sync; without a coordinator it fails at once."""
-        self._in_flight = self._knows_coordinator
-        if self._knows_coordinator:
+        self._in_flight = self.knows_coordinator
+        if self.knows_coordinator:
             self.around.network.ask(self, request, answer)
         else:
             self._rejoins = True
@@ -321,24 +328,10 @@ class ClassicClient(Process):
         if self._in_flight and self._arrived is None:
             self._in_flight = False
             self._rejoins = True
-        self._forget_coordinator()
+        self.forget_coordinator()
 
-    def _forget_coordinator(self) -> None:
-        self._knows_coordinator = False
-        self._find(0)
-
-    def _find(self, attempt: int) -> None:
-        if attempt or not self._searches:
-            self._searches = True
-            self.around.network.find_coordinator(self, partial(self._found, attempt))
-
-    def _found(self, attempt: int, found: bool) -> None:
-        client = self.around.settings.client
-        if not found:
-            pause_ms = min(client.retry_backoff_ms << min(attempt, 10), client.retry_backoff_max_ms)
-            self.later(pause_ms, partial(self._find, attempt + 1))
-            return
-        self._searches, self._knows_coordinator = False, True
+    def found_coordinator(self) -> None:
+        """The heartbeat thread goes on, and so does the application."""
         self._answered_ms = self.now_ms
         if self._heartbeat is not None:
             self._beat_in(max(0, self._beat_due_ms - self.now_ms))
@@ -355,7 +348,7 @@ class ClassicClient(Process):
 
     def _leave(self) -> None:
         dynamic = self.member.instance_id is None
-        if dynamic and self._knows_coordinator and self.phase is not Phase.UNJOINED and self.member_id:
+        if dynamic and self.knows_coordinator and self.phase is not Phase.UNJOINED and self.member_id:
             self.around.network.ask(self, Leave((Leaver(self.member_id),)), lambda reply: None)
 
     def subscribe(self, topics: tuple[str, ...]) -> None:
@@ -376,7 +369,7 @@ class ClassicClient(Process):
         """Stable, nothing to be said or heard, and no topic's change is waiting to be noticed."""
         if not self.member.topics:
             return True
-        quiet = self.phase is Phase.STABLE and self._knows_coordinator and not (self._in_flight or self.is_zombie)
+        quiet = self.phase is Phase.STABLE and self.knows_coordinator and not (self._in_flight or self.is_zombie)
         return quiet and not self._must_join() and not self._differs_from(self.around.topics())
 
     @property

@@ -26,6 +26,7 @@ class Surroundings:
     settings: Settings
     topics: Callable[[], Mapping[str, Topic]]
     assignor: Assignor
+    new_id: Callable[[str], str]
 
 
 class Process:
@@ -43,6 +44,7 @@ class Process:
         self.is_frozen = False
         self.is_stalled = False
         self.is_zombie = False
+        self.knows_coordinator = self._searches = False
         self._backlog: list[Action] = []
         self._polls = False
         self._born_ms = self._batch_ms = around.kernel.now_ms
@@ -64,6 +66,10 @@ class Process:
 
     def lost_coordinator(self) -> None:
         """The connection to the coordinator is gone."""
+        raise NotImplementedError
+
+    def found_coordinator(self) -> None:
+        """The coordinator is known again."""
         raise NotImplementedError
 
     def say_goodbye(self) -> None:
@@ -97,6 +103,28 @@ class Process:
     def later(self, delay_ms: int, action: Action) -> None:
         """Do that in a while."""
         self.around.kernel.after(delay_ms, lambda: self.run(action))
+
+    # The coordinator
+
+    def find(self, attempt: int = 0) -> None:
+        """Ask who the coordinator is, again and again, longer and longer apart."""
+        if attempt or not self._searches:
+            self._searches = True
+            self.around.network.find_coordinator(self, partial(self._found, attempt))
+
+    def _found(self, attempt: int, found: bool) -> None:
+        client = self.around.settings.client
+        if found:
+            self._searches, self.knows_coordinator = False, True
+            self.found_coordinator()
+        else:
+            pause_ms = min(client.retry_backoff_ms << min(attempt, 10), client.retry_backoff_max_ms)
+            self.later(pause_ms, partial(self.find, attempt + 1))
+
+    def forget_coordinator(self) -> None:
+        """It does not answer, or is no longer the one: look for it."""
+        self.knows_coordinator = False
+        self.find()
 
     # The poll loop
 

@@ -11,6 +11,7 @@ from assignors.simulation.timeline import Hold, Timeline
 from assignors.simulation.world import play
 
 EAGER, COOPERATIVE = RebalanceProtocol.EAGER, RebalanceProtocol.COOPERATIVE
+CONSUMER = RebalanceProtocol.CONSUMER
 L = 10
 """One way of a message, in milliseconds."""
 RTT = 2 * L

@@ -58,6 +58,6 @@ def test_share_groups_are_refused() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(name for name in examples() if not name.endswith("-partitions")))
-@pytest.mark.parametrize("protocol", [EAGER, COOPERATIVE])
+@pytest.mark.parametrize("protocol", [EAGER, COOPERATIVE, CONSUMER])
 def test_every_small_example_comes_to_rest(name: str, protocol: RebalanceProtocol) -> None:
     assert played(load_scenario(examples()[name]), protocol).unsettled is None

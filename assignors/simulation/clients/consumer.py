@@ -1,0 +1,245 @@
+"""A consumer of the KIP-848 protocol (Kafka: ConsumerMembershipManager, ConsumerHeartbeatRequestManager).
+
+A background thread sends heartbeats, and whatever is to be said goes with them; listeners are called in poll. There is
+no barrier: the member revokes, says so at once, and goes on with what it keeps.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from enum import StrEnum
+from functools import partial
+
+from assignors.layout import java_order
+from assignors.model import Member, TopicPartition
+from assignors.simulation.clients.process import Process, Surroundings
+from assignors.simulation.consumer import TopicIdPartition, Topics
+from assignors.simulation.consumer.messages import JOINING, LEAVING, LEAVING_FOR_A_WHILE, Heartbeat, HeartbeatReply
+from assignors.simulation.consumer.settings import RANGE
+from assignors.simulation.errors import KafkaError
+from assignors.simulation.timeline import MemberState
+
+_FENCED = frozenset({KafkaError.UNKNOWN_MEMBER_ID, KafkaError.FENCED_MEMBER_EPOCH})
+_ELSEWHERE = frozenset({KafkaError.NOT_COORDINATOR, KafkaError.COORDINATOR_NOT_AVAILABLE})
+_LATER = _ELSEWHERE | {KafkaError.COORDINATOR_LOAD_IN_PROGRESS}
+
+
+class Phase(StrEnum):
+    """Kafka: MemberState of a consumer."""
+
+    JOINING = "joining"
+    RECONCILING = "reconciling"
+    ACKNOWLEDGING = "acknowledging"
+    STABLE = "stable"
+    FENCED = "fenced"
+    STALE = "stale"
+
+
+class ConsumerClient(Process):
+    """`epoch` is the member's, `target` what it was told to own (None: nothing yet); it chooses its id for itself."""
+
+    def __init__(self, around: Surroundings, member: Member) -> None:
+        super().__init__(around, member)
+        self.member_id = around.new_id(self.name)
+        self.epoch = JOINING
+        self.phase = Phase.JOINING
+        self.target: frozenset[TopicIdPartition] | None = None
+        self._told_topics: tuple[str, ...] | None = None
+        self._in_flight = self._must_tell = self._gave_up = self._pauses = False
+        self._tick = 0
+        self.heartbeat_interval_ms = around.settings.kip848.heartbeat_interval_ms
+
+    # What it does
+
+    def start(self) -> None:
+        """Look for the coordinator, then join."""
+        self.note()
+        self.find()
+
+    def adopt(self, epoch: int, first_beat_ms: int) -> None:
+        """It is a member already, as the story begins."""
+        self.member_id, self.epoch, self.phase = self.name, epoch, Phase.STABLE
+        self.knows_coordinator, self._told_topics = True, self.member.topics
+        self.target = self._ids(self.member.owned)
+        self.hold(tuple(self.member.owned))
+        self._beat_in(first_beat_ms)
+        self.note()
+
+    def found_coordinator(self) -> None:
+        """Say what is to be said; nobody joins without topics."""
+        self._in_flight = False
+        if self.member.topics and self.phase not in (Phase.FENCED, Phase.STALE):
+            self._beat_in(0)
+
+    def poll(self) -> None:
+        """Listeners are called here: lose what is lost and join again, or follow the assignment."""
+        if self.phase in (Phase.FENCED, Phase.STALE):
+            self._lose()
+        elif self.phase is Phase.RECONCILING:
+            self._reconcile()
+
+    def _lose(self) -> None:
+        if self.owned:
+            self.call("onPartitionsLost", self.owned)
+            self._gave_up = True
+        self.is_zombie = False
+        self.hold(())
+        self.epoch, self.phase, self.target, self._told_topics = JOINING, Phase.JOINING, None, None
+        self.note()
+        self._beat_now()
+
+    def _reconcile(self) -> None:
+        target, had = self._named(self.target or ()), frozenset(self.owned)
+        wanted = frozenset(target)
+        revoked = [tp for tp in self.owned if tp not in wanted]
+        if revoked:
+            self.call("onPartitionsRevoked", revoked)
+        self.hold(target)
+        self.call("onPartitionsAssigned", [tp for tp in target if tp not in had])
+        self.phase, self._must_tell = Phase.ACKNOWLEDGING, True
+        self._beat_now()
+
+    def _ids(self, partitions: Iterable[TopicPartition]) -> frozenset[TopicIdPartition]:
+        topics = Topics(self.around.topics())
+        return frozenset(found for tp in partitions if (found := topics.partition(tp)) is not None)
+
+    def _named(self, partitions: Iterable[TopicIdPartition]) -> list[TopicPartition]:
+        found = Topics(self.around.topics()).named(partitions)
+        return sorted(found, key=lambda tp: (java_order(tp.topic), tp.partition))
+
+    # Heartbeats
+
+    def _beat_now(self) -> None:
+        """As soon as nothing is in flight."""
+        if not self._in_flight:
+            self._beat_in(0)
+
+    def _beat_in(self, delay_ms: int) -> None:
+        self._tick += 1
+        self.later(delay_ms, partial(self._beat, self._tick))
+
+    def _beat(self, tick: int) -> None:
+        ready = self.knows_coordinator and not self._in_flight and self.phase not in (Phase.FENCED, Phase.STALE)
+        if tick != self._tick or not ready:
+            return
+        self._in_flight = True
+        self.around.network.ask(self, self._heartbeat(), self._answered)
+        if self.phase is Phase.ACKNOWLEDGING:
+            self.phase = Phase.STABLE
+            self.is_zombie = self._gave_up = False
+            self.note()
+        self._beat_in(self.heartbeat_interval_ms)
+
+    def _heartbeat(self) -> Heartbeat:
+        joins = self.epoch == JOINING
+        tells, self._must_tell = self._must_tell and not joins, False
+        changed = self._told_topics != self.member.topics
+        self._told_topics = self.member.topics
+        server = self.around.assignor.name
+        return Heartbeat(
+            self.member_id,
+            self.epoch,
+            self.member.instance_id,
+            self._limit_ms if joins else None,
+            self.member.topics if joins or changed else None,
+            assignor=(RANGE if server == "server-range" else server) if joins else None,
+            owned=frozenset() if joins else self._ids(self.owned) if tells else None,
+            client_id=self.member.client_id or self.name,
+        )
+
+    def _answered(self, reply: HeartbeatReply) -> None:
+        self._in_flight = False
+        if reply.error is not KafkaError.NONE:
+            self._refused(reply.error)
+        elif self.phase not in (Phase.FENCED, Phase.STALE):
+            self._accepted(reply)
+
+    def _accepted(self, reply: HeartbeatReply) -> None:
+        self.epoch, self.heartbeat_interval_ms = reply.epoch, reply.interval_ms
+        if reply.assignment is not None and reply.assignment != self.target:
+            self.target, self.phase = reply.assignment, Phase.RECONCILING
+            self.note()
+            self.wake()
+        elif self.phase is Phase.ACKNOWLEDGING:
+            self._beat_now()
+        else:
+            self.note()
+
+    def _refused(self, error: KafkaError) -> None:
+        if error in _FENCED:
+            self._leave_phase(Phase.FENCED)
+        elif error in _ELSEWHERE:
+            self.forget_coordinator()
+        elif error in _LATER:
+            self._beat_in(self.around.settings.client.retry_backoff_ms)
+        else:
+            self.fail(error.name)
+
+    def _leave_phase(self, phase: Phase) -> None:
+        """It is no longer a member; it learns what that means when it polls."""
+        self.phase, self.epoch = phase, JOINING
+        self._tick += 1
+        self.expelled()
+        self.note()
+        self.wake()
+
+    def poll_timed_out(self) -> None:
+        """The background thread leaves the group; a static member leaves for a while."""
+        if self.phase not in (Phase.FENCED, Phase.STALE):
+            self._say_leave()
+            self._leave_phase(Phase.STALE)
+
+    def lost_coordinator(self) -> None:
+        """What is in flight is lost, and said again."""
+        self.connection += 1
+        if self._in_flight:
+            self._must_tell, self._told_topics = True, None
+        self._in_flight = False
+        self.forget_coordinator()
+
+    # Going
+
+    def say_goodbye(self) -> None:
+        """Listeners first; then the group is told."""
+        if self.owned:
+            self.call("onPartitionsLost" if self.is_zombie else "onPartitionsRevoked", self.owned)
+        self._say_leave()
+
+    def _say_leave(self) -> None:
+        if self.knows_coordinator and self.epoch != JOINING:
+            epoch = LEAVING if self.member.instance_id is None else LEAVING_FOR_A_WHILE
+            goodbye = Heartbeat(self.member_id, epoch, self.member.instance_id)
+            self.around.network.ask(self, goodbye, lambda reply: None)
+
+    def subscribe(self, topics: tuple[str, ...]) -> None:
+        """The next heartbeat tells it; without topics, leave the group (Kafka: unsubscribe)."""
+        had, self.member = self.member.topics, replace(self.member, topics=topics)
+        if not topics:
+            self.say_goodbye()
+            self.hold(())
+            self.epoch, self.phase, self.target, self._told_topics = JOINING, Phase.JOINING, None, None
+            self._tick += 1
+            self.note()
+        elif not had:
+            self._beat_now()
+
+    # What it looks like
+
+    @property
+    def is_settled(self) -> bool:
+        """Stable, and all is said."""
+        if not self.member.topics:
+            return True
+        told = self._told_topics == self.member.topics and not self._must_tell
+        return self.phase is Phase.STABLE and told and self.knows_coordinator and not self.is_zombie
+
+    @property
+    def doing(self) -> tuple[MemberState, int]:
+        """By its phase and what it has."""
+        return self._state(), self.epoch if self.epoch != JOINING else -1
+
+    def _state(self) -> MemberState:
+        if self.phase is Phase.STABLE:
+            return MemberState.CONSUMING if self.owned else MemberState.IDLE
+        if self.owned:
+            return MemberState.REJOINING
+        return MemberState.PAUSED if self._gave_up else MemberState.JOINING
