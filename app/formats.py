@@ -48,6 +48,13 @@ def duration(seconds: float | None) -> str:
     return " ".join(parts) or "0 s"
 
 
+def brief(ms: int) -> str:
+    """A short time with what matters of it: 155 -> "155 ms", 3061 -> "3.1 s", 843000 -> "14 min 3 s"."""
+    if ms < 1_000:
+        return f"{ms} ms"
+    return f"{ms / 1000:.1f} s" if ms < 119_950 else duration(ms / 1000)
+
+
 def _unit(n: int, unit: str) -> str:
     return f"{n} {unit}{'s' if unit == 'day' and n != 1 else ''}"
 

@@ -31,6 +31,9 @@ if source.current().demo is not None:
         6, st.Page("views/demo.py", title="Demo", url_path="demo", help="Drive the workload of the demo cluster")
     )
 labs = [
+    st.Page(
+        "views/protocol.py", title="Protocol lab", url_path="protocol", help="Why does a rebalance take this long?"
+    ),
     st.Page("views/delivery.py", title="Delivery lab", url_path="delivery", help="What is processed twice or lost?"),
     st.Page(
         "views/watermark.py", title="Watermark lab", url_path="watermark", help="When is a record visible, when lost?"

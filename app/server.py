@@ -26,7 +26,10 @@ from app.source import Source
 log = logging.getLogger(__name__)
 
 HERE = Path(__file__).resolve().parent
-PAGES = ("overview", "group", "topics", "whatif", "generations", "advice", "delivery", "watermark", "demo", "about")
+PAGES = (
+    *("overview", "group", "topics", "whatif", "generations", "advice"),
+    *("protocol", "delivery", "watermark", "demo", "about"),
+)
 Start = Callable[[], AbstractContextManager[Source]]
 
 

@@ -75,6 +75,19 @@ def test_one_topic(open_page: Open, viewport: ViewportSize) -> None:
 
 
 @BOTH
+def test_protocol_lab(open_page: Open, viewport: ViewportSize) -> None:
+    page = open_page("/protocol?story=stop-the-world", viewport)
+    expect(page.locator("h2")).to_contain_text("; cooperative stops 1 partition for 3.0 s; KIP-848 stops 1 partition")
+    alt = "Members and partitions over time, protocol by protocol: Eager stops all 6 partitions"
+    expect(page.get_by_role("figure", name=alt)).to_be_attached()
+    expect(page.locator('[data-testid="stDataFrame"]')).to_have_count(2)
+    no_sideways_scroll(page)
+    page.get_by_role("slider", name="session.timeout.ms", exact=True).focus()
+    page.keyboard.press("ArrowRight")
+    expect(page).to_have_url(re.compile(r"session=46000"))
+
+
+@BOTH
 def test_delivery_lab(open_page: Open, viewport: ViewportSize) -> None:
     page = open_page("/delivery", viewport)
     expect(page.locator("h2")).to_have_text("All 5 records are processed twice, none is lost")

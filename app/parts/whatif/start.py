@@ -4,15 +4,15 @@ import streamlit as st
 
 from app import formats, state, state_whatif, widgets
 from app.drafts import Draft
+from app.parts import upload
 from app.parts.group import MOST_OPTIONS
-from assignors.scenario import ScenarioError, examples
+from assignors.scenario import examples
 from lag.changes import changes
 from lag.live import revision
 
-MOST_UPLOAD_MB = 2
 MOST_CHANGES = 3
 LIVE, EXAMPLE, FILE = "Live group", "Example", "File"
-_KIND, _KIND_OF, _WRONG = "whatif_kind", "_whatif_kind_of", "_upload_wrong"
+_KIND, _KIND_OF, _UPLOAD = "whatif_kind", "_whatif_kind_of", "whatif_file"
 
 
 def source(page: state.Shown | None, its: Draft | None) -> None:
@@ -28,7 +28,7 @@ def source(page: state.Shown | None, its: Draft | None) -> None:
         if its is not None:
             _take_along(its)
     if kind == FILE:
-        _upload_problems()
+        upload.problems(_UPLOAD)
 
 
 def _follow(its: Draft | None) -> None:
@@ -75,40 +75,7 @@ def _example(page: state.Shown | None, its: Draft | None) -> None:
 
 
 def _file(page: state.Shown | None, its: Draft | None) -> None:
-    st.file_uploader(
-        "Scenario file",
-        type=["yaml", "yml", "json"],
-        max_upload_size=MOST_UPLOAD_MB,
-        key="whatif_file",
-        label_visibility="collapsed",
-        width=420,
-        on_change=_upload,
-    )
-
-
-def _upload() -> None:
-    sent = st.session_state["whatif_file"]
-    st.session_state.pop(_WRONG, None)
-    if sent is None:
-        return
-    try:
-        state_whatif.start_from_file(sent.getvalue(), sent.name)
-    except ScenarioError as error:
-        st.session_state[_WRONG] = (sent.name, error.problems)
-
-
-def _upload_problems() -> None:
-    """What is wrong with the file last uploaded, line by line; what was there before it stays."""
-    if (wrong := st.session_state.get(_WRONG)) is None:
-        return
-    name, problems = wrong
-    found = formats.plural(len(problems), "problem")
-    with st.container(gap="xxsmall"):
-        widgets.line(":red", "error", f"{formats.md(name)} was not taken", f"{found}; nothing has changed")
-        for problem in problems:
-            where = f"line {problem.line}" if problem.line else "file"
-            path = f" {formats.code(problem.path)}" if problem.path else ""
-            st.markdown(f":small[**{where}**{path} {formats.md(problem.message)}]")
+    upload.uploader(_UPLOAD, state_whatif.start_from_file)
 
 
 def _take_along(its: Draft) -> None:

@@ -1,0 +1,375 @@
+"""The protocol lab's picture: group, member and partition lanes of each protocol over one time axis."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import plotly.graph_objects as go
+
+from app.charts import base
+from app.charts.lanes import CLEAR
+from app.formats import brief
+from app.tables.protocol import NAMES, Played
+from app.theme import Palette
+from assignors.events import Event
+from assignors.model import TopicPartition
+from assignors.simulation.timeline import Hold, Holding, MemberState, Message
+
+ROW_PX = 18
+MOST_MEMBERS, MOST_LANES = 12, 16
+"""As many members, and partitions, are drawn of each protocol; beyond, those that wait longest."""
+MOST_ARROWS = 200
+REBALANCING = "rebalancing"
+STABLE = "stable"
+OWNED = MemberState.CONSUMING.value
+MOVED = "consumed by another than before"
+GAP = "nobody consumes it"
+MEASURED = (GAP, MemberState.PAUSED)
+LABEL_PX = 6.5
+LEAST_PLOT_PX = 420
+"""Labels are written where they would fit into a picture of this width."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a span is drawn: its fill, hatch ("" for none), ink of its label, colour of its line."""
+
+    fill: str
+    hatch: str
+    ink: str
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A span in a lane; times in milliseconds."""
+
+    row: int
+    start_ms: int
+    end_ms: int
+    look: str
+    label: str
+    hover: str
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One protocol's lanes: the row of its title, and of its group, members and partitions."""
+
+    its: Played
+    title: int
+    rows: Mapping[str, int]
+    partitions: Mapping[TopicPartition, int]
+
+    @property
+    def last(self) -> int:
+        """Its last row."""
+        return max([self.title + 1, *self.rows.values(), *self.partitions.values()])
+
+
+def looks(colours: Palette) -> dict[str, Look]:
+    """How each kind of span looks; each has its own fill or hatch, for colour never stands alone."""
+    blue, gone = (colours.gained, "/", colours.text, colours.gained), (CLEAR, "", colours.dim, colours.grid)
+    return {
+        STABLE: Look(CLEAR, "", colours.dim, colours.grid),
+        REBALANCING: Look(colours.ramp[1][1], "", colours.text, colours.ramp[1][1]),
+        OWNED: Look(colours.kept_fill, "", colours.text, CLEAR),
+        MOVED: Look(colours.gained, "", colours.background, CLEAR),
+        GAP: Look(CLEAR, "", colours.revoked_text, colours.revoked),
+        MemberState.IDLE: Look(*gone),
+        MemberState.JOINING: Look(CLEAR, ".", colours.dim, colours.dim),
+        MemberState.REJOINING: Look(*blue),
+        MemberState.PAUSED: Look(colours.revoked, "", colours.revoked_ink, colours.revoked),
+        MemberState.STALLED: Look(colours.kept_fill, "x", colours.text, CLEAR),
+        MemberState.FROZEN: Look(colours.kept_fill, "+", colours.text, CLEAR),
+        MemberState.ZOMBIE: Look(colours.unassigned, "\\", colours.text, colours.unassigned),
+        MemberState.DOWN: Look(CLEAR, "-", colours.dim, colours.grid),
+        MemberState.FAILED: Look(CLEAR, "|", colours.revoked_text, colours.revoked),
+    }
+
+
+def blocks(played: Sequence[Played]) -> list[Block]:
+    """The lanes of all protocols, one below the other; row 0 is for what happens."""
+    made: list[Block] = []
+    for its in played:
+        title = made[-1].last + 1 if made else 1
+        names = ["", *_members(its)]
+        rows = {name: title + 1 + at for at, name in enumerate(names)}
+        below = title + 1 + len(names)
+        made.append(Block(its, title, rows, {tp: below + at for at, tp in enumerate(_partitions(its))}))
+    return made
+
+
+def _members(its: Played) -> list[str]:
+    waits = {pause.member: pause.paused_ms for pause in its.summary.pauses}
+    worst = sorted(waits, key=lambda name: -waits[name])[:MOST_MEMBERS]
+    return [name for name in waits if name in worst]
+
+
+def _partitions(its: Played) -> list[TopicPartition]:
+    down = {each.partition: each.down_ms for each in its.summary.downtime}
+    worst = set(sorted(down, key=lambda tp: -down[tp])[:MOST_LANES])
+    return [tp for tp in down if tp in worst]
+
+
+def bars(block: Block) -> Iterator[Bar]:
+    """All spans of a protocol that have a lane."""
+    line, group = block.its.timeline, block.rows[""]
+    for phase in line.group:
+        look = STABLE if phase.state in ("Stable", "Empty", "") else REBALANCING
+        label = f"{phase.state} {phase.generation}" if look == STABLE and phase.state else phase.state
+        yield Bar(group, phase.start_ms, phase.end_ms, look, label, f"group: {label or 'not there yet'}")
+    for span in line.spans:
+        if span.member in block.rows:
+            label = brief(span.end_ms - span.start_ms) if span.state is MemberState.PAUSED else str(span.state)
+            label = "" if span.state is MemberState.CONSUMING else label
+            hover = f"{span.member}: {span.state}, generation {span.generation}"
+            yield Bar(block.rows[span.member], span.start_ms, span.end_ms, span.state, label, hover)
+    yield from _holdings(block)
+
+
+def _holdings(block: Block) -> Iterator[Bar]:
+    before: dict[TopicPartition, str | None] = {}
+    for row in block.its.timeline.ownership:
+        if row.partition not in block.partitions:
+            continue
+        look = _held(row, before)
+        label = brief(row.end_ms - row.start_ms) if look == GAP else row.member or ""
+        hover = f"{row.partition}: {f'{row.member}, {row.hold}' if row.member else 'nobody'}"
+        yield Bar(block.partitions[row.partition], row.start_ms, row.end_ms, look, label, hover)
+
+
+def _held(row: Holding, before: dict[TopicPartition, str | None]) -> str:
+    """The look of a holding; a partition's first owner is not one that it moved to."""
+    match row.hold:
+        case Hold.NOBODY:
+            return GAP
+        case Hold.FROZEN:
+            return MemberState.FROZEN
+        case Hold.ZOMBIE:
+            return MemberState.ZOMBIE
+    return OWNED if before.setdefault(row.partition, row.member) == row.member else MOVED
+
+
+def lanes(
+    played: Sequence[Played],
+    events: Sequence[Event],
+    window: tuple[int, int],
+    messages: Sequence[Message],
+    of: Played | None,
+    colours: Palette,
+) -> go.Figure:
+    """The picture of that part of the time (milliseconds); `messages` are drawn as arrows in the lanes of `of`."""
+    made = blocks(played)
+    rows = max((block.last for block in made), default=0) + 1
+    names = _names(made, rows)
+    fig = base.figure(colours, rows * ROW_PX + 34, left=base.lane_px([*names, "m" * 8], 14), right=10, top=4, bottom=30)
+    _axes(fig, names, window, colours)
+    _draw(fig, [bar for block in made for bar in bars(block)], window, colours)
+    _titles(fig, made, colours)
+    _phases(fig, made, window, colours)
+    _events(fig, events, window, rows, colours)
+    for block in made:
+        if messages and block.its is of:
+            _arrows(fig, block, messages, colours)
+    return fig
+
+
+def _names(made: Sequence[Block], rows: int) -> list[str]:
+    names = [""] * rows
+    for block in made:
+        for name, row in block.rows.items():
+            names[row] = base.clip(name, 14) or "group"
+        for tp, row in block.partitions.items():
+            names[row] = base.clip(str(tp), 14)
+    return names
+
+
+def _axes(fig: go.Figure, names: Sequence[str], window: tuple[int, int], colours: Palette) -> None:
+    fig.update_xaxes(
+        range=[at / 1000 for at in window],
+        ticksuffix=" s",
+        nticks=8,
+        showgrid=True,
+        gridcolor=colours.grid,
+        tickformat=",",
+    )
+    fig.update_yaxes(
+        range=[len(names) - 0.4, -0.6],
+        showgrid=False,
+        tickvals=list(range(len(names))),
+        ticktext=list(names),
+        tickfont={"family": base.MONO, "size": 12, "color": colours.text},
+    )
+    fig.update_layout(barmode="overlay")
+
+
+def _draw(fig: go.Figure, spans: Iterable[Bar], window: tuple[int, int], colours: Palette) -> None:
+    seen = [bar for bar in spans if bar.start_ms < window[1] and bar.end_ms > window[0] and bar.start_ms < bar.end_ms]
+    for name, look in looks(colours).items():
+        if alike := [bar for bar in seen if bar.look == name]:
+            _bars(fig, alike, look, window)
+            _inside(fig, [bar for bar in alike if bar.label and _fits(bar, window)], look, window)
+    _beside(fig, [bar for bar in seen if bar.look in MEASURED and not _fits(bar, window)], window, colours)
+
+
+def _bars(fig: go.Figure, alike: Sequence[Bar], look: Look, window: tuple[int, int]) -> None:
+    cut = [_cut(bar, window) for bar in alike]
+    said = [
+        f"{bar.hover}, {bar.start_ms / 1000:,.3f} to {bar.end_ms / 1000:,.3f} s, {brief(bar.end_ms - bar.start_ms)}"
+        for bar in alike
+    ]
+    fig.add_bar(
+        orientation="h",
+        y=[bar.row for bar in alike],
+        base=[start / 1000 for start, _ in cut],
+        x=[(end - start) / 1000 for start, end in cut],
+        width=0.74,
+        marker={
+            "color": look.fill,
+            "line": {"color": look.line, "width": 1},
+            "pattern": {"shape": look.hatch, "size": 5, "solidity": 0.25, "fgcolor": look.ink},
+        },
+        customdata=said,
+        hovertemplate="%{customdata}<extra></extra>",
+    )
+
+
+def _cut(bar: Bar, window: tuple[int, int]) -> tuple[int, int]:
+    return max(bar.start_ms, window[0]), min(bar.end_ms, window[1])
+
+
+def _fits(bar: Bar, window: tuple[int, int]) -> bool:
+    start, end = _cut(bar, window)
+    return (end - start) / (window[1] - window[0]) * LEAST_PLOT_PX >= len(bar.label) * LABEL_PX
+
+
+def _inside(fig: go.Figure, fitting: Sequence[Bar], look: Look, window: tuple[int, int]) -> None:
+    _write(fig, [(sum(_cut(bar, window)) / 2, bar.row, bar.label) for bar in fitting], "middle center", look.ink)
+
+
+def _beside(fig: go.Figure, narrow: Sequence[Bar], window: tuple[int, int], colours: Palette) -> None:
+    """The longest of each lane's pauses that are too narrow for their label, beside it."""
+    longest: dict[int, Bar] = {}
+    for bar in narrow:
+        before = longest.get(bar.row)
+        if before is None or bar.end_ms - bar.start_ms > before.end_ms - before.start_ms:
+            longest[bar.row] = bar
+    late = (window[0] + 3 * window[1]) / 4
+    right = [(bar.end_ms, bar.row, bar.label) for bar in longest.values() if bar.end_ms <= late]
+    left = [(bar.start_ms, bar.row, bar.label) for bar in longest.values() if bar.end_ms > late]
+    _write(fig, right, "middle right", colours.revoked_text)
+    _write(fig, left, "middle left", colours.revoked_text)
+
+
+def _write(fig: go.Figure, labels: Sequence[tuple[float, int, str]], where: str, ink: str) -> None:
+    if labels:
+        fig.add_scatter(
+            x=[at_ms / 1000 for at_ms, _, _ in labels],
+            y=[row for _, row, _ in labels],
+            mode="text",
+            text=[label for _, _, label in labels],
+            textposition=where,
+            textfont={"size": 11, "color": ink},
+            hoverinfo="skip",
+        )
+
+
+def _titles(fig: go.Figure, made: Sequence[Block], colours: Palette) -> None:
+    for block in made:
+        name = NAMES[block.its.protocol]
+        fig.add_annotation(
+            x=0,
+            xref="paper",
+            xanchor="left",
+            y=block.title,
+            text=f"<b>{name[0].upper() + name[1:]}</b> ({block.its.summary.assignor})",
+            showarrow=False,
+            font={"size": 13, "color": colours.text},
+        )
+
+
+def _phases(fig: go.Figure, made: Sequence[Block], window: tuple[int, int], colours: Palette) -> None:
+    """A band over all lanes of a protocol while its group rebalances."""
+    bands = [
+        {
+            "type": "rect",
+            "layer": "below",
+            "x0": max(bar.start_ms, window[0]) / 1000,
+            "x1": min(bar.end_ms, window[1]) / 1000,
+            "y0": block.title + 0.5,
+            "y1": block.last + 0.5,
+            "line": {"width": 0},
+            "fillcolor": colours.ramp[1][1],
+            "opacity": 0.35,
+        }
+        for block in made
+        for bar in bars(block)
+        if bar.look == REBALANCING and bar.start_ms < window[1] and bar.end_ms > window[0]
+    ]
+    fig.update_layout(shapes=[*fig.layout.shapes, *bands])
+
+
+def _events(fig: go.Figure, events: Sequence[Event], window: tuple[int, int], rows: int, colours: Palette) -> None:
+    """A number where something happens, and a line through all lanes."""
+    seen = [(number, event) for number, event in enumerate(events, 1) if window[0] <= event.at_ms <= window[1]]
+    lines = [
+        {
+            "type": "line",
+            "x0": event.at_ms / 1000,
+            "x1": event.at_ms / 1000,
+            "y0": 0.4,
+            "y1": rows - 0.5,
+            "line": {"color": colours.dim, "width": 1, "dash": "dot"},
+        }
+        for _, event in seen
+    ]
+    fig.update_layout(shapes=[*fig.layout.shapes, *lines])
+    fig.add_scatter(
+        x=[event.at_ms / 1000 for _, event in seen],
+        y=[0] * len(seen),
+        mode="text",
+        text=[f"<b>{number}</b>" for number, _ in seen],
+        textfont={"size": 12, "color": colours.text},
+        hoverinfo="skip",
+    )
+
+
+def shown(messages: Iterable[Message], window: tuple[int, int]) -> list[Message]:
+    """Those that are sent in that part of the time, at most one more than can be drawn."""
+    return list(islice((each for each in messages if window[0] <= each.sent_ms <= window[1]), MOST_ARROWS + 1))
+
+
+def _arrows(fig: go.Figure, block: Block, messages: Sequence[Message], colours: Palette) -> None:
+    """From lane to lane; the coordinator's is that of the group. A head that is a cross: nobody was there any more."""
+    drawn = [each for each in messages if each.source in block.rows or each.target in block.rows]
+    ends = [(_row(block, each.source), _row(block, each.target)) for each in drawn]
+    times = [
+        (each.sent_ms / 1000, (each.sent_ms if each.arrived_ms is None else each.arrived_ms) / 1000) for each in drawn
+    ]
+    inks = [colours.text if each.error in (None, "NONE") else colours.revoked_text for each in drawn]
+    fig.add_scatter(
+        x=[at for start, end in times for at in (start, end, None)],
+        y=[row for start, end in ends for row in (start, end, None)],
+        mode="lines",
+        line={"color": colours.dim, "width": 1},
+        hoverinfo="skip",
+    )
+    fig.add_scatter(
+        x=[end for _, end in times],
+        y=[end for _, end in ends],
+        mode="markers",
+        marker={"size": 7, "color": inks, "symbol": [*map(_head, drawn, ends)]},
+        customdata=[f"{each.source} → {each.target}: {each.kind} {each.error or ''}" for each in drawn],
+        hovertemplate="%{customdata}<extra></extra>",
+    )
+
+
+def _row(block: Block, name: str) -> int:
+    return block.rows.get(name, block.rows[""])
+
+
+def _head(message: Message, rows: tuple[int, int]) -> str:
+    if message.arrived_ms is None:
+        return "x"
+    return "triangle-up" if rows[1] < rows[0] else "triangle-down"

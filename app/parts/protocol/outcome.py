@@ -1,0 +1,181 @@
+"""What comes of the story: the lanes of all protocols over one time axis, and their sums as tables."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from app import formats, sentences_protocol, state, state_protocol, widgets
+from app.charts import protocol as charts
+from app.charts.lanes import CLEAR
+from app.links_protocol import PROTOCOLS, Told
+from app.tables import protocol as tables
+from app.tables.protocol import NAMES, Played
+from assignors.protocols import RebalanceProtocol
+
+BEFORE_MS = 2_000
+"""How much of the time before the first event is shown at first."""
+GLYPHS = {"": "■", ".": "░", "/": "▨", "x": "▩", "+": "▦", "\\": "▧", "-": "▤", "|": "▥"}
+
+
+def problems(found: Mapping[RebalanceProtocol, Played | str]) -> None:
+    """What could not be played, what never came to rest, and who died of what."""
+    for protocol, its in found.items():
+        name = NAMES[protocol]
+        if isinstance(its, str):
+            widgets.line(":red", "error", f"{name} cannot play this story:", formats.md(its))
+            continue
+        if its.timeline.unsettled is not None:
+            widgets.line(":orange", "all_inclusive", f"{name} never comes to rest:", formats.md(its.timeline.unsettled))
+        for failure in its.timeline.failures[:3]:
+            when = f"{failure.at_ms / 1000:g} s"
+            widgets.line(":orange", "error", f"{name}: {formats.md(failure.member)} dies at {when}:", failure.error)
+
+
+def window(its: Told, played: Sequence[Played]) -> tuple[int, int]:
+    """The part of the time to show, in milliseconds, within the story."""
+    first_ms = its.scenario.events[0].at_ms if its.scenario.events else 0
+    adopted = any(member.owned for member in its.scenario.members)
+    last_ms = max(line.timeline.end_ms for line in played)
+    from_ms = max(0, first_ms - BEFORE_MS) if adopted else 0
+    asked_from, asked_to = its.window
+    start_ms = min(from_ms if asked_from is None else asked_from, last_ms - 1)
+    return start_ms, max(start_ms + 1, min(last_ms if asked_to is None else asked_to, last_ms))
+
+
+def picture(its: Told, played: Sequence[Played]) -> None:
+    """All lanes, with the messages of one protocol if asked for."""
+    if not played:
+        return
+    shown = window(its, played)
+    of = next((line for line in played if line.protocol is its.messages), None)
+    messages = charts.shown(of.timeline.messages, shown) if of else []
+    _look(its, played, shown)
+    if len(messages) > charts.MOST_ARROWS:
+        messages = []
+        widgets.note(f"More than {charts.MOST_ARROWS} messages: choose a shorter time to see them.")
+    fig = charts.lanes(played, its.scenario.events, shown, messages, of, state.palette())
+    st.plotly_chart(
+        fig, theme=None, config=widgets.PLOTLY, key="protocol_lanes", alt=sentences_protocol.picture(played)
+    )
+    widgets.note(formats.md(sentences_protocol.course(its.scenario.events)))
+    st.markdown(f":small[{_legend(played, shown)}]")
+
+
+def _look(its: Told, played: Sequence[Played], shown: tuple[int, int]) -> None:
+    """Which part of the time, and whose messages."""
+    end_ms = max(line.timeline.end_ms for line in played)
+    st.session_state["protocol_window"] = (shown[0] / 1000, shown[1] / 1000)
+    st.session_state["protocol_messages"] = its.messages
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+        st.slider(
+            "Time shown, in seconds",
+            0.0,
+            end_ms / 1000,
+            step=0.1,
+            format="%.1f",
+            key="protocol_window",
+            on_change=_window,
+            width=420,
+        )
+        st.segmented_control(
+            "Messages of",
+            PROTOCOLS,
+            key="protocol_messages",
+            format_func=NAMES.__getitem__,
+            on_change=_messages,
+            help="Who sends what to whom, as arrows",
+        )
+
+
+def _window() -> None:
+    start_s, end_s = st.session_state["protocol_window"]
+    state_protocol.look(round(start_s * 1000), round(end_s * 1000))
+
+
+def _messages() -> None:
+    state_protocol.show_messages(st.session_state["protocol_messages"])
+
+
+def _legend(played: Sequence[Played], shown: tuple[int, int]) -> str:
+    seen = {
+        bar.look
+        for block in charts.blocks(played)
+        for bar in charts.bars(block)
+        if bar.start_ms < shown[1] and bar.end_ms > shown[0]
+    }
+    styles = {name: look for name, look in charts.looks(state.palette()).items() if name in seen - {charts.STABLE}}
+    return widgets.swatches((_glyph(look), _ink(look), name) for name, look in styles.items())
+
+
+def _glyph(look: charts.Look) -> str:
+    return "□" if not look.hatch and look.fill == CLEAR else GLYPHS[look.hatch]
+
+
+def _ink(look: charts.Look) -> str:
+    pale = {state.palette().kept_fill: state.palette().kept, CLEAR: look.ink}
+    return pale.get(look.fill, look.fill)
+
+
+def side_by_side(played: Sequence[Played]) -> None:
+    """A row per protocol."""
+    frame = tables.summary(played)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        widgets.titled("Side by side", ":gray[ms]")
+        st.space("stretch")
+        widgets.downloads("protocols", lambda: frame)
+    st.dataframe(
+        frame.drop(columns=["settled"]),
+        key="protocols",
+        hide_index=True,
+        row_height=widgets.ROW_PX,
+        height=widgets.height(len(frame)),
+        alt="Per protocol: rebalances, partitions moved, how long members were paused and partitions down",
+        column_config={name: _column(name) for name in LOOKS},
+    )
+    widgets.note(
+        "Paused: a member gave up its partitions and waits. Down: no member of the group consumes a partition. "
+        "Moved: how often a partition went from one member to another."
+    )
+
+
+LOOKS: dict[str, tuple[str, int, str | None]] = {
+    "protocol": ("Protocol", 96, None),
+    "assignor": ("Assignor", 136, "The assignor of that protocol that is nearest to the story's own"),
+    "rebalances": ("Rebalances", 88, "How often the group became Stable at a new generation or epoch"),
+    "moved": ("Moved", 60, None),
+    "paused_max_ms": ("Paused, worst", 104, "The member that was paused longest, in all; ms"),
+    "paused_sum_ms": ("Paused, sum", 96, "All members together; ms"),
+    "down_max_ms": ("Down, worst", 96, "The partition without a consumer longest, in all; ms"),
+    "down_sum_ms": ("Down, sum", 92, "All partitions together; ms"),
+}
+"""Column -> label, width in pixels, what it counts."""
+
+
+def _column(name: str) -> Any:
+    label, width, help_ = LOOKS[name]
+    if name in ("protocol", "assignor"):
+        return st.column_config.TextColumn(label, width=width, help=help_, pinned=name == "protocol")
+    return widgets.integer(label, width, help_)
+
+
+def waits(played: Sequence[Played]) -> None:
+    """A row per member and partition."""
+    frame = tables.waits(played)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        widgets.titled("Each member and partition", ":gray[ms]")
+        st.space("stretch")
+        widgets.downloads("waits", lambda: frame)
+    st.dataframe(
+        frame,
+        key="waits",
+        hide_index=True,
+        row_height=widgets.ROW_PX,
+        height=widgets.height(len(frame), 12),
+        alt="How long each member was paused and each partition was down under each protocol, in milliseconds",
+        column_config={
+            "what": st.column_config.TextColumn("", width=80),
+            "name": st.column_config.TextColumn("Name", width=110, pinned=True),
+            **{NAMES[its.protocol]: widgets.integer(NAMES[its.protocol], 96, "ms") for its in played},
+        },
+    )

@@ -1,0 +1,86 @@
+"""What the Protocol lab is set up from: a story or somebody's own file, and sliders for settings and assumptions."""
+
+from collections.abc import Iterable
+
+import streamlit as st
+
+from app import formats, state_protocol, widgets
+from app.links_protocol import ASSUMED, BY_NAME, KAFKA, Slider, Told, value_of
+from app.parts import upload
+from assignors.simulation.stories import STORIES
+
+_OWN, _UPLOAD = "own", "protocol_file"
+
+
+def story(its: Told) -> None:
+    """Choose a story, and what it shows; what was uploaded is your own."""
+    st.session_state["protocol_story"] = its.story or _OWN
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.selectbox(
+            "Story",
+            [*BY_NAME, *([] if its.story else [_OWN])],
+            key="protocol_story",
+            format_func=lambda name: BY_NAME[name].scenario.name if name in BY_NAME else its.begun.name,
+            on_change=_tell,
+            label_visibility="collapsed",
+            width=400,
+        )
+        st.markdown(f":small[:gray[{formats.md(its.begun.description)}]]", width="stretch")
+        _take_along(its)
+    upload.problems(_UPLOAD)
+    if (why := state_protocol.refused()) is not None:
+        widgets.line(":red", "error", "Not changed", formats.md(why))
+
+
+def _tell() -> None:
+    if (name := st.session_state["protocol_story"]) in BY_NAME:
+        state_protocol.tell(name)
+
+
+def _take_along(its: Told) -> None:
+    """The story as a file, to be edited and played again."""
+    with st.popover("Scenario file", icon=":material/description:", type="tertiary"):
+        st.download_button(
+            "Download",
+            lambda: state_protocol.as_file(its),
+            "scenario.yaml",
+            "application/yaml",
+            icon=":material/download:",
+            on_click="ignore",
+            key="protocol_download",
+        )
+        st.markdown(":small[Edit it and play your own story:]")
+        upload.uploader(_UPLOAD, state_protocol.take)
+
+
+def controls(its: Told) -> None:
+    """Kafka's settings, and what no setting of Kafka says."""
+    widgets.titled("Settings", ":gray[ms]")
+    _sliders(its, KAFKA)
+    with st.expander("Assumed: network, processing, restarts", icon=":material/tune:"):
+        _sliders(its, ASSUMED)
+
+
+def _sliders(its: Told, sliders: Iterable[Slider]) -> None:
+    for slider in sliders:
+        value = value_of(its.scenario, slider)
+        key = f"protocol_{slider.parameter}"
+        st.session_state[key] = value
+        st.slider(
+            slider.setting,
+            min(slider.least, value),
+            max(slider.most, value),
+            step=slider.step,
+            key=key,
+            on_change=_slide,
+            args=(slider.parameter, key),
+        )
+
+
+def _slide(parameter: str, key: str) -> None:
+    state_protocol.change(parameter, st.session_state[key])
+
+
+def begin_again() -> None:
+    """Go to the first story."""
+    state_protocol.tell(STORIES[0].name)

@@ -1,0 +1,107 @@
+"""What the Protocol lab shows: the story with its changes in the URL, and what comes of it, cached."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from hashlib import sha256
+
+import streamlit as st
+
+from app import state
+from app.links_protocol import BY_NAME, PARAMETERS, PROTOCOLS, SLIDERS, LinkError, Told, check, decode, encode, value_of
+from app.tables.protocol import Played
+from assignors.events import Scenario
+from assignors.model import AssignorError
+from assignors.protocols import RebalanceProtocol
+from assignors.scenario import check_bytes, dump
+from assignors.simulation.settings import read
+from assignors.simulation.summary import summarize
+from assignors.simulation.world import play
+
+_REFUSED = "_protocol_refused"
+
+
+def told() -> Told:
+    """What the URL says. Raises LinkError."""
+    said = {name: text for name in PARAMETERS if (text := state.url(name)) is not None}
+    return decode(said)
+
+
+def tell(name: str) -> None:
+    """Begin another story."""
+    _write(Told(name, BY_NAME[name].scenario, {}))
+
+
+def take(data: bytes, name: str) -> None:
+    """Play an uploaded file. Raises ScenarioError when it is none; one that is too large here is refused."""
+    _try(Told(None, check_bytes(data, name).scenario, {}))
+
+
+def change(parameter: str, value: int) -> None:
+    """Set one setting; what Kafka or the page refuses leaves all as it was."""
+    its = told()
+    changes = {**its.changes, parameter: value}
+    if value == value_of(its.begun, SLIDERS[parameter]):
+        del changes[parameter]
+    _try(replace(its, changes=changes, window=(None, None)))
+
+
+def look(from_ms: int | None, to_ms: int | None) -> None:
+    """Show another part of the time; None: as it is at first."""
+    _write(replace(told(), window=(from_ms, to_ms)))
+
+
+def show_messages(protocol: RebalanceProtocol | None) -> None:
+    """Draw the messages of one protocol."""
+    _write(replace(told(), messages=protocol))
+
+
+def refused() -> str | None:
+    """Why the last change was refused; said once."""
+    why: str | None = st.session_state.pop(_REFUSED, None)
+    return why
+
+
+def as_file(its: Told) -> bytes:
+    """The scenario as YAML."""
+    return dump(its.scenario).encode()
+
+
+def _try(its: Told) -> None:
+    try:
+        check(its.scenario)
+        _write(its)
+    except LinkError as error:
+        st.session_state[_REFUSED] = str(error)
+
+
+def _write(its: Told) -> None:
+    said = encode(its)
+    for name in PARAMETERS:
+        state.set_url(name, said.get(name))
+
+
+def played(scenario: Scenario) -> Mapping[RebalanceProtocol, Played | str]:
+    """The story under each protocol, or why it cannot be played there; shared by all sessions."""
+    return _played(sha256(dump(scenario).encode()).hexdigest(), scenario)
+
+
+@st.cache_resource(max_entries=16, show_spinner="Playing the story")
+def _played(key: str, _scenario: Scenario) -> Mapping[RebalanceProtocol, Played | str]:
+    found = {protocol: _outcome(_scenario, protocol) for protocol in PROTOCOLS}
+    end_ms = max((its.timeline.end_ms for its in found.values() if isinstance(its, Played)), default=0)
+    return {protocol: _until(its, _scenario, end_ms) for protocol, its in found.items()}
+
+
+def _outcome(scenario: Scenario, protocol: RebalanceProtocol, until_ms: int | None = None) -> Played | str:
+    try:
+        timeline = play(scenario, read(scenario.protocol), protocol, until_ms=until_ms)
+    except AssignorError as error:
+        return str(error)
+    return Played(protocol, timeline, summarize(timeline))
+
+
+def _until(its: Played | str, scenario: Scenario, end_ms: int) -> Played | str:
+    """Played on until the last one has come to rest, so that all are looked at for as long."""
+    if isinstance(its, str) or its.timeline.end_ms == end_ms:
+        return its
+    return _outcome(scenario, its.protocol, end_ms)

@@ -1,0 +1,36 @@
+"""Why does a rebalance take this long, and would another protocol do better?"""
+
+import streamlit as st
+
+from app import formats, sentences_protocol, state_protocol, widgets
+from app.links_protocol import LinkError
+from app.parts.protocol import outcome, setup
+from app.tables.protocol import Played
+
+widgets.follow()
+try:
+    told = state_protocol.told()
+except LinkError as error:
+    widgets.unplayable(str(error), setup.begin_again)
+    st.stop()
+found = state_protocol.played(told.scenario)
+played = [its for its in found.values() if isinstance(its, Played)]
+
+st.header(sentences_protocol.headline(played), anchor=False)
+if played:
+    st.markdown(formats.md(sentences_protocol.members(played)))
+outcome.problems(found)
+setup.story(told)
+
+left, right = st.columns([0.77, 0.23], gap="medium")
+with left, st.container(gap="xxsmall"):
+    outcome.picture(told, played)
+with right, st.container(gap="xsmall"):
+    setup.controls(told)
+
+if played:
+    left, right = st.columns([0.6, 0.4], gap="medium")
+    with left, st.container(gap="xxsmall"):
+        outcome.side_by_side(played)
+    with right, st.container(gap="xxsmall"):
+        outcome.waits(played)

@@ -1,0 +1,103 @@
+"""The protocol lab's picture: a lane for everybody, gaps where nobody consumes, pauses measured, arrows on demand."""
+
+from app import theme
+from app.charts import protocol as charts
+from app.tables.protocol import Played
+from assignors.events import Crash
+from assignors.protocols import RebalanceProtocol
+from assignors.simulation.settings import read
+from assignors.simulation.stories import HAPPENS_MS, STORIES
+from assignors.simulation.summary import summarize
+from assignors.simulation.timeline import Hold, MemberState
+from assignors.simulation.world import play
+
+BY_NAME = {story.name: story.scenario for story in STORIES}
+
+
+def played(name, protocol=RebalanceProtocol.EAGER):
+    timeline = play(BY_NAME[name], read(BY_NAME[name].protocol), protocol)
+    return Played(protocol, timeline, summarize(timeline))
+
+
+def drawn(name, its, window=None, messages=(), of=None, colours=theme.LIGHT):
+    shown = window or (0, its[0].timeline.end_ms)
+    return charts.lanes(its, BY_NAME[name].events, shown, messages, of, colours)
+
+
+def test_protocols_stand_one_below_the_other_with_a_lane_for_group_members_and_partitions():
+    its = [played("join"), played("join", RebalanceProtocol.COOPERATIVE)]
+    lanes = list(drawn("join", its).layout.yaxis.ticktext)
+    block = ["", "group", "c1", "c2", "c3", "c4", *(f"orders-{number}" for number in range(6))]
+    assert lanes == ["", *block, *block]
+
+
+def test_gaps_are_measured_where_nobody_consumes():
+    its = played("crash")
+    (block,) = charts.blocks([its])
+    gaps = [bar for bar in charts.bars(block) if bar.look == charts.GAP]
+    free = [row for row in its.timeline.ownership if row.hold is Hold.NOBODY]
+    assert [(bar.start_ms, bar.end_ms) for bar in gaps] == [(row.start_ms, row.end_ms) for row in free]
+    assert gaps[-1].start_ms == next(event.at_ms for event in BY_NAME["crash"].events if event.action == Crash("c3"))
+    assert gaps[-1].label == "45.7 s"
+
+
+def test_a_partition_is_marked_where_another_consumes_it_than_before():
+    (block,) = charts.blocks([played("join")])
+    moved = [bar for bar in charts.bars(block) if bar.look == charts.MOVED]
+    assert [bar.label for bar in moved] == ["c4"]
+
+
+def test_states_are_bars_in_their_lane_and_cut_at_the_window():
+    its = played("join")
+    paused = next(span for span in its.timeline.spans if span.state is MemberState.PAUSED)
+    window = (paused.start_ms + 100, its.timeline.end_ms)
+    fig = drawn("join", [its], window)
+    colour = charts.looks(theme.LIGHT)[MemberState.PAUSED].fill
+    bars = next(trace for trace in fig.data if trace.type == "bar" and trace.marker.color == colour)
+    assert bars.base[0] == window[0] / 1000
+    assert bars.base[0] + bars.x[0] == paused.end_ms / 1000
+
+
+def test_every_kind_of_span_has_its_own_look():
+    for colours in (theme.LIGHT, theme.DARK):
+        styles = [
+            look for name, look in charts.looks(colours).items() if name != MemberState.IDLE
+        ]  # quiet as Stable is
+        assert len(set(styles)) == len(styles)
+    assert set(charts.looks(theme.LIGHT)) >= set(MemberState)
+
+
+def test_a_rebalance_is_a_band_over_all_lanes_of_its_protocol():
+    its = played("crash")
+    (block,) = charts.blocks([its])
+    fig = drawn("crash", [its])
+    bands = [shape for shape in fig.layout.shapes if shape.type == "rect"]
+    assert {(band.y0, band.y1) for band in bands} == {(block.title + 0.5, block.last + 0.5)}
+    phases = [phase for phase in its.timeline.group if phase.state != "Stable"]
+    assert [band.x0 for band in bands] == [phase.start_ms / 1000 for phase in phases]
+
+
+def test_events_are_numbered():
+    fig = drawn("stop-the-world", [played("stop-the-world")])
+    numbers = next(
+        trace for trace in fig.data if trace.type == "scatter" and trace.mode == "text" and set(trace.y) == {0}
+    )
+    assert list(numbers.text) == ["<b>1</b>", "<b>2</b>", "<b>3</b>"]
+    assert numbers.x[0] == HAPPENS_MS / 1000
+
+
+def test_arrows_go_from_lane_to_lane_and_end_in_a_cross_where_nobody_is():
+    its = played("crash")
+    messages = charts.shown(its.timeline.messages, (HAPPENS_MS - 3_000, HAPPENS_MS + 3_000))
+    (block,) = charts.blocks([its])
+    fig = drawn("crash", [its], messages=messages, of=its)
+    heads = next(trace for trace in fig.data if trace.type == "scatter" and trace.mode == "markers")
+    asked = [at for at, each in enumerate(messages) if each.source == "c1"]
+    assert {heads.y[at] for at in asked} == {block.rows[""]}
+    assert {heads.marker.symbol[at] for at in asked} == {"triangle-up"}
+    assert not [trace for trace in drawn("crash", [its]).data if trace.type == "scatter" and trace.mode == "markers"]
+
+
+def test_no_more_messages_are_looked_at_than_can_be_drawn():
+    its = played("crash")
+    assert len(charts.shown(its.timeline.messages * 10, (0, its.timeline.end_ms))) == charts.MOST_ARROWS + 1

@@ -1,0 +1,191 @@
+"""The Protocol lab: each story by its link, settings slid, files sent in, and links that cannot be played."""
+
+from dataclasses import replace
+
+import pytest
+
+from app import links, links_protocol, sentences_protocol, state_protocol
+from app.links_protocol import LinkError, Told
+from assignors.events import AddPartitions, Event, Freeze, Leave
+from assignors.protocols import RebalanceProtocol
+from assignors.scenario import dump, load_scenario
+from assignors.simulation.stories import STORIES
+from tests.app.reading import alt, figure, said, table
+
+JOIN = (
+    "Eager stops all 6 partitions for up to 1.6 s; cooperative stops 1 partition for 3.0 s; "
+    "KIP-848 stops 1 partition for 1.1 s"
+)
+BY_NAME = {story.name: story.scenario for story in STORIES}
+
+
+def title(page):
+    return page.header[0].value
+
+
+def asked(page):
+    return {name: value if isinstance(value, str) else value[0] for name, value in page.query_params.items()}
+
+
+def test_page_opens_with_one_member_that_joins(open_page):
+    page = open_page("protocol")
+    assert not page.exception
+    assert title(page) == JOIN
+    assert "eager 3 of 4, up to 1\\.6 s; cooperative none; KIP\\-848 none\\." in said(page)
+    assert alt(page, "protocol_lanes").startswith(f"Members and partitions over time, protocol by protocol: {JOIN}.")
+    rows = table(page, "Per protocol").set_index("protocol")
+    assert list(rows.index) == ["eager", "cooperative", "KIP-848"]
+    assert list(rows["rebalances"]) == [1, 2, 1]
+    assert list(rows["moved"]) == [1, 1, 1]
+
+
+def test_sums_of_the_tables_agree(open_page):
+    page = open_page("protocol", story="rolling")
+    rows, each = table(page, "Per protocol").set_index("protocol"), table(page, "How long each member")
+    for what, most, total in (
+        ("member", "paused_max_ms", "paused_sum_ms"),
+        ("partition", "down_max_ms", "down_sum_ms"),
+    ):
+        of = each[each["what"] == what]
+        assert [of[name].max() for name in rows.index] == list(rows[most])
+        assert [of[name].sum() for name in rows.index] == list(rows[total])
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
+def test_every_story_opens_by_its_link(open_page, story):
+    page = open_page("protocol", story=story.name)
+    assert not page.exception
+    assert page.selectbox(key="protocol_story").value == story.name
+    assert story.scenario.description.rstrip(".") in said(page).replace("\\", "")
+
+
+def test_a_story_chosen_stands_in_the_url(open_page):
+    page = open_page("protocol", latency="20").selectbox(key="protocol_story").select("failover").run()
+    assert title(page) == "No partition is ever without its consumer, under any protocol"
+    assert asked(page) == {"story": "failover"}
+
+
+def test_a_shorter_session_shortens_a_crash_and_stands_in_the_url(open_page):
+    page = open_page("protocol", story="crash")
+    before = table(page, "Per protocol").set_index("protocol")["down_max_ms"]
+    page = page.slider(key="protocol_session").set_value(15_000).run()
+    after = table(page, "Per protocol").set_index("protocol")["down_max_ms"]
+    assert asked(page) == {"story": "crash", "session": "15000"}
+    # Everybody hears with the first heartbeat after the session, and those come every 3 s: 30 s are whole beats.
+    assert before["eager"] - after["eager"] == 45_000 - 15_000
+    assert before["KIP-848"] == after["KIP-848"]  # the broker decides there
+    page = page.slider(key="protocol_session").set_value(45_000).run()
+    assert asked(page) == {"story": "crash"}
+
+
+def test_what_kafka_refuses_is_told_and_the_page_stays(open_page):
+    page = open_page("protocol").slider(key="protocol_session").set_value(6_000).run()
+    page = page.slider(key="protocol_heartbeat").set_value(6_000).run()
+    assert not page.exception
+    assert "Not changed" in said(page)
+    assert page.slider(key="protocol_heartbeat").value == 3_000
+    assert asked(page) == {"story": "join", "session": "6000"}
+
+
+def test_a_shorter_time_and_messages_are_in_the_url_and_drawn(open_page):
+    page = open_page("protocol")
+    page = page.slider(key="protocol_window").set_value((10.0, 11.0)).run()
+    page = page.button_group(key="protocol_messages").set_value(RebalanceProtocol.EAGER).run()
+    assert not page.exception
+    assert asked(page) == {"story": "join", "from": "10000", "to": "11000", "messages": "eager"}
+    shown = figure(page, "protocol_lanes")
+    assert shown["layout"]["xaxis"]["range"] == [10, 11]
+    told = [text for trace in shown["data"] if trace.get("mode") == "markers" for text in trace["customdata"]]
+    assert "coordinator → c4: JoinGroup MEMBER_ID_REQUIRED" in told
+
+
+def test_too_many_messages_are_not_drawn(open_page):
+    page = open_page("protocol", story="rolling", messages="cooperative")
+    assert "More than 200 messages" in said(page)
+    assert not [trace for trace in figure(page, "protocol_lanes")["data"] if trace.get("mode") == "markers"]
+
+
+def test_a_story_downloaded_and_edited_is_played_again(open_page):
+    crash = load_scenario(dump(BY_NAME["crash"]))
+    page = open_page("protocol", scenario=links.pack(replace(crash, name="mine", events=(Event(5_000, Leave("c3")),))))
+    assert not page.exception
+    assert page.selectbox(key="protocol_story").value == "own"
+    assert "leave c3 at 5 s" in said(page).replace("\\", "")
+    assert "story" not in asked(page)
+
+
+def test_the_file_of_a_story_holds_what_was_slid():
+    told = links_protocol.decode({"story": "crash", "session": "10000"})
+    assert load_scenario(state_protocol.as_file(told).decode()).protocol == {"session.timeout.ms": 10_000}
+
+
+def test_a_story_that_never_rests_says_what_goes_on(open_page):
+    page = open_page("protocol", processing="60000", poll="10000")
+    assert not page.exception
+    assert "eager never comes to rest:" in said(page)
+    assert "processes for longer than max.poll.interval.ms" in said(page).replace("\\", "")
+
+
+def test_a_story_that_cannot_be_played_under_any_protocol_is_told(open_page):
+    share = replace(BY_NAME["join"], assignor="share-simple")
+    page = open_page("protocol", scenario=links.pack(share))
+    assert not page.exception
+    assert title(page) == "This story cannot be played"
+    assert said(page).count("Share groups are not simulated") == 3
+
+
+@pytest.mark.parametrize(
+    ("parameters", "why"),
+    [
+        ({"story": "hope"}, "There is no story 'hope'. There are join, leave,"),
+        ({"session": "soon"}, "session is 'soon'. Use a whole number of milliseconds."),
+        ({"session": "٣"}, "session is '٣'."),
+        ({"session": "9" * 50}, f"session is '{'9' * 39}…'."),
+        ({"session": "2999"}, "heartbeat.interval.ms 3000 is not below session.timeout.ms 2999"),
+        ({"heartbeat": "45000"}, "heartbeat.interval.ms"),
+        ({"messages": "share"}, "messages is 'share'. Use one of eager, cooperative, consumer."),
+        ({"scenario": "junk"}, "The scenario in this link cannot be read"),
+        ({"heartbeat": "1"}, "The story has up to"),
+        ({"processing": "1"}, "The story has up to"),
+    ],
+)
+def test_a_link_that_cannot_be_played_says_why(open_page, parameters, why):
+    with pytest.raises(LinkError) as refusal:
+        links_protocol.decode(parameters)
+    assert why in str(refusal.value)
+    page = open_page("protocol", **parameters)
+    assert not page.exception
+    assert title(page) == "This link cannot be played"
+    assert title(page.button(key="begin_again").click().run()) == JOIN
+
+
+GROWS = Event(1, AddPartitions("orders", 201))
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"events": (GROWS,)}, "up to 201 partitions; a page plays 200"),
+        ({"events": tuple(Event(at, Freeze("c1")) for at in range(101))}, "up to 101 events; a page plays 100"),
+        ({"members": BY_NAME["join"].members * 17, "events": ()}, "up to 51 members; a page plays 50"),
+        ({"events": (Event(10**9, Leave("c1")),)}, "messages; a page plays 30,000"),
+        ({"protocol": {"retry.backoff.ms": 0}}, "retry.backoff.ms is below 20"),
+    ],
+)
+def test_what_would_freeze_the_page_is_refused(changes, why):
+    with pytest.raises(LinkError, match=why):
+        links_protocol.check(replace(BY_NAME["join"], **changes))
+
+
+def test_link_holds_all_that_was_changed():
+    told = Told("crash", BY_NAME["crash"], {"session": 9_000, "load": 0}, (1, 2), RebalanceProtocol.CONSUMER)
+    assert links_protocol.decode(links_protocol.encode(told)) == told
+    own = Told(None, BY_NAME["zombie"], {}, (None, 7))
+    assert links_protocol.decode(links_protocol.encode(own)) == own
+
+
+def test_protocols_of_which_the_same_is_true_are_named_together():
+    found = state_protocol.played(BY_NAME["static"])
+    assert sentences_protocol.headline(list(found.values())) == (
+        "Eager, cooperative and KIP-848 stop 2 partitions for up to 5.0 s"
+    )

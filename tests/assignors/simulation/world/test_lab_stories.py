@@ -1,0 +1,155 @@
+"""The stories of the protocol lab: each plays to its end under every protocol, and shows what its sentence says."""
+
+from functools import cache
+
+import pytest
+
+from assignors.events import Resume
+from assignors.protocols import RebalanceProtocol
+from assignors.scenario import dump, load_scenario
+from assignors.simulation.settings import read
+from assignors.simulation.stories import HAPPENS_MS, NAMES, PARTITIONS, STORIES
+from assignors.simulation.summary import Summary, summarize
+from assignors.simulation.timeline import MemberState, Timeline
+from assignors.simulation.world import play
+
+EAGER, COOPERATIVE = RebalanceProtocol.EAGER, RebalanceProtocol.COOPERATIVE
+CONSUMER = RebalanceProtocol.CONSUMER
+CLASSIC = pytest.mark.parametrize("protocol", [EAGER, COOPERATIVE])
+ALL = pytest.mark.parametrize("protocol", [EAGER, COOPERATIVE, CONSUMER])
+BY_NAME = {story.name: story.scenario for story in STORIES}
+SESSION_MS, RESTART_MS = 45_000, 5_000
+RTT_MS, APPEND_MS, PLAN_MS = 2, 5, 1
+PLANNED_MS = RTT_MS + RTT_MS + PLAN_MS + APPEND_MS
+"""A JoinGroup and a SyncGroup with its plan, once all are there."""
+
+
+@cache
+def told(name: str, protocol: RebalanceProtocol) -> tuple[Timeline, Summary]:
+    timeline = play(BY_NAME[name], read(BY_NAME[name].protocol), protocol)
+    return timeline, summarize(timeline)
+
+
+def down(name: str, protocol: RebalanceProtocol) -> list[int]:
+    return [partition.down_ms for partition in told(name, protocol)[1].downtime]
+
+
+def last_beat_ms(timeline: Timeline, member: str, before_ms: int) -> int:
+    """When the coordinator last heard of a member before that time."""
+    asked = [its for its in timeline.messages if its.source == member and its.sent_ms <= before_ms and its.arrived_ms]
+    return max(its.arrived_ms for its in asked if its.arrived_ms is not None)
+
+
+def heard_ms(timeline: Timeline, member: str) -> int:
+    """When a member is told to join again."""
+    return next(
+        its.arrived_ms
+        for its in timeline.messages
+        if its.target == member and its.error == "REBALANCE_IN_PROGRESS" and its.arrived_ms is not None
+    )
+
+
+@ALL
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
+def test_every_story_comes_to_rest_with_every_partition_consumed(story, protocol):
+    timeline, _ = told(story.name, protocol)
+    assert timeline.unsettled is None
+    assert timeline.failures == ()
+    held = {row.partition: row.hold for row in timeline.ownership if row.end_ms == timeline.end_ms}
+    assert set(held.values()) == {"owned"}
+    assert len(held) == (PARTITIONS + 3 if story.name == "partitions" else PARTITIONS)
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
+def test_every_story_is_a_scenario_file(story):
+    assert load_scenario(dump(story.scenario)) == story.scenario
+    assert story.scenario.description.endswith(".")
+    assert story.plays.startswith("1c: ")
+
+
+def test_a_join_stops_eager_members_until_the_last_has_heard_and_takes_one_partition_from_the_others():
+    timeline, summary = told("join", EAGER)
+    heard = [heard_ms(timeline, name) for name in NAMES]
+    assert [pause.paused_ms for pause in summary.pauses] == [max(heard) - at + PLANNED_MS for at in heard] + [0]
+    assert sum(1 for ms in down("join", COOPERATIVE) if ms) == 1
+    assert sum(1 for ms in down("join", CONSUMER) if ms) == 1
+    assert [told("join", protocol)[1].moved for protocol in (EAGER, COOPERATIVE, CONSUMER)] == [1, 1, 1]
+
+
+@CLASSIC
+def test_a_leave_takes_until_the_last_of_the_others_has_heard(protocol):
+    timeline, _ = told("leave", protocol)
+    planned_ms = max(heard_ms(timeline, name) for name in NAMES[:2]) + PLANNED_MS
+    assert down("leave", protocol)[4:] == [planned_ms - HAPPENS_MS] * 2
+
+
+@CLASSIC
+def test_a_crash_takes_the_rest_of_the_session_before_anybody_hears(protocol):
+    timeline, _ = told("crash", protocol)
+    expired_ms = last_beat_ms(timeline, "c3", HAPPENS_MS) + SESSION_MS
+    assert [phase.start_ms for phase in timeline.group if phase.state == "PreparingRebalance"] == [expired_ms]
+    planned_ms = max(heard_ms(timeline, name) for name in NAMES[:2]) + PLANNED_MS
+    assert down("crash", protocol)[4:] == [planned_ms - HAPPENS_MS] * 2
+
+
+@ALL
+def test_a_slow_member_leaves_after_max_poll_interval_and_works_on(protocol):
+    timeline, _ = told("slow", protocol)
+    zombie = next(span for span in timeline.spans if span.state is MemberState.ZOMBIE)
+    resumed_ms = next(event.at_ms for event in BY_NAME["slow"].events if isinstance(event.action, Resume))
+    assert (zombie.member, zombie.end_ms) == ("c3", resumed_ms)
+    stalled = next(span for span in timeline.spans if span.state is MemberState.STALLED)
+    assert (stalled.start_ms, stalled.end_ms) == (HAPPENS_MS, HAPPENS_MS + 60_000)
+
+
+@ALL
+def test_a_frozen_process_is_out_when_its_session_ends_and_wakes_with_partitions_of_others(protocol):
+    timeline, _ = told("zombie", protocol)
+    moved = [row for row in timeline.ownership if row.hold == "owned" and row.member != "c3"]
+    overlap = [row for row in timeline.ownership if row.hold == "zombie"]
+    assert {row.member for row in overlap} == {"c3"}
+    assert all(any(mine.partition == row.partition for mine in moved) for row in overlap)
+    assert not any(its.source == "c3" and HAPPENS_MS < its.sent_ms < HAPPENS_MS + 90_000 for its in timeline.messages)
+
+
+@ALL
+def test_a_static_restart_costs_its_own_partitions_the_restart_and_nothing_else(protocol):
+    _, summary = told("static", protocol)
+    assert (summary.rebalances, summary.moved, summary.paused_ms) == (0, 0, 0)
+    waits = down("static", protocol)
+    assert waits[:4] == [0] * 4
+    # FindCoordinator, and its join: a heartbeat of KIP-848, else JoinGroup, whose new id is written, and SyncGroup.
+    joined_ms = 2 * RTT_MS + APPEND_MS if protocol is CONSUMER else 3 * RTT_MS + APPEND_MS
+    assert waits[4:] == [RESTART_MS + joined_ms] * 2
+
+
+@ALL
+def test_a_rolling_restart_makes_two_rebalances_of_each_restart(protocol):
+    _, summary = told("rolling", protocol)
+    hand_overs = len(NAMES) if protocol is COOPERATIVE else 0  # cooperative: gives up in one, takes in the next
+    assert summary.rebalances == 2 * len(NAMES) + hand_overs
+    assert summary.moved == 4 * len(NAMES)  # two go when it leaves, two when it is back
+
+
+@ALL
+def test_new_partitions_cost_cooperative_groups_nothing(protocol):
+    assert told("partitions", protocol)[1].rebalances == 1
+    assert bool(sum(down("partitions", protocol))) is (protocol is EAGER)
+
+
+@ALL
+def test_consuming_goes_on_while_there_is_no_coordinator(protocol):
+    timeline, summary = told("failover", protocol)
+    assert (summary.rebalances, summary.down_ms, summary.paused_ms) == (0, 0, 0)
+    gone = [phase for phase in timeline.group if phase.state == "no coordinator"]
+    load_ms = read(BY_NAME["failover"].protocol).assumed.load_ms
+    assert [(phase.start_ms, phase.end_ms) for phase in gone] == [(HAPPENS_MS, HAPPENS_MS + 9_000 + load_ms)]
+
+
+def test_one_long_batch_stops_all_eager_members_for_40_s_and_no_cooperative_one():
+    timeline, summary = told("stop-the-world", EAGER)
+    resumed_ms = HAPPENS_MS + 44_000
+    first_ms = min(heard_ms(timeline, name) for name in NAMES[:2])
+    assert summary.longest_pause_ms == resumed_ms - first_ms + PLANNED_MS >= 40_000
+    for protocol in (COOPERATIVE, CONSUMER):
+        assert told("stop-the-world", protocol)[1].paused_ms == 0
