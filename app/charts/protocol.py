@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import groupby, islice
+from operator import attrgetter
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -13,7 +15,7 @@ from app.tables.protocol import NAMES, Played
 from app.theme import Palette
 from assignors.events import Event
 from assignors.model import TopicPartition
-from assignors.simulation.timeline import Hold, Holding, MemberState, Message
+from assignors.simulation.timeline import Hold, Holding, MemberState, Message, Span
 
 ROW_PX = 18
 MOST_MEMBERS, MOST_LANES = 12, 16
@@ -26,7 +28,7 @@ MOVED = "consumed by another than before"
 GAP = "nobody consumes it"
 MEASURED = (GAP, MemberState.PAUSED)
 LABEL_PX = 6.5
-LEAST_PLOT_PX = 420
+LEAST_PLOT_PX = 320
 """Labels are written where they would fit into a picture of this width."""
 
 
@@ -112,6 +114,11 @@ def _partitions(its: Played) -> list[TopicPartition]:
     return [tp for tp in down if tp in worst]
 
 
+def left_out(played: Sequence[Played]) -> bool:
+    """Whether there are more members or partitions than lanes."""
+    return any(len(its.summary.pauses) > MOST_MEMBERS or len(its.summary.downtime) > MOST_LANES for its in played)
+
+
 def bars(block: Block) -> Iterator[Bar]:
     """All spans of a protocol that have a lane."""
     line, group = block.its.timeline, block.rows[""]
@@ -119,13 +126,18 @@ def bars(block: Block) -> Iterator[Bar]:
         look = STABLE if phase.state in ("Stable", "Empty", "") else REBALANCING
         label = f"{phase.state} {phase.generation}" if look == STABLE and phase.state else phase.state
         yield Bar(group, phase.start_ms, phase.end_ms, look, label, f"group: {label or 'not there yet'}")
-    for span in line.spans:
-        if span.member in block.rows:
-            label = brief(span.end_ms - span.start_ms) if span.state is MemberState.PAUSED else str(span.state)
-            label = "" if span.state is MemberState.CONSUMING else label
-            hover = f"{span.member}: {span.state}, generation {span.generation}"
-            yield Bar(block.rows[span.member], span.start_ms, span.end_ms, span.state, label, hover)
+    for (member, state), spans in groupby(line.spans, attrgetter("member", "state")):
+        if member in block.rows:
+            yield _doing(block.rows[member], list(spans), state)
     yield from _holdings(block)
+
+
+def _doing(row: int, spans: Sequence[Span], state: MemberState) -> Bar:
+    """A member in one state, whatever generations pass meanwhile."""
+    start_ms, end_ms = spans[0].start_ms, spans[-1].end_ms
+    label = brief(end_ms - start_ms) if state is MemberState.PAUSED else str(state)
+    hover = f"{spans[0].member}: {state}, generation {spans[-1].generation}"
+    return Bar(row, start_ms, end_ms, state, "" if state is MemberState.CONSUMING else label, hover)
 
 
 def _holdings(block: Block) -> Iterator[Bar]:
@@ -209,8 +221,8 @@ def _draw(fig: go.Figure, spans: Iterable[Bar], window: tuple[int, int], colours
     for name, look in looks(colours).items():
         if alike := [bar for bar in seen if bar.look == name]:
             _bars(fig, alike, look, window)
-            _inside(fig, [bar for bar in alike if bar.label and _fits(bar, window)], look, window)
-    _beside(fig, [bar for bar in seen if bar.look in MEASURED and not _fits(bar, window)], window, colours)
+            _inside(fig, [bar for bar in alike if bar.label and _fits(bar, window)], look, window, colours)
+    _beside(fig, [bar for bar in seen if bar.look in MEASURED], window, colours)
 
 
 def _bars(fig: go.Figure, alike: Sequence[Bar], look: Look, window: tuple[int, int]) -> None:
@@ -228,7 +240,7 @@ def _bars(fig: go.Figure, alike: Sequence[Bar], look: Look, window: tuple[int, i
         marker={
             "color": look.fill,
             "line": {"color": look.line, "width": 1},
-            "pattern": {"shape": look.hatch, "size": 5, "solidity": 0.25, "fgcolor": look.ink},
+            "pattern": {"shape": look.hatch, "size": 6, "solidity": 0.15, "bgcolor": look.fill, "fgcolor": look.ink},
         },
         customdata=said,
         hovertemplate="%{customdata}<extra></extra>",
@@ -244,35 +256,51 @@ def _fits(bar: Bar, window: tuple[int, int]) -> bool:
     return (end - start) / (window[1] - window[0]) * LEAST_PLOT_PX >= len(bar.label) * LABEL_PX
 
 
-def _inside(fig: go.Figure, fitting: Sequence[Bar], look: Look, window: tuple[int, int]) -> None:
-    _write(fig, [(sum(_cut(bar, window)) / 2, bar.row, bar.label) for bar in fitting], "middle center", look.ink)
-
-
-def _beside(fig: go.Figure, narrow: Sequence[Bar], window: tuple[int, int], colours: Palette) -> None:
-    """The longest of each lane's pauses that are too narrow for their label, beside it."""
-    longest: dict[int, Bar] = {}
-    for bar in narrow:
-        before = longest.get(bar.row)
-        if before is None or bar.end_ms - bar.start_ms > before.end_ms - before.start_ms:
-            longest[bar.row] = bar
-    late = (window[0] + 3 * window[1]) / 4
-    right = [(bar.end_ms, bar.row, bar.label) for bar in longest.values() if bar.end_ms <= late]
-    left = [(bar.start_ms, bar.row, bar.label) for bar in longest.values() if bar.end_ms > late]
-    _write(fig, right, "middle right", colours.revoked_text)
-    _write(fig, left, "middle left", colours.revoked_text)
-
-
-def _write(fig: go.Figure, labels: Sequence[tuple[float, int, str]], where: str, ink: str) -> None:
-    if labels:
+def _inside(fig: go.Figure, fitting: Sequence[Bar], look: Look, window: tuple[int, int], colours: Palette) -> None:
+    middles = [sum(_cut(bar, window)) / 2000 for bar in fitting]
+    if look.hatch:  # nobody can read on a hatch
+        notes = [_note(at, bar, "center", colours.text, colours) for at, bar in zip(middles, fitting, strict=True)]
+        fig.update_layout(annotations=[*fig.layout.annotations, *notes])
+    elif fitting:
         fig.add_scatter(
-            x=[at_ms / 1000 for at_ms, _, _ in labels],
-            y=[row for _, row, _ in labels],
+            x=middles,
+            y=[bar.row for bar in fitting],
             mode="text",
-            text=[label for _, _, label in labels],
-            textposition=where,
-            textfont={"size": 11, "color": ink},
+            text=[bar.label for bar in fitting],
+            textfont={"size": 11, "color": look.ink},
             hoverinfo="skip",
         )
+
+
+def _beside(fig: go.Figure, measured: Sequence[Bar], window: tuple[int, int], colours: Palette) -> None:
+    """The longest pause of each lane, where it is too narrow for its label."""
+    longest: dict[int, Bar] = {}
+    for bar in sorted(measured, key=lambda bar: bar.end_ms - bar.start_ms):
+        longest[bar.row] = bar
+    late_ms = (window[0] + 3 * window[1]) / 4
+    notes = [
+        _note(bar.start_ms / 1000, bar, "right", colours.revoked_text, colours)
+        if bar.end_ms > late_ms
+        else _note(bar.end_ms / 1000, bar, "left", colours.revoked_text, colours)
+        for bar in longest.values()
+        if not _fits(bar, window)
+    ]
+    fig.update_layout(annotations=[*fig.layout.annotations, *notes])
+
+
+def _note(at_s: float, bar: Bar, anchor: str, ink: str, colours: Palette) -> dict[str, Any]:
+    """A label that is readable on whatever it stands on."""
+    return {
+        "x": at_s,
+        "y": bar.row,
+        "xanchor": anchor,
+        "xshift": {"left": 2, "right": -2}.get(anchor, 0),
+        "text": bar.label,
+        "showarrow": False,
+        "font": {"size": 10, "color": ink},
+        "bgcolor": colours.background,
+        "borderpad": 0,
+    }
 
 
 def _titles(fig: go.Figure, made: Sequence[Block], colours: Palette) -> None:
@@ -286,6 +314,7 @@ def _titles(fig: go.Figure, made: Sequence[Block], colours: Palette) -> None:
             text=f"<b>{name[0].upper() + name[1:]}</b> ({block.its.summary.assignor})",
             showarrow=False,
             font={"size": 13, "color": colours.text},
+            bgcolor=colours.background,
         )
 
 

@@ -18,6 +18,18 @@ BEFORE_MS = 2_000
 GLYPHS = {"": "■", ".": "░", "/": "▨", "x": "▩", "+": "▦", "\\": "▧", "-": "▤", "|": "▥"}
 
 
+STATES = """
+- joining: waits for its place in the group, and has nothing to lose
+- rejoining: consumes what it keeps while the group rebalances
+- paused: gave up what it had, and waits for the end of the rebalance
+- idle: has its place, and no partition
+- stalled: does not poll; its heartbeats go on
+- frozen: the whole process stands still
+- zombie: consumes what is no longer its own
+- down, failed: closed or dead; died of an error that Kafka's consumer throws
+"""
+
+
 def problems(found: Mapping[RebalanceProtocol, Played | str]) -> None:
     """What could not be played, what never came to rest, and who died of what."""
     for protocol, its in found.items():
@@ -59,7 +71,12 @@ def picture(its: Told, played: Sequence[Played]) -> None:
         fig, theme=None, config=widgets.PLOTLY, key="protocol_lanes", alt=sentences_protocol.picture(played)
     )
     widgets.note(formats.md(sentences_protocol.course(its.scenario.events)))
-    st.markdown(f":small[{_legend(played, shown)}]")
+    st.markdown(f":small[{_legend(played, shown)}]", help=STATES)
+    if charts.left_out(played):
+        widgets.note(
+            f"Of each protocol the {charts.MOST_MEMBERS} members and {charts.MOST_LANES} partitions that wait longest "
+            "are drawn; the table has all."
+        )
 
 
 def _look(its: Told, played: Sequence[Played], shown: tuple[int, int]) -> None:

@@ -1,9 +1,12 @@
 """The protocol lab's picture: a lane for everybody, gaps where nobody consumes, pauses measured, arrows on demand."""
 
+from dataclasses import replace
+
 from app import theme
 from app.charts import protocol as charts
 from app.tables.protocol import Played
 from assignors.events import Crash
+from assignors.model import Topic
 from assignors.protocols import RebalanceProtocol
 from assignors.simulation.settings import read
 from assignors.simulation.stories import HAPPENS_MS, STORIES
@@ -49,13 +52,13 @@ def test_a_partition_is_marked_where_another_consumes_it_than_before():
 
 def test_states_are_bars_in_their_lane_and_cut_at_the_window():
     its = played("join")
-    paused = next(span for span in its.timeline.spans if span.state is MemberState.PAUSED)
-    window = (paused.start_ms + 100, its.timeline.end_ms)
+    paused = [span for span in its.timeline.spans if span.state is MemberState.PAUSED and span.member == "c1"]
+    window = (paused[0].start_ms + 100, its.timeline.end_ms)
     fig = drawn("join", [its], window)
     colour = charts.looks(theme.LIGHT)[MemberState.PAUSED].fill
     bars = next(trace for trace in fig.data if trace.type == "bar" and trace.marker.color == colour)
     assert bars.base[0] == window[0] / 1000
-    assert bars.base[0] + bars.x[0] == paused.end_ms / 1000
+    assert round(bars.base[0] + bars.x[0], 3) == paused[-1].end_ms / 1000  # whatever generation passes meanwhile
 
 
 def test_every_kind_of_span_has_its_own_look():
@@ -101,3 +104,23 @@ def test_arrows_go_from_lane_to_lane_and_end_in_a_cross_where_nobody_is():
 def test_no_more_messages_are_looked_at_than_can_be_drawn():
     its = played("crash")
     assert len(charts.shown(its.timeline.messages * 10, (0, its.timeline.end_ms))) == charts.MOST_ARROWS + 1
+
+
+def test_the_longest_pause_of_a_lane_is_written_beside_it_where_it_is_too_narrow():
+    its = played("crash")
+    paused = {pause.member: pause.longest_ms for pause in its.summary.pauses if pause.longest_ms}
+    (block,) = charts.blocks([its])
+    beside = {note.y: note.text for note in drawn("crash", [its]).layout.annotations}
+    assert {name: beside[block.rows[name]] for name in paused} == {name: f"{ms} ms" for name, ms in paused.items()}
+
+
+def test_of_a_large_group_those_that_wait_longest_are_drawn():
+    its = played("crash")
+    many = replace(BY_NAME["crash"], topics={"orders": Topic("orders", charts.MOST_LANES + 1)})
+    timeline = play(many, read(many.protocol), RebalanceProtocol.EAGER)
+    large = Played(RebalanceProtocol.EAGER, timeline, summarize(timeline))
+    drawn_of = charts.blocks([large])[0].partitions
+    down = {each.partition: each.down_ms for each in large.summary.downtime}
+    assert len(drawn_of) == charts.MOST_LANES
+    assert min(down[tp] for tp in drawn_of) >= max(ms for tp, ms in down.items() if tp not in drawn_of)
+    assert (charts.left_out([its]), charts.left_out([large])) == (False, True)
