@@ -1,31 +1,23 @@
 """The protocol lab's picture: group, member and partition lanes of each protocol over one time axis."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import groupby, islice
-from operator import attrgetter
+from itertools import islice
 from typing import Any
 
 import plotly.graph_objects as go
 
 from app.charts import base
 from app.charts.lanes import CLEAR
+from app.charts.protocol_bars import GAP, MOVED, OWNED, REBALANCING, STABLE, Bar, Block, bars, blocks
 from app.formats import brief
 from app.tables.protocol import NAMES, Played
 from app.theme import Palette
 from assignors.events import Event
-from assignors.model import TopicPartition
-from assignors.simulation.timeline import Hold, Holding, MemberState, Message, Span
+from assignors.simulation.timeline import MemberState, Message
 
 ROW_PX = 18
-MOST_MEMBERS, MOST_LANES = 12, 16
-"""As many members, and partitions, are drawn of each protocol; beyond, those that wait longest."""
 MOST_ARROWS = 200
-REBALANCING = "rebalancing"
-STABLE = "stable"
-OWNED = MemberState.CONSUMING.value
-MOVED = "consumed by another than before"
-GAP = "nobody consumes it"
 MEASURED = (GAP, MemberState.PAUSED)
 LABEL_PX = 6.5
 LEAST_PLOT_PX = 320
@@ -40,33 +32,6 @@ class Look:
     hatch: str
     ink: str
     line: str
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """A span in a lane; times in milliseconds."""
-
-    row: int
-    start_ms: int
-    end_ms: int
-    look: str
-    label: str
-    hover: str
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """One protocol's lanes: the row of its title, and of its group, members and partitions."""
-
-    its: Played
-    title: int
-    rows: Mapping[str, int]
-    partitions: Mapping[TopicPartition, int]
-
-    @property
-    def last(self) -> int:
-        """Its last row."""
-        return max([self.title + 1, *self.rows.values(), *self.partitions.values()])
 
 
 def looks(colours: Palette) -> dict[str, Look]:
@@ -88,79 +53,6 @@ def looks(colours: Palette) -> dict[str, Look]:
         MemberState.DOWN: Look(CLEAR, "-", colours.dim, colours.grid),
         MemberState.FAILED: Look(CLEAR, "|", colours.revoked_text, colours.revoked),
     }
-
-
-def blocks(played: Sequence[Played]) -> list[Block]:
-    """The lanes of all protocols, one below the other; row 0 is for what happens."""
-    made: list[Block] = []
-    for its in played:
-        title = made[-1].last + 1 if made else 1
-        names = ["", *_members(its)]
-        rows = {name: title + 1 + at for at, name in enumerate(names)}
-        below = title + 1 + len(names)
-        made.append(Block(its, title, rows, {tp: below + at for at, tp in enumerate(_partitions(its))}))
-    return made
-
-
-def _members(its: Played) -> list[str]:
-    waits = {pause.member: pause.paused_ms for pause in its.summary.pauses}
-    worst = sorted(waits, key=lambda name: -waits[name])[:MOST_MEMBERS]
-    return [name for name in waits if name in worst]
-
-
-def _partitions(its: Played) -> list[TopicPartition]:
-    down = {each.partition: each.down_ms for each in its.summary.downtime}
-    worst = set(sorted(down, key=lambda tp: -down[tp])[:MOST_LANES])
-    return [tp for tp in down if tp in worst]
-
-
-def left_out(played: Sequence[Played]) -> bool:
-    """Whether there are more members or partitions than lanes."""
-    return any(len(its.summary.pauses) > MOST_MEMBERS or len(its.summary.downtime) > MOST_LANES for its in played)
-
-
-def bars(block: Block) -> Iterator[Bar]:
-    """All spans of a protocol that have a lane."""
-    line, group = block.its.timeline, block.rows[""]
-    for phase in line.group:
-        look = STABLE if phase.state in ("Stable", "Empty", "") else REBALANCING
-        label = f"{phase.state} {phase.generation}" if look == STABLE and phase.state else phase.state
-        yield Bar(group, phase.start_ms, phase.end_ms, look, label, f"group: {label or 'not there yet'}")
-    for (member, state), spans in groupby(line.spans, attrgetter("member", "state")):
-        if member in block.rows:
-            yield _doing(block.rows[member], list(spans), state)
-    yield from _holdings(block)
-
-
-def _doing(row: int, spans: Sequence[Span], state: MemberState) -> Bar:
-    """A member in one state, whatever generations pass meanwhile."""
-    start_ms, end_ms = spans[0].start_ms, spans[-1].end_ms
-    label = brief(end_ms - start_ms) if state is MemberState.PAUSED else str(state)
-    hover = f"{spans[0].member}: {state}, generation {spans[-1].generation}"
-    return Bar(row, start_ms, end_ms, state, "" if state is MemberState.CONSUMING else label, hover)
-
-
-def _holdings(block: Block) -> Iterator[Bar]:
-    before: dict[TopicPartition, str | None] = {}
-    for row in block.its.timeline.ownership:
-        if row.partition not in block.partitions:
-            continue
-        look = _held(row, before)
-        label = brief(row.end_ms - row.start_ms) if look == GAP else row.member or ""
-        hover = f"{row.partition}: {f'{row.member}, {row.hold}' if row.member else 'nobody'}"
-        yield Bar(block.partitions[row.partition], row.start_ms, row.end_ms, look, label, hover)
-
-
-def _held(row: Holding, before: dict[TopicPartition, str | None]) -> str:
-    """The look of a holding; a partition's first owner is not one that it moved to."""
-    match row.hold:
-        case Hold.NOBODY:
-            return GAP
-        case Hold.FROZEN:
-            return MemberState.FROZEN
-        case Hold.ZOMBIE:
-            return MemberState.ZOMBIE
-    return OWNED if before.setdefault(row.partition, row.member) == row.member else MOVED
 
 
 def lanes(
@@ -236,7 +128,8 @@ def _bars(fig: go.Figure, alike: Sequence[Bar], look: Look, window: tuple[int, i
         y=[bar.row for bar in alike],
         base=[start / 1000 for start, _ in cut],
         x=[(end - start) / 1000 for start, end in cut],
-        width=0.74,
+        width=[0.16 if bar.is_thin else 0.74 for bar in alike],
+        offset=[0.21 if bar.is_thin else -0.37 for bar in alike],
         marker={
             "color": look.fill,
             "line": {"color": look.line, "width": 1},

@@ -7,6 +7,7 @@ import streamlit as st
 
 from app import formats, sentences_protocol, state, state_protocol, widgets
 from app.charts import protocol as charts
+from app.charts import protocol_bars as lanes
 from app.charts.lanes import CLEAR
 from app.links_protocol import PROTOCOLS, Told
 from app.tables import protocol as tables
@@ -72,9 +73,9 @@ def picture(its: Told, played: Sequence[Played]) -> None:
     )
     widgets.note(formats.md(sentences_protocol.course(its.scenario.events)))
     st.markdown(f":small[{_legend(played, shown)}]", help=STATES)
-    if charts.left_out(played):
+    if lanes.left_out(played):
         widgets.note(
-            f"Of each protocol the {charts.MOST_MEMBERS} members and {charts.MOST_LANES} partitions that wait longest "
+            f"Of each protocol the {lanes.MOST_MEMBERS} members and {lanes.MOST_LANES} partitions that wait longest "
             "are drawn; the table has all."
         )
 
@@ -117,11 +118,11 @@ def _messages() -> None:
 def _legend(played: Sequence[Played], shown: tuple[int, int]) -> str:
     seen = {
         bar.look
-        for block in charts.blocks(played)
-        for bar in charts.bars(block)
+        for block in lanes.blocks(played)
+        for bar in lanes.bars(block)
         if bar.start_ms < shown[1] and bar.end_ms > shown[0]
     }
-    styles = {name: look for name, look in charts.looks(state.palette()).items() if name in seen - {charts.STABLE}}
+    styles = {name: look for name, look in charts.looks(state.palette()).items() if name in seen - {lanes.STABLE}}
     return widgets.swatches((_glyph(look), _ink(look), name) for name, look in styles.items())
 
 
