@@ -143,7 +143,7 @@ def side_by_side(played: Sequence[Played]) -> None:
         st.space("stretch")
         widgets.downloads("protocols", lambda: frame)
     st.dataframe(
-        frame.drop(columns=["settled"]),
+        frame,
         key="protocols",
         hide_index=True,
         row_height=widgets.ROW_PX,
