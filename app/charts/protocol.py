@@ -1,32 +1,26 @@
 """The protocol lab's picture: group, member and partition lanes of each protocol over one time axis."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
 import plotly.graph_objects as go
 
 from app.charts import base
 from app.charts.lanes import CLEAR
+from app.charts.protocol_bars import GAP, MOVED, OWNED, REBALANCING, STABLE, Bar, Block, bars, blocks
 from app.formats import brief
 from app.tables.protocol import NAMES, Played
 from app.theme import Palette
 from assignors.events import Event
-from assignors.model import TopicPartition
-from assignors.simulation.timeline import Hold, Holding, MemberState, Message
+from assignors.simulation.timeline import MemberState, Message
 
 ROW_PX = 18
-MOST_MEMBERS, MOST_LANES = 12, 16
-"""As many members, and partitions, are drawn of each protocol; beyond, those that wait longest."""
 MOST_ARROWS = 200
-REBALANCING = "rebalancing"
-STABLE = "stable"
-OWNED = MemberState.CONSUMING.value
-MOVED = "consumed by another than before"
-GAP = "nobody consumes it"
 MEASURED = (GAP, MemberState.PAUSED)
 LABEL_PX = 6.5
-LEAST_PLOT_PX = 420
+LEAST_PLOT_PX = 320
 """Labels are written where they would fit into a picture of this width."""
 
 
@@ -38,33 +32,6 @@ class Look:
     hatch: str
     ink: str
     line: str
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """A span in a lane; times in milliseconds."""
-
-    row: int
-    start_ms: int
-    end_ms: int
-    look: str
-    label: str
-    hover: str
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """One protocol's lanes: the row of its title, and of its group, members and partitions."""
-
-    its: Played
-    title: int
-    rows: Mapping[str, int]
-    partitions: Mapping[TopicPartition, int]
-
-    @property
-    def last(self) -> int:
-        """Its last row."""
-        return max([self.title + 1, *self.rows.values(), *self.partitions.values()])
 
 
 def looks(colours: Palette) -> dict[str, Look]:
@@ -86,69 +53,6 @@ def looks(colours: Palette) -> dict[str, Look]:
         MemberState.DOWN: Look(CLEAR, "-", colours.dim, colours.grid),
         MemberState.FAILED: Look(CLEAR, "|", colours.revoked_text, colours.revoked),
     }
-
-
-def blocks(played: Sequence[Played]) -> list[Block]:
-    """The lanes of all protocols, one below the other; row 0 is for what happens."""
-    made: list[Block] = []
-    for its in played:
-        title = made[-1].last + 1 if made else 1
-        names = ["", *_members(its)]
-        rows = {name: title + 1 + at for at, name in enumerate(names)}
-        below = title + 1 + len(names)
-        made.append(Block(its, title, rows, {tp: below + at for at, tp in enumerate(_partitions(its))}))
-    return made
-
-
-def _members(its: Played) -> list[str]:
-    waits = {pause.member: pause.paused_ms for pause in its.summary.pauses}
-    worst = sorted(waits, key=lambda name: -waits[name])[:MOST_MEMBERS]
-    return [name for name in waits if name in worst]
-
-
-def _partitions(its: Played) -> list[TopicPartition]:
-    down = {each.partition: each.down_ms for each in its.summary.downtime}
-    worst = set(sorted(down, key=lambda tp: -down[tp])[:MOST_LANES])
-    return [tp for tp in down if tp in worst]
-
-
-def bars(block: Block) -> Iterator[Bar]:
-    """All spans of a protocol that have a lane."""
-    line, group = block.its.timeline, block.rows[""]
-    for phase in line.group:
-        look = STABLE if phase.state in ("Stable", "Empty", "") else REBALANCING
-        label = f"{phase.state} {phase.generation}" if look == STABLE and phase.state else phase.state
-        yield Bar(group, phase.start_ms, phase.end_ms, look, label, f"group: {label or 'not there yet'}")
-    for span in line.spans:
-        if span.member in block.rows:
-            label = brief(span.end_ms - span.start_ms) if span.state is MemberState.PAUSED else str(span.state)
-            label = "" if span.state is MemberState.CONSUMING else label
-            hover = f"{span.member}: {span.state}, generation {span.generation}"
-            yield Bar(block.rows[span.member], span.start_ms, span.end_ms, span.state, label, hover)
-    yield from _holdings(block)
-
-
-def _holdings(block: Block) -> Iterator[Bar]:
-    before: dict[TopicPartition, str | None] = {}
-    for row in block.its.timeline.ownership:
-        if row.partition not in block.partitions:
-            continue
-        look = _held(row, before)
-        label = brief(row.end_ms - row.start_ms) if look == GAP else row.member or ""
-        hover = f"{row.partition}: {f'{row.member}, {row.hold}' if row.member else 'nobody'}"
-        yield Bar(block.partitions[row.partition], row.start_ms, row.end_ms, look, label, hover)
-
-
-def _held(row: Holding, before: dict[TopicPartition, str | None]) -> str:
-    """The look of a holding; a partition's first owner is not one that it moved to."""
-    match row.hold:
-        case Hold.NOBODY:
-            return GAP
-        case Hold.FROZEN:
-            return MemberState.FROZEN
-        case Hold.ZOMBIE:
-            return MemberState.ZOMBIE
-    return OWNED if before.setdefault(row.partition, row.member) == row.member else MOVED
 
 
 def lanes(
@@ -209,8 +113,8 @@ def _draw(fig: go.Figure, spans: Iterable[Bar], window: tuple[int, int], colours
     for name, look in looks(colours).items():
         if alike := [bar for bar in seen if bar.look == name]:
             _bars(fig, alike, look, window)
-            _inside(fig, [bar for bar in alike if bar.label and _fits(bar, window)], look, window)
-    _beside(fig, [bar for bar in seen if bar.look in MEASURED and not _fits(bar, window)], window, colours)
+            _inside(fig, [bar for bar in alike if bar.label and _fits(bar, window)], look, window, colours)
+    _beside(fig, [bar for bar in seen if bar.look in MEASURED], window, colours)
 
 
 def _bars(fig: go.Figure, alike: Sequence[Bar], look: Look, window: tuple[int, int]) -> None:
@@ -224,11 +128,12 @@ def _bars(fig: go.Figure, alike: Sequence[Bar], look: Look, window: tuple[int, i
         y=[bar.row for bar in alike],
         base=[start / 1000 for start, _ in cut],
         x=[(end - start) / 1000 for start, end in cut],
-        width=0.74,
+        width=[0.16 if bar.is_thin else 0.74 for bar in alike],
+        offset=[0.21 if bar.is_thin else -0.37 for bar in alike],
         marker={
             "color": look.fill,
             "line": {"color": look.line, "width": 1},
-            "pattern": {"shape": look.hatch, "size": 5, "solidity": 0.25, "fgcolor": look.ink},
+            "pattern": {"shape": look.hatch, "size": 6, "solidity": 0.15, "bgcolor": look.fill, "fgcolor": look.ink},
         },
         customdata=said,
         hovertemplate="%{customdata}<extra></extra>",
@@ -244,35 +149,51 @@ def _fits(bar: Bar, window: tuple[int, int]) -> bool:
     return (end - start) / (window[1] - window[0]) * LEAST_PLOT_PX >= len(bar.label) * LABEL_PX
 
 
-def _inside(fig: go.Figure, fitting: Sequence[Bar], look: Look, window: tuple[int, int]) -> None:
-    _write(fig, [(sum(_cut(bar, window)) / 2, bar.row, bar.label) for bar in fitting], "middle center", look.ink)
-
-
-def _beside(fig: go.Figure, narrow: Sequence[Bar], window: tuple[int, int], colours: Palette) -> None:
-    """The longest of each lane's pauses that are too narrow for their label, beside it."""
-    longest: dict[int, Bar] = {}
-    for bar in narrow:
-        before = longest.get(bar.row)
-        if before is None or bar.end_ms - bar.start_ms > before.end_ms - before.start_ms:
-            longest[bar.row] = bar
-    late = (window[0] + 3 * window[1]) / 4
-    right = [(bar.end_ms, bar.row, bar.label) for bar in longest.values() if bar.end_ms <= late]
-    left = [(bar.start_ms, bar.row, bar.label) for bar in longest.values() if bar.end_ms > late]
-    _write(fig, right, "middle right", colours.revoked_text)
-    _write(fig, left, "middle left", colours.revoked_text)
-
-
-def _write(fig: go.Figure, labels: Sequence[tuple[float, int, str]], where: str, ink: str) -> None:
-    if labels:
+def _inside(fig: go.Figure, fitting: Sequence[Bar], look: Look, window: tuple[int, int], colours: Palette) -> None:
+    middles = [sum(_cut(bar, window)) / 2000 for bar in fitting]
+    if look.hatch:  # nobody can read on a hatch
+        notes = [_note(at, bar, "center", colours.text, colours) for at, bar in zip(middles, fitting, strict=True)]
+        fig.update_layout(annotations=[*fig.layout.annotations, *notes])
+    elif fitting:
         fig.add_scatter(
-            x=[at_ms / 1000 for at_ms, _, _ in labels],
-            y=[row for _, row, _ in labels],
+            x=middles,
+            y=[bar.row for bar in fitting],
             mode="text",
-            text=[label for _, _, label in labels],
-            textposition=where,
-            textfont={"size": 11, "color": ink},
+            text=[bar.label for bar in fitting],
+            textfont={"size": 11, "color": look.ink},
             hoverinfo="skip",
         )
+
+
+def _beside(fig: go.Figure, measured: Sequence[Bar], window: tuple[int, int], colours: Palette) -> None:
+    """The longest pause of each lane, where it is too narrow for its label."""
+    longest: dict[int, Bar] = {}
+    for bar in sorted(measured, key=lambda bar: bar.end_ms - bar.start_ms):
+        longest[bar.row] = bar
+    late_ms = (window[0] + 3 * window[1]) / 4
+    notes = [
+        _note(bar.start_ms / 1000, bar, "right", colours.revoked_text, colours)
+        if bar.end_ms > late_ms
+        else _note(bar.end_ms / 1000, bar, "left", colours.revoked_text, colours)
+        for bar in longest.values()
+        if not _fits(bar, window)
+    ]
+    fig.update_layout(annotations=[*fig.layout.annotations, *notes])
+
+
+def _note(at_s: float, bar: Bar, anchor: str, ink: str, colours: Palette) -> dict[str, Any]:
+    """A label that is readable on whatever it stands on."""
+    return {
+        "x": at_s,
+        "y": bar.row,
+        "xanchor": anchor,
+        "xshift": {"left": 2, "right": -2}.get(anchor, 0),
+        "text": bar.label,
+        "showarrow": False,
+        "font": {"size": 10, "color": ink},
+        "bgcolor": colours.background,
+        "borderpad": 0,
+    }
 
 
 def _titles(fig: go.Figure, made: Sequence[Block], colours: Palette) -> None:
@@ -286,6 +207,7 @@ def _titles(fig: go.Figure, made: Sequence[Block], colours: Palette) -> None:
             text=f"<b>{name[0].upper() + name[1:]}</b> ({block.its.summary.assignor})",
             showarrow=False,
             font={"size": 13, "color": colours.text},
+            bgcolor=colours.background,
         )
 
 

@@ -39,7 +39,6 @@ def summary(played: Sequence[Played]) -> pd.DataFrame:
                 "paused_sum_ms": its.summary.paused_ms,
                 "down_max_ms": max((down.down_ms for down in its.summary.downtime), default=0),
                 "down_sum_ms": its.summary.down_ms,
-                "settled": its.timeline.unsettled is None,
             }
             for its in played
         ]

@@ -189,3 +189,31 @@ def test_protocols_of_which_the_same_is_true_are_named_together():
     assert sentences_protocol.headline(list(found.values())) == (
         "Eager, cooperative and KIP-848 stop 2 partitions for up to 5.0 s"
     )
+
+
+def sent(page, text):
+    uploader = page.get("file_uploader")[0]
+    return uploader.set_value(("mine.yaml", text.encode(), "application/yaml")).run()
+
+
+def test_a_file_sent_in_is_played(open_page):
+    own = replace(BY_NAME["crash"], name="mine", events=(Event(5_000, Leave("c3")),))
+    page = sent(open_page("protocol"), dump(own))
+    assert not page.exception
+    assert page.selectbox(key="protocol_story").value == "own"
+    assert links.unpack(asked(page)["scenario"]) == own
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("assignor: hope\n", "was not taken"),
+        (dump(replace(BY_NAME["join"], events=(GROWS,))), "up to 201 partitions; a page plays 200"),
+    ],
+    ids=["no scenario", "too large"],
+)
+def test_a_file_that_cannot_be_played_changes_nothing(open_page, text, why):
+    page = sent(open_page("protocol"), text)
+    assert not page.exception
+    assert why in said(page).replace("\\", "")
+    assert title(page) == JOIN

@@ -82,7 +82,7 @@ def test_protocol_lab(open_page: Open, viewport: ViewportSize) -> None:
     expect(page.get_by_role("figure", name=alt)).to_be_attached()
     expect(page.locator('[data-testid="stDataFrame"]')).to_have_count(2)
     no_sideways_scroll(page)
-    page.get_by_role("slider", name="session.timeout.ms", exact=True).focus()
+    page.locator(".st-key-protocol_session").get_by_role("slider").focus()
     page.keyboard.press("ArrowRight")
     expect(page).to_have_url(re.compile(r"session=46000"))
 

@@ -7,6 +7,7 @@ import streamlit as st
 
 from app import formats, sentences_protocol, state, state_protocol, widgets
 from app.charts import protocol as charts
+from app.charts import protocol_bars as lanes
 from app.charts.lanes import CLEAR
 from app.links_protocol import PROTOCOLS, Told
 from app.tables import protocol as tables
@@ -16,6 +17,18 @@ from assignors.protocols import RebalanceProtocol
 BEFORE_MS = 2_000
 """How much of the time before the first event is shown at first."""
 GLYPHS = {"": "■", ".": "░", "/": "▨", "x": "▩", "+": "▦", "\\": "▧", "-": "▤", "|": "▥"}
+
+
+STATES = """
+- joining: waits for its place in the group, and has nothing to lose
+- rejoining: consumes what it keeps while the group rebalances
+- paused: gave up what it had, and waits for the end of the rebalance
+- idle: has its place, and no partition
+- stalled: does not poll; its heartbeats go on
+- frozen: the whole process stands still
+- zombie: consumes what is no longer its own
+- down, failed: closed or dead; died of an error that Kafka's consumer throws
+"""
 
 
 def problems(found: Mapping[RebalanceProtocol, Played | str]) -> None:
@@ -59,7 +72,12 @@ def picture(its: Told, played: Sequence[Played]) -> None:
         fig, theme=None, config=widgets.PLOTLY, key="protocol_lanes", alt=sentences_protocol.picture(played)
     )
     widgets.note(formats.md(sentences_protocol.course(its.scenario.events)))
-    st.markdown(f":small[{_legend(played, shown)}]")
+    st.markdown(f":small[{_legend(played, shown)}]", help=STATES)
+    if lanes.left_out(played):
+        widgets.note(
+            f"Of each protocol the {lanes.MOST_MEMBERS} members and {lanes.MOST_LANES} partitions that wait longest "
+            "are drawn; the table has all."
+        )
 
 
 def _look(its: Told, played: Sequence[Played], shown: tuple[int, int]) -> None:
@@ -100,11 +118,11 @@ def _messages() -> None:
 def _legend(played: Sequence[Played], shown: tuple[int, int]) -> str:
     seen = {
         bar.look
-        for block in charts.blocks(played)
-        for bar in charts.bars(block)
+        for block in lanes.blocks(played)
+        for bar in lanes.bars(block)
         if bar.start_ms < shown[1] and bar.end_ms > shown[0]
     }
-    styles = {name: look for name, look in charts.looks(state.palette()).items() if name in seen - {charts.STABLE}}
+    styles = {name: look for name, look in charts.looks(state.palette()).items() if name in seen - {lanes.STABLE}}
     return widgets.swatches((_glyph(look), _ink(look), name) for name, look in styles.items())
 
 
@@ -125,7 +143,7 @@ def side_by_side(played: Sequence[Played]) -> None:
         st.space("stretch")
         widgets.downloads("protocols", lambda: frame)
     st.dataframe(
-        frame.drop(columns=["settled"]),
+        frame,
         key="protocols",
         hide_index=True,
         row_height=widgets.ROW_PX,
