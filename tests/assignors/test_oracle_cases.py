@@ -107,6 +107,7 @@ def test_one_number_is_looked_at_again_and_each_oracle_closes_with_one_line() ->
         "generations: 1 cases, 0 differ",
         "java maps: 1 cases, 0 differ",
         "classic coordinator: 1 cases, 0 differ",
+        "consumer coordinator: 1 cases, 0 differ",
         "records: 60 cases, 0 differ",
     ]
 

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,7 +63,8 @@ def own(tmp_path: Path) -> Iterator[Callable[[str], Owner]]:
     yield start
     for owner in owners:
         for left in owner.ours():
-            left.kill()
+            with suppress(psutil.NoSuchProcess):  # the supervisor ends its brokers as soon as its owner is gone
+                left.kill()
         owner.process.wait(30)
         assert owner.process.stdout is not None
         owner.process.stdout.close()
