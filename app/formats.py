@@ -5,6 +5,7 @@ from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 DASH = "–"
+MOST_SHOWN_LETTERS = 40
 _UNITS = ((86_400, "day"), (3_600, "h"), (60, "min"), (1, "s"))
 
 
@@ -53,6 +54,11 @@ def brief(ms: int) -> str:
     if ms < 1_000:
         return f"{ms} ms"
     return f"{ms / 1000:.1f} s" if ms < 119_950 else duration(ms / 1000)
+
+
+def cut(text: str) -> str:
+    """A text of a stranger, short enough for a sentence."""
+    return text if len(text) <= MOST_SHOWN_LETTERS else f"{text[: MOST_SHOWN_LETTERS - 1]}…"
 
 
 def _unit(n: int, unit: str) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from app.formats import plural
+from app.formats import cut, plural
 from assignors.simulation.delivery import (
     STORIES,
     Failure,
@@ -145,8 +145,7 @@ def _read(field: _Field, text: str) -> Any:
     try:
         return field.read(text)
     except ValueError:
-        shown = text if len(text) <= 40 else f"{text[:39]}…"
-        raise LabError(f"{PARAMETERS[field.name]} is {shown!r}. Use {field.wanted}.") from None
+        raise LabError(f"{PARAMETERS[field.name]} is {cut(text)!r}. Use {field.wanted}.") from None
 
 
 def check(lab: Lab, failure: Failure) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from app import links
-from app.formats import plural
+from app.formats import cut, plural
 from assignors.events import AddPartitions, CreateTopic, Join, Scenario
 from assignors.model import AssignorError
 from assignors.protocols import RebalanceProtocol
@@ -98,24 +98,20 @@ def _begun(parameters: Mapping[str, str]) -> tuple[str | None, Scenario]:
             raise LinkError(str(error)) from None
     name = parameters.get("story", STORIES[0].name)
     if name not in BY_NAME:
-        raise LinkError(f"There is no story {_short(name)!r}. There are {', '.join(BY_NAME)}.")
+        raise LinkError(f"There is no story {cut(name)!r}. There are {', '.join(BY_NAME)}.")
     return name, BY_NAME[name].scenario
 
 
 def _number(name: str, text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) <= MOST_NUMBER_LETTERS):
-        raise LinkError(f"{name} is {_short(text)!r}. Use a whole number of milliseconds.")
+        raise LinkError(f"{name} is {cut(text)!r}. Use a whole number of milliseconds.")
     return int(text)
 
 
 def _messages(text: str | None) -> RebalanceProtocol | None:
     if text is not None and text not in PROTOCOLS:
-        raise LinkError(f"messages is {_short(text)!r}. Use one of {', '.join(PROTOCOLS)}.")
+        raise LinkError(f"messages is {cut(text)!r}. Use one of {', '.join(PROTOCOLS)}.")
     return None if text is None else RebalanceProtocol(text)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 40 else f"{text[:39]}…"
 
 
 def encode(told: Told) -> dict[str, str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from app.formats import cut
 from assignors.simulation.watermark import STORIES, Story
 from assignors.simulation.watermark.model import (
     Action,
@@ -66,7 +67,7 @@ def decode(parameters: Mapping[str, str]) -> Story:
     """The story with its changes; the first one where nothing is said. Raises WatermarkError."""
     name = parameters.get("story", STORIES[0].name)
     if name not in BY_NAME:
-        raise WatermarkError(f"There is no story {_short(name)!r}. There are {', '.join(BY_NAME)}.")
+        raise WatermarkError(f"There is no story {cut(name)!r}. There are {', '.join(BY_NAME)}.")
     told = BY_NAME[name]
     changes = {field.name: field.read(key, parameters[key]) for key, field in _SETTINGS.items() if key in parameters}
     settings = replace(told.settings, **changes)
@@ -89,7 +90,7 @@ def _action(text: str) -> Action:
             return make(found["rest"])
     except ValueError:
         pass
-    raise WatermarkError(f"{_short(text)!r} is no action. Actions are written like p:m0, f:B, w:500, c:A, s:A.")
+    raise WatermarkError(f"{cut(text)!r} is no action. Actions are written like p:m0, f:B, w:500, c:A, s:A.")
 
 
 def _wait(text: str) -> Wait:
@@ -136,7 +137,7 @@ class _Field:
 
     def read(self, parameter: str, text: str) -> Any:
         if text not in self.values:
-            raise WatermarkError(f"{parameter} is {_short(text)!r}. Use one of {', '.join(self.values)}.")
+            raise WatermarkError(f"{parameter} is {cut(text)!r}. Use one of {', '.join(self.values)}.")
         return self.values[text]
 
 
@@ -154,11 +155,7 @@ _SETTINGS = {
 }
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= 40 else f"{text[:39]}…"
-
-
 def rules(settings: Settings) -> str:
     """How followers truncate and leaders are elected, in few words."""
-    cut = "by leader epoch" if settings.truncation is Truncation.LEADER_EPOCH else "by high watermark"
-    return f"{cut}, unclean" if settings.unclean_leader_election else cut
+    how = "by leader epoch" if settings.truncation is Truncation.LEADER_EPOCH else "by high watermark"
+    return f"{how}, unclean" if settings.unclean_leader_election else how

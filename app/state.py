@@ -63,6 +63,17 @@ def zone() -> tzinfo:
     return formats.zone(st.context.timezone)
 
 
+def refuse(lab: str, why: str) -> None:
+    """Remember why a change in a lab was refused, for `refused`."""
+    st.session_state[f"_{lab}_refused"] = why
+
+
+def refused(lab: str) -> str | None:
+    """Why the last change in a lab was refused; said once."""
+    why: str | None = st.session_state.pop(f"_{lab}_refused", None)
+    return why
+
+
 def palette() -> theme.Palette:
     """The colours of the theme in use."""
     return theme.DARK if st.context.theme.type == "dark" else theme.LIGHT

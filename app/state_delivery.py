@@ -10,7 +10,7 @@ from app.links_delivery import PARAMETERS, check, decode, encode
 from assignors.simulation.delivery import Failure, FailureKind, Lab, LabError, Strategy, first_life, under, worst
 from assignors.simulation.delivery.formulae import Outcome
 
-_REFUSED = "_delivery_refused"
+LAB = "delivery"
 OUTSIDERS = (FailureKind.OUTSIDER_REFUSED, FailureKind.OUTSIDER_ACCEPTED)
 
 
@@ -26,7 +26,7 @@ def show(lab: Lab, failure: Failure) -> None:
     try:
         check(lab, failure)
     except LabError as error:
-        st.session_state[_REFUSED] = str(error)
+        state.refuse(LAB, str(error))
         return
     said = encode(lab, failure)
     for name in PARAMETERS.values():
@@ -39,7 +39,7 @@ def change(field: str, text: str) -> None:
     try:
         parsed = decode({**encode(lab, replace(failure, step=0)), PARAMETERS[field]: text})
     except LabError as error:
-        st.session_state[_REFUSED] = str(error)
+        state.refuse(LAB, str(error))
         return
     show(parsed[0], replace(parsed[1], step=failure.step))
 
@@ -47,12 +47,6 @@ def change(field: str, text: str) -> None:
 def switch(strategy: Strategy) -> None:
     """Another strategy, and the failure at the same moment."""
     show(*under(*chosen(), strategy))
-
-
-def refused() -> str | None:
-    """Why the last change was refused; said once."""
-    told: str | None = st.session_state.pop(_REFUSED, None)
-    return told
 
 
 def _possible(lab: Lab, failure: Failure) -> Failure:

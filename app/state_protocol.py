@@ -17,7 +17,7 @@ from assignors.simulation.settings import read
 from assignors.simulation.summary import summarize
 from assignors.simulation.world import play
 
-_REFUSED = "_protocol_refused"
+LAB = "protocol"
 
 
 def told() -> Told:
@@ -55,12 +55,6 @@ def show_messages(protocol: RebalanceProtocol | None) -> None:
     _write(replace(told(), messages=protocol))
 
 
-def refused() -> str | None:
-    """Why the last change was refused; said once."""
-    why: str | None = st.session_state.pop(_REFUSED, None)
-    return why
-
-
 def as_file(its: Told) -> bytes:
     """The scenario as YAML."""
     return dump(its.scenario).encode()
@@ -71,7 +65,7 @@ def _try(its: Told) -> None:
         check(its.scenario)
         _write(its)
     except LinkError as error:
-        st.session_state[_REFUSED] = str(error)
+        state.refuse(LAB, str(error))
 
 
 def _write(its: Told) -> None:

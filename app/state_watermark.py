@@ -4,15 +4,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import streamlit as st
-
 from app import state
 from app.links_watermark import BY_NAME, MOST_ACTIONS, PARAMETERS, decode, encode
 from assignors.simulation.watermark import Story, begin, play_on, step
 from assignors.simulation.watermark.model import Action, WatermarkError
 
+LAB = "watermark"
 STEP = "step"
-_REFUSED = "_watermark_refused"
 
 
 def told() -> Story:
@@ -46,15 +44,9 @@ def add(at: int, action: Action) -> None:
             raise WatermarkError(f"A story has at most {MOST_ACTIONS} actions.")
         step(steps[-1].state, action)
     except WatermarkError as error:
-        st.session_state[_REFUSED] = str(error)
+        state.refuse(LAB, str(error))
         return
     _write(replace(its, actions=(*its.actions[:at], action)), at + 1)
-
-
-def refused() -> str | None:
-    """Why the last action was refused; said once."""
-    why: str | None = st.session_state.pop(_REFUSED, None)
-    return why
 
 
 def _write(its: Story, at: int | None = None) -> None:

@@ -168,6 +168,14 @@ def titled(title: str, legend: str = "") -> None:
             st.markdown(f":small[{legend}]", width="content")
 
 
+def titled_table(title: str, legend: str, name: str, frame: pd.DataFrame) -> None:
+    """A table's title with its legend, and the downloads of all of it at the other end."""
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        titled(title, legend)
+        st.space("stretch")
+        downloads(name, lambda: frame)
+
+
 def swatches(entries: Iterable[tuple[str, str, str]]) -> str:
     """Legend entries (glyph, colour, word) whose glyphs have the colour of the marks."""
     return "\u2003".join(f':color[{glyph}]{{foreground="{colour}"}} :gray[{word}]' for glyph, colour, word in entries)

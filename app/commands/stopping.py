@@ -6,8 +6,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 from app.commands.output import note
-
-STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+from app.hurry import STOP_SIGNALS
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """The broker's side of a run: the coordinator, its log, its failure and return, and a look at the group."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
 from functools import partial
@@ -38,7 +39,7 @@ class Coordinator(Protocol):
         """Do what is asked."""
 
 
-class Server:
+class Server(ABC):
     """One coordinator at a time; what it has persisted survives it. Subclasses have one of their protocol."""
 
     def __init__(self, around: Surroundings, clients: Mapping[str, Process]) -> None:
@@ -56,22 +57,23 @@ class Server:
 
     # What a protocol has
 
+    @abstractmethod
     def make(self, kernel: Kernel, log: "Log") -> Coordinator:
         """A coordinator with all that is persisted."""
-        raise NotImplementedError
 
+    @abstractmethod
     def seen(self) -> Seen | None:
         """The group as the coordinator has it; None while there is none."""
-        raise NotImplementedError
 
+    @abstractmethod
     def parts(self) -> dict[str, Sequence[TopicPartition]]:
         """Who has what in the present generation, by member id."""
-        raise NotImplementedError
 
+    @abstractmethod
     def while_loading(self, request: Any) -> Any:
         """What a loading coordinator replies."""
-        raise NotImplementedError
 
+    @abstractmethod
     def topics_changed(self) -> None:
         """The broker knows other topics now."""
 

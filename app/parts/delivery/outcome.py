@@ -53,10 +53,7 @@ def _legend(entries: Iterable[tuple[str, str, Style]]) -> str:
 def records(lab: Lab, ledger: Ledger) -> None:
     """The ledger as a table."""
     frame = tables.records(lab, ledger)
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        widgets.titled("Record by record")
-        st.space("stretch")
-        widgets.downloads("ledger", lambda: frame)
+    widgets.titled_table("Record by record", "", "ledger", frame)
     c = st.column_config
     st.dataframe(
         frame,
@@ -78,10 +75,7 @@ def records(lab: Lab, ledger: Ledger) -> None:
 def strategies(ledgers: Mapping[Strategy, Ledger], worst: Mapping[Strategy, Outcome], own: Strategy) -> None:
     """All strategies under this failure, side by side."""
     frame = tables.strategies(ledgers, worst)
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        widgets.titled("All strategies under this failure", ":gray[▸ the one above]")
-        st.space("stretch")
-        widgets.downloads("strategies", lambda: frame)
+    widgets.titled_table("All strategies under this failure", ":gray[▸ the one above]", "strategies", frame)
     names = [tables.SHORT[Strategy(name)] for name in frame["strategy"]]
     shown = frame.assign(
         short=[

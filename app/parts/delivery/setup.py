@@ -7,9 +7,10 @@ from typing import TypeVar
 
 import streamlit as st
 
-from app import formats, links_delivery, sentences_delivery, state_delivery, widgets
+from app import formats, links_delivery, sentences_delivery, state, state_delivery, widgets
 from app.links_delivery import joined
 from app.parts.stepper import stepper
+from app.parts.story import choose, shows
 from assignors.simulation.delivery import (
     STORIES,
     Failure,
@@ -34,19 +35,15 @@ def story(lab: Lab, failure: Failure) -> None:
     """Choose a story, and what it shows; what is set up by hand is your own."""
     titles = {its.name: its.title for its in STORIES}
     now = next((its for its in STORIES if (its.lab, its.failure) == (lab, failure)), None)
-    st.session_state["delivery_story"] = now.name if now else OWN
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.selectbox(
-            "Story",
+        choose(
+            "delivery_story",
+            now.name if now else OWN,
             [*titles, *([] if now else [OWN])],
-            key="delivery_story",
-            format_func=lambda name: titles.get(name, "Your own story"),
-            on_change=_tell,
-            label_visibility="collapsed",
-            width=400,
+            lambda name: titles.get(name, "Your own story"),
+            _tell,
         )
-        shows = now.shows if now else "Change anything below; the address holds all of it."
-        st.markdown(f":small[:gray[{formats.md(shows)}]]", width="stretch")
+        shows(now.shows if now else "Change anything below; the address holds all of it.")
 
 
 def _tell() -> None:
@@ -80,7 +77,7 @@ def controls(lab: Lab, failure: Failure) -> None:
     _by_failure(lab, failure)
     with st.expander("Log, interceptor, deserializer", icon=":material/tune:"):
         _log(lab)
-    if (told := state_delivery.refused()) is not None:
+    if (told := state.refused(state_delivery.LAB)) is not None:
         widgets.line(":red", "error", "Not changed", formats.md(told))
 
 

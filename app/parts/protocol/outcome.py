@@ -138,10 +138,7 @@ def _ink(look: charts.Look) -> str:
 def side_by_side(played: Sequence[Played]) -> None:
     """A row per protocol."""
     frame = tables.summary(played)
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        widgets.titled("Side by side", ":gray[ms]")
-        st.space("stretch")
-        widgets.downloads("protocols", lambda: frame)
+    widgets.titled_table("Side by side", ":gray[ms]", "protocols", frame)
     st.dataframe(
         frame,
         key="protocols",
@@ -180,10 +177,7 @@ def _column(name: str) -> Any:
 def waits(played: Sequence[Played]) -> None:
     """A row per member and partition."""
     frame = tables.waits(played)
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        widgets.titled("Each member and partition", ":gray[ms]")
-        st.space("stretch")
-        widgets.downloads("waits", lambda: frame)
+    widgets.titled_table("Each member and partition", ":gray[ms]", "waits", frame)
     st.dataframe(
         frame,
         key="waits",

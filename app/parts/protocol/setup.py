@@ -4,9 +4,10 @@ from collections.abc import Iterable
 
 import streamlit as st
 
-from app import formats, state_protocol, widgets
+from app import formats, state, state_protocol, widgets
 from app.links_protocol import ASSUMED, BY_NAME, KAFKA, Slider, Told, value_of
 from app.parts import upload
+from app.parts.story import choose, shows
 from assignors.simulation.stories import STORIES
 
 _OWN, _UPLOAD = "own", "protocol_file"
@@ -14,21 +15,18 @@ _OWN, _UPLOAD = "own", "protocol_file"
 
 def story(its: Told) -> None:
     """Choose a story, and what it shows; what was uploaded is your own."""
-    st.session_state["protocol_story"] = its.story or _OWN
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.selectbox(
-            "Story",
+        choose(
+            "protocol_story",
+            its.story or _OWN,
             [*BY_NAME, *([] if its.story else [_OWN])],
-            key="protocol_story",
-            format_func=lambda name: BY_NAME[name].scenario.name if name in BY_NAME else its.begun.name,
-            on_change=_tell,
-            label_visibility="collapsed",
-            width=400,
+            lambda name: BY_NAME[name].scenario.name if name in BY_NAME else its.begun.name,
+            _tell,
         )
-        st.markdown(f":small[:gray[{formats.md(its.begun.description)}]]", width="stretch")
+        shows(its.begun.description)
         _take_along(its)
     upload.problems(_UPLOAD)
-    if (why := state_protocol.refused()) is not None:
+    if (why := state.refused(state_protocol.LAB)) is not None:
         widgets.line(":red", "error", "Not changed", formats.md(why))
 
 

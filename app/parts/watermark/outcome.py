@@ -85,10 +85,7 @@ def producers(now: State) -> None:
 def all_steps(steps: Sequence[Step], at: int) -> None:
     """The whole story as a table."""
     frame = tables.steps_frame(steps)
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        widgets.titled("All steps", ":gray[▸ the one above]")
-        st.space("stretch")
-        widgets.downloads("steps", lambda: frame)
+    widgets.titled_table("All steps", ":gray[▸ the one above]", "steps", frame)
     ends = [name for name in map(str, frame) if name.endswith("HW/LEO")]
     shown = frame.assign(number=[f"{'▸ ' if step == at else ''}{step}" for step in frame["step"]])
     c = st.column_config

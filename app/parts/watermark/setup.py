@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
-from app import formats, state_watermark, widgets
+from app import formats, state, state_watermark, widgets
 from app.links_watermark import MOST_WAIT_MS, encode
+from app.parts.story import choose, shows
 from assignors.simulation.watermark import STORIES, Story
 from assignors.simulation.watermark.model import (
     Action,
@@ -21,23 +22,19 @@ from assignors.simulation.watermark.model import (
     Wait,
 )
 
+_STORY = "watermark_story"
+
 
 def story(told: Story) -> None:
     """Choose a story, and what it shows."""
     titles = {its.name: its.title for its in STORIES}
-    st.session_state["watermark_story"] = told.name
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.selectbox(
-            "Story",
-            list(titles),
-            key="watermark_story",
-            format_func=lambda name: titles[name],
-            on_change=lambda: state_watermark.tell(st.session_state["watermark_story"]),
-            label_visibility="collapsed",
-            width=400,
-        )
-        changed = " :orange-badge[changed]" if len(encode(told)) > 1 else ""
-        st.markdown(f":small[:gray[{formats.md(told.shows)}]]{changed}", width="stretch")
+        choose(_STORY, told.name, list(titles), titles.__getitem__, _tell)
+        shows(told.shows, " :orange-badge[changed]" if len(encode(told)) > 1 else "")
+
+
+def _tell() -> None:
+    state_watermark.tell(st.session_state[_STORY])
 
 
 def rules(told: Story) -> None:
@@ -130,7 +127,7 @@ def then(at: int, now: State, left_out: int) -> None:
     if left_out:
         follow = "step that follows" if left_out == 1 else f"{left_out} steps that follow"
         widgets.note(f"It takes the place of the {follow}.")
-    if (why := state_watermark.refused()) is not None:
+    if (why := state.refused(state_watermark.LAB)) is not None:
         widgets.line(":red", "error", "That cannot happen", formats.md(why))
 
 

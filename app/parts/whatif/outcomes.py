@@ -32,11 +32,8 @@ def side_by_side(found: Sequence[Outcome], its: Draft) -> None:
     """All assignors in one table, and under it who cannot plan and what is not known."""
     names = member_names(drafts.everybody(its.scenario))
     frame = tables.compare(found, dict(zip(names, lane_names(list(names.values()), HOTTEST_CHARS), strict=True)))
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        own = formats.code(its.scenario.assignor)
-        widgets.titled("Assignors side by side", f":gray[{own} is the group's own]")
-        st.space("stretch")
-        widgets.downloads("assignors", lambda: frame)
+    own = formats.code(its.scenario.assignor)
+    widgets.titled_table("Assignors side by side", f":gray[{own} is the group's own]", "assignors", frame)
     columns = _columns(frame)
     st.dataframe(
         frame[columns],

@@ -4,6 +4,7 @@ The application polls, processes what it got, and polls again. With `simulated.p
 Kafka's consumer sees replies and calls listeners inside poll alone; only its heartbeat thread works beside that.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -29,7 +30,7 @@ class Surroundings:
     new_id: Callable[[str], str]
 
 
-class Process:
+class Process(ABC):
     """From its start to its end; a restart is another one. Subclasses speak a protocol."""
 
     def __init__(self, around: Surroundings, member: Member) -> None:
@@ -52,39 +53,39 @@ class Process:
 
     # What a protocol does
 
+    @abstractmethod
     def start(self) -> None:
         """Begin to live."""
-        raise NotImplementedError
 
+    @abstractmethod
     def poll(self) -> None:
         """The application is in poll: do what is due."""
-        raise NotImplementedError
 
+    @abstractmethod
     def poll_timed_out(self) -> None:
         """The application has not polled for max.poll.interval.ms."""
-        raise NotImplementedError
 
+    @abstractmethod
     def lost_coordinator(self) -> None:
         """The connection to the coordinator is gone."""
-        raise NotImplementedError
 
+    @abstractmethod
     def found_coordinator(self) -> None:
         """The coordinator is known again."""
-        raise NotImplementedError
 
+    @abstractmethod
     def say_goodbye(self) -> None:
         """The consumer closes: call listeners, leave the group as the protocol has it."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def is_settled(self) -> bool:
         """Whether it has its place and nothing is under way."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def doing(self) -> tuple[MemberState, int]:
         """What it is doing in the group, and its generation."""
-        raise NotImplementedError
 
     # Time
 
@@ -272,9 +273,9 @@ class Process:
         self.note_hold()
         self.around.recorder.state(self.name, state, -1)
 
+    @abstractmethod
     def subscribe(self, topics: tuple[str, ...]) -> None:
         """Its subscription becomes these topics; it learns all about them at once."""
-        raise NotImplementedError
 
     # Topics
 
