@@ -10,7 +10,7 @@ import streamlit as st
 from app import formats, links_delivery, sentences_delivery, state, state_delivery, widgets
 from app.links_delivery import joined
 from app.parts.stepper import stepper
-from app.parts.story import choose, plays, shows
+from app.parts.story import choose, shows
 from assignors.simulation.checklist import Page
 from assignors.simulation.delivery import (
     STORIES,
@@ -44,9 +44,8 @@ def story(lab: Lab, failure: Failure) -> None:
             lambda name: titles.get(name, "Your own story"),
             _tell,
         )
-        shows(now.shows if now else "Change anything below; the address holds all of it.")
-    if now:
-        plays(Page.DELIVERY, now.name)
+        text = now.shows if now else "Change anything below; the address holds all of it."
+        shows(text, Page.DELIVERY, now.name if now else None)
 
 
 def _tell() -> None:
