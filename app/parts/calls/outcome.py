@@ -42,7 +42,7 @@ def one(turns: Sequence[Turn], at: int) -> None:
         st.markdown(f":small[{formats.md(meaning)}]")
     changes = tables.changed(turns, at)
     if not changes:
-        widgets.note("Nothing else has changed.")
+        widgets.note("The state is as it was.")
     for name, (before, after) in changes.items():
         was = f" :gray[was {formats.md(before)}]" if before else ""
         st.markdown(f":small[:gray[{name}:] {formats.md(after or tables.NONE)}{was}]")

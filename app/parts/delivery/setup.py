@@ -9,6 +9,7 @@ import streamlit as st
 
 from app import formats, links_delivery, sentences_delivery, state, state_delivery, widgets
 from app.links_delivery import joined
+from app.parts import upload
 from app.parts.stepper import stepper
 from app.parts.story import choose, shows
 from assignors.simulation.checklist import Page
@@ -24,7 +25,7 @@ from assignors.simulation.delivery import (
 )
 from assignors.simulation.delivery.model import AUTO_COMMITTING
 
-OWN = "own"
+OWN, _UPLOAD = "own", "delivery_file"
 _EVERY = (Strategy.EVERY_N, Strategy.EVERY_N_FROM_ZERO)
 _ASYNC = (Strategy.ASYNC, Strategy.ASYNC_RETRY)
 _WORKERS = (Strategy.WORKERS_SHARED, Strategy.WORKERS_QUEUES)
@@ -46,6 +47,10 @@ def story(lab: Lab, failure: Failure) -> None:
         )
         text = now.shows if now else "Change anything below; the address holds all of it."
         shows(text, Page.DELIVERY, now.name if now else None)
+        upload.take_along(
+            "Story file", _UPLOAD, "delivery.txt", lambda: state_delivery.as_file(lab, failure), state_delivery.take
+        )
+    upload.problems(_UPLOAD)
 
 
 def _tell() -> None:
