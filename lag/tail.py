@@ -18,7 +18,7 @@ from assignors.simulation.finder import OFFSETS_TOPIC, offsets_partition
 from lag.collector import pause_before_retry
 from lag.errors import GroupscopeError
 from lag.model import Problem, Scope
-from lag.recorded import Recorded, Recorder, Timed
+from lag.recorded import Recorded, Recorder, Timed, told
 from lag.records import Blobs, decode
 from lag.records.values import TargetAssignmentMember
 
@@ -127,7 +127,8 @@ class Tail:
     def recorded(self, group_id: str) -> list[Recorded]:
         """The group's generations, oldest first (`lag.recorded.Recorder.recorded`)."""
         with self._lock:
-            return self._recorder.recorded(group_id)
+            states = self._recorder.states(group_id)
+        return told(states)
 
     def knows(self, group_id: str) -> bool:
         """Whether the group's state is known from its records: if nothing is recorded, nothing has happened."""

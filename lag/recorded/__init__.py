@@ -10,6 +10,6 @@ from the brokers; whoever stores them (Delta) keeps key and value beside the col
 """
 
 from lag.recorded.model import How, Phase, Recorded, Recording, Step, Timed
-from lag.recorded.recorder import Recorder
+from lag.recorded.recorder import Recorder, told
 
-__all__ = ["How", "Phase", "Recorded", "Recorder", "Recording", "Step", "Timed"]
+__all__ = ["How", "Phase", "Recorded", "Recorder", "Recording", "Step", "Timed", "told"]
