@@ -22,7 +22,7 @@ from lag.judge import judge
 from lag.looks import Looks
 from lag.model import ClusterSnapshot, PartitionLag, Problem, Remainder, Scope
 from lag.observed import Observer
-from lag.recorded import How, Recorded, Recording
+from lag.recorded import Following, How, Recorded, Recording
 from lag.stale import carry_forward
 from lag.status import Rules
 from lag.trend import Trend
@@ -81,6 +81,9 @@ class Follower(Protocol):
 
     def problem(self, group_id: str) -> Problem | None:
         """Why the group's records are not read now; None when they are."""
+
+    def status(self) -> Following:
+        """How following goes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +213,10 @@ class Collector:
         if problem is None and self._tail.knows(group_id):
             return Recording(How.RECORDED)
         return Recording(How.INFERRED, inferred, problem or NOT_IN_FULL)
+
+    def following(self) -> Following | None:
+        """How following the groups' records goes; None when it is switched off."""
+        return None if self._tail is None else self._tail.status()
 
     def poll_now(self) -> None:
         """Ask for a poll that begins after this call, before its time; a poll that runs may finish first."""
