@@ -85,6 +85,9 @@ def serve(
         float, typer.Option(metavar="SECONDS", min=1, max=3600, help="How often each cluster is read.")
     ] = 10.0,
     plugin: Plugins = None,
+    follow: Annotated[
+        bool, typer.Option(help="Read __consumer_offsets too, for every rebalance as it was; else they are inferred.")
+    ] = True,
     browser: Browser = True,
     json: JsonLine = False,
 ) -> None:
@@ -94,7 +97,7 @@ def serve(
     """
     from app.commands import serve as command
 
-    command.run(bootstrap_server, config, cluster or [], port, host, interval, plugin or (), browser, json)
+    command.run(bootstrap_server, config, cluster or [], port, host, interval, plugin or (), follow, browser, json)
 
 
 @cli.command()

@@ -2,6 +2,7 @@
 
     GROUPSCOPE_CLUSTERS='[{"name": "prod", "bootstrap_servers": "b1:9092,b2:9092", "config": "/etc/prod.properties"}]'
     GROUPSCOPE_INTERVAL_S=10
+    GROUPSCOPE_FOLLOW=true      # read __consumer_offsets for every rebalance as it was
     GROUPSCOPE_PLUGINS='["yours.module:YourAssignor"]'
 
 The command line sets these variables from its flags before it starts the server; secrets stay in the properties file
@@ -39,6 +40,7 @@ class Settings(BaseSettings):
 
     clusters: tuple[ClusterSettings, ...] = ()
     interval_s: Annotated[float, Field(ge=1, le=3600)] = 10.0
+    follow: bool = True
     plugins: tuple[str, ...] = ()
 
     @field_validator("clusters")

@@ -6,7 +6,7 @@ from dataclasses import replace
 import streamlit as st
 
 from app import state
-from app.links_delivery import PARAMETERS, check, decode, encode
+from app.links_delivery import NAMES, PARAMETERS, check, decode, encode
 from assignors.simulation.delivery import Failure, FailureKind, Lab, LabError, Strategy, first_life, under, worst
 from assignors.simulation.delivery.formulae import Outcome
 
@@ -16,7 +16,7 @@ OUTSIDERS = (FailureKind.OUTSIDER_REFUSED, FailureKind.OUTSIDER_ACCEPTED)
 
 def chosen() -> tuple[Lab, Failure]:
     """What the URL says; the first story where it says nothing. Raises LabError."""
-    said = {name: text for name in PARAMETERS.values() if (text := state.url(name)) is not None}
+    said = {name: text for name in NAMES if (text := state.url(name)) is not None}
     return decode(said)
 
 
@@ -29,7 +29,7 @@ def show(lab: Lab, failure: Failure) -> None:
         state.refuse(LAB, str(error))
         return
     said = encode(lab, failure)
-    for name in PARAMETERS.values():
+    for name in NAMES:
         state.set_url(name, said.get(name))
 
 

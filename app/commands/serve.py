@@ -29,6 +29,7 @@ def run(
     host: str,
     interval_s: float,
     plugins: Sequence[str],
+    follow: bool,
     browser: bool,
     as_json: bool,
 ) -> None:
@@ -37,6 +38,7 @@ def run(
     _refuse_same_names([cluster.name for cluster in clusters])
     refuse_taken(host, port)
     import_early()
+    os.environ["GROUPSCOPE_FOLLOW"] = str(follow and Settings().follow)
     with until_told():
         start(clusters, port, host, interval_s, plugins, lambda url: _announce(url, browser, as_json))
 

@@ -48,11 +48,15 @@ class Peer(Protocol):
 
 
 class Network:
-    """`coordinator` None: the broker is down; what is sent to it meets nobody."""
+    """`coordinator` None: the broker is down; what is sent to it meets nobody.
+
+    `split` names those whose messages from and to the coordinator are lost; other brokers still answer them.
+    """
 
     def __init__(self, kernel: Kernel, latency_ms: int, recorder: Recorder) -> None:
         self.coordinator: Coordinator | None = None
         self.is_known = False
+        self.split: set[str] = set()
         self._kernel, self._latency_ms, self._recorder = kernel, latency_ms, recorder
 
     def ask(self, peer: Peer, request: object, answer: Answer) -> None:
@@ -63,10 +67,11 @@ class Network:
 
     def _arrive(self, peer: Peer, request: object, answer: Answer, connection: int, sent_ms: int) -> None:
         kind = _API[type(request)]
-        arrived_ms = None if self.coordinator is None else self._kernel.now_ms
+        coordinator = None if peer.name in self.split else self.coordinator
+        arrived_ms = None if coordinator is None else self._kernel.now_ms
         self._recorder.messages.append(Message(peer.name, COORDINATOR, kind, None, sent_ms, arrived_ms))
-        if self.coordinator is not None:
-            self.coordinator.handle(peer.name, request, partial(self._reply, peer, kind, answer, connection))
+        if coordinator is not None:
+            coordinator.handle(peer.name, request, partial(self._reply, peer, kind, answer, connection))
 
     def _reply(self, peer: Peer, kind: str, answer: Answer, connection: int, reply: Any) -> None:
         self._kernel.after(
@@ -74,7 +79,7 @@ class Network:
         )
 
     def _return(self, peer: Peer, kind: str, answer: Answer, connection: int, sent_ms: int, reply: Any) -> None:
-        reached = peer.alive and peer.connection == connection
+        reached = peer.alive and peer.connection == connection and peer.name not in self.split
         arrived_ms = self._kernel.now_ms if reached else None
         error = NONE if reply.error is KafkaError.NONE else reply.error.name  # a name of an enum takes long to find
         self._recorder.messages.append(Message(COORDINATOR, peer.name, kind, error, sent_ms, arrived_ms))

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from assignors.model import TopicPartition
+from assignors.patterns import resolved
 from assignors.simulation.clients import Process, Surroundings
 from assignors.simulation.kernel import Action, Kernel, Timers
 from assignors.simulation.log import Done
@@ -183,10 +184,12 @@ class Server(ABC):
 
     def _note_plan(self, seen: Seen) -> None:
         parts = {self.names[member_id]: part for member_id, part in self.parts().items()}
+        topics = self.around.topics()
         members = tuple(
-            replace(self.clients[name].member, owned=part, generation=seen.generation) for name, part in parts.items()
+            replace(resolved(self.clients[name].member, topics), owned=part, generation=seen.generation)
+            for name, part in parts.items()
         )
-        topics, assignor = self.around.topics(), next(iter(self.clients.values())).around.assignor.name
+        assignor = next(iter(self.clients.values())).around.assignor.name
         now_ms = self.around.kernel.now_ms
         plan = Plan(seen.generation, now_ms, self._cause(), members, parts, topics, assignor)
         self.around.recorder.plans.append(plan)

@@ -10,7 +10,8 @@ import streamlit as st
 from app import formats, links_delivery, sentences_delivery, state, state_delivery, widgets
 from app.links_delivery import joined
 from app.parts.stepper import stepper
-from app.parts.story import choose, shows
+from app.parts.story import choose, plays, shows
+from assignors.simulation.checklist import Page
 from assignors.simulation.delivery import (
     STORIES,
     Failure,
@@ -34,7 +35,7 @@ _Choice = TypeVar("_Choice", bound=StrEnum)
 def story(lab: Lab, failure: Failure) -> None:
     """Choose a story, and what it shows; what is set up by hand is your own."""
     titles = {its.name: its.title for its in STORIES}
-    now = next((its for its in STORIES if (its.lab, its.failure) == (lab, failure)), None)
+    now = links_delivery.story_of(lab, failure)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         choose(
             "delivery_story",
@@ -44,10 +45,12 @@ def story(lab: Lab, failure: Failure) -> None:
             _tell,
         )
         shows(now.shows if now else "Change anything below; the address holds all of it.")
+    if now:
+        plays(Page.DELIVERY, now.name)
 
 
 def _tell() -> None:
-    named = next((its for its in STORIES if its.name == st.session_state["delivery_story"]), None)
+    named = links_delivery.BY_NAME.get(st.session_state["delivery_story"])
     if named:
         state_delivery.show(named.lab, named.failure)
 

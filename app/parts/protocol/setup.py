@@ -7,7 +7,8 @@ import streamlit as st
 from app import formats, state, state_protocol, widgets
 from app.links_protocol import ASSUMED, BY_NAME, KAFKA, Slider, Told, value_of
 from app.parts import upload
-from app.parts.story import choose, shows
+from app.parts.story import choose, plays, shows
+from assignors.simulation.checklist import Page
 from assignors.simulation.stories import STORIES
 
 _OWN, _UPLOAD = "own", "protocol_file"
@@ -25,6 +26,8 @@ def story(its: Told) -> None:
         )
         shows(its.begun.description)
         _take_along(its)
+    if its.story:
+        plays(Page.PROTOCOL, its.story)
     upload.problems(_UPLOAD)
     if (why := state.refused(state_protocol.LAB)) is not None:
         widgets.line(":red", "error", "Not changed", formats.md(why))

@@ -6,7 +6,8 @@ import streamlit as st
 
 from app import formats, state, state_watermark, widgets
 from app.links_watermark import MOST_WAIT_MS, encode
-from app.parts.story import choose, shows
+from app.parts.story import choose, plays, shows
+from assignors.simulation.checklist import Page
 from assignors.simulation.watermark import STORIES, Story
 from assignors.simulation.watermark.model import (
     Action,
@@ -31,6 +32,7 @@ def story(told: Story) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         choose(_STORY, told.name, list(titles), titles.__getitem__, _tell)
         shows(told.shows, " :orange-badge[changed]" if len(encode(told)) > 1 else "")
+    plays(Page.WATERMARK, told.name)
 
 
 def _tell() -> None:
