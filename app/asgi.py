@@ -21,6 +21,7 @@ from lag.cluster.settings import load_settings
 from lag.collector import ClusterReader, Collector, Collectors
 from lag.embedded.workload import Controls
 from lag.errors import ConfigError
+from lag.model import ClusterSnapshot
 
 SWITCH_S = 0.0005
 """A page that draws while a large cluster is read waits this long for its turn, some hundred times; Python's own 5 ms
@@ -41,13 +42,30 @@ def collectors() -> Iterator[Source]:
     _give_pages_their_turn()
     settings = Settings()
     envs = {c.name: os.environ if c.from_environment else {} for c in settings.clusters}
-    running = Collectors(
-        {c.name: Collector(c.name, connect(c, envs[c.name]), settings.interval_s) for c in settings.clusters}
-    )
     connections = {c.name: masked(c, envs[c.name]) for c in settings.clusters}
     versions = {part: metadata.version(part) for part in PARTS}
-    with running:
-        yield Source(settings, running, Controls.from_environment(), versions=versions, connections=connections)
+    with recording(settings.history) as record:
+        running = Collectors(
+            {
+                c.name: Collector(c.name, connect(c, envs[c.name]), settings.interval_s, record=record)
+                for c in settings.clusters
+            }
+        )
+        with running:
+            yield Source(settings, running, Controls.from_environment(), versions=versions, connections=connections)
+
+
+@contextmanager
+def recording(history: str | None) -> Iterator[Callable[[ClusterSnapshot], None] | None]:
+    """What the collectors hand their snapshots to, while the block runs; None when no history is kept."""
+    if history is None:
+        yield None
+        return
+    from lag.history.recorder import Recorder
+    from lag.history.store import History  # late: half a second that only those wait who keep one
+
+    with Recorder(History(history)) as recorder:
+        yield recorder.see
 
 
 def connect(cluster: ClusterSettings, env: Mapping[str, str]) -> Callable[[], ClusterReader]:

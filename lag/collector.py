@@ -110,8 +110,8 @@ def wall_clock_ms() -> int:
 class Collector:
     """Polls one cluster from a thread of its own, between `start` and `stop`.
 
-    `connect` makes a reader, at first and after every failure; it raises GroupscopeError. The clocks and `chance` (for
-    the jitter of retries) may be replaced in tests.
+    `connect` makes a reader, at first and after every failure; it raises GroupscopeError. `record` is handed every
+    snapshot; it must come back at once. The clocks and `chance` (for the jitter of retries) may be replaced in tests.
     """
 
     def __init__(
@@ -121,6 +121,7 @@ class Collector:
         interval_s: float = 10.0,
         rules: Rules | None = None,
         *,
+        record: Callable[[ClusterSnapshot], None] | None = None,
         clock_ms: Callable[[], int] = wall_clock_ms,
         monotonic_s: Callable[[], float] = time.monotonic,
         chance: Callable[[], float] = random.random,
@@ -128,6 +129,7 @@ class Collector:
         self.name = name
         self._connect, self._interval_s, self._rules = connect, interval_s, rules or Rules()
         self._clock_ms, self._monotonic_s, self._chance = clock_ms, monotonic_s, chance
+        self._record = record
         self._changed = threading.Condition()
         self._status = CollectorStatus(interval_s)
         self._report: Report | None = None
@@ -218,6 +220,8 @@ class Collector:
         health = judge(snapshot, self._trend.append(snapshot), self._rules, self._looks.column(snapshot))
         self._looks.look(health, reader.left_to_read)
         self._observer.see(snapshot)
+        if self._record is not None:
+            self._record(snapshot)
         return Report(snapshot, health)
 
     def _succeeded(self, report: Report, took_s: float) -> Pause:
