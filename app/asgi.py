@@ -16,15 +16,19 @@ from importlib import metadata
 from app import server
 from app.settings import ClusterSettings, Settings
 from app.source import Source
+from lag.cluster.offsets_log import open_offsets_log
 from lag.cluster.reader import open_reader
 from lag.cluster.settings import load_settings
 from lag.collector import ClusterReader, Collector, Collectors
 from lag.embedded.workload import Controls
 from lag.errors import ConfigError
+from lag.model import ClusterSnapshot
+from lag.tail import OffsetsReader, Tail
 
 SWITCH_S = 0.0005
 """A page that draws while a large cluster is read waits this long for its turn, some hundred times; Python's own 5 ms
 would add up to half a second."""
+Record = Callable[[ClusterSnapshot], None]
 PARTS = ("groupscope", "kafka-python", "streamlit", "plotly", "pandas", "numpy")
 
 
@@ -41,13 +45,32 @@ def collectors() -> Iterator[Source]:
     _give_pages_their_turn()
     settings = Settings()
     envs = {c.name: os.environ if c.from_environment else {} for c in settings.clusters}
-    running = Collectors(
-        {c.name: Collector(c.name, connect(c, envs[c.name]), settings.interval_s) for c in settings.clusters}
-    )
     connections = {c.name: masked(c, envs[c.name]) for c in settings.clusters}
     versions = {part: metadata.version(part) for part in PARTS}
-    with running:
-        yield Source(settings, running, Controls.from_environment(), versions=versions, connections=connections)
+    with recording(settings.history) as record:
+        running = Collectors({c.name: _collector(c, envs[c.name], settings, record) for c in settings.clusters})
+        with running:
+            yield Source(settings, running, Controls.from_environment(), versions=versions, connections=connections)
+
+
+@contextmanager
+def recording(history: str | None) -> Iterator[Record | None]:
+    """What the collectors hand their snapshots to, while the block runs; None when no history is kept."""
+    if history is None:
+        yield None
+        return
+    from lag.history.recorder import Recorder
+    from lag.history.store import History  # late: half a second that only those wait who keep one
+
+    with Recorder(History(history)) as recorder:
+        yield recorder.see
+
+
+def _collector(
+    cluster: ClusterSettings, env: Mapping[str, str], settings: Settings, record: Record | None
+) -> Collector:
+    tail = Tail(cluster.name, follow(cluster, env)) if settings.follow else None
+    return Collector(cluster.name, connect(cluster, env), settings.interval_s, tail=tail, record=record)
 
 
 def connect(cluster: ClusterSettings, env: Mapping[str, str]) -> Callable[[], ClusterReader]:
@@ -55,6 +78,15 @@ def connect(cluster: ClusterSettings, env: Mapping[str, str]) -> Callable[[], Cl
 
     def opened() -> ClusterReader:
         return open_reader(load_settings(cluster.bootstrap_servers, cluster.config, env), cluster.name)
+
+    return opened
+
+
+def follow(cluster: ClusterSettings, env: Mapping[str, str]) -> Callable[[], OffsetsReader]:
+    """What makes a reader of that cluster's `__consumer_offsets`, in the same way."""
+
+    def opened() -> OffsetsReader:
+        return open_offsets_log(load_settings(cluster.bootstrap_servers, cluster.config, env))
 
     return opened
 

@@ -2,7 +2,9 @@
 
     GROUPSCOPE_CLUSTERS='[{"name": "prod", "bootstrap_servers": "b1:9092,b2:9092", "config": "/etc/prod.properties"}]'
     GROUPSCOPE_INTERVAL_S=10
+    GROUPSCOPE_FOLLOW=true      # read __consumer_offsets for every rebalance as it was
     GROUPSCOPE_PLUGINS='["yours.module:YourAssignor"]'
+    GROUPSCOPE_HISTORY=/var/lib/groupscope
 
 The command line sets these variables from its flags before it starts the server; secrets stay in the properties file
 that `config` names, and are never read here.
@@ -33,13 +35,18 @@ class ClusterSettings(BaseModel):
 
 
 class Settings(BaseSettings):
-    """Everything the dashboard takes from outside; invalid values are refused when the server starts."""
+    """Everything the dashboard takes from outside; invalid values are refused when the server starts.
+
+    `history` is the folder or URL of the Delta tables that the collectors fill; None: they fill none.
+    """
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True)
 
     clusters: tuple[ClusterSettings, ...] = ()
     interval_s: Annotated[float, Field(ge=1, le=3600)] = 10.0
+    follow: bool = True
     plugins: tuple[str, ...] = ()
+    history: str | None = None
 
     @field_validator("clusters")
     @classmethod

@@ -3,16 +3,16 @@
 Pages never talk to Kafka: a `Feed` (the collector of one cluster) holds the latest immutable report.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from app.settings import Settings
 
 if TYPE_CHECKING:
-    from assignors.generations import Generation
     from lag.collector import CollectorStatus, Report
     from lag.embedded.workload import Controls
+    from lag.recorded import Following, Recording
 
 
 class Feed(Protocol):
@@ -27,8 +27,11 @@ class Feed(Protocol):
     def poll_now(self) -> None:
         """Ask for a poll before its time."""
 
-    def observed(self, group_id: str) -> "Sequence[Generation]":
-        """The generations of a group that polling has seen, oldest first."""
+    def recording(self, group_id: str) -> "Recording":
+        """The generations of a group, oldest first, and how they are known."""
+
+    def following(self) -> "Following | None":
+        """How following the groups' records goes; None when it is switched off."""
 
 
 @dataclass(frozen=True, slots=True)

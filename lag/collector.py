@@ -15,13 +15,14 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Protocol
 
-from assignors.generations import Generation
+from assignors.simulation.finder import OFFSETS_TOPIC
 from lag.errors import GroupscopeError
 from lag.health import Health
 from lag.judge import judge
 from lag.looks import Looks
-from lag.model import ClusterSnapshot, PartitionLag, Remainder
+from lag.model import ClusterSnapshot, PartitionLag, Problem, Remainder, Scope
 from lag.observed import Observer
+from lag.recorded import Following, How, Recorded, Recording
 from lag.stale import carry_forward
 from lag.status import Rules
 from lag.trend import Trend
@@ -42,6 +43,14 @@ GRACE_S = 0.5
 """How long a poll may go on after `stop` before its connections are closed under it."""
 
 
+SWITCHED_OFF = Problem(
+    "off", Scope.TOPIC, OFFSETS_TOPIC, "following it is switched off", "Start groupscope without --no-follow"
+)
+NOT_IN_FULL = Problem(
+    "in_part", Scope.TOPIC, OFFSETS_TOPIC, "the records read so far do not tell all of this group", ""
+)
+
+
 class ClusterReader(Protocol):
     """What a collector polls (`lag.cluster.reader.ClusterReader`)."""
 
@@ -53,6 +62,28 @@ class ClusterReader(Protocol):
 
     def close(self) -> None:
         """Close every connection; a `read` in another thread fails."""
+
+
+class Follower(Protocol):
+    """What knows a group's generations from its records (`lag.tail.Tail`)."""
+
+    def start(self) -> None:
+        """Begin."""
+
+    def stop(self, timeout_s: float = 10.0) -> None:
+        """End."""
+
+    def recorded(self, group_id: str) -> Sequence[Recorded]:
+        """The group's generations, oldest first."""
+
+    def knows(self, group_id: str) -> bool:
+        """Whether the group's state is known from its records."""
+
+    def problem(self, group_id: str) -> Problem | None:
+        """Why the group's records are not read now; None when they are."""
+
+    def status(self) -> Following:
+        """How following goes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +141,9 @@ def wall_clock_ms() -> int:
 class Collector:
     """Polls one cluster from a thread of its own, between `start` and `stop`.
 
-    `connect` makes a reader, at first and after every failure; it raises GroupscopeError. The clocks and `chance` (for
-    the jitter of retries) may be replaced in tests.
+    `connect` makes a reader, at first and after every failure; it raises GroupscopeError. `tail` runs beside it; None:
+    generations are inferred from the polls alone. `record` is handed every snapshot; it must come back at once. The
+    clocks and `chance` (for the jitter of retries) may be replaced in tests.
     """
 
     def __init__(
@@ -120,7 +152,9 @@ class Collector:
         connect: Callable[[], ClusterReader],
         interval_s: float = 10.0,
         rules: Rules | None = None,
+        tail: Follower | None = None,
         *,
+        record: Callable[[ClusterSnapshot], None] | None = None,
         clock_ms: Callable[[], int] = wall_clock_ms,
         monotonic_s: Callable[[], float] = time.monotonic,
         chance: Callable[[], float] = random.random,
@@ -128,6 +162,8 @@ class Collector:
         self.name = name
         self._connect, self._interval_s, self._rules = connect, interval_s, rules or Rules()
         self._clock_ms, self._monotonic_s, self._chance = clock_ms, monotonic_s, chance
+        self._tail = tail
+        self._record = record
         self._changed = threading.Condition()
         self._status = CollectorStatus(interval_s)
         self._report: Report | None = None
@@ -141,6 +177,8 @@ class Collector:
     def start(self) -> None:
         """Begin polling; once only."""
         self._thread.start()
+        if self._tail is not None:
+            self._tail.start()
 
     def stop(self, timeout_s: float = 10.0) -> None:
         """End polling and close the connections. A poll that does not end soon has its connections closed under it."""
@@ -149,6 +187,8 @@ class Collector:
             self._changed.notify_all()
         if self._thread.ident is None:
             return
+        if self._tail is not None:
+            self._tail.stop(timeout_s)
         self._thread.join(min(GRACE_S, timeout_s))
         if self._thread.is_alive():
             self._hang_up()
@@ -164,9 +204,21 @@ class Collector:
         """How polling goes."""
         return self._status
 
-    def observed(self, group_id: str) -> list[Generation]:
-        """The group's generations since polling began, as far as they are kept (`lag.observed`)."""
-        return self._observer.observed(group_id)
+    def recording(self, group_id: str) -> Recording:
+        """The group's generations, as far as they are kept: from its records, else as polls saw them."""
+        inferred = [Recorded(made) for made in self._observer.observed(group_id)]
+        if self._tail is None:
+            return Recording(How.INFERRED, inferred, SWITCHED_OFF)
+        problem, recorded = self._tail.problem(group_id), self._tail.recorded(group_id)
+        if recorded and (problem is None or not _is_newer(inferred, recorded)):
+            return Recording(How.RECORDED, recorded, problem)
+        if problem is None and self._tail.knows(group_id):
+            return Recording(How.RECORDED)
+        return Recording(How.INFERRED, inferred, problem or NOT_IN_FULL)
+
+    def following(self) -> Following | None:
+        """How following the groups' records goes; None when it is switched off."""
+        return None if self._tail is None else self._tail.status()
 
     def poll_now(self) -> None:
         """Ask for a poll that begins after this call, before its time; a poll that runs may finish first."""
@@ -218,6 +270,8 @@ class Collector:
         health = judge(snapshot, self._trend.append(snapshot), self._rules, self._looks.column(snapshot))
         self._looks.look(health, reader.left_to_read)
         self._observer.see(snapshot)
+        if self._record is not None:
+            self._record(snapshot)
         return Report(snapshot, health)
 
     def _succeeded(self, report: Report, took_s: float) -> Pause:
@@ -306,6 +360,10 @@ class Collectors(Mapping[str, Collector]):
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.stop()
+
+
+def _is_newer(inferred: Sequence[Recorded], recorded: Sequence[Recorded]) -> bool:
+    return bool(inferred) and inferred[-1].generation.at_ms > recorded[-1].generation.at_ms
 
 
 def _in(pause: Pause, now_ms: int) -> int:

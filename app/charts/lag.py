@@ -1,6 +1,7 @@
 """Lag over the time kept, and lag by partition."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
@@ -19,12 +20,26 @@ LEAST_SLOTS = 8
 """A group with fewer partitions gets bars of the same width, flush left, not wider ones."""
 
 
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A rebalance on the time axis: when it began and when it was over (as far as known), and what to say of it."""
+
+    began: datetime
+    over: datetime
+    text: str
+
+
 def over_time(
-    times: Sequence[datetime], lag_records: NDArray[np.float64], since: datetime | None, colours: Palette
+    times: Sequence[datetime],
+    lag_records: NDArray[np.float64],
+    since: datetime | None,
+    colours: Palette,
+    marks: Sequence[Mark] = (),
 ) -> go.Figure:
     """Lag of a group at its samples (records, NaN where unknown: the line breaks there).
 
-    From `since` on, when the present verdict began, the line is drawn in the colour of trouble.
+    From `since` on, when the present verdict began, the line is drawn in the colour of trouble. `marks` are the
+    rebalances within the samples.
     """
     fig = base.figure(colours, HEIGHT, left=46, right=56)
     known = ~np.isnan(lag_records)
@@ -57,7 +72,29 @@ def over_time(
     short_span = len(times) > 1 and (times[-1] - times[0]).total_seconds() < SECONDS_SHOWN_BELOW_S
     span = [times[0], times[-1]] if len(times) > 1 else None
     fig.update_xaxes(tickformat="%H:%M:%S" if short_span else "%H:%M", nticks=5 if short_span else 7, range=span)
+    _mark(fig, marks, colours)
     return fig
+
+
+def _mark(fig: go.Figure, marks: Sequence[Mark], colours: Palette) -> None:
+    """A triangle above each rebalance, with its text on hover; below it a line as wide as it took."""
+    if not marks:
+        return
+    top = fig.layout.yaxis.range[1]
+    for mark in marks:
+        fig.add_shape(
+            type="rect", x0=mark.began, x1=mark.over, y0=0, y1=1, yref="paper", layer="below",
+            fillcolor=colours.gained, opacity=0.35, line={"color": colours.gained, "width": 1},
+        )  # fmt: skip
+    fig.add_scatter(
+        x=[mark.over for mark in marks],
+        y=[top] * len(marks),
+        mode="markers",
+        customdata=[mark.text for mark in marks],
+        cliponaxis=False,
+        marker={"symbol": "triangle-down", "size": 10, "color": colours.gained},
+        hovertemplate="%{customdata}<extra></extra>",
+    )
 
 
 def by_partition(

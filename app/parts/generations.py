@@ -1,37 +1,40 @@
 """The pieces of the Generations page: where generations come from, and what is said about that."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import pandas as pd
 import streamlit as st
 
-from app import formats, state, state_whatif, widgets
+from app import formats, sentences_generations, state, state_whatif, widgets
 from app.parts.group import MOST_OPTIONS
 from app.tables import whatif as tables
 from assignors.generations import Generation
 from assignors.model import AssignorError
-from lag.observed import HOW_OBSERVED
+from lag.recorded import How, Recorded, Recording
+
+MOST_STEPS_SHOWN = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Generations, what they are of, and how they are known."""
+    """Generations, what they are of, and of a live group how they are known (None: they are simulated)."""
 
     generations: Sequence[Generation]
     title: str
     origin: str
-    is_live: bool
+    live: Recording | None = None
 
 
 def told(page: state.Shown | None) -> Told | None:
-    """What the URL names: a scenario (folded) or a live group (observed); None when it names neither.
+    """What the URL names: a scenario (folded) or a live group (recorded or inferred); None when it names neither.
 
     Raises AssignorError or GroupscopeError when it cannot be had.
     """
     if state.url("scenario") or state.url("example"):
         return _folded(page)
     group = state.url("group")
-    return None if group is None else _observed(group)
+    return None if group is None else _live(group)
 
 
 def _folded(page: state.Shown | None) -> Told | None:
@@ -43,20 +46,23 @@ def _folded(page: state.Shown | None) -> Told | None:
         raise AssignorError(outcome.error)
     by, of = formats.code(tables.short(outcome.assignor)), formats.code(its.title)
     origin = f"with {by} from the scenario {of}; none of it has happened"
-    return Told(outcome.generations, its.title, origin, False)
+    return Told(outcome.generations, its.title, origin)
 
 
-def _observed(group: str) -> Told:
+def _live(group: str) -> Told | None:
     feed = state.feed()
-    seen = () if feed is None else feed.observed(group)
-    return Told(seen, group, f"of {formats.code(group)}. {HOW_OBSERVED}", True)
+    if feed is None:
+        return None
+    live = feed.recording(group)
+    origin = f"of {formats.code(group)}, {sentences_generations.ORIGINS[live.how]}"
+    return Told([one.generation for one in live.generations], group, origin, live)
 
 
 def source(page: state.Shown | None, its: Told | None) -> None:
     """Choose a group."""
     frame = None if page is None else state.overview(page).frame
     options = [] if frame is None else sorted(frame["group"][~frame["hidden"]].head(MOST_OPTIONS))
-    st.session_state["generations_group"] = its.title if its and its.is_live and its.title in options else None
+    st.session_state["generations_group"] = its.title if its and its.live and its.title in options else None
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.selectbox(
             "Group",
@@ -67,6 +73,9 @@ def source(page: state.Shown | None, its: Told | None) -> None:
             width=300,
             on_change=lambda: state_whatif.start(group=st.session_state["generations_group"] or ""),
         )
+        live = its if its is not None and its.live is not None else None
+        if live is not None and st.button("Group", icon=":material/group:", type="tertiary", key="to_group"):
+            widgets.go("group", {"group": live.title})
         if st.button("What if…", icon=":material/alt_route:", type="tertiary", key="to_whatif"):
             widgets.go("whatif", state_whatif.parameters())
 
@@ -76,21 +85,74 @@ def nothing(its: Told | None) -> None:
     if its is None:
         st.header("What happened to the group, step by step?", anchor=False)
         st.markdown(
-            "Choose a live group to step through the rebalances that were seen since groupscope began to watch it, or "
-            "build a scenario under What if and open it here."
+            "Choose a live group to step through its last rebalances, as its coordinator recorded them, or build a "
+            "scenario under What if and open it here."
         )
         return
-    st.header(f"No rebalance of {formats.code(its.title)} has been seen yet", anchor=False)
+    st.header(f"No rebalance of {formats.code(its.title)} is known yet", anchor=False)
     st.markdown(
         "The first one appears here when a member joins or leaves, a topic grows or the assignor changes. groupscope "
-        "keeps what it sees while it runs."
+        "reads the last records of the group, and keeps what it sees while it runs."
     )
+    if its.live is not None:
+        not_recorded(its.live)
     if state.current_source().demo is not None:
         st.markdown("On this demo cluster, **Demo** → *Add a member* makes one.")
 
 
-def where_from(its: Told) -> None:
-    """How these generations are known: seen, or computed."""
+def where_from(its: Told, at: int) -> None:
+    """How these generations are known: recorded, inferred or simulated; when this one was, and how long it took."""
     count = formats.plural(len(its.generations), "generation")
-    kind = ":blue-badge[:material/visibility: Observed]" if its.is_live else ":gray-badge[:material/function: Computed]"
-    st.markdown(f":small[{kind} :gray[{count} {its.origin}]]")
+    live = its.live
+    badge = sentences_generations.SIMULATED if live is None else sentences_generations.BADGES[live.how]
+    st.markdown(f":small[{badge} :gray[{count} {its.origin}]]")
+    if live is not None:
+        st.markdown(f":small[{formats.md(sentences_generations.facts(live.generations, at, state.zone()))}]")
+        not_recorded(live)
+
+
+def not_recorded(live: Recording) -> None:
+    """Why generations are not recorded, or not up to now."""
+    problem = live.problem
+    if problem is None:
+        return
+    denied = problem.kind == "unauthorized"
+    head = "Not recorded" if live.how is How.INFERRED else "Nothing newer is recorded"
+    rest = f"{formats.md(problem.cause)}. {formats.md(problem.mend)}".rstrip()
+    widgets.line(":orange" if denied else ":gray", "lock" if denied else "info", head, rest)
+
+
+def reconciliation(one: Recorded, names: Mapping[str, str]) -> None:
+    """The steps in which the members reached their targets (KIP-848)."""
+    if not one.steps or one.began_ms is None:
+        return
+    begin = one.began_ms
+    rows = [
+        {
+            "after": formats.brief(max(0, step.at_ms - begin)),
+            "member": names.get(step.member_id, step.member_id),
+            "epoch": step.epoch,
+            "step": sentences_generations.step(step),
+        }
+        for step in one.steps
+    ]
+    c = st.column_config
+    with st.container(gap="xxsmall"):
+        widgets.titled_table(
+            "Reconciliation", ":gray[how each member came to its target]", "steps", frame := pd.DataFrame(rows)
+        )
+        st.dataframe(
+            frame,
+            key="steps",
+            width="content",
+            hide_index=True,
+            row_height=widgets.ROW_PX,
+            height=widgets.height(len(frame), MOST_STEPS_SHOWN),
+            alt=f"{formats.plural(len(frame), 'step')} of members towards their targets, with the time since the epoch",
+            column_config={
+                "after": c.TextColumn("After", width=84, help="Time since the group's epoch was bumped"),
+                "member": c.TextColumn("Member", width=220),
+                "epoch": c.NumberColumn("Epoch", width=72, help="The member's epoch after this step"),
+                "step": c.TextColumn("It then", width=320),
+            },
+        )

@@ -25,10 +25,12 @@ if told is None or not told.generations:
 
 names = movement.names_of(told.generations)
 steps = movement.steps_of(told.generations, names)
-at, drawn = movement.controls(told.generations, steps, default=len(told.generations) - 1 if told.is_live else 1)
+at, drawn = movement.controls(told.generations, steps, default=len(told.generations) - 1 if told.live else 1)
 with title:
     movement.headline(steps, at)
-    parts.where_from(told)
+    parts.where_from(told, at)
 movement.one_step(drawn, at)
 movement.pictures(drawn, at)
+if told.live is not None:
+    parts.reconciliation(told.live.generations[at], names)
 movement.move_table(told.generations[at], names)

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple, Protocol
 from assignors.model import TopicPartition
 from assignors.patterns import resolved
 from assignors.simulation.clients import Process, Surroundings
+from assignors.simulation.errors import KafkaError
 from assignors.simulation.kernel import Action, Kernel, Timers
 from assignors.simulation.log import Done
 from assignors.simulation.network import Answer
-from assignors.simulation.timeline import Plan
+from assignors.simulation.timeline import NO_COORDINATOR, Plan
 
-NO_COORDINATOR = "no coordinator"
 UNSEEN = ("unseen",)
 
 
@@ -51,6 +51,7 @@ class Server(ABC):
         self.coordinator: Any = None
         self.log: Log | None = None
         self._noted: tuple[object, ...] | None = UNSEEN
+        self._looked_at: Seen | None = None
         self._members = 0
         self._causes: list[str] = []
         self._last_cause = ""
@@ -78,6 +79,10 @@ class Server(ABC):
     def topics_changed(self) -> None:
         """The broker knows other topics now."""
 
+    @abstractmethod
+    def answer_to(self, client: Any) -> KafkaError:
+        """What a commit of that member gets from the coordinator."""
+
     # Its life
 
     def start(self) -> None:
@@ -100,7 +105,7 @@ class Server(ABC):
             self.coordinator.timers.disarm_all()
             self.log.is_lost = True
         self.coordinator = self.around.network.coordinator = None
-        self._noted = UNSEEN
+        self._noted, self._looked_at = UNSEEN, None
         self.around.network.is_known = False
         self.around.recorder.group(NO_COORDINATOR, -1)
         for client in self.clients.values():
@@ -131,6 +136,13 @@ class Server(ABC):
         """That happens now; the next generation may be due to it."""
         self._causes.append(title)
 
+    def refusal(self, client: Process) -> str | None:
+        """Kafka's name of the error that a commit of that member gets now; None when it is accepted."""
+        if self.coordinator is None or client.is_split:
+            return KafkaError.COORDINATOR_NOT_AVAILABLE.name
+        error = self.answer_to(client)
+        return None if error is KafkaError.NONE else error.name
+
     def has(self, member_id: str) -> bool:
         """Whether the group has that member."""
         seen = None if self.coordinator is None else self.seen()
@@ -155,6 +167,9 @@ class Server(ABC):
         if self.coordinator is None:
             return
         seen = self.seen()
+        if seen is not None and seen is self._looked_at:
+            return
+        self._looked_at = seen
         noted = None if seen is None else (seen.state, seen.generation, len(seen.members))
         if noted == self._noted:
             return

@@ -8,6 +8,7 @@ from typing import Any
 from app.settings import ClusterSettings, Settings
 from app.source import Source
 from lag.model import Broker, Problem
+from lag.recorded import Following, How, Recording
 from tests.app import synthetic
 
 
@@ -22,7 +23,8 @@ class HandFeed:
     next_poll_ms: int | None = None
     interval_s: float = 10.0
     polled_now: list[int] = field(default_factory=list)
-    seen: dict[str, Any] = field(default_factory=dict)
+    seen: dict[str, Recording] = field(default_factory=dict)
+    followed: Following | None = None
 
     def latest(self) -> Any:
         return self.report
@@ -42,8 +44,11 @@ class HandFeed:
     def poll_now(self) -> None:
         self.polled_now.append(1)
 
-    def observed(self, group_id: str) -> Any:
-        return self.seen.get(group_id, ())
+    def following(self) -> Following | None:
+        return self.followed
+
+    def recording(self, group_id: str) -> Recording:
+        return self.seen.get(group_id, Recording(How.RECORDED))
 
 
 def report(

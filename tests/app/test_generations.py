@@ -1,15 +1,19 @@
-"""The Generations page: observed ones of a live group, computed ones of a scenario, and neither."""
+"""The Generations page: those of a live group, recorded or inferred, those of a scenario, and neither."""
 
 import assignors
 from assignors.scenario import examples, load_scenario
-from lag.observed import HOW_OBSERVED
+from lag.collector import SWITCHED_OFF
+from lag.recorded import How, Recorded, Recording
 from tests.app.reading import said
+from tests.lag.recorded import test_classic, test_modern
+from tests.lag.recorded.events import recorded
 
 GROUP = "orders-enrichment"
 
 
-def seen():
-    return assignors.fold(load_scenario(examples()["cooperative-hand-over"]))
+def inferred():
+    made = assignors.fold(load_scenario(examples()["cooperative-hand-over"]))
+    return Recording(How.INFERRED, [Recorded(one) for one in made], SWITCHED_OFF)
 
 
 def title(page):
@@ -28,27 +32,69 @@ def test_page_without_a_start_says_what_it_is_for(open_page):
 
 def test_a_group_without_a_rebalance_says_how_one_comes_about(open_page):
     page = open_page("generations", group=GROUP)
-    assert page.header[0].value == f"No rebalance of `{GROUP}` has been seen yet"
+    assert page.header[0].value == f"No rebalance of `{GROUP}` is known yet"
 
 
 def test_a_live_group_shows_the_last_generation_and_how_it_is_known(open_page, feed):
-    feed.seen[GROUP] = seen()
+    feed.seen[GROUP] = inferred()
     page = open_page("generations", group=GROUP)
     assert not page.exception
     assert title(page).startswith("Generation 9: c3 joins (rebalance 2); ")
-    assert f"Observed] :gray[3 generations of `{GROUP}`. {HOW_OBSERVED}" in said(page)
+    told = said(page).replace("\\", "")
+    assert f"Inferred] :gray[3 generations of `{GROUP}`, by polling: what happened between two polls is not" in told
+    assert "Not recorded:] following it is switched off. Start groupscope without --no-follow" in told
     assert list(moves(page)["to"]) == ["c3", "c3"]
 
 
+def test_a_recorded_generation_says_when_it_was_and_what_its_plan_took(open_page, feed):
+    feed.seen[GROUP] = Recording(How.RECORDED, recorded(test_classic.FIRST, test_classic.SECOND))
+    page = open_page("generations", group=GROUP)
+    assert not page.exception
+    assert title(page) == "Generation 2: c-b joined; 1 of 3 partitions moved"
+    told = said(page).replace("\\", "")
+    assert f"Recorded] :gray[3 generations of `{GROUP}`, from its records in `__consumer_offsets`" in told
+    assert "01:00:02 · plan there 12 ms after the last member had joined" in told
+    assert "Not recorded" not in told
+
+
+def test_a_recorded_reconciliation_is_told_step_by_step(open_page, feed):
+    feed.seen[GROUP] = Recording(How.RECORDED, recorded(*test_modern.BEGIN))
+    page = open_page("generations", group=GROUP)
+    assert not page.exception
+    assert "01:00:03 · settled after 1.7 s in 4 steps" in said(page).replace("\\", "")
+    steps = page.dataframe[0].value
+    assert list(steps.itertuples(index=False, name=None)) == [
+        ("1.0 s", "c-b", 3, "has 0 partitions, waits for others to be given up"),
+        ("1.2 s", "c-a", 2, "has 2 partitions, gives up 2"),
+        ("1.3 s", "c-a", 3, "has 2 partitions"),
+        ("1.7 s", "c-b", 3, "has 2 partitions"),
+    ]
+
+
+def test_generations_without_a_plan_and_an_overtaken_one_are_told(open_page, feed):
+    unfinished = [*test_modern.A_JOINS, *test_modern.B_JOINS[:-1], *test_modern.B_LEAVES]
+    feed.seen[GROUP] = Recording(How.RECORDED, recorded(*unfinished))
+    page = open_page("generations", group=GROUP, gen="2")
+    assert "overtaken by the next before all members had reached it" in said(page)
+
+
+def test_from_a_live_group_there_is_a_way_back_to_its_page(open_page, feed):
+    feed.seen[GROUP] = inferred()
+    page = open_page("generations", group=GROUP)
+    page = next(b for b in page.button if b.label == "Group").click().run()
+    assert page.query_params["group"] == GROUP
+    assert any(its.value.startswith("Who owns what") for its in page.subheader)
+
+
 def test_a_link_goes_to_one_generation(open_page, feed):
-    feed.seen[GROUP] = seen()
+    feed.seen[GROUP] = inferred()
     page = open_page("generations", group=GROUP, gen="1")
     assert title(page).startswith("Generation 8: c3 joins; ")
     assert list(moves(page)["change"]) == ["revoked", "revoked"]
 
 
 def test_previous_and_next_walk_and_stop_at_the_ends(open_page, feed):
-    feed.seen[GROUP] = seen()
+    feed.seen[GROUP] = inferred()
     page = open_page("generations", group=GROUP)
     assert next(b for b in page.button if b.label == "Next").disabled
     page = next(b for b in page.button if b.label == "Previous").click().run()
@@ -58,10 +104,10 @@ def test_previous_and_next_walk_and_stop_at_the_ends(open_page, feed):
     assert next(b for b in page.button if b.label == "Previous").disabled
 
 
-def test_a_scenario_is_computed_and_says_so(open_page):
+def test_a_scenario_is_simulated_and_says_so(open_page):
     page = open_page("generations", example="sticky-after-a-leave")
     assert not page.exception
-    assert "Computed] :gray[3 generations with `sticky` from the scenario `sticky after a leave`; none" in said(page)
+    assert "Simulated] :gray[3 generations with `sticky` from the scenario `sticky after a leave`; none" in said(page)
 
 
 def test_an_assignor_that_cannot_plan_is_told(open_page):

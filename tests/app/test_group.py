@@ -10,8 +10,11 @@ from app.formats import code
 from assignors.model import TopicPartition
 from lag.health import Status
 from lag.model import GroupType
+from lag.recorded import How, Recording, Timed
 from tests.app import feeds, synthetic
 from tests.app.reading import alt, figure, said, table
+from tests.lag.recorded import test_modern
+from tests.lag.recorded.events import recorded
 
 
 def test_the_member_that_holds_the_stalled_partitions_is_named(open_page):
@@ -34,6 +37,19 @@ def test_every_group_opens(open_page, group):
     page = open_page("group", group=group)
     assert not page.exception
     assert page.header[0].value.startswith(code(group))
+
+
+def test_rebalances_stand_on_the_time_axis_of_the_lag(open_page, feed):
+    now_ms = feed.report.snapshot.at_ms
+    events = [Timed(timed.at_ms + now_ms - 10_000, timed.event) for timed in test_modern.BEGIN]
+    early = [Timed(timed.at_ms, timed.event) for timed in test_modern.A_JOINS]
+    feed.seen["billing-settlement"] = Recording(How.RECORDED, recorded(*early, *events[len(early) :]))
+    page = open_page("group", group="billing-settlement")
+    assert not page.exception
+    marks = figure(page, "lag_over_time")["data"][-1]
+    assert marks["customdata"] == ["Generation 3: c-b joined<br>settled after 1.7 s in 4 steps<br>recorded"]
+    assert "1 rebalance, recorded; at " in said(page).replace("\\", "")
+    assert alt(page, "lag_over_time").endswith(": c-b joined")
 
 
 def test_partitions_are_sorted_worst_first_with_their_reason(open_page):

@@ -7,11 +7,14 @@ import weakref
 
 import pytest
 
-from lag.collector import Collector, Collectors, Pause, pause_after, pause_before_retry
+from lag.collector import NOT_IN_FULL, SWITCHED_OFF, Collector, Collectors, Pause, pause_after, pause_before_retry
 from lag.errors import AddressError, GroupscopeError
 from lag.health import Status
 from lag.model import Problem, Remainder, Scope
+from lag.recorded import Following, How
 from tests.lag.make import cluster, end, group
+from tests.lag.recorded.events import recorded
+from tests.lag.recorded.test_classic import FIRST, SECOND
 
 PATIENCE_S = 20
 REFUSED = AddressError("broker1:9092 refuses the connection", "Start the broker")
@@ -112,7 +115,81 @@ def test_what_changes_between_polls_is_a_generation(collect):
 
     collector = collect(Script(of(1), of(2)))
     collector.wait_for(3, PATIENCE_S)
-    assert [(made.number, made.event) for made in collector.observed("g")] == [(1, "first seen"), (2, "c1 joined")]
+    recording = collector.recording("g")
+    assert [(one.generation.number, one.generation.event) for one in recording.generations] == [
+        (1, "first seen"),
+        (2, "c1 joined"),
+    ]
+    assert (recording.how, recording.problem) == (How.INFERRED, SWITCHED_OFF)
+
+
+class Followed:
+    """A tail that knows what a test says."""
+
+    def __init__(self, events=(), problem=None, known=True):
+        self.told, self.its, self.known, self.running = recorded(*events), problem, known, False
+
+    def start(self):
+        self.running = True
+
+    def stop(self, timeout_s=10.0):
+        self.running = False
+
+    def recorded(self, group_id):
+        return self.told
+
+    def knows(self, group_id):
+        return self.known
+
+    def problem(self, group_id):
+        return self.its
+
+    def status(self):
+        return Following(50, 49, 12)
+
+
+DENIED = Problem("unauthorized", Scope.TOPIC, "__consumer_offsets", "denied")
+RECORDED = (FIRST, SECOND)
+
+
+@pytest.mark.parametrize(
+    ("tail", "how", "numbers", "problem"),
+    [
+        (Followed(RECORDED), How.RECORDED, [0, 1, 2], None),
+        (Followed(), How.RECORDED, [], None),
+        (Followed(problem=DENIED), How.INFERRED, [1, 2], DENIED),
+        (Followed(RECORDED, problem=DENIED), How.INFERRED, [1, 2], DENIED),
+        (Followed(known=False), How.INFERRED, [1, 2], NOT_IN_FULL),
+    ],
+    ids=["recorded", "nothing happened", "denied", "denied since", "known in part"],
+)
+def test_generations_are_the_recorded_ones_as_long_as_records_are_read(collect, tail, how, numbers, problem):
+    def of(members):
+        return lambda number, at_ms: cluster({"g": group({"t-0": 1}, members)}, {"t-0": end(100)}, number, at_ms)
+
+    collector = collect(Script(of(1), of(2)), tail=tail)
+    collector.wait_for(3, PATIENCE_S)
+    found = collector.recording("g")
+    told = [one.generation.number for one in found.generations]
+    assert (found.how, told, found.problem) == (how, numbers, problem)
+
+
+def test_recorded_ones_stay_while_polls_have_seen_nothing_newer(collect):
+    collector = collect(Script(), tail=Followed(RECORDED, problem=DENIED))
+    collector.wait_for(2, PATIENCE_S)
+    found = collector.recording("g")
+    assert (found.how, len(found.generations), found.problem) == (How.RECORDED, 3, DENIED)
+
+
+def test_the_tail_runs_with_the_collector():
+    tail = Followed()
+    collector = Collector("test", Script().connect, tail=tail)
+    collector.start()
+    assert tail.running
+    assert collector.following() == Following(50, 49, 12)
+    assert Collector("test", Script().connect).following() is None
+    collector.stop()
+    assert not tail.running
 
 
 def test_the_status_tells_of_the_last_poll_and_the_next(collect):

@@ -9,7 +9,8 @@ from assignors.generations import Generation
 from assignors.model import TopicPartition as TP
 from assignors.moves import MoveKind
 from lag.model import ClusterSnapshot, GroupType, Member, Problem, Scope
-from lag.observed import MEMBER_CELLS, Observer
+from lag.observed import Observer
+from lag.states import MEMBER_CELLS
 from tests.lag.make import cluster, end, group
 
 

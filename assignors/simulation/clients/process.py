@@ -8,18 +8,22 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from assignors.model import Assignor, Member, Topic, TopicPartition
 from assignors.simulation.kernel import Action, Kernel
 from assignors.simulation.network import Network
 from assignors.simulation.recorder import Recorder
 from assignors.simulation.settings import Settings
-from assignors.simulation.timeline import Failure, Hold, MemberState
+from assignors.simulation.timeline import Commit, Failure, Hold, Loop, MemberState
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a process finds around it. `topics` are those of the cluster, at any time."""
+    """What a process finds around it. `topics` are those of the cluster, at any time.
+
+    `refusal`: Kafka's name of the error that a commit of that process gets now, None when it is accepted.
+    """
 
     kernel: Kernel
     network: Network
@@ -28,6 +32,7 @@ class Surroundings:
     topics: Callable[[], Mapping[str, Topic]]
     assignor: Assignor
     new_id: Callable[[str], str]
+    refusal: Callable[["Process"], str | None]
 
 
 class Process(ABC):
@@ -95,16 +100,16 @@ class Process(ABC):
         """The time."""
         return self.around.kernel.now_ms
 
-    def run(self, action: Action) -> None:
+    def run(self, action: Callable[..., None], *what: Any) -> None:
         """Do that, unless the process is dead; once it goes on, where it stands still."""
         if self.is_frozen:
-            self._backlog.append(action)
+            self._backlog.append(partial(action, *what))
         elif self.alive:
-            action()
+            action(*what)
 
-    def later(self, delay_ms: int, action: Action) -> None:
+    def later(self, delay_ms: int, action: Callable[..., None], *what: Any) -> None:
         """Do that in a while."""
-        self.around.kernel.after(delay_ms, partial(self.run, action))
+        self.around.kernel.after(delay_ms, partial(self.run, action, *what))
 
     # The subscription
 
@@ -160,7 +165,15 @@ class Process(ABC):
     def _is_busy(self) -> bool:
         return bool(self.owned) and self.processing_ms > 0
 
+    def begin(self, commit_due_ms: int | None = None) -> None:
+        """Its poll loop starts, or goes on in another way."""
+        self.around.recorder.loops.append(Loop(self.name, self.now_ms, self.processing_ms, commit_due_ms))
+
+    def _stand_still(self) -> None:
+        self.around.recorder.loops.append(Loop(self.name, self.now_ms, None, None))
+
     def _begin_batch(self) -> None:
+        self.begin()
         self._batch_ms = self.now_ms
         self._batch += 1
         if self.is_too_slow:
@@ -205,6 +218,12 @@ class Process(ABC):
         kind = Hold.FROZEN if self.is_frozen else Hold.ZOMBIE if self.is_zombie else Hold.OWNED
         self.around.recorder.hold(self.name, self.owned, kind)
 
+    def commit(self) -> None:
+        """Commit what it has read (Kafka: enable.auto.commit), if it has anything."""
+        if self.owned:
+            error = self.around.refusal(self)
+            self.around.recorder.commits.append(Commit(self.now_ms, self.name, self.owned, error))
+
     def call(self, listener: str, partitions: Sequence[TopicPartition]) -> None:
         """Call a method of the application's ConsumerRebalanceListener."""
         self.around.recorder.callback(self.name, listener, partitions)
@@ -237,6 +256,7 @@ class Process(ABC):
         """It stops polling; its heartbeats go on."""
         idle_ms = (self.now_ms - self._batch_ms) % self.processing_ms if self._is_busy else 0
         self.is_stalled = True
+        self._stand_still()
         self._batch += 1
         self._watch(self._limit_ms - idle_ms)
         self.note()
@@ -244,6 +264,7 @@ class Process(ABC):
     def freeze(self) -> None:
         """The whole process stands still (SIGSTOP, a pause of the garbage collector)."""
         self.is_frozen = True
+        self._stand_still()
         self.note_hold()
         self.note()
 
@@ -277,6 +298,7 @@ class Process(ABC):
 
     def close(self) -> None:
         """It closes as Kafka's consumer does."""
+        self.commit()
         self.say_goodbye()
         self.is_closed = True
         self._end(MemberState.DOWN)

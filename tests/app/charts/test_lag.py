@@ -32,6 +32,15 @@ def test_unknown_samples_break_the_line():
     assert fig.data[-1].x == (times[2],)
 
 
+def test_rebalances_are_marked_above_and_as_wide_as_they_took():
+    times = [START + timedelta(minutes=m) for m in range(4)]
+    began, over = START + timedelta(seconds=60), START + timedelta(seconds=63)
+    fig = lag.over_time(times, np.arange(4.0), None, LIGHT, [lag.Mark(began, over, "Generation 7: c3 left")])
+    (span,), marks = fig.layout.shapes, fig.data[-1]
+    assert (span.x0, span.x1) == (began, over)
+    assert (marks.x, marks.customdata, marks.y) == ((over,), ("Generation 7: c3 left",), (fig.layout.yaxis.range[1],))
+
+
 def test_an_unknown_partition_is_a_cross_not_a_bar_of_zero():
     fig = lag.by_partition(tps(4), [10, None, 30, None], [False, False, True, False], LIGHT)
     bars, crosses = fig.data

@@ -1,0 +1,122 @@
+"""Recorded generations of real groups on a real broker are what the callbacks of their consumers saw."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import pytest
+from kafka.admin import KafkaAdminClient, NewTopic
+
+from lag.cluster.offsets_log import open_offsets_log
+from lag.cluster.settings import load_settings
+from lag.embedded.broker import EmbeddedKafka
+from lag.recorded import Recorded
+from lag.tail import Tail
+from tests.support.waiting import wait_until
+from tests.support.witness import KIP_848, Witness, classic
+
+pytestmark = pytest.mark.broker
+
+TOPIC, PARTITIONS = "orders", 6
+QUICK = {
+    "group.consumer.heartbeat.interval.ms": "300",
+    "group.consumer.min.heartbeat.interval.ms": "300",
+    "group.consumer.assignment.interval.ms": "0",
+}
+SETTINGS: Mapping[str, Mapping[str, object]] = {
+    "range": classic("range"),
+    "cooperative-sticky": classic("cooperative-sticky"),
+    "consumer": KIP_848,
+}
+
+
+class World(NamedTuple):
+    """A broker with the topic, and a tail that follows it."""
+
+    kafka: EmbeddedKafka
+    tail: Tail
+
+    def witness(self, group: str, name: str) -> Witness:
+        return Witness(self.kafka.bootstrap_servers, group, name, TOPIC, SETTINGS[group.partition("/")[0]])
+
+    def until(self, group: str, *there: Witness) -> Recorded:
+        """The last generation, once these witnesses share all partitions evenly and the records say the same."""
+
+        def look() -> Recorded | None:
+            told = self.tail.recorded(group)
+            is_even = {len(one.held) for one in there} == {PARTITIONS // len(there)}
+            is_told = told and told[-1].settled_ms is not None and held(told[-1]) == {w.name: w.held for w in there}
+            return told[-1] if is_even and is_told else None
+
+        return wait_until(look, within_s=60) or pytest.fail("never")
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[World]:
+    with EmbeddedKafka(properties=QUICK, initial_rebalance_delay_ms=100) as kafka:
+        with KafkaAdminClient(bootstrap_servers=kafka.bootstrap_servers) as admin:
+            admin.create_topics([NewTopic(TOPIC, PARTITIONS, 1)])
+        tail = Tail("test", lambda: open_offsets_log(load_settings(kafka.bootstrap_servers, None, {})))
+        tail.start()
+        yield World(kafka, tail)
+        tail.stop()
+
+
+def held(one: Recorded) -> dict[str, frozenset[int]]:
+    """What each client had."""
+    clients = {member.member_id: member.client_id for member in one.generation.members}
+    plan = one.generation.after.by_member.items()
+    return {clients[name]: frozenset(tp.partition for tp in tps) for name, tps in plan}
+
+
+def of(told: Sequence[Recorded], name: str) -> list[frozenset[int]]:
+    """What one client had, generation by generation, while it was there."""
+    return [plan[name] for plan in map(held, told) if name in plan]
+
+
+def changes(seen: Sequence[frozenset[int]]) -> list[frozenset[int]]:
+    """The same, without what repeats itself."""
+    return [now for before, now in zip([frozenset[int](), *seen], seen, strict=False) if now != before]
+
+
+@pytest.fixture(scope="module", params=SETTINGS)
+def course(request: pytest.FixtureRequest, world: World) -> Iterator[tuple[str, Witness, Witness]]:
+    """One group each: a is there, b joins, a leaves."""
+    group: str = request.param
+    a = world.witness(group, "a")
+    world.until(group, a)
+    b = world.witness(group, "b")
+    world.until(group, a, b)
+    a.leave()
+    world.until(group, b)
+    yield group, a, b
+    b.leave()
+
+
+def test_each_member_had_what_its_callbacks_told(world: World, course: tuple[str, Witness, Witness]) -> None:
+    group, *witnesses = course
+    told = world.tail.recorded(group)
+    for witness in witnesses:
+        assert changes(of(told, witness.name)) == changes([now for now in witness.log if now or group != "range"])
+
+
+def test_events_are_the_joins_and_leaves_in_order(world: World, course: tuple[str, Witness, Witness]) -> None:
+    told = world.tail.recorded(course[0])
+    events = {"range": [], "cooperative-sticky": ["b joined (rebalance 2)"], "consumer": []}[course[0]]
+    assert [one.generation.event for one in told] == [
+        "nobody is in the group", "a joined", "b joined", *events, "a left",
+    ]  # fmt: skip
+    assert [one.generation.at_ms for one in told] == sorted(one.generation.at_ms for one in told)
+
+
+@pytest.mark.long
+def test_restart_of_the_broker_loses_nothing(world: World) -> None:
+    a = world.witness("range/restart", "a")
+    world.until("range/restart", a)
+    world.kafka.broker(1).restart()
+    b = world.witness("range/restart", "b")
+    world.until("range/restart", a, b)
+    for witness in (a, b):
+        witness.leave()
+    events = [one.generation.event for one in world.tail.recorded("range/restart")]
+    assert events[:3] == ["nobody is in the group", "a joined", "b joined"]
+    assert world.tail.status().problems == ()

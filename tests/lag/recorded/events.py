@@ -1,0 +1,100 @@
+"""Group events in few words, as the coordinator would write them."""
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from assignors.moves import MoveKind
+from lag.recorded import Recorded, Recorder, Timed
+from lag.records import GroupEvent
+from lag.records.consumer_protocol import MemberAssignment, Subscription, TopicPartitions
+from lag.records.schema import Message
+from lag.records.values import (
+    ClassicMember,
+    ConsumerGroupCurrentMemberAssignment,
+    ConsumerGroupMemberMetadata,
+    ConsumerGroupMetadata,
+    GroupMetadata,
+    OwnedPartitions,
+    TargetAssignmentMember,
+    TargetAssignmentMetadata,
+    TopicIdPartitions,
+)
+
+ORDERS = UUID(int=1)
+NAMES = {ORDERS: "orders"}
+STABLE, UNREVOKED, UNRELEASED = 0, 1, 2
+
+
+def written(at_ms: int, record_type: int, value: Message | None, member_id: str | None = None) -> Timed:
+    return Timed(at_ms, GroupEvent(0, record_type, "", "g", member_id, value=value))
+
+
+def classic(
+    at_ms: int,
+    generation: int,
+    members: Mapping[str, Sequence[int]],
+    *,
+    protocol: str = "range",
+    instances: Mapping[str, str] | None = None,
+    topics: tuple[str, ...] = ("orders",),
+    joined_ms: int | None = None,
+) -> Timed:
+    """Members a, b, ... (client ids c-a, c-b, ...) with their partitions of the topic orders."""
+    told = tuple(_classic_member(name, owned, (instances or {}).get(name), topics) for name, owned in members.items())
+    return written(at_ms, 2, GroupMetadata(
+        protocol_type="consumer", generation=generation, protocol=protocol if members else None, leader=None,
+        current_state_timestamp=joined_ms, members=told,
+    ))  # fmt: skip
+
+
+def _classic_member(name: str, owned: Sequence[int], instance: str | None, topics: tuple[str, ...]) -> ClassicMember:
+    given = MemberAssignment((TopicPartitions("orders", tuple(owned)),))
+    return ClassicMember(
+        member_id=name, instance_id=instance, client_id=f"c-{name}", client_host="/h", session_timeout_ms=1,
+        subscription_bytes=b"", assignment_bytes=b"", subscription=Subscription(topics), assignment=given,
+    )  # fmt: skip
+
+
+def epoch(at_ms: int, number: int, topics_hash: int = 0) -> Timed:
+    return written(at_ms, 3, ConsumerGroupMetadata(number, topics_hash))
+
+
+def member(at_ms: int, name: str, instance: str | None = None) -> Timed:
+    value = ConsumerGroupMemberMetadata(instance, None, f"c-{name}", "/h", ("orders",), None, 1, None)
+    return written(at_ms, 5, value, name)
+
+
+def target(at_ms: int, name: str, *owned: int, topic_id: UUID = ORDERS) -> Timed:
+    return written(at_ms, 7, TargetAssignmentMember((TopicIdPartitions(topic_id, owned),)), name)
+
+
+def planned(at_ms: int, number: int) -> Timed:
+    return written(at_ms, 6, TargetAssignmentMetadata(number))
+
+
+def current(at_ms: int, name: str, number: int, state: int, owned: Sequence[int], leaving: Sequence[int] = ()) -> Timed:
+    has, gives = ((OwnedPartitions(ORDERS, tuple(mine)),) if mine else () for mine in (owned, leaving))
+    return written(at_ms, 8, ConsumerGroupCurrentMemberAssignment(number, number - 1, state, has, gives), name)
+
+
+def gone(at_ms: int, name: str) -> list[Timed]:
+    """The three tombstones of a member."""
+    return [written(at_ms, kind, None, name) for kind in (8, 7, 5)]
+
+
+def recorded(*events: Timed, whole: bool = True, **limits: int) -> list[Recorded]:
+    recorder = Recorder(NAMES.get, **limits)
+    recorder.take(events, whole=whole)
+    return recorder.recorded("g")
+
+
+def told(generations: Sequence[Recorded]) -> list[tuple[int, int, str]]:
+    return [(one.generation.number, one.generation.at_ms, one.generation.event) for one in generations]
+
+
+def plan(one: Recorded) -> dict[str, list[int]]:
+    return {name: [tp.partition for tp in tps] for name, tps in one.generation.after.by_member.items()}
+
+
+def gained(one: Recorded) -> list[int]:
+    return [move.tp.partition for move in one.generation.moves.of(MoveKind.GAINED)]

@@ -1,0 +1,255 @@
+"""Following `__consumer_offsets` when brokers, partitions and permissions come and go: a log played by hand."""
+
+import struct
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pytest
+
+from assignors.simulation.finder import OFFSETS_TOPIC, offsets_partition
+from lag import tail as tails
+from lag.cluster.offsets_log import Edges, Partitions, Piece
+from lag.cluster.skim import GroupRecord
+from lag.errors import AddressError
+from lag.model import Problem, Scope
+from lag.tail import STARTING, Tail
+from tests.support.waiting import wait_until
+
+COUNT = 3
+GROUPS = {offsets_partition(name, COUNT): name for name in "abcdefgh"}
+"""A group in each partition."""
+DENIED = Problem("unauthorized", Scope.TOPIC, OFFSETS_TOPIC, "denied")
+LEADERLESS = Problem("leaderless", Scope.PARTITION, f"{OFFSETS_TOPIC}-0", "it has no leader")
+
+
+def text(value: str) -> bytes:
+    return struct.pack(">h", len(value)) + value.encode()
+
+
+def empty_group(group_id: str, generation: int, at_ms: int = 1000) -> GroupRecord:
+    """A classic group that has become empty: GroupMetadata v0 without members."""
+    value = struct.pack(">h", 0) + text("consumer") + struct.pack(">ihhi", generation, -1, -1, 0)
+    return GroupRecord(at_ms, struct.pack(">h", 2) + text(group_id), value)
+
+
+class Log:
+    """A topic of three partitions; a test appends records, and breaks what it likes."""
+
+    def __init__(self) -> None:
+        self.cluster_id = "first"
+        self.records: list[list[GroupRecord]] = [[] for _ in range(COUNT)]
+        self.log_start = 0
+        self.found = Partitions(COUNT)
+        self.broken: dict[int, Problem] = {}
+        self.fails: Exception | None = None
+        self.opened = self.closed = 0
+        self.asked: list[Mapping[int, int]] = []
+
+    def open(self) -> "Log":
+        self.opened += 1
+        return self
+
+    def partitions(self) -> Partitions:
+        if self.fails is not None:
+            raise self.fails
+        return self.found
+
+    def edges(self, partitions: Iterable[int]) -> dict[int, Edges]:
+        return {number: Edges(self.log_start, len(self.records[number])) for number in partitions}
+
+    def read(self, offsets: Mapping[int, int]) -> list[Piece]:
+        if self.fails is not None:
+            raise self.fails
+        self.asked.append(dict(offsets))
+        return [self._piece(number, offset) for number, offset in offsets.items()]
+
+    def _piece(self, number: int, offset: int) -> Piece:
+        if number in self.broken:
+            return Piece(number, problem=self.broken[number])
+        end = len(self.records[number])
+        if not self.log_start <= offset <= end:
+            return Piece(number, lost=True)
+        return Piece(number, tuple(self.records[number][offset:]), end, end, end - offset)
+
+    def names(self, topic_ids: Iterable[Any]) -> dict[Any, str]:
+        raise AssertionError("a classic group names its topics itself")
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+@pytest.fixture
+def source() -> Log:
+    made = Log()
+    for number in GROUPS:
+        change(made, number, 4)
+    return made
+
+
+def change(source: Log, partition: int, generation: int) -> None:
+    """One more record of that partition's group."""
+    source.records[partition].append(empty_group(GROUPS[partition], generation))
+
+
+def rounds(tail: Tail, count: int = 1) -> float:
+    """Play so many rounds; how long the last one asks to wait."""
+    pause_s = 0.0
+    for _ in range(count):
+        pause_s = tail.round()
+    return pause_s
+
+
+def numbers(tail: Tail, partition: int) -> list[int]:
+    return [one.generation.number for one in tail.recorded(GROUPS[partition])]
+
+
+def followed(source: Log, **rest: int) -> Tail:
+    """A tail that has read what there is."""
+    tail = Tail("test", source.open, **rest)
+    rounds(tail, 2)
+    return tail
+
+
+def test_nothing_is_known_before_the_first_round(source: Log) -> None:
+    tail = Tail("test", source.open)
+    assert (tail.problem("a"), tail.knows("a"), tail.recorded("a")) == (STARTING, False, [])
+    tail.stop()
+
+
+def test_what_is_written_later_is_a_generation_and_other_groups_stay(source: Log) -> None:
+    tail = followed(source)
+    change(source, 1, 5)
+    rounds(tail)
+    assert {number: numbers(tail, number) for number in GROUPS} == {0: [], 1: [4, 5], 2: []}
+    assert all(tail.knows(name) and tail.problem(name) is None for name in GROUPS.values())
+    status = tail.status()
+    assert (status.partitions, status.followed, status.records, status.problems) == (3, 3, 4, ())
+
+
+def test_rests_after_news_and_lets_the_leaders_wait_otherwise(source: Log) -> None:
+    tail = Tail("test", source.open)
+    assert [tail.round() for _ in range(3)] == [tails.REST_S, 0.0, 0.0]
+
+
+def test_begins_a_bounded_number_of_records_back(source: Log) -> None:
+    for generation in range(5, 10):
+        change(source, 0, generation)
+    assert numbers(followed(source, look_back=3), 0) == [7, 8, 9]
+    assert numbers(followed(source), 0) == [4, 5, 6, 7, 8, 9]
+
+
+def test_a_partition_without_a_leader_is_told_and_the_others_are_followed(source: Log) -> None:
+    source.found = Partitions(COUNT, {0: LEADERLESS})
+    tail = followed(source)
+    assert [tail.problem(GROUPS[number]) for number in range(COUNT)] == [LEADERLESS, None, None]
+    assert (tail.status().followed, tail.status().problems) == (2, (LEADERLESS,))
+    source.found = Partitions(COUNT)
+    change(source, 0, 5)
+    rounds(tail, 2)
+    assert (tail.problem(GROUPS[0]), numbers(tail, 0)) == (None, [4, 5])
+
+
+def test_a_partition_that_fails_later_keeps_what_it_had_and_goes_on_where_it_was(source: Log) -> None:
+    tail = followed(source)
+    change(source, 0, 5)
+    rounds(tail)
+    source.broken = {0: LEADERLESS}
+    change(source, 0, 6)
+    assert rounds(tail) == tails.TROUBLE_S
+    assert (tail.problem(GROUPS[0]), numbers(tail, 0)) == (LEADERLESS, [4, 5])
+    source.broken = {}
+    rounds(tail)
+    assert (tail.problem(GROUPS[0]), numbers(tail, 0)) == (None, [4, 5, 6])
+    assert source.asked[-1][0] == 2
+
+
+def test_a_topic_that_may_not_be_read_is_told_and_asked_for_rarely(source: Log) -> None:
+    source.found = Partitions(0, problem=DENIED)
+    tail = Tail("test", source.open)
+    assert rounds(tail) == tails.REFUSED_S
+    assert (tail.problem("a"), tail.status().problems, source.asked) == (DENIED, (DENIED,), [])
+    source.found = Partitions(COUNT)
+    rounds(tail, 2)
+    assert tail.problem(GROUPS[0]) is None
+
+
+def test_a_topic_that_is_not_there_yet_is_waited_for(source: Log) -> None:
+    source.found = Partitions(0)
+    tail = Tail("test", source.open)
+    assert (rounds(tail), tail.problem("a")) == (tails.TROUBLE_S, STARTING)
+    source.found = Partitions(COUNT)
+    rounds(tail, 2)
+    assert tail.problem(GROUPS[0]) is None
+
+
+def test_a_cluster_that_does_not_answer_is_told_and_followed_on_when_it_is_back(source: Log) -> None:
+    tail = followed(source)
+    source.fails = AddressError("broker1:9092 refuses the connection", "Start the broker")
+    assert rounds(tail) > 0
+    told = tail.problem(GROUPS[0])
+    assert told is not None
+    assert (told.kind, told.cause, source.closed) == ("unread", "broker1:9092 refuses the connection", 1)
+    source.fails = None
+    change(source, 0, 5)
+    rounds(tail, 2)
+    assert (tail.problem(GROUPS[0]), numbers(tail, 0), source.opened) == (None, [4, 5], 2)
+
+
+def test_an_error_of_our_own_is_told_and_does_not_end_it(source: Log, caplog: pytest.LogCaptureFixture) -> None:
+    tail = followed(source)
+    source.fails = KeyError("ours")
+    rounds(tail)
+    assert str(tail.problem("a")).startswith(f"topic {OFFSETS_TOPIC}: internal error: KeyError")
+    assert "internal error while following" in caplog.text
+    source.fails = None
+    rounds(tail, 2)
+    assert tail.problem(GROUPS[0]) is None
+
+
+def test_a_truncated_partition_is_read_anew_and_the_others_are_not(source: Log) -> None:
+    tail = followed(source)
+    for number in (0, 1):
+        change(source, number, 5)
+    rounds(tail)
+    source.records[0] = [empty_group(GROUPS[0], 2), empty_group(GROUPS[0], 3)][:1]
+    rounds(tail, 3)
+    assert (numbers(tail, 0), numbers(tail, 1)) == ([], [4, 5])
+    change(source, 0, 3)
+    rounds(tail)
+    assert numbers(tail, 0) == [2, 3]
+
+
+def test_records_that_were_deleted_before_they_were_read_are_passed_over(source: Log) -> None:
+    tail = followed(source)
+    for generation in range(5, 9):
+        change(source, 0, generation)
+    source.log_start = 3
+    for number in (1, 2):
+        source.records[number] += [empty_group(GROUPS[number], 4)] * 3
+    rounds(tail, 3)
+    assert numbers(tail, 0) == [7, 8]
+
+
+def test_another_cluster_at_the_same_address_begins_anew(source: Log) -> None:
+    tail = followed(source)
+    change(source, 0, 5)
+    rounds(tail)
+    source.fails = AddressError("gone", "")
+    rounds(tail)
+    source.fails, source.cluster_id = None, "second"
+    rounds(tail, 2)
+    assert numbers(tail, 0) == [4, 5]
+    assert source.asked[-2][0] == 0
+
+
+def test_records_that_cannot_be_decoded_are_counted(source: Log) -> None:
+    source.records[0].append(GroupRecord(1, struct.pack(">h", 2) + text("x"), b"\0"))
+    assert followed(source).status().unreadable == 1
+
+
+def test_the_thread_follows_until_it_is_stopped(source: Log) -> None:
+    tail = Tail("test", source.open)
+    tail.start()
+    wait_until(lambda: tail.problem(GROUPS[0]) is None)
+    tail.stop()
+    assert source.closed == source.opened == 1
