@@ -73,6 +73,9 @@ class Follower(Protocol):
     def stop(self, timeout_s: float = 10.0) -> None:
         """End."""
 
+    def see(self, snapshot: ClusterSnapshot) -> None:
+        """What a poll has found."""
+
     def recorded(self, group_id: str) -> Sequence[Recorded]:
         """The group's generations, oldest first."""
 
@@ -268,6 +271,8 @@ class Collector:
         health = judge(snapshot, self._trend.append(snapshot), self._rules, self._looks.column(snapshot))
         self._looks.look(health, reader.left_to_read)
         self._observer.see(snapshot)
+        if self._tail is not None:
+            self._tail.see(snapshot)
         return Report(snapshot, health)
 
     def _succeeded(self, report: Report, took_s: float) -> Pause:

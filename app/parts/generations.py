@@ -124,7 +124,7 @@ def not_recorded(live: Recording) -> None:
 
 def reconciliation(one: Recorded, names: Mapping[str, str]) -> None:
     """The steps in which the members reached their targets (KIP-848)."""
-    if not one.steps or one.began_ms is None:
+    if len(one.steps) < 2 or one.began_ms is None:
         return
     begin = one.began_ms
     rows = [
