@@ -43,14 +43,15 @@ def collectors() -> Iterator[Source]:
     _give_pages_their_turn()
     settings = Settings()
     envs = {c.name: os.environ if c.from_environment else {} for c in settings.clusters}
-    running = Collectors({c.name: _collector(c, envs[c.name], settings) for c in settings.clusters})
+    running = Collectors({c.name: collector(c, envs[c.name], settings) for c in settings.clusters})
     connections = {c.name: masked(c, envs[c.name]) for c in settings.clusters}
     versions = {part: metadata.version(part) for part in PARTS}
     with running:
         yield Source(settings, running, Controls.from_environment(), versions=versions, connections=connections)
 
 
-def _collector(cluster: ClusterSettings, env: Mapping[str, str], settings: Settings) -> Collector:
+def collector(cluster: ClusterSettings, env: Mapping[str, str], settings: Settings) -> Collector:
+    """What polls that cluster, and follows its groups' records unless that is switched off."""
     tail = Tail(cluster.name, follow(cluster, env)) if settings.follow else None
     return Collector(cluster.name, connect(cluster, env), settings.interval_s, tail=tail)
 

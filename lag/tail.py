@@ -45,6 +45,7 @@ not read it."""
 MOST_BEHIND = 2
 """A partition that is so many times the look-back behind its end is begun anew: nobody can keep up with it here."""
 
+UNAUTHORIZED = "unauthorized"
 STARTING = Problem("starting", Scope.TOPIC, OFFSETS_TOPIC, "its records are still being read for the first time")
 
 
@@ -145,7 +146,7 @@ class Tail:
                 followed=len(read),
                 records=self._records,
                 unreadable=self._unreadable + self._recorder.unusable,
-                problems=tuple(filter(None, (self._problem, *self._trouble.values()))),
+                problems=tuple(dict.fromkeys(filter(None, (self._problem, *self._trouble.values())))),
             )
 
     def _begin_anew(self, cluster_id: str | None) -> None:
@@ -217,7 +218,8 @@ class Tail:
                 self._recorder.see(groups)
         if self._trouble or not pieces:
             self._rounds_left = 0
-            return TROUBLE_S
+            denied = self._trouble and all(problem.kind == UNAUTHORIZED for problem in self._trouble.values())
+            return REFUSED_S if denied else TROUBLE_S
         return REST_S if any(moved) else 0.0
 
     def _look(self, reader: OffsetsReader) -> float | None:
