@@ -131,8 +131,8 @@ def reconciliation(one: Recorded, names: Mapping[str, str]) -> None:
         {
             "after": formats.brief(max(0, step.at_ms - begin)),
             "member": names.get(step.member_id, step.member_id),
-            "epoch": step.epoch,
             "step": sentences_generations.step(step),
+            "epoch": step.epoch,
         }
         for step in one.steps
     ]
@@ -150,9 +150,9 @@ def reconciliation(one: Recorded, names: Mapping[str, str]) -> None:
             height=widgets.height(len(frame), MOST_STEPS_SHOWN),
             alt=f"{formats.plural(len(frame), 'step')} of members towards their targets, with the time since the epoch",
             column_config={
-                "after": c.TextColumn("After", width=84, help="Time since the group's epoch was bumped"),
-                "member": c.TextColumn("Member", width=220),
+                "after": c.TextColumn("After", width=60, help="Time since the group's epoch was bumped"),
+                "member": c.TextColumn("Member", width=150),
+                "step": c.TextColumn("It then", width=300),
                 "epoch": c.NumberColumn("Epoch", width=72, help="The member's epoch after this step"),
-                "step": c.TextColumn("It then", width=320),
             },
         )
