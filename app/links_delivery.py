@@ -1,4 +1,4 @@
-"""A delivery lab and its failure as URL parameters, and back; what is as in the first story is left out."""
+"""A delivery lab and its failure as URL parameters, and back: a story's name, or what differs from the first one."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +15,7 @@ from assignors.simulation.delivery import (
     LabError,
     OnPoison,
     Record,
+    Story,
     Strategy,
     run,
 )
@@ -24,6 +25,7 @@ MOST_RECORDS, MOST_PARTITIONS = 20, 4
 MOST_WORKERS = 16
 MOST_DIGITS = 12
 FIRST = STORIES[0]
+BY_NAME = {story.name: story for story in STORIES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +111,19 @@ _FIELDS = (
 )
 PARAMETERS = {field.name: "failure" if field.name == "kind" else field.name for field in _FIELDS}
 """Field -> URL parameter."""
+NAMES = ("story", *PARAMETERS.values())
+"""All URL parameters."""
+
+
+def story_of(lab: Lab, failure: Failure) -> Story | None:
+    """The story that this is; None: something of your own."""
+    return next((story for story in STORIES if (story.lab, story.failure) == (lab, failure)), None)
 
 
 def encode(lab: Lab, failure: Failure) -> dict[str, str]:
-    """The parameters that differ from the first story."""
+    """The name of the story that it is, else the parameters that differ from the first one."""
+    if (story := story_of(lab, failure)) is not None:
+        return {"story": story.name}
     said = {}
     for field in _FIELDS:
         value, usual = _of(field, lab, failure), _of(field, FIRST.lab, FIRST.failure)
@@ -121,22 +132,31 @@ def encode(lab: Lab, failure: Failure) -> dict[str, str]:
     return said
 
 
+def written(lab: Lab, failure: Failure) -> dict[str, str]:
+    """All parameters, whatever their values."""
+    return {PARAMETERS[field.name]: field.write(_of(field, lab, failure)) for field in _FIELDS}
+
+
 def _of(field: _Field, lab: Lab, failure: Failure) -> Any:
     return getattr(lab if field.is_lab else failure, field.name)
 
 
 def decode(parameters: Mapping[str, str]) -> tuple[Lab, Failure]:
-    """The lab and its failure; parameters that are missing are as in the first story.
+    """The lab and its failure; parameters that are missing are as in the story that is named, or in the first one.
 
     Raises LabError naming the parameter and what it takes, or what contradicts what.
     """
+    name = parameters.get("story", FIRST.name)
+    if name not in BY_NAME:
+        raise LabError(f"There is no story {cut(name)!r}. There are {', '.join(BY_NAME)}.")
+    begun = BY_NAME[name]
     lab, failure = dict[str, Any](), dict[str, Any]()
     for field in _FIELDS:
         if (text := parameters.get(PARAMETERS[field.name])) is not None:
             (lab if field.is_lab else failure)[field.name] = _read(field, text)
-    if "end" in lab and "start" not in lab and len(lab["end"]) != len(FIRST.lab.start):
+    if "end" in lab and "start" not in lab and len(lab["end"]) != len(begun.lab.start):
         lab["start"] = ()
-    made = replace(FIRST.lab, **lab), replace(FIRST.failure, **failure)
+    made = replace(begun.lab, **lab), replace(begun.failure, **failure)
     check(*made)
     return made
 

@@ -164,7 +164,7 @@ def _partitions(scenario: Scenario) -> int:
 def _messages_at_most(scenario: Scenario, settings: Settings, members: int) -> int:
     """A heartbeat and its reply of each member per interval, and a poll, until a run gives up waiting for rest."""
     last_ms = max((event.at_ms for event in scenario.events), default=0)
-    length_ms = last_ms + patience_ms(settings)
+    length_ms = last_ms + patience_ms(scenario, settings)
     polls = length_ms // settings.assumed.processing_ms if settings.assumed.processing_ms else 0
     interval_ms = min(settings.client.heartbeat_interval_ms, settings.kip848.heartbeat_interval_ms)
     return members * (2 * length_ms // interval_ms + polls)

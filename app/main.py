@@ -38,6 +38,7 @@ labs = [
     st.Page(
         "views/watermark.py", title="Watermark lab", url_path="watermark", help="When is a record visible, when lost?"
     ),
+    st.Page("views/calls.py", title="Call lab", url_path="calls", help="What does Kafka answer, call by call?"),
 ]
 
 page = st.navigation({"": pages, "Labs": labs}, position="top")

@@ -20,11 +20,15 @@ from assignors.events import (
     DeleteTopic,
     Event,
     Freeze,
+    GcPause,
+    Heal,
     Join,
     Leave,
     Restart,
     Resume,
     Scenario,
+    Slow,
+    Split,
     Subscribe,
     UseAssignor,
 )
@@ -53,8 +57,18 @@ def event(its: Event, scenario: Scenario) -> str:
             return f"{who(member_id)} stops polling"
         case Resume(member_id=member_id):
             return f"{who(member_id)} polls again"
+        case GcPause(member_id=member_id, lasts_ms=lasts_ms):
+            return f"{who(member_id)} stands still for {formats.duration(lasts_ms / 1000)}"
+        case Slow(member_id=member_id, processing_ms=processing_ms):
+            return f"{who(member_id)} takes {formats.duration(processing_ms / 1000)} from one poll to the next"
+        case Split(member_id=member_id):
+            return f"{who(member_id)} is split off from the coordinator"
+        case Heal(member_id=member_id):
+            return f"{who(member_id)} reaches the coordinator again"
         case Restart(member_id=member_id):
             return f"{who(member_id)} restarts"
+        case Subscribe(member_id=member_id, pattern=str(pattern)):
+            return f"{who(member_id)} subscribes to the pattern {_id(pattern)}"
         case Subscribe(member_id=member_id, topics=topics):
             return f"{who(member_id)} subscribes to {_few([_id(t) for t in topics]) or 'nothing'}"
         case ChangeRack(member_id=member_id, rack=rack):

@@ -43,6 +43,36 @@ class Resume:
 
 
 @dataclass(frozen=True, slots=True)
+class GcPause:
+    """A member's whole process stands still for `lasts_ms`, heartbeats included, and goes on by itself."""
+
+    member_id: str
+    lasts_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Slow:
+    """From now on a member takes `processing_ms` from one poll to the next (0: it waits in poll)."""
+
+    member_id: str
+    processing_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """The network between a member and the coordinator fails: their messages are lost, the process lives on."""
+
+    member_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Heal:
+    """A member that was split off reaches the coordinator again: it joins anew."""
+
+    member_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class Restart:
     """A member closes and comes back: a static one (KIP-345) gets its partitions back without a rebalance."""
 
@@ -51,10 +81,11 @@ class Restart:
 
 @dataclass(frozen=True, slots=True)
 class Subscribe:
-    """A member's subscription becomes these topics."""
+    """A member's subscription becomes these topics, or those that match `pattern`."""
 
     member_id: str
-    topics: tuple[str, ...]
+    topics: tuple[str, ...] = ()
+    pattern: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +141,10 @@ Action = (
     | Crash
     | Freeze
     | Resume
+    | GcPause
+    | Slow
+    | Split
+    | Heal
     | Restart
     | Subscribe
     | ChangeRack

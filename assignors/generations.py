@@ -12,6 +12,7 @@ from assignors.layout import Layout
 from assignors.loads import KnownLoads, known_loads
 from assignors.model import Assignment, Assignor, AssignorError, Group, Member, Topic
 from assignors.moves import Moves, moves
+from assignors.patterns import resolved
 from assignors.planning import plan
 from assignors.protocols import RebalanceProtocol, paused
 from assignors.quality import Quality, measure
@@ -82,7 +83,8 @@ class _Run:
         self.generations: list[Generation] = []
         self._scenario = scenario
         capacity, settings = scenario.loads.capacity_per_s, scenario.protocol
-        self._state = GroupState(scenario.members, scenario.topics, assignor, {}, frozenset(), capacity, settings)
+        members = tuple(resolved(member, scenario.topics) for member in scenario.members)
+        self._state = GroupState(members, scenario.topics, assignor, {}, frozenset(), capacity, settings)
         self._number = max((member.generation or 0 for member in scenario.members), default=0)
         self._now = Assignment(None, {})
         self._waiting: list[Step] | None = None

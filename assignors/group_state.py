@@ -14,14 +14,19 @@ from assignors.events import (
     CreateTopic,
     DeleteTopic,
     Freeze,
+    GcPause,
+    Heal,
     Join,
     Leave,
     Restart,
     Resume,
+    Slow,
+    Split,
     Subscribe,
     UseAssignor,
 )
 from assignors.model import Assignor, AssignorError, Member, Topic
+from assignors.patterns import matching, resolved
 from assignors.protocols import RebalanceProtocol, is_classic, protocol_of
 
 SESSION_TIMEOUT_MS = 45_000
@@ -34,8 +39,8 @@ Setting = str | int | float | bool
 class GroupState:
     """Members with what they claim (`owned`, `generation`), topics, and the assignor that plans.
 
-    `away` has the members that were there and are not, as they were: `frozen` names those that may resume. `settings`
-    are Kafka's own, by name.
+    `away` has the members that were there and are not, as they were: `frozen` names those that may resume, `split`
+    those that may heal. `settings` are Kafka's own, by name.
     """
 
     members: tuple[Member, ...]
@@ -45,6 +50,7 @@ class GroupState:
     frozen: frozenset[str] = frozenset()
     capacity_per_s: Mapping[str, float] = field(default_factory=dict)
     settings: Mapping[str, Setting] = field(default_factory=dict)
+    split: frozenset[str] = frozenset()
 
     @property
     def protocol(self) -> RebalanceProtocol:
@@ -58,6 +64,8 @@ class GroupState:
                 return member
         if member_id in self.frozen:
             raise AssignorError(f"member {member_id!r} is frozen and out of the group. Resume it first.")
+        if member_id in self.split:
+            raise AssignorError(f"member {member_id!r} is split off and out of the group. Let it heal first.")
         if member_id in self.away:
             raise AssignorError(f"member {member_id!r} has left the group before.")
         raise AssignorError(f"there is no member {member_id!r}. {_hint(member_id, self.ids())}")
@@ -119,6 +127,8 @@ def _(action: Join, state: GroupState) -> Step:
         raise AssignorError(f"member {name!r} is in the group already. Give the new one another id.")
     if name in state.frozen:
         raise AssignorError(f"member {name!r} is frozen. Resume it, or give the new one another id.")
+    if name in state.split:
+        raise AssignorError(f"member {name!r} is split off. Let it heal, or give the new one another id.")
     if action.capacity_per_s is not None:
         state = replace(state, capacity_per_s={**state.capacity_per_s, name: action.capacity_per_s})
     return _joined(state, member, f"{name} joins")
@@ -160,6 +170,40 @@ def _(action: Resume, state: GroupState) -> Step:
 
 
 @step.register
+def _(action: GcPause, state: GroupState) -> Step:
+    name = action.member_id
+    member = state.member(name)
+    if action.lasts_ms < _session_ms(state):
+        return Step(state, rebalances=False)
+    back = partial(_joined, member=member, text=f"{name} goes on and joins anew")
+    out = f"{name} stands still for {action.lasts_ms / 1000:g} s; it is out once its {_session(state)} session ends"
+    return Step(_without(state, member), out, then=back)
+
+
+@step.register
+def _(action: Slow, state: GroupState) -> Step:
+    state.member(action.member_id)
+    return Step(state, rebalances=False)
+
+
+@step.register
+def _(action: Split, state: GroupState) -> Step:
+    left = _without(state, state.member(action.member_id))
+    left = replace(left, split=left.split | {action.member_id})
+    return Step(left, f"{action.member_id} is split off; it is out once its {_session(state)} session ends")
+
+
+@step.register
+def _(action: Heal, state: GroupState) -> Step:
+    name = action.member_id
+    if name not in state.split:
+        state.member(name)
+        raise AssignorError(f"member {name!r} is not split off. Split it off before, or leave this event out.")
+    back = replace(state, split=state.split - {name})
+    return _joined(back, state.away[name], f"{name} reaches the coordinator again and joins anew")
+
+
+@step.register
 def _(action: Restart, state: GroupState) -> Step:
     name = action.member_id
     member = state.member(name)
@@ -173,14 +217,21 @@ def _(action: Restart, state: GroupState) -> Step:
 @step.register
 def _(action: Subscribe, state: GroupState) -> Step:
     member = state.member(action.member_id)
-    if member.topics == action.topics:
+    topics = action.topics if action.pattern is None else matching(action.pattern, state.topics)
+    if (member.topics, member.pattern) == (topics, action.pattern):
         return Step(state, rebalances=False)
-    changed = replace(member, topics=action.topics)
-    if state.protocol is RebalanceProtocol.COOPERATIVE:  # it gives these up before it joins
-        owned = [tp for tp in member.owned if tp.topic in action.topics]
-        changed = replace(changed, owned=owned) if len(owned) < len(member.owned) else changed
-    wanted = ", ".join(action.topics) or "nothing"
+    changed = _reading(replace(member, pattern=action.pattern), topics, state)
+    wanted = action.pattern or ", ".join(action.topics) or "nothing"
     return Step(_changed(state, changed), f"{action.member_id} subscribes to {wanted}")
+
+
+def _reading(member: Member, topics: tuple[str, ...], state: GroupState) -> Member:
+    """The member with that subscription."""
+    changed = replace(member, topics=topics)
+    if state.protocol is RebalanceProtocol.COOPERATIVE:  # it gives the others up before it joins
+        owned = [tp for tp in member.owned if tp.topic in topics]
+        return replace(changed, owned=owned) if len(owned) < len(member.owned) else changed
+    return changed
 
 
 @step.register
@@ -200,8 +251,8 @@ def _(action: AddPartitions, state: GroupState) -> Step:
     added = action.partitions - topic.partitions
     racks = None if topic.racks is None else [*topic.racks, *[()] * added]
     grown = replace(topic, partitions=action.partitions, racks=racks)
-    state = replace(state, topics={**state.topics, topic.name: grown})
-    return _of_topic(state, topic.name, f"{topic.name} grows to {action.partitions} partitions")
+    topics = {**state.topics, topic.name: grown}
+    return _of_topic(state, topics, topic.name, f"{topic.name} grows to {action.partitions} partitions")
 
 
 @step.register
@@ -209,19 +260,23 @@ def _(action: CreateTopic, state: GroupState) -> Step:
     topic = action.topic
     if topic.name in state.topics:
         raise AssignorError(f"topic {topic.name!r} is there already. Give the new one another name.")
-    state = replace(state, topics={**state.topics, topic.name: topic})
-    return _of_topic(state, topic.name, f"{topic.name} is created with {topic.partitions} partitions")
+    topics = {**state.topics, topic.name: topic}
+    return _of_topic(state, topics, topic.name, f"{topic.name} is created with {topic.partitions} partitions")
 
 
 @step.register
 def _(action: DeleteTopic, state: GroupState) -> Step:
     gone = state.topic(action.topic).name
     left = {name: topic for name, topic in state.topics.items() if name != gone}
-    return _of_topic(replace(state, topics=left), gone, f"{gone} is deleted")
+    return _of_topic(state, left, gone, f"{gone} is deleted")
 
 
-def _of_topic(state: GroupState, topic: str, text: str) -> Step:
-    return Step(state, text, rebalances=state.is_subscribed(topic))
+def _of_topic(state: GroupState, topics: Mapping[str, Topic], name: str, text: str) -> Step:
+    """These topics exist now; that one is another."""
+    found = ((member, resolved(member, topics)) for member in state.members)
+    members = tuple(old if new is old else _reading(old, new.topics, state) for old, new in found)
+    changed = replace(state, members=members, topics=topics)
+    return Step(changed, text, rebalances=state.is_subscribed(name) or changed.is_subscribed(name))
 
 
 @step.register
@@ -258,7 +313,8 @@ def _joined(state: GroupState, member: Member, text: str) -> Step:
     if holder is not None and state.is_static(holder):
         raise AssignorError(f"instance id {instance!r} is {holder.member_id!r}'s. Give each member its own.")
     away = {name: gone for name, gone in state.away.items() if name != member.member_id}
-    return Step(replace(state, members=(*state.members, _unclaimed(member)), away=away), text)
+    joined = resolved(_unclaimed(member), state.topics)
+    return Step(replace(state, members=(*state.members, joined), away=away), text)
 
 
 def _without(state: GroupState, member: Member) -> GroupState:
@@ -272,8 +328,12 @@ def _changed(state: GroupState, member: Member) -> GroupState:
 
 
 def _session(state: GroupState) -> str:
+    return f"{_session_ms(state) / 1000:g} s"
+
+
+def _session_ms(state: GroupState) -> float:
     name = "session.timeout.ms" if is_classic(state.protocol) else "group.consumer.session.timeout.ms"
-    return _seconds(state, name, SESSION_TIMEOUT_MS)
+    return float(state.settings.get(name, SESSION_TIMEOUT_MS))
 
 
 def _seconds(state: GroupState, setting: str, default: int) -> str:

@@ -41,8 +41,9 @@ class Topic:
 class Member:
     """A member as its subscription describes it.
 
-    `topics` keeps the order and the duplicates of the subscription. `owned` is what it claims to own, as of
-    `generation` (None: it does not say). `user_data` is what the assignor's user data held on the wire, where that and
+    `topics` keeps the order and the duplicates of the subscription; of one by `pattern` (None: by name) it has what
+    matches, as far as it is known. `owned` is what it claims to own, as of `generation` (None: it does not say).
+    `user_data` is what the assignor's user data held on the wire, where that and
     not `owned` is the assignor's source of truth (Kafka's `sticky`).
     """
 
@@ -55,6 +56,7 @@ class Member:
     owned: Sequence[TopicPartition] = ()
     generation: int | None = None
     user_data: bytes | None = None
+    pattern: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,8 +145,8 @@ class Collector:
     """Polls one cluster from a thread of its own, between `start` and `stop`.
 
     `connect` makes a reader, at first and after every failure; it raises GroupscopeError. `tail` runs beside it; None:
-    generations are inferred from the polls alone. The clocks and `chance` (for the jitter of retries) may be replaced
-    in tests.
+    generations are inferred from the polls alone. `record` is handed every snapshot; it must come back at once. The
+    clocks and `chance` (for the jitter of retries) may be replaced in tests.
     """
 
     def __init__(
@@ -157,6 +157,7 @@ class Collector:
         rules: Rules | None = None,
         tail: Follower | None = None,
         *,
+        record: Callable[[ClusterSnapshot], None] | None = None,
         clock_ms: Callable[[], int] = wall_clock_ms,
         monotonic_s: Callable[[], float] = time.monotonic,
         chance: Callable[[], float] = random.random,
@@ -165,6 +166,7 @@ class Collector:
         self._connect, self._interval_s, self._rules = connect, interval_s, rules or Rules()
         self._clock_ms, self._monotonic_s, self._chance = clock_ms, monotonic_s, chance
         self._tail = tail
+        self._record = record
         self._changed = threading.Condition()
         self._status = CollectorStatus(interval_s)
         self._report: Report | None = None
@@ -273,6 +275,8 @@ class Collector:
         self._observer.see(snapshot)
         if self._tail is not None:
             self._tail.see(snapshot)
+        if self._record is not None:
+            self._record(snapshot)
         return Report(snapshot, health)
 
     def _succeeded(self, report: Report, took_s: float) -> Pause:

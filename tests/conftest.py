@@ -54,9 +54,9 @@ class Demo:
     workload: Workload
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def demo() -> Iterator[Demo]:
-    """What `groupscope up` shows; tests leave it as they found it."""
+    """What `groupscope up` shows; tests leave it as they found it. It ends with its module: it never rests."""
     with EmbeddedKafka(properties=BROKER_PROPERTIES) as cluster, Workload(cluster.bootstrap_servers) as workload:
         workload.wait_ready(120)
         yield Demo(cluster, workload)

@@ -47,6 +47,7 @@ def looks(colours: Palette) -> dict[str, Look]:
         MemberState.JOINING: Look(CLEAR, ".", colours.dim, colours.dim),
         MemberState.REJOINING: Look(*blue),
         MemberState.PAUSED: Look(colours.revoked, "", colours.revoked_ink, colours.revoked),
+        MemberState.SPLIT: Look(colours.kept_fill, ".", colours.text, CLEAR),
         MemberState.STALLED: Look(colours.kept_fill, "x", colours.text, CLEAR),
         MemberState.FROZEN: Look(colours.kept_fill, "+", colours.text, CLEAR),
         MemberState.ZOMBIE: Look(colours.unassigned, "\\", colours.text, colours.unassigned),

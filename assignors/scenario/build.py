@@ -14,16 +14,21 @@ from assignors.events import (
     DeleteTopic,
     Event,
     Freeze,
+    GcPause,
+    Heal,
     Join,
     Leave,
     Loads,
     Restart,
     Resume,
     Scenario,
+    Slow,
+    Split,
     Subscribe,
     UseAssignor,
 )
 from assignors.model import Member, Topic, TopicPartition
+from assignors.patterns import resolved
 from assignors.scenario.course import in_order
 from assignors.scenario.schema import EventFile, JoinFile, MemberFile, ScenarioFile, TopicFile
 from assignors.scenario.words import Amounts
@@ -37,7 +42,7 @@ def build(file: ScenarioFile) -> Scenario:
         name=file.name,
         assignor=file.assignor,
         topics=topics,
-        members=tuple(map(_member, file.members)),
+        members=tuple(resolved(_member(member), topics) for member in file.members),
         events=events,
         loads=_loads(file, most_partitions(topics.values(), events)),
         protocol=dict(file.protocol),
@@ -65,6 +70,7 @@ def _member(file: JoinFile) -> Member:
         topics=tuple(file.topics),
         owned=owned,
         generation=generation,
+        pattern=file.pattern,
     )
 
 
@@ -74,7 +80,11 @@ def _actions(event: EventFile, file: ScenarioFile) -> Iterator[Action]:
             capacities = file.capacity if isinstance(file.capacity, dict) else {}
             yield Join(_member(event.join), event.join.capacity or capacities.get(event.join.id))
         case "subscribe":
-            yield Subscribe(event.subscribe.id, tuple(event.subscribe.topics))
+            yield Subscribe(event.subscribe.id, tuple(event.subscribe.topics or ()), event.subscribe.pattern)
+        case "gc_pause":
+            yield GcPause(event.gc_pause.id, event.gc_pause.lasts)
+        case "slow":
+            yield Slow(event.slow.id, event.slow.processing)
         case "rack":
             yield ChangeRack(event.rack.id, event.rack.rack)
         case "add_partitions":
@@ -91,11 +101,13 @@ BARE: dict[str, type[CoordinatorDown | CoordinatorUp]] = {
     "coordinator_down": CoordinatorDown,
     "coordinator_up": CoordinatorUp,
 }
-NAMED: dict[str, type[Leave | Crash | Freeze | Resume | Restart | DeleteTopic | UseAssignor]] = {
+NAMED: dict[str, type[Leave | Crash | Freeze | Resume | Split | Heal | Restart | DeleteTopic | UseAssignor]] = {
     "leave": Leave,
     "crash": Crash,
     "freeze": Freeze,
     "resume": Resume,
+    "split": Split,
+    "heal": Heal,
     "restart": Restart,
     "delete_topic": DeleteTopic,
     "use_assignor": UseAssignor,

@@ -14,6 +14,7 @@ from assignors.scenario.schema import EventFile, JoinFile, ScenarioFile
 from assignors.scenario.words import duration_text
 
 _DEPARTURES = {"leave": "left", "crash": "crashed"}
+_RETURNS = {"resume": "frozen. Let it freeze first", "heal": "split off. Split it off first"}
 
 
 @dataclass(slots=True)
@@ -21,7 +22,8 @@ class World:
     """What exists between two events.
 
     `members` are those that are there, with their instance ids; `gone` says how and when the others went;
-    `first_seen` when each joins. `partitions` are those of today's topics, `most` what each topic ever has.
+    `first_seen` when each joins. `still` says until when a process stands still. `partitions` are those of today's
+    topics, `most` what each topic ever has.
     """
 
     members: dict[str, str | None]
@@ -30,6 +32,9 @@ class World:
     first_seen: dict[str, str]
     gone: dict[str, str] = field(default_factory=dict)
     frozen: set[str] = field(default_factory=set)
+    split: set[str] = field(default_factory=set)
+    still: dict[str, int] = field(default_factory=dict)
+    now_ms: int = 0
     coordinator_up: bool = True
 
     @classmethod
@@ -54,12 +59,16 @@ def run(events: Sequence[EventFile], world: World, found: Findings) -> None:
 
 
 def _happen(event: EventFile, world: World, path: Path, found: Findings) -> None:
+    world.now_ms = event.at
     match event.action:
         case "join":
             _join(event.join, world, path, found)
-        case "leave" | "crash" | "freeze" | "resume" | "restart":
+        case "leave" | "crash" | "freeze" | "resume" | "split" | "heal" | "restart":
             _to_member(event, world, path, found)
-        case "subscribe" | "rack":
+        case "gc_pause":
+            if _present(event.gc_pause.id, world, (*path, "id"), found):
+                world.still[event.gc_pause.id] = event.at + event.gc_pause.lasts
+        case "subscribe" | "rack" | "slow":
             _present(getattr(event, event.action).id, world, (*path, "id"), found)
         case "add_partitions":
             for topic, count in event.add_partitions.items():
@@ -84,35 +93,44 @@ def _join(member: JoinFile, world: World, path: Path, found: Findings) -> None:
 
 def _to_member(event: EventFile, world: World, path: Path, found: Findings) -> None:
     member: str = getattr(event, event.action)
-    if event.action == "resume":
-        _resume(member, world, path, found)
+    if event.action in _RETURNS:
+        _return(event.action, member, world, path, found)
     elif not _present(member, world, path, found):
         return
     elif event.action == "freeze":
         world.frozen.add(member)
+    elif event.action == "split":
+        world.split.add(member)
     elif event.action in _DEPARTURES:
         del world.members[member]
         world.gone[member] = f"has {_DEPARTURES[event.action]} at {duration_text(event.at)}"
 
 
-def _resume(member: str, world: World, path: Path, found: Findings) -> None:
-    if member in world.frozen:
-        world.frozen.remove(member)
+def _return(action: str, member: str, world: World, path: Path, found: Findings) -> None:
+    absent = world.frozen if action == "resume" else world.split
+    if member in absent:
+        absent.remove(member)
     elif _present(member, world, path, found):
-        found.error(path, f"{shown(member)!r} is not frozen. Let it freeze first, or leave this event out.")
+        found.error(path, f"{shown(member)!r} is not {_RETURNS[action]}, or leave this event out.")
 
 
 def _present(member: str, world: World, path: Path, found: Findings) -> bool:
-    """Whether the member can do something: who is frozen is out of the group until it resumes."""
+    """Whether the member can do something: who is frozen or split off is out of the group until it is back."""
+    until_ms = world.still.get(member, 0)
     if member in world.frozen:
         found.error(path, f"{shown(member)!r} is frozen. Let it resume first.")
+    elif member in world.split:
+        found.error(path, f"{shown(member)!r} is split off. Let it heal first.")
+    elif until_ms > world.now_ms:
+        found.error(path, f"{shown(member)!r} stands still until {duration_text(until_ms)}. Let it happen then.")
     elif member in world.gone:
         found.error(path, f"{shown(member)!r} {world.gone[member]}. Let it join again first.")
     elif member not in world.first_seen:
         found.error(path, f"No member is named {shown(member)!r}.{nearest(member, world.first_seen)}")
     elif member not in world.members:
         found.error(path, f"{shown(member)!r} joins only at {world.first_seen[member]}.")
-    return member in world.members and member not in world.frozen
+    away = member in world.frozen or member in world.split or until_ms > world.now_ms
+    return member in world.members and not away
 
 
 def _to_topic(event: EventFile, world: World, path: Path, found: Findings) -> None:

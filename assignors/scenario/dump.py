@@ -6,7 +6,19 @@ from typing import Any
 
 import yaml
 
-from assignors.events import Action, AddPartitions, ChangeRack, CreateTopic, Event, Join, Loads, Scenario, Subscribe
+from assignors.events import (
+    Action,
+    AddPartitions,
+    ChangeRack,
+    CreateTopic,
+    Event,
+    GcPause,
+    Join,
+    Loads,
+    Scenario,
+    Slow,
+    Subscribe,
+)
 from assignors.model import Member, Topic, TopicPartition
 from assignors.scenario.build import BARE, NAMED, most_partitions
 from assignors.scenario.syntax import plain
@@ -81,7 +93,8 @@ def _topic(topic: Topic) -> _Line:
 
 def _member(member: Member, capacity: float | None) -> _Line:
     entries = {
-        "topics": list(member.topics),
+        "topics": list(member.topics) if member.pattern is None else None,
+        "pattern": member.pattern,
         "instance_id": member.instance_id,
         "client_id": member.client_id,
         "host": member.host,
@@ -130,8 +143,13 @@ def _action(action: Action, loads: Loads) -> dict[str, Any]:
     match action:
         case Join(member, capacity):
             return {"join": _member(member, capacity or loads.capacity_per_s.get(member.member_id))}
-        case Subscribe(member_id, topics):
-            return {"subscribe": {"id": member_id, "topics": list(topics)}}
+        case Subscribe(member_id, topics, pattern):
+            wanted = {"topics": list(topics)} if pattern is None else {"pattern": pattern}
+            return {"subscribe": {"id": member_id, **wanted}}
+        case GcPause(member_id, lasts_ms):
+            return {"gc_pause": {"id": member_id, "lasts": duration_text(lasts_ms)}}
+        case Slow(member_id, processing_ms):
+            return {"slow": {"id": member_id, "processing": duration_text(processing_ms)}}
         case ChangeRack(member_id, rack):
             return {"rack": {"id": member_id, "rack": rack}}
         case AddPartitions(topic, partitions):

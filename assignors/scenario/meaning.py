@@ -1,13 +1,13 @@
 """Whether a file of the right shape makes sense: names that exist, numbers within range, nothing twice."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 from assignors.scenario.course import World, run
 from assignors.scenario.findings import EnoughError, Findings
 from assignors.scenario.problems import Path, nearest, shown
-from assignors.scenario.rules import check_assignor, check_racks, check_subscription
-from assignors.scenario.schema import MemberFile, ScenarioFile
+from assignors.scenario.rules import check_assignor, check_pattern, check_racks, check_subscription
+from assignors.scenario.schema import JoinFile, MemberFile, ScenarioFile, SubscribeFile
 from assignors.scenario.words import MOST_PARTITIONS
 
 _LOADS = ("weights", "lag", "rates")
@@ -98,10 +98,12 @@ def _check_claims(
 def _check_subscriptions(file: ScenarioFile, ever: Mapping[str, int], found: Findings) -> None:
     for number, member in enumerate(file.members):
         check_subscription(member.topics, ("members", number, "topics"), ever, found)
+        check_pattern(member.pattern, ("members", number, "pattern"), ever, found)
     for number, event in enumerate(file.events):
         if event.action in ("join", "subscribe"):
-            topics: Sequence[str] = getattr(event, event.action).topics
-            check_subscription(topics, ("events", number, event.action, "topics"), ever, found)
+            said: JoinFile | SubscribeFile = getattr(event, event.action)
+            check_subscription(said.topics or (), ("events", number, event.action, "topics"), ever, found)
+            check_pattern(said.pattern, ("events", number, event.action, "pattern"), ever, found)
 
 
 def _check_loads(file: ScenarioFile, most: Mapping[str, int], found: Findings) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from assignors import registry
+from assignors.patterns import matching
 from assignors.scenario.findings import Findings
 from assignors.scenario.problems import Path, nearest, shown
 from assignors.scenario.schema import TopicFile
@@ -24,6 +25,12 @@ def check_racks(topic: TopicFile, path: Path, found: Findings) -> None:
             f"There are racks for {len(topic.racks):,} partitions, but {topic.name} has {topic.partitions:,}. "
             "Give one list for each.",
         )
+
+
+def check_pattern(pattern: str | None, path: Path, known: Collection[str], found: Findings) -> None:
+    """A pattern may wait for its topics; one that no topic of the scenario ever matches may be a typing error."""
+    if pattern is not None and found.may_warn and not matching(pattern, known):
+        found.warn(path, f"No topic ever matches {shown(pattern)!r}: it gets nothing.")
 
 
 def check_subscription(topics: Sequence[str], path: Path, known: Collection[str], found: Findings) -> None:

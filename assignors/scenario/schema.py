@@ -10,8 +10,10 @@ from assignors.scenario.words import (
     Capacities,
     Capacity,
     Duration,
+    Length,
     PartitionCount,
     PartitionNumber,
+    Pattern,
     Prose,
     Setting,
     Text,
@@ -37,6 +39,11 @@ def _topic_id(text: str) -> str:
     return text
 
 
+def absent() -> Any:
+    """A key that may be missing, but not null."""
+    return Field(default_factory=lambda: None)
+
+
 class TopicFile(_Strict):
     """A topic. `racks` lists, for each partition, the racks of its replicas; `id` is the topic's UUID."""
 
@@ -51,11 +58,21 @@ class JoinFile(_Strict):
 
     id: Text
     topics: list[TopicName] = Field(default_factory=list)
+    pattern: Pattern | None = None
     instance_id: Text | None = None
     client_id: Text | None = None
     host: Text | None = None
     rack: Text | None = None
     capacity: Capacity | None = None
+
+    @model_validator(mode="after")
+    def _one_subscription(self) -> "JoinFile":
+        if self.topics and self.pattern is not None:
+            raise wrong(_EITHER)
+        return self
+
+
+_EITHER = "Give topics or a pattern: Kafka's consumer takes the one or the other (IllegalStateException)."
 
 
 class MemberFile(JoinFile):
@@ -66,10 +83,31 @@ class MemberFile(JoinFile):
 
 
 class SubscribeFile(_Strict):
-    """A member subscribes to these topics, and to no other."""
+    """A member subscribes to these topics, or to those that match the pattern, and to no other."""
 
     id: Text
-    topics: list[TopicName]
+    topics: list[TopicName] = absent()
+    pattern: Pattern = absent()
+
+    @model_validator(mode="after")
+    def _one_subscription(self) -> "SubscribeFile":
+        if len(self.model_fields_set & {"topics", "pattern"}) != 1:
+            raise wrong(_EITHER)
+        return self
+
+
+class GcPauseFile(_Strict):
+    """A member's process stands still for so long."""
+
+    id: Text
+    lasts: Length
+
+
+class SlowFile(_Strict):
+    """A member takes so long from one poll to the next."""
+
+    id: Text
+    processing: Length
 
 
 class RackFile(_Strict):
@@ -77,11 +115,6 @@ class RackFile(_Strict):
 
     id: Text
     rack: Text | None
-
-
-def absent() -> Any:
-    """A key that may be missing, but not null."""
-    return Field(default_factory=lambda: None)
 
 
 def _nothing(value: object) -> object:
@@ -104,6 +137,10 @@ class EventFile(_Strict):
     crash: Text = absent()
     freeze: Text = absent()
     resume: Text = absent()
+    gc_pause: GcPauseFile = absent()
+    slow: SlowFile = absent()
+    split: Text = absent()
+    heal: Text = absent()
     restart: Text = absent()
     subscribe: SubscribeFile = absent()
     rack: RackFile = absent()

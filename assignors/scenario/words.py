@@ -7,6 +7,9 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from assignors.model import AssignorError
+from assignors.patterns import compiled
+
 MOST_PARTITIONS = 1_000_000
 MOST_LETTERS = 32_767  # Kafka's own limit of a short string
 MOST_TOPIC_LETTERS = 249
@@ -76,22 +79,28 @@ def _topic_name(name: str) -> str:
     return name
 
 
+def _pattern(text: str) -> str:
+    try:
+        compiled(text)
+    except AssignorError as error:
+        raise wrong(str(error)) from None
+    return text
+
+
 def _setting(value: str | float) -> str | float:
     if isinstance(value, float) and not isfinite(value):
         raise wrong("This number is too large.")
     return _legible(value) if isinstance(value, str) else value
 
 
-Duration = Annotated[
-    int,
-    BeforeValidator(duration_ms),
-    WithJsonSchema(
-        {
-            "anyOf": [{"type": "string", "pattern": f"^{_DURATION.pattern}$"}, {"type": "number", "minimum": 0}],
-            "description": "When it happens, from the beginning: 30s, 1500ms, 2m, 1h; a plain number counts seconds.",
-        }
-    ),
-]
+_SPELLINGS = {"anyOf": [{"type": "string", "pattern": f"^{_DURATION.pattern}$"}, {"type": "number", "minimum": 0}]}
+_WHEN = "When it happens, from the beginning: 30s, 1500ms, 2m, 1h; a plain number counts seconds."
+_HOW_LONG = "How long: 30s, 1500ms, 2m, 1h; a plain number counts seconds."
+
+Duration = Annotated[int, BeforeValidator(duration_ms), WithJsonSchema(_SPELLINGS | {"description": _WHEN})]
+"""From the beginning, in milliseconds."""
+
+Length = Annotated[int, BeforeValidator(duration_ms), WithJsonSchema(_SPELLINGS | {"description": _HOW_LONG})]
 """In milliseconds."""
 
 Text = Annotated[
@@ -100,6 +109,8 @@ Text = Annotated[
     AfterValidator(_legible),
     WithJsonSchema({"type": "string", "minLength": 1, "maxLength": MOST_LETTERS}),
 ]
+Pattern = Annotated[Text, AfterValidator(_pattern), WithJsonSchema({"type": "string", "minLength": 1})]
+"""A regular expression that Kafka's clients and brokers take."""
 TopicName = Annotated[
     Text,
     AfterValidator(_topic_name),

@@ -48,12 +48,16 @@ class Peer(Protocol):
 
 
 class Network:
-    """`coordinator` None: the broker is down; what is sent to it meets nobody."""
+    """`coordinator` None: the broker is down; what is sent to it meets nobody.
+
+    `split` names those whose messages from and to the coordinator are lost; other brokers still answer them.
+    """
 
     def __init__(self, kernel: Kernel, latency_ms: int, recorder: Recorder) -> None:
         self.coordinator: Coordinator | None = None
         self.is_known = False
-        self._kernel, self._latency_ms, self._recorder = kernel, latency_ms, recorder
+        self.split: set[str] = set()
+        self._kernel, self._latency_ms, self._note = kernel, latency_ms, recorder.messages.append
 
     def ask(self, peer: Peer, request: object, answer: Answer) -> None:
         """Send a request. `answer` runs in the process of `peer`, unless it dies or loses the coordinator before."""
@@ -63,10 +67,11 @@ class Network:
 
     def _arrive(self, peer: Peer, request: object, answer: Answer, connection: int, sent_ms: int) -> None:
         kind = _API[type(request)]
-        arrived_ms = None if self.coordinator is None else self._kernel.now_ms
-        self._recorder.messages.append(Message(peer.name, COORDINATOR, kind, None, sent_ms, arrived_ms))
-        if self.coordinator is not None:
-            self.coordinator.handle(peer.name, request, partial(self._reply, peer, kind, answer, connection))
+        coordinator = None if peer.name in self.split else self.coordinator
+        arrived_ms = None if coordinator is None else self._kernel.now_ms
+        self._note(Message(peer.name, COORDINATOR, kind, None, sent_ms, arrived_ms))
+        if coordinator is not None:
+            coordinator.handle(peer.name, request, partial(self._reply, peer, kind, answer, connection))
 
     def _reply(self, peer: Peer, kind: str, answer: Answer, connection: int, reply: Any) -> None:
         self._kernel.after(
@@ -74,10 +79,10 @@ class Network:
         )
 
     def _return(self, peer: Peer, kind: str, answer: Answer, connection: int, sent_ms: int, reply: Any) -> None:
-        reached = peer.alive and peer.connection == connection
+        reached = peer.alive and peer.connection == connection and peer.name not in self.split
         arrived_ms = self._kernel.now_ms if reached else None
         error = NONE if reply.error is KafkaError.NONE else reply.error.name  # a name of an enum takes long to find
-        self._recorder.messages.append(Message(COORDINATOR, peer.name, kind, error, sent_ms, arrived_ms))
+        self._note(Message(COORDINATOR, peer.name, kind, error, sent_ms, arrived_ms))
         if reached and peer.is_frozen:
             peer.run(partial(answer, reply))
         elif reached:
@@ -90,12 +95,12 @@ class Network:
 
     def _tell(self, peer: Peer, answer: Callable[[bool], None], sent_ms: int) -> None:
         now_ms, found = self._kernel.now_ms, self.is_known
-        self._recorder.messages.append(Message(peer.name, BROKERS, "FindCoordinator", None, sent_ms, now_ms))
+        self._note(Message(peer.name, BROKERS, "FindCoordinator", None, sent_ms, now_ms))
 
         def back() -> None:
             error = NONE if found else "COORDINATOR_NOT_AVAILABLE"
             arrived_ms = self._kernel.now_ms if peer.alive else None
-            self._recorder.messages.append(Message(BROKERS, peer.name, "FindCoordinator", error, now_ms, arrived_ms))
+            self._note(Message(BROKERS, peer.name, "FindCoordinator", error, now_ms, arrived_ms))
             peer.run(lambda: answer(found))
 
         self._kernel.after(self._latency_ms, back)

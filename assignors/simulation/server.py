@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from assignors.model import TopicPartition
+from assignors.patterns import resolved
 from assignors.simulation.clients import Process, Surroundings
 from assignors.simulation.kernel import Action, Kernel, Timers
 from assignors.simulation.log import Done
@@ -50,6 +51,7 @@ class Server(ABC):
         self.coordinator: Any = None
         self.log: Log | None = None
         self._noted: tuple[object, ...] | None = UNSEEN
+        self._looked_at: Seen | None = None
         self._members = 0
         self._causes: list[str] = []
         self._last_cause = ""
@@ -99,7 +101,7 @@ class Server(ABC):
             self.coordinator.timers.disarm_all()
             self.log.is_lost = True
         self.coordinator = self.around.network.coordinator = None
-        self._noted = UNSEEN
+        self._noted, self._looked_at = UNSEEN, None
         self.around.network.is_known = False
         self.around.recorder.group(NO_COORDINATOR, -1)
         for client in self.clients.values():
@@ -154,6 +156,9 @@ class Server(ABC):
         if self.coordinator is None:
             return
         seen = self.seen()
+        if seen is not None and seen is self._looked_at:
+            return
+        self._looked_at = seen
         noted = None if seen is None else (seen.state, seen.generation, len(seen.members))
         if noted == self._noted:
             return
@@ -183,10 +188,12 @@ class Server(ABC):
 
     def _note_plan(self, seen: Seen) -> None:
         parts = {self.names[member_id]: part for member_id, part in self.parts().items()}
+        topics = self.around.topics()
         members = tuple(
-            replace(self.clients[name].member, owned=part, generation=seen.generation) for name, part in parts.items()
+            replace(resolved(self.clients[name].member, topics), owned=part, generation=seen.generation)
+            for name, part in parts.items()
         )
-        topics, assignor = self.around.topics(), next(iter(self.clients.values())).around.assignor.name
+        assignor = next(iter(self.clients.values())).around.assignor.name
         now_ms = self.around.kernel.now_ms
         plan = Plan(seen.generation, now_ms, self._cause(), members, parts, topics, assignor)
         self.around.recorder.plans.append(plan)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from assignors.model import TopicPartition
+from assignors.patterns import matching
 from assignors.simulation.classic import ClassicCoordinator, State
 from assignors.simulation.classic.messages import CONSUMER, Heartbeat, while_loading
 from assignors.simulation.classic.records import GroupRecord, MemberRecord
@@ -14,6 +15,7 @@ from assignors.simulation.consumer.messages import HeartbeatReply
 from assignors.simulation.consumer.records import (
     CurrentRecord,
     EpochRecord,
+    RegexRecord,
     SubscriptionRecord,
     TargetEpochRecord,
     TargetRecord,
@@ -124,6 +126,10 @@ class ConsumerServer(Server):
         for client in clients:
             self._adopt(client, generation, topics)
         names = {name for client in clients for name in client.member.topics}
+        for pattern in {client.member.pattern for client in clients} - {None}:
+            matched = matching(pattern, topics.by_name)
+            self.records.append(RegexRecord(pattern, matched, topics.version, 0))
+            names.update(matched)
         self.records += [TargetEpochRecord(generation, 0), EpochRecord(generation, topics.fingerprint(names))]
         super().adopt(clients, generation)
 
@@ -136,6 +142,7 @@ class ConsumerServer(Server):
             client.member.client_id or client.name,
             self.around.settings.client.max_poll_interval_ms,
             frozenset(client.member.topics),
+            regex=client.member.pattern or "",
             epoch=epoch,
             previous_epoch=epoch,
             assigned=dict.fromkeys(owned, epoch),
@@ -151,6 +158,8 @@ class ConsumerServer(Server):
             return
         if group.wants_refresh(self.around.kernel.now_ms):
             yield "no heartbeat has come since the topics changed"
+        if self.coordinator.looks_for_topics:
+            yield "the broker has yet to match its regular expressions with the topics"
         living = [client for client in self.clients.values() if isinstance(client, ConsumerClient) and client.alive]
         for client in living:
             member = group.members.get(client.member_id)

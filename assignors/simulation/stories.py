@@ -9,13 +9,17 @@ from assignors.events import (
     CoordinatorDown,
     CoordinatorUp,
     Crash,
+    CreateTopic,
     Event,
     Freeze,
+    GcPause,
+    Heal,
     Join,
     Leave,
     Restart,
     Resume,
     Scenario,
+    Split,
 )
 from assignors.model import Member, Topic, TopicPartition
 from assignors.simulation.settings import Setting
@@ -29,25 +33,22 @@ HAPPENS_MS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A preset: `name` for links, `plays` the rows of the checklist (protocol.md, section 1) that it shows.
-
-    Its scenario has the title as its name and what it shows as its description.
-    """
+    """A preset: `name` for links. Its scenario has the title as its name and what it shows as its description."""
 
     name: str
-    plays: str
     scenario: Scenario
 
 
-def _group(static: bool = False) -> tuple[Member, ...]:
-    """Three members with two partitions each, in a group that is Stable."""
+def _group(static: bool = False, waits_for: str = "", pattern: str | None = None) -> tuple[Member, ...]:
+    """Three members with two partitions each, in a group that is Stable; they may wait for another topic."""
     share = PARTITIONS // len(NAMES)
     return tuple(
         Member(
             name,
             instance_id=name if static else None,
             client_id=name,
-            topics=(TOPIC,),
+            topics=(TOPIC, waits_for) if waits_for else (TOPIC,),
+            pattern=pattern,
             owned=tuple(TopicPartition(TOPIC, number) for number in range(at * share, (at + 1) * share)),
             generation=1,
         )
@@ -57,7 +58,6 @@ def _group(static: bool = False) -> tuple[Member, ...]:
 
 def _story(
     name: str,
-    plays: str,
     title: str,
     shows: str,
     events: Mapping[int, Action],
@@ -69,37 +69,37 @@ def _story(
     told = Scenario(
         title, "cooperative-sticky", topics, group, course, protocol=dict(settings or {}), description=shows
     )
-    return Story(name, plays, told)
+    return Story(name, told)
 
 
 _NEW = Member("c4", client_id="c4", topics=(TOPIC,))
 _MINUTE: Mapping[str, Setting] = {"max.poll.interval.ms": 60_000}
+_PAUSE_MS = 8_000
+"""Of the garbage collector."""
+_JOB_MS = 120_000
+"""What one batch takes."""
 
 STORIES: tuple[Story, ...] = (
     _story(
         "join",
-        "1c: a member joins",
         "One member joins",
         "Eager members give up everything and wait for each other; cooperative ones keep what stays.",
         {HAPPENS_MS: Join(_NEW)},
     ),
     _story(
         "leave",
-        "1c: a member leaves",
         "One member leaves",
         "close() says goodbye: the others hear of it with their next heartbeat.",
         {HAPPENS_MS: Leave("c3")},
     ),
     _story(
         "crash",
-        "1c: a member crashes; session.timeout.ms",
         "One member crashes",
         "A dead process says nothing: its partitions wait for the rest of session.timeout.ms.",
         {HAPPENS_MS: Crash("c3")},
     ),
     _story(
         "slow",
-        "1c: the slow consumer; max.poll.interval.ms",
         "Processing takes longer than max.poll.interval.ms",
         "The heartbeat thread goes on until max.poll.interval.ms and leaves then; the process goes on working.",
         {HAPPENS_MS: Freeze("c3"), HAPPENS_MS + 90_000: Resume("c3")},
@@ -107,7 +107,6 @@ STORIES: tuple[Story, ...] = (
     ),
     _story(
         "zombie",
-        "1c: expired sessions; ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID",
         "A process freezes and comes back",
         "A long pause of the garbage collector: the group goes on, and the process wakes with partitions of others.",
         {HAPPENS_MS: Freeze("c3"), HAPPENS_MS + 90_000: Resume("c3")},
@@ -115,7 +114,6 @@ STORIES: tuple[Story, ...] = (
     ),
     _story(
         "static",
-        "1c: avoid rebalances; KIP-345",
         "A static member restarts within its session",
         "With group.instance.id nothing is reassigned: its own partitions wait for it, the others go on.",
         {HAPPENS_MS: Restart("c3")},
@@ -123,14 +121,12 @@ STORIES: tuple[Story, ...] = (
     ),
     _story(
         "rolling",
-        "1c: rebalance cost",
         "A rolling restart of all members",
         "Each restart is a leave and a join, and each of those a rebalance.",
         {HAPPENS_MS + 30_000 * at: Restart(name) for at, name in enumerate(NAMES)},
     ),
     _story(
         "partitions",
-        "1c: triggers; the partition count grows",
         "The topic gets three more partitions",
         "Who plans learns of new partitions with its next metadata: a client after metadata.max.age.ms at the latest.",
         {HAPPENS_MS: AddPartitions(TOPIC, PARTITIONS + 3)},
@@ -138,14 +134,60 @@ STORIES: tuple[Story, ...] = (
     ),
     _story(
         "failover",
-        "1c: the five steps of a coordinator that fails",
         "The coordinator fails, and one of another broker takes over",
         "Consuming goes on without a coordinator; only joins, leaves and commits wait.",
         {HAPPENS_MS: CoordinatorDown(), HAPPENS_MS + 9_000: CoordinatorUp()},
     ),
     _story(
+        "new-topic",
+        "A topic is created that members wait for",
+        "All subscribe to returns as well, which does not exist yet; who plans asks for it again and again.",
+        {HAPPENS_MS: CreateTopic(Topic("returns", 3))},
+        group=_group(waits_for="returns"),
+    ),
+    _story(
+        "pattern",
+        "A topic is created that a pattern matches",
+        "Classic members match the pattern against their own metadata; under KIP-848 the broker matches it.",
+        {HAPPENS_MS: CreateTopic(Topic("orders-eu", 3))},
+        {"metadata.max.age.ms": 30_000},
+        _group(pattern="orders.*"),
+    ),
+    _story(
+        "split",
+        "The network fails between one member and the coordinator",
+        "Other brokers still answer it, so it consumes on; the group gives its partitions away after the session.",
+        {HAPPENS_MS: Split("c3"), HAPPENS_MS + 60_000: Heal("c3")},
+    ),
+    _story(
+        "short-session",
+        "A pause of 8 s, and a session of 6 s",
+        "Classic members are out before they go on; under KIP-848 the broker's session counts, and that is 45 s.",
+        {HAPPENS_MS: GcPause("c3", _PAUSE_MS)},
+        {"session.timeout.ms": 6_000, "heartbeat.interval.ms": 2_000},
+    ),
+    _story(
+        "session-covers-a-pause",
+        "The same pause, and a session of 45 s",
+        "The group notices nothing; its partitions wait for the 8 s that the process stands still.",
+        {HAPPENS_MS: GcPause("c3", _PAUSE_MS)},
+    ),
+    _story(
+        "long-session",
+        "One member crashes, and the session is 5 minutes",
+        "A long session forgives long pauses, and a dead process costs as long.",
+        {HAPPENS_MS: Crash("c3")},
+        {"session.timeout.ms": 300_000},
+    ),
+    _story(
+        "long-job",
+        "A job of 2 minutes, and a max.poll.interval.ms just above",
+        "Heartbeats go on, the next poll comes in time, and nothing is rebalanced.",
+        {HAPPENS_MS: Freeze("c3"), HAPPENS_MS + _JOB_MS: Resume("c3")},
+        {"max.poll.interval.ms": _JOB_MS + 5_000},
+    ),
+    _story(
         "stop-the-world",
-        "1c: rebalance cost: all stop",
         "Stop the world for 40 s",
         "One member is in a batch of 44 s as another joins: eager members stop until it polls again.",
         {HAPPENS_MS: Freeze("c3"), HAPPENS_MS + 1_000: Join(_NEW), HAPPENS_MS + 44_000: Resume("c3")},

@@ -19,6 +19,7 @@ class MemberState(StrEnum):
     IDLE = "idle"  # has its place, and no partition
     REJOINING = "rejoining"  # consumes what it keeps while the group rebalances
     PAUSED = "paused"  # gave up what it had, and waits for the end of the rebalance
+    SPLIT = "split"  # consumes what it has; no message passes between it and the coordinator
     STALLED = "stalled"  # does not poll; its heartbeats go on
     FROZEN = "frozen"  # the whole process stands still
     ZOMBIE = "zombie"  # consumes what is no longer its own

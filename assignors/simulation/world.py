@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 
 from assignors import registry
 from assignors.events import (
@@ -22,11 +23,15 @@ from assignors.events import (
     DeleteTopic,
     Event,
     Freeze,
+    GcPause,
+    Heal,
     Join,
     Leave,
     Restart,
     Resume,
     Scenario,
+    Slow,
+    Split,
     Subscribe,
     UseAssignor,
 )
@@ -34,6 +39,7 @@ from assignors.generations import title
 from assignors.group_state import GroupState, step
 from assignors.memory import collector_at_rest
 from assignors.model import AssignorError, Member, Topic
+from assignors.patterns import matching
 from assignors.protocols import RebalanceProtocol
 from assignors.simulation.clients import ClassicClient, ConsumerClient, Process, Surroundings
 from assignors.simulation.kernel import Kernel
@@ -65,10 +71,12 @@ def play(
         return world.timeline()
 
 
-def patience_ms(settings: Settings) -> int:
+def patience_ms(scenario: Scenario, settings: Settings) -> int:
     """How long a group may take to come to rest after the last event: twice all that it may have to wait for."""
-    client = settings.client
-    slow_ms = client.max_poll_interval_ms + settings.assumed.processing_ms + settings.assumed.restart_ms
+    client, actions = settings.client, [event.action for event in scenario.events]
+    longest_ms = max([0, *(action.processing_ms for action in actions if isinstance(action, Slow))])
+    longest_ms += max([0, *(action.lasts_ms for action in actions if isinstance(action, GcPause))])
+    slow_ms = client.max_poll_interval_ms + settings.assumed.processing_ms + settings.assumed.restart_ms + longest_ms
     return 2 * (client.session_timeout_ms + client.metadata_max_age_ms + slow_ms + 60_000)
 
 
@@ -91,6 +99,9 @@ class World:
         self._wanted = {member.member_id: member for member in scenario.members}
         self._subscribed: set[str] = set()
         self._frozen: set[str] = set()
+        self._paused: set[str] = set()
+        self._processing_ms: dict[str, int] = {}
+        self._deleted: set[str] = set()
         self._server = self._serve(self._around, self.clients)
         self._change_topics(scenario.topics)
         self._begin()
@@ -102,12 +113,15 @@ class World:
         )
 
     def _new_id(self, prefix: str) -> str:
-        return f"{prefix}-{uuid.UUID(int=self._chance.getrandbits(128), version=4)}"
+        return f"{prefix}-{self._uuid()}"
+
+    def _uuid(self) -> uuid.UUID:
+        return uuid.UUID(int=self._chance.getrandbits(128), version=4)
 
     # The beginning and the end
 
     def _begin(self) -> None:
-        members = [member for member in self._scenario.members if member.topics]
+        members = [member for member in self._scenario.members if member.topics or member.pattern is not None]
         if any(member.owned for member in members):
             self._adopt(members)
         else:
@@ -135,7 +149,7 @@ class World:
             return
         last_ms = max((event.at_ms for event in self._scenario.events), default=0)
         self.kernel.run_until(last_ms)
-        while self.kernel.now_ms < last_ms + patience_ms(self._settings):
+        while self.kernel.now_ms < last_ms + patience_ms(self._scenario, self._settings):
             self.kernel.run_until(self.kernel.now_ms + LOOK_EVERY_MS)
             if self.unsettled() is None:
                 self.kernel.run_until(self.kernel.now_ms + LOOK_EVERY_MS)  # so that the rest is seen, too
@@ -153,9 +167,11 @@ class World:
         for name, client in self.clients.items():
             if not client.alive:
                 continue
-            if client.is_frozen or client.is_stalled:
+            if name in self._paused:
+                yield f"{name} stands still"
+            elif client.is_frozen or client.is_stalled or client.is_split:
                 if self._server.has(client.member_id):
-                    yield f"{name} stands still, and the group has not noticed"
+                    yield f"{name} {_away(client)}, and the group has not noticed"
             elif client.is_too_slow:
                 yield f"{name} processes for longer than max.poll.interval.ms"
             elif not client.is_settled:
@@ -172,7 +188,7 @@ class World:
             unsettled=self.unsettled(),
             spans=notes.spans(end_ms),
             group=notes.group_lane(end_ms),
-            messages=tuple(sorted(notes.messages, key=lambda message: message.sent_ms)),
+            messages=tuple(sorted(notes.messages, key=attrgetter("sent_ms"))),
             ownership=notes.ownership(self._subscribed, end_ms),
             callbacks=tuple(notes.callbacks),
             failures=tuple(notes.failures),
@@ -184,10 +200,11 @@ class World:
     def _start(self, member: Member) -> None:
         self._note_topics(member)
         client = self.clients[member.member_id] = self._client(self._around, member)
+        client.processing_ms = self._processing_ms.get(client.name, client.processing_ms)
         client.start()
 
     def _note_topics(self, member: Member) -> None:
-        self._subscribed.update(member.topics)
+        self._subscribed.update(member.topics if member.pattern is None else matching(member.pattern, self.topics))
 
     def _restart(self, name: str) -> None:
         """It closes, if it lives, and comes back a while later, with nothing in its memory."""
@@ -223,11 +240,21 @@ class World:
                 self._freeze(name)
             case Resume(member_id=name):
                 self._resume(name)
+            case GcPause(member_id=name, lasts_ms=lasts_ms):
+                self._pause(name, lasts_ms)
+            case Slow(member_id=name, processing_ms=processing_ms):
+                self._slow(name, processing_ms)
+            case Split(member_id=name):
+                self._member(name)
+                self._split(name)
+            case Heal(member_id=name):
+                self._member(name)
+                self._heal(name)
             case Restart(member_id=name):
                 self._member(name)
                 self._restart(name)
-            case Subscribe(member_id=name, topics=topics):
-                self._subscribe(name, topics)
+            case Subscribe(member_id=name, topics=topics, pattern=pattern):
+                self._subscribe(name, topics, pattern)
             case ChangeRack(member_id=name, rack=rack):
                 self._wanted[name] = replace(self._member(name), rack=rack)
                 self._restart(name)  # client.rack is read as a consumer starts
@@ -243,6 +270,8 @@ class World:
     def _member(self, name: str) -> Member:
         if name not in self._wanted:
             raise AssignorError(f"there is no member {name!r} at this time.")
+        if name in self._paused:
+            raise AssignorError(f"member {name!r} stands still at this time. Let it happen when its pause is over.")
         return self._wanted[name]
 
     def _join(self, member: Member) -> None:
@@ -254,6 +283,7 @@ class World:
 
     def _end(self, name: str, how: Callable[[Process], None]) -> None:
         del self._wanted[self._member(name).member_id]
+        self.network.split.discard(name)
         if self.clients[name].alive:
             how(self.clients[name])
 
@@ -273,24 +303,69 @@ class World:
         if client.is_frozen or client.is_stalled:
             client.resume()
 
-    def _subscribe(self, name: str, topics: tuple[str, ...]) -> None:
-        self._wanted[name] = replace(self._member(name), topics=topics)
+    def _pause(self, name: str, lasts_ms: int) -> None:
+        self._member(name)
+        client = self.clients[name]
+        if client.alive and not client.is_stalled:
+            client.freeze()
+            self._paused.add(name)
+            self.kernel.after(lasts_ms, partial(self._go_on, client))
+
+    def _go_on(self, client: Client) -> None:
+        self._paused.remove(client.name)
+        if client.is_frozen:
+            client.resume()
+
+    def _slow(self, name: str, processing_ms: int) -> None:
+        self._member(name)
+        self._processing_ms[name] = processing_ms
+        client = self.clients[name]
+        client.run(partial(client.work_for, processing_ms))
+
+    def _split(self, name: str) -> None:
+        self.network.split.add(name)
+        self.clients[name].note()
+
+    def _heal(self, name: str) -> None:
+        """A connection that has lost something breaks now: what was lost is said again."""
+        if name not in self.network.split:
+            raise AssignorError(f"member {name!r} is not split off. Split it off before, or leave this event out.")
+        self.network.split.remove(name)
+        client = self.clients[name]
+        client.note()
+        client.run(client.lost_coordinator)
+
+    def _subscribe(self, name: str, topics: tuple[str, ...], pattern: str | None) -> None:
+        before = self._member(name)
+        self._wanted[name] = replace(before, topics=topics, pattern=pattern)
         self._note_topics(self._wanted[name])
         client = self.clients[name]
-        if client.alive and client.member.topics != topics:
-            client.run(partial(client.subscribe, topics))
+        if client.alive and (before.topics, before.pattern) != (topics, pattern):
+            client.run(partial(client.subscribe, topics, pattern))
 
     def _change_topics(self, topics: Mapping[str, Topic]) -> None:
         changed = [name for name in {**self.topics, **topics} if self.topics.get(name) != topics.get(name)]
         self.recorder.topics(self.topics, topics)
-        self.topics = topics
+        self._deleted |= self.topics.keys() - topics.keys()
+        self.topics = {name: self._with_id(topic) for name, topic in topics.items()}
+        for member in self._wanted.values():
+            self._note_topics(member)
         self._server.topics_changed()
         for client in self.clients.values():
             for name in changed:
                 client.run(partial(client.topics_changed, name))
+
+    def _with_id(self, topic: Topic) -> Topic:
+        """A topic that was deleted and is made again has another id."""
+        is_new = topic.name in self._deleted and topic.name not in self.topics and topic.topic_id is None
+        return replace(topic, topic_id=str(self._uuid())) if is_new else topic
 
     def _use(self, assignor: str) -> None:
         """All processes end at once, and start again with the other assignor."""
         self._around = self._surroundings(assignor)
         for name in self._wanted:
             self._restart(name)
+
+
+def _away(client: Client) -> str:
+    return "cannot reach the coordinator" if client.is_split else "stands still"

@@ -45,7 +45,15 @@ def test_a_story_chosen_stands_in_the_url(open_page):
     page = open_page("delivery").selectbox(key="delivery_story").select("auto-commit-exception").run()
     assert title(page) == "No record is processed twice, 3 are lost"
     assert "closing the consumer committed its position" in said(page)
-    assert asked(page) == {"strategy": "auto", "end": "10", "start": "0", "failure": "exception", "step": "3"}
+    assert asked(page) == {"story": "auto-commit-exception"}
+    assert "Plays 1d.3." in said(page)
+
+
+def test_a_parameter_beside_a_story_changes_that_story():
+    lab, failure = links_delivery.decode({"story": "auto-commit-exception", "batch_records": "4"})
+    begun = links_delivery.BY_NAME["auto-commit-exception"]
+    assert (lab.batch_records, lab.strategy, lab.end, failure) == (4, begun.lab.strategy, begun.lab.end, begun.failure)
+    assert links_delivery.decode(links_delivery.encode(lab, failure)) == (lab, failure)
 
 
 def test_next_step_is_behind_the_commit_and_nothing_comes_twice(open_page):
@@ -98,6 +106,7 @@ def test_what_cannot_be_is_refused_and_the_page_stays(open_page, typed, why):
 @pytest.mark.parametrize(
     ("parameters", "why"),
     [
+        ({"story": "hope"}, "There is no story 'hope'. There are database, nothing-fails,"),
         ({"strategy": "hope"}, "strategy is 'hope'. Use one of auto, sync, async, async-retry,"),
         ({"step": "8"}, "Step 8 is outside the consumer's 7 steps. Use 0 to 7."),
         ({"step": "-1"}, "step is '-1'. Use a whole number."),

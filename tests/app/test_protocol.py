@@ -144,7 +144,7 @@ def test_a_story_that_cannot_be_played_under_any_protocol_is_told(open_page):
         ({"session": "2999"}, "heartbeat.interval.ms 3000 is not below session.timeout.ms 2999"),
         ({"heartbeat": "45000"}, "heartbeat.interval.ms"),
         ({"messages": "share"}, "messages is 'share'. Use one of eager, cooperative, consumer."),
-        ({"scenario": "junk"}, "The scenario in this link cannot be read"),
+        ({"scenario": "junk"}, "What this link holds cannot be read"),
         ({"heartbeat": "1"}, "The story has up to"),
         ({"processing": "1"}, "The story has up to"),
     ],

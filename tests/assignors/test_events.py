@@ -16,16 +16,20 @@ from assignors.events import (
     DeleteTopic,
     Event,
     Freeze,
+    GcPause,
+    Heal,
     Join,
     Leave,
     Loads,
     Restart,
     Resume,
     Scenario,
+    Slow,
+    Split,
     Subscribe,
     UseAssignor,
 )
-from assignors.model import AssignorError, Topic, TopicPartition
+from assignors.model import AssignorError, Member, Topic, TopicPartition
 from assignors.moves import MoveKind
 from tests.support.scenes import join, member, plans, scenario
 
@@ -81,6 +85,42 @@ def test_a_frozen_member_joins_anew_and_has_lost_its_claims() -> None:
         {"B": "t-0 t-1 t-2", "A": "t-3 t-4 t-5"},
     ]
     assert made[1].event == "A freezes; it is out after max.poll.interval.ms, 300 s"
+
+
+def test_a_split_member_is_out_as_a_frozen_one_is_and_joins_anew_when_it_heals() -> None:
+    made = assignors.fold(scenario("sticky", "A B", Split("A"), Heal("A")))
+    assert plans(made) == plans(assignors.fold(scenario("sticky", "A B", Freeze("A"), Resume("A"))))
+    assert [generation.event for generation in made[1:]] == [
+        "A is split off; it is out once its 45 s session ends",
+        "A reaches the coordinator again and joins anew",
+    ]
+
+
+def test_a_pause_matters_when_it_lasts_as_long_as_the_session() -> None:
+    assert len(assignors.fold(scenario("sticky", "A B", GcPause("A", 44_999), Slow("A", 60_000)))) == 1
+    made = assignors.fold(scenario("sticky", "A B", GcPause("A", 45_000)))
+    assert [generation.event for generation in made[1:]] == [
+        "A stands still for 45 s; it is out once its 45 s session ends",
+        "A goes on and joins anew",
+    ]
+
+
+@pytest.mark.parametrize("name", [*CLASSIC, *CONSUMER])
+def test_a_pattern_reads_what_matches_as_topics_come_and_go(name: str) -> None:
+    there = (Member("A", pattern="t.*"), member("B"))
+    course = (CreateTopic(Topic("t2", 2)), CreateTopic(Topic("v", 1)), DeleteTopic("t"), Subscribe("B", pattern="v|u"))
+    made = assignors.fold(scenario(name, there, *course))
+    read = [{tp.topic for tp in made[-1].after.by_member[who]} for who in "AB"]
+    assert read == [{"t2"}, {"v"}]
+    assert [one.topics for one in made[-1].members] == [("t2",), ("v",)]
+    created = [generation for generation in made if generation.event.startswith("v is created")]
+    assert created == []
+
+
+def test_a_member_that_joins_by_pattern_gets_what_is_there_then() -> None:
+    course = (CreateTopic(Topic("t2", 1)), Join(Member("B", pattern="t2|t3")), Leave("A"))
+    made = assignors.fold(scenario("range", "A", *course))
+    assert made[-1].after.by_member == {"B": (TopicPartition("t2", 0),)}
 
 
 def test_nobody_is_left_and_somebody_comes_back() -> None:
@@ -221,6 +261,9 @@ def test_capacity_comes_along_with_a_member_that_joins() -> None:
         (Crash("B"), "Event 2 at 2 s (crash B): member 'B' has left the group before."),
         (Freeze("x"), "Event 2 at 2 s (freeze x): there is no member 'x'. There are A, C."),
         (Resume("A"), "Event 2 at 2 s (resume A): member 'A' is not frozen."),
+        (Heal("A"), "Event 2 at 2 s (heal A): member 'A' is not split off."),
+        (GcPause("B", 5), "(gc pause B): member 'B' has left the group before."),
+        (Slow("Ab", 5), "(slow Ab): there is no member 'Ab'. Did you mean 'A'?"),
         (join("A"), "Event 2 at 2 s (join A): member 'A' is in the group already."),
         (join("D", instance_id="pod"), "(join D): instance id 'pod' is 'C''s."),
         (Subscribe("B", ()), "(subscribe B): member 'B' has left the group before."),
@@ -239,9 +282,11 @@ def test_an_event_that_cannot_happen_is_named(action: Action, said: str) -> None
     assert said in str(error.value)
 
 
-def test_a_frozen_member_must_resume_first() -> None:
+def test_a_member_that_is_frozen_or_split_off_must_come_back_first() -> None:
     for action in (Leave("A"), join("A"), Freeze("A")):
         with pytest.raises(AssignorError, match=r"member 'A' is frozen"):
             assignors.fold(scenario("range", "A B", Freeze("A"), action))
+        with pytest.raises(AssignorError, match=r"member 'A' is split off"):
+            assignors.fold(scenario("range", "A B", Split("A"), action))
     with pytest.raises(AssignorError, match="is down already"):
         assignors.fold(scenario("range", "A", CoordinatorDown(), CoordinatorDown()))

@@ -54,7 +54,7 @@ def plain_rows(snapshot: ClusterSnapshot) -> Iterator[tuple[GroupSnapshot, Parti
     """Rows that the tool prints: it leaves out partitions that are neither committed nor owned."""
     for group_id in PLAIN:
         group = snapshot.group(group_id)
-        assert group is not None
+        assert group is not None, f"{group_id} is missing: {snapshot.problems}"
         for row in group.partitions:
             if row.committed is not None or row.member_id is not None:
                 yield group, row

@@ -329,6 +329,25 @@ def test_reader_asks_for_more_when_little_is_left(bare_kafka: EmbeddedKafka) -> 
     assert asked == [("slow-group", "slow-topic", 0)]
 
 
+def test_member_that_joins_no_group_is_ready_when_the_group_exists(bare_kafka: EmbeddedKafka) -> None:
+    """A group without members exists from its first commit on."""
+    servers, topic = bare_kafka.bootstrap_servers, "ledger-entries"
+    seen, crew, stop = Seen(servers), Crew(servers, lambda *_: None), threading.Event()
+    with Admin(servers) as admin:
+        admin.create([TopicPlan(topic, 2)])
+    burst(servers, "test", [(topic, 0, 20)])
+    listener = threading.Thread(target=crew.listen, args=(stop,))
+    listener.start()
+    crew.hire(GroupPlan("ledger-group", (topic,), Protocol.ASSIGN))
+    wait_until(lambda: not crew.waiting(), every_s=0.01)
+    committed = seen.committed("ledger-group")
+    stop.set()
+    listener.join()
+    crew.dismiss()
+    seen.close()
+    assert committed == {(topic, 0): 20}
+
+
 # Controls
 
 

@@ -5,61 +5,31 @@ assignments and the committed offsets.
 """
 
 import random
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from assignors.simulation.classic import ClassicCoordinator, Settings
-from assignors.simulation.classic.messages import Reply, Request
-from assignors.simulation.classic.records import Record
-from assignors.simulation.kernel import Kernel
 from tests.oracle import classic_cases
 from tests.oracle.coordinator_shard import MemberIds, silence
 from tests.oracle.held_log import HeldLog
 from tests.oracle.java_coordinator import GROUP, JavaCoordinator
+from tests.oracle.lock_step import Difference, LockStep
 from tests.oracle.tally import Checked, generator
 
 NAME = "classic coordinator"
 STEPS = 30
 
 
-class Pair:
+class Pair(LockStep):
     """Both coordinators, each on its own clock, and their replies since the last look."""
 
     def __init__(self, settings: Settings, seed: int) -> None:
+        super().__init__()
         self.settings = settings
         self.ids = MemberIds(seed)
-        self.ours_kernel, self.java_kernel = Kernel(), Kernel()
-        self.log: HeldLog[Record] = HeldLog()
-        self.ours_replies: list[tuple[int, Reply]] = []
-        self.java_replies: list[tuple[int, Reply]] = []
-        self._tickets = 0
         self.ours = ClassicCoordinator(self.ours_kernel, self.ids, self.log, settings)
         self.java = JavaCoordinator(self.java_kernel, settings)
-
-    def ask(self, request: Request, learn: Callable[[Reply], None]) -> None:
-        """Ask both; the client learns from ours."""
-        self._tickets += 1
-        ticket = self._tickets
-        self.java.handle(request, lambda reply: self.java_replies.append((ticket, reply)))
-        self.ours.handle(request, partial(self._answered, ticket, learn))
-
-    def _answered(self, ticket: int, learn: Callable[[Reply], None], reply: Reply) -> None:
-        self.ours_replies.append((ticket, reply))
-        learn(reply)
-
-    def run_until(self, end_ms: int) -> None:
-        """Let the time pass."""
-        self.java_kernel.run_until(end_ms)
-        self.ours_kernel.run_until(end_ms)
-
-    def hold(self, held: bool) -> None:
-        """Let appends wait, or replicate those that do."""
-        self.log.held = self.java.shard.held = held
-        if not held:
-            self.java.shard.replicate()
-            self.log.replicate()
 
     def unload(self) -> None:
         """Both give up the group."""
@@ -76,10 +46,9 @@ class Pair:
         self.java = JavaCoordinator(self.java_kernel, self.settings, blobs)
         self.ours = ClassicCoordinator(self.ours_kernel, self.ids, self.log, self.settings, list(self.log.records))
 
-    def difference(self, thorough: bool) -> str:
-        """ "" or what differs now."""
-        found = [
-            ("replies", self.ours_replies, self.java_replies),
+    def compared(self, thorough: bool) -> list[Difference]:
+        """Group and timers; more where it is `thorough`."""
+        found: list[Difference] = [
             ("group", look(self.ours), self.java.look()),
             ("timers", _named(self.ours), dict(self.java.shard.timers.deadlines_ms)),
         ]
@@ -88,8 +57,7 @@ class Pair:
                 ("assignments", _assignments(self.ours), self.java.assignments()),
                 ("committed", dict(self.ours.committed), self.java.committed()),
             ]
-        self.ours_replies, self.java_replies = [], []
-        return "\n".join(f"{what}\n  ours: {ours}\n  Java: {java}" for what, ours, java in found if ours != java)
+        return found
 
 
 def look(coordinator: ClassicCoordinator) -> tuple[Any, ...] | None:

@@ -5,21 +5,18 @@ states, what is assigned and what is to be revoked), its target, every timer's d
 """
 
 import random
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from assignors.simulation.consumer import ConsumerCoordinator, Member, Settings, Topics
 from assignors.simulation.consumer.coordinator import EXPIRY, REGEX
-from assignors.simulation.consumer.messages import Reply, Request
-from assignors.simulation.consumer.records import Record
-from assignors.simulation.kernel import Kernel
 from tests.oracle import consumer_cases
 from tests.oracle.coordinator_shard import MemberIds, silence
 from tests.oracle.held_log import HeldLog
 from tests.oracle.java_consumer_coordinator import JavaConsumerCoordinator
 from tests.oracle.java_coordinator import GROUP
+from tests.oracle.lock_step import Difference, LockStep
 from tests.oracle.server_assignors import jdk
 from tests.oracle.tally import Checked, generator
 
@@ -27,17 +24,13 @@ NAME = "consumer coordinator"
 STEPS = 30
 
 
-class Pair:
+class Pair(LockStep):
     """Both coordinators, each on its own clock, and their replies since the last look."""
 
     def __init__(self, settings: Settings, topics: Topics, seed: int) -> None:
+        super().__init__()
         self.settings, self.topics = settings, topics
         self._ids = MemberIds(seed)
-        self.ours_kernel, self.java_kernel = Kernel(), Kernel()
-        self.log: HeldLog[Record] = HeldLog()
-        self.ours_replies: list[tuple[int, Reply]] = []
-        self.java_replies: list[tuple[int, Reply]] = []
-        self._tickets = 0
         self.ours = self._made()
         self.java = JavaConsumerCoordinator(self.java_kernel, settings, topics)
 
@@ -46,34 +39,11 @@ class Pair:
             self.ours_kernel, self._ids.kafka_id, self.log, self.topics, self.settings, list(self.log.records)
         )
 
-    def ask(self, request: Request, learn: Callable[[Reply], None]) -> None:
-        """Ask both; the client learns from ours."""
-        self._tickets += 1
-        ticket = self._tickets
-        self.java.handle(request, lambda reply: self.java_replies.append((ticket, reply)))
-        self.ours.handle(request, partial(self._answered, ticket, learn))
-
-    def _answered(self, ticket: int, learn: Callable[[Reply], None], reply: Reply) -> None:
-        self.ours_replies.append((ticket, reply))
-        learn(reply)
-
     def see(self, topics: Topics) -> None:
         """The cluster's topics change."""
         self.topics = topics
         self.java.see(topics)
         self.ours.see(topics)
-
-    def run_until(self, end_ms: int) -> None:
-        """Let the time pass."""
-        self.java_kernel.run_until(end_ms)
-        self.ours_kernel.run_until(end_ms)
-
-    def hold(self, held: bool) -> None:
-        """Let appends wait, or replicate those that do."""
-        self.log.held = self.java.shard.held = held
-        if not held:
-            self.java.shard.replicate()
-            self.log.replicate()
 
     def fail_over(self, max_size: int) -> None:
         """The coordinators die; others, whose group.consumer.max.size may differ, load what was replicated."""
@@ -85,17 +55,15 @@ class Pair:
         self.java = JavaConsumerCoordinator(self.java_kernel, self.settings, self.topics, blobs)
         self.ours = self._made()
 
-    def difference(self, thorough: bool) -> str:
-        """ "" or what differs now."""
-        found = [
-            ("replies", self.ours_replies, self.java_replies),
+    def compared(self, thorough: bool) -> list[Difference]:
+        """Group and timers; more where it is `thorough`."""
+        found: list[Difference] = [
             ("group", look(self.ours), self.java.look()),
             ("timers", _named(self.ours), dict(self.java.shard.timers.deadlines_ms)),
         ]
         if thorough:
             found.append(("target, expressions, offsets", look_closer(self.ours), self.java.look_closer()))
-        self.ours_replies, self.java_replies = [], []
-        return "\n".join(f"{what}\n  ours: {ours}\n  Java: {java}" for what, ours, java in found if ours != java)
+        return found
 
 
 def look(coordinator: ConsumerCoordinator) -> tuple[Any, ...] | None:

@@ -9,8 +9,10 @@ import streamlit as st
 
 from app import formats, links_delivery, sentences_delivery, state, state_delivery, widgets
 from app.links_delivery import joined
+from app.parts import upload
 from app.parts.stepper import stepper
 from app.parts.story import choose, shows
+from assignors.simulation.checklist import Page
 from assignors.simulation.delivery import (
     STORIES,
     Failure,
@@ -23,7 +25,7 @@ from assignors.simulation.delivery import (
 )
 from assignors.simulation.delivery.model import AUTO_COMMITTING
 
-OWN = "own"
+OWN, _UPLOAD = "own", "delivery_file"
 _EVERY = (Strategy.EVERY_N, Strategy.EVERY_N_FROM_ZERO)
 _ASYNC = (Strategy.ASYNC, Strategy.ASYNC_RETRY)
 _WORKERS = (Strategy.WORKERS_SHARED, Strategy.WORKERS_QUEUES)
@@ -34,7 +36,7 @@ _Choice = TypeVar("_Choice", bound=StrEnum)
 def story(lab: Lab, failure: Failure) -> None:
     """Choose a story, and what it shows; what is set up by hand is your own."""
     titles = {its.name: its.title for its in STORIES}
-    now = next((its for its in STORIES if (its.lab, its.failure) == (lab, failure)), None)
+    now = links_delivery.story_of(lab, failure)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         choose(
             "delivery_story",
@@ -43,11 +45,16 @@ def story(lab: Lab, failure: Failure) -> None:
             lambda name: titles.get(name, "Your own story"),
             _tell,
         )
-        shows(now.shows if now else "Change anything below; the address holds all of it.")
+        text = now.shows if now else "Change anything below; the address holds all of it."
+        shows(text, Page.DELIVERY, now.name if now else None)
+        upload.take_along(
+            "Story file", _UPLOAD, "delivery.txt", lambda: state_delivery.as_file(lab, failure), state_delivery.take
+        )
+    upload.problems(_UPLOAD)
 
 
 def _tell() -> None:
-    named = next((its for its in STORIES if its.name == st.session_state["delivery_story"]), None)
+    named = links_delivery.BY_NAME.get(st.session_state["delivery_story"])
     if named:
         state_delivery.show(named.lab, named.failure)
 

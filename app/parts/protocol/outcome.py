@@ -24,6 +24,7 @@ STATES = """
 - rejoining: consumes what it keeps while the group rebalances
 - paused: gave up what it had, and waits for the end of the rebalance
 - idle: has its place, and no partition
+- split: consumes what it has; no message passes between it and the coordinator
 - stalled: does not poll; its heartbeats go on
 - frozen: the whole process stands still
 - zombie: consumes what is no longer its own

@@ -10,6 +10,7 @@ from enum import StrEnum
 from functools import partial
 
 from assignors.model import AssignorError, Member, Topic, TopicPartition
+from assignors.patterns import resolved
 from assignors.protocols import RebalanceProtocol, protocol_of
 from assignors.simulation.classic.messages import (
     Heartbeat,
@@ -44,11 +45,15 @@ class Phase(StrEnum):
     STABLE = "stable"
 
 
+def _unheard(reply: object) -> None:
+    """Nobody waits for that reply."""
+
+
 class ClassicClient(Process):
     """`generation` and `member_id` as the member knows them; -1 and "" when they are lost."""
 
     def __init__(self, around: Surroundings, member: Member) -> None:
-        super().__init__(around, member)
+        super().__init__(around, resolved(member, around.topics()))
         self.generation = NO_GENERATION
         self.phase = Phase.UNJOINED
         self.is_cooperative = protocol_of(around.assignor.name) is RebalanceProtocol.COOPERATIVE
@@ -60,12 +65,13 @@ class ClassicClient(Process):
         self._memory: leader.Memory | None = None
         self._gave_up = False
         self._heartbeat: Heartbeat | None = None
+        self._beaten: Callable[[HeartbeatReply], None] = _unheard
         self._tick = self._beat_due_ms = self._answered_ms = 0
 
     # What it does
 
     def start(self) -> None:
-        """Look for the coordinator; nobody joins without topics."""
+        """Look for the coordinator."""
         self.note()
         self.find()
 
@@ -101,7 +107,7 @@ class ClassicClient(Process):
 
     def _wants_to_join(self) -> bool:
         ready = self.knows_coordinator and not (self._in_flight or self._backs_off) and self._arrived is None
-        return ready and bool(self.member.topics) and self._must_join()
+        return ready and self.subscribes and self._must_join()
 
     def _must_join(self) -> bool:
         """The group asks for it, its subscription is another one, or it leads and sees other partitions."""
@@ -115,6 +121,8 @@ class ClassicClient(Process):
     # Join and sync
 
     def _join(self) -> None:
+        if self.member.pattern is not None:
+            self.refresh()  # Kafka: ConsumerCoordinator.poll asks for metadata before a join, to save a second one
         if self._must_prepare:
             self._must_prepare = False
             self._prepare()
@@ -211,7 +219,7 @@ class ClassicClient(Process):
             return
         self._must_prepare = True
         assigned = decode_assignment(assignment)
-        if any(tp.topic not in self.member.topics for tp in assigned):
+        if self.member.pattern is None and any(tp.topic not in self.member.topics for tp in assigned):
             self._rejoins = True  # the subscription has changed since
             return
         self._take_over(assigned)
@@ -264,23 +272,24 @@ class ClassicClient(Process):
 
     def _start_heartbeat(self, first_ms: int) -> None:
         self._heartbeat = Heartbeat(self.member_id, self.generation, self.member.instance_id)
+        self._beaten = partial(self._beat_answered, self._heartbeat)
         self._answered_ms = self.now_ms
         self._beat_in(first_ms)
 
     def _beat_in(self, delay_ms: int) -> None:
         self._tick += 1
         self._beat_due_ms = self.around.kernel.now_ms + delay_ms
-        self.later(delay_ms, partial(self._beat, self._tick))
+        self.later(delay_ms, self._beat, self._tick)
 
     def _beat(self, tick: int) -> None:
         beat, settings = self._heartbeat, self.around.settings.client
         if beat is None or tick != self._tick:
             return
         if self.knows_coordinator and self.around.kernel.now_ms - self._answered_ms >= settings.session_timeout_ms:
-            self.forget_coordinator()  # perhaps it is no longer there
+            self.lost_coordinator()  # perhaps it is no longer there: the connection is closed
         if self.knows_coordinator:
             self._beat_in(self.heartbeat_interval_ms)
-            self.around.network.ask(self, beat, partial(self._beat_answered, beat))
+            self.around.network.ask(self, beat, self._beaten)
 
     def _beat_answered(self, beat: Heartbeat, reply: HeartbeatReply) -> None:
         error = reply.error
@@ -349,28 +358,39 @@ class ClassicClient(Process):
     def _leave(self) -> None:
         dynamic = self.member.instance_id is None
         if dynamic and self.knows_coordinator and self.phase is not Phase.UNJOINED and self.member_id:
-            self.around.network.ask(self, Leave((Leaver(self.member_id),)), lambda reply: None)
+            self.around.network.ask(self, Leave((Leaver(self.member_id),)), _unheard)
 
-    def subscribe(self, topics: tuple[str, ...]) -> None:
-        """Join with the new subscription; without topics, leave the group (Kafka: unsubscribe)."""
-        self.member = replace(self.member, topics=topics)
-        self.topics = self.around.topics()
-        if not topics:
+    def subscribe(self, topics: tuple[str, ...], pattern: str | None) -> None:
+        """Join with the new subscription; without any, leave the group (Kafka: unsubscribe)."""
+        self.member = replace(self.member, topics=topics, pattern=pattern)
+        self.refresh()
+        if not self.subscribes:
             self.say_goodbye()
             self.hold(())
             self._reset(forget_id=True)
             self._must_prepare = True
         self.wake()
 
+    def refresh(self) -> None:
+        """The classic protocol leaves it to each member to find what its pattern matches."""
+        super().refresh()
+        self.member = resolved(self.member, self.topics)
+
     # What it looks like
 
     @property
     def is_settled(self) -> bool:
         """Stable, nothing to be said or heard, and no topic's change is waiting to be noticed."""
-        if not self.member.topics:
+        if not self.subscribes:
             return True
         quiet = self.phase is Phase.STABLE and self.knows_coordinator and not (self._in_flight or self.is_zombie)
-        return quiet and not self._must_join() and not self._differs_from(self.around.topics())
+        now = self.around.topics()
+        return (
+            quiet
+            and not self._must_join()
+            and not self._differs_from(now)
+            and resolved(self.member, now) is self.member
+        )
 
     @property
     def doing(self) -> tuple[MemberState, int]:

@@ -7,7 +7,6 @@ no barrier: the member revokes, says so at once, and goes on with what it keeps.
 from collections.abc import Iterable
 from dataclasses import replace
 from enum import StrEnum
-from functools import partial
 
 from assignors.layout import java_order
 from assignors.model import Member, TopicPartition
@@ -21,6 +20,10 @@ from assignors.simulation.timeline import MemberState
 _FENCED = frozenset({KafkaError.UNKNOWN_MEMBER_ID, KafkaError.FENCED_MEMBER_EPOCH})
 _ELSEWHERE = frozenset({KafkaError.NOT_COORDINATOR, KafkaError.COORDINATOR_NOT_AVAILABLE})
 _LATER = _ELSEWHERE | {KafkaError.COORDINATOR_LOAD_IN_PROGRESS}
+
+
+Subscription = tuple[tuple[str, ...], str]
+"""Topics by name, and a pattern that the broker resolves, "" for none."""
 
 
 class Phase(StrEnum):
@@ -38,12 +41,12 @@ class ConsumerClient(Process):
     """`epoch` is the member's, `target` what it was told to own (None: nothing yet); it chooses its id for itself."""
 
     def __init__(self, around: Surroundings, member: Member) -> None:
-        super().__init__(around, member)
+        super().__init__(around, member if member.pattern is None else replace(member, topics=()))
         self.member_id = around.new_id(self.name)
         self.epoch = JOINING
         self.phase = Phase.JOINING
         self.target: frozenset[TopicIdPartition] | None = None
-        self._told_topics: tuple[str, ...] | None = None
+        self._told: Subscription | None = None
         self._in_flight = self._must_tell = self._gave_up = self._pauses = False
         self._tick = 0
         self._routine: Heartbeat | None = None
@@ -59,16 +62,16 @@ class ConsumerClient(Process):
     def adopt(self, epoch: int, first_beat_ms: int) -> None:
         """It is a member already, as the story begins."""
         self.member_id, self.epoch, self.phase = self.name, epoch, Phase.STABLE
-        self.knows_coordinator, self._told_topics = True, self.member.topics
+        self.knows_coordinator, self._told = True, self._wanted
         self.target = self._ids(self.member.owned)
         self.hold(tuple(self.member.owned))
         self._beat_in(first_beat_ms)
         self.note()
 
     def found_coordinator(self) -> None:
-        """Say what is to be said; nobody joins without topics."""
+        """Say what is to be said."""
         self._in_flight = False
-        if self.member.topics and self.phase not in (Phase.FENCED, Phase.STALE):
+        if self.subscribes and self.phase not in (Phase.FENCED, Phase.STALE):
             self._beat_in(0)
 
     def poll(self) -> None:
@@ -84,7 +87,7 @@ class ConsumerClient(Process):
             self._gave_up = True
         self.is_zombie = False
         self.hold(())
-        self.epoch, self.phase, self.target, self._told_topics = JOINING, Phase.JOINING, None, None
+        self.epoch, self.phase, self.target, self._told = JOINING, Phase.JOINING, None, None
         self.note()
         self._beat_now()
 
@@ -116,7 +119,7 @@ class ConsumerClient(Process):
 
     def _beat_in(self, delay_ms: int) -> None:
         self._tick += 1
-        self.later(delay_ms, partial(self._beat, self._tick))
+        self.later(delay_ms, self._beat, self._tick)
 
     def _beat(self, tick: int) -> None:
         ready = self.knows_coordinator and not self._in_flight and self.phase not in (Phase.FENCED, Phase.STALE)
@@ -132,7 +135,7 @@ class ConsumerClient(Process):
 
     def _heartbeat(self) -> Heartbeat:
         """What there is to say; most of the time nothing, which need not be put together again."""
-        if self.epoch == JOINING or self._must_tell or self._told_topics != self.member.topics:
+        if self.epoch == JOINING or self._must_tell or self._told != self._wanted:
             return self._full_heartbeat()
         if self._routine is None or self._routine.epoch != self.epoch:
             self._routine = Heartbeat(self.member_id, self.epoch, self.member.instance_id, client_id=self._client_id)
@@ -145,15 +148,16 @@ class ConsumerClient(Process):
     def _full_heartbeat(self) -> Heartbeat:
         joins = self.epoch == JOINING
         tells, self._must_tell = self._must_tell and not joins, False
-        changed = self._told_topics != self.member.topics
-        self._told_topics = self.member.topics
+        says = joins or self._told != self._wanted
+        self._told = topics, regex = self._wanted
         server = self.around.assignor.name
         return Heartbeat(
             self.member_id,
             self.epoch,
             self.member.instance_id,
             self._limit_ms if joins else None,
-            self.member.topics if joins or changed else None,
+            topics if says else None,
+            regex if says else None,
             assignor=(RANGE if server == "server-range" else server) if joins else None,
             owned=frozenset() if joins else self._ids(self.owned) if tells else None,
             client_id=self._client_id,
@@ -205,7 +209,7 @@ class ConsumerClient(Process):
         """What is in flight is lost, and said again."""
         self.connection += 1
         if self._in_flight:
-            self._must_tell, self._told_topics = True, None
+            self._must_tell, self._told = True, None
         self._in_flight = False
         self.forget_coordinator()
 
@@ -223,13 +227,17 @@ class ConsumerClient(Process):
             goodbye = Heartbeat(self.member_id, epoch, self.member.instance_id)
             self.around.network.ask(self, goodbye, lambda reply: None)
 
-    def subscribe(self, topics: tuple[str, ...]) -> None:
-        """The next heartbeat tells it; without topics, leave the group (Kafka: unsubscribe)."""
-        had, self.member = self.member.topics, replace(self.member, topics=topics)
-        if not topics:
+    @property
+    def _wanted(self) -> Subscription:
+        return self.member.topics, self.member.pattern or ""
+
+    def subscribe(self, topics: tuple[str, ...], pattern: str | None) -> None:
+        """The next heartbeat tells it; without any, leave the group (Kafka: unsubscribe)."""
+        had, self.member = self.subscribes, replace(self.member, topics=topics, pattern=pattern)
+        if not self.subscribes:
             self.say_goodbye()
             self.hold(())
-            self.epoch, self.phase, self.target, self._told_topics = JOINING, Phase.JOINING, None, None
+            self.epoch, self.phase, self.target, self._told = JOINING, Phase.JOINING, None, None
             self._tick += 1
             self.note()
         elif not had:
@@ -240,9 +248,9 @@ class ConsumerClient(Process):
     @property
     def is_settled(self) -> bool:
         """Stable, and all is said."""
-        if not self.member.topics:
+        if not self.subscribes:
             return True
-        told = self._told_topics == self.member.topics and not self._must_tell
+        told = self._told == self._wanted and not self._must_tell
         return self.phase is Phase.STABLE and told and self.knows_coordinator and not self.is_zombie
 
     @property

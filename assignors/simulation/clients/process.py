@@ -1,6 +1,6 @@
 """A consumer's process: its poll loop, what can happen to it from outside, and what it holds.
 
-The application polls, processes what it got, and polls again. With `simulated.processing.ms` at 0 it waits in poll.
+The application polls, processes what it got for `processing_ms`, and polls again. At 0 it waits in poll.
 Kafka's consumer sees replies and calls listeners inside poll alone; only its heartbeat thread works beside that.
 """
 
@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from assignors.model import Assignor, Member, Topic, TopicPartition
 from assignors.simulation.kernel import Action, Kernel
@@ -42,6 +43,7 @@ class Process(ABC):
         self.member_id = ""
         self.owned: tuple[TopicPartition, ...] = ()
         self.topics = around.topics()
+        self.processing_ms = around.settings.assumed.processing_ms
         self.is_frozen = False
         self.is_stalled = False
         self.is_zombie = False
@@ -94,16 +96,23 @@ class Process(ABC):
         """The time."""
         return self.around.kernel.now_ms
 
-    def run(self, action: Action) -> None:
+    def run(self, action: Callable[..., None], *what: Any) -> None:
         """Do that, unless the process is dead; once it goes on, where it stands still."""
         if self.is_frozen:
-            self._backlog.append(action)
+            self._backlog.append(partial(action, *what))
         elif self.alive:
-            action()
+            action(*what)
 
-    def later(self, delay_ms: int, action: Action) -> None:
+    def later(self, delay_ms: int, action: Callable[..., None], *what: Any) -> None:
         """Do that in a while."""
-        self.around.kernel.after(delay_ms, partial(self.run, action))
+        self.around.kernel.after(delay_ms, partial(self.run, action, *what))
+
+    # The subscription
+
+    @property
+    def subscribes(self) -> bool:
+        """Whether it reads anything: nobody joins without topics or a pattern."""
+        return bool(self.member.topics) or self.member.pattern is not None
 
     # The coordinator
 
@@ -146,19 +155,18 @@ class Process(ABC):
         """Until the next poll; None while nobody knows."""
         if self.is_stalled:
             return None
-        period_ms = self.around.settings.assumed.processing_ms
-        return -(self.now_ms - self._batch_ms) % period_ms if self._is_busy else 0
+        return -(self.now_ms - self._batch_ms) % self.processing_ms if self._is_busy else 0
 
     @property
     def _is_busy(self) -> bool:
-        return bool(self.owned) and self.around.settings.assumed.processing_ms > 0
+        return bool(self.owned) and self.processing_ms > 0
 
     def _begin_batch(self) -> None:
         self._batch_ms = self.now_ms
         self._batch += 1
         if self.is_too_slow:
             self._watch(self._limit_ms)
-            self.later(self.around.settings.assumed.processing_ms, partial(self._end_batch, self._batch))
+            self.later(self.processing_ms, partial(self._end_batch, self._batch))
 
     def _end_batch(self, batch: int) -> None:
         if self._batch == batch and self._is_busy and not self.is_stalled:
@@ -167,7 +175,7 @@ class Process(ABC):
     @property
     def is_too_slow(self) -> bool:
         """Whether its batches take longer than max.poll.interval.ms."""
-        return self._is_busy and self.around.settings.assumed.processing_ms > self._limit_ms
+        return self._is_busy and self.processing_ms > self._limit_ms
 
     @property
     def _limit_ms(self) -> int:
@@ -220,14 +228,15 @@ class Process(ABC):
             state = MemberState.ZOMBIE
         elif self.is_stalled:
             state = MemberState.STALLED
+        elif self.is_split:
+            state = MemberState.SPLIT
         self.around.recorder.state(self.name, state, generation)
 
     # What happens to it
 
     def stall(self) -> None:
         """It stops polling; its heartbeats go on."""
-        period_ms = self.around.settings.assumed.processing_ms
-        idle_ms = (self.now_ms - self._batch_ms) % period_ms if self._is_busy else 0
+        idle_ms = (self.now_ms - self._batch_ms) % self.processing_ms if self._is_busy else 0
         self.is_stalled = True
         self._batch += 1
         self._watch(self._limit_ms - idle_ms)
@@ -250,6 +259,18 @@ class Process(ABC):
         if self.alive:
             self._begin_batch()
             self.wake()
+
+    def work_for(self, processing_ms: int) -> None:
+        """It polls now, and from now on takes that long from one poll to the next."""
+        self.processing_ms = processing_ms
+        if not self.is_stalled:
+            self._begin_batch()
+            self.wake()
+
+    @property
+    def is_split(self) -> bool:
+        """Whether its messages to the coordinator are lost."""
+        return self.name in self.around.network.split
 
     def crash(self) -> None:
         """It dies without a word."""
@@ -274,14 +295,14 @@ class Process(ABC):
         self.around.recorder.state(self.name, state, -1)
 
     @abstractmethod
-    def subscribe(self, topics: tuple[str, ...]) -> None:
-        """Its subscription becomes these topics; it learns all about them at once."""
+    def subscribe(self, topics: tuple[str, ...], pattern: str | None) -> None:
+        """Its subscription becomes these topics, or that pattern; it learns all about topics at once."""
 
     # Topics
 
     def topics_changed(self, name: str) -> None:
         """A topic grew, came or went: it will notice sooner or later, if that topic matters to it."""
-        self.later(self._until_noticed_ms(name), self._refresh)
+        self.later(self._until_noticed_ms(name), self._notice)
 
     def _until_noticed_ms(self, name: str) -> int:
         """Kafka's consumer asks again and again for a topic that is missing, and at once when a fetch fails."""
@@ -292,6 +313,10 @@ class Process(ABC):
         period_ms = client.retry_backoff_max_ms if missing else client.metadata_max_age_ms
         return -(self.now_ms - self._born_ms) % period_ms if period_ms else 0
 
-    def _refresh(self) -> None:
-        self.topics = self.around.topics()
+    def _notice(self) -> None:
+        self.refresh()
         self.wake()
+
+    def refresh(self) -> None:
+        """Learn which topics there are."""
+        self.topics = self.around.topics()

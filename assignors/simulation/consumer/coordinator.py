@@ -91,6 +91,14 @@ class ConsumerCoordinator:
         """Committed offsets, as OffsetFetch gives them."""
         return {partition: kept.offset for partition, kept in self._offsets.items() if kept.offset is not None}
 
+    @property
+    def looks_for_topics(self) -> bool:
+        """Whether a member's regular expression has yet to meet topics that are new."""
+        group, since = self._group, self._new_topics_since
+        resolved = {} if group is None else group.resolved
+        wanted = () if group is None else group.regexes
+        return any(regex not in resolved or resolved[regex].version < since for regex in wanted)
+
     def handle(self, request: Request, answer: Answer) -> None:
         """Do what is asked; `answer` gets the reply of that request's kind."""
         try:

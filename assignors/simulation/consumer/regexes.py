@@ -1,8 +1,4 @@
-"""Subscriptions by regular expression: resolved in the background, one round for all of a group's.
-
-The broker matches with RE2J. Here Python's `re` does: it agrees on all that both know. What one of them does not know
-is refused, so a few expressions of RE2 (`\\pL`, `\\Q...\\E`, `[[:alpha:]]`) are not to be had here.
-"""
+"""Subscriptions by regular expression: resolved in the background, one round for all of a group's."""
 
 import re
 from collections import Counter
@@ -10,6 +6,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import Enum
 
+from assignors import patterns
+from assignors.model import AssignorError
 from assignors.simulation.consumer.group import ConsumerGroup
 from assignors.simulation.consumer.members import Member
 from assignors.simulation.consumer.records import EpochRecord, GroupRecord, RegexRecord, RegexTombstone
@@ -18,13 +16,6 @@ from assignors.simulation.errors import KafkaError, Refused
 
 REFRESH_PAUSE_MS = 10_000
 """Between two rounds; no setting of Kafka changes it."""
-
-_ONLY_ONE_KNOWS = re.compile(r"\\[1-9ZNuU]|\[\[:")
-"""Back references, escapes of Python's own, and RE2's classes of classes, which Python would read as something else."""
-
-_ATOM = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]])*\]")
-_ONLY_PYTHON_KNOWS = re.compile(r"\(\?(?!:|P<|[ims-]+[:)])|[*+?}]\+")
-"""Looks around, conditions, comments, and repetitions that never give back."""
 
 
 class Change(Enum):
@@ -38,11 +29,9 @@ class Change(Enum):
 
 def compiled(regex: str) -> re.Pattern[str]:
     """Raises Refused (INVALID_REGULAR_EXPRESSION) on what RE2 does not take."""
-    if _ONLY_ONE_KNOWS.search(regex) or _ONLY_PYTHON_KNOWS.search(_ATOM.sub("x", regex)):
-        raise Refused(KafkaError.INVALID_REGULAR_EXPRESSION)
     try:
-        return re.compile(regex, re.ASCII)
-    except re.error as error:
+        return patterns.compiled(regex)
+    except AssignorError as error:
         raise Refused(KafkaError.INVALID_REGULAR_EXPRESSION) from error
 
 

@@ -165,6 +165,13 @@ STORIES: tuple[Story, ...] = (
         Lab(Strategy.SYNC, (5,), poison=Record(0, 2), on_poison=OnPoison.SKIP),
     ),
     Story(
+        "consumer-per-thread",
+        "A thread and a consumer for each partition",
+        "The order is kept; a crash repeats at most one batch of one partition, which its thread had not committed.",
+        Lab(Strategy.SYNC, (7,), batch_records=3),
+        Failure(_CRASH, _POLL + 3 + 1 + _POLL + 2),
+    ),
+    Story(
         "shared-pool",
         "Auto-commit, and workers on one shared queue",
         "What waits in the queue is committed already: a crash loses it, and the order is lost in any case.",

@@ -1,8 +1,8 @@
 """What one member does, whether it is a thread or a process of its own: join, read, commit, obey.
 
-A reader talks with the stage over a connection. It receives `Order`s and sends triples: `READY` once (it has
-joined and knows its partitions), and `REFILL` with a topic and a partition that is nearly read. When the connection
-ends, so does the reader.
+A reader talks with the stage over a connection. It receives `Order`s and sends triples: `READY` once (it has joined
+and knows its partitions, or has committed where it joins no group), and `REFILL` with a topic and a partition that is
+nearly read. When the connection ends, so does the reader.
 """
 
 import logging
@@ -10,7 +10,7 @@ from enum import StrEnum
 from multiprocessing.connection import Connection
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaException, Message, ShareConsumer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, ShareConsumer, TopicPartition
 
 from lag.embedded.workload import clients
 from lag.embedded.workload.plan import GroupPlan, Protocol, partitions_of
@@ -57,7 +57,7 @@ class Reader:
         self._refilled_s: dict[int, float] = {}
         self._commit_due_s = 0.0
         self._first_rewind_s = now_s() + FIRST_REWIND_S
-        self._consumer = Consumer(clients.consumer(bootstrap_servers, plan, member))
+        self._consumer = Consumer(clients.consumer(bootstrap_servers, plan, member) | {"on_commit": self._committed})
         self._start()
 
     def run(self) -> None:
@@ -109,7 +109,9 @@ class Reader:
             topic, partition, offset = record.topic(), record.partition(), record.offset()
             if record.error() is None and topic is not None and partition is not None and offset is not None:
                 self._next[topic, partition] = offset + 1
-        if records:
+
+    def _committed(self, error: KafkaError | None, partitions: list[TopicPartition]) -> None:
+        if error is None:
             self._report_ready()
 
     def _report_ready(self) -> None:

@@ -5,6 +5,8 @@ What a member owns is grouped by topic and capacities stand where the file puts 
 
 import string
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -20,16 +22,21 @@ from assignors.events import (
     DeleteTopic,
     Event,
     Freeze,
+    GcPause,
+    Heal,
     Join,
     Leave,
     Loads,
     Restart,
     Resume,
     Scenario,
+    Slow,
+    Split,
     Subscribe,
     UseAssignor,
 )
 from assignors.model import Member, Topic, TopicPartition
+from assignors.patterns import resolved
 
 Draw = st.DrawFn
 TRICKY = (
@@ -57,6 +64,8 @@ topic_names = st.text(LETTERS, min_size=1, max_size=8).filter(lambda name: name 
     "x", min_size=249, max_size=249
 )
 amounts = st.integers(0, 10**6).map(float) | st.floats(0, 1e15)
+lengths = st.integers(0, 86_400_000)
+patterns = st.sampled_from(("x+", ".*", "[a-m].*", "orders-(eu|us)", r"\d+", "on", "1", "a: b"))
 capacities = st.floats(0, 1e15, exclude_min=True)
 settings = texts | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 
@@ -84,8 +93,16 @@ def members(draw: Draw, member_id: str, instance_id: str | None, known: list[str
         client_id=draw(st.just("") | texts),
         host=draw(st.just("") | texts),
         rack=draw(st.none() | texts),
-        topics=tuple(draw(st.lists(subscribed, max_size=4))),
+        **draw(subscriptions(subscribed)),
     )
+
+
+@st.composite
+def subscriptions(draw: Draw, names: st.SearchStrategy[str]) -> dict[str, Any]:
+    """By name, or by a pattern whose topics are found later."""
+    if draw(st.integers(0, 3)) == 0:
+        return {"pattern": draw(patterns)}
+    return {"topics": tuple(draw(st.lists(names, max_size=4)))}
 
 
 @st.composite
@@ -96,16 +113,7 @@ def owners(draw: Draw, member: Member, there: dict[str, Topic]) -> Member:
         numbers = draw(st.lists(st.integers(0, there[name].partitions - 1), unique=True))
         owned += [TopicPartition(name, number) for number in numbers]
     generation = draw(st.none() | st.integers(0, 2**31 - 1))
-    return Member(
-        member.member_id,
-        member.instance_id,
-        member.client_id,
-        member.host,
-        member.rack,
-        member.topics,
-        tuple(owned),
-        generation,
-    )
+    return resolved(replace(member, owned=tuple(owned), generation=generation), there)
 
 
 class Course:
@@ -117,15 +125,20 @@ class Course:
         self.now = dict(self.most)
         self.members = {member.member_id for member in group}
         self.frozen: set[str] = set()
+        self.split: set[str] = set()
+        self.still: dict[str, int] = {}
+        self.now_ms = 0
         self.up = True
 
-    def next(self) -> Action:
-        """One thing that can happen now."""
+    def next(self, at_ms: int) -> Action:
+        """One thing that can happen at that time."""
+        self.now_ms = at_ms
         possible: list[Callable[[], Action]] = [self._assignor, self._coordinator, self._create]
         possible += [self._join] if self.spare else []
         possible += [self._grow, self._delete] if self.now else []
-        possible += [self._go, self._stay, self._freeze] if self.members else []
+        possible += [self._go, self._stay, self._freeze, self._split] if self._able() else []
         possible += [self._resume] if self.frozen else []
+        possible += [self._heal] if self.split else []
         return self.draw(st.sampled_from(possible))()
 
     def _assignor(self) -> Action:
@@ -162,12 +175,34 @@ class Course:
 
     def _stay(self) -> Action:
         member = self._member()
-        kind = self.draw(st.sampled_from(("restart", "subscribe", "rack")))
+        kind = self.draw(st.sampled_from(("restart", "subscribe", "rack", "pause", "slow")))
         if kind == "restart":
             return Restart(member)
+        if kind == "pause":
+            return self._pause(member)
+        if kind == "slow":
+            return Slow(member, self.draw(lengths))
         if kind == "rack":
             return ChangeRack(member, self.draw(st.none() | texts))
-        return Subscribe(member, tuple(self.draw(st.lists(topic_names, max_size=3))))
+        return Subscribe(member, **self.draw(subscriptions(topic_names)))
+
+    def _pause(self, member: str) -> Action:
+        """Meanwhile nothing else can happen to it."""
+        lasts_ms = self.draw(lengths)
+        self.still[member] = self.now_ms + lasts_ms
+        return GcPause(member, lasts_ms)
+
+    def _split(self) -> Action:
+        member = self._member()
+        self.members.remove(member)
+        self.split.add(member)
+        return Split(member)
+
+    def _heal(self) -> Action:
+        member = self.draw(st.sampled_from(sorted(self.split)))
+        self.split.remove(member)
+        self.members.add(member)
+        return Heal(member)
 
     def _freeze(self) -> Action:
         """Who is frozen can do nothing but resume."""
@@ -183,7 +218,10 @@ class Course:
         return Resume(member)
 
     def _member(self) -> str:
-        return self.draw(st.sampled_from(sorted(self.members)))
+        return self.draw(st.sampled_from(self._able()))
+
+    def _able(self) -> list[str]:
+        return sorted(member for member in self.members if self.still.get(member, 0) <= self.now_ms)
 
     def _set(self, name: str, count: int) -> None:
         self.now[name] = count
@@ -202,7 +240,7 @@ def scenarios(draw: Draw, most_events: int = 6) -> Scenario:
     group = tuple(draw(owners(member, there)) for member in fresh)
     course = Course(draw, there, group, ids[cut:])
     times = sorted(draw(st.lists(st.integers(0, 86_400_000), max_size=most_events)))
-    events = tuple(Event(at_ms, course.next()) for at_ms in times)
+    events = tuple(Event(at_ms, course.next(at_ms)) for at_ms in times)
     return Scenario(
         name=draw(st.text(st.characters(exclude_categories=["Cs"]), max_size=20)),
         assignor=draw(st.sampled_from(names())),

@@ -167,6 +167,19 @@ def test_what_kafka_allows_and_nobody_means_is_a_warning() -> None:
     ]
 
 
+def test_a_pattern_is_matched_as_the_file_begins_and_one_that_never_matches_is_a_warning() -> None:
+    text = (
+        HEAD
+        + "  - {id: c2, pattern: o.*}\n  - {id: c3, pattern: p.*}\nevents:\n  - {at: 1s, join: {id: c4, pattern: q}}\n"
+    )
+    checked = check_bytes(text.encode(), "shop.yaml")
+    assert [member.topics for member in checked.scenario.members[1:]] == [("orders",), ()]
+    assert [str(warning) for warning in checked.warnings] == [
+        f"line {LATER + 1}: members[2].pattern: No topic ever matches 'p.*': it gets nothing.",
+        f"line {LATER + 3}: events[0].join.pattern: No topic ever matches 'q': it gets nothing.",
+    ]
+
+
 def test_a_subscription_to_nothing_or_to_what_comes_later_is_no_warning() -> None:
     text = with_event("{at: 1s, create_topic: {name: later, partitions: 1}}").replace("[orders]", "[later]")
     assert check_bytes(text.encode(), "").warnings == ()

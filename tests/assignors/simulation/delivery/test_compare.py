@@ -46,6 +46,7 @@ TWICE_AND_LOST = {
     "interceptor-throws": ((), ()),
     "poison": ((), ()),
     "poison-skipped": ((), ()),
+    "consumer-per-thread": (at(3, 4), ()),
     "shared-pool": ((), at(2)),
     "worker-queues": (at(0), ()),
     "standalone-refused": ((), ()),

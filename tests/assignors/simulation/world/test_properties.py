@@ -17,11 +17,15 @@ from assignors.events import (
     DeleteTopic,
     Event,
     Freeze,
+    GcPause,
+    Heal,
     Join,
     Leave,
     Restart,
     Resume,
     Scenario,
+    Slow,
+    Split,
     Subscribe,
 )
 from assignors.model import Member, Topic, TopicPartition
@@ -31,7 +35,8 @@ from assignors.simulation.timeline import Hold, Holding, MemberState, Timeline
 from tests.assignors.simulation.world.stories import CONSUMER, COOPERATIVE, EAGER, QUICK, played
 
 NAMES = "abcd"
-SUBSCRIPTIONS = st.sampled_from([("t",), ("t", "u"), ("u",), ()])
+SUBSCRIPTIONS = st.sampled_from([(("t",), None), (("t", "u"), None), (("u",), None), ((), None), ((), "[tu]")])
+"""Topics, and a pattern."""
 
 
 class Course:
@@ -40,16 +45,19 @@ class Course:
     def __init__(self, draw: st.DrawFn, group: Iterable[Member]) -> None:
         self.draw = draw
         self.there = {member.member_id for member in group}
-        self.frozen: set[str] = set()
+        self.away: dict[str, type[Freeze | Split]] = {}
+        self.still: dict[str, int] = {}
         self.partitions = {"t": 4}
+        self.now_ms = 0
         self.up = True
 
-    def next(self) -> Action:
-        """One thing that can happen now."""
+    def next(self, at_ms: int) -> Action:
+        """One thing that can happen at that time."""
+        self.now_ms = at_ms
         possible: list[Callable[[], Action]] = [self._topic, self._coordinator]
-        possible += [self._join] if len(self.there | self.frozen) < len(NAMES) else []
-        possible += [self._happen] * 4 if self.there else []
-        possible += [self._resume] * 2 if self.frozen else []
+        possible += [self._join] if len(self.there) + len(self.away) < len(NAMES) else []
+        possible += [self._happen] * 4 if self._able() else []
+        possible += [self._return] * 2 if self.away else []
         return self.draw(st.sampled_from(possible))()
 
     def _topic(self) -> Action:
@@ -67,32 +75,40 @@ class Course:
         return CoordinatorUp() if self.up else CoordinatorDown()
 
     def _join(self) -> Action:
-        name = next(name for name in NAMES if name not in self.there | self.frozen)
+        name = next(name for name in NAMES if name not in {*self.there, *self.away})
         self.there.add(name)
         return Join(self.draw(members(name)))
 
     def _happen(self) -> Action:
-        name = self.draw(st.sampled_from(sorted(self.there)))
-        kind = self.draw(st.sampled_from((Leave, Crash, Freeze, Restart, Subscribe)))
+        name = self.draw(st.sampled_from(self._able()))
+        kind = self.draw(st.sampled_from((Leave, Crash, Freeze, Split, Restart, Subscribe, GcPause, Slow)))
         if kind is Subscribe:
-            return Subscribe(name, self.draw(SUBSCRIPTIONS))
+            return Subscribe(name, *self.draw(SUBSCRIPTIONS))
+        if kind is Slow:
+            return Slow(name, self.draw(st.sampled_from((0, 700, 12_000))))
+        if kind is GcPause:
+            self.still[name] = self.now_ms + self.draw(st.sampled_from((2_000, 30_000)))
+            return GcPause(name, self.still[name] - self.now_ms)
         if kind is not Restart:
             self.there.remove(name)
-        if kind is Freeze:
-            self.frozen.add(name)
+        if kind in (Freeze, Split):
+            self.away[name] = kind
         return kind(name)
 
-    def _resume(self) -> Action:
-        name = self.draw(st.sampled_from(sorted(self.frozen)))
-        self.frozen.remove(name)
+    def _able(self) -> list[str]:
+        return sorted(name for name in self.there if self.still.get(name, 0) <= self.now_ms)
+
+    def _return(self) -> Action:
+        name = self.draw(st.sampled_from(sorted(self.away)))
         self.there.add(name)
-        return Resume(name)
+        return Resume(name) if self.away.pop(name) is Freeze else Heal(name)
 
 
 @st.composite
 def members(draw: st.DrawFn, name: str) -> Member:
     """A member, static or not."""
-    return Member(name, instance_id=name if draw(st.booleans()) else None, topics=draw(SUBSCRIPTIONS))
+    topics, pattern = draw(SUBSCRIPTIONS)
+    return Member(name, instance_id=name if draw(st.booleans()) else None, topics=topics, pattern=pattern)
 
 
 @st.composite
@@ -101,7 +117,7 @@ def stories(draw: st.DrawFn) -> Scenario:
     group = tuple(draw(members(name)) for name in NAMES[: draw(st.integers(0, 3))])
     course = Course(draw, group)
     times = sorted(draw(st.lists(st.integers(0, 120_000), max_size=6)))
-    events = [Event(at_ms, course.next()) for at_ms in times]
+    events = [Event(at_ms, course.next(at_ms)) for at_ms in times]
     events += [] if course.up else [Event(121_000, CoordinatorUp())]
     chosen = QUICK | {
         "max.poll.interval.ms": draw(st.sampled_from((20_000, 60_000))),

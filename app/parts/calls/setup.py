@@ -1,0 +1,59 @@
+"""What the Call lab is set up from: a story, or a script of your own."""
+
+import streamlit as st
+
+from app import formats, sentences_calls, state, state_calls, widgets
+from app.links_calls import BY_NAME, encode
+from app.parts.story import choose, shows
+from assignors.simulation.calls import STORIES, Story, usages
+from assignors.simulation.checklist import Page
+
+_STORY, _SCRIPT = "calls_story", "calls_script"
+LINE_PX, MOST_LINES = 18, 22
+
+
+def story(told: Story) -> None:
+    """Choose a story, and what it shows."""
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        choose(_STORY, told.name, list(BY_NAME), lambda name: BY_NAME[name].title, _tell)
+        badge = " :orange-badge[changed]" if len(encode(told)) > 1 else ""
+        shows(told.shows, Page.CALLS, told.name, badge)
+
+
+def _tell() -> None:
+    state_calls.tell(st.session_state[_STORY])
+
+
+def script(told: Story) -> None:
+    """The calls, to be changed, and how each can be written."""
+    widgets.titled(sentences_calls.MACHINES[told.kind])
+    why = state.refused(state_calls.LAB)
+    if why is None:
+        st.session_state[_SCRIPT] = told.script  # what was refused stays, to be mended
+    lines = min(MOST_LINES, told.script.count("\n") + 1)
+    st.text_area(
+        "Calls, one a line",
+        key=_SCRIPT,
+        height=lines * LINE_PX + 40,
+        on_change=lambda: state_calls.rewrite(st.session_state[_SCRIPT]),
+        help="Change them and leave the field: they are played anew",
+    )
+    if why is not None:
+        widgets.line(":red", "error", "Not played", formats.md(why))
+    st.download_button(
+        "Script file",
+        told.script,
+        f"{told.name}.txt",
+        "text/plain",
+        icon=":material/download:",
+        type="tertiary",
+        on_click="ignore",
+        key="calls_download",
+    )
+    with st.expander("What can be called", icon=":material/help:"):
+        st.code("\n".join(usages(told.kind)), language=None, wrap_lines=True)
+
+
+def begin_again() -> None:
+    """Go to the first story."""
+    state_calls.tell(STORIES[0].name)

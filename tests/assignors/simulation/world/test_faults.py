@@ -1,0 +1,144 @@
+"""Faults of the network and of single processes, to the millisecond: splits, pauses, slow members."""
+
+import pytest
+
+from assignors.events import GcPause, Heal, Join, Slow, Split
+from assignors.model import AssignorError
+from assignors.protocols import RebalanceProtocol
+from assignors.simulation.summary import summarize
+from assignors.simulation.timeline import Hold, Timeline
+from tests.assignors.simulation.world.stories import (
+    ASSIGNED,
+    CONSUMER,
+    COOPERATIVE,
+    EAGER,
+    FOUND,
+    HEARTBEAT,
+    JOINED,
+    QUICK,
+    RTT,
+    SESSION,
+    L,
+    calls,
+    downtime,
+    holders,
+    lane,
+    members,
+    played,
+    scenario,
+)
+
+CLASSIC = pytest.mark.parametrize("protocol", [EAGER, COOPERATIVE])
+EVERY = pytest.mark.parametrize("protocol", [EAGER, COOPERATIVE, CONSUMER])
+SPLIT = 31_000
+LAST_BEAT = JOINED + HEARTBEAT * ((SPLIT - JOINED) // HEARTBEAT)
+"""Of a classic member, before the split."""
+KIP848_SESSION, KIP848_HEARTBEAT = 45_000, 5_000
+
+
+def own(story: Timeline, member: str) -> int:
+    """The partition that this member has before the fault."""
+    return next(number for number, owner in holders(story, SPLIT - 1).items() if owner == member)
+
+
+@CLASSIC
+def test_a_split_member_is_out_when_its_session_ends_and_goes_on_as_a_zombie(protocol: RebalanceProtocol) -> None:
+    """It hears of it with its first heartbeat after the split."""
+    out_ms = LAST_BEAT + L + SESSION
+    story = played(scenario(2, members("a", "b"), {SPLIT: Split("b"), out_ms + 1_000: Heal("b")}), protocol)
+    told_ms = next(at for at in range(JOINED, story.end_ms, HEARTBEAT) if at > out_ms + 1_000 + FOUND) + RTT
+    assert lane(story, "b")[2:4] == [("split", SPLIT, out_ms), ("zombie", out_ms, told_ms)]
+    assert calls(story, "b")[1] == (told_ms, "onPartitionsLost", 1)
+    assert story.unsettled is None
+    assert set(holders(story, story.end_ms - 1).values()) == {"a", "b"}
+
+
+def test_a_split_kip_848_member_hears_of_it_as_soon_as_it_is_through() -> None:
+    joined_ms = FOUND + RTT
+    last_ms = joined_ms + KIP848_HEARTBEAT * ((SPLIT - joined_ms) // KIP848_HEARTBEAT) + L
+    out_ms, healed_ms = last_ms + KIP848_SESSION, 91_000
+    story = played(scenario(1, members("a", "b"), {SPLIT: Split("a"), healed_ms: Heal("a")}), CONSUMER)
+    told_ms = healed_ms + FOUND + RTT
+    assert lane(story, "a")[1:4] == [
+        ("consuming", joined_ms, SPLIT),
+        ("split", SPLIT, out_ms),
+        ("zombie", out_ms, told_ms),
+    ]
+    assert calls(story, "a")[1] == (told_ms, "onPartitionsLost", 1)
+    assert (holders(story, healed_ms), holders(story, healed_ms, Hold.ZOMBIE)) == ({0: "b"}, {0: "a"})
+    assert story.unsettled is None
+
+
+@EVERY
+def test_a_split_that_heals_within_the_session_costs_lost_messages_and_nothing_else(
+    protocol: RebalanceProtocol,
+) -> None:
+    story = played(scenario(2, members("a", "b"), {61_000: Split("b"), 66_000: Heal("b")}), protocol)
+    without = played(scenario(2, members("a", "b"), {}), protocol, until_ms=story.end_ms)
+    assert summarize(story).rebalances == summarize(without).rebalances
+    assert downtime(story) == downtime(without)
+    lost = {message.kind for message in story.messages if message.arrived_ms is None}
+    assert lost == {"ConsumerGroupHeartbeat" if protocol is CONSUMER else "Heartbeat"}
+
+
+@EVERY
+def test_a_split_that_never_heals_leaves_a_zombie_and_a_group_at_rest(protocol: RebalanceProtocol) -> None:
+    story = played(scenario(1, members("a", "b"), {61_000: Split(holder(protocol))}), protocol)
+    assert story.unsettled is None
+    assert lane(story, holder(protocol))[-1][0] == "zombie"
+    end_ms = story.end_ms - 1
+    assert holders(story, end_ms, Hold.ZOMBIE) == {0: holder(protocol)}
+    assert holders(story, end_ms) == {0: "b" if holder(protocol) == "a" else "a"}
+
+
+def holder(protocol: RebalanceProtocol) -> str:
+    """Who gets the only partition of two members."""
+    (owner,) = holders(played(scenario(1, members("a", "b"), {}), protocol, until_ms=60_000), 59_000).values()
+    return owner or ""
+
+
+@EVERY
+def test_a_join_that_was_lost_is_said_again_when_the_split_heals(protocol: RebalanceProtocol) -> None:
+    events = {31_000: Join(members("c")[0]), 31_000 + FOUND - L: Split("c"), 50_000: Heal("c")}
+    story = played(scenario(3, members("a", "b"), events), protocol)
+    assert lane(story, "c")[:2] == [("joining", 31_000, 31_010), ("split", 31_010, 50_000)]
+    assert story.unsettled is None
+    assert sorted(holders(story, story.end_ms - 1).values()) == ["a", "b", "c"]
+
+
+@CLASSIC
+def test_a_pause_beyond_the_session_expels_and_a_shorter_one_does_not(protocol: RebalanceProtocol) -> None:
+    short = played(scenario(2, members("a", "b"), {31_000: GcPause("b", SESSION - HEARTBEAT)}), protocol)
+    assert lane(short, "b")[1:] == [
+        ("consuming", ASSIGNED, 31_000),
+        ("frozen", 31_000, 31_000 + SESSION - HEARTBEAT),
+        ("consuming", 31_000 + SESSION - HEARTBEAT, short.end_ms),
+    ]
+    assert downtime(short) == {own(short, "b"): SESSION - HEARTBEAT, own(short, "a"): 0}
+    long = played(scenario(2, members("a", "b"), {31_000: GcPause("b", 30_000)}), protocol)
+    assert lane(long, "b")[2:4] == [("frozen", 31_000, 61_000), ("zombie", 61_000, 61_000 + FOUND + RTT)]
+    assert long.unsettled is None
+
+
+def test_nothing_else_happens_to_a_process_that_stands_still() -> None:
+    with pytest.raises(AssignorError, match=r"Event 2 at 32 s \(slow a\): member 'a' stands still at this time\."):
+        played(scenario(1, members("a"), {31_000: GcPause("a", 5_000), 32_000: Slow("a", 1_000)}), EAGER)
+    with pytest.raises(AssignorError, match=r"Event 1 at 5 s \(heal a\): member 'a' is not split off\."):
+        played(scenario(1, members("a"), {5_000: Heal("a")}), EAGER)
+
+
+def test_one_slow_member_holds_an_eager_rebalance_until_its_next_poll() -> None:
+    events = {31_000: Slow("b", 8_000), 32_000: Join(members("c")[0])}
+    story = played(scenario(3, members("a", "b"), events), EAGER)
+    waiting = [span for span in story.group if span.state == "PreparingRebalance"][-1]
+    assert waiting.end_ms == 31_000 + 8_000 + L
+    assert calls(story, "b")[1] == (31_000 + 8_000, "onPartitionsRevoked", 1)
+
+
+@EVERY
+def test_a_member_that_becomes_too_slow_comes_and_goes_until_it_is_fast_again(protocol: RebalanceProtocol) -> None:
+    limit = QUICK | {"max.poll.interval.ms": 60_000}
+    told = played(scenario(2, members("a", "b"), {31_000: Slow("b", 80_000)}, limit), protocol)
+    assert told.unsettled == "b processes for longer than max.poll.interval.ms"
+    mended = {31_000: Slow("b", 80_000), 200_000: Slow("b", 0)}
+    assert played(scenario(2, members("a", "b"), mended, limit), protocol).unsettled is None

@@ -1,0 +1,145 @@
+"""A process full of real Java consumers: it does what it is told on stdin, and tells on stdout what happens in it.
+
+Both are lines of JSON. Told: {"do": "rehearse" | "open", "key", "properties", "topic"}, {"do": "stall" | "resume" |
+"close" | "restart", "key"}. It tells: {"at_ms", "key", "what", "partitions"}, where `what` is "rehearsed", "opened",
+"closing", "stalled", "resumed", or a method of ConsumerRebalanceListener. The end of stdin is the end of the process.
+
+A rehearsal goes first, by itself: Java loads its classes then, and JPype, which crashes when two threads meet a class
+for the first time at once, meets all of them.
+"""
+
+import json
+import os
+import queue
+import sys
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any
+
+import jpype
+
+from tests.support.java import start_jvm
+
+TICK_MS = 100
+RESTART_S = 1.0
+BASE = "org.apache.kafka.clients.consumer."
+_PRINTING = threading.Lock()
+_OUT = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)  # what Java logs is not ours
+
+
+def tell(what: str, key: str = "", partitions: Iterable[Any] = ()) -> None:
+    """Say that this has happened just now."""
+    now_ms = time.time() * 1000
+    listed = [[str(partition.topic()), int(partition.partition())] for partition in partitions]
+    line = json.dumps({"at_ms": now_ms, "key": key, "what": what, "partitions": listed})
+    with _PRINTING:
+        _OUT.write(line + "\n")
+        _OUT.flush()
+
+
+class Player:
+    """A consumer that a thread polls until it is told otherwise."""
+
+    def __init__(self, key: str, properties: Mapping[str, str], topic: str) -> None:
+        self.orders: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._key, self._properties, self._topic = key, properties, topic
+
+    def start(self) -> None:
+        """Poll in a thread of its own."""
+        threading.Thread(target=self.live, daemon=True).start()
+
+    def rehearse(self) -> None:
+        """Join, get partitions, leave."""
+        consumer = self._open()
+        while not consumer.assignment().size():
+            consumer.poll(_tick())
+        self._close(consumer)
+        tell("rehearsed", self._key)
+
+    def live(self) -> None:
+        """From the first poll to the end."""
+        consumer = self._open()
+        while True:
+            consumer.poll(_tick())
+            match self._order():
+                case "stall":
+                    self._stall()
+                case "close":
+                    self._close(consumer)
+                    return
+                case "restart":
+                    self._close(consumer)
+                    time.sleep(RESTART_S)
+                    consumer = self._open()
+
+    def _open(self) -> Any:
+        given = jpype.JClass("java.util.Properties")()
+        for name, value in self._properties.items():
+            given.put(name, value)
+        consumer = jpype.JClass(BASE + "KafkaConsumer")(given)
+        topics = jpype.JClass("java.util.ArrayList")([self._topic])
+        consumer.subscribe(topics, listener()(self._key))
+        tell("opened", self._key)
+        return consumer
+
+    def _order(self) -> str:
+        return "" if self.orders.empty() else self.orders.get()
+
+    def _stall(self) -> None:
+        tell("stalled", self._key)
+        assert self.orders.get() == "resume"
+        tell("resumed", self._key)
+
+    def _close(self, consumer: Any) -> None:
+        tell("closing", self._key)
+        consumer.close()
+
+
+@cache
+def _tick() -> Any:
+    return jpype.JClass("java.time.Duration").ofMillis(TICK_MS)
+
+
+@cache
+def listener() -> Any:
+    """The class of listeners, which tell what they are called for. The JVM must run."""
+
+    @jpype.JImplements(BASE + "ConsumerRebalanceListener")
+    class Telling:
+        def __init__(self, key: str) -> None:
+            self.key = key
+
+        @jpype.JOverride
+        def onPartitionsRevoked(self, partitions: Any) -> None:
+            tell("onPartitionsRevoked", self.key, partitions)
+
+        @jpype.JOverride
+        def onPartitionsAssigned(self, partitions: Any) -> None:
+            tell("onPartitionsAssigned", self.key, partitions)
+
+        @jpype.JOverride
+        def onPartitionsLost(self, partitions: Any) -> None:
+            tell("onPartitionsLost", self.key, partitions)
+
+    return Telling
+
+
+def main() -> None:
+    """Do as told."""
+    start_jvm("-XX:TieredStopAtLevel=1")  # it lives for a minute: what the second compiler gains it never gets back
+    players: dict[str, Player] = {}
+    for line in sys.stdin:
+        order = json.loads(line)
+        if order["do"] in ("open", "rehearse"):
+            player = players[order["key"]] = Player(order["key"], order["properties"], order["topic"])
+            player.start() if order["do"] == "open" else player.rehearse()
+        else:
+            players[order["key"]].orders.put(order["do"])
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()
