@@ -9,15 +9,22 @@ SMALLEST = -(1 << 31)
 
 
 def found(group_id: str, snapshot: ClusterSnapshot | None) -> str:
-    """ "`test` has the hash code 3556498, so … the leader of `__consumer_offsets-48` of 50: broker 2." in Markdown."""
+    """ "`test` → `__consumer_offsets-48`, led by broker 2 · hash code 3556498" in Markdown."""
+    count, _ = _partitions(snapshot)
+    where = offsets_partition(group_id, count)
+    what, place = formats.code(group_id) if group_id else "the empty id", formats.code(f"{OFFSETS_TOPIC}-{where}")
+    return f"{what} → {place}{_led(where, count, snapshot)} :gray[· hash code {string_hash(group_id)}]"
+
+
+def partitions(snapshot: ClusterSnapshot | None) -> str:
+    """How many partitions there are, and whether that is known."""
+    count, is_known = _partitions(snapshot)
+    return f"of {count} partitions{'' if is_known else ' (the default; no cluster says how many there are)'}"
+
+
+def _partitions(snapshot: ClusterSnapshot | None) -> tuple[int, bool]:
     topic = None if snapshot is None else snapshot.topics.get(OFFSETS_TOPIC)
-    count = topic.partitions if topic and topic.partitions else DEFAULT_PARTITIONS
-    code, where = string_hash(group_id), offsets_partition(group_id, count)
-    place = formats.code(f"{OFFSETS_TOPIC}-{where}")
-    of = f"of {count}" if topic else f"of {count}, the default: no cluster says how many there are"
-    what = formats.code(group_id) if group_id else "The empty id"
-    led = _led(where, count, snapshot)
-    return f"{what} has the hash code {code}, so it is coordinated by the leader of {place} {of}{led}."
+    return (topic.partitions, True) if topic and topic.partitions else (DEFAULT_PARTITIONS, False)
 
 
 def _led(where: int, count: int, snapshot: ClusterSnapshot | None) -> str:
@@ -25,7 +32,7 @@ def _led(where: int, count: int, snapshot: ClusterSnapshot | None) -> str:
     groups = () if snapshot is None else snapshot.groups
     known = (its.coordinator for its in groups if offsets_partition(its.group_id, count) == where)
     broker = next((coordinator for coordinator in known if coordinator is not None), None)
-    return "" if broker is None else f": broker {broker}"
+    return "" if broker is None else f", led by broker {broker}"
 
 
 def oddity(group_id: str) -> str | None:

@@ -34,15 +34,15 @@ def summary(played: Sequence[Played]) -> pd.DataFrame:
         [
             {
                 "protocol": NAMES[its.protocol],
-                "assignor": its.summary.assignor,
                 "rebalances": its.summary.rebalances,
                 "moved": its.summary.moved,
+                "twice": its.summary.duplicated,
+                "lost": its.summary.lost,
                 "paused_max_ms": max((pause.paused_ms for pause in its.summary.pauses), default=0),
                 "paused_sum_ms": its.summary.paused_ms,
                 "down_max_ms": max((down.down_ms for down in its.summary.downtime), default=0),
                 "down_sum_ms": its.summary.down_ms,
-                "twice": its.summary.duplicated,
-                "lost": its.summary.lost,
+                "assignor": its.summary.assignor,
             }
             for its in played
         ]

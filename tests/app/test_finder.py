@@ -2,21 +2,19 @@
 
 import pytest
 
-from app.sentences_finder import found, oddity
+from app.sentences_finder import found, oddity, partitions
 from tests.app import feeds
 
 
 def test_without_a_cluster_fifty_partitions_are_assumed() -> None:
-    assert found("test", None) == (
-        "`test` has the hash code 3556498, so it is coordinated by the leader of `__consumer_offsets-48` of 50, the "
-        "default: no cluster says how many there are."
-    )
+    assert found("test", None) == "`test` → `__consumer_offsets-48` :gray[· hash code 3556498]"
+    assert partitions(None) == "of 50 partitions (the default; no cluster says how many there are)"
 
 
 def test_any_group_of_the_same_partition_tells_the_broker() -> None:
     snapshot = feeds.report(at_ms=0).snapshot
     known = next(group for group in snapshot.groups if group.coordinator is not None)
-    assert found(known.group_id, snapshot).endswith(f": broker {known.coordinator}.")
+    assert f", led by broker {known.coordinator} " in found(known.group_id, snapshot)
 
 
 @pytest.mark.parametrize(

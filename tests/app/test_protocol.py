@@ -260,13 +260,13 @@ def test_advice_on_the_storys_settings_stands_below_it(open_page):
 
 def test_a_group_id_leads_to_its_coordinator(open_page):
     page = open_page("protocol", story="join")
-    assert "`my-group` has the hash code" in said(page)
+    assert "`my-group` → `__consumer_offsets-12`" in said(page)
     page.text_input(key="protocol_finder").set_value("polygenelubricants")
     page = page.run()
     assert asked(page)["finder"] == "polygenelubricants"
     words = said(page)
-    assert "`polygenelubricants` has the hash code -2147483648" in words
-    assert "`__consumer_offsets-0`" in words
+    assert "`polygenelubricants` → `__consumer_offsets-0`" in words
+    assert "hash code -2147483648" in words
     assert "`Utils.abs` makes it 0" in words
 
 

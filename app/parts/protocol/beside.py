@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app import sentences_finder, state, state_protocol, widgets
+from app import formats, sentences_finder, state, state_protocol, widgets
 from app.advising import for_scenario
 from app.links_protocol import Told
 from app.parts import advice as parts
@@ -26,7 +26,10 @@ def advice(its: Told) -> None:
 
 def finder() -> None:
     """The coordinator of any group id."""
-    widgets.titled("Which broker coordinates a group", f":gray[the leader of its partition of {OFFSETS_TOPIC}]")
+    page = state.shown()
+    snapshot = None if page is None else page.report.snapshot
+    legend = f":gray[the leader of one {sentences_finder.partitions(snapshot)} of {formats.code(OFFSETS_TOPIC)}]"
+    widgets.titled("Which broker coordinates a group", legend)
     group_id = state.url(state_protocol.FINDER)
     st.session_state["protocol_finder"] = group_id or ""
     st.text_input(
@@ -38,8 +41,6 @@ def finder() -> None:
         width=320,
         on_change=lambda: state.set_url(state_protocol.FINDER, st.session_state["protocol_finder"] or None),
     )
-    page = state.shown()
-    snapshot = None if page is None else page.report.snapshot
     for asked in (group_id,) if group_id else EXAMPLES:
         st.markdown(sentences_finder.found(asked, snapshot))
         if (odd := sentences_finder.oddity(asked)) is not None:
