@@ -21,8 +21,8 @@ from assignors.simulation.world import play
 from lag.errors import ConfigError
 
 PROTOCOLS = tuple(protocol for protocol in RebalanceProtocol if protocol is not RebalanceProtocol.SHARE)
-HEADS = ("protocol", "assignor", "rebalances", "moved", "down in all", "longest down", "longest pause")
-NUMBERS = (2, 3, 4, 5, 6)
+HEADS = ("protocol", "assignor", "rebalances", "moved", "down in all", "longest down", "longest pause", "twice", "lost")
+NUMBERS = (2, 3, 4, 5, 6, 7, 8)
 MOST_PLANS = 20
 
 Outcome = Timeline | AssignorError
@@ -31,6 +31,7 @@ Outcome = Timeline | AssignorError
 def run(file: str, protocols: Sequence[str], seed: int, latency_ms: int | None, as_json: bool) -> None:
     """Print each protocol's timeline; one that fails is reported, the others stand, and the exit code is 1.
 
+    A story that never comes to rest is told on stderr and in the document; the exit code stays 0, for so it is played.
     Raises ConfigError when the file is no scenario, or when Kafka refuses one of its settings.
     """
     checked = read_or_refuse(file)
@@ -43,6 +44,9 @@ def run(file: str, protocols: Sequence[str], seed: int, latency_ms: int | None, 
         emit_json({"scenario": scenario.name, "seed": seed, "protocols": _documents(outcomes)})
     else:
         _print(scenario, outcomes)
+    for protocol, outcome in outcomes.items():
+        if isinstance(outcome, Timeline) and outcome.unsettled is not None:
+            note(f"warning: {protocol} never came to rest: {outcome.unsettled}")
     if any(isinstance(outcome, AssignorError) for outcome in outcomes.values()):
         raise typer.Exit(1)
 
@@ -84,7 +88,8 @@ def _print(scenario: Scenario, outcomes: Mapping[RebalanceProtocol, Outcome]) ->
 def _row(summary: Summary) -> tuple[str, ...]:
     figures = (summary.rebalances, summary.moved)
     times = (summary.down_ms, summary.longest_down_ms, summary.longest_pause_ms)
-    return summary.protocol, summary.assignor, *map(formats.count, figures), *map(seconds, times)
+    records = (formats.DASH if count is None else formats.count(count) for count in (summary.duplicated, summary.lost))
+    return summary.protocol, summary.assignor, *map(formats.count, figures), *map(seconds, times), *records
 
 
 def seconds(ms: int) -> str:
@@ -125,13 +130,15 @@ def _document(timeline: Timeline) -> dict[str, Any]:
         "messages": [message._asdict() for message in timeline.messages],
         "ownership": list(map(_fields, timeline.ownership)),
         "callbacks": list(map(_fields, timeline.callbacks)),
+        "commits": list(map(_fields, timeline.commits)),
         "failures": list(map(_fields, timeline.failures)),
         "generations": list(map(_generation, timeline.plans)),
     }
 
 
 def _summary(summary: Summary) -> dict[str, Any]:
-    lists = {"downtime": list(map(_fields, summary.downtime)), "pauses": list(map(_fields, summary.pauses))}
+    rows = {"downtime": summary.downtime, "pauses": summary.pauses, "processed": summary.processed}
+    lists = {name: None if its is None else list(map(_fields, its)) for name, its in rows.items()}
     return _fields(summary) | lists
 
 

@@ -6,11 +6,14 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from app import formats, sentences_generations, state, state_whatif, widgets
+from app import formats, sentences_generations, state, state_protocol, state_whatif, widgets
+from app.links_protocol import PROTOCOLS, LinkError
 from app.parts.group import MOST_OPTIONS
 from app.tables import whatif as tables
 from assignors.generations import Generation
 from assignors.model import AssignorError
+from assignors.protocols import RebalanceProtocol
+from assignors.simulation.generations import generations
 from lag.recorded import How, Recorded, Recording
 
 MOST_STEPS_SHOWN = 12
@@ -31,6 +34,8 @@ def told(page: state.Shown | None) -> Told | None:
 
     Raises AssignorError or GroupscopeError when it cannot be had.
     """
+    if state.url(state_protocol.PROTOCOL):
+        return _played()
     if state.url("scenario") or state.url("example"):
         return _folded(page)
     group = state.url("group")
@@ -47,6 +52,23 @@ def _folded(page: state.Shown | None) -> Told | None:
     by, of = formats.code(tables.short(outcome.assignor)), formats.code(its.title)
     origin = f"with {by} from the scenario {of}; none of it has happened"
     return Told(outcome.generations, its.title, origin)
+
+
+def _played() -> Told:
+    """What comes of a story of the Protocol lab, second by second."""
+    wanted = state.url(state_protocol.PROTOCOL) or ""
+    if wanted not in PROTOCOLS:
+        raise AssignorError(f"protocol is {formats.cut(wanted)!r}. Use one of {', '.join(PROTOCOLS)}.")
+    try:
+        its = state_protocol.told()
+    except LinkError as error:
+        raise AssignorError(str(error)) from None
+    line = state_protocol.played(its.scenario, its.seed)[RebalanceProtocol(wanted)]
+    if isinstance(line, str):
+        raise AssignorError(line)
+    by, of = formats.code(line.timeline.assignor), formats.code(its.scenario.name)
+    origin = f"with {by}, second by second, from the story {of}; none of it has happened"
+    return Told(generations(line.timeline, its.scenario.loads), its.scenario.name, origin)
 
 
 def _live(group: str) -> Told | None:

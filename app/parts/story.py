@@ -20,6 +20,12 @@ def shows(text: str, page: Page, story: str | None, badge: str = "") -> None:
     `story` is None for somebody's own, which plays no row.
     """
     rows = rows_of(page, story) if story else ()
-    plays = f" Plays {', '.join(row.row_id for row in rows)}." if rows else ""
     told = "\n\n".join(f"**{row.row_id}** {formats.md(row.says)} *{formats.md(row.holds)}*" for row in rows)
-    st.markdown(f":small[:gray[{formats.md(text)}{plays}]]{badge}", width="stretch", help=told or None)
+    said = formats.md(" ".join(part for part in (text, plays(page, story or "")) if part))
+    st.markdown(f":small[:gray[{said}]]{badge}", width="stretch", help=told or None)
+
+
+def plays(page: Page, story: str) -> str:
+    """ "Plays 1b.1, 1b.2 of the checklist."; "" for none of its rows."""
+    rows = [row.row_id for row in rows_of(page, story)]
+    return f"Plays {', '.join(rows)} of the checklist." if rows else ""

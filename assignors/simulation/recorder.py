@@ -10,10 +10,12 @@ from assignors.model import Topic, TopicPartition
 from assignors.simulation.kernel import Kernel
 from assignors.simulation.timeline import (
     Callback,
+    Commit,
     Failure,
     GroupSpan,
     Hold,
     Holding,
+    Loop,
     MemberState,
     Message,
     Plan,
@@ -43,6 +45,8 @@ class Recorder:
     callbacks: list[Callback] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     plans: list[Plan] = field(default_factory=list)
+    loops: list[Loop] = field(default_factory=list)
+    commits: list[Commit] = field(default_factory=list)
     _group: list[GroupSpan] = field(default_factory=list)
     _spans: dict[str, list[Span]] = field(default_factory=dict)
     _held: dict[str, tuple[Hold, dict[TopicPartition, int]]] = field(default_factory=dict)

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple, Protocol
 from assignors.model import TopicPartition
 from assignors.patterns import resolved
 from assignors.simulation.clients import Process, Surroundings
+from assignors.simulation.errors import KafkaError
 from assignors.simulation.kernel import Action, Kernel, Timers
 from assignors.simulation.log import Done
 from assignors.simulation.network import Answer
-from assignors.simulation.timeline import Plan
+from assignors.simulation.timeline import NO_COORDINATOR, Plan
 
-NO_COORDINATOR = "no coordinator"
 UNSEEN = ("unseen",)
 
 
@@ -79,6 +79,10 @@ class Server(ABC):
     def topics_changed(self) -> None:
         """The broker knows other topics now."""
 
+    @abstractmethod
+    def answer_to(self, client: Any) -> KafkaError:
+        """What a commit of that member gets from the coordinator."""
+
     # Its life
 
     def start(self) -> None:
@@ -131,6 +135,13 @@ class Server(ABC):
     def cause(self, title: str) -> None:
         """That happens now; the next generation may be due to it."""
         self._causes.append(title)
+
+    def refusal(self, client: Process) -> str | None:
+        """Kafka's name of the error that a commit of that member gets now; None when it is accepted."""
+        if self.coordinator is None or client.is_split:
+            return KafkaError.COORDINATOR_NOT_AVAILABLE.name
+        error = self.answer_to(client)
+        return None if error is KafkaError.NONE else error.name
 
     def has(self, member_id: str) -> bool:
         """Whether the group has that member."""

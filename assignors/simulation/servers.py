@@ -6,12 +6,14 @@ from typing import Any
 from assignors.model import TopicPartition
 from assignors.patterns import matching
 from assignors.simulation.classic import ClassicCoordinator, State
-from assignors.simulation.classic.messages import CONSUMER, Heartbeat, while_loading
+from assignors.simulation.classic.messages import CONSUMER, Commit, Heartbeat, while_loading
+from assignors.simulation.classic.offsets import refusal, refusal_without_group
 from assignors.simulation.classic.records import GroupRecord, MemberRecord
 from assignors.simulation.clients import ClassicClient, ConsumerClient
 from assignors.simulation.clients.wire import decode_assignment, encode_assignment
 from assignors.simulation.consumer import ConsumerCoordinator, GroupState, Member, Topics
 from assignors.simulation.consumer.messages import HeartbeatReply
+from assignors.simulation.consumer.offsets import check_commit
 from assignors.simulation.consumer.records import (
     CurrentRecord,
     EpochRecord,
@@ -20,7 +22,7 @@ from assignors.simulation.consumer.records import (
     TargetEpochRecord,
     TargetRecord,
 )
-from assignors.simulation.errors import KafkaError
+from assignors.simulation.errors import KafkaError, Refused
 from assignors.simulation.kernel import Kernel
 from assignors.simulation.network import Answer
 from assignors.simulation.server import Coordinator, Log, Seen, Server
@@ -89,6 +91,12 @@ class ClassicServer(Server):
 
     def topics_changed(self) -> None:
         """The coordinator does not look at topics: members do."""
+
+    def answer_to(self, client: ClassicClient) -> KafkaError:
+        """By its generation and the group's state."""
+        said = Commit((), client.member_id, client.generation, client.member.instance_id)
+        group = self.coordinator.group
+        return refusal_without_group(said) if group is None else refusal(group, said)
 
     def while_loading(self, request: Any) -> Any:
         """Heartbeats pass."""
@@ -182,6 +190,16 @@ class ConsumerServer(Server):
         """What members have been given."""
         members = self.coordinator.group.members
         return {member_id: sorted(self._topics.named(member.assigned)) for member_id, member in members.items()}
+
+    def answer_to(self, client: ConsumerClient) -> KafkaError:
+        """By its epoch, and what it has."""
+        offsets = tuple((partition, 0) for partition in client.owned)
+        said = Commit(offsets, client.member_id, client.epoch, client.member.instance_id)
+        try:
+            check_commit(self.coordinator.group, False, said, self._topics)
+        except Refused as refused:
+            return refused.error
+        return KafkaError.NONE
 
     def while_loading(self, request: Any) -> Any:
         """Everybody waits."""

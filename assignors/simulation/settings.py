@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from enum import StrEnum
 from typing import Any
 
-from assignors.simulation.advice import Severity, advise_client, names
+from assignors.simulation.advice import Finding, Severity, advise_client, names
 from assignors.simulation.classic import Settings as BrokerSettings
 from assignors.simulation.consumer import Settings as Kip848Settings
 
@@ -31,7 +31,7 @@ class Frozen(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ClientSettings:
-    """Of every consumer, in milliseconds."""
+    """Of every consumer; times in milliseconds."""
 
     session_timeout_ms: int = 45_000
     heartbeat_interval_ms: int = 3_000
@@ -39,6 +39,9 @@ class ClientSettings:
     metadata_max_age_ms: int = 300_000
     retry_backoff_ms: int = 100
     retry_backoff_max_ms: int = 1_000
+    auto_commit_interval_ms: int = 5_000
+    enable_auto_commit: bool = True
+    auto_offset_reset: str = "latest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,8 @@ class Assumptions:
 
     `latency_ms` of a message, one way; `append_ms` until a record of the coordinator is replicated; `plan_ms` for the
     leader to plan; `load_ms` for a coordinator to load its groups; `processing_ms` from one poll to the next while a
-    member has partitions (0: it waits in poll); `restart_ms` from the end of a process to the start of the next.
+    member has partitions (0: it waits in poll); `restart_ms` from the end of a process to the start of the next;
+    `records_per_s` come into each partition whose rate the scenario does not say.
     """
 
     latency_ms: int = 1
@@ -56,6 +60,7 @@ class Assumptions:
     load_ms: int = 500
     processing_ms: int = 0
     restart_ms: int = 5_000
+    records_per_s: int = 10
     freeze: Frozen = Frozen.POLLING
 
 
@@ -76,7 +81,9 @@ _CLIENT = {
     "metadata.max.age.ms": "metadata_max_age_ms",
     "retry.backoff.ms": "retry_backoff_ms",
     "retry.backoff.max.ms": "retry_backoff_max_ms",
+    "auto.commit.interval.ms": "auto_commit_interval_ms",
 }
+_AUTO_COMMIT, _RESET = "enable.auto.commit", "auto.offset.reset"
 _BROKER = {
     "group.min.session.timeout.ms": "min_session_timeout_ms",
     "group.max.session.timeout.ms": "max_session_timeout_ms",
@@ -88,10 +95,12 @@ _KIP848 = {
     for side in ("", "min.", "max.")
     for name in ("session.timeout", "heartbeat.interval", "assignment.interval")
 } | {"group.consumer.max.size": "max_size"}
+_WORDS = {_AUTO_COMMIT: "true", _RESET: "latest"}
+_RESETS = ("latest", "earliest", "none", "by_duration:<ISO-8601>")
 PREFIX = "simulated."
 _ASSUMED = {
     f"{PREFIX}{name}": name.replace(".", "_")
-    for name in ("latency.ms", "append.ms", "plan.ms", "load.ms", "processing.ms", "restart.ms")
+    for name in ("latency.ms", "append.ms", "plan.ms", "load.ms", "processing.ms", "restart.ms", "records.per.s")
 }
 _FREEZE = f"{PREFIX}freeze"
 SIMULATED = (*_ASSUMED, _FREEZE)
@@ -111,6 +120,11 @@ def read(given: Mapping[str, Setting]) -> Settings:
     freeze = str(given.get(_FREEZE, Frozen.POLLING))
     if freeze not in tuple(Frozen):
         problems.append(f"{_FREEZE} is {freeze!r}. Write {' or '.join(Frozen)}.")
+    commits, reset = (str(given.get(name, usual)).strip().lower() for name, usual in _WORDS.items())
+    if commits not in ("true", "false"):
+        problems.append(f"{_AUTO_COMMIT} is {commits[:40]!r}: Kafka's ConfigException asks for true or false.")
+    if reset not in _RESETS and not reset.startswith("by_duration:"):
+        problems.append(f"{_RESET} is {reset[:40]!r}: Kafka's ConfigException asks for {', '.join(_RESETS)}.")
     if problems:
         raise SettingsError("\n".join(problems))
     try:
@@ -118,7 +132,8 @@ def read(given: Mapping[str, Setting]) -> Settings:
         kip848 = _kip848(numbers)
     except ValueError as error:
         raise SettingsError(f"ConfigException: {error}.") from None
-    client = ClientSettings(**_fields(_CLIENT, numbers))
+    said: dict[str, Any] = {**_fields(_CLIENT, numbers), "enable_auto_commit": commits == "true"}
+    client = ClientSettings(**said, auto_offset_reset=reset)
     return Settings(client, broker, kip848, Assumptions(**_fields(_ASSUMED, numbers), freeze=Frozen(freeze)))
 
 
@@ -160,4 +175,14 @@ def _refused(given: Mapping[str, Setting]) -> list[str]:
     """What Kafka's own classes throw on values that are fine each by itself."""
     properties = {name: str(value) for name, value in given.items() if not name.startswith(PREFIX)}
     found = advise_client({"group.id": "simulated"} | properties, broker=properties)
-    return [finding.reason for finding in found if finding.severity is Severity.ERROR]
+    return [_with_name(finding) for finding in found if finding.severity is Severity.ERROR]
+
+
+def _with_name(finding: Finding) -> str:
+    """The reason with the name of Kafka's error, where it does not have it yet."""
+    if "Exception" in finding.reason or "INVALID_" in finding.reason:
+        return finding.reason
+    return f"{finding.reason.rstrip('.')} ({_THROWN.get(finding.source, 'ConfigException')})."
+
+
+_THROWN = {"Heartbeat (constructor)": "IllegalArgumentException"}

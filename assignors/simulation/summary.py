@@ -6,6 +6,7 @@ from itertools import groupby, pairwise
 from operator import attrgetter
 
 from assignors.model import TopicPartition
+from assignors.simulation.processed import Processed, lives, processed
 from assignors.simulation.timeline import Hold, Holding, MemberState, Timeline
 
 
@@ -37,7 +38,8 @@ class Summary:
 
     `rebalances`: how often the group became Stable at a new generation or epoch. `moved`: how often a partition went
     from one member to another. `down_ms`: of all partitions together, `longest_down_ms` of the worst one at
-    once. `end_ms`: the length of the run.
+    once. `end_ms`: the length of the run. `duplicated` and `lost` count records (see `Processed`), of each partition
+    in `processed`; None where nobody knows when the application commits.
     """
 
     protocol: str
@@ -49,8 +51,11 @@ class Summary:
     longest_down_ms: int
     paused_ms: int
     longest_pause_ms: int
+    duplicated: int | None
+    lost: int | None
     downtime: tuple[Downtime, ...]
     pauses: tuple[Pause, ...]
+    processed: tuple[Processed, ...] | None
 
 
 def summarize(timeline: Timeline) -> Summary:
@@ -58,6 +63,7 @@ def summarize(timeline: Timeline) -> Summary:
     by_partition = [list(rows) for _, rows in groupby(timeline.ownership, attrgetter("partition"))]
     downtime = tuple(map(_downtime, by_partition))
     pauses = tuple(_pauses(timeline))
+    records = processed(timeline)
     return Summary(
         protocol=timeline.protocol,
         assignor=timeline.assignor,
@@ -68,8 +74,11 @@ def summarize(timeline: Timeline) -> Summary:
         longest_down_ms=max((partition.longest_ms for partition in downtime), default=0),
         paused_ms=sum(member.paused_ms for member in pauses),
         longest_pause_ms=max((member.longest_ms for member in pauses), default=0),
+        duplicated=None if records is None else sum(partition.duplicated for partition in records),
+        lost=None if records is None else sum(partition.lost for partition in records),
         downtime=downtime,
         pauses=pauses,
+        processed=records,
     )
 
 
@@ -88,21 +97,8 @@ def _downtime(rows: Sequence[Holding]) -> Downtime:
     if not owned:
         return Downtime(rows[0].partition, None, 0, 0)
     first_ms = owned[0].start_ms
-    gaps = [gap for life in _lives(rows) for gap in _gaps(life, first_ms)]
+    gaps = [gap for life in lives(rows) for gap in _gaps(life, first_ms)]
     return Downtime(rows[0].partition, first_ms - rows[0].start_ms, sum(gaps), max(gaps, default=0))
-
-
-def _lives(rows: Iterable[Holding]) -> Iterator[list[Holding]]:
-    """The rows of each time that the partition existed: a topic may be deleted and created again."""
-    life: list[Holding] = []
-    until_ms = 0
-    for row in rows:
-        if life and row.start_ms > until_ms:
-            yield life
-            life = []
-        life.append(row)
-        until_ms = max(until_ms, row.end_ms)
-    yield life
 
 
 def _gaps(life: Sequence[Holding], first_ms: int) -> Iterator[int]:

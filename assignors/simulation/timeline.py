@@ -10,6 +10,9 @@ from typing import NamedTuple
 
 from assignors.model import Member, Topic, TopicPartition
 
+NO_COORDINATOR = "no coordinator"
+"""The group's state while its broker is down."""
+
 
 class MemberState(StrEnum):
     """What a member is doing, as somebody sees it who looks at its process."""
@@ -96,6 +99,48 @@ class Callback:
 
 
 @dataclass(frozen=True, slots=True)
+class Loop:
+    """A member's poll loop from `at_ms` on: it polls then, and every `processing_ms` after that.
+
+    0: all the time; None: it stands still, and does not poll. `commit_due_ms`: when a new process is to commit for the
+    first time; None while the process stays the same.
+    """
+
+    member: str
+    at_ms: int
+    processing_ms: int | None
+    commit_due_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A member committed what it had read of all that it had, because it joins again, gives partitions up or closes.
+
+    `error`: Kafka's name of what it got, None when it was accepted. What is due every auto.commit.interval.ms is not
+    among these.
+    """
+
+    at_ms: int
+    member: str
+    partitions: tuple[TopicPartition, ...]
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """How records come and are committed.
+
+    `per_s_milli`: thousandths of a record a second; `usual_per_s_milli` that of partitions not named.
+    `commit_interval_ms` None: the application commits by itself. `reset`: auto.offset.reset.
+    """
+
+    per_s_milli: Mapping[TopicPartition, int]
+    usual_per_s_milli: int
+    commit_interval_ms: int | None
+    reset: str
+
+
+@dataclass(frozen=True, slots=True)
 class Failure:
     """A member's consumer threw this error, and its process ended."""
 
@@ -137,3 +182,6 @@ class Timeline:
     callbacks: tuple[Callback, ...]
     failures: tuple[Failure, ...]
     plans: tuple[Plan, ...]
+    loops: tuple[Loop, ...]
+    commits: tuple[Commit, ...]
+    records: Records

@@ -48,7 +48,7 @@ from assignors.simulation.recorder import Recorder
 from assignors.simulation.roles import assignor_for
 from assignors.simulation.servers import ClassicServer, ConsumerServer
 from assignors.simulation.settings import Frozen, Settings
-from assignors.simulation.timeline import Timeline
+from assignors.simulation.timeline import Records, Timeline
 
 Client = ClassicClient | ConsumerClient
 
@@ -109,7 +109,14 @@ class World:
     def _surroundings(self, assignor: str) -> Surroundings:
         plans = registry.get(assignor_for(assignor, self._protocol))
         return Surroundings(
-            self.kernel, self.network, self.recorder, self._settings, lambda: self.topics, plans, self._new_id
+            self.kernel,
+            self.network,
+            self.recorder,
+            self._settings,
+            lambda: self.topics,
+            plans,
+            self._new_id,
+            lambda process: self._server.refusal(process),
         )
 
     def _new_id(self, prefix: str) -> str:
@@ -139,7 +146,10 @@ class World:
         generation = max(1, *(member.generation or 0 for member in members))
         adopted = [self.clients[member.member_id] for member in members]
         for client in adopted:
-            client.adopt(generation, self._chance.randrange(client.heartbeat_interval_ms))
+            first_beat_ms = self._chance.randrange(client.heartbeat_interval_ms)
+            # One draw for both phases: another one would make other stories of all seeds.
+            client.begin(first_beat_ms * self._settings.client.auto_commit_interval_ms // client.heartbeat_interval_ms)
+            client.adopt(generation, first_beat_ms)
         self._server.adopt(adopted, generation)
 
     def run(self, until_ms: int | None) -> None:
@@ -193,7 +203,17 @@ class World:
             callbacks=tuple(notes.callbacks),
             failures=tuple(notes.failures),
             plans=tuple(notes.plans),
+            loops=tuple(notes.loops),
+            commits=tuple(notes.commits),
+            records=self._records(),
         )
+
+    def _records(self) -> Records:
+        """Rates count to a thousandth of a record."""
+        rates = {tp: round(rate * 1_000) for tp, rate in self._scenario.loads.produced_per_s.items()}
+        client = self._settings.client
+        interval_ms = client.auto_commit_interval_ms if client.enable_auto_commit else None
+        return Records(rates, 1_000 * self._settings.assumed.records_per_s, interval_ms, client.auto_offset_reset)
 
     # Processes
 
@@ -201,6 +221,7 @@ class World:
         self._note_topics(member)
         client = self.clients[member.member_id] = self._client(self._around, member)
         client.processing_ms = self._processing_ms.get(client.name, client.processing_ms)
+        client.begin(self.kernel.now_ms + self._settings.client.auto_commit_interval_ms)
         client.start()
 
     def _note_topics(self, member: Member) -> None:

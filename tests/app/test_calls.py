@@ -27,7 +27,7 @@ def test_page_opens_with_a_subscription_that_replaces_another(open_page):
     rows = table(page, "8 calls")
     assert list(rows["call"])[-2:] == ["subscribe orders payments", "poll"]
     assert rows["assigned"].iloc[5] == "payments-0"
-    assert "Plays 1a.2." in said(page)
+    assert "Plays 1a\\.2 of the checklist\\." in said(page)
 
 
 KINDS = {story.kind: story for story in reversed(STORIES)}

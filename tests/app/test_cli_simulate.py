@@ -40,9 +40,9 @@ def test_the_summary_that_people_read(crash: str) -> None:
     assert (done.code, done.err) == (0, "")
     assert done.out == dedent("""\
         one of two dies
-          protocol     assignor            rebalances  moved  down in all  longest down  longest pause
-          eager        sticky                       2      1     11.160 s      11.120 s        0.040 s
-          cooperative  cooperative-sticky           2      1     11.120 s      11.120 s        0.000 s
+          protocol     assignor            rebalances  moved  down in all  longest down  longest pause  twice  lost
+          eager        sticky                       2      1     11.160 s      11.120 s        0.040 s     10     0
+          cooperative  cooperative-sticky           2      1     11.120 s      11.120 s        0.000 s     10     0
         eager, 44.000 s simulated
                  0.070 s  generation 1: first assignment
                 42.110 s  generation 2: crash b
@@ -68,7 +68,7 @@ def test_the_tables_as_one_document(crash: str) -> None:
     assert (done.code, done.err, done.document["scenario"], done.document["seed"]) == (0, "", "one of two dies", 3)
     assert list(told) == [
         *("assignor", "end_ms", "unsettled", "summary", "spans", "group", "messages", "ownership", "callbacks"),
-        *("failures", "generations"),
+        *("commits", "failures", "generations"),
     ]
     assert told["spans"][0] == {"member": "a", "state": "joining", "start_ms": 0, "end_ms": 60, "generation": -1}
     assert told["messages"][0] == {
@@ -87,6 +87,13 @@ def test_the_tables_as_one_document(crash: str) -> None:
         "end_ms": 80,
     }
     assert told["summary"]["down_ms"] == sum(row["down_ms"] for row in told["summary"]["downtime"]) == 11_160
+    assert told["summary"]["processed"][1] == {
+        "partition": ["t", 1],
+        "processed": 310 + 140,
+        "duplicated": 10,
+        "lost": 0,
+    }
+    assert {row["error"] for row in told["commits"]} == {None}
     assert told["generations"][1]["assignment"] == {"a": [["t", 0], ["t", 1]]}
     assert {call["name"] for call in told["callbacks"]} == {"onPartitionsAssigned", "onPartitionsRevoked"}
 
@@ -102,6 +109,16 @@ def test_a_story_that_never_comes_to_rest_says_so(tmp_path: Path) -> None:
     done = run("simulate", str(path))
     assert done.code == 0
     assert done.out.endswith("never came to rest: a processes for longer than max.poll.interval.ms\n")
+    assert done.err == "warning: eager never came to rest: a processes for longer than max.poll.interval.ms\n"
+    assert run("simulate", str(path), "--json").document["protocols"]["eager"]["unsettled"] is not None
+
+
+def test_who_commits_alone_is_not_guessed_at(tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text(CRASH + "  enable.auto.commit: false\n")
+    done = run("simulate", str(path), "--json")
+    summary = done.document["protocols"]["eager"]["summary"]
+    assert (summary["duplicated"], summary["lost"], summary["processed"]) == (None, None, None)
 
 
 def test_settings_that_kafka_refuses_are_named_with_its_error(tmp_path: Path) -> None:

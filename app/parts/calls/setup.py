@@ -42,7 +42,7 @@ def script(told: Story) -> None:
         widgets.line(":red", "error", "Not played", formats.md(why))
     st.download_button(
         "Script file",
-        told.script,
+        lambda: told.script,
         f"{told.name}.txt",
         "text/plain",
         icon=":material/download:",

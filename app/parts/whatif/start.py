@@ -6,12 +6,15 @@ from app import formats, state, state_whatif, widgets
 from app.drafts import Draft
 from app.parts import upload
 from app.parts.group import MOST_OPTIONS
+from app.parts.story import plays
 from assignors.scenario import examples
+from assignors.simulation.checklist import Page
 from lag.changes import changes
 from lag.live import revision
 
 MOST_CHANGES = 3
 LIVE, EXAMPLE, FILE = "Live group", "Example", "File"
+_EXAMPLE_KEY = "example:"
 _KIND, _KIND_OF, _UPLOAD = "whatif_kind", "_whatif_kind_of", "whatif_file"
 
 
@@ -60,7 +63,7 @@ def _live(page: state.Shown | None, its: Draft | None) -> None:
 
 
 def _example(page: state.Shown | None, its: Draft | None) -> None:
-    named = its.key.removeprefix("example:") if its and its.key.startswith("example:") else None
+    named = its.key.removeprefix(_EXAMPLE_KEY) if its and its.key.startswith(_EXAMPLE_KEY) else None
     st.session_state["whatif_example"] = named
     st.selectbox(
         "Example",
@@ -132,7 +135,7 @@ def gallery() -> None:
         key="gallery",
         hide_index=True,
         row_height=widgets.ROW_PX,
-        height=widgets.height(len(frame)),
+        height=widgets.height(len(frame), len(frame)),
         alt="The bundled examples: what each shows, its assignor, members, partitions and events",
         column_config={
             "example": c.ButtonColumn(
@@ -141,10 +144,10 @@ def gallery() -> None:
                 key="open_example",
                 alignment="left",
                 pinned=True,
-                width=170,
+                width=208,
                 on_click=go,
             ),
-            "shows": c.TextColumn("What it shows", width=690),
+            "shows": c.TextColumn("What it shows", width=652),
             "assignor": c.TextColumn("Assignor", width=130),
             "members": widgets.integer("Members", 76),
             "partitions": widgets.integer("Partitions", 84),
@@ -160,7 +163,7 @@ def notes(page: state.Shown | None, its: Draft) -> None:
     """What it shows, what is estimated or unknown, and whether the live group is still what this began with."""
     if page is not None and its.group_id is not None:
         _changed(page, its)
-    said = [its.scenario.description, *its.notes]
+    said = [its.scenario.description, plays(Page.WHATIF, its.key.removeprefix(_EXAMPLE_KEY)), *its.notes]
     if any(said):
         widgets.note(" ".join(formats.md(note) for note in said if note))
 

@@ -7,7 +7,7 @@ ROWS: tuple[Row, ...] = (
         "1b.1",
         "Range deals 7 partitions to 3 members in runs: 3, 2, 2.",
         "C1 has 0 to 2, C2 3 and 4, C3 5 and 6: the first (7 mod 3) members get one more.",
-        whatif("seven-for-three"),
+        whatif("seven-for-three", generation=0),
     ),
     Row(
         "1b.2",
@@ -25,25 +25,31 @@ ROWS: tuple[Row, ...] = (
         "1b.4",
         "Round robin deals 7 partitions to 3 members in turn; so does sticky for a fresh group.",
         "Both: C1 0, 3 and 6, C2 1 and 4, C3 2 and 5.",
-        (*whatif("seven-for-three", assignor="roundrobin"), *whatif("seven-for-three", assignor="sticky")),
+        (
+            *whatif("seven-for-three", assignor="roundrobin", generation=0),
+            *whatif("seven-for-three", assignor="sticky", generation=0),
+        ),
     ),
     Row(
         "1b.5",
         "Round robin is out of balance when members subscribe to different topics.",
         "With topics of 1, 2 and 3 partitions, C0, C1 and C2 get 1, 1 and 4 of them; sticky gives 1, 2 and 3.",
-        (*whatif("unequal-subscriptions"), *whatif("unequal-subscriptions", assignor="sticky")),
+        (
+            *whatif("unequal-subscriptions", generation=0),
+            *whatif("unequal-subscriptions", assignor="sticky", generation=0),
+        ),
     ),
     Row(
         "1b.6",
         "Range overloads the first member when a group reads several topics.",
         "Two topics of 3 partitions on 2 members: 4 against 2; round robin gives 3 and 3.",
-        whatif("range-overload"),
+        whatif("range-overload", generation=0),
     ),
     Row(
         "1b.7",
         "What divides evenly is dealt evenly: 9 for 3 are 3 each, 100 for 20 are 5 each.",
         "With every assignor.",
-        whatif("nine-for-three", "hundred-for-twenty"),
+        whatif("nine-for-three", "hundred-for-twenty", generation=0),
     ),
     Row(
         "1b.8",
@@ -68,7 +74,7 @@ ROWS: tuple[Row, ...] = (
         "Members are dealt to in the order of their ids.",
         "Range and round robin: first those with an instance id, by it, then by member id, which is the client id "
         "and a random part. Sticky sorts by member id alone.",
-        whatif("static-members-first"),
+        whatif("static-members-first", generation=0),
     ),
     Row(
         "1b.12",

@@ -8,7 +8,7 @@ ROWS: tuple[Row, ...] = (
         "A partition is read by one member of a group; members beyond the number of partitions idle. One group is a "
         "queue, several groups are publish and subscribe.",
         "So it is.",
-        (*calls("queue-and-broadcast"), *whatif("more-members-than-partitions")),
+        (*calls("queue-and-broadcast"), *whatif("more-members-than-partitions", generation=0)),
     ),
     Row(
         "1a.2",
@@ -50,7 +50,7 @@ ROWS: tuple[Row, ...] = (
         "So it is.",
         (
             *delivery("consumer-per-thread", "shared-pool", "worker-queues"),
-            *whatif("more-members-than-partitions"),
+            *whatif("more-members-than-partitions", generation=0),
         ),
     ),
     Row(

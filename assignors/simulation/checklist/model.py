@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from urllib.parse import urlencode
 
 
 class Page(StrEnum):
@@ -16,18 +17,22 @@ class Page(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Play:
-    """A story on a page; of What-if an example, opened with `assignor` (None: the example's own)."""
+    """A story on a page; of What-if an example, opened with `assignor` (None: the example's own) at a generation.
+
+    `generation` 0 is the first assignment, None the rebalance after the first event.
+    """
 
     page: Page
     story: str
     assignor: str | None = None
+    generation: int | None = None
 
     @property
     def link(self) -> str:
         """Path and query, from the dashboard's address on."""
         name = "example" if self.page is Page.WHATIF else "story"
-        chosen = f"&assignor={self.assignor}" if self.assignor else ""
-        return f"/{self.page}?{name}={self.story}{chosen}"
+        said = {name: self.story, "assignor": self.assignor, "gen": self.generation}
+        return f"/{self.page}?{urlencode({key: value for key, value in said.items() if value is not None})}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,6 @@ def calls(*stories: str) -> tuple[Play, ...]:
     return tuple(Play(Page.CALLS, name) for name in stories)
 
 
-def whatif(*examples: str, assignor: str | None = None) -> tuple[Play, ...]:
+def whatif(*examples: str, assignor: str | None = None, generation: int | None = None) -> tuple[Play, ...]:
     """Examples of What-if."""
-    return tuple(Play(Page.WHATIF, name, assignor) for name in examples)
+    return tuple(Play(Page.WHATIF, name, assignor, generation) for name in examples)

@@ -1,7 +1,7 @@
 """A consumer of the classic protocol, eager or cooperative (Kafka: AbstractCoordinator, ConsumerCoordinator).
 
 It joins and syncs in poll; a heartbeat thread of its own runs from the reply to a join to the next join. Not played:
-commits, and the up to 100 ms that Kafka's heartbeat thread takes to look again.
+the round trip of a commit, and the up to 100 ms that Kafka's heartbeat thread takes to look again.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -150,6 +150,7 @@ class ClassicClient(Process):
 
     def _prepare(self) -> None:
         """Kafka: onJoinPrepare. What it owned as of a lost generation is lost; eager members give up everything."""
+        self.commit()
         if self.generation == NO_GENERATION or not self.member_id:
             self._give_up("onPartitionsLost", self.owned)
         elif self.is_cooperative:

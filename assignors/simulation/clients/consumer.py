@@ -95,6 +95,7 @@ class ConsumerClient(Process):
         target, had = self._named(self.target or ()), frozenset(self.owned)
         wanted = frozenset(target)
         revoked = [tp for tp in self.owned if tp not in wanted]
+        self.commit()
         if revoked:
             self.call("onPartitionsRevoked", revoked)
         self.hold(target)

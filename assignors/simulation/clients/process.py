@@ -15,12 +15,15 @@ from assignors.simulation.kernel import Action, Kernel
 from assignors.simulation.network import Network
 from assignors.simulation.recorder import Recorder
 from assignors.simulation.settings import Settings
-from assignors.simulation.timeline import Failure, Hold, MemberState
+from assignors.simulation.timeline import Commit, Failure, Hold, Loop, MemberState
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a process finds around it. `topics` are those of the cluster, at any time."""
+    """What a process finds around it. `topics` are those of the cluster, at any time.
+
+    `refusal`: Kafka's name of the error that a commit of that process gets now, None when it is accepted.
+    """
 
     kernel: Kernel
     network: Network
@@ -29,6 +32,7 @@ class Surroundings:
     topics: Callable[[], Mapping[str, Topic]]
     assignor: Assignor
     new_id: Callable[[str], str]
+    refusal: Callable[["Process"], str | None]
 
 
 class Process(ABC):
@@ -161,7 +165,15 @@ class Process(ABC):
     def _is_busy(self) -> bool:
         return bool(self.owned) and self.processing_ms > 0
 
+    def begin(self, commit_due_ms: int | None = None) -> None:
+        """Its poll loop starts, or goes on in another way."""
+        self.around.recorder.loops.append(Loop(self.name, self.now_ms, self.processing_ms, commit_due_ms))
+
+    def _stand_still(self) -> None:
+        self.around.recorder.loops.append(Loop(self.name, self.now_ms, None, None))
+
     def _begin_batch(self) -> None:
+        self.begin()
         self._batch_ms = self.now_ms
         self._batch += 1
         if self.is_too_slow:
@@ -206,6 +218,12 @@ class Process(ABC):
         kind = Hold.FROZEN if self.is_frozen else Hold.ZOMBIE if self.is_zombie else Hold.OWNED
         self.around.recorder.hold(self.name, self.owned, kind)
 
+    def commit(self) -> None:
+        """Commit what it has read (Kafka: enable.auto.commit), if it has anything."""
+        if self.owned:
+            error = self.around.refusal(self)
+            self.around.recorder.commits.append(Commit(self.now_ms, self.name, self.owned, error))
+
     def call(self, listener: str, partitions: Sequence[TopicPartition]) -> None:
         """Call a method of the application's ConsumerRebalanceListener."""
         self.around.recorder.callback(self.name, listener, partitions)
@@ -238,6 +256,7 @@ class Process(ABC):
         """It stops polling; its heartbeats go on."""
         idle_ms = (self.now_ms - self._batch_ms) % self.processing_ms if self._is_busy else 0
         self.is_stalled = True
+        self._stand_still()
         self._batch += 1
         self._watch(self._limit_ms - idle_ms)
         self.note()
@@ -245,6 +264,7 @@ class Process(ABC):
     def freeze(self) -> None:
         """The whole process stands still (SIGSTOP, a pause of the garbage collector)."""
         self.is_frozen = True
+        self._stand_still()
         self.note_hold()
         self.note()
 
@@ -278,6 +298,7 @@ class Process(ABC):
 
     def close(self) -> None:
         """It closes as Kafka's consumer does."""
+        self.commit()
         self.say_goodbye()
         self.is_closed = True
         self._end(MemberState.DOWN)
