@@ -99,6 +99,7 @@ class ClassicGroupCalls(Machine):
         self._broker = _Broker()
         self._alive: tuple[str, ...] = ()
         self._beat_ms = 0  # when those who are alive send their next heartbeat
+        self._told: dict[str, KafkaError] = {}  # what each of them heard last
         self._news: list[str] = []
 
     def verbs(self) -> Iterable[Verb]:
@@ -168,10 +169,11 @@ class ClassicGroupCalls(Machine):
             if name not in self._callers:
                 raise call.wrong(f"{name} has not joined.")
         self._alive, self._beat_ms = call.words, self._broker.kernel.now_ms + BEAT_MS
+        self._told.clear()
         return f"{listed(call.words)}: a heartbeat every 3 s while time passes" if call.words else "no heartbeats"
 
     def _wait(self, call: Call) -> str:
-        kernel, told = self._broker.kernel, dict[str, KafkaError]()
+        kernel = self._broker.kernel
         end_ms = kernel.now_ms + call.ms(call.words[0])
         if self._alive and end_ms - kernel.now_ms > MOST_ALIVE_MS:
             raise call.wrong("heartbeats are played for 1h at most. Write `alive` without names before it.")
@@ -179,16 +181,16 @@ class ClassicGroupCalls(Machine):
             kernel.run_until(self._beat_ms)
             self._beat_ms += BEAT_MS
             for name in self._alive:
-                self._beat_of(self._callers[name], told)
+                self._beat_of(self._callers[name])
         kernel.run_until(end_ms)
         return self._with_news("time passes")
 
-    def _beat_of(self, caller: Caller, told: dict[str, KafkaError]) -> None:
+    def _beat_of(self, caller: Caller) -> None:
         def answer(reply: Reply) -> None:
             error: KafkaError = _error(reply)
-            if error is not told.get(caller.name, KafkaError.NONE):
+            if error is not self._told.get(caller.name, KafkaError.NONE):
                 self._news.append(f"{caller.name}'s heartbeat at {clock(self._broker.kernel.now_ms)}: {error.name}")
-            told[caller.name] = error
+            self._told[caller.name] = error
 
         if self._broker.coordinator is not None:
             self._handle(Heartbeat(caller.member_id, caller.generation, caller.instance_id), answer)

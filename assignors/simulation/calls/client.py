@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
 from assignors.model import TopicPartition
+from assignors.simulation.calls.config import CONFIG, KIB, checked
 from assignors.simulation.calls.interceptors import Interceptor, commit_through, poll_through
 from assignors.simulation.calls.log import MOST_RECORDS, PartitionLog, Record
 from assignors.simulation.calls.machine import Machine, Refusal, Verb, listed
-from assignors.simulation.calls.reading import CONFIG, KIB, RESETS, Reader, ranges, reset_duration_ms
+from assignors.simulation.calls.reading import Reader, ranges
 from assignors.simulation.calls.script import Call
 
 MAIN = "main"
@@ -140,7 +141,7 @@ class Client(Machine):
             raise call.wrong("settings come before the first call of the consumer: it reads them when it is made.")
         if name not in CONFIG:
             raise call.wrong(f"{name[:40]!r} plays no part here. There are {listed(CONFIG)}.")
-        self._reader.config[name] = "" if value == "none" and name == "group.id" else _checked(name, value)
+        self._reader.config[name] = "" if value == "none" and name == "group.id" else checked(name, value)
         return f"{name} is {value}"
 
     def _interceptor(self, call: Call) -> str:
@@ -274,11 +275,11 @@ class Client(Machine):
 
     def _poll(self, call: Call) -> str:
         self._enter(call)
+        if self._mode is Mode.NONE:
+            raise Refusal("IllegalStateException", "it is not subscribed to topics, and nothing is assigned")
         if self._woken:
             self._woken = False
             raise Refusal("WakeupException", "wakeup came before")
-        if self._mode is Mode.NONE:
-            raise Refusal("IllegalStateException", "it is not subscribed to topics, and nothing is assigned")
         said = [] if self._mode is Mode.ASSIGNED else self._rejoin()
         said += self._auto_commit()
         said += self._reader.find_positions(self._assigned, self._now_ms)
@@ -328,8 +329,7 @@ class Client(Machine):
 
     # The rest of the API
 
-    def _mine(self, call: Call, refusal: str = _UNASSIGNED) -> TopicPartition:
-        partition = call.partition(0)
+    def _mine(self, partition: TopicPartition, refusal: str = _UNASSIGNED) -> TopicPartition:
         if partition not in self._assigned:
             raise Refusal("IllegalStateException", f"{refusal} {partition}")
         return partition
@@ -338,32 +338,27 @@ class Client(Machine):
         self._enter(call)
         if call.number(1) < 0:
             raise Refusal("IllegalArgumentException", "the offset to seek to must not be negative")
-        partition = self._mine(call)
+        partition = self._mine(call.partition(0))
         self._reader.seek(partition, call.number(1))
         return f"the next poll reads {partition} from {call.number(1)}"
 
     def _position(self, call: Call) -> str:
         self._enter(call)
-        partition = self._mine(call, "only for assigned partitions, not for")
+        partition = self._mine(call.partition(0), "only for assigned partitions, not for")
         said = self._reader.find_positions([partition], self._now_ms)
         return "; ".join([*said, f"{self._reader.position.get(partition, 'unknown')}"])
 
     def _pause(self, call: Call) -> str:
         self._enter(call)
-        chosen = self._all_mine(call)
-        self._paused |= chosen
+        for partition in call.partitions():
+            self._paused.add(self._mine(partition))
         return "polls go on and return nothing of it; no rebalance"
 
     def _resume(self, call: Call) -> str:
         self._enter(call)
-        self._paused -= self._all_mine(call)
+        for partition in call.partitions():
+            self._paused.discard(self._mine(partition))
         return "it is fetched again; no rebalance"
-
-    def _all_mine(self, call: Call) -> set[TopicPartition]:
-        for partition in (chosen := call.partitions()):
-            if partition not in self._assigned:
-                raise Refusal("IllegalStateException", f"{_UNASSIGNED} {partition}")
-        return set(chosen)
 
     def _wakeup(self, call: Call) -> str:
         if self._inside is None:
@@ -381,17 +376,3 @@ class Client(Machine):
         self._closed, self._mode, self._wanted = True, Mode.NONE, ()
         self._own(())
         return "; ".join([*said, f"closed (it may take up to {CLOSE_TIMEOUT})"])
-
-
-def _checked(name: str, value: str) -> str:
-    """The value. Raises Refusal where Kafka refuses it."""
-    is_whole = value.isascii() and value.isdecimal() and 1 <= len(value) <= 10
-    if name == "auto.offset.reset":
-        fits = value in RESETS or reset_duration_ms(value) is not None
-    elif name == "enable.auto.commit":
-        fits = value in ("true", "false")
-    else:
-        fits = name == "group.id" or (is_whole and int(value) >= 1)
-    if not fits:
-        raise Refusal("ConfigException", f"invalid value {value[:40]} for configuration {name}")
-    return value

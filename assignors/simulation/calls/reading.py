@@ -1,38 +1,12 @@
 """Positions, fetches and lag of one consumer (Kafka: Fetcher, OffsetFetcher, FetchMetricsManager)."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from assignors.model import TopicPartition
+from assignors.simulation.calls.config import reset_duration_ms
 from assignors.simulation.calls.log import Logs
 from assignors.simulation.calls.machine import Refusal, listed
-
-KIB, MIB = 1024, 1024 * 1024
-CONFIG: dict[str, str] = {
-    "group.id": "billing",
-    "enable.auto.commit": "true",
-    "auto.commit.interval.ms": "5000",
-    "auto.offset.reset": "latest",
-    "max.poll.records": "500",
-    "fetch.max.bytes": str(50 * MIB),
-    "max.partition.fetch.bytes": str(MIB),
-    "metadata.max.age.ms": "300000",
-    "message.max.bytes": str(MIB + 12),
-}
-"""What a story can set, with Kafka's defaults; the last one is the broker's. The group.id is ours: Kafka has none."""
-
-_DURATION = re.compile(r"by_duration:P(?:(\d{1,4})D)?(?:T(?:(\d{1,4})H)?(?:(\d{1,4})M)?(?:(\d{1,4})S)?)?")
-_SECONDS = (86_400, 3_600, 60, 1)
-RESETS = ("latest", "earliest", "none")
-
-
-def reset_duration_ms(policy: str) -> int | None:
-    """The duration of `by_duration:PT1H` (KIP-1106); None: not of that kind."""
-    found = _DURATION.fullmatch(policy)
-    if found is None or not any(found.groups()):
-        return None
-    return 1_000 * sum(int(part or 0) * each for part, each in zip(found.groups(), _SECONDS, strict=True))
 
 
 @dataclass(slots=True)

@@ -73,7 +73,7 @@ ROWS: tuple[Row, ...] = (
         "Every rebalance raises the generation, even with the same members; commits of an older one are refused; no "
         "session ends while a JoinGroup waits for its answer.",
         "So it is; but a newcomer's wait ends after 5 minutes.",
-        (*calls("generation-fencing", "parked-join"), *protocol("zombie")),
+        (*calls("generation-fencing", "parked-join", "parked-newcomer"), *protocol("zombie")),
     ),
     Row(
         "1c.11",

@@ -61,6 +61,7 @@ REFUSED_AND_END: dict[str, tuple[list[str], dict[str, str]]] = {
     "failure-detection": (["UNKNOWN_MEMBER_ID"], {"group": "Stable", "generation": "2", "members": "A-1 leads"}),
     "generation-fencing": (["ILLEGAL_GENERATION"], {"generation": "2", "committed": "orders-5 7"}),
     "parked-join": ([], {"time": "1 min 6 s", "generation": "2", "members": "A-1 leads"}),
+    "parked-newcomer": ([], {"time": "5 min 3 s", "generation": "2", "members": "A-1 leads"}),
     "slow-consumer": (["UNKNOWN_MEMBER_ID"] * 3, {"generation": "3", "members": "A-1 leads, B-3"}),
     "two-assignors": ([], {"group": "Stable", "generation": "1"}),
     "static-member": (["FENCED_INSTANCE_ID"], {"generation": "1", "members": "pod-1-2 leads"}),
@@ -244,6 +245,13 @@ def test_the_last_sign_of_life_was_the_sync_at_6_s() -> None:
     assert outcomes("failure-detection", "wait")[1:] == [
         "time passes",
         "time passes; A's heartbeat at 51 s: REBALANCE_IN_PROGRESS",
+    ]
+
+
+def test_a_newcomer_that_waits_is_gone_after_five_minutes() -> None:
+    assert outcomes("parked-newcomer", "wait")[1:] == [
+        "time passes; A's heartbeat at 6 s: REBALANCE_IN_PROGRESS",
+        "time passes; C: UNKNOWN_MEMBER_ID",
     ]
 
 
