@@ -22,11 +22,13 @@ from lag.cluster.settings import load_settings
 from lag.collector import ClusterReader, Collector, Collectors
 from lag.embedded.workload import Controls
 from lag.errors import ConfigError
+from lag.model import ClusterSnapshot
 from lag.tail import OffsetsReader, Tail
 
 SWITCH_S = 0.0005
 """A page that draws while a large cluster is read waits this long for its turn, some hundred times; Python's own 5 ms
 would add up to half a second."""
+Record = Callable[[ClusterSnapshot], None]
 PARTS = ("groupscope", "kafka-python", "streamlit", "plotly", "pandas", "numpy")
 
 
@@ -43,16 +45,32 @@ def collectors() -> Iterator[Source]:
     _give_pages_their_turn()
     settings = Settings()
     envs = {c.name: os.environ if c.from_environment else {} for c in settings.clusters}
-    running = Collectors({c.name: _collector(c, envs[c.name], settings) for c in settings.clusters})
     connections = {c.name: masked(c, envs[c.name]) for c in settings.clusters}
     versions = {part: metadata.version(part) for part in PARTS}
-    with running:
-        yield Source(settings, running, Controls.from_environment(), versions=versions, connections=connections)
+    with recording(settings.history) as record:
+        running = Collectors({c.name: _collector(c, envs[c.name], settings, record) for c in settings.clusters})
+        with running:
+            yield Source(settings, running, Controls.from_environment(), versions=versions, connections=connections)
 
 
-def _collector(cluster: ClusterSettings, env: Mapping[str, str], settings: Settings) -> Collector:
+@contextmanager
+def recording(history: str | None) -> Iterator[Record | None]:
+    """What the collectors hand their snapshots to, while the block runs; None when no history is kept."""
+    if history is None:
+        yield None
+        return
+    from lag.history.recorder import Recorder
+    from lag.history.store import History  # late: half a second that only those wait who keep one
+
+    with Recorder(History(history)) as recorder:
+        yield recorder.see
+
+
+def _collector(
+    cluster: ClusterSettings, env: Mapping[str, str], settings: Settings, record: Record | None
+) -> Collector:
     tail = Tail(cluster.name, follow(cluster, env)) if settings.follow else None
-    return Collector(cluster.name, connect(cluster, env), settings.interval_s, tail=tail)
+    return Collector(cluster.name, connect(cluster, env), settings.interval_s, tail=tail, record=record)
 
 
 def connect(cluster: ClusterSettings, env: Mapping[str, str]) -> Callable[[], ClusterReader]:

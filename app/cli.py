@@ -88,6 +88,10 @@ def serve(
     follow: Annotated[
         bool, typer.Option(help="Read __consumer_offsets too, for every rebalance as it was; else they are inferred.")
     ] = True,
+    history: Annotated[
+        str | None,
+        typer.Option(metavar="PATH", help="Keep what is read: a folder, or an object store's URL, of Delta tables."),
+    ] = None,
     browser: Browser = True,
     json: JsonLine = False,
 ) -> None:
@@ -97,7 +101,9 @@ def serve(
     """
     from app.commands import serve as command
 
-    command.run(bootstrap_server, config, cluster or [], port, host, interval, plugin or (), follow, browser, json)
+    command.run(
+        bootstrap_server, config, cluster or [], port, host, interval, plugin or (), follow, history, browser, json
+    )
 
 
 @cli.command()
@@ -285,6 +291,51 @@ def decode(
     from app.commands import offsets as command
 
     command.decode(file, json_lines, json)
+
+
+pipeline_cli = typer.Typer(
+    name="pipeline", help="Record the history of a cluster and look after it (needs Spark).", no_args_is_help=True
+)
+cli.add_typer(pipeline_cli)
+
+HistoryPath = Annotated[
+    str,
+    typer.Option("--history", metavar="PATH", help="Where the Delta tables are: a folder, or an object store's URL."),
+]
+
+
+@pipeline_cli.command()
+def stream(
+    history: HistoryPath,
+    bootstrap_server: Bootstrap = None,
+    config: Config = None,
+    once: Annotated[bool, typer.Option("--once", help="End when all that is there has been read.")] = False,
+    json: Json = False,
+) -> None:
+    """Record what __consumer_offsets says.
+
+    Every commit and every event of a group, each exactly once, however often it is stopped or killed. Without --once
+    it runs until Ctrl-C.
+    """
+    from app.commands import pipeline as command
+
+    command.stream(history, bootstrap_server, config, once, json)
+
+
+@pipeline_cli.command()
+def compact(history: HistoryPath, json: Json = False) -> None:
+    """Make few files of many, and drop what is too old."""
+    from app.commands import pipeline as command
+
+    command.compact(history, json)
+
+
+@pipeline_cli.command()
+def status(history: HistoryPath, json: Json = False) -> None:
+    """Say what each table holds."""
+    from app.commands import pipeline as command
+
+    command.status(history, json)
 
 
 @cli.command()

@@ -132,6 +132,11 @@ def encode(lab: Lab, failure: Failure) -> dict[str, str]:
     return said
 
 
+def written(lab: Lab, failure: Failure) -> dict[str, str]:
+    """All parameters, whatever their values."""
+    return {PARAMETERS[field.name]: field.write(_of(field, lab, failure)) for field in _FIELDS}
+
+
 def _of(field: _Field, lab: Lab, failure: Failure) -> Any:
     return getattr(lab if field.is_lab else failure, field.name)
 

@@ -45,6 +45,19 @@ def encode(told: Story) -> dict[str, str]:
     return said
 
 
+def written(told: Story) -> dict[str, str]:
+    """All parameters, whatever their values."""
+    rules_ = {name: field.write(getattr(told.settings, field.name)) for name, field in _SETTINGS.items()}
+    return {"story": told.name, "do": ".".join(map(_written, told.actions)), **rules_}
+
+
+LETTERS = (
+    "do: p:m0 a producer sends m0 with acks=all (p1: with acks=1); f:B is a fetch of B (fl: its response is lost);",
+    "w:500 500 ms pass; r:B B restarts; c:A A dies; x:B1 the power fails, B loses 1 record; s:A A comes back.",
+)
+"""How the actions of a story are written."""
+
+
 def _written(action: Action) -> str:
     match action:
         case Produce():

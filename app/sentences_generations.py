@@ -68,6 +68,16 @@ def hover(one: Recorded, how: How, names: Mapping[str, str], is_last: bool) -> s
     return "<br>".join(escape(clip(line, MOST_HOVER_LETTERS), quote=False) for line in lines if line)
 
 
+def seen(told: Sequence[Recorded], how: How, zone: tzinfo) -> str:
+    """ "2 rebalances, recorded; the last at 10:31:05: c3 left"."""
+    last = told[-1].generation
+    count = f"{formats.plural(len(told), 'rebalance')}, {how}"
+    when = (
+        f"the last at {formats.clock(last.at_ms, zone)}" if len(told) > 1 else f"at {formats.clock(last.at_ms, zone)}"
+    )
+    return f"{count}; {when}: {clip(last.event, MOST_HOVER_LETTERS)}"
+
+
 def step(one: Step) -> str:
     """What a member did in a step of the reconciliation."""
     has = f"has {formats.plural(one.partitions, 'partition')}"

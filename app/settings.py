@@ -4,6 +4,7 @@
     GROUPSCOPE_INTERVAL_S=10
     GROUPSCOPE_FOLLOW=true      # read __consumer_offsets for every rebalance as it was
     GROUPSCOPE_PLUGINS='["yours.module:YourAssignor"]'
+    GROUPSCOPE_HISTORY=/var/lib/groupscope
 
 The command line sets these variables from its flags before it starts the server; secrets stay in the properties file
 that `config` names, and are never read here.
@@ -34,7 +35,10 @@ class ClusterSettings(BaseModel):
 
 
 class Settings(BaseSettings):
-    """Everything the dashboard takes from outside; invalid values are refused when the server starts."""
+    """Everything the dashboard takes from outside; invalid values are refused when the server starts.
+
+    `history` is the folder or URL of the Delta tables that the collectors fill; None: they fill none.
+    """
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True)
 
@@ -42,6 +46,7 @@ class Settings(BaseSettings):
     interval_s: Annotated[float, Field(ge=1, le=3600)] = 10.0
     follow: bool = True
     plugins: tuple[str, ...] = ()
+    history: str | None = None
 
     @field_validator("clusters")
     @classmethod

@@ -12,7 +12,7 @@ from app.settings import Settings
 if TYPE_CHECKING:
     from lag.collector import CollectorStatus, Report
     from lag.embedded.workload import Controls
-    from lag.recorded import Recording
+    from lag.recorded import Following, Recording
 
 
 class Feed(Protocol):
@@ -29,6 +29,9 @@ class Feed(Protocol):
 
     def recording(self, group_id: str) -> "Recording":
         """The generations of a group, oldest first, and how they are known."""
+
+    def following(self) -> "Following | None":
+        """How following the groups' records goes; None when it is switched off."""
 
 
 @dataclass(frozen=True, slots=True)

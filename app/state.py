@@ -21,6 +21,7 @@ from lag.why import Why, why
 
 if TYPE_CHECKING:
     from lag.collector import CollectorStatus, Report
+    from lag.recorded import Recording
 
 STALE_AFTER_INTERVALS = 3
 _PINNED = "_pinned"
@@ -180,6 +181,11 @@ def _why(key: tuple[str, int, int], group_id: str, _report: "Report") -> Why | N
     return None if group is None else why(group, _report.snapshot.topics)
 
 
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _recording(key: tuple[str, int, int], group_id: str, _feed: Feed) -> "Recording":
+    return _feed.recording(group_id)
+
+
 def overview(page: Shown) -> overview_tables.Overview:
     """All groups of the snapshot as one table."""
     return _overview(page.key, page.report)
@@ -200,9 +206,15 @@ def why_it_is_so(page: Shown, group_id: str) -> Why | None:
     return _why(page.key, group_id, page.report)
 
 
+def recording(page: Shown, group_id: str) -> "Recording | None":
+    """The group's generations as they were known when the snapshot was first drawn."""
+    its = feed()
+    return None if its is None else _recording(page.key, group_id, its)
+
+
 def clear() -> None:
     """Drop all cached tables."""
-    for cached in (_overview, _topics, _group, _why):
+    for cached in (_overview, _topics, _group, _why, _recording):
         cached.clear()
 
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import streamlit as st
 
-from app import state
-from app.links_delivery import NAMES, PARAMETERS, check, decode, encode
+from app import lab_files, state
+from app.links_delivery import NAMES, PARAMETERS, check, decode, encode, written
 from assignors.simulation.delivery import Failure, FailureKind, Lab, LabError, Strategy, first_life, under, worst
 from assignors.simulation.delivery.formulae import Outcome
 
@@ -42,6 +42,20 @@ def change(field: str, text: str) -> None:
         state.refuse(LAB, str(error))
         return
     show(parsed[0], replace(parsed[1], step=failure.step))
+
+
+def as_file(lab: Lab, failure: Failure) -> bytes:
+    """All of it as a text file."""
+    return lab_files.write(LAB, written(lab, failure))
+
+
+def take(data: bytes, name: str) -> None:
+    """Play an uploaded file. Raises ScenarioError naming the line, or what contradicts what."""
+    said = lab_files.read(data, LAB, NAMES)
+    try:
+        show(*decode(said))
+    except LabError as error:
+        raise lab_files.refused(error) from None
 
 
 def switch(strategy: Strategy) -> None:

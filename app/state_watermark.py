@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from app import state
-from app.links_watermark import BY_NAME, MOST_ACTIONS, PARAMETERS, decode, encode
+from app import lab_files, state
+from app.links_watermark import BY_NAME, LETTERS, MOST_ACTIONS, PARAMETERS, decode, encode, written
 from assignors.simulation.watermark import Story, begin, play_on, step
 from assignors.simulation.watermark.model import Action, WatermarkError
 
@@ -22,6 +22,20 @@ def told() -> Story:
 def tell(name: str) -> None:
     """Begin another story, at its first action."""
     _write(BY_NAME[name], 1)
+
+
+def as_file(its: Story) -> bytes:
+    """All of it as a text file."""
+    return lab_files.write(LAB, written(its), LETTERS)
+
+
+def take(data: bytes, name: str) -> None:
+    """Play an uploaded file. Raises ScenarioError naming the line, or the value that cannot be."""
+    said = lab_files.read(data, LAB, PARAMETERS)
+    try:
+        _write(decode(said), 1)
+    except WatermarkError as error:
+        raise lab_files.refused(error) from None
 
 
 def set_rule(field: str, value: Any) -> None:

@@ -22,7 +22,7 @@ from lag.judge import judge
 from lag.looks import Looks
 from lag.model import ClusterSnapshot, PartitionLag, Problem, Remainder, Scope
 from lag.observed import Observer
-from lag.recorded import How, Recorded, Recording
+from lag.recorded import Following, How, Recorded, Recording
 from lag.stale import carry_forward
 from lag.status import Rules
 from lag.trend import Trend
@@ -82,6 +82,9 @@ class Follower(Protocol):
     def problem(self, group_id: str) -> Problem | None:
         """Why the group's records are not read now; None when they are."""
 
+    def status(self) -> Following:
+        """How following goes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -139,8 +142,8 @@ class Collector:
     """Polls one cluster from a thread of its own, between `start` and `stop`.
 
     `connect` makes a reader, at first and after every failure; it raises GroupscopeError. `tail` runs beside it; None:
-    generations are inferred from the polls alone. The clocks and `chance` (for the jitter of retries) may be replaced
-    in tests.
+    generations are inferred from the polls alone. `record` is handed every snapshot; it must come back at once. The
+    clocks and `chance` (for the jitter of retries) may be replaced in tests.
     """
 
     def __init__(
@@ -151,6 +154,7 @@ class Collector:
         rules: Rules | None = None,
         tail: Follower | None = None,
         *,
+        record: Callable[[ClusterSnapshot], None] | None = None,
         clock_ms: Callable[[], int] = wall_clock_ms,
         monotonic_s: Callable[[], float] = time.monotonic,
         chance: Callable[[], float] = random.random,
@@ -159,6 +163,7 @@ class Collector:
         self._connect, self._interval_s, self._rules = connect, interval_s, rules or Rules()
         self._clock_ms, self._monotonic_s, self._chance = clock_ms, monotonic_s, chance
         self._tail = tail
+        self._record = record
         self._changed = threading.Condition()
         self._status = CollectorStatus(interval_s)
         self._report: Report | None = None
@@ -211,6 +216,10 @@ class Collector:
             return Recording(How.RECORDED)
         return Recording(How.INFERRED, inferred, problem or NOT_IN_FULL)
 
+    def following(self) -> Following | None:
+        """How following the groups' records goes; None when it is switched off."""
+        return None if self._tail is None else self._tail.status()
+
     def poll_now(self) -> None:
         """Ask for a poll that begins after this call, before its time; a poll that runs may finish first."""
         with self._changed:
@@ -261,6 +270,8 @@ class Collector:
         health = judge(snapshot, self._trend.append(snapshot), self._rules, self._looks.column(snapshot))
         self._looks.look(health, reader.left_to_read)
         self._observer.see(snapshot)
+        if self._record is not None:
+            self._record(snapshot)
         return Report(snapshot, health)
 
     def _succeeded(self, report: Report, took_s: float) -> Pause:

@@ -7,7 +7,8 @@ GroupscopeError                 everything we raise on purpose; str() is one sen
 │   ├── ProtocolMismatch        TLS against plaintext, or the reverse, or not a Kafka broker
 │   ├── CertificateError        the broker's certificate, or ours, is expired, unknown or for another host
 │   └── AuthenticationError     the broker refuses who we say we are
-└── EmbeddedError               the Kafka on this machine: no Java, a jar that fails its checksum, a broker that dies
+├── EmbeddedError               the Kafka on this machine: no Java, a jar that fails its checksum, a broker that dies
+└── HistoryError                the recorded history: a disk that is full, a newer schema, another cluster's checkpoint
 
 Partial failure is not an exception: it arrives as `lag.model.Problem` beside the data that did arrive.
 """
@@ -48,3 +49,7 @@ class AuthenticationError(ConnectError):
 
 class EmbeddedError(GroupscopeError):
     """The Kafka on this machine could not be fetched, started or stopped."""
+
+
+class HistoryError(GroupscopeError):
+    """The recorded history could not be read or written, or does not belong to what was asked."""

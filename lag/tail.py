@@ -18,7 +18,7 @@ from assignors.simulation.finder import OFFSETS_TOPIC, offsets_partition
 from lag.collector import pause_before_retry
 from lag.errors import GroupscopeError
 from lag.model import Problem, Scope
-from lag.recorded import Recorded, Recorder, Timed
+from lag.recorded import Following, Recorded, Recorder, Timed, told
 from lag.records import Blobs, decode
 from lag.records.values import TargetAssignmentMember
 
@@ -80,20 +80,6 @@ class _Place:
     caught_up: bool
 
 
-@dataclass(frozen=True, slots=True)
-class TailStatus:
-    """How following goes. `followed` of `partitions` are read to their end; `records` were passed since the start.
-
-    `unreadable` counts batches and records that could not be decoded.
-    """
-
-    partitions: int = 0
-    followed: int = 0
-    records: int = 0
-    unreadable: int = 0
-    problems: tuple[Problem, ...] = ()
-
-
 class Tail:
     """Follows one cluster from a thread of its own, between `start` and `stop`.
 
@@ -127,7 +113,8 @@ class Tail:
     def recorded(self, group_id: str) -> list[Recorded]:
         """The group's generations, oldest first (`lag.recorded.Recorder.recorded`)."""
         with self._lock:
-            return self._recorder.recorded(group_id)
+            states = self._recorder.states(group_id)
+        return told(states)
 
     def knows(self, group_id: str) -> bool:
         """Whether the group's state is known from its records: if nothing is recorded, nothing has happened."""
@@ -144,11 +131,11 @@ class Tail:
             is_read = place is not None and place.caught_up
             return self._trouble.get(number) or (None if is_read else STARTING)
 
-    def status(self) -> TailStatus:
+    def status(self) -> Following:
         """How following goes."""
         with self._lock:
             read = [number for number, place in self._places.items() if place.caught_up and number not in self._trouble]
-            return TailStatus(
+            return Following(
                 partitions=self._partitions,
                 followed=len(read),
                 records=self._records,

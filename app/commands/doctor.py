@@ -23,7 +23,7 @@ from lag.offsets import OffsetTable, problem_code
 
 PORT = 8501
 PACKAGES = ("groupscope", "kafka-python", "streamlit", "plotly", "pandas", "numpy")
-EXTRAS = {"demo": ("confluent-kafka",), "pipeline": ("pyspark", "delta-spark", "deltalake", "duckdb")}
+EXTRAS = {"demo": ("confluent-kafka",), "pipeline": ("pyspark", "delta-spark")}
 NAMES_SHOWN = 5
 
 

@@ -30,6 +30,7 @@ def run(
     interval_s: float,
     plugins: Sequence[str],
     follow: bool,
+    history: str | None,
     browser: bool,
     as_json: bool,
 ) -> None:
@@ -40,7 +41,7 @@ def run(
     import_early()
     os.environ["GROUPSCOPE_FOLLOW"] = str(follow and Settings().follow)
     with until_told():
-        start(clusters, port, host, interval_s, plugins, lambda url: _announce(url, browser, as_json))
+        start(clusters, port, host, interval_s, plugins, history, lambda url: _announce(url, browser, as_json))
 
 
 def start(
@@ -49,6 +50,7 @@ def start(
     host: str,
     interval_s: float,
     plugins: Sequence[str],
+    history: str | None,
     announce: Callable[[str], None],
 ) -> None:
     """Serve `clusters`, and call `announce` with the address once the server answers."""
@@ -56,6 +58,8 @@ def start(
     os.environ["GROUPSCOPE_CLUSTERS"] = json.dumps([c.model_dump(mode="json") for c in clusters])
     os.environ["GROUPSCOPE_INTERVAL_S"] = str(interval_s)
     os.environ["GROUPSCOPE_PLUGINS"] = json.dumps(plugins or Settings().plugins)
+    if history is not None:
+        os.environ["GROUPSCOPE_HISTORY"] = history
     from app import asgi  # reads the environment that was just set
 
     threading.Thread(target=_announce_when_ready, args=(host, port, announce), daemon=True).start()

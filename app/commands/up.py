@@ -4,6 +4,7 @@ import os
 import signal
 from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import partial
 
 from app.commands import serve
 from app.commands.output import emit, emit_json, note, open_on_a_desktop
@@ -36,22 +37,23 @@ def run(
         serve.refuse_taken(HOST, port)
         serve.import_early()
     with until_told(), ExitStack() as stack:
-        servers = _kafka(stack, brokers)
+        kafka = _kafka(stack, brokers)
+        servers, history = kafka.bootstrap_servers, str(kafka.folder / "history")
         if workload:
             _workload(stack, servers, wait=as_json or not dashboard)
         if dashboard:
             clusters = [ClusterSettings(name=NAME, bootstrap_servers=servers)]
             shown = [*worked_examples(), *plugins]
-            serve.start(clusters, port, HOST, INTERVAL_S, shown, lambda url: _announce(servers, url, browser, as_json))
+            announce = partial(_announce, servers, browser=browser, as_json=as_json)
+            serve.start(clusters, port, HOST, INTERVAL_S, shown, history, announce)
         else:
             _announce(servers, None, False, as_json)
             signal.pause()
 
 
-def _kafka(stack: ExitStack, brokers: int) -> str:
+def _kafka(stack: ExitStack, brokers: int) -> EmbeddedKafka:
     note("Apache Kafka is starting")
-    kafka = stack.enter_context(EmbeddedKafka(brokers, properties=BROKER_PROPERTIES))
-    return kafka.bootstrap_servers
+    return stack.enter_context(EmbeddedKafka(brokers, properties=BROKER_PROPERTIES))
 
 
 def _workload(stack: ExitStack, servers: str, wait: bool) -> None:

@@ -9,6 +9,7 @@ from app import bundle, formats, state, widgets
 from app.parts.topics import MOST_OPTIONS
 from app.tables.overview import MOST_ROWS, SPARKLINE_ROWS
 
+MOST_PROBLEMS = 5
 ISSUE = "What did you expect, what did you see, on which page (copy its address)? Attach the bundle."
 
 
@@ -70,6 +71,23 @@ def brokers(page: state.Shown) -> None:
             "answered": c.TextColumn("Answered", width=160),
         },
     )
+
+
+def following() -> None:
+    """How far the records of the groups are read, which tell their rebalances."""
+    feed = state.feed()
+    its = None if feed is None else feed.following()
+    widgets.titled("Recorded rebalances", ":gray[from `__consumer_offsets`]")
+    if its is None:
+        st.markdown(":small[Switched off; generations are inferred from polling.]")
+        return
+    read = f"{formats.known_for(its.followed, its.partitions)} partitions are read to their ends"
+    broken = f", {formats.count(its.unreadable)} could not be decoded" if its.unreadable else ""
+    st.markdown(f":small[{read}; {formats.plural(its.records, 'record')} since the start{broken}.]")
+    for problem in its.problems[:MOST_PROBLEMS]:
+        widgets.line(
+            ":orange", "lock" if problem.kind == "unauthorized" else "error", "Not read", formats.md(str(problem))
+        )
 
 
 def unread(page: state.Shown) -> None:

@@ -136,8 +136,8 @@ def problems(view: GroupView) -> None:
 # -- pictures ----------------------------------------------------------------------------------------------------------
 
 
-def lag_over_time(view: GroupView) -> None:
-    """The group's lag over the samples kept."""
+def lag_over_time(page: state.Shown, view: GroupView) -> None:
+    """The group's lag over the samples kept, and its rebalances."""
     colours, tz = state.palette(), state.zone()
     times = [formats.moment(int(ms), tz) for ms in view.times_ms]
     values, known = view.health.trend, view.health.lag
@@ -147,33 +147,36 @@ def lag_over_time(view: GroupView) -> None:
     if len(seen) < 2:
         st.markdown(_no_trend(len(seen), bool(view.lags)))
         return
-    marks, said = _rebalances(view)
+    marks, said = _rebalances(page, view)
     since = view.health.finding.since_ms if words.needs_attention(view.health.finding.status) else None
     fig = lag.over_time(times, values, None if since is None else formats.moment(since, tz), colours, marks)
     st.plotly_chart(fig, theme=None, config=widgets.PLOTLY, key="lag_over_time", alt=f"{_trend_alt(seen)}{said}")
     if marks:
-        legend = widgets.swatches([("▼", colours.gained, said.lstrip("; "))])
+        legend = widgets.swatches([("▼", colours.gained, formats.md(said.lstrip("; ")))])
         st.markdown(f":small[{legend}]")
 
 
-def _rebalances(view: GroupView) -> tuple[list[lag.Mark], str]:
+def _rebalances(page: state.Shown, view: GroupView) -> tuple[list[lag.Mark], str]:
     """The rebalances within the samples, for the time axis; and how many there are, as the end of a sentence."""
-    feed = state.feed()
-    live = None if feed is None else feed.recording(view.group.group_id)
+    live = state.recording(page, view.group.group_id)
     if live is None:
         return [], ""
     told, tz = sentences_generations.rebalances(live), state.zone()
     last = told[-1] if told else None
+    within = [
+        one
+        for one in told
+        if one.generation.quality.rebalances and view.times_ms[0] <= one.generation.at_ms <= view.times_ms[-1]
+    ]
     marks = [
         lag.Mark(
             formats.moment(one.began_ms or one.generation.at_ms, tz),
             formats.moment(one.settled_ms or one.generation.at_ms, tz),
             sentences_generations.hover(one, live.how, view.names, one is last),
         )
-        for one in told
-        if one.generation.quality.rebalances and view.times_ms[0] <= one.generation.at_ms <= view.times_ms[-1]
+        for one in within
     ]
-    return marks, f"; {formats.plural(len(marks), 'rebalance')}, {live.how}" if marks else ""
+    return marks, f"; {sentences_generations.seen(within, live.how, tz)}" if within else ""
 
 
 def _no_trend(samples: int, has_partitions: bool) -> str:

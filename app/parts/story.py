@@ -14,14 +14,12 @@ def choose(key: str, name: str, names: Sequence[str], title: Callable[[str], str
     st.selectbox("Story", names, key=key, format_func=title, on_change=tell, label_visibility="collapsed", width=400)
 
 
-def shows(text: str, badge: str = "") -> None:
-    """What the story shows, beside its title."""
-    st.markdown(f":small[:gray[{formats.md(text)}]]{badge}", width="stretch")
+def shows(text: str, page: Page, story: str | None, badge: str = "") -> None:
+    """What the story shows, beside its title; on hover what is said in the rows that it plays, and what holds.
 
-
-def plays(page: Page, story: str) -> None:
-    """The rows of the checklist (docs/stories.md) that it plays: what is said, and what holds, on hover."""
-    rows = rows_of(page, story)
-    numbers = " · ".join(row.row_id for row in rows)
+    `story` is None for somebody's own, which plays no row.
+    """
+    rows = rows_of(page, story) if story else ()
+    plays = f" Plays {', '.join(row.row_id for row in rows)}." if rows else ""
     told = "\n\n".join(f"**{row.row_id}** {formats.md(row.says)} *{formats.md(row.holds)}*" for row in rows)
-    st.markdown(f":small[:gray[It plays {numbers} of the checklist]]", help=told)
+    st.markdown(f":small[:gray[{formats.md(text)}{plays}]]{badge}", width="stretch", help=told or None)

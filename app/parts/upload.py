@@ -1,6 +1,6 @@
-"""Taking a scenario file: the uploader, and what is wrong with the file, line by line."""
+"""Stories as files: the download, the uploader, and what is wrong with a file, line by line."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
@@ -10,11 +10,32 @@ from assignors.scenario import ScenarioError
 MOST_UPLOAD_MB = 2
 
 
-def uploader(key: str, take: Callable[[bytes, str], None]) -> None:
-    """Let a file be chosen; `take` raises ScenarioError when it is no scenario."""
+SCENARIO = ("yaml", "yml", "json")
+TEXT = ("txt",)
+
+
+def take_along(label: str, key: str, name: str, data: Callable[[], bytes], take: Callable[[bytes, str], None]) -> None:
+    """A story as the file `name`, to be edited and played again; `key` is that of its uploader."""
+    is_text = name.endswith(TEXT)
+    with st.popover(label, icon=":material/description:", type="tertiary"):
+        st.download_button(
+            "Download",
+            data,
+            name,
+            "text/plain" if is_text else "application/yaml",
+            icon=":material/download:",
+            on_click="ignore",
+            key=f"{key}_download",
+        )
+        st.markdown(":small[Edit it and play your own story:]")
+        uploader(key, take, TEXT if is_text else SCENARIO)
+
+
+def uploader(key: str, take: Callable[[bytes, str], None], types: Sequence[str] = SCENARIO) -> None:
+    """Let a file be chosen; `take` raises ScenarioError when it is none of ours."""
     st.file_uploader(
         "Scenario file",
-        type=["yaml", "yml", "json"],
+        type=list(types),
         max_upload_size=MOST_UPLOAD_MB,
         key=key,
         label_visibility="collapsed",

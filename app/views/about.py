@@ -17,6 +17,7 @@ left, right = st.columns([0.6, 0.4], gap="medium")
 with left:
     parts.brokers(page)
     parts.unread(page)
+    parts.following()
     parts.limits()
     parts.report_a_bug(page)
 with right:

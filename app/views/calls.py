@@ -19,10 +19,11 @@ at = outcome.position(turns)
 st.header(sentences_calls.headline(turns), anchor=False)
 setup.story(told)
 
-left, right = st.columns([0.4, 0.6], gap="medium")
+left, right = st.columns([0.34, 0.66], gap="medium")
 with left, st.container(gap="xxsmall"):
     setup.script(told)
-with right, st.container(gap="xsmall"):
-    outcome.one(turns, at)
-with st.container(gap="xxsmall"):
-    outcome.table(turns, at)
+with right:
+    with st.container(gap="xxsmall"):
+        outcome.one(turns, at)
+    with st.container(gap="xxsmall"):
+        outcome.table(turns, at)

@@ -30,7 +30,7 @@ with title:
     movement.headline(steps, at)
     parts.where_from(told, at)
 movement.one_step(drawn, at)
+movement.pictures(drawn, at)
 if told.live is not None:
     parts.reconciliation(told.live.generations[at], names)
-movement.pictures(drawn, at)
 movement.move_table(told.generations[at], names)

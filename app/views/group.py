@@ -36,7 +36,7 @@ with st.container(gap="xxsmall"):
 # -- pictures
 left, right = st.columns([0.56, 0.44], gap="medium")
 with left, st.container(gap="xxsmall"):
-    parts.lag_over_time(view)
+    parts.lag_over_time(page, view)
 with right, st.container(gap="xxsmall"):
     parts.lag_by_partition(view)
 

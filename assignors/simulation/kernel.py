@@ -1,14 +1,16 @@
-"""A clock of integer milliseconds, a heap of events, and keyed timers.
+"""A clock of integer milliseconds, events in order of time, and keyed timers.
 
 Events of one millisecond run in the order in which they were scheduled, so that a run is repeatable. (Kafka promises no
 order within one millisecond.)
 """
 
+from bisect import insort
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from heapq import heappop, heappush
 from itertools import count
+from operator import itemgetter
 
 Action = Callable[[], None]
 
@@ -20,13 +22,18 @@ class EndlessStoryError(Exception):
 
 
 class Kernel:
-    """Runs events in the order of their time."""
+    """Runs events in the order of their time.
 
-    __slots__ = ("_heap", "_now_ms", "_sequence")
+    Members of a group send heartbeats in step, so many events share a millisecond: only the times are in a heap.
+    """
+
+    __slots__ = ("_done", "_due", "_now_ms", "_sequence", "_times")
 
     def __init__(self, now_ms: int = 0) -> None:
         self._now_ms = now_ms
-        self._heap: list[tuple[int, int, Action]] = []
+        self._times: list[int] = []
+        self._due: dict[int, list[tuple[int, Action]]] = {}
+        self._done = 0
         self._sequence = count()
 
     @property
@@ -38,7 +45,16 @@ class Kernel:
         """Run `action` once, `delay_ms` from now. Raises ValueError when that is in the past."""
         if delay_ms < 0:
             raise ValueError(f"delay_ms is {delay_ms}: an event cannot lie in the past")
-        heappush(self._heap, (self._now_ms + delay_ms, next(self._sequence), action))
+        at_ms = self._now_ms + delay_ms
+        due = self._due.get(at_ms)
+        if due is None:
+            due = self._begin(at_ms)
+        due.append((next(self._sequence), action))
+
+    def _begin(self, at_ms: int) -> list[tuple[int, Action]]:
+        heappush(self._times, at_ms)
+        due = self._due[at_ms] = []
+        return due
 
     def turn(self) -> int:
         """A place among the events of one millisecond, for `at`: behind all that are scheduled so far."""
@@ -46,22 +62,27 @@ class Kernel:
 
     def at(self, at_ms: int, turn: int, action: Action) -> None:
         """Run `action` once at that time, not in the past, as if it had been scheduled when the turn was taken."""
-        heappush(self._heap, (at_ms, turn, action))
+        due = self._due.get(at_ms)
+        if due is None:
+            due = self._begin(at_ms)
+        insort(due, (turn, action), self._done if at_ms == self._now_ms else 0, key=itemgetter(0))
 
     def run_until(self, end_ms: int) -> None:
         """Run everything that is due until `end_ms`, which is the time then.
 
         Raises EndlessStoryError after a million events within one millisecond.
         """
-        heap, at_once = self._heap, 0
-        while heap and heap[0][0] <= end_ms:
-            at_ms, _, action = heappop(heap)
-            if at_ms != self._now_ms:
-                self._now_ms, at_once = at_ms, 0
-            at_once += 1
-            if at_once > MOST_EVENTS_AT_ONCE:
-                raise EndlessStoryError(f"more than {MOST_EVENTS_AT_ONCE} events at {at_ms} ms: the clock stands still")
-            action()
+        times = self._times
+        while times and times[0] <= end_ms:
+            self._now_ms = at_ms = heappop(times)
+            for done, (_, action) in enumerate(self._due[at_ms], 1):  # it may grow meanwhile
+                self._done = done
+                if done > MOST_EVENTS_AT_ONCE:
+                    told = f"more than {MOST_EVENTS_AT_ONCE} events at {at_ms} ms: the clock stands still"
+                    raise EndlessStoryError(told)
+                action()
+            del self._due[at_ms]
+            self._done = 0
         self._now_ms = max(self._now_ms, end_ms)
 
 

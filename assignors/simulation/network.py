@@ -57,7 +57,7 @@ class Network:
         self.coordinator: Coordinator | None = None
         self.is_known = False
         self.split: set[str] = set()
-        self._kernel, self._latency_ms, self._recorder = kernel, latency_ms, recorder
+        self._kernel, self._latency_ms, self._note = kernel, latency_ms, recorder.messages.append
 
     def ask(self, peer: Peer, request: object, answer: Answer) -> None:
         """Send a request. `answer` runs in the process of `peer`, unless it dies or loses the coordinator before."""
@@ -69,7 +69,7 @@ class Network:
         kind = _API[type(request)]
         coordinator = None if peer.name in self.split else self.coordinator
         arrived_ms = None if coordinator is None else self._kernel.now_ms
-        self._recorder.messages.append(Message(peer.name, COORDINATOR, kind, None, sent_ms, arrived_ms))
+        self._note(Message(peer.name, COORDINATOR, kind, None, sent_ms, arrived_ms))
         if coordinator is not None:
             coordinator.handle(peer.name, request, partial(self._reply, peer, kind, answer, connection))
 
@@ -82,7 +82,7 @@ class Network:
         reached = peer.alive and peer.connection == connection and peer.name not in self.split
         arrived_ms = self._kernel.now_ms if reached else None
         error = NONE if reply.error is KafkaError.NONE else reply.error.name  # a name of an enum takes long to find
-        self._recorder.messages.append(Message(COORDINATOR, peer.name, kind, error, sent_ms, arrived_ms))
+        self._note(Message(COORDINATOR, peer.name, kind, error, sent_ms, arrived_ms))
         if reached and peer.is_frozen:
             peer.run(partial(answer, reply))
         elif reached:
@@ -95,12 +95,12 @@ class Network:
 
     def _tell(self, peer: Peer, answer: Callable[[bool], None], sent_ms: int) -> None:
         now_ms, found = self._kernel.now_ms, self.is_known
-        self._recorder.messages.append(Message(peer.name, BROKERS, "FindCoordinator", None, sent_ms, now_ms))
+        self._note(Message(peer.name, BROKERS, "FindCoordinator", None, sent_ms, now_ms))
 
         def back() -> None:
             error = NONE if found else "COORDINATOR_NOT_AVAILABLE"
             arrived_ms = self._kernel.now_ms if peer.alive else None
-            self._recorder.messages.append(Message(BROKERS, peer.name, "FindCoordinator", error, now_ms, arrived_ms))
+            self._note(Message(BROKERS, peer.name, "FindCoordinator", error, now_ms, arrived_ms))
             peer.run(lambda: answer(found))
 
         self._kernel.after(self._latency_ms, back)

@@ -51,6 +51,7 @@ class Server(ABC):
         self.coordinator: Any = None
         self.log: Log | None = None
         self._noted: tuple[object, ...] | None = UNSEEN
+        self._looked_at: Seen | None = None
         self._members = 0
         self._causes: list[str] = []
         self._last_cause = ""
@@ -100,7 +101,7 @@ class Server(ABC):
             self.coordinator.timers.disarm_all()
             self.log.is_lost = True
         self.coordinator = self.around.network.coordinator = None
-        self._noted = UNSEEN
+        self._noted, self._looked_at = UNSEEN, None
         self.around.network.is_known = False
         self.around.recorder.group(NO_COORDINATOR, -1)
         for client in self.clients.values():
@@ -155,6 +156,9 @@ class Server(ABC):
         if self.coordinator is None:
             return
         seen = self.seen()
+        if seen is not None and seen is self._looked_at:
+            return
+        self._looked_at = seen
         noted = None if seen is None else (seen.state, seen.generation, len(seen.members))
         if noted == self._noted:
             return

@@ -12,11 +12,14 @@ from assignors.events import (
     CreateTopic,
     Event,
     Freeze,
+    GcPause,
+    Heal,
     Join,
     Leave,
     Restart,
     Resume,
     Scenario,
+    Split,
 )
 from assignors.model import Member, Topic, TopicPartition
 from assignors.simulation.settings import Setting
@@ -36,7 +39,7 @@ class Story:
     scenario: Scenario
 
 
-def _group(static: bool = False, waits_for: str = "") -> tuple[Member, ...]:
+def _group(static: bool = False, waits_for: str = "", pattern: str | None = None) -> tuple[Member, ...]:
     """Three members with two partitions each, in a group that is Stable; they may wait for another topic."""
     share = PARTITIONS // len(NAMES)
     return tuple(
@@ -45,6 +48,7 @@ def _group(static: bool = False, waits_for: str = "") -> tuple[Member, ...]:
             instance_id=name if static else None,
             client_id=name,
             topics=(TOPIC, waits_for) if waits_for else (TOPIC,),
+            pattern=pattern,
             owned=tuple(TopicPartition(TOPIC, number) for number in range(at * share, (at + 1) * share)),
             generation=1,
         )
@@ -142,18 +146,31 @@ STORIES: tuple[Story, ...] = (
         group=_group(waits_for="returns"),
     ),
     _story(
+        "pattern",
+        "A topic is created that a pattern matches",
+        "Classic members match the pattern against their own metadata; under KIP-848 the broker matches it.",
+        {HAPPENS_MS: CreateTopic(Topic("orders-eu", 3))},
+        {"metadata.max.age.ms": 30_000},
+        _group(pattern="orders.*"),
+    ),
+    _story(
+        "split",
+        "The network fails between one member and the coordinator",
+        "Other brokers still answer it, so it consumes on; the group gives its partitions away after the session.",
+        {HAPPENS_MS: Split("c3"), HAPPENS_MS + 60_000: Heal("c3")},
+    ),
+    _story(
         "short-session",
         "A pause of 8 s, and a session of 6 s",
         "Classic members are out before they go on; under KIP-848 the broker's session counts, and that is 45 s.",
-        {HAPPENS_MS: Freeze("c3"), HAPPENS_MS + _PAUSE_MS: Resume("c3")},
-        {"simulated.freeze": "process", "session.timeout.ms": 6_000, "heartbeat.interval.ms": 2_000},
+        {HAPPENS_MS: GcPause("c3", _PAUSE_MS)},
+        {"session.timeout.ms": 6_000, "heartbeat.interval.ms": 2_000},
     ),
     _story(
         "session-covers-a-pause",
         "The same pause, and a session of 45 s",
         "The group notices nothing; its partitions wait for the 8 s that the process stands still.",
-        {HAPPENS_MS: Freeze("c3"), HAPPENS_MS + _PAUSE_MS: Resume("c3")},
-        {"simulated.freeze": "process"},
+        {HAPPENS_MS: GcPause("c3", _PAUSE_MS)},
     ),
     _story(
         "long-session",

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 
 from assignors import registry
 from assignors.events import (
@@ -187,7 +188,7 @@ class World:
             unsettled=self.unsettled(),
             spans=notes.spans(end_ms),
             group=notes.group_lane(end_ms),
-            messages=tuple(sorted(notes.messages, key=lambda message: message.sent_ms)),
+            messages=tuple(sorted(notes.messages, key=attrgetter("sent_ms"))),
             ownership=notes.ownership(self._subscribed, end_ms),
             callbacks=tuple(notes.callbacks),
             failures=tuple(notes.failures),

@@ -80,6 +80,20 @@ class Recording:
     problem: Problem | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Following:
+    """How following `__consumer_offsets` goes: `followed` of `partitions` are read to their end.
+
+    `records` were passed since the start; `unreadable` counts batches and records that could not be decoded.
+    """
+
+    partitions: int = 0
+    followed: int = 0
+    records: int = 0
+    unreadable: int = 0
+    problems: tuple[Problem, ...] = ()
+
+
 @dataclass(slots=True)
 class Progress:
     """How a plan is carried out; goes on after its state is kept."""

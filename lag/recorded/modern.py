@@ -68,7 +68,7 @@ class ModernGroup:
     share: bool
     name_of: NameOf
     whole: bool
-    epoch: int = 0
+    epoch: int = 1
     metadata_hash: int = 0
     planned_hash: int = 0
     bumped_ms: int | None = None

@@ -1,6 +1,6 @@
 """Takes group events as they come and keeps the last generations of every group, within a budget."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from uuid import UUID
 
@@ -16,6 +16,17 @@ OLDEST_KEPT = "oldest one kept"
 """The event of a group's first kept generation when there were older ones."""
 
 _BEGINNINGS = (causes.FIRST_RECORD, causes.NOBODY)
+
+
+def told(states: Sequence[Written]) -> list[Recorded]:
+    """The generations between these states, see `Recorder.recorded`."""
+    made = generations(states)
+    if states and states[0].cause not in _BEGINNINGS:
+        made[0] = replace(made[0], event=OLDEST_KEPT)
+    return [
+        Recorded(one, state.progress.began_ms, state.progress.settled_ms, tuple(state.progress.steps), state.skipped)
+        for one, state in zip(made, states, strict=True)
+    ]
 
 
 class Recorder:
@@ -53,15 +64,11 @@ class Recorder:
 
         The first one is where the rest begins: the group as it was then, or nobody.
         """
-        states = self._shelf.of(group_id)
-        if states and states[0].cause not in _BEGINNINGS:
-            states[0] = replace(states[0], event=OLDEST_KEPT)
-        return [
-            Recorded(
-                made, state.progress.began_ms, state.progress.settled_ms, tuple(state.progress.steps), state.skipped
-            )
-            for made, state in zip(generations(states), states, strict=True)
-        ]
+        return told(self.states(group_id))
+
+    def states(self, group_id: str) -> list[Written]:
+        """What `told` makes the same of, without the computing."""
+        return self._shelf.of(group_id)
 
     def knows(self, group_id: str) -> bool:
         """Whether the group's present state is known."""

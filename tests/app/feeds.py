@@ -8,7 +8,7 @@ from typing import Any
 from app.settings import ClusterSettings, Settings
 from app.source import Source
 from lag.model import Broker, Problem
-from lag.recorded import How, Recording
+from lag.recorded import Following, How, Recording
 from tests.app import synthetic
 
 
@@ -24,6 +24,7 @@ class HandFeed:
     interval_s: float = 10.0
     polled_now: list[int] = field(default_factory=list)
     seen: dict[str, Recording] = field(default_factory=dict)
+    followed: Following | None = None
 
     def latest(self) -> Any:
         return self.report
@@ -42,6 +43,9 @@ class HandFeed:
 
     def poll_now(self) -> None:
         self.polled_now.append(1)
+
+    def following(self) -> Following | None:
+        return self.followed
 
     def recording(self, group_id: str) -> Recording:
         return self.seen.get(group_id, Recording(How.RECORDED))

@@ -4,6 +4,8 @@ import json
 
 from app import bundle, state
 from lag.embedded.workload import describe
+from lag.model import Problem, Scope
+from lag.recorded import Following
 from tests.app import feeds, synthetic
 from tests.app.demo import HandControls
 from tests.app.reading import said, table
@@ -19,6 +21,16 @@ def test_about_shows_requests_per_broker_and_masked_settings(open_page, feed):
     assert brokers["requests"].sum() == 10
     assert "`••••`" in said(page)
     assert "Read in 0.31 s with 10 requests." in said(page)
+
+
+def test_about_says_how_far_the_records_of_the_groups_are_read(open_page, feed):
+    assert "Switched off; generations are inferred from polling." in said(open_page("about"))
+    denied = Problem("unauthorized", Scope.TOPIC, "offsets", "this account may not read it")
+    feed.followed = Following(50, 49, 1200, 3, (denied,))
+    page = open_page("about")
+    assert not page.exception
+    assert "49 of 50 partitions are read to their ends; 1,200 records since the start, 3 could not be" in said(page)
+    assert "this account may not read it" in said(page)
 
 
 def test_the_bundle_holds_no_name(feed):

@@ -6,6 +6,7 @@ from app import links_calls, sentences_calls
 from app.links_calls import LinkError
 from app.tables import calls as tables
 from assignors.simulation.calls import STORIES, play_on
+from assignors.simulation.errors import KafkaError
 from tests.app.reading import said, table
 
 FIRST = "8 calls, none is refused"
@@ -26,7 +27,7 @@ def test_page_opens_with_a_subscription_that_replaces_another(open_page):
     rows = table(page, "8 calls")
     assert list(rows["call"])[-2:] == ["subscribe orders payments", "poll"]
     assert rows["assigned"].iloc[5] == "payments-0"
-    assert "It plays 1a.2 of the checklist" in said(page)
+    assert "Plays 1a.2." in said(page)
 
 
 KINDS = {story.kind: story for story in reversed(STORIES)}
@@ -105,3 +106,11 @@ def test_a_step_tells_what_it_has_changed():
 def test_the_headline_counts_refusals_and_names_each_error_once():
     turns = play_on(links_calls.BY_NAME["one-thread"].kind, links_calls.BY_NAME["one-thread"].script)
     assert sentences_calls.headline(turns) == "8 calls, 2 are refused: ConcurrentModificationException"
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
+def test_every_error_of_a_coordinator_is_explained(story):
+    errors = {turn.error for turn in play_on(story.kind, story.script) if turn.error in KafkaError.__members__}
+    for error in errors:
+        assert str(sentences_calls.meaning(error)).endswith(f"(error code {KafkaError[error].value}).")
+    assert sentences_calls.meaning("WakeupException") is sentences_calls.meaning(None) is None

@@ -13,7 +13,9 @@ from tests.app.commandline import run
 
 TOP = typer.main.get_command(cli).commands  # type: ignore[attr-defined]
 COMMANDS = TOP | {
-    f"{group} {name}": command for group in ("offsets", "scenario") for name, command in TOP[group].commands.items()
+    f"{group} {name}": command
+    for group in ("offsets", "pipeline", "scenario")
+    for name, command in TOP[group].commands.items()
 }
 
 
@@ -21,7 +23,19 @@ def test_help_names_every_command_with_a_whole_sentence() -> None:
     done = run("--help")
     told = dict(re.findall(r"^  (\w+) +(\S.*)$", done.out.partition("Commands:")[2], re.MULTILINE))
     assert (done.code, done.err) == (0, "")
-    names = ["advise", "assign", "doctor", "jars", "offsets", "scenario", "serve", "simulate", "snapshot", "up"]
+    names = [
+        "advise",
+        "assign",
+        "doctor",
+        "jars",
+        "offsets",
+        "pipeline",
+        "scenario",
+        "serve",
+        "simulate",
+        "snapshot",
+        "up",
+    ]
     assert sorted(told) == names
     assert all(sentence.endswith(".") and "..." not in sentence for sentence in told.values()), told
 

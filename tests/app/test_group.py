@@ -48,7 +48,8 @@ def test_rebalances_stand_on_the_time_axis_of_the_lag(open_page, feed):
     assert not page.exception
     marks = figure(page, "lag_over_time")["data"][-1]
     assert marks["customdata"] == ["Generation 3: c-b joined<br>settled after 1.7 s in 4 steps<br>recorded"]
-    assert "1 rebalance, recorded" in said(page)
+    assert "1 rebalance, recorded; at " in said(page).replace("\\", "")
+    assert alt(page, "lag_over_time").endswith(": c-b joined")
 
 
 def test_partitions_are_sorted_worst_first_with_their_reason(open_page):

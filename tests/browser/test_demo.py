@@ -85,6 +85,15 @@ def test_group_page_reads_on_a_phone(open_page: Open) -> None:
 
 
 @SIZES
+def test_generations_shows_the_rebalances_that_formed_a_group(open_page: Open, size: ViewportSize) -> None:
+    page = open_page("/generations?group=clickstream-sessions&gen=1", viewport=size)
+    expect(page.locator("h2")).to_contain_text("clickstream-sessions-")
+    expect(page.locator("h2")).to_contain_text("joined; 8 of 8 partitions assigned")
+    expect(page.get_by_text("Recorded", exact=True)).to_be_visible()
+    expect(page.get_by_text("settled after").first).to_be_visible()
+
+
+@SIZES
 def test_topics_names_a_topic_its_slowest_group_and_a_deleted_one(open_page: Open, size: ViewportSize) -> None:
     page = open_page("/topics", viewport=size)
     for text in ("orders", "crm-contacts"):
@@ -147,6 +156,11 @@ def test_two_members_added_go_where_the_what_if_said(open_page: Open, two_more: 
     expect(seen.locator("canvas").nth(0)).to_be_attached()
     expect(seen.get_by_text(f"{group}-5").first).to_be_attached(timeout=60_000)
     wait_until(lambda: owners(seen) == predicted, within_s=60, every_s=3)
+    expect(seen.get_by_text("recorded; ").first).to_be_visible()
+    seen.get_by_role("button", name="Generations").click()
+    expect(seen.locator("h2")).to_contain_text(f"{group}-5 joined")
+    recorded = {(row["topic"], int(row["partition"])): row["member"] for row in downloaded_csv(seen, "Whole plan")}
+    assert recorded == predicted
 
 
 def downloaded_csv(page: Page, button: str) -> list[dict[str, str]]:

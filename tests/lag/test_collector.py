@@ -11,7 +11,7 @@ from lag.collector import NOT_IN_FULL, SWITCHED_OFF, Collector, Collectors, Paus
 from lag.errors import AddressError, GroupscopeError
 from lag.health import Status
 from lag.model import Problem, Remainder, Scope
-from lag.recorded import How
+from lag.recorded import Following, How
 from tests.lag.make import cluster, end, group
 from tests.lag.recorded.events import recorded
 from tests.lag.recorded.test_classic import FIRST, SECOND
@@ -144,6 +144,9 @@ class Followed:
     def problem(self, group_id):
         return self.its
 
+    def status(self):
+        return Following(50, 49, 12)
+
 
 DENIED = Problem("unauthorized", Scope.TOPIC, "__consumer_offsets", "denied")
 RECORDED = (FIRST, SECOND)
@@ -183,6 +186,8 @@ def test_the_tail_runs_with_the_collector():
     collector = Collector("test", Script().connect, tail=tail)
     collector.start()
     assert tail.running
+    assert collector.following() == Following(50, 49, 12)
+    assert Collector("test", Script().connect).following() is None
     collector.stop()
     assert not tail.running
 

@@ -4,13 +4,23 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app import formats, state_calls, widgets
+from app import formats, sentences_calls, state_calls, widgets
 from app.parts.stepper import asked, stepper
 from app.tables import calls as tables
 from assignors.simulation.calls import Turn
 
-LOOKS = {"step": ("", 40), "call": ("Call", 220), "outcome": ("What comes of it", 430)}
+LOOKS = {
+    "step": ("", 44),
+    "call": ("Call", 190),
+    "outcome": ("What comes of it", 330),
+    "time": ("Time", 70),
+    "group": ("Group", 150),
+    "generation": ("Generation", 80),
+    "epoch": ("Epoch", 56),
+    "target epoch": ("Target", 60),
+}
 STATE_PX = 190
+"""Of the other columns of the state."""
 
 
 def position(turns: Sequence[Turn]) -> int:
@@ -28,7 +38,12 @@ def one(turns: Sequence[Turn], at: int) -> None:
     st.markdown(formats.code(turn.call.text))
     icon, colour = ("block", "red") if turn.error else ("check", "green")
     st.markdown(f":{colour}[:material/{icon}:] {formats.md(turn.outcome)}")
-    for name, (before, after) in tables.changed(turns, at).items():
+    if (meaning := sentences_calls.meaning(turn.error)) is not None:
+        st.markdown(f":small[{formats.md(meaning)}]")
+    changes = tables.changed(turns, at)
+    if not changes:
+        widgets.note("The state is as it was.")
+    for name, (before, after) in changes.items():
         was = f" :gray[was {formats.md(before)}]" if before else ""
         st.markdown(f":small[:gray[{name}:] {formats.md(after or tables.NONE)}{was}]")
 

@@ -4,20 +4,20 @@ import streamlit as st
 
 from app import formats, sentences_calls, state, state_calls, widgets
 from app.links_calls import BY_NAME, encode
-from app.parts.story import choose, plays, shows
+from app.parts.story import choose, shows
 from assignors.simulation.calls import STORIES, Story, usages
 from assignors.simulation.checklist import Page
 
 _STORY, _SCRIPT = "calls_story", "calls_script"
-LINE_PX, MOST_LINES = 23, 20
+LINE_PX, MOST_LINES = 18, 22
 
 
 def story(told: Story) -> None:
     """Choose a story, and what it shows."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         choose(_STORY, told.name, list(BY_NAME), lambda name: BY_NAME[name].title, _tell)
-        shows(told.shows, " :orange-badge[changed]" if len(encode(told)) > 1 else "")
-    plays(Page.CALLS, told.name)
+        badge = " :orange-badge[changed]" if len(encode(told)) > 1 else ""
+        shows(told.shows, Page.CALLS, told.name, badge)
 
 
 def _tell() -> None:

@@ -9,8 +9,9 @@ import streamlit as st
 
 from app import formats, links_delivery, sentences_delivery, state, state_delivery, widgets
 from app.links_delivery import joined
+from app.parts import upload
 from app.parts.stepper import stepper
-from app.parts.story import choose, plays, shows
+from app.parts.story import choose, shows
 from assignors.simulation.checklist import Page
 from assignors.simulation.delivery import (
     STORIES,
@@ -24,7 +25,7 @@ from assignors.simulation.delivery import (
 )
 from assignors.simulation.delivery.model import AUTO_COMMITTING
 
-OWN = "own"
+OWN, _UPLOAD = "own", "delivery_file"
 _EVERY = (Strategy.EVERY_N, Strategy.EVERY_N_FROM_ZERO)
 _ASYNC = (Strategy.ASYNC, Strategy.ASYNC_RETRY)
 _WORKERS = (Strategy.WORKERS_SHARED, Strategy.WORKERS_QUEUES)
@@ -44,9 +45,12 @@ def story(lab: Lab, failure: Failure) -> None:
             lambda name: titles.get(name, "Your own story"),
             _tell,
         )
-        shows(now.shows if now else "Change anything below; the address holds all of it.")
-    if now:
-        plays(Page.DELIVERY, now.name)
+        text = now.shows if now else "Change anything below; the address holds all of it."
+        shows(text, Page.DELIVERY, now.name if now else None)
+        upload.take_along(
+            "Story file", _UPLOAD, "delivery.txt", lambda: state_delivery.as_file(lab, failure), state_delivery.take
+        )
+    upload.problems(_UPLOAD)
 
 
 def _tell() -> None:

@@ -7,7 +7,7 @@ import streamlit as st
 from app import formats, state, state_protocol, widgets
 from app.links_protocol import ASSUMED, BY_NAME, KAFKA, Slider, Told, value_of
 from app.parts import upload
-from app.parts.story import choose, plays, shows
+from app.parts.story import choose, shows
 from assignors.simulation.checklist import Page
 from assignors.simulation.stories import STORIES
 
@@ -24,10 +24,10 @@ def story(its: Told) -> None:
             lambda name: BY_NAME[name].scenario.name if name in BY_NAME else its.begun.name,
             _tell,
         )
-        shows(its.begun.description)
-        _take_along(its)
-    if its.story:
-        plays(Page.PROTOCOL, its.story)
+        shows(its.begun.description, Page.PROTOCOL, its.story)
+        upload.take_along(
+            "Scenario file", _UPLOAD, "scenario.yaml", lambda: state_protocol.as_file(its), state_protocol.take
+        )
     upload.problems(_UPLOAD)
     if (why := state.refused(state_protocol.LAB)) is not None:
         widgets.line(":red", "error", "Not changed", formats.md(why))
@@ -36,22 +36,6 @@ def story(its: Told) -> None:
 def _tell() -> None:
     if (name := st.session_state["protocol_story"]) in BY_NAME:
         state_protocol.tell(name)
-
-
-def _take_along(its: Told) -> None:
-    """The story as a file, to be edited and played again."""
-    with st.popover("Scenario file", icon=":material/description:", type="tertiary"):
-        st.download_button(
-            "Download",
-            lambda: state_protocol.as_file(its),
-            "scenario.yaml",
-            "application/yaml",
-            icon=":material/download:",
-            on_click="ignore",
-            key="protocol_download",
-        )
-        st.markdown(":small[Edit it and play your own story:]")
-        upload.uploader(_UPLOAD, state_protocol.take)
 
 
 def controls(its: Told) -> None:

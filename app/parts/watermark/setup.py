@@ -6,7 +6,8 @@ import streamlit as st
 
 from app import formats, state, state_watermark, widgets
 from app.links_watermark import MOST_WAIT_MS, encode
-from app.parts.story import choose, plays, shows
+from app.parts import upload
+from app.parts.story import choose, shows
 from assignors.simulation.checklist import Page
 from assignors.simulation.watermark import STORIES, Story
 from assignors.simulation.watermark.model import (
@@ -23,7 +24,7 @@ from assignors.simulation.watermark.model import (
     Wait,
 )
 
-_STORY = "watermark_story"
+_STORY, _UPLOAD = "watermark_story", "watermark_file"
 
 
 def story(told: Story) -> None:
@@ -31,8 +32,12 @@ def story(told: Story) -> None:
     titles = {its.name: its.title for its in STORIES}
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         choose(_STORY, told.name, list(titles), titles.__getitem__, _tell)
-        shows(told.shows, " :orange-badge[changed]" if len(encode(told)) > 1 else "")
-    plays(Page.WATERMARK, told.name)
+        badge = " :orange-badge[changed]" if len(encode(told)) > 1 else ""
+        shows(told.shows, Page.WATERMARK, told.name, badge)
+        upload.take_along(
+            "Story file", _UPLOAD, "watermark.txt", lambda: state_watermark.as_file(told), state_watermark.take
+        )
+    upload.problems(_UPLOAD)
 
 
 def _tell() -> None:

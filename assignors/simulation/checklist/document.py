@@ -20,7 +20,7 @@ _HEAD = f"""# Stories
 
 What is said of Kafka's consumer groups, row by row: what holds in Kafka 4.3, and the story that plays it. The links
 open a dashboard on this machine ({DASHBOARD}, as `make run` starts it); elsewhere, put the path behind its address.
-Every story can be changed on its page and played again.
+Every story can be changed on its page, taken along as a file, and played again.
 
 This page is made from `assignors/simulation/checklist`: `python -m assignors.simulation.checklist > docs/stories.md`.
 """

@@ -21,7 +21,7 @@ ROWS: tuple[Row, ...] = (
         "1a.3",
         "A subscription by pattern needs a rebalance listener.",
         "No longer: the listener may be left out.",
-        calls("pattern"),
+        (*calls("pattern"), *protocol("pattern")),
     ),
     Row(
         "1a.4",

@@ -8,7 +8,7 @@ ROWS: tuple[Row, ...] = (
         "A group rebalances when its members, its topics or their partitions change; partitions only ever grow.",
         "So it is; and when the leader joins again, a subscription changes or a rack does.",
         (
-            *protocol("join", "leave", "new-topic", "partitions"),
+            *protocol("join", "leave", "new-topic", "pattern", "partitions"),
             *calls("generation-fencing"),
             *whatif("topic-growth", "rack-aware", "checkout-scales-out"),
         ),
@@ -66,7 +66,7 @@ ROWS: tuple[Row, ...] = (
         "A member is alive while its heartbeats come; how often is the session timeout over a frequency, and only poll "
         "sends them.",
         "heartbeat.interval.ms says how often; a thread of its own sends them since 0.10.1.",
-        (*calls("failure-detection"), *protocol("crash", "zombie")),
+        (*calls("failure-detection"), *protocol("crash", "zombie", "split")),
     ),
     Row(
         "1c.10",

@@ -35,6 +35,8 @@ from assignors.simulation.errors import KafkaError
 from assignors.simulation.kernel import Kernel, Timers
 
 EXPIRY = "expire-group-metadata"
+_BEATEN = {error: HeartbeatReply(error) for error in KafkaError}
+"""There are more of these replies than of all others together."""
 
 
 class ClassicCoordinator:
@@ -72,12 +74,12 @@ class ClassicCoordinator:
     def handle(self, request: Request, answer: Answer) -> None:
         """Do what is asked; `answer` gets the reply of that request's kind."""
         match request:
+            case Heartbeat():
+                answer(_BEATEN[self._heartbeat(request)])
             case Join():
                 self._join(request, answer)
             case Sync():
                 self._sync(request, answer)
-            case Heartbeat():
-                answer(HeartbeatReply(self._heartbeat(request)))
             case Leave():
                 leave(self._rebalance, request, answer)
             case Commit():

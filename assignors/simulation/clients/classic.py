@@ -45,6 +45,10 @@ class Phase(StrEnum):
     STABLE = "stable"
 
 
+def _unheard(reply: object) -> None:
+    """Nobody waits for that reply."""
+
+
 class ClassicClient(Process):
     """`generation` and `member_id` as the member knows them; -1 and "" when they are lost."""
 
@@ -61,6 +65,7 @@ class ClassicClient(Process):
         self._memory: leader.Memory | None = None
         self._gave_up = False
         self._heartbeat: Heartbeat | None = None
+        self._beaten: Callable[[HeartbeatReply], None] = _unheard
         self._tick = self._beat_due_ms = self._answered_ms = 0
 
     # What it does
@@ -267,13 +272,14 @@ class ClassicClient(Process):
 
     def _start_heartbeat(self, first_ms: int) -> None:
         self._heartbeat = Heartbeat(self.member_id, self.generation, self.member.instance_id)
+        self._beaten = partial(self._beat_answered, self._heartbeat)
         self._answered_ms = self.now_ms
         self._beat_in(first_ms)
 
     def _beat_in(self, delay_ms: int) -> None:
         self._tick += 1
         self._beat_due_ms = self.around.kernel.now_ms + delay_ms
-        self.later(delay_ms, partial(self._beat, self._tick))
+        self.later(delay_ms, self._beat, self._tick)
 
     def _beat(self, tick: int) -> None:
         beat, settings = self._heartbeat, self.around.settings.client
@@ -283,7 +289,7 @@ class ClassicClient(Process):
             self.lost_coordinator()  # perhaps it is no longer there: the connection is closed
         if self.knows_coordinator:
             self._beat_in(self.heartbeat_interval_ms)
-            self.around.network.ask(self, beat, partial(self._beat_answered, beat))
+            self.around.network.ask(self, beat, self._beaten)
 
     def _beat_answered(self, beat: Heartbeat, reply: HeartbeatReply) -> None:
         error = reply.error
@@ -352,7 +358,7 @@ class ClassicClient(Process):
     def _leave(self) -> None:
         dynamic = self.member.instance_id is None
         if dynamic and self.knows_coordinator and self.phase is not Phase.UNJOINED and self.member_id:
-            self.around.network.ask(self, Leave((Leaver(self.member_id),)), lambda reply: None)
+            self.around.network.ask(self, Leave((Leaver(self.member_id),)), _unheard)
 
     def subscribe(self, topics: tuple[str, ...], pattern: str | None) -> None:
         """Join with the new subscription; without any, leave the group (Kafka: unsubscribe)."""

@@ -7,7 +7,6 @@ no barrier: the member revokes, says so at once, and goes on with what it keeps.
 from collections.abc import Iterable
 from dataclasses import replace
 from enum import StrEnum
-from functools import partial
 
 from assignors.layout import java_order
 from assignors.model import Member, TopicPartition
@@ -120,7 +119,7 @@ class ConsumerClient(Process):
 
     def _beat_in(self, delay_ms: int) -> None:
         self._tick += 1
-        self.later(delay_ms, partial(self._beat, self._tick))
+        self.later(delay_ms, self._beat, self._tick)
 
     def _beat(self, tick: int) -> None:
         ready = self.knows_coordinator and not self._in_flight and self.phase not in (Phase.FENCED, Phase.STALE)

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from assignors.model import Assignor, Member, Topic, TopicPartition
 from assignors.simulation.kernel import Action, Kernel
@@ -95,16 +96,16 @@ class Process(ABC):
         """The time."""
         return self.around.kernel.now_ms
 
-    def run(self, action: Action) -> None:
+    def run(self, action: Callable[..., None], *what: Any) -> None:
         """Do that, unless the process is dead; once it goes on, where it stands still."""
         if self.is_frozen:
-            self._backlog.append(action)
+            self._backlog.append(partial(action, *what))
         elif self.alive:
-            action()
+            action(*what)
 
-    def later(self, delay_ms: int, action: Action) -> None:
+    def later(self, delay_ms: int, action: Callable[..., None], *what: Any) -> None:
         """Do that in a while."""
-        self.around.kernel.after(delay_ms, partial(self.run, action))
+        self.around.kernel.after(delay_ms, partial(self.run, action, *what))
 
     # The subscription
 

@@ -37,7 +37,10 @@ class GroupState(StrEnum):
 
 
 class ConsumerGroup:
-    """Empty at first, at epoch 1. `owners`: the epoch of the member that owns, or may still own, a partition."""
+    """Empty at first, at epoch 1. `owners`: the epoch of the member that owns, or may still own, a partition.
+
+    `reconciled` counts by epoch the members that have all of its target, and nothing else.
+    """
 
     __slots__ = (
         "_refresh_after_ms",
@@ -48,6 +51,7 @@ class ConsumerGroup:
         "homogeneous",
         "members",
         "owners",
+        "reconciled",
         "regexes",
         "resolved",
         "seen",
@@ -64,6 +68,7 @@ class ConsumerGroup:
         self.static_ids: dict[str, str] = {}
         self.target: dict[str, Target] = {}
         self.owners: dict[TopicIdPartition, int] = {}
+        self.reconciled: Counter[int] = Counter()
         self.by_name: Counter[str] = Counter()
         self.regexes: Counter[str] = Counter()
         self.resolved: dict[str, RegexRecord] = {}
@@ -81,8 +86,8 @@ class ConsumerGroup:
             return GroupState.EMPTY
         if self.epoch > self.target_epoch:
             return GroupState.ASSIGNING
-        reconciled = all(member.is_reconciled_to(self.target_epoch) for member in self.members.values())
-        return GroupState.STABLE if reconciled else GroupState.RECONCILING
+        are_reconciled = self.reconciled[self.target_epoch] == len(self.members)
+        return GroupState.STABLE if are_reconciled else GroupState.RECONCILING
 
     def member(self, member_id: str) -> Member:
         """Raises Refused (UNKNOWN_MEMBER_ID)."""
@@ -179,6 +184,7 @@ class ConsumerGroup:
     def _update(self, new: Member) -> None:
         self._uncount(self.members.get(new.member_id))
         self.members[new.member_id] = new
+        self.reconciled[new.epoch] += new.is_reconciled_to(new.epoch)
         self.by_name.update(new.topics)
         if new.regex:
             self.regexes[new.regex] += 1
@@ -193,6 +199,7 @@ class ConsumerGroup:
     def _uncount(self, old: Member | None) -> None:
         if old is None:
             return
+        self.reconciled[old.epoch] -= old.is_reconciled_to(old.epoch)
         for name in old.topics:
             count_off(self.by_name, name)
         if old.regex:

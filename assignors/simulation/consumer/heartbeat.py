@@ -52,7 +52,7 @@ class Turn:
         self._refuse_when_full()
         self.before = self._dynamic() if self.request.instance_id is None else self._static(self.request.instance_id)
         self.after = self.before.told(self.request)
-        if self.after != self.before:
+        if self.after is not self.before and self.after != self.before:
             self.records.append(SubscriptionRecord.of(self.after))
         self.change = regexes.change(self.group, self.before.regex, self.after.regex)
         self.records += regexes.abandoned(self.group, self.before.regex, self.after.regex)

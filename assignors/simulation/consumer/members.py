@@ -19,6 +19,9 @@ class MemberState(StrEnum):
     UNRELEASED_PARTITIONS = "UNRELEASED_PARTITIONS"
 
 
+_NOTHING = (None, None, None, None)
+
+
 @dataclass(frozen=True, slots=True)
 class Member:
     """What the coordinator knows of a member.
@@ -43,6 +46,9 @@ class Member:
 
     def told(self, request: Heartbeat) -> "Member":
         """With all that a heartbeat says anew; most say nothing."""
+        who = request.client_id == self.client_id and request.instance_id == self.instance_id
+        if who and (request.rebalance_timeout_ms, request.topics, request.regex, request.assignor) == _NOTHING:
+            return self
         said: dict[str, Any] = {
             "instance_id": request.instance_id,
             "client_id": request.client_id,

@@ -57,7 +57,7 @@ def test_every_story_comes_to_rest_with_every_partition_consumed(story, protocol
     assert timeline.failures == ()
     held = {row.partition: row.hold for row in timeline.ownership if row.end_ms == timeline.end_ms}
     assert set(held.values()) == {"owned"}
-    assert len(held) == (PARTITIONS + 3 if story.name in ("partitions", "new-topic") else PARTITIONS)
+    assert len(held) == (PARTITIONS + 3 if story.name in ("partitions", "new-topic", "pattern") else PARTITIONS)
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
@@ -195,3 +195,29 @@ def test_a_topic_that_comes_is_read_without_a_stop_of_cooperative_members(protoc
     assert of_topic == {"returns-0", "returns-1", "returns-2"}
     stopped = [its.down_ms for its in summary.downtime if its.partition.topic == "orders" and its.down_ms]
     assert bool(stopped) is (protocol is EAGER)
+
+
+@CLASSIC
+def test_a_new_topic_that_matches_is_seen_with_the_members_own_metadata(protocol):
+    timeline, summary = told("pattern", protocol)
+    assert (summary.rebalances, summary.moved) == (1, 0)
+    asked = [its.sent_ms for its in timeline.messages if its.kind == "JoinGroup" and its.error is None]
+    assert min(asked) == 30_000  # metadata.max.age.ms after the group's begin, and the first after the topic came
+
+
+def test_the_broker_matches_the_pattern_of_kip_848():
+    timeline, summary = told("pattern", CONSUMER)
+    assert (summary.rebalances, summary.moved, summary.down_ms) == (1, 0, 0)
+    noticed_ms = next(phase.start_ms for phase in timeline.group if phase.state == "Assigning")
+    assert HAPPENS_MS < noticed_ms <= HAPPENS_MS + 5_000  # with the next heartbeat of any member
+
+
+@CLASSIC
+def test_a_member_that_is_split_off_works_on_while_others_own_its_partitions(protocol):
+    timeline, summary = told("split", protocol)
+    hand_over = protocol is COOPERATIVE
+    assert (summary.rebalances, summary.moved) == (2 + hand_over, 2 + 2)
+    expired_ms = last_beat_ms(timeline, "c3", HAPPENS_MS) + SESSION_MS
+    zombie = next(span for span in timeline.spans if span.state is MemberState.ZOMBIE)
+    assert (zombie.member, zombie.start_ms) == ("c3", expired_ms)
+    assert zombie.end_ms > HAPPENS_MS + 60_000

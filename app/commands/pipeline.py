@@ -1,0 +1,131 @@
+"""`groupscope pipeline`: record what `__consumer_offsets` says, roll it up, look after the tables."""
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from app.commands.output import emit, emit_json, note, table
+from app.commands.stopping import until_told
+from lag.cluster.offsets_topic import read_offsets_topic
+from lag.cluster.settings import load_settings
+from lag.history.care import Care, Extent, care, extents
+from lag.history.schemas import TABLES
+from lag.history.store import History
+
+
+def stream(history: str, bootstrap: str | None, config: Path | None, once: bool, as_json: bool) -> None:
+    """Read the topic into `commits`, `group_events` and `decode_errors`; once, or until SIGINT or SIGTERM.
+
+    Raises ConfigError, ConnectError or HistoryError.
+    """
+    settings = load_settings(bootstrap, config, os.environ)
+    topic = read_offsets_topic(settings)
+    from lag.pipeline.kafka_options import kafka_options
+    from lag.pipeline.session import session
+    from lag.pipeline.stream import Outcome, Stream
+
+    options = kafka_options(settings)
+    outcome = Outcome(topic.cluster_id)
+    with until_told():
+        note("Spark is starting")
+        with session() as spark:
+            made = Stream(spark, History(history), topic, options)
+            outcome = made.outcome
+            for gap in outcome.gaps:
+                note(f"warning: {gap}")
+            with until_told():  # once more: Spark has put a handler of its own in its place
+                made.run(once, _tell)
+    _say_stream(history, outcome, as_json)
+
+
+def _tell(progress: Any) -> None:
+    eta = "" if progress.eta_s is None or not progress.behind else f", done in {progress.eta_s:,.0f} s"
+    note(
+        f"batch {progress.batch}: {progress.records:,} records, {progress.records_per_s:,.0f}/s, "
+        f"{progress.behind:,} offsets behind{eta}"
+    )
+
+
+def _say_stream(history: str, outcome: Any, as_json: bool) -> None:
+    if as_json:
+        emit_json(
+            {
+                "history": history,
+                "cluster": outcome.cluster,
+                "batches": outcome.batches,
+                "records": outcome.records,
+                "rows": dict(outcome.rows),
+                "our_own": outcome.ours,
+                "unknown_types": outcome.unknown,
+                "gaps": [{"partition": g.partition, "since": g.since, "until": g.until} for g in outcome.gaps],
+                "took_s": round(outcome.took_s, 3),
+            }
+        )
+        return
+    rows = [(name, f"{number:,}") for name, number in outcome.rows.items()]
+    for line in table(("TABLE", "ROWS ADDED"), rows, right=[1]):
+        emit(line)
+    note(f"{outcome.records:,} records in {outcome.took_s:.1f} s, {outcome.ours:,} of them about our own readers")
+
+
+def compact(history: str, as_json: bool) -> None:
+    """Compact every table and drop what is too old. Raises HistoryError."""
+    now = datetime.now(UTC)
+    store = History(history)
+    done = [found for name in TABLES if (found := care(store, name, now)) is not None]
+    if as_json:
+        emit_json({"history": history, "tables": [_care_document(one) for one in done]})
+        return
+    heads = ("TABLE", "FILES BEFORE", "FILES NOW", "DAYS DROPPED", "OLD FILES DELETED")
+    rows = [
+        (one.table, *map(str, (one.files_before, one.files_after, one.days_dropped, one.files_removed))) for one in done
+    ]
+    for line in table(heads, rows, right=range(1, 5)):
+        emit(line)
+
+
+def _care_document(one: Care) -> dict[str, Any]:
+    return {
+        "table": one.table,
+        "files_before": one.files_before,
+        "files_after": one.files_after,
+        "days_dropped": one.days_dropped,
+        "old_files_deleted": one.files_removed,
+    }
+
+
+def status(history: str, as_json: bool) -> None:
+    """What each table holds. Raises HistoryError."""
+    found = extents(History(history))
+    if as_json:
+        emit_json({"history": history, "tables": [_extent_document(one) for one in found]})
+        return
+    heads = ("TABLE", "ROWS", "FILES", "MB", "FIRST DAY", "LAST DAY")
+    rows = [
+        (
+            one.table,
+            f"{one.rows:,}",
+            f"{one.files:,}",
+            f"{one.size_bytes / 1e6:,.1f}",
+            *map(_day, (one.first_day, one.last_day)),
+        )
+        for one in found
+    ]
+    for line in table(heads, rows, right=range(1, 4)):
+        emit(line)
+
+
+def _extent_document(one: Extent) -> dict[str, Any]:
+    return {
+        "table": one.table,
+        "rows": one.rows,
+        "files": one.files,
+        "size_bytes": one.size_bytes,
+        "first_day": None if one.first_day is None else one.first_day.isoformat(),
+        "last_day": None if one.last_day is None else one.last_day.isoformat(),
+    }
+
+
+def _day(day: Any) -> str:
+    return "-" if day is None else str(day)

@@ -1,0 +1,66 @@
+"""Where `__consumer_offsets` of a cluster begins and ends: what a reader of it needs to know before it starts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lag.cluster import ends, metadata
+from lag.cluster.connect import open_manager
+from lag.cluster.raw import Ends
+from lag.cluster.settings import Settings
+from lag.cluster.wire import Wire
+from lag.errors import ConnectError
+
+NAME = "__consumer_offsets"
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetsTopic:
+    """The topic of one cluster: its id (None: the brokers are too old to tell), and per partition its offsets."""
+
+    cluster_id: str
+    topic_id: str | None
+    log_start: tuple[int, ...]
+    last_stable: tuple[int, ...]
+
+
+def read_offsets_topic(settings: Settings, deadline_s: float = 10.0) -> OffsetsTopic:
+    """Ask the leaders. Raises ConnectError when the cluster, the topic or a partition of it cannot be read."""
+    with open_manager(settings) as connection:
+        found: OffsetsTopic = connection.manager.run(_read, connection.manager, deadline_s)
+        return found
+
+
+async def _read(manager: Any, deadline_s: float) -> OffsetsTopic:
+    wire = Wire(manager, deadline_s)
+    meta = await metadata.fetch(wire, manager)
+    leaders = meta.leaders.get(NAME)
+    if leaders is None or meta.cluster_id is None:
+        raise ConnectError(
+            f"The cluster shows no topic {NAME}",
+            "It is made when the first group commits; if there are groups, grant us DESCRIBE and READ on it",
+        )
+    into = Ends()
+    for node, led in metadata.by_leader({NAME: leaders}, {NAME: 0}).items():
+        await ends.fetch(wire, node, led, into, kinds=(ends.LOG_START, ends.LAST_STABLE))
+    return OffsetsTopic(
+        meta.cluster_id,
+        meta.topics[NAME].topic_id,
+        _complete(_column(into, ends.LOG_START), leaders),
+        _complete(_column(into, ends.LAST_STABLE), leaders),
+    )
+
+
+def _column(into: Ends, kind: int) -> dict[int, int]:
+    rows = zip(into.partition, into.kind, into.offset, into.problem, strict=True)
+    return {partition: offset for partition, asked, offset, problem in rows if asked == kind and not problem}
+
+
+def _complete(offsets: dict[int, int], leaders: Sequence[int]) -> tuple[int, ...]:
+    missing = [partition for partition in range(len(leaders)) if partition not in offsets]
+    if missing:
+        raise ConnectError(
+            f"{len(missing)} of {len(leaders)} partitions of {NAME} could not be read, the first is {missing[0]}",
+            "Bring back the brokers that lead them, or grant us DESCRIBE and READ on the topic",
+        )
+    return tuple(offsets[partition] for partition in range(len(leaders)))

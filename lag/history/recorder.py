@@ -1,0 +1,178 @@
+"""The collector's snapshots -> `end_offsets` and `group_snapshots`, appended by a thread of its own.
+
+A full disk or a slow one does not hold up polling: what cannot be written waits, up to `MOST_ROWS`, then the oldest is
+given up. The size of what waits does not grow with time.
+"""
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from datetime import UTC, datetime
+from types import TracebackType
+from uuid import UUID
+
+import numpy as np
+import pyarrow as pa
+
+from lag.errors import HistoryError
+from lag.history.care import care
+from lag.history.schemas import END_OFFSETS, GROUP_SNAPSHOTS, TIME, with_day
+from lag.history.store import History
+from lag.model import ClusterSnapshot, is_ours
+from lag.offsets import UNKNOWN, Ints
+
+log = logging.getLogger(__name__)
+
+FLUSH_S = 30.0
+"""A Delta commit each; fewer make fewer small files, more make a page's newest minute younger."""
+
+CARE_S = 3600.0
+MOST_ROWS = 1_000_000
+"""Some 60 MB."""
+
+RECORDED = ("end_offsets", "group_snapshots")
+
+
+class Recorder:
+    """Keeps what the collectors of this process read, between `start` and `stop`."""
+
+    def __init__(
+        self, history: History, flush_s: float = FLUSH_S, monotonic_s: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._history, self._flush_s, self._monotonic_s = history, flush_s, monotonic_s
+        self._changed = threading.Condition()
+        self._waiting: deque[tuple[str, pa.Table]] = deque()
+        self._stopping = False
+        self._said = ""
+        self._cared_s = monotonic_s()
+        self._thread = threading.Thread(target=self._run, name="history", daemon=True)
+
+    def see(self, snapshot: ClusterSnapshot) -> None:
+        """Take in one poll; one of a cluster that does not tell its id is not kept."""
+        if snapshot.cluster_id is None:
+            return
+        made = {"end_offsets": end_offsets(snapshot), "group_snapshots": group_snapshots(snapshot)}
+        with self._changed:
+            self._waiting += [(name, rows) for name, rows in made.items() if len(rows)]
+            while self.waiting_rows() > MOST_ROWS:
+                self._waiting.popleft()
+
+    def waiting_rows(self) -> int:
+        """Rows that are not written yet."""
+        return sum(len(rows) for _, rows in self._waiting)
+
+    def flush(self) -> None:
+        """Write what waits. What fails is told once, and waits on."""
+        with self._changed:
+            waiting = list(self._waiting)
+        try:
+            for name in RECORDED:
+                self._write(name, [one for one in waiting if one[0] == name])
+        except HistoryError as error:
+            self._complain(str(error))
+        else:
+            self._said = ""
+
+    def _write(self, name: str, parts: list[tuple[str, pa.Table]]) -> None:
+        if not parts:
+            return
+        self._history.append(name, pa.concat_tables([rows for _, rows in parts]))
+        written = {id(rows) for _, rows in parts}
+        with self._changed:
+            self._waiting = deque(one for one in self._waiting if id(one[1]) not in written)
+
+    def _complain(self, said: str) -> None:
+        if said != self._said:
+            log.warning("%s", said)
+        self._said = said
+
+    def _run(self) -> None:
+        while not self._rest():
+            self.flush()
+            self._care_when_due()
+        self.flush()
+
+    def _rest(self) -> bool:
+        """Wait, and say whether this is the end."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self._stopping, self._flush_s)
+
+    def _care_when_due(self) -> None:
+        if self._monotonic_s() - self._cared_s < CARE_S:
+            return
+        self._cared_s = self._monotonic_s()
+        try:
+            for name in RECORDED:
+                care(self._history, name, datetime.now(UTC))
+        except HistoryError as error:
+            self._complain(str(error))
+
+    def __enter__(self) -> "Recorder":
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        with self._changed:
+            self._stopping = True
+            self._changed.notify_all()
+        self._thread.join(10)
+
+
+def end_offsets(snapshot: ClusterSnapshot) -> pa.Table:
+    """The partitions that any group has to do with: where their logs begin and end."""
+    ends = snapshot.offsets.ends
+    used = np.unique(snapshot.offsets.end)
+    topics = ends.topic[used]
+    ids = [snapshot.topics[name].topic_id if name in snapshot.topics else None for name in ends.topics]
+    known_ids = pa.array([None if one is None else UUID(one).bytes for one in ids], pa.binary())
+    columns = _when(snapshot, len(used)) | {
+        "topic": pa.array(ends.topics, pa.string()).take(pa.array(topics)),
+        "topic_id": known_ids.take(pa.array(topics)),
+        "partition": pa.array(ends.partition[used]),
+        "log_start": _known(ends.log_start[used]),
+        "log_end": _known(ends.log_end[used]),
+        "last_stable": _known(ends.last_stable[used]),
+        "leader_epoch": pa.nulls(len(used), pa.int32()),
+        "err": pa.array(ends.problem[used].astype(np.int16)),
+    }
+    return with_day(pa.table(columns), END_OFFSETS)
+
+
+def group_snapshots(snapshot: ClusterSnapshot) -> pa.Table:
+    """Each group that is not ours: who it is and how far behind."""
+    rows = []
+    for number, group in enumerate(snapshot.groups):
+        if is_ours(group.group_id):
+            continue
+        lag = snapshot.offsets.lag[snapshot.offsets.rows(number)]
+        known = lag[lag != UNKNOWN]
+        rows.append(
+            {
+                "group_id": group.group_id,
+                "type": str(group.type),
+                "state": group.state,
+                "coordinator": group.coordinator,
+                "assignor": group.assignor,
+                "epoch": group.epoch,
+                "members": len(group.members),
+                "lag": int(known.sum()) if len(known) or not len(lag) else None,
+                "lag_known": len(known),
+                "lag_partitions": len(lag),
+                "complete": group.complete,
+            }
+        )
+    own = [field for field in GROUP_SNAPSHOTS.file_schema if field.name not in ("cluster", "poll_ts")]
+    made = pa.Table.from_pylist(rows, pa.schema(own))
+    columns = _when(snapshot, len(rows)) | {name: made[name] for name in made.column_names}
+    return with_day(pa.table(columns), GROUP_SNAPSHOTS)
+
+
+def _when(snapshot: ClusterSnapshot, rows: int) -> dict[str, pa.Array]:
+    at = pa.scalar(snapshot.at_ms * 1000, pa.int64()).cast(TIME)
+    return {"cluster": pa.repeat(snapshot.cluster_id, rows), "poll_ts": pa.repeat(at, rows)}
+
+
+def _known(offsets: Ints) -> pa.Array:
+    return pa.array(offsets, mask=offsets == UNKNOWN)

@@ -1,0 +1,233 @@
+"""What was decoded of `__consumer_offsets`, as rows of `commits`, `group_events` and `decode_errors`.
+
+Records about our own reader groups are left out: our reading would else be the news of the next reading.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lag.history.schemas import COMMITS, DECODE_ERRORS, GROUP_EVENTS, TIME, with_day
+from lag.model import is_ours
+from lag.records import Blobs, Commits, Decoded, DecodeError, GroupEvent, Names, values
+from lag.records.model import NONE
+from lag.records.schema import Message
+
+COMMIT, TOMBSTONE = 0, 1
+LATEST_MS = 253_402_300_799_999
+"""The end of the year 9999; a commit that names a later time names none."""
+
+_ID_BYTES = 16
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Origin:
+    """Where each record stood in `__consumer_offsets`, when it was written, and whether it was there before us."""
+
+    cluster: str
+    partition: NDArray[np.int32]
+    offset: NDArray[np.int64]
+    time_us: NDArray[np.int64]
+    bootstrap: Flags
+
+    def columns(self, rows: NDArray[Any], time: str) -> dict[str, pa.Array]:
+        """Those of the rows, as columns; their time under the name `time`."""
+        return {
+            "cluster": pa.repeat(self.cluster, len(rows)),
+            "src_partition": pa.array(self.partition[rows]),
+            "src_offset": pa.array(self.offset[rows]),
+            time: pa.array(self.time_us[rows].view("datetime64[us]"), TIME),
+        }
+
+
+class Strings:
+    """Columns of a tuple of names that grows: what Arrow needs of it is made again only when it has grown."""
+
+    def __init__(self) -> None:
+        self._names: tuple[str, ...] = ()
+        self._texts = pa.array([], pa.string())
+        self._ours = np.zeros(0, bool)
+
+    def texts(self, names: Names) -> pa.Array:
+        """A string for each row."""
+        self._refresh(names.values)
+        return self._texts.take(pa.array(names.codes))
+
+    def ours(self, names: Names) -> Flags:
+        """Whether each row names a group of our own readers."""
+        self._refresh(names.values)
+        ours: Flags = self._ours[names.codes]
+        return ours
+
+    def _refresh(self, names: tuple[str, ...]) -> None:
+        if names is not self._names:
+            self._names, self._texts = names, pa.array(names, pa.string())
+            self._ours = np.fromiter(map(is_ours, names), bool, len(names))
+
+
+class Rows:
+    """Makes rows of batch after batch of one decoder."""
+
+    def __init__(self) -> None:
+        self._groups, self._topics = Strings(), Strings()
+
+    def commits(self, commits: Commits, origin: Origin) -> pa.Table:
+        """Rows of `commits`."""
+        kept = np.flatnonzero(~self._groups.ours(commits.group_ids))
+        columns = self._commit_columns(commits, kept) | origin.columns(commits.rows[kept], "src_ts")
+        columns["bootstrap"] = pa.array(origin.bootstrap[commits.rows[kept]])
+        return with_day(pa.table(columns), COMMITS)
+
+    def _commit_columns(self, commits: Commits, kept: NDArray[np.int64]) -> dict[str, pa.Array]:
+        alive = ~commits.tombstones[kept]
+        numbers = partial(_numbers, rows=kept)
+        return {
+            "group_id": self._groups.texts(Names(commits.group_ids.codes[kept], commits.group_ids.values)),
+            "topic": self._topics.texts(Names(commits.topics.codes[kept], commits.topics.values)),
+            "topic_id": _ids(commits.topic_ids[kept]),
+            "partition": pa.array(commits.partitions[kept]),
+            "op": pa.array(np.where(alive, COMMIT, TOMBSTONE).astype(np.int8)),
+            "committed": pa.array(commits.offsets[kept], mask=~alive),
+            "leader_epoch": numbers(commits.leader_epochs),
+            "metadata": texts(commits.metadata.take(kept)),
+            "commit_ts": times(commits.commit_ts[kept]),
+            "expire_ts": times(commits.expire_ts[kept]),
+            "value_version": numbers(commits.versions.astype(np.int16)),
+        }
+
+
+def events(decoded: Decoded, origin: Origin) -> pa.Table:
+    """Rows of `group_events`."""
+    made = [row for event in decoded.events if not is_ours(event.group_id) for row in _event(event)]
+    places = np.array([row.pop("row") for row in made], np.int64)
+    schema = pa.schema([GROUP_EVENTS.schema.field(name) for name in made[0]]) if made else pa.schema([])
+    columns = pa.Table.from_pylist(made, schema)
+    known = origin.columns(places, "ts") | {"bootstrap": pa.array(origin.bootstrap[places])}
+    known |= {name: columns[name] for name in columns.column_names}
+    empty = {name: pa.array([], GROUP_EVENTS.schema.field(name).type) for name in GROUP_EVENTS.file_schema.names}
+    return with_day(pa.table(known if made else empty), GROUP_EVENTS)
+
+
+def errors(decoded: Decoded, origin: Origin, keys: Blobs, data: Blobs) -> pa.Table:
+    """Rows of `decode_errors`."""
+    found: tuple[DecodeError, ...] = decoded.errors
+    places = np.array([error.row for error in found], np.int64)
+    columns = origin.columns(places, "src_ts")
+    columns["record_type"] = pa.array([error.record_type for error in found], pa.int16())
+    columns["reason"] = pa.array([error.reason for error in found], pa.string())
+    columns["key"] = pa.array([keys[error.row] for error in found], pa.binary())
+    columns["value"] = pa.array([data[error.row] for error in found], pa.binary())
+    return with_day(pa.table(columns), DECODE_ERRORS)
+
+
+def times(milliseconds: NDArray[np.int64]) -> pa.Array:
+    """Times of milliseconds since 1970; null where they are none."""
+    sound = (milliseconds >= 0) & (milliseconds <= LATEST_MS)
+    return pa.array((np.where(sound, milliseconds, 0) * 1000).view("datetime64[us]"), TIME, mask=~sound)
+
+
+def texts(blobs: Blobs) -> pa.Array:
+    """Texts of bytes; what is not UTF-8 becomes U+FFFD."""
+    try:
+        return _binary(blobs).cast(pa.string())
+    except pa.ArrowInvalid:
+        return pa.array(blobs.texts(), pa.string())
+
+
+def _binary(blobs: Blobs) -> pa.Array:
+    present: Flags = blobs.lengths >= 0
+    lengths = np.where(present, blobs.lengths, 0)
+    ends = np.concatenate(([0], np.cumsum(lengths)))
+    places = np.repeat(blobs.starts - ends[:-1], lengths) + np.arange(ends[-1])
+    buffers = [_bits(present), pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(blobs.data[places])]
+    return pa.Array.from_buffers(pa.binary(), len(blobs), buffers)
+
+
+def _bits(flags: Flags) -> pa.Buffer:
+    return pa.py_buffer(np.packbits(flags, bitorder="little"))
+
+
+def _ids(ids: NDArray[np.uint8]) -> pa.Array:
+    """16 bytes each; null where they are zeros."""
+    whole = pa.py_buffer(np.ascontiguousarray(ids))
+    fixed = pa.Array.from_buffers(pa.binary(_ID_BYTES), len(ids), [_bits(np.any(ids != 0, axis=1)), whole])
+    return fixed.cast(pa.binary())
+
+
+def _numbers(column: NDArray[Any], rows: NDArray[np.int64]) -> pa.Array:
+    taken = column[rows]
+    return pa.array(taken, mask=taken == NONE)
+
+
+def _event(event: GroupEvent) -> Iterator[dict[str, Any]]:
+    base: dict[str, Any] = dict.fromkeys(_EVENT_COLUMNS) | {
+        "row": event.row,
+        "group_id": event.group_id,
+        "record_type": event.record_type,
+        "member_id": event.member_id,
+        "tombstone": event.tombstone,
+    }
+    if isinstance(event.value, values.GroupMetadata):
+        return (base | row for row in _classic(event.value))
+    return iter([base | _told(event.value)])
+
+
+_EVENT_COLUMNS = (
+    "row", "group_id", "record_type", "member_id", "generation_or_epoch", "assignment_epoch", "protocol_type",
+    "protocol", "state", "n_members", "client_id", "client_host", "instance_id", "assignment", "tombstone",
+)  # fmt: skip
+
+
+def _classic(value: values.GroupMetadata) -> Iterator[dict[str, Any]]:
+    group = {
+        "generation_or_epoch": value.generation,
+        "protocol_type": value.protocol_type,
+        "protocol": value.protocol,
+        "n_members": len(value.members),
+    }
+    if not value.members:
+        yield group
+    for member in value.members:
+        assigned = member.assignment.partitions if member.assignment else None
+        yield group | {
+            "member_id": member.member_id,
+            "client_id": member.client_id,
+            "client_host": member.client_host,
+            "instance_id": member.instance_id,
+            "assignment": None if assigned is None else [_named(one.topic, None, one.partitions) for one in assigned],
+        }
+
+
+def _told(value: Message | None) -> dict[str, Any]:
+    """What the value of any other kind says, as far as there are columns for it."""
+    named: dict[str, Any] = {
+        column: getattr(value, attribute) for attribute, column in _ATTRIBUTES.items() if hasattr(value, attribute)
+    }
+    for attribute in ("topic_partitions", "assigned_partitions"):
+        if hasattr(value, attribute):
+            named["assignment"] = [
+                _named(None, one.topic_id.bytes, one.partitions) for one in getattr(value, attribute)
+            ]
+    return named
+
+
+_ATTRIBUTES = {
+    "epoch": "generation_or_epoch",
+    "member_epoch": "generation_or_epoch",
+    "assignment_epoch": "assignment_epoch",
+    "server_assignor": "protocol",
+    "state": "state",
+    "client_id": "client_id",
+    "client_host": "client_host",
+    "instance_id": "instance_id",
+}
+
+
+def _named(topic: str | None, topic_id: bytes | None, partitions: tuple[int, ...]) -> dict[str, Any]:
+    return {"topic": topic, "topic_id": topic_id, "partitions": list(partitions)}

@@ -1,0 +1,168 @@
+"""The tables of the history: their columns, what one series of rows is, and how long rows are kept.
+
+Times are UTC in microseconds; offsets are 64-bit; `_records`, `_ms` and `_s` are units. A column that may be null does
+not know its value there. `cluster` is the id that Kafka gives the cluster. Every table has one column more than it
+needs, `dt`, the day of its time: the files of a day lie together, so that a day can be compacted and dropped by itself.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+SCHEMA_VERSION = 1
+"""Of all tables. A new column that may be null needs no new version; whatever an older reader would misread does."""
+
+DAY = "dt"
+TIME = pa.timestamp("us", tz="UTC")
+TEXT, FLAG, BYTES = pa.string(), pa.bool_(), pa.binary()
+I8, I16, I32, I64, F64 = pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.float64()
+
+ASSIGNMENT = pa.list_(pa.struct([("topic", TEXT), ("topic_id", BYTES), ("partitions", pa.list_(I32))]))
+"""Partitions by topic; the name or the id is null, whichever the record does not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table. `time` is the column that `dt` is the day of; rows are kept for `keep_days` after it.
+
+    `series` are the columns that old days are ordered by, so that one group's rows lie together.
+    """
+
+    name: str
+    schema: pa.Schema
+    time: str
+    series: tuple[str, ...]
+    keep_days: int
+
+    @property
+    def file_schema(self) -> pa.Schema:
+        """The columns that stand in the files: `dt` is part of their path."""
+        return self.schema.remove(self.schema.get_field_index(DAY))
+
+
+def _table(name: str, columns: str, time: str, series: str, keep_days: int) -> Table:
+    schema = pa.schema([*_fields(columns), pa.field(DAY, pa.date32())])
+    return Table(name, schema, time, tuple(series.split()), keep_days)
+
+
+_TYPES = {
+    "str": TEXT, "bool": FLAG, "bytes": BYTES, "time": TIME, "i8": I8, "i16": I16, "i32": I32, "i64": I64, "f64": F64,
+    "assignment": ASSIGNMENT, "counts": pa.map_(I8, I32),
+}  # fmt: skip
+
+
+def _fields(columns: str) -> Sequence[pa.Field]:
+    """ "cluster:str lag:i64?" as fields; a question mark: may be null."""
+    pairs = (column.split(":") for column in columns.split())
+    return [pa.field(name, _TYPES[kind.rstrip("?")], kind.endswith("?")) for name, kind in pairs]
+
+
+_SOURCE = "cluster:str src_partition:i32 src_offset:i64"
+_LAG = """
+    lag_avg:f64? lag_max:i64? lag_last:i64? lag_raw_min:i64? lag_rc_last:i64? lost:i64? lead_min:i64?
+    time_lag_avg_ms:i64? time_lag_max_ms:i64? time_lag_min_ms:i64? time_lag_bounded:bool
+    commits:i32 commit_gap_max_ms:i64? rewinds:i32 rewind_records:i64 consume_rate:f64? produce_rate:f64?
+    eta_s:f64? time_to_loss_s:f64? status:i8 owner_member:str? samples:i32
+"""
+_PLACE = "cluster:str group_id:str topic:str partition:i32"
+_SERIES = "group_id topic partition"
+
+COMMITS = _table(
+    "commits",
+    f"""{_SOURCE} src_ts:time group_id:str topic:str topic_id:bytes? partition:i32 op:i8 committed:i64?
+    leader_epoch:i32? metadata:str? commit_ts:time? expire_ts:time? value_version:i16? bootstrap:bool""",
+    "src_ts", _SERIES, 7,
+)  # fmt: skip
+"""Every offset commit. `op`: 0 commit, 1 tombstone. (cluster, src_partition, src_offset) is unique.
+
+`bootstrap`: it was there before we first looked, so what came before it may have been compacted away.
+"""
+
+GROUP_EVENTS = _table(
+    "group_events",
+    f"""{_SOURCE} ts:time group_id:str record_type:i16 member_id:str? generation_or_epoch:i32? assignment_epoch:i32?
+    protocol_type:str? protocol:str? state:i8? n_members:i32? client_id:str? client_host:str? instance_id:str?
+    assignment:assignment? tombstone:bool bootstrap:bool""",
+    "ts", "group_id", 90,
+)  # fmt: skip
+"""Every record about a group. That of a classic group (record_type 2) has a row for each member, one if it has none."""
+
+DECODE_ERRORS = _table(
+    "decode_errors",
+    f"{_SOURCE} src_ts:time record_type:i16? reason:str key:bytes? value:bytes?",
+    "src_ts", "src_partition", 30,
+)  # fmt: skip
+"""What could not be read, with its bytes: a later version may."""
+
+END_OFFSETS = _table(
+    "end_offsets",
+    """cluster:str topic:str topic_id:bytes? partition:i32 poll_ts:time log_start:i64? log_end:i64? last_stable:i64?
+    leader_epoch:i32? err:i16""",
+    "poll_ts", "topic partition", 7,
+)  # fmt: skip
+"""What each poll of the collector read. `err` 0: none, else the number of a `lag.model.PartitionProblem`, from 1."""
+
+GROUP_SNAPSHOTS = _table(
+    "group_snapshots",
+    """cluster:str poll_ts:time group_id:str type:str state:str coordinator:i32? assignor:str? epoch:i32? members:i32
+    lag:i64? lag_known:i32 lag_partitions:i32 complete:bool""",
+    "poll_ts", "group_id", 90,
+)  # fmt: skip
+"""Each group as the collector saw it; `lag` covers `lag_known` of `lag_partitions` partitions."""
+
+LAG_1M = _table(
+    "lag_1m", f"{_PLACE} minute:time committed_last:i64? log_start:i64? log_end:i64? {_LAG}", "minute", _SERIES, 90
+)
+"""A minute of one group on one partition."""
+
+LAG_1H = _table(
+    "lag_1h", f"{_PLACE} hour:time committed_last:i64? log_start:i64? log_end:i64? {_LAG}", "hour", _SERIES, 730
+)
+"""The same, an hour."""
+
+LAG_GROUP_TOPIC_1M = _table(
+    "lag_group_topic_1m",
+    """cluster:str group_id:str topic:str minute:time partitions:i32 lag_known:i32 lag_sum:i64? lag_max:i64?
+    lag_p95:f64? time_lag_max_ms:i64? skew:f64? consume_rate:f64? produce_rate:f64? commits:i32
+    partitions_by_status:counts""",
+    "minute", "group_id topic", 90,
+)  # fmt: skip
+"""A minute of one group on one topic; lags cover `lag_known` of its `partitions`."""
+
+GROUP_HEALTH_1M = _table(
+    "group_health_1m",
+    """cluster:str group_id:str minute:time type:str generation_first:i32? generation_last:i32? rebalances:i32
+    members_last:i32? members_min:i32? members_max:i32? joins:i32 leaves:i32 churn:f64? rebalance_ms:i64?
+    state:i8? status:i8?""",
+    "minute", "group_id", 730,
+)  # fmt: skip
+"""A minute in the life of a group."""
+
+SLO_BURN = _table(
+    "slo_burn",
+    """cluster:str group_id:str slo_id:str at:time target:f64 threshold_ms:i64 window_s:i32 good_minutes:i32
+    bad_minutes:i32 unknown_minutes:i32 total_minutes:i32 burn:f64? budget_left:f64?""",
+    "at", "group_id slo_id", 730,
+)  # fmt: skip
+"""How fast a group uses up its error budget. A minute without a known time lag is unknown, not good."""
+
+TABLES: Mapping[str, Table] = MappingProxyType(
+    {
+        table.name: table
+        for table in (
+            COMMITS, GROUP_EVENTS, DECODE_ERRORS, END_OFFSETS, GROUP_SNAPSHOTS,
+            LAG_1M, LAG_1H, LAG_GROUP_TOPIC_1M, GROUP_HEALTH_1M, SLO_BURN,
+        )
+    }
+)  # fmt: skip
+"""All tables by name."""
+
+
+def with_day(rows: pa.Table, table: Table) -> pa.Table:
+    """The rows in the table's schema, `dt` made of its time where it is missing."""
+    if DAY not in rows.column_names:
+        rows = rows.append_column(DAY, pc.cast(rows[table.time], pa.date32()))
+    return rows.select(table.schema.names).cast(table.schema)

@@ -1,0 +1,195 @@
+"""The history of clusters in a folder or an object store: one Delta table each, written by many processes at once.
+
+A write becomes visible in one commit or not at all. Delta's log takes one commit per number: who comes second looks at
+what the first one did and tries the next number, so appends, compaction and retention do not wait for each other.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+from deltalake import CommitProperties, DeltaTable, QueryBuilder, Transaction, WriterProperties, write_deltalake
+from deltalake.exceptions import DeltaError, TableNotFoundError
+from deltalake.transaction import AddAction
+
+from lag.errors import GroupscopeError, HistoryError
+from lag.history.files import DataFile
+from lag.history.schemas import DAY, SCHEMA_VERSION, TABLES, with_day
+
+VERSION_KEY = "groupscope.schemaVersion"
+COMMIT_RETRIES = 50
+"""Two busy writers overtake each other a few times at most; delta-rs itself would give up after 15."""
+
+_COMPRESSED = WriterProperties(compression="ZSTD")
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """Who commits, and its number of this commit: one that is repeated is recognised (Delta's `txn` action)."""
+
+    app_id: str
+    version: int
+
+
+class History:
+    """The tables below `root`, a path or URL; they are made when first written to.
+
+    Everything raises HistoryError with cause and mend: disk full, no permission, a table of a newer groupscope, files
+    that are no Delta table.
+    """
+
+    def __init__(self, root: str | Path) -> None:
+        self.root = str(root).rstrip("/")
+
+    def place(self, name: str) -> str:
+        """Where that table is."""
+        return f"{self.root}/{name}"
+
+    def append(self, name: str, rows: pa.Table) -> None:
+        """Add rows; `dt` may be missing, it is made of the table's time."""
+        with told(self.place(name)):
+            write_deltalake(
+                self._made(name),
+                with_day(rows, TABLES[name]),
+                mode="append",
+                writer_properties=_COMPRESSED,
+                commit_properties=CommitProperties(max_commit_retries=COMMIT_RETRIES),
+            )
+
+    def replace(self, name: str, rows: pa.Table, where: str) -> None:
+        """Put these rows in the place of those that `where` holds for; it must hold for all of them."""
+        with told(self.place(name)):
+            write_deltalake(
+                self._made(name),
+                with_day(rows, TABLES[name]),
+                mode="overwrite",
+                predicate=where,
+                writer_properties=_COMPRESSED,
+                commit_properties=CommitProperties(max_commit_retries=COMMIT_RETRIES),
+            )
+
+    def committed(self, name: str, app_id: str) -> int | None:
+        """The number of the application's last commit to that table; None before the first."""
+        with told(self.place(name)):
+            table = self._opened(name)
+            return None if table is None else table.transaction_version(app_id)
+
+    def commit(self, name: str, files: Sequence[DataFile], by: Application) -> None:
+        """Make written files part of the table."""
+        with told(self.place(name)):
+            self._made(name).create_write_transaction(
+                [_added(file) for file in files],
+                "append",
+                TABLES[name].schema,
+                [DAY],
+                commit_properties=CommitProperties(
+                    max_commit_retries=COMMIT_RETRIES,
+                    app_transactions=[Transaction(by.app_id, by.version)],
+                ),
+            )
+
+    def create(self, name: str) -> None:
+        """Make the table, if it is not there yet."""
+        with told(self.place(name)):
+            self._made(name)
+
+    def exists(self, name: str) -> bool:
+        """Whether anything was ever written to that table."""
+        with told(self.place(name)):
+            return self._opened(name) is not None
+
+    def query(self, sql: str, *names: str) -> pa.Table:
+        """The answer of a SELECT over these tables, by their names; one that was never written to is empty."""
+        with told(self.root):
+            builder = QueryBuilder()
+            for name in names:
+                builder.register(name, self._made(name))
+            return pa.table(builder.execute(sql).read_all())
+
+    def open(self, name: str) -> DeltaTable | None:
+        """The table as delta-rs has it; None if it was never written to."""
+        with told(self.place(name)):
+            return self._opened(name)
+
+    def _opened(self, name: str) -> DeltaTable | None:
+        try:
+            table = DeltaTable(self.place(name))
+        except TableNotFoundError:
+            return None
+        _refuse_newer(table, self.place(name))
+        return table
+
+    def _made(self, name: str) -> DeltaTable:
+        if (table := self._opened(name)) is not None:
+            return table
+        wanted = TABLES[name]
+        if "://" not in self.root:
+            Path(self.place(name)).mkdir(parents=True, exist_ok=True)
+        try:
+            DeltaTable.create(
+                self.place(name),
+                wanted.schema,
+                mode="ignore",
+                partition_by=DAY,
+                name=name,
+                configuration={VERSION_KEY: str(SCHEMA_VERSION)},
+                raise_if_key_not_exists=False,
+            )
+        except DeltaError:
+            if self._opened(name) is None:  # else another process made it in this very moment
+                raise
+        return DeltaTable(self.place(name))
+
+
+def literal(value: str | int | datetime) -> str:
+    """The value as SQL has it."""
+    if isinstance(value, int):
+        return str(value)
+    text = value if isinstance(value, str) else value.astimezone(UTC).isoformat()
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _added(file: DataFile) -> AddAction:
+    return AddAction(file.path, file.size_bytes, {DAY: file.day}, file.written_ms, True, file.stats)
+
+
+def _refuse_newer(table: DeltaTable, place: str) -> None:
+    version = table.metadata().configuration.get(VERSION_KEY, str(SCHEMA_VERSION))
+    if not version.isdigit() or int(version) > SCHEMA_VERSION:
+        raise HistoryError(
+            f"{place} was written by a newer groupscope (schema {version}, this one knows {SCHEMA_VERSION})",
+            "Upgrade groupscope here, or name another history",
+        )
+
+
+@contextmanager
+def told(place: str) -> Iterator[None]:
+    """Whatever goes wrong with Delta or the disk inside, as a HistoryError that names the place."""
+    try:
+        yield
+    except GroupscopeError:
+        raise
+    except Exception as error:  # delta-rs raises OSError, DeltaError, and bare Exception for the engine's
+        raise explained(place, str(error)) from error
+
+
+_MENDS: Mapping[str, tuple[str, str]] = {
+    "No space left on device": ("the disk is full", "Free space there; nothing was lost or half written"),
+    "File too large": ("a file may not grow further", "Raise the limit of file sizes; nothing was half written"),
+    "Permission denied": ("writing there is not permitted", "Permit it, or name another history"),
+    "Read-only file system": ("the file system is read-only", "Name another history"),
+    "reader version": ("it was written by a newer Delta Lake", "Upgrade groupscope here, or name another history"),
+    "reader feature": ("it was written by a newer Delta Lake", "Upgrade groupscope here, or name another history"),
+}
+
+
+def explained(place: str, said: str) -> HistoryError:
+    """The error for what a library said about that place."""
+    for words, (cause, mend) in _MENDS.items():
+        if words.lower() in said.lower():
+            return HistoryError(f"The history at {place} cannot be used: {cause}", mend)
+    first = (said.splitlines() or ["no reason given"])[0][:300]
+    return HistoryError(f"The history at {place} cannot be used: {first}", "If a file is damaged, restore it")

@@ -1,0 +1,139 @@
+"""Where a stream stands: Spark's checkpoint, and beside it which cluster and topic it is of.
+
+PATH/_checkpoints/stream/run.json     ours, written once, before Spark's
+PATH/_checkpoints/stream/spark/       Spark's: offsets/N what batch N reads up to, commits/N that it is done
+"""
+
+import json
+import uuid
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from pyarrow.fs import FileSelector, FileSystem, FileType
+
+from lag.cluster.offsets_topic import NAME, OffsetsTopic
+from lag.errors import HistoryError
+from lag.history.files import file_system
+from lag.history.store import History, literal, told
+
+FOLDER = "_checkpoints/stream"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A stream from its first start on, however often it is started again.
+
+    `bootstrap_until`: per partition the end of the topic at the first start.
+    """
+
+    run_id: str
+    cluster_id: str
+    topic_id: str | None
+    bootstrap_until: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Offsets of a partition that we cannot read any more, up to `until`; a lower `until`: the log was cut back."""
+
+    partition: int
+    since: int
+    until: int
+
+    def __str__(self) -> str:
+        where = f"partition {self.partition} of {NAME}"
+        if self.until > self.since:
+            return f"{where}: offsets {self.since} to {self.until - 1} were deleted before they were read"
+        return f"{where}: the log was cut back from offset {self.since} to {self.until}"
+
+
+def spark_checkpoint(history: History) -> str:
+    """Spark's part."""
+    return f"{history.root}/{FOLDER}/spark"
+
+
+def open_run(history: History, topic: OffsetsTopic) -> Run:
+    """The run to go on with, or a new one. Raises HistoryError when it is another cluster's, or of another topic."""
+    with told(f"{history.root}/{FOLDER}"):
+        files, folder = file_system(f"{history.root}/{FOLDER}")
+        run = _read(files, f"{folder}/run.json")
+        if run is None:
+            _refuse_doubles(history, topic)
+            run = Run(str(uuid.uuid4()), topic.cluster_id, topic.topic_id, topic.last_stable)
+            _write(files, folder, run)
+    _refuse_strangers(history, run, topic)
+    return run
+
+
+def gaps(history: History, topic: OffsetsTopic) -> tuple[Gap, ...]:
+    """What was lost since the last batch was read: deleted meanwhile, or cut off at the end."""
+    places = position(history)
+    return tuple(
+        Gap(partition, at, bound)
+        for partition, at in enumerate(places)
+        if (bound := min(max(at, topic.log_start[partition]), topic.last_stable[partition])) != at
+    )
+
+
+def position(history: History) -> Sequence[int]:
+    """Per partition the offset that the next batch begins with; nothing before the first batch is done."""
+    with told(spark_checkpoint(history)):
+        files, folder = file_system(spark_checkpoint(history))
+        done = _numbers(files, f"{folder}/commits")
+        if not done:
+            return ()
+        with files.open_input_stream(f"{folder}/offsets/{max(done)}") as stream:
+            lines = stream.read().decode().splitlines()
+        offsets = json.loads(lines[-1])[NAME]
+        return tuple(offsets[str(partition)] for partition in range(len(offsets)))
+
+
+def _numbers(files: FileSystem, folder: str) -> list[int]:
+    found = files.get_file_info(FileSelector(folder, allow_not_found=True))
+    return [int(one.base_name) for one in found if one.base_name.isdigit()]
+
+
+def _read(files: FileSystem, path: str) -> Run | None:
+    if files.get_file_info(path).type == FileType.NotFound:
+        return None
+    with files.open_input_stream(path) as stream:
+        text = stream.read().decode()
+    try:
+        said = json.loads(text)
+        return Run(said["run_id"], said["cluster_id"], said["topic_id"], tuple(said["bootstrap_until"]))
+    except (ValueError, KeyError, TypeError):
+        raise HistoryError(f"{path} is damaged", "Restore it, or name another history") from None
+
+
+def _write(files: FileSystem, folder: str, run: Run) -> None:
+    """Whole or not at all: a kill may come at any moment."""
+    files.create_dir(folder)
+    with files.open_output_stream(f"{folder}/run.json.new") as stream:
+        stream.write(json.dumps(asdict(run)).encode())
+    files.move(f"{folder}/run.json.new", f"{folder}/run.json")
+
+
+def _refuse_strangers(history: History, run: Run, topic: OffsetsTopic) -> None:
+    place = f"{history.root}/{FOLDER}"
+    if run.cluster_id != topic.cluster_id:
+        raise HistoryError(
+            f"The checkpoint at {place} belongs to cluster {run.cluster_id}, and this is cluster {topic.cluster_id}",
+            "Name another --history for this cluster, or the brokers of that one",
+        )
+    if run.topic_id != topic.topic_id:
+        raise HistoryError(
+            f"{NAME} was deleted and made anew since the checkpoint at {place}: its offsets mean other records now",
+            "Name a new --history; the old one stays readable",
+        )
+
+
+def _refuse_doubles(history: History, topic: OffsetsTopic) -> None:
+    if not history.exists("commits"):
+        return
+    where = f"cluster = {literal(topic.cluster_id)}"
+    if len(history.query(f"SELECT src_offset FROM commits WHERE {where} LIMIT 1", "commits")):
+        raise HistoryError(
+            f"{history.root} has commits of cluster {topic.cluster_id}, and its checkpoint is gone: all would be "
+            "recorded twice",
+            f"Restore {history.root}/{FOLDER}, or name another --history",
+        )

@@ -1,0 +1,75 @@
+"""Our connection settings in the words of Kafka's Java client, which is what Spark reads with."""
+
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from lag.cluster.login import PasswordLogin, login
+from lag.cluster.settings import Settings
+from lag.errors import ConfigError
+
+_MODULES = {
+    "PLAIN": "org.apache.kafka.common.security.plain.PlainLoginModule",
+    "SCRAM-SHA-256": "org.apache.kafka.common.security.scram.ScramLoginModule",
+    "SCRAM-SHA-512": "org.apache.kafka.common.security.scram.ScramLoginModule",
+}
+_SAME = (
+    "ssl.truststore.location", "ssl.truststore.password", "ssl.truststore.type", "ssl.truststore.certificates",
+    "ssl.keystore.location", "ssl.keystore.password", "ssl.keystore.type", "ssl.keystore.key",
+    "ssl.keystore.certificate.chain", "ssl.key.password", "ssl.endpoint.identification.algorithm",
+)  # fmt: skip
+
+
+def kafka_options(settings: Settings) -> dict[str, str]:
+    """Options of Spark's Kafka source. Raises ConfigError for a login that the pipeline does not support."""
+    options = {
+        "bootstrap.servers": settings.servers.replace(" ", ""),
+        "security.protocol": settings.security_protocol,
+        **(_tls(settings) if settings.uses_tls else {}),
+        **_sasl(settings),
+    }
+    return {f"kafka.{key}": value for key, value in options.items()}
+
+
+def _tls(settings: Settings) -> dict[str, str]:
+    fields = {info.alias: getattr(settings, name) for name, info in Settings.model_fields.items()}
+    options = {key: _plain(fields[key]) for key in _SAME if fields[key] is not None}
+    if settings.truststore is not None and "ssl.truststore.type" not in options:
+        options["ssl.truststore.type"] = _store_type(settings.truststore)
+    if settings.keystore is not None and "ssl.keystore.type" not in options:
+        options["ssl.keystore.type"] = _store_type(settings.keystore)
+    if settings.certificate_file is not None and settings.key_file is not None:  # librdkafka's way; Java has none
+        options["ssl.keystore.type"] = "PEM"
+        options["ssl.keystore.certificate.chain"] = settings.certificate_file.read_text()
+        options["ssl.keystore.key"] = settings.key_file.read_text()
+    return options
+
+
+def _plain(value: object) -> str:
+    return value.get_secret_value() if isinstance(value, SecretStr) else str(value)
+
+
+def _store_type(file: Path) -> str:
+    """Java reads a PEM file only if it is told so; we look into the file."""
+    return "PEM" if b"-----BEGIN" in file.read_bytes() else "PKCS12"
+
+
+def _sasl(settings: Settings) -> dict[str, str]:
+    who = login(settings)
+    if who is None:
+        return {}
+    if not isinstance(who, PasswordLogin):
+        raise ConfigError(
+            "The pipeline cannot log in with OAUTHBEARER", "Give it a user with SCRAM or PLAIN, or a client certificate"
+        )
+    mechanism = str(settings.sasl_mechanism)
+    return {
+        "sasl.mechanism": mechanism,
+        "sasl.jaas.config": f"{_MODULES[mechanism]} required username={_quoted(who.username)} "
+        f"password={_quoted(who.password.get_secret_value())};",
+    }
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -1,0 +1,85 @@
+"""A Spark session: on this machine with what groupscope brings along, or the one that spark-submit has made."""
+
+import logging
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+from lag.embedded.jars import spark_jars
+from lag.embedded.java import NO_PERF_DATA, find_java, spark_java_home
+from lag.errors import ConfigError, EmbeddedError
+
+if find_spec("pyspark") is None:
+    raise ConfigError("PySpark is not installed", "Install it: uv sync --extra pipeline")
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+HEAP_MB = 1024
+BATCH_ROWS = 10_000
+"""Records that a Python worker gets at a time; the decoder is quickest with what stays in the processor's cache."""
+
+SUBMITTED = "PYSPARK_GATEWAY_PORT"
+"""spark-submit sets it for the program that it runs; master, memory and jars are then its business."""
+
+
+@contextmanager
+def session(cores: int = 2, heap_mb: int = HEAP_MB) -> Iterator[SparkSession]:
+    """A session that is stopped at the end; `cores` and the heap of its JVM count on this machine only.
+
+    Raises EmbeddedError when there is no Java or a jar is missing.
+    """
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)  # errors come to us as exceptions; it would print them too
+    with tempfile.TemporaryDirectory(prefix="groupscope-spark-") as folder:
+        spark = _start(_always() | ({} if SUBMITTED in os.environ else _local(cores, heap_mb, Path(folder))))
+        try:
+            yield spark
+        finally:
+            spark.stop()
+
+
+def _start(settings: Mapping[str, str]) -> SparkSession:
+    builder = SparkSession.builder.appName("groupscope")
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    try:
+        return builder.getOrCreate()
+    except (PySparkException, Py4JError, OSError) as error:
+        raise EmbeddedError(
+            f"Spark does not start: {str(error).splitlines()[0]}", "groupscope doctor checks Java"
+        ) from error
+
+
+def _always() -> dict[str, str]:
+    return {
+        # Without it Spark leaves out internal topics and reads nothing at all (spec/platform.md, trap 1).
+        "spark.sql.streaming.kafka.useDeprecatedOffsetFetching": "true",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": str(BATCH_ROWS),
+        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        "spark.sql.session.timeZone": "UTC",
+    }
+
+
+def _local(cores: int, heap_mb: int, folder: Path) -> dict[str, str]:
+    os.environ["JAVA_HOME"] = str(spark_java_home(find_java()))
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    quiet = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}"
+    return {
+        "spark.master": f"local[{cores}]",
+        "spark.driver.memory": f"{heap_mb}m",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.extraJavaOptions": f"{NO_PERF_DATA} {quiet} -Djava.io.tmpdir={folder}",
+        "spark.jars": ",".join(map(str, spark_jars())),
+        "spark.local.dir": str(folder),
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.sql.shuffle.partitions": str(2 * cores),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }

@@ -1,0 +1,184 @@
+"""`__consumer_offsets` -> `commits`, `group_events`, `decode_errors`: Spark Structured Streaming, each record once.
+
+A batch is a range of offsets that Spark has written down before it reads it. Its files become part of a table in one
+Delta commit that carries the batch's number, so a batch that is repeated after a crash finds which tables have it
+already. Nothing is kept between batches.
+"""
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from pyspark.errors import PySparkException, StreamingQueryException
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from lag.cluster.offsets_topic import NAME, OffsetsTopic
+from lag.errors import ConnectError, GroupscopeError
+from lag.history.files import DataFile
+from lag.history.store import Application, History, explained
+from lag.model import OURS_PREFIX
+from lag.pipeline.checkpoint import Gap, Run, gaps, open_run, spark_checkpoint
+from lag.pipeline.ingest import COLUMNS, OURS, RECORDS, REPORT_DDL, STREAMED, UNKNOWN, Job, ingest
+
+BATCH_OFFSETS = 1_000_000
+EVERY = "10 seconds"
+LOOK_S = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """After a batch: its number and records, the rate, how many offsets are left, how long they will take."""
+
+    batch: int
+    records: int
+    records_per_s: float
+    behind: int
+    eta_s: float | None
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a run of the stream did: records read, of which of our own readers, and rows added by table.
+
+    `unknown`: record type -> records skipped. `gaps`: what could not be read any more.
+    """
+
+    cluster: str
+    gaps: tuple[Gap, ...] = ()
+    batches: int = 0
+    records: int = 0
+    ours: int = 0
+    unknown: Counter[int] = field(default_factory=Counter)
+    rows: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(STREAMED, 0)))
+    took_s: float = 0.0
+
+
+class Stream:
+    """The stream of one cluster into one history. `kafka` are options of Spark's Kafka source.
+
+    Raises HistoryError when the history cannot take it: another cluster's, full, of a newer groupscope.
+    """
+
+    def __init__(self, spark: SparkSession, history: History, topic: OffsetsTopic, kafka: Mapping[str, str]) -> None:
+        self._spark, self._history, self._kafka = spark, history, kafka
+        self._run: Run = open_run(history, topic)
+        self._ends = dict(enumerate(topic.last_stable))
+        self.outcome = Outcome(topic.cluster_id, gaps(history, topic))
+        self._failure: GroupscopeError | None = None
+        for name in STREAMED:
+            history.create(name)
+
+    def run(self, once: bool, tell: Callable[[Progress], None]) -> Outcome:
+        """Read what is there (`once`), or on and on until interrupted; `tell` hears of every batch.
+
+        Raises HistoryError, or ConnectError when the cluster is gone.
+        """
+        began = time.monotonic()
+        query = self._start(once)
+        try:
+            self._follow(query, tell)
+        except StreamingQueryException as error:
+            raise self._failure or _explained(self._history, str(error)) from error
+        finally:
+            query.stop()
+            self.outcome.took_s = time.monotonic() - began
+        return self.outcome
+
+    def _start(self, once: bool) -> StreamingQuery:
+        trigger: dict[str, Any] = {"availableNow": True} if once else {"processingTime": EVERY}
+        return (
+            self._source()
+            .select(*COLUMNS)
+            .writeStream.foreachBatch(self._take_in)
+            .option("checkpointLocation", spark_checkpoint(self._history))
+            .trigger(**trigger)
+            .start()
+        )
+
+    def _source(self) -> DataFrame:
+        return (
+            self._spark.readStream.format("kafka")
+            .options(**self._kafka)
+            .option("subscribe", NAME)
+            .option("startingOffsets", "earliest")
+            .option("failOnDataLoss", "false")  # gaps are told; a lost record must not cost those after it
+            .option("groupIdPrefix", f"{OURS_PREFIX}pipeline")
+            .option("kafka.isolation.level", "read_committed")
+            .option("maxOffsetsPerTrigger", BATCH_OFFSETS)
+            .load()
+        )
+
+    def _follow(self, query: StreamingQuery, tell: Callable[[Progress], None]) -> None:
+        told = -1
+        active = True
+        while active:
+            active = not query.awaitTermination(LOOK_S)  # type: ignore[arg-type]  # it takes parts of a second as well
+            for one in query.recentProgress:
+                if one.batchId > told and one.numInputRows:
+                    told = one.batchId
+                    tell(_progress(json.loads(one.json), self._ends))
+
+    def _take_in(self, batch: DataFrame, number: int) -> None:
+        try:
+            self._write(batch, number)
+        except GroupscopeError as error:
+            self._failure = error
+            raise
+        except PySparkException as error:
+            self._failure = _explained(self._history, str(error))
+            raise
+
+    def _write(self, batch: DataFrame, number: int) -> None:
+        lacking = tuple(name for name in STREAMED if self._committed(name) < number)
+        job = Job(self._history.root, self._run.cluster_id, self._run.bootstrap_until, lacking)
+        cores = self._spark.sparkContext.defaultParallelism
+        report = batch.coalesce(cores).mapInArrow(partial(ingest, job), REPORT_DDL).collect()
+        for name in lacking:
+            files = [_file(row) for row in report if row["table"] == name]
+            if files:
+                self._history.commit(name, files, Application(self._run.run_id, number))
+            self.outcome.rows[name] += sum(file.rows for file in files)
+        self._count(report)
+
+    def _committed(self, name: str) -> int:
+        number = self._history.committed(name, self._run.run_id)
+        return -1 if number is None else number
+
+    def _count(self, report: list[Row]) -> None:
+        self.outcome.batches += 1
+        for row in report:
+            name, _, kind = (row["count"] or "").partition(" ")
+            if name == RECORDS:
+                self.outcome.records += row["rows"]
+            elif name == OURS:
+                self.outcome.ours += row["rows"]
+            elif name == UNKNOWN:
+                self.outcome.unknown[int(kind)] += row["rows"]
+
+
+def _file(row: Row) -> DataFile:
+    return DataFile(row["path"], row["day"], row["rows"], row["size_bytes"], row["written_ms"], row["stats"])
+
+
+def _progress(said: Mapping[str, Any], ends: Mapping[int, int]) -> Progress:
+    """`ends` count where Spark has not looked for newer ones."""
+    source = said["sources"][0]
+    done, latest = source["endOffset"][NAME], (source["latestOffset"] or {}).get(NAME, {})
+    left = [latest.get(partition, ends.get(int(partition), 0)) - offset for partition, offset in done.items()]
+    behind = sum(number for number in left if number > 0)
+    rate = said.get("processedRowsPerSecond") or 0.0
+    return Progress(said["batchId"], said["numInputRows"], rate, behind, behind / rate if rate else None)
+
+
+def _explained(history: History, said: str) -> GroupscopeError:
+    """What went wrong in a batch, of which Spark tells in pages."""
+    kafka = next((line.strip() for line in said.splitlines() if "org.apache.kafka.common.errors" in line), None)
+    if kafka is not None:
+        reason = kafka.partition("org.apache.kafka.common.errors.")[2]
+        return ConnectError(f"{NAME} cannot be read: {reason}", "Check that the cluster runs; start again to go on")
+    return explained(history.root, said)

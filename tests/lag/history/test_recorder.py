@@ -1,0 +1,110 @@
+"""What the collectors read becomes rows; a history that cannot be written holds up nothing and fills nothing."""
+
+import logging
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from lag.collector import Collector
+from lag.errors import HistoryError
+from lag.history import recorder
+from lag.history.recorder import Recorder, end_offsets, group_snapshots
+from lag.history.store import History
+from lag.model import OURS_PREFIX, ClusterSnapshot
+from tests.lag.make import cluster, deleted, end, failed, group
+from tests.lag.test_collector import Script, clock
+
+TOPIC_ID = UUID("6b2f8a10-3c4d-4e5f-8a9b-0c1d2e3f4a5b")
+AT = datetime(2026, 11, 22, 12, 0, 0, 250_000, UTC)
+
+
+def snapshot(number: int = 1, at_ms: int = round(AT.timestamp() * 1000)) -> ClusterSnapshot:
+    """Two groups; nobody reads `idle`, `gone` was deleted, `t-1` has no leader."""
+    groups = {"g": group({"t-0": 90, "t-1": 5, "gone-0": 7}, 2), "h": group({}, 0, state="Empty")}
+    ends = {"t-0": end(100, start=10, stable=99), "t-1": failed(), "gone-0": deleted(), "idle-0": end(3)}
+    return cluster(groups, ends, number, at_ms, topic_ids={"t": str(TOPIC_ID), "idle": str(TOPIC_ID)})
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    return History(tmp_path / "history")
+
+
+def test_end_offsets_are_those_of_partitions_that_groups_have_to_do_with() -> None:
+    rows = end_offsets(snapshot()).to_pylist()
+    assert [(row["topic"], row["partition"]) for row in rows] == [("gone", 0), ("t", 0), ("t", 1)]
+    gone, first, second = rows
+    assert first == {
+        "cluster": "id-test", "topic": "t", "topic_id": TOPIC_ID.bytes, "partition": 0, "poll_ts": AT,
+        "log_start": 10, "log_end": 100, "last_stable": 99, "leader_epoch": None, "err": 0, "dt": AT.date(),
+    }  # fmt: skip
+    assert (gone["topic_id"], gone["log_end"], gone["err"]) == (None, None, 4)
+    assert (second["log_start"], second["log_end"], second["err"]) == (None, None, 5)
+
+
+def test_group_snapshots_say_what_their_lag_covers() -> None:
+    group_g, group_h = group_snapshots(snapshot()).to_pylist()
+    assert group_g == {
+        "cluster": "id-test", "poll_ts": AT, "group_id": "g", "type": "classic", "state": "Stable", "coordinator": 1,
+        "assignor": "range", "epoch": None, "members": 2, "lag": 10, "lag_known": 1, "lag_partitions": 3,
+        "complete": True, "dt": AT.date(),
+    }  # fmt: skip
+    assert (group_h["state"], group_h["members"], group_h["lag"], group_h["lag_partitions"]) == ("Empty", 0, 0, 0)
+
+
+def test_our_own_readers_groups_are_left_out() -> None:
+    made = cluster({f"{OURS_PREFIX}x": group({"t-0": 1}), "g": group({"t-0": 1})}, {"t-0": end(2)})
+    assert group_snapshots(made)["group_id"].to_pylist() == ["g"]
+
+
+def test_everything_that_a_collector_reads_is_there_when_it_has_stopped(history: History) -> None:
+    script = Script(snapshot)
+    with Recorder(history, flush_s=0.05) as made:
+        collector = Collector("test", script.connect, 0.01, record=made.see, clock_ms=clock())
+        collector.start()
+        collector.wait_for(5, 20)
+        collector.stop()
+    polls = [at_ms for _, at_ms in script.asked]
+    found = history.query("SELECT DISTINCT poll_ts FROM end_offsets ORDER BY poll_ts", "end_offsets")
+    assert [round(at.timestamp() * 1000) for at in found["poll_ts"].to_pylist()] == polls
+    assert len(history.query("SELECT 1 FROM group_snapshots", "group_snapshots")) == 2 * len(polls)
+
+
+def test_what_cannot_be_written_waits_and_is_told_once(
+    history: History, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    made = Recorder(history)
+    with monkeypatch.context() as patch:
+        patch.setattr(History, "append", _full)
+        for number in range(3):
+            made.see(snapshot(number))
+            made.flush()
+    assert [(record.levelno, record.message) for record in caplog.records] == [(logging.WARNING, "full. Free some")]
+    assert made.waiting_rows() == 3 * 5
+    made.flush()
+    assert made.waiting_rows() == 0
+    assert len(history.query("SELECT 1 FROM end_offsets", "end_offsets")) == 9
+
+
+def _full(_: History, name: str, rows: object) -> None:
+    raise HistoryError("full", "Free some")
+
+
+def test_what_waits_is_bounded_and_the_oldest_is_given_up(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recorder, "MOST_ROWS", 12)
+    made = Recorder(history)
+    for second in range(100):
+        made.see(snapshot(second, second * 1000))
+        assert made.waiting_rows() <= 12
+    made.flush()
+    found = history.query("SELECT DISTINCT poll_ts FROM end_offsets ORDER BY poll_ts", "end_offsets")
+    assert [at.timestamp() for at in found["poll_ts"].to_pylist()] == [98, 99]
+
+
+def test_a_cluster_without_an_id_is_not_kept(history: History) -> None:
+    made = Recorder(history)
+    made.see(replace(snapshot(), cluster_id=None))
+    assert made.waiting_rows() == 0

@@ -1,0 +1,153 @@
+"""The history's tables: what goes in comes out, whoever writes at the same time; what cannot be used is refused."""
+
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable
+
+from lag.errors import HistoryError
+from lag.history.files import TableFiles
+from lag.history.schemas import SCHEMA_VERSION, TABLES, with_day
+from lag.history.store import VERSION_KEY, Application, History, explained, literal
+from tests.lag.history.rows import NOON, rows
+from tests.lag.history.writer import ROWS
+
+NAME = "o'neill"
+SPECIFIED = {
+    "commits": "cluster src_partition src_offset src_ts group_id topic topic_id partition op committed leader_epoch "
+    "metadata commit_ts expire_ts value_version bootstrap",
+    "end_offsets": "cluster topic topic_id partition poll_ts log_start log_end last_stable leader_epoch err",
+    "group_events": "cluster src_partition src_offset ts group_id record_type member_id generation_or_epoch "
+    "assignment_epoch protocol_type protocol state n_members client_id client_host instance_id assignment tombstone",
+}
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    return History(tmp_path / "history")
+
+
+def writer(root: str, name: str, *rest: str) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-m", "tests.lag.history.writer", root, name, *rest]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def offsets(history: History) -> list[int]:
+    return history.query("SELECT src_offset FROM commits ORDER BY src_offset", "commits")["src_offset"].to_pylist()
+
+
+@pytest.mark.parametrize("table", SPECIFIED)
+def test_tables_have_the_columns_of_the_specification(table: str) -> None:
+    names = TABLES[table].file_schema.names
+    assert [name for name in names if name in SPECIFIED[table].split()] == SPECIFIED[table].split()
+
+
+def test_rows_come_out_as_they_went_in(history: History) -> None:
+    assignment = [{"topic": "t", "topic_id": None, "partitions": [0, 3]}]
+    made = rows("group_events", {"group_id": NAME, "assignment": assignment, "generation_or_epoch": 8})
+    history.append("group_events", made)
+    found = history.query(f"SELECT * FROM group_events WHERE group_id = {literal(NAME)}", "group_events")
+    assert found.select(made.column_names).to_pylist() == made.to_pylist()
+    assert found["dt"].to_pylist() == [NOON.date()]
+
+
+def test_a_table_that_nobody_wrote_to_is_empty(history: History) -> None:
+    assert history.exists("lag_1m") is False
+    assert len(history.query("SELECT * FROM lag_1m", "lag_1m")) == 0
+
+
+def test_two_processes_append_at_once_and_nothing_is_lost(history: History) -> None:
+    with writer(history.root, "a", "8") as one, writer(history.root, "b", "8") as two:
+        assert [process.communicate(timeout=60)[0] for process in (one, two)] == ["", ""]
+    found = history.query("SELECT group_id, src_offset FROM commits", "commits").to_pylist()
+    wanted = [(name, offset) for name in ("a", "b") for offset in range(8 * ROWS)]
+    assert sorted((row["group_id"], row["src_offset"]) for row in found) == wanted
+
+
+def test_written_files_count_for_nothing_until_they_are_committed(history: History) -> None:
+    history.create("commits")
+    files = TableFiles(history.root, TABLES["commits"])
+    files.add(with_day(rows("commits", {"src_offset": 1}, {"src_offset": 2, "src_ts": 86_400}), TABLES["commits"]))
+    written = files.close()
+    assert [(file.day, file.rows) for file in written] == [("2026-11-22", 1), ("2026-11-23", 1)]
+    assert (offsets(history), history.committed("commits", "app")) == ([], None)
+    history.commit("commits", written, Application("app", 7))
+    assert (offsets(history), history.committed("commits", "app")) == ([1, 2], 7)
+    assert history.committed("commits", "another") is None
+
+
+def test_bounds_of_a_file_are_those_of_its_rows(history: History) -> None:
+    """Readers leave a file out by them, so a wrong one would hide rows."""
+    made = rows(
+        "commits",
+        {"group_id": "b", "src_offset": 5, "src_ts": 0.5, "topic": "x" * 200},
+        {"group_id": "a", "src_offset": -3, "src_ts": 0.000001, "topic": "y", "metadata": "m"},
+    )
+    files = TableFiles(history.root, TABLES["commits"])
+    files.add(with_day(made, TABLES["commits"]))
+    history.commit("commits", files.close(), Application("app", 0))
+    actions = pa.table(DeltaTable(history.place("commits")).get_add_actions(flatten=True)).to_pylist()[0]
+    assert (actions["min.group_id"], actions["max.group_id"]) == ("a", "b")
+    assert (actions["min.src_offset"], actions["max.src_offset"]) == (-3, 5)
+    assert (actions["min.src_ts"], actions["max.src_ts"]) == (
+        NOON + timedelta(microseconds=1),
+        NOON + timedelta(milliseconds=500),
+    )
+    assert (actions["min.topic"], actions["max.topic"]) == (None, "y")
+    assert (actions["null_count.metadata"], actions["null_count.group_id"]) == (1, 0)
+    for name in ("x" * 200, "y"):
+        assert len(history.query(f"SELECT 1 FROM commits WHERE topic = '{name}'", "commits")) == 1
+
+
+def test_replacing_an_hour_leaves_the_others_alone(history: History) -> None:
+    made = [{"minute": minute * 60, "samples": 1, "commits": 0, "rewinds": 0, "rewind_records": 0, "status": 0,
+             "time_lag_bounded": True} for minute in (0, 30, 60)]  # fmt: skip
+    history.append("lag_1m", rows("lag_1m", *made))
+    where = f"minute >= {literal(NOON)} AND minute < {literal(NOON + timedelta(hours=1))}"
+    for _ in range(2):
+        history.replace("lag_1m", rows("lag_1m", made[1] | {"samples": 6}), where)
+        found = history.query("SELECT minute, samples FROM lag_1m ORDER BY minute", "lag_1m")
+        assert found["samples"].to_pylist() == [6, 1]
+
+
+def test_a_table_of_a_newer_groupscope_is_refused(history: History) -> None:
+    history.append("commits", rows("commits", {}))
+    DeltaTable(history.place("commits")).alter.set_table_properties(
+        {VERSION_KEY: str(SCHEMA_VERSION + 1)}, raise_if_not_exists=False
+    )
+    for use in (lambda: history.append("commits", rows("commits", {})), lambda: history.query("SELECT 1", "commits")):
+        with pytest.raises(HistoryError, match=r"was written by a newer groupscope .* Upgrade groupscope here"):
+            use()
+
+
+def test_a_table_of_a_newer_delta_lake_is_refused(history: History) -> None:
+    history.append("commits", rows("commits", {}))
+    log = Path(history.place("commits")) / "_delta_log"
+    (log / f"{2:020}.json").write_text('{"protocol":{"minReaderVersion":9,"minWriterVersion":9}}\n')
+    with pytest.raises(HistoryError, match="written by a newer Delta Lake"):
+        history.query("SELECT 1 FROM commits", "commits")
+
+
+def test_a_folder_that_may_not_be_written_to_is_told(tmp_path: Path) -> None:
+    (tmp_path / "history").write_text("a file")
+    with pytest.raises(HistoryError, match=f"The history at {tmp_path}/history/commits cannot be used: "):
+        History(tmp_path / "history").append("commits", rows("commits", {}))
+
+
+def test_a_disk_that_takes_no_more_loses_nothing_that_was_there(history: History) -> None:
+    history.append("commits", rows("commits", {"src_offset": 1}))
+    with writer(history.root, "a", "1", "600") as process:
+        said = process.communicate(timeout=60)[0]
+    assert said.startswith(f"The history at {history.root}/commits cannot be used: a file may not grow further. "), said
+    assert offsets(history) == [1]
+
+
+def test_a_full_disk_is_named_with_its_mend() -> None:
+    said = "Generic LocalFileSystem error: Unable to copy data to file: No space left on device (os error 28)"
+    assert str(explained("/h/commits", said)) == (
+        "The history at /h/commits cannot be used: the disk is full. Free space there; nothing was lost or half written"
+    )

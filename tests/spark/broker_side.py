@@ -1,0 +1,72 @@
+"""What the broker has in `__consumer_offsets`, read without anything of ours; and ways to put something there."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import confluent_kafka
+import confluent_kafka.admin
+import kafka
+
+from lag.model import OURS_PREFIX
+
+NAME = "__consumer_offsets"
+COMMIT_TYPES = (0, 1)
+
+Record = tuple[int, int, bytes, bytes | None]
+"""Partition, offset, key and value."""
+
+
+def records(bootstrap: str) -> list[Record]:
+    """All of them, of our own readers' groups none."""
+    consumer = kafka.KafkaConsumer(bootstrap_servers=bootstrap, exclude_internal_topics=False, group_id=None)
+    try:
+        places = [kafka.TopicPartition(NAME, number) for number in consumer.partitions_for_topic(NAME)]
+        consumer.assign(places)
+        consumer.seek_to_beginning()
+        ends = consumer.end_offsets(places)
+        found: list[Record] = []
+        while any(consumer.position(place) < end for place, end in ends.items()):
+            for polled in consumer.poll(timeout_ms=500).values():
+                found += [(one.partition, one.offset, one.key, one.value) for one in polled]
+    finally:
+        consumer.close()
+    return [one for one in found if not group_of(one[2]).startswith(OURS_PREFIX)]
+
+
+def group_of(key: bytes) -> str:
+    """The group that a key names: after its type and the name's length."""
+    return key[4 : 4 + int.from_bytes(key[2:4], "big")].decode()
+
+
+def places(found: Iterable[Record], commits: bool) -> list[tuple[int, int]]:
+    """Where the commits are, or all the others."""
+    return sorted(
+        (partition, offset)
+        for partition, offset, key, _ in found
+        if (int.from_bytes(key[:2], "big") in COMMIT_TYPES) == commits
+    )
+
+
+def stable_groups(bootstrap: str) -> set[str]:
+    """The groups that have members and an assignment."""
+    admin = confluent_kafka.admin.AdminClient({"bootstrap.servers": bootstrap})
+    stable = {confluent_kafka.ConsumerGroupState.STABLE}
+    return {group.group_id for group in admin.list_consumer_groups(states=stable).result().valid}
+
+
+def commit(bootstrap: str, group: str, offsets: dict[tuple[str, int], int]) -> None:
+    """One commit for each partition, as a consumer without a group's protocol makes it."""
+    consumer = confluent_kafka.Consumer({"bootstrap.servers": bootstrap, "group.id": group})
+    try:
+        wanted = [confluent_kafka.TopicPartition(topic, part, offset) for (topic, part), offset in offsets.items()]
+        consumer.commit(offsets=wanted, asynchronous=False)
+    finally:
+        consumer.close()
+
+
+def create_topic(bootstrap: str, name: str, partitions: int) -> None:
+    admin: Any = kafka.admin.KafkaAdminClient(bootstrap_servers=bootstrap)
+    try:
+        admin.create_topics([kafka.admin.NewTopic(name, partitions, 1)])
+    finally:
+        admin.close()
