@@ -11,8 +11,10 @@ from enum import StrEnum
 from typing import Any
 
 from app.formats import plural
+from assignors.events import AddPartitions, GcPause, Restart, Scenario
 from assignors.simulation.advice import Finding, Severity, Work, advise_broker, advise_client
 from assignors.simulation.advice.names import CONSUMER, COORDINATOR
+from assignors.simulation.settings import PREFIX, read
 from lag.cluster.properties import MAX_BYTES, Property, parse_properties
 from lag.errors import ConfigError
 
@@ -106,6 +108,36 @@ def advise(
         tuple(its.line for its in named if _PLACEHOLDER in its.value),
         _is_other(kind, lines),
     )
+
+
+def for_scenario(scenario: Scenario) -> list[Finding]:
+    """Advice on a scenario's settings, read as those of its consumers and brokers, and on what happens in it."""
+    said = {name: str(value) for name, value in scenario.protocol.items() if not name.startswith(PREFIX)}
+    broker = {name: value for name, value in said.items() if name in COORDINATOR}
+    client = {name: value for name, value in said.items() if name in CONSUMER}
+    strategy = _STRATEGIES.get(scenario.assignor, "RangeAssignor")
+    is_static = any(member.instance_id is not None for member in scenario.members)
+    client |= {"group.id": scenario.name, _STRATEGY: strategy} | ({"group.instance.id": "its own"} if is_static else {})
+    return [*advise_client(client, _work_in(scenario), broker), *advise_broker(broker, len(scenario.members))]
+
+
+_STRATEGY = "partition.assignment.strategy"
+_STRATEGIES = {
+    "sticky": "StickyAssignor",
+    "cooperative-sticky": "CooperativeStickyAssignor",
+    "roundrobin": "RoundRobinAssignor",
+}
+
+
+def _work_in(scenario: Scenario) -> Work:
+    """What the scenario tells of its consumers' work."""
+    actions = [event.action for event in scenario.events]
+    pauses = [action.lasts_ms for action in actions if isinstance(action, GcPause)]
+    restarts = any(isinstance(action, Restart) for action in actions)
+    grows = any(isinstance(action, AddPartitions) for action in actions)
+    by_pattern = any(member.pattern is not None for member in scenario.members)
+    restart_ms = read(scenario.protocol).assumed.restart_ms if restarts else None
+    return Work(restart_ms=restart_ms, gc_pause_ms=max(pauses, default=None), grows=grows or by_pattern)
 
 
 def _is_setting(its: Property) -> bool:

@@ -48,7 +48,7 @@ def collectors() -> Iterator[Source]:
     connections = {c.name: masked(c, envs[c.name]) for c in settings.clusters}
     versions = {part: metadata.version(part) for part in PARTS}
     with recording(settings.history) as record:
-        running = Collectors({c.name: _collector(c, envs[c.name], settings, record) for c in settings.clusters})
+        running = Collectors({c.name: collector(c, envs[c.name], settings, record) for c in settings.clusters})
         with running:
             yield Source(settings, running, Controls.from_environment(), versions=versions, connections=connections)
 
@@ -66,9 +66,8 @@ def recording(history: str | None) -> Iterator[Record | None]:
         yield recorder.see
 
 
-def _collector(
-    cluster: ClusterSettings, env: Mapping[str, str], settings: Settings, record: Record | None
-) -> Collector:
+def collector(cluster: ClusterSettings, env: Mapping[str, str], settings: Settings, record: Record | None) -> Collector:
+    """What polls that cluster, hands snapshots to `record`, and follows its groups' records unless that is off."""
     tail = Tail(cluster.name, follow(cluster, env)) if settings.follow else None
     return Collector(cluster.name, connect(cluster, env), settings.interval_s, tail=tail, record=record)
 

@@ -323,6 +323,22 @@ def stream(
 
 
 @pipeline_cli.command()
+def rollup(
+    history: HistoryPath,
+    once: Annotated[bool, typer.Option("--once", help="End when all that was recorded is rolled up.")] = False,
+    json: Json = False,
+) -> None:
+    """Compute lag by the minute and hour from what was recorded.
+
+    The last two hours are computed anew each time, since rows come late. Without --once it runs every minute until
+    Ctrl-C.
+    """
+    from app.commands import pipeline as command
+
+    command.rollup(history, once, json)
+
+
+@pipeline_cli.command()
 def compact(history: HistoryPath, json: Json = False) -> None:
     """Make few files of many, and drop what is too old."""
     from app.commands import pipeline as command

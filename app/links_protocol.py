@@ -51,7 +51,7 @@ ASSUMED = (
     Slider("load", "simulated.load.ms", 0, 30_000, 500, 500),
 )
 SLIDERS = {slider.parameter: slider for slider in (*KAFKA, *ASSUMED)}
-PARAMETERS = ("story", "scenario", *SLIDERS, "from", "to", "messages")
+PARAMETERS = ("story", "scenario", *SLIDERS, "seed", "from", "to", "messages")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Told:
     """A scenario to play, with the changes that the link makes to its settings, and what of it is looked at.
 
     `story` names the preset, None for somebody's own scenario. `window` in milliseconds (None: where it begins to
-    matter, and the end); `messages` is the protocol whose messages are drawn.
+    matter, and the end); `messages` is the protocol whose messages are drawn. `seed` decides what is chance.
     """
 
     story: str | None
@@ -67,6 +67,7 @@ class Told:
     changes: Mapping[str, int]
     window: tuple[int | None, int | None] = (None, None)
     messages: RebalanceProtocol | None = None
+    seed: int = 0
 
     @property
     def scenario(self) -> Scenario:
@@ -85,7 +86,8 @@ def decode(parameters: Mapping[str, str]) -> Told:
     story, begun = _begun(parameters)
     changes = {name: _number(name, parameters[name]) for name in SLIDERS if name in parameters}
     window = tuple(_number(name, parameters[name]) if name in parameters else None for name in ("from", "to"))
-    told = Told(story, begun, changes, (window[0], window[1]), _messages(parameters.get("messages")))
+    seed = _whole("seed", parameters.get("seed", "0"), "Use a whole number.")
+    told = Told(story, begun, changes, (window[0], window[1]), _messages(parameters.get("messages")), seed)
     check(told.scenario)
     return told
 
@@ -103,8 +105,12 @@ def _begun(parameters: Mapping[str, str]) -> tuple[str | None, Scenario]:
 
 
 def _number(name: str, text: str) -> int:
+    return _whole(name, text, "Use a whole number of milliseconds.")
+
+
+def _whole(name: str, text: str, mend: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) <= MOST_NUMBER_LETTERS):
-        raise LinkError(f"{name} is {cut(text)!r}. Use a whole number of milliseconds.")
+        raise LinkError(f"{name} is {cut(text)!r}. {mend}")
     return int(text)
 
 
@@ -118,6 +124,8 @@ def encode(told: Told) -> dict[str, str]:
     """Its parameters. Raises LinkError when the scenario does not fit into a link."""
     said = {name: str(value) for name, value in told.changes.items()}
     said |= {name: str(ms) for name, ms in zip(("from", "to"), told.window, strict=True) if ms is not None}
+    if told.seed:
+        said["seed"] = str(told.seed)
     if told.messages is not None:
         said["messages"] = told.messages.value
     if told.story is not None:

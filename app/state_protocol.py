@@ -17,7 +17,8 @@ from assignors.simulation.settings import read
 from assignors.simulation.summary import summarize
 from assignors.simulation.world import play
 
-LAB = "protocol"
+LAB, FINDER, PROTOCOL = "protocol", "finder", "protocol"
+"""Where refusals are kept; the parameter of a group id to find; that of one protocol's generations."""
 
 
 def told() -> Told:
@@ -50,6 +51,16 @@ def look(from_ms: int | None, to_ms: int | None) -> None:
     _write(replace(told(), window=(from_ms, to_ms)))
 
 
+def draw_lots(seed: int) -> None:
+    """Another seed for what is chance."""
+    _write(replace(told(), seed=seed, window=(None, None)))
+
+
+def as_generations(its: Told, protocol: RebalanceProtocol) -> dict[str, str]:
+    """The parameters of the Generations page for what comes of it under that protocol."""
+    return {**encode(replace(its, window=(None, None), messages=None)), PROTOCOL: protocol.value}
+
+
 def show_messages(protocol: RebalanceProtocol | None) -> None:
     """Draw the messages of one protocol."""
     _write(replace(told(), messages=protocol))
@@ -74,28 +85,28 @@ def _write(its: Told) -> None:
         state.set_url(name, said.get(name))
 
 
-def played(scenario: Scenario) -> Mapping[RebalanceProtocol, Played | str]:
+def played(scenario: Scenario, seed: int) -> Mapping[RebalanceProtocol, Played | str]:
     """The story under each protocol, or why it cannot be played there; shared by all sessions."""
-    return _played(sha256(dump(scenario).encode()).hexdigest(), scenario)
+    return _played(sha256(dump(scenario).encode()).hexdigest(), seed, scenario)
 
 
 @st.cache_resource(max_entries=16, show_spinner="Playing the story")
-def _played(key: str, _scenario: Scenario) -> Mapping[RebalanceProtocol, Played | str]:
-    found = {protocol: _outcome(_scenario, protocol) for protocol in PROTOCOLS}
+def _played(key: str, seed: int, _scenario: Scenario) -> Mapping[RebalanceProtocol, Played | str]:
+    found = {protocol: _outcome(_scenario, seed, protocol) for protocol in PROTOCOLS}
     end_ms = max((its.timeline.end_ms for its in found.values() if isinstance(its, Played)), default=0)
-    return {protocol: _until(its, _scenario, end_ms) for protocol, its in found.items()}
+    return {protocol: _until(its, _scenario, seed, end_ms) for protocol, its in found.items()}
 
 
-def _outcome(scenario: Scenario, protocol: RebalanceProtocol, until_ms: int | None = None) -> Played | str:
+def _outcome(scenario: Scenario, seed: int, protocol: RebalanceProtocol, until_ms: int | None = None) -> Played | str:
     try:
-        timeline = play(scenario, read(scenario.protocol), protocol, until_ms=until_ms)
+        timeline = play(scenario, read(scenario.protocol), protocol, seed=seed, until_ms=until_ms)
     except AssignorError as error:
         return str(error)
     return Played(protocol, timeline, summarize(timeline))
 
 
-def _until(its: Played | str, scenario: Scenario, end_ms: int) -> Played | str:
+def _until(its: Played | str, scenario: Scenario, seed: int, end_ms: int) -> Played | str:
     """Played on until the last one has come to rest, so that all are looked at for as long."""
     if isinstance(its, str) or its.timeline.end_ms == end_ms:
         return its
-    return _outcome(scenario, its.protocol, end_ms)
+    return _outcome(scenario, seed, its.protocol, end_ms)

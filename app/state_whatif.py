@@ -84,7 +84,7 @@ def gallery() -> pd.DataFrame:
 
 def start(**parameters: str) -> None:
     """Begin anew from another start: `group=`, `example=`, or nothing."""
-    for name in ("group", "example", "scenario", "gen", "assignor"):
+    for name in ("group", "example", "scenario", "gen", "assignor", "protocol", "story"):
         state.set_url(name, parameters.get(name))
     st.session_state.pop(_DRAFT, None)
     st.session_state.pop(_DRAFT_URL, None)

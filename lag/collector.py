@@ -73,6 +73,9 @@ class Follower(Protocol):
     def stop(self, timeout_s: float = 10.0) -> None:
         """End."""
 
+    def see(self, snapshot: ClusterSnapshot) -> None:
+        """What a poll has found."""
+
     def recorded(self, group_id: str) -> Sequence[Recorded]:
         """The group's generations, oldest first."""
 
@@ -270,6 +273,8 @@ class Collector:
         health = judge(snapshot, self._trend.append(snapshot), self._rules, self._looks.column(snapshot))
         self._looks.look(health, reader.left_to_read)
         self._observer.see(snapshot)
+        if self._tail is not None:
+            self._tail.see(snapshot)
         if self._record is not None:
             self._record(snapshot)
         return Report(snapshot, health)

@@ -17,7 +17,7 @@ from uuid import UUID
 from assignors.simulation.finder import OFFSETS_TOPIC, offsets_partition
 from lag.collector import pause_before_retry
 from lag.errors import GroupscopeError
-from lag.model import Problem, Scope
+from lag.model import ClusterSnapshot, GroupSnapshot, Problem, Scope
 from lag.recorded import Following, Recorded, Recorder, Timed, told
 from lag.records import Blobs, decode
 from lag.records.values import TargetAssignmentMember
@@ -45,6 +45,7 @@ not read it."""
 MOST_BEHIND = 2
 """A partition that is so many times the look-back behind its end is begun anew: nobody can keep up with it here."""
 
+UNAUTHORIZED = "unauthorized"
 STARTING = Problem("starting", Scope.TOPIC, OFFSETS_TOPIC, "its records are still being read for the first time")
 
 
@@ -96,6 +97,7 @@ class Tail:
         self._thread = threading.Thread(target=self._run, name=f"tail {name}", daemon=True)
         self._failures = self._rounds_left = self._records = self._unreadable = 0
         self._problem: Problem | None = None
+        self._seen: ClusterSnapshot | None = None
         self._begin_anew(None)
 
     def start(self) -> None:
@@ -109,6 +111,10 @@ class Tail:
         if self._thread.ident is not None:
             self._thread.join(timeout_s)
         self._hang_up()
+
+    def see(self, snapshot: ClusterSnapshot) -> None:
+        """What a poll has found. Groups whose last records are further back than we read go on from there."""
+        self._seen = snapshot
 
     def recorded(self, group_id: str) -> list[Recorded]:
         """The group's generations, oldest first (`lag.recorded.Recorder.recorded`)."""
@@ -140,7 +146,7 @@ class Tail:
                 followed=len(read),
                 records=self._records,
                 unreadable=self._unreadable + self._recorder.unusable,
-                problems=tuple(filter(None, (self._problem, *self._trouble.values()))),
+                problems=tuple(dict.fromkeys(filter(None, (self._problem, *self._trouble.values())))),
             )
 
     def _begin_anew(self, cluster_id: str | None) -> None:
@@ -201,14 +207,19 @@ class Tail:
                 return pause_s
             self._rounds_left = LOOK_AGAIN_ROUNDS
         self._rounds_left -= 1
+        seen, self._seen = self._seen, None
         pieces = reader.read({number: place.next_offset for number, place in self._places.items()})
         events = [self._events(piece) for piece in pieces]
         self._learn_names(reader, events)
+        groups = [] if seen is None else self._read_to_the_end(seen, pieces)
         with self._lock:
             moved = [self._take(*pair) for pair in zip(pieces, events, strict=True)]
+            if seen is not None:
+                self._recorder.see(groups)
         if self._trouble or not pieces:
             self._rounds_left = 0
-            return TROUBLE_S
+            denied = self._trouble and all(problem.kind == UNAUTHORIZED for problem in self._trouble.values())
+            return REFUSED_S if denied else TROUBLE_S
         return REST_S if any(moved) else 0.0
 
     def _look(self, reader: OffsetsReader) -> float | None:
@@ -264,6 +275,11 @@ class Tail:
         place.caught_up = place.caught_up or piece.next_offset >= piece.log_end
         return bool(piece.passed)
 
+    def _read_to_the_end(self, seen: ClusterSnapshot, pieces: "Iterable[Piece]") -> list[GroupSnapshot]:
+        """Those of the groups that were seen before these pieces were asked for, and whose records all are read."""
+        at_end = {piece.partition for piece in pieces if _is_at_end(piece)}
+        return [group for group in seen.groups if offsets_partition(group.group_id, self._partitions) in at_end]
+
     def _forget(self, number: int) -> None:
         """Begin anew with this partition: what comes next is not what followed on what was read."""
         log.info("cluster %s: %s-%d is read anew", self.name, OFFSETS_TOPIC, number)
@@ -271,3 +287,7 @@ class Tail:
         self._recorder.forget(theirs)
         del self._places[number]
         self._rounds_left = 0
+
+
+def _is_at_end(piece: "Piece") -> bool:
+    return piece.problem is None and not piece.lost and piece.next_offset >= piece.log_end

@@ -1,7 +1,9 @@
 """`groupscope pipeline`: record what `__consumer_offsets` says, roll it up, look after the tables."""
 
 import os
-from datetime import UTC, datetime
+import time
+from collections import Counter
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,8 @@ from lag.cluster.settings import load_settings
 from lag.history.care import Care, Extent, care, extents
 from lag.history.schemas import TABLES
 from lag.history.store import History
+
+EVERY_S = 60.0
 
 
 def stream(history: str, bootstrap: str | None, config: Path | None, once: bool, as_json: bool) -> None:
@@ -67,6 +71,38 @@ def _say_stream(history: str, outcome: Any, as_json: bool) -> None:
     for line in table(("TABLE", "ROWS ADDED"), rows, right=[1]):
         emit(line)
     note(f"{outcome.records:,} records in {outcome.took_s:.1f} s, {outcome.ours:,} of them about our own readers")
+
+
+def rollup(history: str, once: bool, as_json: bool) -> None:
+    """Roll up what was recorded; once, or every minute until SIGINT or SIGTERM. Raises HistoryError."""
+    from lag.pipeline.rollup import Rollup
+    from lag.pipeline.session import session
+
+    rows: Counter[str] = Counter()
+    with until_told():
+        note("Spark is starting")
+        with session() as spark:
+            made = Rollup(spark, History(history))
+            with until_told():
+                rows += _rolled_up(made)
+                while not once:
+                    time.sleep(EVERY_S)
+                    rows += _rolled_up(made)
+    if as_json:
+        emit_json({"history": history, "rows": rows})
+        return
+    for line in table(("TABLE", "ROWS WRITTEN"), [(name, f"{n:,}") for name, n in rows.items()], right=[1]):
+        emit(line)
+
+
+def _rolled_up(made: Any) -> Counter[str]:
+    pieces = made.run(datetime.now(UTC), _tell_piece)
+    return sum((Counter(piece.rows) for piece in pieces), Counter())
+
+
+def _tell_piece(piece: Any, left: timedelta) -> None:
+    rows = ", ".join(f"{name} {number:,}" for name, number in piece.rows.items())
+    note(f"{piece.since:%Y-%m-%d %H:%M} to {piece.until:%H:%M}: {rows}; {left.total_seconds() / 3600:.1f} h left")
 
 
 def compact(history: str, as_json: bool) -> None:

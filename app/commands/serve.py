@@ -39,7 +39,8 @@ def run(
     _refuse_same_names([cluster.name for cluster in clusters])
     refuse_taken(host, port)
     import_early()
-    os.environ["GROUPSCOPE_FOLLOW"] = str(follow and Settings().follow)
+    if not follow:
+        os.environ["GROUPSCOPE_FOLLOW"] = "false"
     with until_told():
         start(clusters, port, host, interval_s, plugins, history, lambda url: _announce(url, browser, as_json))
 

@@ -81,7 +81,7 @@ def following() -> None:
     if its is None:
         st.markdown(":small[Switched off; generations are inferred from polling.]")
         return
-    read = f"{formats.known_for(its.followed, its.partitions)} partitions are read to their ends"
+    read = f"Read to the end: {formats.known_for(its.followed, its.partitions)} partitions"
     broken = f", {formats.count(its.unreadable)} could not be decoded" if its.unreadable else ""
     st.markdown(f":small[{read}; {formats.plural(its.records, 'record')} since the start{broken}.]")
     for problem in its.problems[:MOST_PROBLEMS]:
@@ -132,7 +132,7 @@ LIMITS = (
     "Lag over time, rates and time lag come from the samples kept in memory since the server started; nothing is "
     "extrapolated beyond them.",
     "The dashboard reads: it changes no offset, group or topic.",
-    "Kafka tells no generation of classic groups; their epoch is a dash.",
+    "A poll tells no generation of classic groups, so their epoch is a dash; Generations has it where it is recorded.",
     "Share groups: the lag is what the share coordinator reports; members may read the same partition.",
 )
 

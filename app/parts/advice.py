@@ -4,8 +4,8 @@ import pandas as pd
 import streamlit as st
 
 from app import formats, state, widgets
-from app.advising import Advised, Kind, Placed, advise_text, row, verdict
-from assignors.simulation.advice import Severity, Work
+from app.advising import Advised, Kind, advise_text, row, verdict
+from assignors.simulation.advice import Finding, Severity, Work
 from lag.errors import ConfigError
 
 MOST_LETTERS = 100_000
@@ -119,16 +119,15 @@ def findings(advised: Advised) -> None:
     if not advised.found:
         st.markdown(":green[:material/check_circle:] Nothing to say: Kafka takes them, and none of the rules fires.")
     for placed in advised.found[:MOST_SHOWN]:
-        _finding(placed)
+        finding(placed.finding, "default" if placed.line is None else f"line {placed.line}")
     if len(advised.found) > MOST_SHOWN:
         widgets.note(f"The first {MOST_SHOWN}; the files have all {len(advised.found):,}.")
     for sentence in [*remarks(advised), *([SOURCES] if advised.found else [])]:
         widgets.note(formats.md(sentence))
 
 
-def _finding(placed: Placed) -> None:
-    its = placed.finding
-    where = "default" if placed.line is None else f"line {placed.line}"
+def finding(its: Finding, where: str) -> None:
+    """One finding; `where` says where its setting stands."""
     better = f"Better: {formats.code(its.better)} · " if its.better else ""
     st.markdown(
         f"{BADGES[its.severity]} **{formats.code(its.key)}** :small[:gray[{where}]]  \n"

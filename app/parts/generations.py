@@ -6,11 +6,14 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from app import formats, sentences_generations, state, state_whatif, widgets
+from app import formats, sentences_generations, state, state_protocol, state_whatif, widgets
+from app.links_protocol import PROTOCOLS, LinkError
 from app.parts.group import MOST_OPTIONS
 from app.tables import whatif as tables
 from assignors.generations import Generation
 from assignors.model import AssignorError
+from assignors.protocols import RebalanceProtocol
+from assignors.simulation.generations import generations
 from lag.recorded import How, Recorded, Recording
 
 MOST_STEPS_SHOWN = 12
@@ -31,6 +34,8 @@ def told(page: state.Shown | None) -> Told | None:
 
     Raises AssignorError or GroupscopeError when it cannot be had.
     """
+    if state.url(state_protocol.PROTOCOL):
+        return _played()
     if state.url("scenario") or state.url("example"):
         return _folded(page)
     group = state.url("group")
@@ -47,6 +52,23 @@ def _folded(page: state.Shown | None) -> Told | None:
     by, of = formats.code(tables.short(outcome.assignor)), formats.code(its.title)
     origin = f"with {by} from the scenario {of}; none of it has happened"
     return Told(outcome.generations, its.title, origin)
+
+
+def _played() -> Told:
+    """What comes of a story of the Protocol lab, second by second."""
+    wanted = state.url(state_protocol.PROTOCOL) or ""
+    if wanted not in PROTOCOLS:
+        raise AssignorError(f"protocol is {formats.cut(wanted)!r}. Use one of {', '.join(PROTOCOLS)}.")
+    try:
+        its = state_protocol.told()
+    except LinkError as error:
+        raise AssignorError(str(error)) from None
+    line = state_protocol.played(its.scenario, its.seed)[RebalanceProtocol(wanted)]
+    if isinstance(line, str):
+        raise AssignorError(line)
+    by, of = formats.code(line.timeline.assignor), formats.code(its.scenario.name)
+    origin = f"with {by}, second by second, from the story {of}; none of it has happened"
+    return Told(generations(line.timeline, its.scenario.loads), its.scenario.name, origin)
 
 
 def _live(group: str) -> Told | None:
@@ -124,15 +146,15 @@ def not_recorded(live: Recording) -> None:
 
 def reconciliation(one: Recorded, names: Mapping[str, str]) -> None:
     """The steps in which the members reached their targets (KIP-848)."""
-    if not one.steps or one.began_ms is None:
+    if len(one.steps) < 2 or one.began_ms is None:
         return
     begin = one.began_ms
     rows = [
         {
             "after": formats.brief(max(0, step.at_ms - begin)),
             "member": names.get(step.member_id, step.member_id),
-            "epoch": step.epoch,
             "step": sentences_generations.step(step),
+            "epoch": step.epoch,
         }
         for step in one.steps
     ]
@@ -150,9 +172,9 @@ def reconciliation(one: Recorded, names: Mapping[str, str]) -> None:
             height=widgets.height(len(frame), MOST_STEPS_SHOWN),
             alt=f"{formats.plural(len(frame), 'step')} of members towards their targets, with the time since the epoch",
             column_config={
-                "after": c.TextColumn("After", width=84, help="Time since the group's epoch was bumped"),
-                "member": c.TextColumn("Member", width=220),
+                "after": c.TextColumn("After", width=60, help="Time since the group's epoch was bumped"),
+                "member": c.TextColumn("Member", width=150),
+                "step": c.TextColumn("It then", width=300),
                 "epoch": c.NumberColumn("Epoch", width=72, help="The member's epoch after this step"),
-                "step": c.TextColumn("It then", width=320),
             },
         )

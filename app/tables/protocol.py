@@ -27,22 +27,27 @@ class Played:
 
 
 def summary(played: Sequence[Played]) -> pd.DataFrame:
-    """One row per protocol; times in milliseconds, `_max` of the worst one in all, `_sum` of all together."""
-    return pd.DataFrame(
+    """One row per protocol; times in milliseconds, `_max` of the worst one in all, `_sum` of all together; records
+    processed `twice` and `lost`, unknown where nobody knows when the application commits.
+    """
+    frame = pd.DataFrame(
         [
             {
                 "protocol": NAMES[its.protocol],
-                "assignor": its.summary.assignor,
                 "rebalances": its.summary.rebalances,
                 "moved": its.summary.moved,
+                "twice": its.summary.duplicated,
+                "lost": its.summary.lost,
                 "paused_max_ms": max((pause.paused_ms for pause in its.summary.pauses), default=0),
                 "paused_sum_ms": its.summary.paused_ms,
                 "down_max_ms": max((down.down_ms for down in its.summary.downtime), default=0),
                 "down_sum_ms": its.summary.down_ms,
+                "assignor": its.summary.assignor,
             }
             for its in played
         ]
     )
+    return frame.astype({"twice": "Int64", "lost": "Int64"})
 
 
 def waits(played: Sequence[Played]) -> pd.DataFrame:

@@ -4,6 +4,7 @@ import streamlit as st
 
 from app import formats, sentences, sentences_group, state, widgets, words
 from app.parts import group as parts
+from app.parts import lag_over_time
 from app.tables import group as tables
 
 widgets.follow()
@@ -36,7 +37,7 @@ with st.container(gap="xxsmall"):
 # -- pictures
 left, right = st.columns([0.56, 0.44], gap="medium")
 with left, st.container(gap="xxsmall"):
-    parts.lag_over_time(page, view)
+    lag_over_time.draw(page, view)
 with right, st.container(gap="xxsmall"):
     parts.lag_by_partition(view)
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from app import formats, sentences_protocol, state_protocol, widgets
 from app.links_protocol import LinkError
-from app.parts.protocol import outcome, setup
+from app.parts.protocol import beside, outcome, setup
 from app.tables.protocol import Played
 
 widgets.follow()
@@ -13,7 +13,7 @@ try:
 except LinkError as error:
     widgets.unplayable(str(error), setup.begin_again)
     st.stop()
-found = state_protocol.played(told.scenario)
+found = state_protocol.played(told.scenario, told.seed)
 played = [its for its in found.values() if isinstance(its, Played)]
 
 st.header(sentences_protocol.headline(played), anchor=False)
@@ -32,5 +32,8 @@ if played:
     left, right = st.columns([0.6, 0.4], gap="medium")
     with left, st.container(gap="xxsmall"):
         outcome.side_by_side(played)
+        beside.generations(told)
+        beside.advice(told)
+        beside.finder()
     with right, st.container(gap="xxsmall"):
         outcome.waits(played)

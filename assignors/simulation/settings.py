@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from enum import StrEnum
 from typing import Any
 
-from assignors.simulation.advice import Severity, advise_client, names
+from assignors.simulation.advice import Finding, Severity, advise_client, names
 from assignors.simulation.classic import Settings as BrokerSettings
 from assignors.simulation.consumer import Settings as Kip848Settings
 
@@ -175,4 +175,14 @@ def _refused(given: Mapping[str, Setting]) -> list[str]:
     """What Kafka's own classes throw on values that are fine each by itself."""
     properties = {name: str(value) for name, value in given.items() if not name.startswith(PREFIX)}
     found = advise_client({"group.id": "simulated"} | properties, broker=properties)
-    return [finding.reason for finding in found if finding.severity is Severity.ERROR]
+    return [_with_name(finding) for finding in found if finding.severity is Severity.ERROR]
+
+
+def _with_name(finding: Finding) -> str:
+    """The reason with the name of Kafka's error, where it does not have it yet."""
+    if "Exception" in finding.reason or "INVALID_" in finding.reason:
+        return finding.reason
+    return f"{finding.reason.rstrip('.')} ({_THROWN.get(finding.source, 'ConfigException')})."
+
+
+_THROWN = {"Heartbeat (constructor)": "IllegalArgumentException"}

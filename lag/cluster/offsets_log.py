@@ -234,7 +234,7 @@ _NOT_ALLOWED = Problem(
     Scope.TOPIC,
     OFFSETS_TOPIC,
     f"this account may not read {OFFSETS_TOPIC}",
-    "Grant READ on it to see every rebalance as it was",
+    f"Grant READ on {OFFSETS_TOPIC} to see every rebalance as it was",
 )
 
 

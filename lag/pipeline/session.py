@@ -80,6 +80,7 @@ def _local(cores: int, heap_mb: int, folder: Path) -> dict[str, str]:
         "spark.local.dir": str(folder),
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.sql.shuffle.partitions": str(2 * cores),
+        "spark.databricks.delta.snapshotPartitions": str(cores),  # 50 tasks for each look at a table's log, else
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }

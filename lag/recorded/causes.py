@@ -14,6 +14,7 @@ from lag.states import held
 
 FIRST_RECORD = "first record kept"
 NOBODY = "nobody is in the group"
+AS_IT_WAS = "as it was"
 DELETED = "the group was deleted"
 UPGRADED = "the group went over to the consumer protocol (KIP-848)"
 DOWNGRADED = "the group went back to the classic protocol"
@@ -50,9 +51,9 @@ def _topics(members: Sequence[Member], layout: Layout, last: Group | None) -> di
     return {name: Topic(name, size) for name, size in sorted(sizes.items())}
 
 
-def begun(number: int, at_ms: int, group: Group, *, modern: bool) -> Written:
+def begun(number: int, at_ms: int, group: Group, *, modern: bool, event: str = "") -> Written:
     """The first state that is known of a group; of one that is just born, number 0 without members."""
-    event = FIRST_RECORD if group.members else NOBODY
+    event = event or (FIRST_RECORD if group.members else NOBODY)
     return Written(
         number, at_ms, event, group, cause=event, round=1, modern=modern, skipped=0, progress=Progress(None, None)
     )
@@ -78,7 +79,7 @@ def followed(
         cause=cause,
         round=count,
         modern=modern,
-        skipped=max(0, number - last.number - 1),
+        skipped=0 if last.cause == AS_IT_WAS else max(0, number - last.number - 1),
         progress=progress,
     )
 

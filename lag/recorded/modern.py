@@ -18,7 +18,6 @@ from lag.live import SERVER_NAMES, STAND_INS
 from lag.model import GroupType
 from lag.recorded import causes
 from lag.recorded.model import STEPS_PER_MEMBER, Phase, Progress, Step, Timed, Written
-from lag.records.values import TopicIdPartitions
 
 
 class Role(Enum):
@@ -45,6 +44,8 @@ NEW_GROUP_EPOCH = 2
 _PHASES = {0: Phase.STABLE, 1: Phase.UNREVOKED, 2: Phase.UNRELEASED}
 
 NameOf = Callable[[UUID], str | None]
+Given = tuple[tuple[str, tuple[int, ...]], ...]
+"""(topic, its partitions) of a target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +71,10 @@ class ModernGroup:
     whole: bool
     epoch: int = 1
     metadata_hash: int = 0
-    planned_hash: int = 0
+    planned_hash: int | None = 0
     bumped_ms: int | None = None
     asked: dict[str, Asked] = field(default_factory=dict)
-    targets: dict[str, tuple[TopicIdPartitions, ...]] = field(default_factory=dict)
+    targets: dict[str, Given] = field(default_factory=dict)
     regexes: dict[str, tuple[str, ...]] = field(default_factory=dict)
     stable_at: dict[str, int] = field(default_factory=dict)
     planned: frozenset[str] = frozenset()
@@ -111,7 +112,9 @@ class ModernGroup:
             case Role.MEMBER:
                 self.asked[name] = _asked(name, value)
             case Role.TARGET:
-                self.targets[name] = value.topic_partitions
+                self.targets[name] = tuple(
+                    (self._topic(each.topic_id), each.partitions) for each in value.topic_partitions
+                )
             case Role.REGEX:
                 self.regexes[name] = value.topics
         return []
@@ -141,7 +144,7 @@ class ModernGroup:
         group = self._group(last)
         self.unsettled = {name for name in self.asked if self.stable_at.get(name) != epoch}
         progress = Progress(self.bumped_ms, None if self.unsettled else at_ms)
-        why = causes.REPLANNED if self.metadata_hash == self.planned_hash else causes.NEW_METADATA
+        why = causes.REPLANNED if self.planned_hash in (None, self.metadata_hash) else causes.NEW_METADATA
         self.planned, self.planned_hash, self.bumped_ms = frozenset(self.asked), self.metadata_hash, None
         return [causes.followed(last, epoch, at_ms, group, progress, True, why)]
 
@@ -183,8 +186,7 @@ class ModernGroup:
         return replace(asked.member, topics=tuple(dict.fromkeys((*asked.member.topics, *matched))))
 
     def _partitions(self, name: str) -> list[TopicPartition]:
-        given = self.targets.get(name, ())
-        return [TopicPartition(self._topic(each.topic_id), number) for each in given for number in each.partitions]
+        return [TopicPartition(topic, number) for topic, numbers in self.targets.get(name, ()) for number in numbers]
 
     def _topic(self, topic_id: UUID | None) -> str:
         return (self.name_of(topic_id) if topic_id is not None else None) or f"topic id {topic_id}"

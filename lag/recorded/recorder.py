@@ -5,7 +5,8 @@ from dataclasses import replace
 from uuid import UUID
 
 from assignors.model import AssignorError
-from lag.recorded import causes, classic
+from lag.model import GroupSnapshot
+from lag.recorded import asleep, causes, classic
 from lag.recorded.model import Recorded, Timed, Written
 from lag.recorded.modern import ROLES, SHARE_RECORDS, ModernGroup, NameOf, Role
 from lag.records.values import ConsumerGroupPartitionMetadata, GroupMetadata
@@ -15,7 +16,7 @@ CLASSIC_GROUP = 2
 OLDEST_KEPT = "oldest one kept"
 """The event of a group's first kept generation when there were older ones."""
 
-_BEGINNINGS = (causes.FIRST_RECORD, causes.NOBODY)
+_BEGINNINGS = (causes.FIRST_RECORD, causes.NOBODY, causes.AS_IT_WAS)
 
 
 def told(states: Sequence[Written]) -> list[Recorded]:
@@ -44,6 +45,7 @@ class Recorder:
         self._modern: dict[str, ModernGroup] = {}
         self._buried: dict[str, tuple[int, bool]] = {}
         self._names: dict[UUID, str] = {}
+        self._asleep: dict[str, GroupSnapshot] = {}
 
     def take(self, events: Iterable[Timed], *, whole: bool) -> None:
         """Take the next events, in the order of their records; those of one write of the coordinator together.
@@ -72,22 +74,45 @@ class Recorder:
 
     def knows(self, group_id: str) -> bool:
         """Whether the group's present state is known."""
-        return group_id in self._last
+        return group_id in self._last or group_id in self._asleep
+
+    def see(self, groups: Iterable[GroupSnapshot]) -> None:
+        """Take groups that a poll saw for what the records before it must have told, where these were not read.
+
+        All records up to that poll, as far back as anybody reads, must have been taken; those since then may have been.
+        """
+        self._asleep = {group.group_id: group for group in groups if self._is_asleep(group)}
+
+    def _is_asleep(self, group: GroupSnapshot) -> bool:
+        if group.group_id in self._last or not asleep.is_at_rest(group):
+            return False
+        told = self._modern.get(group.group_id)
+        if told is None:
+            return True
+        there = {member.member_id for member in group.members}
+        return told.epoch <= (group.epoch or 0) and told.asked.keys() <= there
+
+    def _awaken(self, group: GroupSnapshot) -> None:
+        self._last[group.group_id] = asleep.state(group)
+        if asleep.is_modern(group):
+            self._modern[group.group_id] = asleep.modern(group, self._name)
 
     def forget(self, group_ids: Iterable[str]) -> None:
         """Forget all of these groups, as before their first record."""
         gone = list(group_ids)
         self._shelf.forget(gone)
         for group_id in gone:
-            self._last.pop(group_id, None)
-            self._modern.pop(group_id, None)
+            for kept in (self._last, self._modern, self._asleep):
+                kept.pop(group_id, None)
 
     def known(self) -> list[str]:
         """The groups of which anything is known."""
-        return list({**self._last, **self._modern, **dict.fromkeys(self._shelf.groups())})
+        return list(dict.fromkeys((*self._last, *self._modern, *self._asleep, *self._shelf.groups())))
 
     def _take(self, timed: Timed, whole: bool) -> None:
         event = timed.event
+        if (seen := self._asleep.pop(event.group_id, None)) is not None:
+            self._awaken(seen)
         if isinstance(event.value, ConsumerGroupPartitionMetadata):
             self._names |= {topic.topic_id: topic.topic for topic in event.value.topics if topic.topic_id is not None}
         elif event.record_type == CLASSIC_GROUP:

@@ -29,7 +29,7 @@ def test_about_says_how_far_the_records_of_the_groups_are_read(open_page, feed):
     feed.followed = Following(50, 49, 1200, 3, (denied,))
     page = open_page("about")
     assert not page.exception
-    assert "49 of 50 partitions are read to their ends; 1,200 records since the start, 3 could not be" in said(page)
+    assert "Read to the end: 49 of 50 partitions; 1,200 records since the start, 3 could not be decoded" in said(page)
     assert "this account may not read it" in said(page)
 
 

@@ -15,8 +15,10 @@ import psutil
 import pytest
 
 from lag.embedded.broker import EmbeddedKafka
+from lag.history.store import History
 from tests.app.commandline import Running, refused, running
 from tests.cluster import strangers
+from tests.spark.broker_side import commit, create_topic
 from tests.support.proxy import Proxy, broker_behind_proxy
 from tests.support.waiting import wait_until
 
@@ -98,6 +100,22 @@ def test_clusters_that_are_up_down_and_closed_to_us(
         assert command.out.count("\n") == 1
         assert SECRET not in command.out + command.err + json.dumps(found)
         assert list(command.temp.iterdir()) == []
+
+
+@pytest.mark.broker
+def test_what_is_read_is_kept_in_the_history_that_is_named(kafka: EmbeddedKafka, tmp_path: Path) -> None:
+    servers = kafka.bootstrap_servers
+    create_topic(servers, "kept", 1)
+    commit(servers, "kept-group", {("kept", 0): 0})
+    history = History(tmp_path / "history")
+    args = ["serve", "--json", "--port", "0", "--bootstrap-server", servers, "--history", history.root]
+    with running(tmp_path, *args) as command:
+        command.first_line()
+        assert command.ends(signal.SIGINT) == 0
+    groups = history.query("SELECT DISTINCT group_id, lag FROM group_snapshots", "group_snapshots").to_pylist()
+    assert {"group_id": "kept-group", "lag": 0} in groups
+    ends = history.query("SELECT DISTINCT log_end FROM end_offsets WHERE topic = 'kept'", "end_offsets").to_pylist()
+    assert ends == [{"log_end": 0}]
 
 
 @pytest.mark.broker

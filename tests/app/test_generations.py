@@ -64,10 +64,10 @@ def test_a_recorded_reconciliation_is_told_step_by_step(open_page, feed):
     assert "01:00:03 · settled after 1.7 s in 4 steps" in said(page).replace("\\", "")
     steps = page.dataframe[0].value
     assert list(steps.itertuples(index=False, name=None)) == [
-        ("1.0 s", "c-b", 3, "has 0 partitions, waits for others to be given up"),
-        ("1.2 s", "c-a", 2, "has 2 partitions, gives up 2"),
-        ("1.3 s", "c-a", 3, "has 2 partitions"),
-        ("1.7 s", "c-b", 3, "has 2 partitions"),
+        ("1.0 s", "c-b", "has 0 partitions, waits for others to be given up", 3),
+        ("1.2 s", "c-a", "has 2 partitions, gives up 2", 2),
+        ("1.3 s", "c-a", "has 2 partitions", 3),
+        ("1.7 s", "c-b", "has 2 partitions", 3),
     ]
 
 

@@ -217,3 +217,66 @@ def test_a_file_that_cannot_be_played_changes_nothing(open_page, text, why):
     assert not page.exception
     assert why in said(page).replace("\\", "")
     assert title(page) == JOIN
+
+
+def test_another_seed_is_another_story_and_stands_in_the_url(open_page):
+    page = open_page("protocol", story="crash")
+    before = table(page, "Per protocol")
+    page.number_input(key="protocol_seed").set_value(3)
+    page = page.run()
+    assert not page.exception
+    assert asked(page)["seed"] == "3"
+    assert list(table(page, "Per protocol")["down_sum_ms"]) != list(before["down_sum_ms"])
+    with pytest.raises(LinkError, match=r"^seed is '-1'\. Use a whole number\.$"):
+        links_protocol.decode({"seed": "-1"})
+    told = links_protocol.decode({"story": "crash", "seed": "3"})
+    assert links_protocol.encode(told) == {"story": "crash", "seed": "3"}
+
+
+def test_records_processed_twice_and_lost_stand_in_the_table(open_page):
+    rows = table(open_page("protocol", story="partitions"), "Per protocol").set_index("protocol")
+    assert list(rows["twice"]) == [0, 0, 0]
+    # Three new partitions at 10 records a second, until somebody finds them and joins.
+    summaries = {its.protocol: its for its in played("partitions")}
+    waited_s = {
+        protocol: sum(down.waited_ms for down in its.downtime[-3:]) / 1000 for protocol, its in summaries.items()
+    }
+    assert [abs(lost - 10 * waited) < 3 for lost, waited in zip(rows["lost"], waited_s.values(), strict=True)] == [
+        True
+    ] * 3
+
+
+def played(story):
+    found = state_protocol.played(BY_NAME[story], 0)
+    return [its.summary for its in found.values()]
+
+
+def test_advice_on_the_storys_settings_stands_below_it(open_page):
+    page = open_page("protocol", story="join", heartbeat="20000")
+    words = said(page).replace("\\", "")
+    assert "**`heartbeat.interval.ms`** :small[:gray[set here]]" in words
+    assert "Fewer than 3 heartbeats of 20000 ms fit into the session of 45000 ms." in words
+
+
+def test_a_group_id_leads_to_its_coordinator(open_page):
+    page = open_page("protocol", story="join")
+    assert "`my-group` → `__consumer_offsets-12`" in said(page)
+    page.text_input(key="protocol_finder").set_value("polygenelubricants")
+    page = page.run()
+    assert asked(page)["finder"] == "polygenelubricants"
+    words = said(page)
+    assert "`polygenelubricants` → `__consumer_offsets-0`" in words
+    assert "hash code -2147483648" in words
+    assert "`Utils.abs` makes it 0" in words
+
+
+def test_a_played_story_is_stepped_through_on_the_generations_page(open_page):
+    told = links_protocol.decode({"story": "join", "session": "30000"})
+    asks = state_protocol.as_generations(told, RebalanceProtocol.COOPERATIVE)
+    assert asks == {"story": "join", "session": "30000", "protocol": "cooperative"}
+    page = open_page("generations", **asks)
+    assert not page.exception
+    assert "Simulated] :gray[3 generations with `cooperative-sticky`, second by second, from the story" in said(page)
+    assert title(page).replace("\\", "").startswith("Generation 2: join c4; ")
+    page = open_page("generations", story="join", protocol="lazy")
+    assert "protocol is 'lazy'. Use one of eager, cooperative, consumer." in said(page).replace("\\", "")

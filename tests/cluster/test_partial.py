@@ -18,10 +18,12 @@ from kafka.admin import (
 
 from assignors.simulation.finder import OFFSETS_TOPIC, offsets_partition
 from benchmarks import fill
+from lag.cluster.offsets_log import open_offsets_log
 from lag.cluster.reader import ClusterReader, open_reader
-from lag.cluster.settings import load_settings
+from lag.cluster.settings import Settings, load_settings
 from lag.embedded.broker import EmbeddedKafka
 from lag.model import ClusterSnapshot, PartitionProblem, Scope
+from lag.tail import REFUSED_S, Tail
 from tests.conftest import USERS
 from tests.support.waiting import wait_until
 
@@ -168,7 +170,7 @@ def _may_describe(kind: ResourceType, name: str) -> ACL:
 
 
 @pytest.fixture
-def bob(guarded: EmbeddedKafka, tmp_path: Path) -> Iterator[ClusterReader]:
+def bobs(guarded: EmbeddedKafka, tmp_path: Path) -> Settings:
     config = tmp_path / "bob.properties"
     config.write_text(
         "security.protocol=SASL_SSL\nsasl.mechanism=SCRAM-SHA-512\n"
@@ -176,7 +178,12 @@ def bob(guarded: EmbeddedKafka, tmp_path: Path) -> Iterator[ClusterReader]:
         "sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required"
         f' username="bob" password="{USERS["bob"]}";\n'
     )
-    made = open_reader(load_settings(guarded.sasl_ssl_bootstrap_servers, config, {}), "test", DEADLINE_S)
+    return load_settings(guarded.sasl_ssl_bootstrap_servers, config, {})
+
+
+@pytest.fixture
+def bob(bobs: Settings) -> Iterator[ClusterReader]:
+    made = open_reader(bobs, "test", DEADLINE_S)
     yield made
     made.close()
 
@@ -207,3 +214,20 @@ def test_topic_that_may_not_be_described_is_unauthorised_not_deleted(
     assert found is not None
     seen = {(row.tp.topic, row.problem) for row in found.partitions}
     assert seen == {("open-topic", None), ("shut-topic", PartitionProblem.UNAUTHORIZED)}
+
+
+@pytest.mark.parametrize("describe", [False, True], ids=["may not see it", "may not read it"])
+def test_groups_records_that_may_not_be_read_are_told_with_the_mend(
+    guarded: EmbeddedKafka, bobs: Settings, describe: bool
+) -> None:
+    acls = [_may_describe(ResourceType.TOPIC, OFFSETS_TOPIC)] if describe else []
+    with KafkaAdminClient(bootstrap_servers=guarded.bootstrap_servers) as admin:
+        admin.create_acls(acls)
+        tail = Tail("test", lambda: open_offsets_log(bobs, DEADLINE_S))
+        pause_s = tail.round()
+        told = tail.problem("open-00000")
+        tail.stop()
+        admin.delete_acls(acls)
+    assert told is not None
+    assert (told.kind, told.mend) == ("unauthorized", f"Grant READ on {OFFSETS_TOPIC} to see every rebalance as it was")
+    assert pause_s == REFUSED_S

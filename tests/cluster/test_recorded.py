@@ -7,6 +7,7 @@ import pytest
 from kafka.admin import KafkaAdminClient, NewTopic
 
 from lag.cluster.offsets_log import open_offsets_log
+from lag.cluster.reader import open_reader
 from lag.cluster.settings import load_settings
 from lag.embedded.broker import EmbeddedKafka
 from lag.recorded import Recorded
@@ -106,6 +107,30 @@ def test_events_are_the_joins_and_leaves_in_order(world: World, course: tuple[st
         "nobody is in the group", "a joined", "b joined", *events, "a left",
     ]  # fmt: skip
     assert [one.generation.at_ms for one in told] == sorted(one.generation.at_ms for one in told)
+
+
+@pytest.mark.parametrize("protocol", ["range", "consumer"])
+def test_who_begins_late_goes_on_from_what_a_poll_saw(world: World, protocol: str) -> None:
+    group, settings = f"{protocol}/late", load_settings(world.kafka.bootstrap_servers, None, {})
+    a = world.witness(group, "a")
+    world.until(group, a)
+    late, reader = Tail("late", lambda: open_offsets_log(settings), look_back=0), open_reader(settings, "test")
+    late.round()
+    late.see(reader.read(1, 1000))
+    late.round()
+    b = world.witness(group, "b")
+    last = world.until(group, a, b)
+    wait_until(lambda: late.round() is not None and late.recorded(group) and late.recorded(group)[-1].settled_ms)
+    told = late.recorded(group)
+    assert [one.generation.event for one in told] == ["as it was", "b joined"]
+    assert (held(told[0]), held(told[1])) == ({"a": frozenset(range(PARTITIONS))}, held(last))
+    assert (told[1].generation.number, told[1].began_ms, told[1].settled_ms, told[1].steps) == (
+        last.generation.number, last.began_ms, last.settled_ms, last.steps,
+    )  # fmt: skip
+    late.stop()
+    reader.close()
+    for witness in (a, b):
+        witness.leave()
 
 
 @pytest.mark.long

@@ -129,7 +129,7 @@ def listener() -> Any:
 
 def main() -> None:
     """Do as told."""
-    start_jvm("-XX:TieredStopAtLevel=1")  # it lives for a minute: what the second compiler gains it never gets back
+    start_jvm()
     players: dict[str, Player] = {}
     for line in sys.stdin:
         order = json.loads(line)

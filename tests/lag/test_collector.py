@@ -135,6 +135,9 @@ class Followed:
     def stop(self, timeout_s=10.0):
         self.running = False
 
+    def see(self, snapshot):
+        self.seen = snapshot
+
     def recorded(self, group_id):
         return self.told
 

@@ -13,6 +13,7 @@ from lag.cluster.skim import GroupRecord
 from lag.errors import AddressError
 from lag.model import Problem, Scope
 from lag.tail import STARTING, Tail
+from tests.lag.make import cluster, end, group
 from tests.support.waiting import wait_until
 
 COUNT = 3
@@ -253,3 +254,26 @@ def test_the_thread_follows_until_it_is_stopped(source: Log) -> None:
     wait_until(lambda: tail.problem(GROUPS[0]) is None)
     tail.stop()
     assert source.closed == source.opened == 1
+
+
+def test_a_group_older_than_the_look_back_goes_on_from_what_a_poll_saw(source: Log) -> None:
+    source.records[0] += [empty_group("another", 1)] * 5
+    tail = followed(source, look_back=2)
+    assert not tail.knows(GROUPS[0])
+    tail.see(cluster({GROUPS[0]: group({"t-0": 1}, 0, state="Empty")}, {"t-0": end(9)}, 1, 1000))
+    rounds(tail)
+    assert (tail.knows(GROUPS[0]), tail.recorded(GROUPS[0])) == (True, [])
+    change(source, 0, 5)
+    rounds(tail)
+    assert numbers(tail, 0) == [0, 5]
+
+
+def test_a_poll_counts_only_where_all_records_up_to_it_are_read(source: Log) -> None:
+    source.records[0] += [empty_group("another", 1)] * 5
+    tail = followed(source, look_back=2)
+    source.broken = {0: LEADERLESS}
+    tail.see(cluster({GROUPS[0]: group({"t-0": 1}, 0, state="Empty")}, {"t-0": end(9)}, 1, 1000))
+    rounds(tail)
+    source.broken = {}
+    rounds(tail, 2)
+    assert not tail.knows(GROUPS[0])

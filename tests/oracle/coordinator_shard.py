@@ -203,10 +203,10 @@ class Shard:
         self, kernel: Kernel, properties: Mapping[str, int | str], log: Sequence[Blob] = (), image: Any = None
     ) -> None:
         self.timers = Timers(kernel)
-        self.log: list[Blob] = []
+        self.replayed = 0  # how many records; what it knows of KIP-848 groups and offsets changes with them alone
+        self._log: list[Any] = []
         self.held = False  # whether appends wait for `replicate`
         self._waiting: list[Callable[[], None]] = []
-        self._offset = 0
         self._serde = java(_GROUP + "GroupCoordinatorRecordSerde")()
         self._shard = self._build(kernel, properties)
         for key, value in log:
@@ -233,33 +233,37 @@ class Shard:
         wrap = java("java.nio.ByteBuffer").wrap
         record = self._serde.deserialize(wrap(java_bytes(key)), None if value is None else wrap(java_bytes(value)))
         self._replay(record)
-        self.log.append((key, value))
+        self._log.append(record)
 
     def _replay(self, record: Any) -> None:
-        self._shard.replay(jpype.JLong(self._offset), jpype.JLong(-1), jpype.JShort(-1), record)
-        self._offset += 1
+        self._shard.replay(jpype.JLong(self.replayed), jpype.JLong(-1), jpype.JShort(-1), record)
+        self.replayed += 1
 
     def finish(self, result: Any, reply: Callable[[Any], None] | None = None) -> None:
         """What the runtime does with a result: replay its records, append them, answer."""
         found = result.records()
-        records = [] if found.isEmpty() else list(found)
+        records = [] if found.isEmpty() else list(found.toArray())
         if records and result.replayRecords():
             for record in records:
                 self._replay(record)
-        blobs = [self._blob(record) for record in records]
         future, response = result.appendFuture(), result.response()
 
         def replicated() -> None:
-            self.log.extend(blobs)
+            self._log.extend(records)
             if future is not None:
                 future.complete(None)
             if reply is not None:
                 reply(response)
 
-        if self.held and blobs:
+        if self.held and records:
             self._waiting.append(replicated)
         else:
             replicated()
+
+    @property
+    def log(self) -> list[Blob]:
+        """What is replicated, as bytes."""
+        return list(map(self._blob, self._log))
 
     def _blob(self, record: Any) -> Blob:
         value = self._serde.serializeValue(record)

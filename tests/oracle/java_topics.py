@@ -1,6 +1,7 @@
 """The metadata images and deltas of Kafka's controller, made from our `Topics`."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -45,7 +46,12 @@ def _grow(delta: Any, topic: Topic, before: Topic | None) -> None:
     uuid = _uuid(topic)
     if before is None:
         delta.replay(java("metadata.TopicRecord")().setName(topic.name).setTopicId(uuid))
-    replicas = array_list([java("java.lang.Integer").valueOf(0)])
     for number in range(0 if before is None else before.partitions, topic.partitions):
-        record = java("metadata.PartitionRecord")().setTopicId(uuid).setPartitionId(number).setLeader(0)
-        delta.replay(record.setReplicas(replicas).setIsr(replicas))
+        delta.replay(_partition(topic_id(topic), number))
+
+
+@lru_cache(1000)
+def _partition(uuid_text: str, number: int) -> Any:
+    replicas = array_list([java("java.lang.Integer").valueOf(0)])
+    record = java("metadata.PartitionRecord")().setTopicId(java("Uuid").fromString(uuid_text)).setPartitionId(number)
+    return record.setLeader(0).setReplicas(replicas).setIsr(replicas)

@@ -8,9 +8,15 @@ import confluent_kafka.admin
 import kafka
 
 from lag.model import OURS_PREFIX
+from tests.support.waiting import wait_until
 
 NAME = "__consumer_offsets"
 COMMIT_TYPES = (0, 1)
+SETTLING = (
+    confluent_kafka.KafkaError.NOT_COORDINATOR,
+    confluent_kafka.KafkaError.COORDINATOR_NOT_AVAILABLE,
+    confluent_kafka.KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+)
 
 Record = tuple[int, int, bytes, bytes | None]
 """Partition, offset, key and value."""
@@ -59,9 +65,20 @@ def commit(bootstrap: str, group: str, offsets: dict[tuple[str, int], int]) -> N
     consumer = confluent_kafka.Consumer({"bootstrap.servers": bootstrap, "group.id": group})
     try:
         wanted = [confluent_kafka.TopicPartition(topic, part, offset) for (topic, part), offset in offsets.items()]
-        consumer.commit(offsets=wanted, asynchronous=False)
+        wait_until(lambda: _committed(consumer, wanted))
     finally:
         consumer.close()
+
+
+def _committed(consumer: Any, offsets: list[Any]) -> bool:
+    """False while a new or restarted broker is about to take up its groups."""
+    try:
+        consumer.commit(offsets=offsets, asynchronous=False)
+    except confluent_kafka.KafkaException as error:
+        if error.args[0].code() not in SETTLING:
+            raise
+        return False
+    return True
 
 
 def create_topic(bootstrap: str, name: str, partitions: int) -> None:

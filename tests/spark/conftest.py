@@ -10,6 +10,14 @@ from lag.pipeline.session import session
 from tests.spark.broker_side import create_topic
 
 
+@pytest.fixture(scope="session", autouse=True)
+def short_lived_jvms() -> Iterator[None]:
+    """Most of what a JVM of these tests does, it does once: compiling it well would take longer than doing it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        yield
+
+
 @pytest.fixture(scope="module")
 def spark() -> Iterator[SparkSession]:
     """A session on two cores, as `groupscope pipeline` makes it."""

@@ -21,7 +21,7 @@ from tests.spark.broker_side import commit, create_topic, places, records, stabl
 from tests.support.consumers import Crowd
 from tests.support.waiting import wait_until
 
-pytestmark = [pytest.mark.broker, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(600)]
 
 Run = Callable[[], Outcome]
 

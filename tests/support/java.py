@@ -16,7 +16,7 @@ SHARE_GROUPS = "org.apache.kafka.tools.consumer.group.ShareGroupCommand"
 TOPICS = "org.apache.kafka.tools.TopicCommand"
 
 
-def start_jvm(*options: str) -> None:
+def start_jvm() -> None:
     """Start the JVM of this process with Kafka's classes, once."""
     if jpype.isJVMStarted():
         return
@@ -26,7 +26,7 @@ def start_jvm(*options: str) -> None:
         "-Xmx512m",
         "-XX:+UseSerialGC",
         "-XX:-UsePerfData",
-        *options,
+        "-XX:TieredStopAtLevel=1",  # the second compiler takes more time than it gives back within minutes
         "--sun-misc-unsafe-memory-access=allow",  # Java 17 does not know it; the coordinator oracle needs it
         classpath=[str(jar) for jar in kafka_classpath()],
         ignoreUnrecognized=True,

@@ -146,12 +146,15 @@ def side_by_side(played: Sequence[Played]) -> None:
         hide_index=True,
         row_height=widgets.ROW_PX,
         height=widgets.height(len(frame)),
-        alt="Per protocol: rebalances, partitions moved, how long members were paused and partitions down",
+        placeholder=formats.DASH,
+        alt="Per protocol: rebalances, partitions moved, how long members were paused and partitions down, and records "
+        "processed twice or lost",
         column_config={name: _column(name) for name in LOOKS},
     )
     widgets.note(
         "Paused: a member gave up its partitions and waits. Down: no member of the group consumes a partition. "
-        "Moved: how often a partition went from one member to another."
+        "Moved: how often a partition went from one member to another. Twice, lost: records, at the rates of the "
+        "scenario, else 10 a second in each partition (assumed)."
     )
 
 
@@ -164,6 +167,8 @@ LOOKS: dict[str, tuple[str, int, str | None]] = {
     "paused_sum_ms": ("Paused, sum", 96, "All members together; ms"),
     "down_max_ms": ("Down, worst", 96, "The partition without a consumer longest, in all; ms"),
     "down_sum_ms": ("Down, sum", 92, "All partitions together; ms"),
+    "twice": ("Twice", 64, "Records processed again, with Kafka's auto-commit"),
+    "lost": ("Lost", 56, "Records that nobody got: auto.offset.reset skips what came before a partition was found"),
 }
 """Column -> label, width in pixels, what it counts."""
 

@@ -5,12 +5,13 @@ from collections.abc import Iterable
 import streamlit as st
 
 from app import formats, state, state_protocol, widgets
-from app.links_protocol import ASSUMED, BY_NAME, KAFKA, Slider, Told, value_of
+from app.links_protocol import ASSUMED, BY_NAME, KAFKA, MOST_NUMBER_LETTERS, Slider, Told, value_of
 from app.parts import upload
 from app.parts.story import choose, shows
 from assignors.simulation.checklist import Page
 from assignors.simulation.stories import STORIES
 
+MOST_SEED = 10**MOST_NUMBER_LETTERS - 1
 _OWN, _UPLOAD = "own", "protocol_file"
 
 
@@ -44,6 +45,20 @@ def controls(its: Told) -> None:
     _sliders(its, KAFKA)
     with st.expander("Assumed: network, processing, restarts", icon=":material/tune:"):
         _sliders(its, ASSUMED)
+        _seed(its)
+
+
+def _seed(its: Told) -> None:
+    st.session_state["protocol_seed"] = its.seed
+    st.number_input(
+        "Seed",
+        0,
+        MOST_SEED,
+        key="protocol_seed",
+        on_change=lambda: state_protocol.draw_lots(st.session_state["protocol_seed"]),
+        help="What is chance in Kafka: member ids, and how far each member is from its next heartbeat and commit. The "
+        "same seed gives the same story.",
+    )
 
 
 def _sliders(its: Told, sliders: Iterable[Slider]) -> None:

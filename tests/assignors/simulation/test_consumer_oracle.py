@@ -19,7 +19,7 @@ from tests.oracle.coordinator_shard import configs, java
 from tests.oracle.java_consumer_coordinator import properties
 from tests.oracle.tally import generator, run
 
-SEQUENCES = 300
+SEQUENCES = 500
 
 
 @pytest.fixture(scope="module")

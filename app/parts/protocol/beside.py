@@ -1,0 +1,59 @@
+"""What stands below the story: advice on its settings, and which broker coordinates a group."""
+
+import streamlit as st
+
+from app import formats, sentences_finder, state, state_protocol, widgets
+from app.advising import for_scenario
+from app.links_protocol import Told
+from app.parts import advice as parts
+from app.tables.protocol import NAMES
+from assignors.simulation.finder import OFFSETS_TOPIC
+
+EXAMPLES = ("my-group", "polygenelubricants", "gruppe-ä")
+MOST_ID_LETTERS = 249
+
+
+def advice(its: Told) -> None:
+    """What is to be said about the story's settings, read as those of its consumers and brokers."""
+    widgets.titled("Advice on these settings")
+    findings = for_scenario(its.scenario)
+    if not findings:
+        st.markdown(":green[:material/check_circle:] Nothing to say: Kafka takes them, and none of the rules fires.")
+    for finding in findings:
+        parts.finding(finding, "set here" if finding.key in its.scenario.protocol else "default")
+    widgets.note(parts.SOURCES)
+
+
+def finder() -> None:
+    """The coordinator of any group id."""
+    page = state.shown()
+    snapshot = None if page is None else page.report.snapshot
+    legend = f":gray[the leader of one {sentences_finder.partitions(snapshot)} of {formats.code(OFFSETS_TOPIC)}]"
+    widgets.titled("Which broker coordinates a group", legend)
+    group_id = state.url(state_protocol.FINDER)
+    st.session_state["protocol_finder"] = group_id or ""
+    st.text_input(
+        "Group id",
+        key="protocol_finder",
+        max_chars=MOST_ID_LETTERS,
+        placeholder="Any group id",
+        label_visibility="collapsed",
+        width=320,
+        on_change=lambda: state.set_url(state_protocol.FINDER, st.session_state["protocol_finder"] or None),
+    )
+    for asked in (group_id,) if group_id else EXAMPLES:
+        st.markdown(sentences_finder.found(asked, snapshot))
+        if (odd := sentences_finder.oddity(asked)) is not None:
+            widgets.note(odd)
+
+
+def generations(its: Told) -> None:
+    """Step through the story's generations on a page of their own."""
+    found = state_protocol.played(its.scenario, its.seed)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        widgets.note("Generation by generation:")
+        for protocol, line in found.items():
+            name = NAMES[protocol]
+            able = not isinstance(line, str)
+            if st.button(name, icon=":material/steppers:", type="tertiary", key=f"to_{protocol}", disabled=not able):
+                widgets.go("generations", state_protocol.as_generations(its, protocol))

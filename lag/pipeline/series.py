@@ -1,0 +1,111 @@
+"""What a Python worker does with a bucket of partitions: `lag.minutes` for each series in it. Arrow in, Arrow out."""
+
+from collections.abc import Iterator
+from dataclasses import fields
+from itertools import pairwise
+from typing import TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from lag.history.schemas import LAG_1M, TIME
+from lag.minutes import Commits, Ends, Minutes, minutes
+from lag.offsets import UNKNOWN, Ints
+
+PLACE = ("cluster", "topic", "partition")
+SERIES = (*PLACE, "group_id")
+END_COLUMNS = (*PLACE, "poll_ts", "log_start", "log_end", "last_stable", "topic_id")
+COMMIT_COLUMNS = (*SERIES, "at", "src_offset", "committed", "topic_id", "bootstrap")
+
+Columns = TypeVar("Columns", Ends, Commits)
+
+_SIGNED = ("lag_raw_min", "lead_min")
+"""Columns that may be below 0: `has_raw` says where they are known."""
+
+
+def lag_minutes(since_us: int, until_us: int, ends: pa.Table, commits: pa.Table) -> pa.Table:
+    """Rows of `lag_1m` for every series of these commits."""
+    ends = ends.sort_by([(name, "ascending") for name in (*PLACE, "poll_ts")])
+    commits = commits.sort_by([(name, "ascending") for name in (*SERIES, "at", "src_offset")])
+    end_ids, commit_ids = _numbered(ends["topic_id"], commits["topic_id"])
+    sampled = {_key(ends, rows.start, PLACE): rows for rows in _runs(ends, PLACE)}
+    samples, made = _ends(ends, end_ids), _commits(commits, commit_ids)
+    tables = []
+    for rows in _runs(commits, SERIES):
+        series = _key(commits, rows.start, SERIES)
+        there = sampled.get(series[: len(PLACE)], slice(0, 0))
+        found = minutes(_cut(samples, there), _cut(made, rows), since_us, until_us)
+        tables.append(_table(found, series))
+    return pa.concat_tables(tables) if tables else LAG_1M.file_schema.empty_table()
+
+
+def _numbered(*columns: pa.ChunkedArray) -> tuple[Ints, ...]:
+    """Numbers for the ids of both, the same for the same; -1 for none."""
+    joined = pa.chunked_array([chunk for column in columns for chunk in column.chunks], columns[0].type)
+    codes = joined.combine_chunks().dictionary_encode().indices.fill_null(UNKNOWN).to_numpy().astype(np.int64)
+    return tuple(np.split(codes, np.cumsum([len(column) for column in columns])[:-1]))
+
+
+def _runs(table: pa.Table, names: tuple[str, ...]) -> Iterator[slice]:
+    """The rows of each series in a table that is sorted by these columns."""
+    if not len(table):
+        return iter(())
+    changes = np.zeros(len(table) - 1, bool)
+    for name in names:
+        codes = table[name].combine_chunks().dictionary_encode().indices.to_numpy()
+        changes |= codes[1:] != codes[:-1]
+    bounds = [0, *(np.flatnonzero(changes) + 1).tolist(), len(table)]
+    return (slice(since, until) for since, until in pairwise(bounds))
+
+
+def _key(table: pa.Table, row: int, names: tuple[str, ...]) -> tuple[str | int, ...]:
+    return tuple(table[name][row].as_py() for name in names)
+
+
+def _ends(rows: pa.Table, ids: Ints) -> Ends:
+    start, end, stable = (_offsets(rows[name]) for name in ("log_start", "log_end", "last_stable"))
+    return Ends(_times(rows["poll_ts"]), start, end, stable, ids)
+
+
+def _commits(rows: pa.Table, ids: Ints) -> Commits:
+    return Commits(_times(rows["at"]), _offsets(rows["committed"]), ids, rows["bootstrap"].to_numpy())
+
+
+def _times(column: pa.ChunkedArray) -> Ints:
+    times: Ints = column.cast(pa.int64()).to_numpy()
+    return times
+
+
+def _offsets(column: pa.ChunkedArray) -> Ints:
+    offsets: Ints = pc.fill_null(column, UNKNOWN).to_numpy()
+    return offsets
+
+
+def _cut(columns: Columns, rows: slice) -> Columns:
+    return type(columns)(*(getattr(columns, column.name)[rows] for column in fields(columns)))
+
+
+def _table(found: Minutes, series: tuple[str | int, ...]) -> pa.Table:
+    columns = {name: pa.repeat(value, len(found.minute_us)) for name, value in zip(SERIES, series, strict=True)}
+    columns["minute"] = pa.array(found.minute_us.view("datetime64[us]"), TIME)
+    for name in LAG_1M.file_schema.names:
+        if name not in columns:
+            columns[name] = _column(found, name)
+    return pa.table(columns).select(LAG_1M.file_schema.names).cast(LAG_1M.file_schema)
+
+
+def _column(found: Minutes, name: str) -> pa.Array:
+    kind = LAG_1M.schema.field(name).type
+    values: NDArray[np.generic] | None = getattr(found, name, None)
+    if values is None:
+        return pa.nulls(len(found.minute_us), kind)
+    if name in _SIGNED:
+        return pa.array(values, kind, mask=~found.has_raw)
+    if values.dtype == np.float64:
+        unknown = np.isnan(values)
+        whole = np.where(unknown, 0, values).round() if pa.types.is_integer(kind) else values
+        return pa.array(whole, mask=unknown).cast(kind)
+    unknown = values == UNKNOWN if LAG_1M.schema.field(name).nullable else np.zeros(len(values), bool)
+    return pa.array(values, mask=unknown).cast(kind)

@@ -1,0 +1,34 @@
+"""What is said about a group id's coordinator; the partitions themselves: tests/assignors/simulation/test_finder.py."""
+
+import pytest
+
+from app.sentences_finder import found, oddity, partitions
+from tests.app import feeds
+
+
+def test_without_a_cluster_fifty_partitions_are_assumed() -> None:
+    assert found("test", None) == "`test` → `__consumer_offsets-48` :gray[· hash code 3556498]"
+    assert partitions(None) == "of 50 partitions (the default; no cluster says how many there are)"
+
+
+def test_any_group_of_the_same_partition_tells_the_broker() -> None:
+    snapshot = feeds.report(at_ms=0).snapshot
+    known = next(group for group in snapshot.groups if group.coordinator is not None)
+    assert f", led by broker {known.coordinator} " in found(known.group_id, snapshot)
+
+
+@pytest.mark.parametrize(
+    ("group_id", "said"),
+    [
+        ("polygenelubricants", "The smallest int has no positive counterpart"),
+        ("", "Kafka refuses members with an empty group id (INVALID_GROUP_ID)"),
+        ("gruppe-ä", "The hash code counts UTF-16 units"),
+        ("my-group", "The hash code is negative"),
+    ],
+)
+def test_what_is_odd_about_an_id(group_id: str, said: str) -> None:
+    assert (oddity(group_id) or "").startswith(said)
+
+
+def test_nothing_is_odd_about_most_ids() -> None:
+    assert oddity("test") is None

@@ -1,0 +1,18 @@
+"""Whether the server follows the groups' records is a setting."""
+
+import pytest
+
+from app import asgi
+from app.settings import ClusterSettings, Settings
+from lag.recorded import Following
+
+CLUSTER = ClusterSettings(name="demo", bootstrap_servers="localhost:1")
+
+
+@pytest.mark.parametrize(("said", "status"), [(None, Following()), ("true", Following()), ("false", None)])
+def test_records_are_followed_unless_it_is_switched_off(
+    monkeypatch: pytest.MonkeyPatch, said: str | None, status: Following | None
+) -> None:
+    if said is not None:
+        monkeypatch.setenv("GROUPSCOPE_FOLLOW", said)
+    assert asgi.collector(CLUSTER, {}, Settings(), None).following() == status

@@ -1,0 +1,179 @@
+"""The roll-up of one series in plain Python, sample by sample and commit by commit, straight from the specification.
+
+None is "not known". Times are seconds. It shares nothing with `lag.minutes` but the names of the columns.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from math import inf
+from typing import Any
+
+
+@dataclass
+class Sample:
+    at: float
+    start: int | None
+    end: int | None
+    stable: int | None
+    topic: str | None = None
+
+
+@dataclass
+class Commit:
+    at: float
+    offset: int | None
+    topic: str | None = None
+    bootstrap: bool = False
+
+
+def minutes(samples: list[Sample], commits: list[Commit], since: float, until: float) -> list[dict[str, Any]]:
+    lives = [life(number, samples) for number in range(len(samples))]
+    judged = [judge(number, samples, commits, lives) for number in range(len(samples))]
+    rows = []
+    for minute in range(round(since), round(until), 60):
+        inside = [one for one in judged if minute <= one["at"] < minute + 60]
+        news = [c for c in commits if minute <= c.at < minute + 60 and c.offset is not None and not c.bootstrap]
+        if inside or news:
+            rows.append(row(minute, inside, news, judged, commits))
+    return rows
+
+
+def judge(number: int, samples: list[Sample], commits: list[Commit], lives: list[int]) -> dict[str, Any]:
+    """What is known at one sample."""
+    sample = samples[number]
+    log = [index for index in range(len(samples)) if lives[index] == lives[number]]
+    start, end, stable = (carried(number, samples, log, name) for name in ("start", "end", "stable"))
+    before = [c for c in commits if c.at <= sample.at]
+    commit = before[-1] if before else Commit(0, None)
+    stale = commit.offset is not None and None not in (commit.topic, sample.topic) and commit.topic != sample.topic
+    told = {"at": sample.at, "life": lives[number], "committed": commit.offset, "start": start, "end": end,
+            "stale": stale, "lag": None, "raw": None, "lost": 0, "rc": None, "time": None, "least": None}  # fmt: skip
+    if commit.offset is None or end is None or stale:
+        return told
+    position = max(commit.offset, start if start is not None else -1)
+    told |= {"lag": max(end - position, 0), "raw": end - commit.offset}
+    told["lead"] = commit.offset - (start if start is not None else -1)
+    told["lost"] = max((start or 0) - commit.offset, 0)
+    told["rc"] = None if stable is None else max(stable - position, 0)
+    read = [samples[index] for index in log if samples[index].end is not None]
+    return told | time_lag(sample.at, position, end, read)
+
+
+def time_lag(now: float, position: int, end: int, read: list[Sample]) -> dict[str, Any]:
+    if position >= end:
+        return {"time": 0.0}
+    for low, high in pairwise(read):
+        if low.end <= position < high.end and low.at >= now - 7200:
+            return {"time": now - (low.at + (position - low.end) * (high.at - low.at) / (high.end - low.end))}
+    return {"least": min(now - read[0].at, 7200)}
+
+
+def life(number: int, samples: list[Sample]) -> int:
+    lives, topic, end = 0, None, None
+    for sample in samples[: number + 1]:
+        new_topic = None not in (topic, sample.topic) and sample.topic != topic
+        fell = None not in (end, sample.end) and sample.end < end
+        lives += new_topic or fell
+        topic = sample.topic or topic
+        end = end if sample.end is None else sample.end
+    return lives
+
+
+def carried(number: int, samples: list[Sample], log: list[int], name: str) -> int | None:
+    for index in range(number, max(number - 3, -1), -1):
+        value = getattr(samples[index], name)
+        if value is not None:
+            return value if index in log else None
+    return None
+
+
+def row(minute: int, inside: list[Any], news: list[Commit], judged: list[Any], commits: list[Commit]) -> dict[str, Any]:
+    known = [one for one in inside if one["lag"] is not None]
+    timed = [one["time"] for one in known if one["time"] is not None]
+    least = [one["least"] for one in known if one["least"] is not None]
+    consume, produce = rate(inside, judged, "committed"), rate(inside, judged, "end")
+    lag_last = known[-1]["lag"] if known else None
+    moves = [(c, previous(c, commits)) for c in news if previous(c, commits) is not None]
+    back = [before.offset - c.offset for c, before in moves if c.offset < before.offset]
+    return {
+        "minute": minute,
+        "committed_last": last(inside, "committed"),
+        "log_start": last(inside, "start"),
+        "log_end": last(inside, "end"),
+        "lag_avg": sum(one["lag"] for one in known) / len(known) if known else None,
+        "lag_max": max((one["lag"] for one in known), default=None),
+        "lag_last": lag_last,
+        "lag_raw_min": min((one["raw"] for one in known), default=None),
+        "lag_rc_last": last(inside, "rc"),
+        "lost": max((one["lost"] for one in known), default=None),
+        "lead_min": min((one["lead"] for one in known), default=None),
+        "time_lag_avg_ms": 1000 * sum(timed) / len(timed) if timed else None,
+        "time_lag_max_ms": 1000 * max(timed) if timed else None,
+        "time_lag_min_ms": 1000 * max(least) if least else None,
+        "time_lag_bounded": len(timed) == len(known),
+        "commits": len(news),
+        "commit_gap_max_ms": max((round(1000 * (c.at - before.at)) for c, before in moves), default=None),
+        "rewinds": len(back),
+        "rewind_records": sum(back),
+        "consume_rate": consume,
+        "produce_rate": produce,
+        "eta_s": drain(lag_last, consume, produce),
+        "status": status(inside, known, judged, len(back)),
+        "samples": len(inside),
+    }
+
+
+def last(inside: list[Any], name: str) -> int | None:
+    return next((one[name] for one in reversed(inside) if one[name] is not None), None)
+
+
+def previous(commit: Commit, commits: list[Commit]) -> Commit | None:
+    told = [c for c in commits if c.offset is not None]
+    at = next(index for index, c in enumerate(told) if c is commit)
+    return told[at - 1] if at else None
+
+
+def rate(inside: list[Any], judged: list[Any], name: str) -> float | None:
+    grown, spans = 0, 0.0
+    for one in inside:
+        at = next(index for index, other in enumerate(judged) if other is one)
+        if at == 0:
+            continue
+        before = judged[at - 1]
+        span = one["at"] - before["at"]
+        if 0 < span <= 300 and one["life"] == before["life"] and None not in (one[name], before[name]):
+            grown, spans = grown + max(one[name] - before[name], 0), spans + span
+    return grown / spans if spans else None
+
+
+def drain(lag: int | None, consume: float | None, produce: float | None) -> float | None:
+    if lag == 0:
+        return 0.0
+    if lag is None or consume is None or produce is None:
+        return None
+    return lag / (consume - produce) if consume > produce * 1.02 else inf
+
+
+def status(inside: list[Any], known: list[Any], judged: list[Any], rewinds: int) -> str:
+    if any(one["lost"] for one in known):
+        return "lost"
+    if any(one["stale"] for one in inside):
+        return "topic_deleted"
+    if any(one["raw"] < 0 for one in known):
+        return "beyond_end"
+    if not known:
+        return "unknown"
+    if known[-1]["lag"] == 0:
+        return "ok"
+    if waits_since(inside[-1], judged) >= 600:
+        return "stopped"
+    return "rewound" if rewinds else "ok"
+
+
+def waits_since(one: Any, judged: list[Any]) -> float:
+    """For how long records have waited under the same commit, up to this sample."""
+    at = next(index for index, other in enumerate(judged) if other is one)
+    first = at
+    while first > 0 and judged[first]["lag"] and judged[first]["committed"] == judged[first - 1]["committed"]:
+        first -= 1
+    return one["at"] - judged[first]["at"] if first < at else 0.0

@@ -1,0 +1,224 @@
+"""Lag by the minute equals the plain reference: on random series, and on every edge case of the specification."""
+
+import math
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lag.health import URGENCY
+from lag.minutes import Commits, Ends, Minutes, minutes
+from tests.lag import plain_minutes as plain
+from tests.lag.plain_minutes import Commit, Sample
+
+SINCE, UNTIL = 600, 1500
+ONCE_KNOWN = {"lag_raw_min", "lead_min"}
+IDS = {"old": 0, "new": 1}
+
+
+def ours(samples: list[Sample], commits: list[Commit], since: int = SINCE, until: int = UNTIL) -> list[dict[str, Any]]:
+    ends = Ends(
+        us([s.at for s in samples]),
+        column([s.start for s in samples]),
+        column([s.end for s in samples]),
+        column([s.stable for s in samples]),
+        column([IDS.get(s.topic or "") for s in samples]),
+    )
+    made = Commits(
+        us([c.at for c in commits]),
+        column([c.offset for c in commits]),
+        column([IDS.get(c.topic or "") for c in commits]),
+        np.array([c.bootstrap for c in commits], bool),
+    )
+    return rows(minutes(ends, made, since * 1_000_000, until * 1_000_000))
+
+
+def us(seconds: list[float]) -> Any:
+    return np.array([round(at * 1e6) for at in seconds], np.int64)
+
+
+def column(values: list[int | None]) -> Any:
+    return np.array([-1 if value is None else value for value in values], np.int64)
+
+
+def rows(found: Minutes) -> list[dict[str, Any]]:
+    names = [name for name in found.__dataclass_fields__ if name != "has_raw"]
+    return [{_name(name): _value(found, name, at) for name in names} for at in range(len(found.minute_us))]
+
+
+def _name(name: str) -> str:
+    return "minute" if name == "minute_us" else name
+
+
+def _value(found: Minutes, name: str, at: int) -> Any:
+    value = getattr(found, name)[at].item()
+    if name in ONCE_KNOWN:
+        return value if found.has_raw[at] else None
+    if name == "minute_us":
+        return value // 1_000_000
+    if name == "status":
+        return str(URGENCY[value])
+    return None if (isinstance(value, float) and math.isnan(value)) or value == -1 else value
+
+
+def both(samples: list[Sample], commits: list[Commit], since: int = SINCE, until: int = UNTIL) -> list[dict[str, Any]]:
+    """Ours, once they are seen to be equal."""
+    found, wanted = ours(samples, commits, since, until), plain.minutes(samples, commits, since, until)
+    assert [row["minute"] for row in found] == [row["minute"] for row in wanted]
+    for mine, reference in zip(found, wanted, strict=True):
+        for name, value in reference.items():
+            assert mine[name] == (pytest.approx(value, rel=1e-9, abs=1e-3) if isinstance(value, float) else value), name
+    return found
+
+
+def steady(ends: range, every: int = 10, at: int = 600, **rest: Any) -> list[Sample]:
+    return [Sample(at + every * number, 0, end, end, **rest) for number, end in enumerate(ends)]
+
+
+def test_the_last_commit_at_or_before_each_sample_counts() -> None:
+    """Ends 100, 110, … every 10 s; the commit of 120 comes at the very moment of the third sample."""
+    (row,) = both(steady(range(100, 160, 10)), [Commit(599, 95), Commit(620, 120), Commit(660, 999)], until=660)
+    assert (row["lag_max"], row["lag_last"], row["lag_avg"]) == (30, 30, (5 + 15 + 0 + 10 + 20 + 30) / 6)
+    assert (row["commits"], row["samples"], row["committed_last"]) == (1, 6, 120)
+
+
+def test_time_lag_lies_between_the_samples_around_the_commit() -> None:
+    """Offset 105 was written half way between 600 s and 610 s; it is judged at 650 s at last."""
+    (row,) = both(steady(range(100, 160, 10)), [Commit(590, 105)], until=660)
+    assert (row["time_lag_max_ms"], row["time_lag_bounded"]) == (45_000, True)
+
+
+def test_time_lag_is_not_guessed_when_the_record_is_older_than_the_samples() -> None:
+    (row,) = both(steady(range(100, 160, 10)), [Commit(590, 50)], until=660)
+    assert (row["time_lag_max_ms"], row["time_lag_min_ms"], row["time_lag_bounded"]) == (None, 50_000, False)
+
+
+def test_a_time_lag_of_more_than_two_hours_is_only_known_to_be_that() -> None:
+    samples = [Sample(0, 0, 10, 10), Sample(1, 0, 20, 20), Sample(7200, 0, 30, 30), Sample(7201.5, 0, 40, 40)]
+    (row,) = both(samples, [Commit(1, 15)], 7200, 7260)
+    assert (row["time_lag_max_ms"], row["time_lag_min_ms"], row["time_lag_bounded"]) == (7_199_500, 7_200_000, False)
+
+
+def test_records_that_were_deleted_unread_are_lost_and_lag_counts_from_the_log_start() -> None:
+    (row,) = both([Sample(600, 80, 100, 100)], [Commit(1, 50)], until=660)
+    assert (row["lag_last"], row["lost"], row["lag_raw_min"], row["status"]) == (20, 30, 50, "lost")
+
+
+def test_an_empty_log_has_no_lag() -> None:
+    (row,) = both([Sample(600, 100, 100, 100)], [Commit(1, 100)], until=660)
+    assert (row["lag_last"], row["lost"], row["status"]) == (0, 0, "ok")
+
+
+def test_a_commit_beyond_the_end_is_no_negative_lag() -> None:
+    (row,) = both([Sample(600, 0, 100, 100)], [Commit(1, 130)], until=660)
+    assert (row["lag_last"], row["lag_raw_min"], row["status"]) == (0, -30, "beyond_end")
+
+
+def test_without_a_commit_there_is_no_number() -> None:
+    (row,) = both([Sample(600, 0, 100, 100)], [], until=660)
+    assert (row["lag_last"], row["lag_max"], row["committed_last"], row["status"]) == (None, None, None, "unknown")
+
+
+def test_a_tombstone_ends_what_was_committed() -> None:
+    found = both([Sample(600, 0, 9, 9), Sample(660, 0, 9, 9)], [Commit(1, 5), Commit(630, None)], until=720)
+    assert [row["lag_last"] for row in found] == [4, None]
+
+
+def test_an_end_that_was_not_read_is_carried_on_for_two_polls() -> None:
+    lost = [Sample(at, None, None, None) for at in (610, 620, 630)]
+    found = both([Sample(600, 0, 9, 9), *lost], [Commit(1, 5)], until=660)
+    assert (found[0]["samples"], found[0]["lag_avg"]) == (4, 4)
+    assert len([one for one in found if one["lag_last"] is not None]) == 1
+    assert both(lost, [Commit(1, 5)], until=660)[0]["lag_last"] is None
+
+
+def test_a_recreated_topic_is_another_log() -> None:
+    """What was committed to the old one is stale until the group commits to the new one."""
+    before = [Sample(600, 0, 500, 500, "old"), Sample(610, 0, 510, 510, "old")]
+    after = [Sample(660, 0, 3, 3, "new"), Sample(670, 0, 5, 5, "new"), Sample(720, 0, 9, 9, "new")]
+    found = both([*before, *after], [Commit(1, 500, "old"), Commit(700, 4, "new")], until=780)
+    assert [row["lag_last"] for row in found] == [10, None, 5]
+    assert [row["status"] for row in found] == ["ok", "topic_deleted", "ok"]
+    assert found[1]["produce_rate"] == 2 / 10
+
+
+def test_a_log_that_was_cut_back_is_told_by_its_end() -> None:
+    found = both([Sample(600, 0, 500, 500), Sample(610, 0, 40, 40), Sample(620, 0, 50, 50)], [Commit(1, 45)], until=660)
+    assert (found[0]["produce_rate"], found[0]["lag_last"], found[0]["lag_raw_min"]) == (1.0, 5, -5)
+
+
+def test_rewinds_are_counted_and_are_no_consumption() -> None:
+    commits = [Commit(590, 90), Commit(605, 40), Commit(615, 60), Commit(625, 50)]
+    (row,) = both(steady(range(100, 104), 10), commits, until=660)
+    assert (row["rewinds"], row["rewind_records"], row["consume_rate"]) == (2, 60, 20 / 30)
+    assert row["commit_gap_max_ms"] == 15_000
+
+
+def test_what_was_there_before_us_is_no_news() -> None:
+    commits = [Commit(601, 40, bootstrap=True), Commit(602, 30, bootstrap=True), Commit(650, 60)]
+    (row,) = both([Sample(655, 0, 70, 70)], commits, until=660)
+    assert (row["commits"], row["rewinds"], row["lag_last"], row["commit_gap_max_ms"]) == (1, 0, 10, 48_000)
+
+
+def test_minutes_without_a_sample_have_commits_but_no_lag() -> None:
+    found = both([Sample(600, 0, 9, 9)], [Commit(1, 5), Commit(730, 8)], until=840)
+    assert [(row["minute"], row["samples"], row["commits"], row["lag_last"]) for row in found] == [
+        (600, 1, 0, 4),
+        (720, 0, 1, None),
+    ]
+
+
+def test_samples_far_apart_tell_no_rate() -> None:
+    found = both([Sample(600, 0, 9, 9), Sample(901, 0, 900, 900)], [Commit(1, 5)], until=960)
+    assert found[-1]["produce_rate"] is None
+
+
+def test_a_consumer_that_gains_gets_an_end_and_one_that_does_not_gets_none() -> None:
+    commits = [Commit(600 + 10 * number, 40 * number) for number in range(4)]
+    gains = both(steady(range(1000, 1040, 10)), commits, until=660)[0]
+    assert gains["eta_s"] == (1030 - 120) / (4 - 1)
+    assert both(steady(range(1000, 1400, 100)), commits, until=660)[0]["eta_s"] == math.inf
+
+
+def test_ten_minutes_without_a_commit_while_records_wait_is_stopped() -> None:
+    found = both(steady(range(100, 221), 10), [Commit(1, 50)], until=1800)
+    assert [row["status"] for row in found[:10]] == ["ok"] * 10
+    assert {row["status"] for row in found[10:]} == {"stopped"}
+
+
+def test_a_held_transaction_shows_in_the_lag_of_read_committed() -> None:
+    (row,) = both([Sample(600, 0, 100, 60)], [Commit(1, 55)], until=660)
+    assert (row["lag_last"], row["lag_rc_last"]) == (45, 5)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_series_are_as_the_reference_has_them(seed: int) -> None:
+    dice = random.Random(seed)
+    both(random_samples(dice), random_commits(dice))
+
+
+def random_samples(dice: random.Random) -> list[Sample]:
+    """Gaps, failed reads, recreation, truncation, a log start that moves, an open transaction."""
+    at, start, end, topic, made = dice.uniform(0, 60), 0, dice.randrange(200), dice.choice([None, "old"]), []
+    while at < UNTIL + 60:
+        failed, anew = dice.random() < 0.08, dice.random() < 0.01
+        if anew:
+            start, end, topic = 0, dice.randrange(20), "new" if topic else None
+        end += dice.choice([0, 0, 3, 40])
+        start = min(end, start + dice.choice([0, 0, 0, 0, 25]))
+        known = (None, None, None) if failed else (start, end, end - dice.choice([0, 0, 5]))
+        made.append(Sample(round(at, 6), *known, topic))
+        at += dice.choice([10, 10, 10, 12.5, 61, 310]) if dice.random() < 0.2 else 10
+    return made
+
+
+def random_commits(dice: random.Random) -> list[Commit]:
+    """Forward, back, tombstones, bootstrap rows, ids of either topic."""
+    at, offset, made = 0.0, 0, []
+    while at < UNTIL:
+        at += dice.choice([1, 5, 7.25, 30, 400])
+        offset = max(0, offset + dice.choice([0, 5, 20, 60, -30]))
+        told = None if dice.random() < 0.03 else offset
+        made.append(Commit(round(at, 6), told, dice.choice([None, "old", "new"]), at < 200))
+    return made
