@@ -1,0 +1,94 @@
+"""The command killed (SIGKILL) at random moments while groups commit: every commit is recorded once."""
+
+import itertools
+import json
+import random
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lag.embedded.broker import EmbeddedKafka
+from lag.history.store import History
+from lag.pipeline.checkpoint import FOLDER
+from tests.app.commandline import running
+from tests.spark.broker_side import commit, places, records
+from tests.support.processes import using
+from tests.support.waiting import wait_until
+
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(900)]
+
+PARTITIONS = 25
+
+
+@contextmanager
+def committing(servers: str) -> Iterator[None]:
+    """Some 25 commits every 50 ms, until the block ends."""
+    stopping = threading.Event()
+
+    def work() -> None:
+        for number in itertools.count(1):
+            if stopping.wait(0.05):
+                return
+            commit(servers, f"group-{number % 40}", {("orders", part): number for part in range(PARTITIONS)})
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stopping.set()
+        thread.join()
+
+
+def killed_once(folder: Path, servers: str, history: History, dice: random.Random) -> None:
+    """Start the command and kill it up to a second after it has begun its next batch."""
+    begun = Path(history.root) / FOLDER / "spark" / "offsets"
+    before = batches(begun)
+    folder.mkdir()
+    with running(folder, "pipeline", "stream", "--history", history.root, "--bootstrap-server", servers) as command:
+        wait_until(lambda: batches(begun) > before, within_s=240)
+        time.sleep(dice.uniform(0, 1.2))
+        assert command.ends(signal.SIGKILL) == -signal.SIGKILL
+        wait_until(lambda: not using(command.temp))
+
+
+def finished(folder: Path, servers: str, history: History) -> Any:
+    """Let the command read what is left; what it says in the end."""
+    folder.mkdir()
+    args = ["pipeline", "stream", "--history", history.root, "--bootstrap-server", servers, "--once", "--json"]
+    with running(folder, *args) as command:
+        assert command.ends(within_s=400) == 0, command.err
+        return json.loads(command.out)
+
+
+def batches(folder: Path) -> int:
+    return len([one for one in folder.glob("*") if one.name.isdigit()])
+
+
+@pytest.mark.parametrize(
+    "kills", [pytest.param(2, id="twice"), pytest.param(10, id="ten times", marks=pytest.mark.long)]
+)
+def test_every_commit_is_recorded_once_however_often_the_stream_is_killed(
+    tmp_path: Path, cluster: EmbeddedKafka, kills: int
+) -> None:
+    servers, history = cluster.bootstrap_servers, History(tmp_path / "history")
+    seed = random.randrange(2**32)
+    dice = random.Random(seed)
+    commit(servers, "group-0", {("orders", 0): 1})
+    with committing(servers):
+        for number in range(kills):
+            killed_once(tmp_path / str(number), servers, history, dice)
+    done = finished(tmp_path / "rest", servers, history)
+    truth = records(servers)
+    rows = history.query("SELECT src_partition, src_offset FROM commits", "commits").to_pylist()
+    found = sorted((row["src_partition"], row["src_offset"]) for row in rows)
+    assert found == places(truth, commits=True), f"seed {seed}"
+    assert done["rows"]["decode_errors"] == 0
+    again = finished(tmp_path / "again", servers, history)
+    assert again["rows"] == {"commits": 0, "group_events": 0, "decode_errors": 0}
