@@ -1,12 +1,13 @@
 """What came of a story, in the same words whoever played it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assignors.events import Event
 from assignors.model import Member, Topic, TopicPartition
 from assignors.simulation.timeline import Callback, GroupSpan
 
+ASSIGNED = "onPartitionsAssigned"
 Ownership = Mapping[str, Sequence[TopicPartition]]
 """What each member has, by its name in the story, partitions sorted."""
 
@@ -65,8 +66,17 @@ def _rebalance(under_way: Sequence[GroupSpan], stable: GroupSpan) -> Rebalance:
 
 
 def by_member(callbacks: Iterable[Callback]) -> dict[str, list[Callback]]:
-    """Each member's, in order."""
+    """Each member's, in order; assignments that follow one another count as one.
+
+    A KIP-848 member that takes over from two others gets their partitions with one heartbeat or with two, as chance has
+    it: a matter of milliseconds.
+    """
     found: dict[str, list[Callback]] = {}
     for callback in callbacks:
-        found.setdefault(callback.member, []).append(callback)
+        calls = found.setdefault(callback.member, [])
+        if calls and calls[-1].partitions and callback.partitions and calls[-1].name == callback.name == ASSIGNED:
+            together = tuple(sorted((*calls[-1].partitions, *callback.partitions)))
+            calls[-1] = replace(calls[-1], partitions=together)
+        else:
+            calls.append(callback)
     return found

@@ -1,7 +1,7 @@
 """The stories that are played by real consumers and by simulated ones, and the settings that both have.
 
-Quick settings: a heartbeat each second, sessions that end half-way between two of them. What happens first happens
-between heartbeats, too: it is not for a few milliseconds to decide which heartbeat brings the news.
+A heartbeat every other second, sessions that end half-way between two of them. What happens first happens between
+heartbeats, too: it is not for a few milliseconds to decide which heartbeat brings the news.
 """
 
 from collections.abc import Mapping
@@ -23,10 +23,10 @@ from assignors.model import Member
 from assignors.protocols import RebalanceProtocol
 from assignors.simulation.settings import Setting
 
-HEARTBEAT_MS = 1_000
+HEARTBEAT_MS = 2_000
 HALF_MS = HEARTBEAT_MS // 2
 SESSION_MS = 4 * HEARTBEAT_MS + HALF_MS
-MAX_POLL_MS = 3_000
+MAX_POLL_MS = 3 * HEARTBEAT_MS
 PARTITIONS = 6
 NAMES = ("c1", "c2", "c3")
 NEWCOMER = "c4"
@@ -51,6 +51,9 @@ CLIENT: Mapping[str, Setting] = {
     "heartbeat.interval.ms": HEARTBEAT_MS,
     "max.poll.interval.ms": 60_000,
 }
+PROMPT: Mapping[str, Setting] = {"fetch.max.wait.ms": 100}
+"""Requests for metadata and for the coordinator share a connection with fetches, and wait until a fetch is answered."""
+
 OTHER_BROKERS_REMAIN: Mapping[str, Setting] = {"metadata.recovery.strategy": "none"}
 """A client that sees no broker at all begins anew (KIP-1102): its leader sees no topics then, and may join for that."""
 
@@ -113,7 +116,7 @@ STORIES = {
             "sigstop",
             (0, Freeze("c3")),
             (SESSION_MS + HALF_MS + 2 * HEARTBEAT_MS, Resume("c3")),
-            settings={"simulated.freeze": "process"},
+            settings={"simulated.freeze": "process", **PROMPT},
         ),
         _story(
             "slow-loop",
@@ -121,14 +124,18 @@ STORIES = {
             (MAX_POLL_MS + 3 * HEARTBEAT_MS, Resume("c3")),
             settings={"max.poll.interval.ms": MAX_POLL_MS},
         ),
-        _story("add-partitions", (0, AddPartitions("topic-add-partitions", 9)), settings={"metadata.max.age.ms": 200}),
+        _story(
+            "add-partitions",
+            (0, AddPartitions("topic-add-partitions", 9)),
+            settings={"metadata.max.age.ms": 200, **PROMPT},
+        ),
         _story("static-restart", (0, Restart("c3")), static=True),
         _story(
             "broker-restart",
             (0, CoordinatorDown()),
             (0, CoordinatorUp()),
             (4 * HEARTBEAT_MS, Leave("c3")),
-            settings=OTHER_BROKERS_REMAIN,
+            settings={**OTHER_BROKERS_REMAIN, **PROMPT},
         ),
     )
 }
