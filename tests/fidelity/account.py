@@ -31,7 +31,9 @@ def _account(stage: Stage, cast: Cast, written: Sequence[Record], log: str) -> A
     later = [first, *(standing for standing in standings if cast.began_ms <= standing.at_ms < cast.ended_ms)]
     beats = broker_side.heartbeats(log, cast.group_id, cast.began_ms)
     ownership = {standing.generation: standing.by_name() for standing in later}
-    callbacks = by_member(callback for name in (*NAMES, NEWCOMER) for callback in _callbacks(stage, cast, name))
+    callbacks = by_member(
+        (callback for name in (*NAMES, NEWCOMER) for callback in _callbacks(stage, cast, name)), cast.protocol
+    )
     beginning = _beginning(stage, cast, first, beats, _ids(standings[standings.index(first) :]))
     return beginning, Performance(ownership, rebalances(lane), callbacks)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from assignors.events import Event
 from assignors.model import Member, Topic, TopicPartition
+from assignors.protocols import RebalanceProtocol
 from assignors.simulation.timeline import Callback, GroupSpan
 
 ASSIGNED = "onPartitionsAssigned"
@@ -65,18 +66,22 @@ def _rebalance(under_way: Sequence[GroupSpan], stable: GroupSpan) -> Rebalance:
     return Rebalance(stable.generation, under_way[0].start_ms, joined[-1] if joined else None, stable.start_ms)
 
 
-def by_member(callbacks: Iterable[Callback]) -> dict[str, list[Callback]]:
-    """Each member's, in order; assignments that follow one another count as one.
+def by_member(callbacks: Iterable[Callback], protocol: RebalanceProtocol) -> dict[str, list[Callback]]:
+    """Each member's, in order; under KIP-848, assignments that follow one another count as one.
 
-    A KIP-848 member that takes over from two others gets their partitions with one heartbeat or with two, as chance has
+    A member that takes over from two others gets their partitions with one heartbeat or with two there, as chance has
     it: a matter of milliseconds.
     """
     found: dict[str, list[Callback]] = {}
     for callback in callbacks:
         calls = found.setdefault(callback.member, [])
-        if calls and calls[-1].partitions and callback.partitions and calls[-1].name == callback.name == ASSIGNED:
+        if protocol is RebalanceProtocol.CONSUMER and calls and _go_together(calls[-1], callback):
             together = tuple(sorted((*calls[-1].partitions, *callback.partitions)))
             calls[-1] = replace(calls[-1], partitions=together)
         else:
             calls.append(callback)
     return found
+
+
+def _go_together(one: Callback, other: Callback) -> bool:
+    return bool(one.partitions and other.partitions) and one.name == other.name == ASSIGNED

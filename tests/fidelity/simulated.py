@@ -74,5 +74,5 @@ def performance(timeline: Timeline, beginning: Beginning) -> Performance:
             for plan in timeline.plans
         },
         rebalances(span for span in timeline.group if span.state != NO_COORDINATOR),
-        by_member(replace(call, member=names.get(call.member, call.member)) for call in timeline.callbacks),
+        by_member((replace(call, member=names.get(call.member, call.member)) for call in timeline.callbacks), protocol),
     )
