@@ -55,7 +55,7 @@ def simulate(story: Story, protocol: RebalanceProtocol, beginning: Beginning) ->
     )
     world = RealIds(beginning, scenario, settings(story, beginning), protocol)
     world.run(beginning.end_ms)
-    return performance(world.timeline(), beginning)
+    return performance(world.timeline(), beginning, protocol)
 
 
 def settings(story: Story, beginning: Beginning) -> Settings:
@@ -65,7 +65,7 @@ def settings(story: Story, beginning: Beginning) -> Settings:
     return replace(read_in, kip848=replace(read_in.kip848, jdk=find_java().version))
 
 
-def performance(timeline: Timeline, beginning: Beginning) -> Performance:
+def performance(timeline: Timeline, beginning: Beginning, protocol: RebalanceProtocol) -> Performance:
     """The same under the members' names in the story."""
     names = {member.member_id: member.client_id for member in beginning.members}
     return Performance(
