@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, ViewportSize, expect
+from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 
 from app import words
 from lag.embedded.workload import describe
@@ -39,12 +39,14 @@ def dashboard_url(demo: Demo) -> Iterator[str]:
         server.terminate()
 
 
-@pytest.fixture
-def settled(open_page: Open) -> None:
+@pytest.fixture(scope="module")
+def settled(chromium: Browser, dashboard_url: str) -> None:
     """Verdicts on movement need a minute of polls: wait until every case shows what it should."""
-    page = open_page("/demo")
+    page = chromium.new_page()
+    page.goto(dashboard_url + "/demo")
     everything = f"{len(CASES)} of {len(CASES)} groups show what they should"
     expect(page.locator("h2")).to_contain_text(everything, timeout=SETTLED_WITHIN_MS)
+    page.close()
 
 
 def cell(page: Page, text: str) -> Locator:

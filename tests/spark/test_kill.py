@@ -21,9 +21,10 @@ from tests.spark.broker_side import commit, places, records
 from tests.support.processes import using
 from tests.support.waiting import wait_until
 
-pytestmark = [pytest.mark.broker, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.broker, pytest.mark.long, pytest.mark.timeout(900)]
 
 PARTITIONS = 25
+KILLS = 10
 
 
 @contextmanager
@@ -71,18 +72,15 @@ def batches(folder: Path) -> int:
     return len([one for one in folder.glob("*") if one.name.isdigit()])
 
 
-@pytest.mark.parametrize(
-    "kills", [pytest.param(1, id="once"), pytest.param(10, id="ten times", marks=pytest.mark.long)]
-)
 def test_every_commit_is_recorded_once_however_often_the_stream_is_killed(
-    tmp_path: Path, cluster: EmbeddedKafka, kills: int
+    tmp_path: Path, cluster: EmbeddedKafka
 ) -> None:
     servers, history = cluster.bootstrap_servers, History(tmp_path / "history")
     seed = random.randrange(2**32)
     dice = random.Random(seed)
     commit(servers, "group-0", {("orders", 0): 1})
     with committing(servers):
-        for number in range(kills):
+        for number in range(KILLS):
             killed_once(tmp_path / str(number), servers, history, dice)
     done = finished(tmp_path / "rest", servers, history)
     truth = records(servers)

@@ -61,7 +61,6 @@ def test_every_example_can_be_folded_and_ends_with_every_partition_assigned(name
 def test_examples_are_there_at_10_to_100_000_partitions() -> None:
     sizes = {name: sum(t.partitions for t in load_scenario(path).topics.values()) for name, path in examples().items()}
     assert {"100-partitions": 100, "5000-partitions": 5_000, "100000-partitions": 100_000}.items() <= sizes.items()
-    assert len(sizes) == 12
 
 
 @pytest.mark.parametrize(
