@@ -7,8 +7,17 @@
 'cooperative-sticky'
 """
 
+from pathlib import Path
+
+from assignors.events import Scenario
 from assignors.generations import fold
 from assignors.registry import get, load_plugin, names
-from assignors.scenario import load_scenario
 
 __all__ = ["fold", "get", "load_plugin", "load_scenario", "names"]
+
+
+def load_scenario(path_or_text: str | Path) -> Scenario:
+    """The scenario of a file, or of a text (anything with a line break or a brace). Raises ScenarioError."""
+    from assignors.scenario import load_scenario as load  # late: its schema takes half a second, and few load one
+
+    return load(path_or_text)
