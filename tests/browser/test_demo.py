@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -49,6 +49,22 @@ def settled(chromium: Browser, dashboard_url: str) -> None:
     page.close()
 
 
+@pytest.fixture(scope="module")
+def group_page(chromium: Browser, dashboard_url: str, settled: None) -> Iterator[Callable[[str], Page]]:
+    """The Group page, in one tab for all groups. At the end it may not have complained."""
+    page, complaints = chromium.new_page(viewport=DESKTOP), []
+    page.on("console", lambda m: complaints.append(m.text) if m.type in {"error", "warning"} else None)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+
+    def opened(group_id: str) -> Page:
+        page.goto(f"{dashboard_url}/group?group={group_id}")
+        return page
+
+    yield opened
+    page.close()
+    assert complaints == []
+
+
 def cell(page: Page, text: str) -> Locator:
     """A cell of a table, as assistive technology sees it (the grid itself is a canvas)."""
     return page.locator('canvas [role="gridcell"]', has_text=text).first
@@ -65,14 +81,15 @@ def test_overview_counts_every_verdict_of_the_demo(open_page: Open, settled: Non
 
 
 @pytest.mark.parametrize("group_id", CASES)
-def test_group_page_says_its_verdict_in_words(open_page: Open, settled: None, group_id: str) -> None:
-    page = open_page(f"/group?group={group_id}")
+def test_group_page_says_its_verdict_in_words(group_page: Callable[[str], Page], group_id: str) -> None:
+    page = group_page(group_id)
     verdict = words.VERDICTS[CASES[group_id].status]
     expect(page.locator("h2")).to_contain_text(group_id)
     expect(page.get_by_text(verdict.label).first).to_be_visible()
     problem = CASES[group_id].problem
     if problem is not None:
         expect(cell(page, words.PROBLEMS[problem])).to_be_attached()
+    expect(page.get_by_test_id("stException")).to_have_count(0)
 
 
 def test_group_page_explains_a_lag_that_is_only_a_transaction_marker(open_page: Open, settled: None) -> None:
