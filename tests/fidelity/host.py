@@ -2,7 +2,8 @@
 
 Both are lines of JSON. Told: {"do": "rehearse" | "open", "key", "properties", "topic"}, {"do": "stall" | "resume" |
 "close" | "restart", "key"}. It tells: {"at_ms", "key", "what", "partitions"}, where `what` is "rehearsed", "opened",
-"closing", "stalled", "resumed", or a method of ConsumerRebalanceListener. The end of stdin is the end of the process.
+"closing", "stalled", "resumed", "died: " and why, or a method of ConsumerRebalanceListener. The end of stdin is the end
+of the process.
 
 A rehearsal goes first, by itself: Java loads its classes then, and JPype, which crashes when two threads meet a class
 for the first time at once, meets all of them.
@@ -24,6 +25,7 @@ from tests.support.java import start_jvm
 
 TICK_MS = 100
 RESTART_S = 1.0
+DIED = "died: "
 BASE = "org.apache.kafka.clients.consumer."
 _PRINTING = threading.Lock()
 _OUT = os.fdopen(os.dup(1), "w")
@@ -48,8 +50,8 @@ class Player:
         self._key, self._properties, self._topic = key, properties, topic
 
     def start(self) -> None:
-        """Poll in a thread of its own."""
-        threading.Thread(target=self.live, daemon=True).start()
+        """Poll in a thread of its own. What is opened in this one, is opened one after the other."""
+        threading.Thread(target=self.live, args=(self._open(),), name=self._key, daemon=True).start()
 
     def rehearse(self) -> None:
         """Join, get partitions, leave."""
@@ -59,9 +61,8 @@ class Player:
         self._close(consumer)
         tell("rehearsed", self._key)
 
-    def live(self) -> None:
+    def live(self, consumer: Any) -> None:
         """From the first poll to the end."""
-        consumer = self._open()
         while True:
             consumer.poll(_tick())
             match self._order():
@@ -127,9 +128,14 @@ def listener() -> Any:
     return Telling
 
 
+def _tell_death(death: threading.ExceptHookArgs) -> None:
+    tell(f"{DIED}{death.exc_value}", "" if death.thread is None else death.thread.name)
+
+
 def main() -> None:
     """Do as told."""
     start_jvm()
+    threading.excepthook = _tell_death
     players: dict[str, Player] = {}
     for line in sys.stdin:
         order = json.loads(line)

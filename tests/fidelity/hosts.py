@@ -59,6 +59,11 @@ class Host:
         self._process.send_signal(number)
         return time.time() * 1000
 
+    @property
+    def ended(self) -> int | None:
+        """Its exit code, if it is no more."""
+        return self._process.poll()
+
     def end(self) -> None:
         """Kill it, and wait until it is gone and all that it told is read."""
         self._process.kill()

@@ -27,9 +27,13 @@ from assignors.protocols import RebalanceProtocol
 from lag.embedded.broker import EmbeddedKafka
 from tests.fidelity import broker_side
 from tests.fidelity.cast import FROZEN, KILLED, LATE, Cast
+from tests.fidelity.host import DIED
 from tests.fidelity.hosts import Heard, Host
 from tests.fidelity.stories import HEARTBEAT_MS, NAMES, PARTITIONS, Story
 from tests.support.waiting import wait_until
+
+SETTLE_S = 180
+"""For 72 consumers to start and to share out what there is, on a machine that does something else, too."""
 
 _TOLD = {Leave: "close", Freeze: "stall", Resume: "resume", Restart: "restart"}
 
@@ -83,7 +87,7 @@ class Stage:
         for cast in self.casts:
             for name in NAMES:
                 self._open(cast, name)
-        wait_until(lambda: all(map(self._is_complete, self.casts)), within_s=60)
+        wait_until(lambda: not self._unsettled(), within_s=SETTLE_S, told=self._what_is_wrong)
         self._log_level(broker_side.GROUP_LOGGER, "INFO")
 
     def _rehearse(self) -> None:
@@ -103,9 +107,18 @@ class Stage:
         properties = cast.properties(name, self.bootstrap_servers)
         self._hosts[where].tell(do, cast.key(name), properties=properties, topic=cast.story.topic)
 
-    def _is_complete(self, cast: Cast) -> bool:
-        """Whether all partitions have their owners, as many each."""
-        return all(len(self._held(cast, name)) == PARTITIONS / len(NAMES) for name in NAMES)
+    def _unsettled(self) -> dict[str, int]:
+        """Whose part of the partitions is not as large as everybody's, and how large it is."""
+        held = {cast.key(name): len(self._held(cast, name)) for cast in self.casts for name in NAMES}
+        return {key: number for key, number in held.items() if number != PARTITIONS / len(NAMES)}
+
+    def _what_is_wrong(self) -> tuple[dict[str, int], list[str]]:
+        """Who has not got a part, and what has died of what."""
+        died = [
+            f"host {where}: exit code {host.ended}" for where, host in self._hosts.items() if host.ended is not None
+        ]
+        heard = (heard for host in self._hosts.values() for heard in list(host.heard))
+        return self._unsettled(), [*died, *(f"{each.key}: {each.what}" for each in heard if each.what.startswith(DIED))]
 
     def _held(self, cast: Cast, name: str) -> set[TopicPartition]:
         held: set[TopicPartition] = set()

@@ -7,10 +7,15 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def wait_until(ask: Callable[[], T], within_s: float = 30.0, every_s: float = 0.05) -> T:
-    """The first truthy answer of `ask`; fails the test when none comes in time."""
+def wait_until(
+    ask: Callable[[], T],
+    within_s: float = 30.0,
+    every_s: float = 0.05,
+    told: Callable[[], object] | None = None,
+) -> T:
+    """The first truthy answer of `ask`; fails the test when none comes in time, saying what `told` gives then."""
     deadline = time.monotonic() + within_s
     while not (answer := ask()):
-        assert time.monotonic() < deadline, f"not so within {within_s} s; the last answer was {answer!r}"
+        assert time.monotonic() < deadline, f"not so within {within_s} s: {told() if told else answer!r}"
         time.sleep(every_s)
     return answer

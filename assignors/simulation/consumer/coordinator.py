@@ -15,7 +15,7 @@ from assignors.simulation.classic.records import OffsetRecord
 from assignors.simulation.consumer import regexes
 from assignors.simulation.consumer.checks import check, known_static
 from assignors.simulation.consumer.group import ConsumerGroup
-from assignors.simulation.consumer.heartbeat import REFRESH_AFTER_MS, Turn
+from assignors.simulation.consumer.heartbeat import REFRESH_AFTER_MS, Turn, is_routine
 from assignors.simulation.consumer.members import Member, MemberState
 from assignors.simulation.consumer.messages import (
     JOINING,
@@ -134,8 +134,17 @@ class ConsumerCoordinator:
     def _beat(self, request: Heartbeat, answer: Answer) -> None:
         if self._group is None and request.epoch != JOINING:
             raise Refused(KafkaError.GROUP_ID_NOT_FOUND)
-        member_id = request.member_id or self._new_id()
         group = self._group or ConsumerGroup()
+        if is_routine(group, request, self._now_ms):
+            self._watch(request.member_id)
+            answer(
+                HeartbeatReply(KafkaError.NONE, request.member_id, request.epoch, self._settings.heartbeat_interval_ms)
+            )
+            return
+        self._change(group, request, answer)
+
+    def _change(self, group: ConsumerGroup, request: Heartbeat, answer: Answer) -> None:
+        member_id = request.member_id or self._new_id()
         turn = Turn(group, request, member_id, self._topics, self._settings, self._now_ms)
         turn.find()
         self._resolve_if_due(turn)

@@ -29,6 +29,20 @@ REFRESH_AFTER_MS = 2**31 - 1
 """A group looks at unchanged topics again after some 25 days; no setting of Kafka changes it."""
 
 
+def is_routine(group: ConsumerGroup, request: Heartbeat, now_ms: int) -> bool:
+    """Whether it only says "I am here" in a group at rest, as most do: nothing is to be changed or told for it."""
+    member = group.members.get(request.member_id)
+    return (
+        member is not None
+        and request.epoch == group.epoch == group.target_epoch
+        and member.is_reconciled_to(group.epoch)
+        and member.told(request) is member
+        and request.owned is None  # who says what it owns may ask for all that it shall own
+        and not group.regexes
+        and not group.wants_refresh(now_ms)
+    )
+
+
 @dataclass(slots=True)
 class Turn:
     """One heartbeat on its way through the coordinator: `find`, `reconcile`, then read the rest. Both raise Refused.
