@@ -4,11 +4,12 @@ Times may differ by a heartbeat interval and 200 ms (issue: fidelity), and by as
 meanwhile: real consumers do nothing while it does something else.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import pytest
 
+from assignors.model import TopicPartition
 from assignors.protocols import RebalanceProtocol
 from lag.embedded.broker import EmbeddedKafka
 from tests.fidelity.account import Account, accounts
@@ -20,6 +21,7 @@ from tests.fidelity.stalls import Stalls
 from tests.fidelity.stories import ASSIGNORS, BROKER, BROKER_ALONE, HEARTBEAT_MS, STORIES
 
 TOLERANCE_MS = HEARTBEAT_MS + 200
+BUSY_MS = 250
 Both = tuple[Performance, Performance]
 
 
@@ -32,14 +34,22 @@ class Played:
 
 
 @pytest.fixture(scope="module")
-def played() -> Iterator[Played]:
+def played() -> Played:
+    """What the real ones did; once more when the machine was so busy with other things that chance had its say."""
+    first = _play()
+    return (
+        first if first.tolerance_ms <= TOLERANCE_MS + BUSY_MS else min(first, _play(), key=lambda it: it.tolerance_ms)
+    )
+
+
+def _play() -> Played:
     casts = [Cast(story, protocol) for story in STORIES.values() for protocol in ASSIGNORS]
     properties = {name: str(value) for name, value in {**BROKER, **BROKER_ALONE}.items()}
     with EmbeddedKafka(properties=properties, offsets_partitions=1) as kafka:
         stage, stalls = Stage(kafka, casts), Stalls()
         try:
             stage.play()
-            yield Played(accounts(stage), TOLERANCE_MS + stalls.end())
+            return Played(accounts(stage), TOLERANCE_MS + stalls.end())
         finally:
             stage.close()
 
@@ -61,14 +71,14 @@ def test_the_same_ownership_in_each_generation(both: Both) -> None:
 
 
 def test_listeners_are_called_in_the_same_order(both: Both) -> None:
-    real, ours = (
-        {
-            name: [(call.name, sorted(call.partitions)) for call in calls]
-            for name, calls in performance.callbacks.items()
-        }
-        for performance in both
-    )
+    real, ours = map(_calls, both)
     assert ours == real
+
+
+def _calls(performance: Performance) -> dict[str, list[tuple[str, list[TopicPartition]]]]:
+    return {
+        name: [(call.name, sorted(call.partitions)) for call in calls] for name, calls in performance.callbacks.items()
+    }
 
 
 def test_rebalances_begin_and_end_at_the_same_time(both: Both, played: Played) -> None:
@@ -85,3 +95,30 @@ def test_partitions_come_and_go_at_the_same_time(both: Both, played: Played) -> 
     for name, calls in ours.callbacks.items():
         for one, other in zip(calls, real.callbacks[name], strict=True):
             assert one.at_ms == pytest.approx(other.at_ms, abs=played.tolerance_ms)
+
+
+@pytest.mark.parametrize("protocol", [RebalanceProtocol.EAGER, RebalanceProtocol.COOPERATIVE])
+@pytest.mark.parametrize(
+    ("name", "setting"), [("sigkill", "session.timeout.ms"), ("slow-loop", "max.poll.interval.ms")]
+)
+def test_a_simulator_that_waits_too_long_is_told_apart(
+    played: Played, name: str, setting: str, protocol: RebalanceProtocol
+) -> None:
+    beginning, real = played.accounts[name, protocol]
+    patient = replace(STORIES[name], settings={**STORIES[name].settings, setting: 60_000})
+    ours = simulate(patient, protocol, beginning)
+    assert (len(real.rebalances) > 0, len(ours.rebalances)) == (True, 0)
+    assert ours.ownership != real.ownership
+
+
+def test_a_simulator_that_takes_eager_for_cooperative_is_told_apart(played: Played) -> None:
+    beginning, real = played.accounts["join", RebalanceProtocol.EAGER]
+    ours = simulate(STORIES["join"], RebalanceProtocol.COOPERATIVE, beginning)
+    assert _calls(ours) != _calls(real)
+
+
+def test_a_simulator_that_forgets_static_members_is_told_apart(played: Played) -> None:
+    beginning, real = played.accounts["static-restart", RebalanceProtocol.EAGER]
+    dynamic = replace(beginning, members=tuple(replace(member, instance_id=None) for member in beginning.members))
+    ours = simulate(STORIES["static-restart"], RebalanceProtocol.EAGER, dynamic)
+    assert len(ours.rebalances) > len(real.rebalances)
