@@ -6,6 +6,7 @@ from app.formats import listing, plural
 from app.tables.delivery import name_of
 from assignors.simulation.delivery import Event, Failure, FailureKind, Kind, Lab, Ledger, Record, Strategy
 from assignors.simulation.delivery.failures import FIRST, OUTSIDER, SECOND
+from assignors.simulation.delivery.formulae import Reach, reach
 from assignors.simulation.delivery.ledger import COMMITS, committed_offsets
 from assignors.simulation.delivery.model import AUTO_COMMITTING
 
@@ -122,6 +123,41 @@ def besides(lab: Lab, ledger: Ledger) -> list[str]:
     if ledger.out_of_order:
         said.append(f"{_listed(ledger.out_of_order, lab)} came after a later record of the same partition.")
     return said
+
+
+def in_numbers(lab: Lab, failure: Failure) -> str | None:
+    """The closed form of it; None where there is none: "13 processed - 10 committed (2 commits x 5) = 3 twice"."""
+    found = reach(lab, failure)
+    if found is None:
+        return None
+    processed, committed = f"{found.processed} processed", f"{found.committed} committed ({_rule(lab, failure, found)})"
+    if found.processed >= found.committed:
+        return f"{processed} − {committed} = {found.processed - found.committed} twice"
+    return f"{committed} − {processed} = {found.committed - found.processed} lost"
+
+
+def _rule(lab: Lab, failure: Failure, found: Reach) -> str:
+    """How the committed offset comes about."""
+    commits, batch = found.at.commits, lab.batch_records
+    if failure.kind is FailureKind.EXCEPTION and lab.strategy in (Strategy.AUTO, Strategy.ASYNC):
+        return f"closing covers {plural(found.at.polls, 'poll')} × {batch}"
+    if found.committed == sum(lab.end) - sum(lab.start):
+        return "all there are"
+    if failure.failed_commits:
+        return "up to the last commit that did not fail"
+    match lab.strategy:
+        case Strategy.EXTERNAL:
+            return "with each result"
+        case Strategy.PER_PARTITION:
+            return f"{plural(commits, 'commit')}, each to the end of a batch or partition"
+        case Strategy.AUTO:
+            return f"{plural(commits, 'auto-commit')} × {plural(lab.auto_commit_polls, 'poll')} × {batch}"
+        case Strategy.EVERY_N:
+            return f"{plural(commits, 'commit')} × {lab.every_records}"
+        case Strategy.EVERY_N_FROM_ZERO:
+            return f"({plural(commits, 'commit')} − 1) × {lab.every_records} + 1" if commits else "no commit"
+        case _:
+            return f"{plural(commits, 'commit')} × {batch}"
 
 
 def begins(lab: Lab, ledger: Ledger) -> tuple[int, ...] | None:

@@ -18,6 +18,8 @@ st.header(sentences_delivery.headline(ledger), anchor=False)
 with st.container(gap="xxsmall"):
     for sentence in sentences_delivery.reasons(lab, failure, ledger):
         st.markdown(formats.md(sentence))
+    if numbers := sentences_delivery.in_numbers(lab, failure):
+        widgets.note(f"In closed form: {numbers}.")
 setup.story(lab, failure)
 
 left, right = st.columns([0.3, 0.7], gap="medium")

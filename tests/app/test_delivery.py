@@ -168,3 +168,31 @@ def test_a_commit_sent_again_is_to_blame_while_it_is_the_last(step, why):
     lab = Lab(Strategy.ASYNC_RETRY, (6,), batch_records=2)
     failure = Failure(FailureKind.CRASH, step, frozenset({0}))
     assert sentences_delivery.twice(lab, failure, run(lab, failure)).startswith(why)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "kind", "numbers"),
+    [
+        (Strategy.SYNC, FailureKind.CRASH, "8 processed − 5 committed (1 commit × 5) = 3 twice"),
+        (Strategy.AUTO, FailureKind.CRASH, "8 processed − 5 committed (1 auto-commit × 1 poll × 5) = 3 twice"),
+        (Strategy.AUTO, FailureKind.EXCEPTION, "10 committed (closing covers 2 polls × 5) − 8 processed = 2 lost"),
+        (Strategy.EVERY_N, FailureKind.CRASH, "7 processed − 6 committed (2 commits × 3) = 1 twice"),
+        (
+            Strategy.EVERY_N_FROM_ZERO,
+            FailureKind.CRASH,
+            "7 processed − 4 committed ((2 commits − 1) × 3 + 1) = 3 twice",
+        ),
+        (Strategy.COMMIT_FIRST, FailureKind.CRASH, "10 committed (2 commits × 5) − 7 processed = 3 lost"),
+        (Strategy.EXTERNAL, FailureKind.CRASH, "9 processed − 9 committed (with each result) = 0 twice"),
+        (Strategy.ASYNC_RETRY, FailureKind.CRASH, None),
+    ],
+    ids=lambda value: value.name if isinstance(value, Strategy | FailureKind) else "",
+)
+def test_closed_form_of_what_eleven_steps_of_17_records_cost(strategy, kind, numbers):
+    lab = Lab(strategy, (17,), batch_records=5, every_records=3)
+    assert sentences_delivery.in_numbers(lab, Failure(kind, 11)) == numbers
+
+
+def test_closed_form_stands_under_the_reasons(open_page):
+    page = open_page("delivery")
+    assert "In closed form: 5 processed − 0 committed" in said(page)

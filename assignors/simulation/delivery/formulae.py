@@ -8,7 +8,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import accumulate
 
-from assignors.simulation.delivery.model import AUTO_COMMITTING, Event, Kind, Lab, LabError, Strategy
+from assignors.simulation.delivery.failures import first_life
+from assignors.simulation.delivery.model import (
+    AUTO_COMMITTING,
+    Event,
+    Failure,
+    FailureKind,
+    Interceptor,
+    Kind,
+    Lab,
+    LabError,
+    Strategy,
+)
 
 UNCOVERED = frozenset({Strategy.ASYNC_RETRY, Strategy.WORKERS_QUEUES})
 _COMMITS = (Kind.COMMIT, Kind.COMMIT_ASYNC, Kind.COMMIT_FAILED)
@@ -38,6 +49,27 @@ def moment(events: Iterable[Event]) -> Moment:
     return Moment(kinds.count(Kind.POLL), processed, sum(kind in _COMMITS for kind in kinds))
 
 
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far a consumer had come when it failed, in records: what it had processed, what it had committed."""
+
+    at: Moment
+    processed: int
+    committed: int
+
+
+def reach(lab: Lab, failure: Failure) -> Reach | None:
+    """How far the first consumer comes; None where twice and lost are not simply the one less the other."""
+    plain = lab.interceptor is Interceptor.NONE and lab.poison is None
+    simple = plain and lab.strategy not in UNCOVERED | {Strategy.WORKERS_SHARED}
+    if not simple or failure.kind not in (FailureKind.CRASH, FailureKind.EXCEPTION):
+        return None
+    at = moment(first_life(lab, failure.failed_commits)[: failure.step])
+    if failure.kind is FailureKind.EXCEPTION and _closes(lab):
+        return Reach(at, at.processed, _handed(lab, at))
+    return Reach(at, at.processed, _committed(lab, at, failure.failed_commits))
+
+
 def crash(lab: Lab, at: Moment, failed_commits: frozenset[int] = frozenset()) -> Outcome:
     """The process dies: what is processed beyond the committed offset comes again, what is short of it never."""
     return _difference(lab, at, _committed(lab, at, failed_commits))
@@ -45,8 +77,12 @@ def crash(lab: Lab, at: Moment, failed_commits: frozenset[int] = frozenset()) ->
 
 def exception(lab: Lab, at: Moment) -> Outcome:
     """Processing throws and `finally` closes: auto-commit, and a last commitSync(), commit the whole batch."""
-    closes = lab.strategy in AUTO_COMMITTING or lab.strategy is Strategy.ASYNC
-    return _difference(lab, at, _handed(lab, at) if closes else _committed(lab, at, frozenset()))
+    return _difference(lab, at, _handed(lab, at) if _closes(lab) else _committed(lab, at, frozenset()))
+
+
+def _closes(lab: Lab) -> bool:
+    """Whether its last commit, as it closes, is of all that poll returned."""
+    return lab.strategy in AUTO_COMMITTING or lab.strategy is Strategy.ASYNC
 
 
 def kicked(lab: Lab, at: Moment) -> Outcome:

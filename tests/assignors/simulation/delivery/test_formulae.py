@@ -1,11 +1,12 @@
 """The step machine and the closed formulae agree, for every small lab and every step at which something can fail."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 
 import pytest
 
-from assignors.simulation.delivery import Failure, FailureKind, Lab, Ledger, Strategy, run
+from assignors.simulation.delivery import Failure, FailureKind, Lab, Ledger, Record, Strategy, run
 from assignors.simulation.delivery.formulae import (
     UNCOVERED,
     Moment,
@@ -15,6 +16,7 @@ from assignors.simulation.delivery.formulae import (
     kicked,
     moment,
     planned_eager,
+    reach,
 )
 from assignors.simulation.delivery.lives import life
 from assignors.simulation.delivery.model import AUTO_COMMITTING, Kind
@@ -79,6 +81,30 @@ def test_failed_commits_before_a_crash_cost_what_the_formula_says(strategy: Stra
         for step, at in moments(lab):
             expected = crash(lab, at, failed)
             assert outcome(run(lab, Failure(FailureKind.CRASH, step, failed))) == expected, (lab, step, failed)
+
+
+@pytest.mark.parametrize("kind", [FailureKind.CRASH, FailureKind.EXCEPTION])
+@pytest.mark.parametrize(
+    "strategy", [s for s in COVERED if s is not Strategy.WORKERS_SHARED], ids=lambda strategy: strategy.name
+)
+def test_twice_and_lost_are_processed_less_committed_and_the_other_way_round(
+    strategy: Strategy, kind: FailureKind
+) -> None:
+    for lab in labs(strategy):
+        for step, at in moments(lab):
+            found = reach(lab, Failure(kind, step))
+            assert found is not None
+            assert (found.at, found.processed) == (at, at.processed)
+            ahead = found.processed - found.committed
+            assert outcome(run(lab, Failure(kind, step))) == Outcome(max(ahead, 0), max(-ahead, 0)), (lab, step)
+
+
+def test_no_reach_where_records_are_not_counted_in_their_order() -> None:
+    plain, died = Lab(Strategy.SYNC, (7,)), Failure(FailureKind.CRASH, 3)
+    assert reach(replace(plain, strategy=Strategy.WORKERS_SHARED), died) is None
+    assert reach(replace(plain, strategy=Strategy.ASYNC_RETRY), died) is None
+    assert reach(replace(plain, poison=Record(0, 2)), died) is None
+    assert reach(plain, Failure(FailureKind.KICKED, 3)) is None
 
 
 def test_the_rows_of_the_table_for_a_batch_of_five_with_three_processed() -> None:
