@@ -8,15 +8,19 @@ from assignors.generations import Generation
 from assignors.model import Assignment, Group
 from assignors.moves import moves
 from assignors.quality import measure
-from assignors.simulation.timeline import Plan, Timeline
+from assignors.simulation.timeline import AS_IT_IS, Plan, Timeline
 
 NO_LOADS = Loads()
 
 
 def generations(timeline: Timeline, loads: Loads = NO_LOADS) -> list[Generation]:
-    """One for each plan that became Stable, at that time. Raises AssignorError when a group has no quality."""
-    start = [Assignment(None, {}), *(Assignment(plan.generation, plan.by_member) for plan in timeline.plans)]
-    made = zip(timeline.plans, pairwise(start), strict=True)
+    """One for each plan that became Stable, at that time. Raises AssignorError when a group has no quality.
+
+    In the one that was there before the story began nothing moves.
+    """
+    after = [Assignment(plan.generation, plan.by_member) for plan in timeline.plans]
+    was_there = bool(after) and timeline.plans[0].cause == AS_IT_IS
+    made = zip(timeline.plans, pairwise([after[0] if was_there else Assignment(None, {}), *after]), strict=True)
     return [_generation(plan, before, after, timeline.scenario, loads) for plan, (before, after) in made]
 
 

@@ -13,7 +13,7 @@ from assignors.simulation.errors import KafkaError
 from assignors.simulation.kernel import Action, Kernel, Timers
 from assignors.simulation.log import Done
 from assignors.simulation.network import Answer
-from assignors.simulation.timeline import NO_COORDINATOR, Plan
+from assignors.simulation.timeline import AS_IT_IS, NO_COORDINATOR, Plan
 
 UNSEEN = ("unseen",)
 
@@ -96,7 +96,7 @@ class Server(ABC):
     def adopt(self, clients: Sequence[Any], generation: int) -> None:
         """Start with a Stable group of these members."""
         self.names |= {client.member_id: client.name for client in clients}
-        self.cause("as it is")
+        self.cause(AS_IT_IS)
         self.start()
 
     def stop(self) -> None:

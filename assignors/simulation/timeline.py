@@ -13,6 +13,9 @@ from assignors.model import Member, Topic, TopicPartition
 NO_COORDINATOR = "no coordinator"
 """The group's state while its broker is down."""
 
+AS_IT_IS = "as it is"
+"""The cause of a generation that was there before the story began."""
+
 
 class MemberState(StrEnum):
     """What a member is doing, as somebody sees it who looks at its process."""

@@ -1,10 +1,13 @@
 """Timelines as generations, and assignors under other protocols than their own."""
 
+from dataclasses import replace
+
 import pytest
 
 from assignors.events import Join, Scenario
 from assignors.generations import fold
-from assignors.model import AssignorError, Member, Topic
+from assignors.model import AssignorError, Member, Topic, TopicPartition
+from assignors.moves import MoveKind
 from assignors.ownership import ownership
 from assignors.protocols import RebalanceProtocol
 from assignors.scenario import examples, load_scenario
@@ -26,6 +29,15 @@ def test_generations_of_a_played_story_are_those_of_the_folded_one() -> None:
         }
         assert (one.quality.moved, one.quality.paused) == (other.quality.moved, other.quality.paused)
     assert [made.at_ms > 31_000 for made in made] == [False, True, True]
+
+
+def test_nothing_moves_in_the_generation_that_was_there_before() -> None:
+    owned = tuple(TopicPartition("t", number) for number in range(4))
+    group = [replace(members("a")[0], owned=owned, generation=7)]
+    first, second = generations(played(scenario(4, group, {31_000: Join(members("b")[0])}), EAGER))
+    assert (first.number, first.event, first.before.by_member) == (7, "as it is", first.after.by_member)
+    assert [move.kind for move in first.moves] == [MoveKind.KEPT] * 4
+    assert (first.quality.moved, second.quality.moved) == (0, 2)
 
 
 def test_the_charts_table_reads_them() -> None:
