@@ -13,23 +13,19 @@ _LAB = "lab"
 
 def write(lab: str, said: Mapping[str, str], remarks: Iterable[str] = ()) -> bytes:
     """The file."""
-    head = [
-        f"# A story of groupscope's {lab} lab. Change a value, and send it in again.",
-        *(f"# {it}" for it in remarks),
-    ]
+    head = [heading(lab, "a value"), *(f"# {it}" for it in remarks)]
     return "\n".join([*head, *(f"{name}: {value}" for name, value in {_LAB: lab, **said}.items()), ""]).encode()
+
+
+def heading(lab: str, what: str) -> str:
+    """The first line of a lab's file."""
+    return f"# A story of groupscope's {lab} lab. Change {what}, and send it in again."
 
 
 def read(data: bytes, lab: str, known: Collection[str]) -> dict[str, str]:
     """What the file says. Raises ScenarioError naming the line: no such name, said twice, of another lab."""
-    if len(data) > MOST_BYTES:
-        raise _refused(None, f"The file has {len(data):,} bytes. Use at most {MOST_BYTES:,}.")
-    try:
-        lines = data.decode().splitlines()
-    except UnicodeDecodeError:
-        raise _refused(None, "The file is no UTF-8 text.") from None
     said: dict[str, str] = {}
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines(data), 1):
         if line.strip() and not line.startswith("#"):
             name, value = _line(number, line, known)
             if name in said:
@@ -38,6 +34,16 @@ def read(data: bytes, lab: str, known: Collection[str]) -> dict[str, str]:
     if said.pop(_LAB, None) != lab:
         raise _refused(None, f"This is no file of the {lab} lab. It needs the line `{_LAB}: {lab}`.")
     return said
+
+
+def lines(data: bytes) -> list[str]:
+    """The lines of an uploaded file. Raises ScenarioError when there are too many, or it is no text."""
+    if len(data) > MOST_BYTES:
+        raise _refused(None, f"The file has {len(data):,} bytes. Use at most {MOST_BYTES:,}.")
+    try:
+        return data.decode().splitlines()
+    except UnicodeDecodeError:
+        raise _refused(None, "The file is no UTF-8 text.") from None
 
 
 def _line(number: int, line: str, known: Collection[str]) -> tuple[str, str]:

@@ -28,10 +28,7 @@ def encode(told: Story) -> dict[str, str]:
 
 def decode(parameters: Mapping[str, str]) -> Story:
     """The story with its changes; the first one where nothing is said. Raises LinkError."""
-    name = parameters.get("story", STORIES[0].name)
-    if name not in BY_NAME:
-        raise LinkError(f"There is no story {cut(name)!r}. There are {', '.join(BY_NAME)}.")
-    told = BY_NAME[name]
+    told = named(parameters.get("story", STORIES[0].name))
     if "script" in parameters:
         try:
             told = replace(told, script=links.unpack_text(parameters["script"]))
@@ -39,6 +36,13 @@ def decode(parameters: Mapping[str, str]) -> Story:
             raise LinkError(str(error)) from None
     check(told.kind, told.script)
     return told
+
+
+def named(name: str) -> Story:
+    """The story of that name. Raises LinkError."""
+    if name not in BY_NAME:
+        raise LinkError(f"There is no story {cut(name)!r}. There are {', '.join(BY_NAME)}.")
+    return BY_NAME[name]
 
 
 def check(kind: Kind, script: str) -> None:

@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 
-from app import state
-from app.links_calls import BY_NAME, PARAMETERS, LinkError, check, decode, encode
+from app import lab_files, state
+from app.links_calls import BY_NAME, PARAMETERS, LinkError, check, decode, encode, named
 from assignors.simulation.calls import Story
 
 LAB = "calls"
 STEP = "step"
+_STORY = "story: "
 
 
 def told() -> Story:
@@ -28,6 +29,24 @@ def rewrite(script: str) -> None:
         _write(its)
     except LinkError as error:
         state.refuse(LAB, str(error))
+
+
+def as_file(its: Story) -> bytes:
+    """The story's name, and its calls, as a text file."""
+    return f"{lab_files.heading('call', 'the calls')}\n{_STORY}{its.name}\n{its.script}".encode()
+
+
+def take(data: bytes, name: str) -> None:
+    """Play an uploaded file. Raises ScenarioError."""
+    lines = [line for line in lab_files.lines(data) if not line.startswith("#")]
+    if not lines or not lines[0].startswith(_STORY):
+        raise lab_files.refused(LinkError(f"This is no file of the call lab. It begins with the line `{_STORY}NAME`."))
+    try:
+        its = replace(named(lines[0].removeprefix(_STORY).strip()), script="\n".join([*lines[1:], ""]))
+        check(its.kind, its.script)
+        _write(its)
+    except LinkError as error:
+        raise lab_files.refused(error) from None
 
 
 def go(at: int) -> None:

@@ -1,8 +1,16 @@
-"""Stories of the Delivery and the Watermark lab as files: there and back, edited, and those that are refused."""
+"""Stories of the Delivery, Watermark and Call lab as files: there and back, edited, and those that are refused."""
 
 import pytest
 
-from app import lab_files, links_delivery, links_watermark, state_delivery, state_watermark
+from app import (
+    lab_files,
+    links_calls,
+    links_delivery,
+    links_watermark,
+    state_calls,
+    state_delivery,
+    state_watermark,
+)
 from assignors.scenario import ScenarioError
 from assignors.simulation import delivery, watermark
 
@@ -83,3 +91,38 @@ def test_a_value_that_cannot_be_is_told_and_the_page_stays(open_page, lab, text,
     assert "mine.txt was not taken" in told
     assert why in told
     assert page.header[0].value == before
+
+
+def test_an_edited_file_is_played_in_the_call_lab(open_page):
+    text = state_calls.as_file(links_calls.BY_NAME["finder"]).decode()
+    head, story, *_ = text.splitlines()
+    assert (head[0], story) == ("#", "story: finder")
+    page = send(open_page("calls"), f"{story}\n# by hand\nfind my-group\n")
+    assert not page.exception
+    assert (page.selectbox(key="calls_story").value, page.text_area(key="calls_script").value) == (
+        "finder",
+        "find my-group\n",
+    )
+
+
+def test_the_file_of_a_story_as_it_is_opens_that_story(open_page):
+    page = send(open_page("calls"), state_calls.as_file(links_calls.BY_NAME["states"]).decode())
+    assert asked(page) == {"story": "states"}
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("find my-group", "This is no file of the call lab. It begins with the line `story: NAME`."),
+        ("", "This is no file of the call lab."),
+        ("story: nowhere\npoll", "There is no story 'nowhere'. There are "),
+        ("story: finder\nfnd my-group", "Line 1: "),
+        ("story: finder\n", "The script has no calls. Write one a line."),
+    ],
+)
+def test_a_file_that_the_call_lab_cannot_play_changes_nothing(open_page, text, why):
+    page = send(open_page("calls", story="states"), text)
+    assert asked(page) == {"story": "states"}
+    with pytest.raises(ScenarioError) as refusal:
+        state_calls.take(text.encode(), "mine.txt")
+    assert str(refusal.value).startswith(why)

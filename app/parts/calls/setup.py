@@ -4,11 +4,12 @@ import streamlit as st
 
 from app import formats, sentences_calls, state, state_calls, widgets
 from app.links_calls import BY_NAME, encode
+from app.parts import upload
 from app.parts.story import choose, shows
 from assignors.simulation.calls import STORIES, Story, usages
 from assignors.simulation.checklist import Page
 
-_STORY, _SCRIPT = "calls_story", "calls_script"
+_STORY, _SCRIPT, _UPLOAD = "calls_story", "calls_script", "calls_file"
 LINE_PX, MOST_LINES = 18, 22
 
 
@@ -18,6 +19,8 @@ def story(told: Story) -> None:
         choose(_STORY, told.name, list(BY_NAME), lambda name: BY_NAME[name].title, _tell)
         badge = " :orange-badge[changed]" if len(encode(told)) > 1 else ""
         shows(told.shows, Page.CALLS, told.name, badge)
+        upload.take_along("Story file", _UPLOAD, "calls.txt", lambda: state_calls.as_file(told), state_calls.take)
+    upload.problems(_UPLOAD)
 
 
 def _tell() -> None:
@@ -40,16 +43,6 @@ def script(told: Story) -> None:
     )
     if why is not None:
         widgets.line(":red", "error", "Not played", formats.md(why))
-    st.download_button(
-        "Script file",
-        lambda: told.script,
-        f"{told.name}.txt",
-        "text/plain",
-        icon=":material/download:",
-        type="tertiary",
-        on_click="ignore",
-        key="calls_download",
-    )
     with st.expander("What can be called", icon=":material/help:"):
         st.code("\n".join(usages(told.kind)), language=None, wrap_lines=True)
 
