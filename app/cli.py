@@ -53,6 +53,7 @@ def up(
     brokers: Annotated[int, typer.Option(metavar="1|3", help="How many brokers.")] = 1,
     workload: Annotated[bool, typer.Option(help="Run the demo producers and consumers.")] = True,
     dashboard: Annotated[bool, typer.Option(help="Serve the dashboard.")] = True,
+    pipeline: Annotated[bool, typer.Option(help="Fill the dashboard's history with Spark, once it is up.")] = True,
     plugin: Plugins = None,
     port: Port = 8501,
     browser: Browser = True,
@@ -66,7 +67,7 @@ def up(
 
     if brokers not in (1, 3):
         raise typer.BadParameter("1 or 3 brokers", param_hint="--brokers")
-    command.run(brokers, workload, dashboard, plugin or (), port, browser, json)
+    command.run(brokers, workload, dashboard, pipeline, plugin or (), port, browser, json)
 
 
 @cli.command()

@@ -9,7 +9,6 @@ from typing import Any
 
 from app.commands.output import emit, emit_json, note, table
 from app.commands.stopping import until_told
-from lag.cluster.offsets_topic import read_offsets_topic
 from lag.cluster.settings import load_settings
 from lag.history.care import Care, Extent, care, extents
 from lag.history.schemas import TABLES
@@ -24,22 +23,20 @@ def stream(history: str, bootstrap: str | None, config: Path | None, once: bool,
     Raises ConfigError, ConnectError or HistoryError.
     """
     settings = load_settings(bootstrap, config, os.environ)
-    topic = read_offsets_topic(settings)
-    from lag.pipeline.kafka_options import kafka_options
     from lag.pipeline.session import session
-    from lag.pipeline.stream import Outcome, Stream
+    from lag.pipeline.stream import Listeners, Outcome, Source, Stream
 
-    options = kafka_options(settings)
-    outcome = Outcome(topic.cluster_id)
+    source = Source.of(settings)
+    outcome = Outcome(source.topic.cluster_id)
     with until_told():
         note("Spark is starting")
         with session() as spark:
-            made = Stream(spark, History(history), topic, options)
+            made = Stream(spark, History(history), source)
             outcome = made.outcome
             for gap in outcome.gaps:
                 note(f"warning: {gap}")
             with until_told():  # once more: Spark has put a handler of its own in its place
-                made.run(once, _tell)
+                made.run(once, Listeners(_tell, lambda said: note(f"warning: {said}")))
     _say_stream(history, outcome, as_json)
 
 
