@@ -30,7 +30,7 @@ def stored(
     `cluster` is Kafka's id of it, `names` its topics by their ids. Records before `since` are read too: they are how
     the group came to be as it was.
     """
-    rows = _rows(history, cluster, group_id, until)
+    rows = _rows(history, cluster, group_id, until) if history.exists("group_events") else []
     recorder = Recorder(names.get, MOST_STORED)
     for _, same in groupby(_events(rows), key=lambda timed: timed.at_ms):  # one write of the coordinator
         recorder.take(same, whole=rows[0]["key"] is not None)
