@@ -326,17 +326,20 @@ def stream(
 @pipeline_cli.command()
 def rollup(
     history: HistoryPath,
+    slo: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Service levels to measure, TOML or JSON; else GROUPSCOPE_SLO.")
+    ] = None,
     once: Annotated[bool, typer.Option("--once", help="End when all that was recorded is rolled up.")] = False,
     json: Json = False,
 ) -> None:
-    """Compute lag by the minute and hour from what was recorded.
+    """Compute lag, health and error budgets from what was recorded.
 
     The last two hours are computed anew each time, since rows come late. Without --once it runs every minute until
     Ctrl-C.
     """
     from app.commands import pipeline as command
 
-    command.rollup(history, once, json)
+    command.rollup(history, slo, once, json)
 
 
 @pipeline_cli.command()

@@ -13,6 +13,7 @@ from lag.cluster.settings import load_settings
 from lag.history.care import Care, Extent, care, extents
 from lag.history.schemas import TABLES
 from lag.history.store import History
+from lag.slo import ENVIRONMENT, load_slos
 
 EVERY_S = 60.0
 
@@ -70,8 +71,13 @@ def _say_stream(history: str, outcome: Any, as_json: bool) -> None:
     note(f"{outcome.records:,} records in {outcome.took_s:.1f} s, {outcome.ours:,} of them about our own readers")
 
 
-def rollup(history: str, once: bool, as_json: bool) -> None:
-    """Roll up what was recorded; once, or every minute until SIGINT or SIGTERM. Raises HistoryError."""
+def rollup(history: str, slo: Path | None, once: bool, as_json: bool) -> None:
+    """Roll up what was recorded; once, or every minute until SIGINT or SIGTERM. Raises ConfigError or HistoryError.
+
+    `slo` is a file of service levels; without it, that of the environment, or the default.
+    """
+    named = os.environ.get(ENVIRONMENT)
+    slos = load_slos(slo or (Path(named) if named else None))
     from lag.pipeline.rollup import Rollup
     from lag.pipeline.session import session
 
@@ -79,7 +85,7 @@ def rollup(history: str, once: bool, as_json: bool) -> None:
     with until_told():
         note("Spark is starting")
         with session() as spark:
-            made = Rollup(spark, History(history))
+            made = Rollup(spark, History(history), slos)
             with until_told():
                 rows += _rolled_up(made)
                 while not once:
@@ -98,15 +104,19 @@ def _rolled_up(made: Any) -> Counter[str]:
 
 
 def _tell_piece(piece: Any, left: timedelta) -> None:
-    rows = ", ".join(f"{name} {number:,}" for name, number in piece.rows.items())
-    note(f"{piece.since:%Y-%m-%d %H:%M} to {piece.until:%H:%M}: {rows}; {left.total_seconds() / 3600:.1f} h left")
+    rows = sum(piece.rows.values())
+    behind = f", {left.total_seconds() / 3600:,.1f} h behind, done in {piece.eta_s(left):,.0f} s" if left else ""
+    note(
+        f"{piece.since:%Y-%m-%d %H:%M} to {piece.until:%H:%M}: {rows:,} rows, {rows / max(piece.took_s, 1e-3):,.0f}/s"
+        + behind
+    )
 
 
 def compact(history: str, as_json: bool) -> None:
     """Compact every table and drop what is too old. Raises HistoryError."""
     now = datetime.now(UTC)
     store = History(history)
-    done = [found for name in TABLES if (found := care(store, name, now)) is not None]
+    done = [found for name in TABLES if (found := _cared(store, name, now)) is not None]
     if as_json:
         emit_json({"history": history, "tables": [_care_document(one) for one in done]})
         return
@@ -116,6 +126,11 @@ def compact(history: str, as_json: bool) -> None:
     ]
     for line in table(heads, rows, right=range(1, 5)):
         emit(line)
+
+
+def _cared(store: History, name: str, now: datetime) -> Care | None:
+    note(f"{name}: files are put together, days that are too old are dropped")
+    return care(store, name, now)
 
 
 def _care_document(one: Care) -> dict[str, Any]:
