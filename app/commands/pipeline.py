@@ -78,19 +78,19 @@ def rollup(history: str, slo: Path | None, once: bool, as_json: bool) -> None:
     """
     named = os.environ.get(ENVIRONMENT)
     slos = load_slos(slo or (Path(named) if named else None))
-    from lag.pipeline.rollup import Rollup
+    from lag.pipeline.rollup import ROLLED_UP, Rollup
     from lag.pipeline.session import session
 
-    rows: Counter[str] = Counter()
+    rows = Counter(dict.fromkeys(ROLLED_UP, 0))
     with until_told():
         note("Spark is starting")
         with session() as spark:
             made = Rollup(spark, History(history), slos)
             with until_told():
-                rows += _rolled_up(made)
+                _roll_up(made, rows)
                 while not once:
                     time.sleep(EVERY_S)
-                    rows += _rolled_up(made)
+                    _roll_up(made, rows)
     if as_json:
         emit_json({"history": history, "rows": rows})
         return
@@ -98,9 +98,9 @@ def rollup(history: str, slo: Path | None, once: bool, as_json: bool) -> None:
         emit(line)
 
 
-def _rolled_up(made: Any) -> Counter[str]:
-    pieces = made.run(datetime.now(UTC), _tell_piece)
-    return sum((Counter(piece.rows) for piece in pieces), Counter())
+def _roll_up(made: Any, rows: Counter[str]) -> None:
+    for piece in made.run(datetime.now(UTC), _tell_piece):
+        rows.update(piece.rows)
 
 
 def _tell_piece(piece: Any, left: timedelta) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from lag.burn import Slo, Tallies, burns, ends
+from lag.burn import Burns, Slo, Tallies, burns, ends
 from lag.group_minutes import GroupMinute, Seen, minutes
 from lag.group_records import records
 from lag.history.schemas import GROUP_HEALTH_1M, SLO_BURN, TIME
@@ -64,26 +64,33 @@ def budgets(slos: tuple[Slo, ...], since_us: int, until_us: int, tallies: pa.Tab
     """Rows of `slo_burn` for these groups and levels."""
     of = {slo.slo_id: slo for slo in slos}
     at_us = ends(since_us, until_us)
-    tables = []
-    for (cluster, group_id, slo_id), rows in _groups(tallies, "at", (*GROUP, "slo_id")):
-        columns = [np.array([row[name] for row in rows], np.int64) for name in ("good", "bad", "unknown")]
-        made = burns(Tallies(np.array([row["at_us"] for row in rows], np.int64), *columns), at_us, of[slo_id].target)
-        named = {"cluster": cluster, "group_id": group_id, "slo_id": slo_id, "target": of[slo_id].target}
-        fixed = {name: pa.repeat(value, len(made.at_us)) for name, value in named.items()}
-        fixed["threshold_ms"] = pa.repeat(pa.scalar(of[slo_id].threshold_ms, pa.int64()), len(made.at_us))
-        found = {
-            "at": pa.array(made.at_us.view("datetime64[us]"), TIME),
-            "window_s": made.window_s,
-            "good_minutes": made.good,
-            "bad_minutes": made.bad,
-            "unknown_minutes": made.unknown,
-            "total_minutes": made.good + made.bad + made.unknown,
-            "burn": pa.array(made.burn, mask=np.isnan(made.burn)),
-            "budget_left": made.budget_left,
-        }
-        schema = SLO_BURN.file_schema
-        tables.append(pa.table(fixed | found).select(schema.names).cast(schema))
-    return pa.concat_tables(tables) if tables else SLO_BURN.file_schema.empty_table()
+    made = [
+        _burn_rows(
+            {"cluster": cluster, "group_id": group_id}, of[slo_id], burns(_tallies(rows), at_us, of[slo_id].target)
+        )
+        for (cluster, group_id, slo_id), rows in _groups(tallies, "at", (*GROUP, "slo_id"))
+    ]
+    return pa.concat_tables(made) if made else SLO_BURN.file_schema.empty_table()
+
+
+def _tallies(rows: list[Row]) -> Tallies:
+    return Tallies(*(np.array([row[name] for row in rows], np.int64) for name in ("at_us", "good", "bad", "unknown")))
+
+
+def _burn_rows(group: Mapping[str, str], slo: Slo, made: Burns) -> pa.Table:
+    same = {**group, "slo_id": slo.slo_id, "target": slo.target, "threshold_ms": slo.threshold_ms}
+    columns = {name: pa.repeat(value, len(made.at_us)) for name, value in same.items()}
+    columns |= {
+        "at": pa.array(made.at_us.view("datetime64[us]"), TIME),
+        "window_s": pa.array(made.window_s),
+        "good_minutes": pa.array(made.good),
+        "bad_minutes": pa.array(made.bad),
+        "unknown_minutes": pa.array(made.unknown),
+        "total_minutes": pa.array(made.good + made.bad + made.unknown),
+        "burn": pa.array(made.burn, mask=np.isnan(made.burn)),
+        "budget_left": pa.array(made.budget_left),
+    }
+    return pa.table(columns).select(SLO_BURN.file_schema.names).cast(SLO_BURN.file_schema)
 
 
 def _groups(table: pa.Table, time: str, by: tuple[str, ...] = GROUP) -> Iterator[tuple[Any, list[Row]]]:

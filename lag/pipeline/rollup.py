@@ -8,6 +8,7 @@ is harmless. A group is never a Spark group of its own (1.3 ms each, spec/offset
 out to buckets, and a bucket's series are computed one after the other in NumPy.
 """
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -47,18 +48,28 @@ LEVELS = "slo_id string, threshold_ms long, pattern string"
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What one piece of a run wrote: its hours, and rows by table."""
+    """What one piece of a run wrote: its hours, rows by table, and how long it took."""
 
     since: datetime
     until: datetime
     rows: dict[str, int]
+    took_s: float
+
+    def eta_s(self, left: timedelta) -> float:
+        """How long the rest will take at this pace."""
+        return self.took_s * (left / (self.until - self.since))
 
 
 class Rollup:
-    """Roll-ups of one history, all clusters at once. Raises HistoryError."""
+    """Roll-ups of one history, all clusters at once. Raises HistoryError.
 
-    def __init__(self, spark: SparkSession, history: History, slos: tuple[Slo, ...] = DEFAULT) -> None:
-        self._spark, self._history, self._slos = spark, history, slos
+    Hours that were over by more than `late` when it last ran are not computed anew.
+    """
+
+    def __init__(
+        self, spark: SparkSession, history: History, slos: tuple[Slo, ...] = DEFAULT, late: timedelta = LATE
+    ) -> None:
+        self._spark, self._history, self._slos, self._late = spark, history, slos, late
         for name in (*RECORDED, *ROLLED_UP):
             history.create(name)
 
@@ -76,9 +87,10 @@ class Rollup:
 
     def piece(self, since: datetime, until: datetime) -> Piece:
         """Compute the minutes of [since, until) anew; `since` is a whole hour."""
+        began = time.monotonic()
         with told(self._history.root):
             made = {name: self._replace(name, make(since, until), since, until) for name, make in self._makers()}
-        return Piece(since, until, made)
+        return Piece(since, until, made, time.monotonic() - began)
 
     def _makers(self) -> tuple[tuple[str, Callable[[datetime, datetime], DataFrame]], ...]:
         """In this order: later ones read what earlier ones wrote."""
@@ -91,11 +103,11 @@ class Rollup:
         )
 
     def _since(self) -> datetime | None:
-        """The hour to begin with: LATE before the newest minute, or the first sample there is."""
+        """The hour to begin with: `late` before the newest minute, or the first sample there is."""
         first, newest = self._one("min(poll_ts)", "end_offsets"), self._one("max(minute)", "lag_1m")
         if first is None or newest is None:
             return None if first is None else _hour(first)
-        return _hour(max(first, newest - LATE))
+        return _hour(max(first, newest - self._late))
 
     def _one(self, what: str, name: str) -> datetime | None:
         found: datetime | None = self._history.query(f"SELECT {what} AS found FROM {name}", name)["found"][0].as_py()

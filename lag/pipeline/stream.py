@@ -235,7 +235,7 @@ class _News:
 
 def _stop(query: StreamingQuery) -> None:
     """End it; one that waits for a broker does not heed that, and ends with the session."""
-    with suppress(Py4JJavaError):
+    with suppress(Py4JJavaError, PySparkException):
         query.stop()
 
 

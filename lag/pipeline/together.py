@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from lag.cluster.offsets_topic import read_offsets_topic
 from lag.cluster.settings import Settings
@@ -20,6 +20,8 @@ HEAP_MB = 640
 STREAM_EVERY = "20 seconds"
 ROLL_UP_EVERY_S = 60.0
 TOPIC_EVERY_S = 2.0
+LATE = timedelta(minutes=5)
+"""Nothing comes later here; two hours anew each minute would leave a gigabyte of replaced files a day."""
 
 
 class Due:
@@ -40,7 +42,7 @@ def record(settings: Settings, history: History) -> None:
     _wait_for_groups(settings)
     source = Source.of(settings)
     with session(heap_mb=HEAP_MB, java_options=FRUGAL) as spark:
-        stream, rollup = Stream(spark, history, source), Rollup(spark, history)
+        stream, rollup = Stream(spark, history, source), Rollup(spark, history, late=LATE)
         roll_up = Due(lambda: _roll_up(rollup), ROLL_UP_EVERY_S, 0.0)
         look_after = Due(lambda: _look_after(history), CARE_S, CARE_S)
 
