@@ -78,6 +78,7 @@ def test_the_history_fills_by_itself_until_sigkill(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(600)
 def test_lag_by_the_minute_is_there_without_a_command(tmp_path: Path) -> None:
     with running(tmp_path, "up", "--port", "0") as command:
         wait_until(lambda: "Dashboard  http://127.0.0.1:" in command.out, within_s=120)
