@@ -10,7 +10,7 @@ export UV_PYTHON_DOWNLOADS := never
 .PHONY: setup setup-dev run test test-long fuzz lint bench clean
 
 setup: $(UV)  ## what the product needs, from the lock file
-	@$(UV) sync --quiet --locked --inexact --no-dev --extra demo --python $(PYTHON)
+	@$(UV) sync --quiet --locked --inexact --no-dev --extra demo --extra pipeline --python $(PYTHON)
 
 setup-dev: $(UV)  ## what its tests and benchmarks need as well
 	@$(UV) sync --quiet --locked --inexact --all-extras --all-groups --python $(PYTHON)

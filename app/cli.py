@@ -53,6 +53,7 @@ def up(
     brokers: Annotated[int, typer.Option(metavar="1|3", help="How many brokers.")] = 1,
     workload: Annotated[bool, typer.Option(help="Run the demo producers and consumers.")] = True,
     dashboard: Annotated[bool, typer.Option(help="Serve the dashboard.")] = True,
+    pipeline: Annotated[bool, typer.Option(help="Fill the dashboard's history with Spark, once it is up.")] = True,
     plugin: Plugins = None,
     port: Port = 8501,
     browser: Browser = True,
@@ -66,7 +67,7 @@ def up(
 
     if brokers not in (1, 3):
         raise typer.BadParameter("1 or 3 brokers", param_hint="--brokers")
-    command.run(brokers, workload, dashboard, plugin or (), port, browser, json)
+    command.run(brokers, workload, dashboard, pipeline, plugin or (), port, browser, json)
 
 
 @cli.command()
@@ -325,17 +326,20 @@ def stream(
 @pipeline_cli.command()
 def rollup(
     history: HistoryPath,
+    slo: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Service levels to measure, TOML or JSON; else GROUPSCOPE_SLO.")
+    ] = None,
     once: Annotated[bool, typer.Option("--once", help="End when all that was recorded is rolled up.")] = False,
     json: Json = False,
 ) -> None:
-    """Compute lag by the minute and hour from what was recorded.
+    """Compute lag, health and error budgets from what was recorded.
 
     The last two hours are computed anew each time, since rows come late. Without --once it runs every minute until
     Ctrl-C.
     """
     from app.commands import pipeline as command
 
-    command.rollup(history, once, json)
+    command.rollup(history, slo, once, json)
 
 
 @pipeline_cli.command()

@@ -3,11 +3,13 @@
 URL parameters: `cluster`, `group`, `topic`, and the filters of each page under the key of their widget.
 """
 
+import logging
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import tzinfo
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 import pandas as pd
 import streamlit as st
@@ -17,13 +19,20 @@ from app.source import Feed, Source
 from app.tables import group as group_tables
 from app.tables import overview as overview_tables
 from app.tables import topics as topic_tables
+from lag.errors import HistoryError
 from lag.why import Why, why
 
 if TYPE_CHECKING:
     from lag.collector import CollectorStatus, Report
-    from lag.recorded import Recording
+    from lag.recorded import Recorded, Recording
+
+log = logging.getLogger(__name__)
 
 STALE_AFTER_INTERVALS = 3
+MINUTE_MS = 60_000
+KEPT = timedelta(days=90)
+"""So long group events are kept."""
+
 _PINNED = "_pinned"
 _CLUSTER = "_cluster"
 _DRAWN = "_drawn"
@@ -186,6 +195,15 @@ def _recording(key: tuple[str, int, int], group_id: str, _feed: Feed) -> "Record
     return _feed.recording(group_id)
 
 
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _stored(root: str, cluster_id: str, group_id: str, until_ms: int, _names: Mapping[UUID, str]) -> "list[Recorded]":
+    from lag.history.store import History  # deltalake is only needed where there is a history
+    from lag.recorded.stored import stored
+
+    until = datetime.fromtimestamp(until_ms / 1000, UTC)
+    return stored(History(root), cluster_id, group_id, _names, until - KEPT, until)
+
+
 def overview(page: Shown) -> overview_tables.Overview:
     """All groups of the snapshot as one table."""
     return _overview(page.key, page.report)
@@ -212,9 +230,31 @@ def recording(page: Shown, group_id: str) -> "Recording | None":
     return None if its is None else _recording(page.key, group_id, its)
 
 
+def with_history(page: Shown, group_id: str, live: "Recording") -> "Recording":
+    """The group's generations, before them those that only the history has; one that cannot be read has none."""
+    from lag.recorded import How, Recording
+    from lag.recorded.stored import joined
+
+    root, snapshot, known = source.current().settings.history, page.report.snapshot, live.generations
+    if root is None or snapshot.cluster_id is None:
+        return live
+    until_ms = known[1].generation.at_ms if len(known) > 1 else snapshot.at_ms // MINUTE_MS * MINUTE_MS
+    names = {UUID(topic.topic_id): name for name, topic in snapshot.topics.items() if topic.topic_id}
+    try:
+        older = _stored(root, snapshot.cluster_id, group_id, until_ms, names)
+    except HistoryError as error:  # the History page says so
+        log.info("the history of %s: %s", group_id, error)
+        return live
+    if not older:
+        return live
+    if live.how is How.INFERRED:  # what polls have seen since is no continuation of records
+        return live if known else Recording(How.RECORDED, older, live.problem)
+    return replace(live, generations=joined(older, known))
+
+
 def clear() -> None:
     """Drop all cached tables."""
-    for cached in (_overview, _topics, _group, _why, _recording):
+    for cached in (_overview, _topics, _group, _why, _recording, _stored):
         cached.clear()
 
 

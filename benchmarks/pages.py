@@ -120,7 +120,7 @@ def _ready(url: str) -> dict[str, int]:
 
 def _second_run(browser: Browser) -> Iterator[Row]:
     began = time.monotonic()
-    with _server(["up"]) as url:
+    with _server(["up", "--no-pipeline"]) as url:
         page = browser.new_page()
         page.goto(url)
         page.wait_for_selector(TABLE)

@@ -33,6 +33,9 @@ Column = TypeVar("Column", Ints, Floats)
 LOOKBACK_US = 120 * MINUTE_US
 """Time lags are read off the samples of so long before; a longer one is only known to be longer."""
 
+ROLLS = 3
+"""So many times the log's beginning must have moved before it has a rate: it moves by whole segments."""
+
 _MOST = np.iinfo(np.int64).max
 
 
@@ -156,6 +159,38 @@ def _logs(life: Ints) -> Iterator[slice]:
     return (slice(since, until) for since, until in pairwise(bounds))
 
 
+def time_to_loss(at: Samples, judged: Ints) -> Floats:
+    """Seconds until the log's beginning, at its pace, reaches the group, at hers; infinite when it does not gain.
+
+    Both paces are those since the first of the log's last ROLLS or more deletions within the look-back; NaN with fewer.
+    0: it is there already. spec/offsets-pipeline.md §2, for a moving consumer: lead / (deleted - consumed a second).
+    """
+    rolls = _rolls(at)
+    newest = np.searchsorted(rolls, judged, "right") - 1
+    oldest = np.maximum(
+        np.searchsorted(at.at_us[rolls], at.at_us[judged] - LOOKBACK_US),
+        np.searchsorted(rolls, np.searchsorted(at.life, at.life[judged])),
+    )
+    left = np.full(len(judged), np.nan)
+    told = np.flatnonzero(newest - oldest + 1 >= ROLLS)
+    first, last, now = rolls[oldest[told]], rolls[newest[told]], judged[told]
+    deleted = (at.log_start[last] - at.log_start[first]) / (at.at_us[last] - at.at_us[first])
+    read = np.maximum(at.committed[now] - at.committed[first], 0) / np.maximum(at.at_us[now] - at.at_us[first], 1)
+    lead = np.maximum(at.committed[now] - at.log_start[now], 0)
+    gains = deleted > read
+    seconds = lead / np.where(gains, deleted - read, 1.0) / 1e6
+    left[told] = np.where(lead == 0, 0.0, np.where(gains, seconds, np.inf))
+    return left
+
+
+def _rolls(at: Samples) -> Ints:
+    """The samples that found the log's beginning moved on."""
+    known = np.flatnonzero((at.log_start != UNKNOWN) & (at.committed != UNKNOWN))
+    moved = (np.diff(at.log_start[known]) > 0) & (np.diff(at.life[known]) == 0)
+    rolls: Ints = known[1:][moved]
+    return rolls
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Minutes:
     """One row for each minute with a sample or a commit; -1 and NaN are "not known".
@@ -187,6 +222,7 @@ class Minutes:
     consume_rate: Floats
     produce_rate: Floats
     eta_s: Floats
+    time_to_loss_s: Floats
     status: NDArray[np.int8]
     samples: Ints
 
@@ -242,6 +278,7 @@ class _Fold:
             consume_rate=consume,
             produce_rate=produce,
             eta_s=rates.drain(lag_last, consume, produce),
+            time_to_loss_s=self._time_to_loss(),
             status=self._status(lag_last, raw_min, lost, rewinds),
             samples=self._count(self._inside),
         )
@@ -291,6 +328,13 @@ class _Fold:
         with np.errstate(invalid="ignore", divide="ignore"):
             rate: Floats = self._sum(np.maximum(values - before, 0), told) * 1e6 / self._sum(span, told)
         return rate
+
+    def _time_to_loss(self) -> Floats:
+        """Seconds until deletion reaches the group's place, at the end of each minute (`time_to_loss`)."""
+        left = np.full(len(self._every), np.nan)
+        judged = np.flatnonzero(self._known & (self._at.log_start != UNKNOWN))
+        left[self._row[judged]] = time_to_loss(self._at, judged)
+        return left
 
     def _moves(self) -> tuple[Ints, Ints, Ints]:
         """Per minute: the longest time between two commits (ms), how many went back, and by how many records."""

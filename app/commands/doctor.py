@@ -4,7 +4,8 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
@@ -13,18 +14,22 @@ import typer
 
 from app import formats
 from app.commands.output import emit, emit_json
+from assignors.simulation.finder import OFFSETS_TOPIC
+from lag.cluster.offsets_log import OffsetsLog, open_offsets_log
 from lag.cluster.reader import ClusterReader, open_reader
+from lag.cluster.settings import Settings as ClientSettings
 from lag.cluster.settings import load_settings
 from lag.embedded.jars import Missing, missing_jars
 from lag.embedded.java import find_java
 from lag.errors import GroupscopeError
-from lag.model import ClusterSnapshot, GroupType, PartitionProblem
+from lag.model import ClusterSnapshot, GroupType, PartitionProblem, Problem
 from lag.offsets import OffsetTable, problem_code
 
 PORT = 8501
 PACKAGES = ("groupscope", "kafka-python", "streamlit", "plotly", "pandas", "numpy")
 EXTRAS = {"demo": ("confluent-kafka",), "pipeline": ("pyspark", "delta-spark")}
 NAMES_SHOWN = 5
+WITHOUT_RECORDS = "rebalances are inferred from polls, which miss some, and `pipeline stream` records nothing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +151,30 @@ def _cluster(bootstrap: str | None, config: Path | None, deadline_s: float) -> I
         snapshot = reader.read(1, time.time_ns() // 1_000_000)
         yield Check("connection", True, _reached(snapshot, settings.security_protocol, time.monotonic() - started))
         yield from _read(snapshot, reader)
+        yield _records(settings, deadline_s)
     except GroupscopeError as error:
         yield Check("connection", False, error.cause, error.mend)
     finally:
         reader.close()
+
+
+def _records(settings: ClientSettings, deadline_s: float) -> Check:
+    """Whether we may read what coordinators record of groups."""
+    with closing(open_offsets_log(settings, deadline_s)) as log:
+        found = log.partitions()
+        problem = found.problem or _refused(log, range(found.count))
+    if problem is not None:
+        detail = f"{problem.cause}: {WITHOUT_RECORDS}"
+        return Check("records", None, detail, problem.mend)
+    if not found.count:
+        return Check("records", None, f"{OFFSETS_TOPIC} is not there yet: no group has committed")
+    return Check("records", True, f"{OFFSETS_TOPIC} can be read: rebalances as they were, and `pipeline stream`")
+
+
+def _refused(log: OffsetsLog, partitions: Sequence[int]) -> Problem | None:
+    """Why the first of these partitions that cannot be read cannot be."""
+    ends = {number: edges.log_end for number, edges in log.edges(partitions).items()}
+    return next((piece.problem for piece in log.read(ends) if piece.problem is not None), None)
 
 
 def _reached(snapshot: ClusterSnapshot, protocol: str, took_s: float) -> str:

@@ -9,11 +9,11 @@ from typing import Any
 
 from app.commands.output import emit, emit_json, note, table
 from app.commands.stopping import until_told
-from lag.cluster.offsets_topic import read_offsets_topic
 from lag.cluster.settings import load_settings
 from lag.history.care import Care, Extent, care, extents
 from lag.history.schemas import TABLES
 from lag.history.store import History
+from lag.slo import ENVIRONMENT, load_slos
 
 EVERY_S = 60.0
 
@@ -24,22 +24,20 @@ def stream(history: str, bootstrap: str | None, config: Path | None, once: bool,
     Raises ConfigError, ConnectError or HistoryError.
     """
     settings = load_settings(bootstrap, config, os.environ)
-    topic = read_offsets_topic(settings)
-    from lag.pipeline.kafka_options import kafka_options
     from lag.pipeline.session import session
-    from lag.pipeline.stream import Outcome, Stream
+    from lag.pipeline.stream import Listeners, Outcome, Source, Stream
 
-    options = kafka_options(settings)
-    outcome = Outcome(topic.cluster_id)
+    source = Source.of(settings)
+    outcome = Outcome(source.topic.cluster_id)
     with until_told():
         note("Spark is starting")
         with session() as spark:
-            made = Stream(spark, History(history), topic, options)
+            made = Stream(spark, History(history), source)
             outcome = made.outcome
             for gap in outcome.gaps:
                 note(f"warning: {gap}")
             with until_told():  # once more: Spark has put a handler of its own in its place
-                made.run(once, _tell)
+                made.run(once, Listeners(_tell, lambda said: note(f"warning: {said}")))
     _say_stream(history, outcome, as_json)
 
 
@@ -73,21 +71,26 @@ def _say_stream(history: str, outcome: Any, as_json: bool) -> None:
     note(f"{outcome.records:,} records in {outcome.took_s:.1f} s, {outcome.ours:,} of them about our own readers")
 
 
-def rollup(history: str, once: bool, as_json: bool) -> None:
-    """Roll up what was recorded; once, or every minute until SIGINT or SIGTERM. Raises HistoryError."""
-    from lag.pipeline.rollup import Rollup
+def rollup(history: str, slo: Path | None, once: bool, as_json: bool) -> None:
+    """Roll up what was recorded; once, or every minute until SIGINT or SIGTERM. Raises ConfigError or HistoryError.
+
+    `slo` is a file of service levels; without it, that of the environment, or the default.
+    """
+    named = os.environ.get(ENVIRONMENT)
+    slos = load_slos(slo or (Path(named) if named else None))
+    from lag.pipeline.rollup import ROLLED_UP, Rollup
     from lag.pipeline.session import session
 
-    rows: Counter[str] = Counter()
+    rows = Counter(dict.fromkeys(ROLLED_UP, 0))
     with until_told():
         note("Spark is starting")
         with session() as spark:
-            made = Rollup(spark, History(history))
+            made = Rollup(spark, History(history), slos)
             with until_told():
-                rows += _rolled_up(made)
+                _roll_up(made, rows)
                 while not once:
                     time.sleep(EVERY_S)
-                    rows += _rolled_up(made)
+                    _roll_up(made, rows)
     if as_json:
         emit_json({"history": history, "rows": rows})
         return
@@ -95,21 +98,25 @@ def rollup(history: str, once: bool, as_json: bool) -> None:
         emit(line)
 
 
-def _rolled_up(made: Any) -> Counter[str]:
-    pieces = made.run(datetime.now(UTC), _tell_piece)
-    return sum((Counter(piece.rows) for piece in pieces), Counter())
+def _roll_up(made: Any, rows: Counter[str]) -> None:
+    for piece in made.run(datetime.now(UTC), _tell_piece):
+        rows.update(piece.rows)
 
 
 def _tell_piece(piece: Any, left: timedelta) -> None:
-    rows = ", ".join(f"{name} {number:,}" for name, number in piece.rows.items())
-    note(f"{piece.since:%Y-%m-%d %H:%M} to {piece.until:%H:%M}: {rows}; {left.total_seconds() / 3600:.1f} h left")
+    rows = sum(piece.rows.values())
+    behind = f", {left.total_seconds() / 3600:,.1f} h behind, done in {piece.eta_s(left):,.0f} s" if left else ""
+    note(
+        f"{piece.since:%Y-%m-%d %H:%M} to {piece.until:%H:%M}: {rows:,} rows, {rows / max(piece.took_s, 1e-3):,.0f}/s"
+        + behind
+    )
 
 
 def compact(history: str, as_json: bool) -> None:
     """Compact every table and drop what is too old. Raises HistoryError."""
     now = datetime.now(UTC)
     store = History(history)
-    done = [found for name in TABLES if (found := care(store, name, now)) is not None]
+    done = [found for name in TABLES if (found := _cared(store, name, now)) is not None]
     if as_json:
         emit_json({"history": history, "tables": [_care_document(one) for one in done]})
         return
@@ -119,6 +126,11 @@ def compact(history: str, as_json: bool) -> None:
     ]
     for line in table(heads, rows, right=range(1, 5)):
         emit(line)
+
+
+def _cared(store: History, name: str, now: datetime) -> Care | None:
+    note(f"{name}: files are put together, days that are too old are dropped")
+    return care(store, name, now)
 
 
 def _care_document(one: Care) -> dict[str, Any]:

@@ -1,10 +1,14 @@
-"""`groupscope up`: a real Apache Kafka on this machine, a demo workload on it, and the dashboard."""
+"""`groupscope up`: a real Apache Kafka on this machine, a demo workload on it, the dashboard, and its history."""
 
 import os
 import signal
-from collections.abc import Sequence
+import sys
+import time
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
+from importlib.util import find_spec
+from threading import Thread
 
 from app.commands import serve
 from app.commands.output import emit, emit_json, note, open_on_a_desktop
@@ -13,17 +17,20 @@ from app.plugins import worked_examples
 from app.settings import ClusterSettings
 from lag.embedded.broker import EmbeddedKafka
 from lag.embedded.workload import BROKER_PROPERTIES, Workload
+from lag.errors import EmbeddedError
 
 NAME = "demo"
 HOST = "127.0.0.1"
 INTERVAL_S = 5.0
 READY_WITHIN_S = 120.0
+LOOK_EVERY_S = 1.0
 
 
 def run(
     brokers: int,
     workload: bool,
     dashboard: bool,
+    pipeline: bool,
     plugins: Sequence[str],
     port: int,
     browser: bool,
@@ -45,7 +52,8 @@ def run(
             clusters = [ClusterSettings(name=NAME, bootstrap_servers=servers)]
             shown = [*worked_examples(), *plugins]
             announce = partial(_announce, servers, browser=browser, as_json=as_json)
-            serve.start(clusters, port, HOST, INTERVAL_S, shown, history, announce)
+            begin = partial(_record, kafka, history) if pipeline else None
+            serve.start(clusters, port, HOST, INTERVAL_S, shown, history, partial(_dashboard_is_up, announce, begin))
         else:
             _announce(servers, None, False, as_json)
             signal.pause()
@@ -76,3 +84,27 @@ def _announce(bootstrap_servers: str, url: str | None, browser: bool, as_json: b
     emit("Ctrl-C stops everything and leaves nothing behind.")
     if browser and url:
         open_on_a_desktop(url)
+
+
+def _dashboard_is_up(announce: Callable[[str], None], begin: Callable[[], None] | None, url: str) -> None:
+    """Say so, then begin what nobody shall wait for."""
+    announce(url)
+    if begin is not None:
+        Thread(target=begin, name="pipeline", daemon=True).start()
+
+
+def _record(kafka: EmbeddedKafka, history: str) -> None:
+    """Keep the pipeline beside the brokers; if it ends before they do, say why and go on without it."""
+    if find_spec("pyspark") is None:
+        note("PySpark is not installed, so the demo keeps no history of commits. Install it: uv sync --extra pipeline")
+        return
+    command = [sys.executable, "-P", "-m", "lag.pipeline"]
+    try:
+        its = kafka.run_beside(
+            "pipeline", [*command, "--bootstrap-server", kafka.bootstrap_servers, "--history", history]
+        )
+        while (said := its.last_words()) is None:
+            time.sleep(LOOK_EVERY_S)
+    except EmbeddedError:  # the brokers are being stopped, and the pipeline with them
+        return
+    note(f"warning: the demo's history is not recorded any more: {said}")

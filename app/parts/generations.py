@@ -39,7 +39,7 @@ def told(page: state.Shown | None) -> Told | None:
     if state.url("scenario") or state.url("example"):
         return _folded(page)
     group = state.url("group")
-    return None if group is None else _live(group)
+    return None if group is None else _live(group, page)
 
 
 def _folded(page: state.Shown | None) -> Told | None:
@@ -71,11 +71,12 @@ def _played() -> Told:
     return Told(generations(line.timeline, its.scenario.loads), its.scenario.name, origin)
 
 
-def _live(group: str) -> Told | None:
+def _live(group: str, page: state.Shown | None) -> Told | None:
     feed = state.feed()
     if feed is None:
         return None
     live = feed.recording(group)
+    live = live if page is None else state.with_history(page, group, live)
     origin = f"of {formats.code(group)}, {sentences_generations.ORIGINS[live.how]}"
     return Told([one.generation for one in live.generations], group, origin, live)
 

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from lag.embedded import config, storage
+from lag.embedded.beside import Beside
 from lag.embedded.cache import cache_dir
 from lag.embedded.config import SaslSsl, TlsFiles
 from lag.embedded.jars import kafka_classpath
@@ -212,6 +213,12 @@ class EmbeddedKafka:
         if self._keeper is None or self._keeper.folder is None:
             raise EmbeddedError("The embedded Kafka is not running", "Start it first.")
         return self._keeper.folder
+
+    def run_beside(self, name: str, command: list[str]) -> Beside:
+        """Start a process that ends with the cluster, together with all that it starts. Raises EmbeddedError."""
+        folder = self.folder
+        assert self._keeper is not None
+        return Beside(name, self._keeper, folder, command)
 
     def broker(self, node_id: int) -> Broker:
         """The broker with this node id, from 1."""

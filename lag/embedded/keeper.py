@@ -5,7 +5,8 @@ import os
 import subprocess
 import sys
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ class Keeper:
     def __init__(self) -> None:
         """Start the supervisor and wait for its folder. Raises EmbeddedError when it does not start."""
         self._lock = threading.Lock()
+        self._closed = False
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "lag.embedded.supervisor", str(os.getpid())],
             stdin=subprocess.PIPE,
@@ -51,10 +53,9 @@ class Keeper:
 
     def close(self) -> None:
         """End the supervisor, and with it every process and the folder; returns when they are gone."""
-        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if pipe is not None:
-                with suppress(BrokenPipeError):
-                    pipe.close()
+        self._closed = True
+        with self._asking(_END_WITHIN_S):
+            self._hang_up()
         try:
             self._process.wait(_END_WITHIN_S)
         except subprocess.TimeoutExpired:
@@ -63,9 +64,27 @@ class Keeper:
         if self.folder is not None:
             remove_if_abandoned(self.folder)  # still there only if the supervisor was killed
 
+    def _hang_up(self) -> None:
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                with suppress(BrokenPipeError):
+                    pipe.close()
+
+    @contextmanager
+    def _asking(self, within_s: float = -1) -> Iterator[None]:
+        """One thread asks at a time; who hangs up waits for the answer to another's question, but not for ever."""
+        mine = self._lock.acquire(timeout=within_s)
+        try:
+            yield
+        finally:
+            if mine:
+                self._lock.release()
+
     def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
         assert self._process.stdin is not None
-        with self._lock:
+        with self._asking():
+            if self._closed:
+                raise EmbeddedError("The embedded Kafka has been stopped", "Start it again.")
             try:
                 self._process.stdin.write(json.dumps(request).encode() + b"\n")
                 self._process.stdin.flush()

@@ -8,7 +8,7 @@ when the parent's id is no longer PARENT_PID, it kills the processes, removes th
 `{"folder": PATH}`.
 
 Should it be killed itself, the kernel kills its processes (Linux), and the next supervisor removes the folder: a folder
-is in use as long as somebody holds the lock on it.
+is in use as long as somebody holds the lock on it. `owned_folder` is the same for whoever has no supervisor.
 
 Only the standard library is imported here, for the sake of a quick start.
 """
@@ -24,16 +24,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 PREFIX = "groupscope-kafka-"
-_UNBORN = ".groupscope-kafka-new-"
 _UNBORN_FOR_S = 60
 _LOOK_AT_PARENT_EVERY_S = 1.0
 _PR_SET_PDEATHSIG = 1
 _GONE_WITHIN_S = 10
+_LOOK_EVERY_S = 0.01
 
 
 class Supervisor:
@@ -59,11 +60,15 @@ class Supervisor:
                 raise ValueError(f"unknown request {other}")
 
     def close(self) -> None:
-        """Kill every process and remove the folder. The data is thrown away: nothing need be written in order."""
+        """Kill every process, with all that it started, and remove the folder.
+
+        The data is thrown away: nothing need be written in order.
+        """
         for process in self._processes.values():
             process.kill()
         for process in self._processes.values():
             process.wait()
+        _end_sessions({process.pid for process in self._processes.values()})
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
@@ -84,28 +89,65 @@ def _die_with_parent() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _make_folder() -> tuple[Path, int]:
-    """A new data folder and the descriptor that holds its lock; it gets its known name once it is locked."""
-    unborn = Path(tempfile.mkdtemp(prefix=_UNBORN))
+def _end_sessions(leaders: set[int]) -> None:
+    """Kill what is left of the sessions that these processes led, until nothing is."""
+    import psutil
+
+    deadline = time.monotonic() + _GONE_WITHIN_S
+    while time.monotonic() < deadline and (left := [p for p in psutil.process_iter() if _is_of(p, leaders)]):
+        for process in left:
+            with suppress(psutil.Error):
+                process.kill()
+        time.sleep(_LOOK_EVERY_S)
+
+
+def _is_of(process: Any, leaders: set[int]) -> bool:
+    import psutil
+
+    try:
+        return os.getsid(process.pid) in leaders and process.status() != psutil.STATUS_ZOMBIE
+    except (OSError, psutil.Error):
+        return False
+
+
+@contextmanager
+def owned_folder(prefix: str) -> Iterator[Path]:
+    """A folder in the temp dir while the block runs; should we be killed, the next one of that prefix removes it."""
+    sweep(Path(tempfile.gettempdir()), prefix)
+    folder, lock = _make_folder(prefix)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+def _make_folder(prefix: str) -> tuple[Path, int]:
+    """A new folder and the descriptor that holds its lock; it gets its known name once it is locked."""
+    unborn = Path(tempfile.mkdtemp(prefix=_unborn(prefix)))
     lock = os.open(unborn, os.O_RDONLY)
     fcntl.flock(lock, fcntl.LOCK_EX)
-    folder = unborn.with_name(PREFIX + unborn.name.removeprefix(_UNBORN))
+    folder = unborn.with_name(prefix + unborn.name.removeprefix(_unborn(prefix)))
     unborn.rename(folder)
     return folder, lock
 
 
-def sweep(where: Path) -> None:
-    """Remove the folders of supervisors that were killed, and whatever still runs in them."""
-    for folder in where.glob(f"{PREFIX}*"):
+def _unborn(prefix: str) -> str:
+    return f".{prefix}new-"
+
+
+def sweep(where: Path, prefix: str = PREFIX) -> None:
+    """Remove the folders of owners that were killed, and whatever still runs in them."""
+    for folder in where.glob(f"{prefix}*"):
         remove_if_abandoned(folder)
-    for folder in where.glob(f"{_UNBORN}*"):
+    for folder in where.glob(f"{_unborn(prefix)}*"):
         with suppress(FileNotFoundError):
             if time.time() - folder.stat().st_mtime > _UNBORN_FOR_S:
                 remove_if_abandoned(folder)
 
 
 def remove_if_abandoned(folder: Path) -> None:
-    """Remove a cluster's folder, and whatever still runs in it, unless a supervisor holds it."""
+    """Remove a folder, and whatever still runs in it, unless its owner lives."""
     try:
         lock = os.open(folder, os.O_RDONLY)
     except OSError:  # somebody else's, or gone meanwhile
@@ -168,7 +210,7 @@ def main(parent: int) -> None:
     """Serve until the parent is gone or a signal comes; then clean up."""
     signalled = _catch_signals()
     sweep(Path(tempfile.gettempdir()))
-    folder, lock = _make_folder()
+    folder, lock = _make_folder(PREFIX)
     supervisor = Supervisor(folder)
     try:
         _say({"folder": str(folder)})

@@ -102,9 +102,10 @@ class Rows:
         }
 
 
-def events(decoded: Decoded, origin: Origin) -> pa.Table:
+def events(decoded: Decoded, origin: Origin, keys: Blobs, data: Blobs) -> pa.Table:
     """Rows of `group_events`."""
-    made = [row for event in decoded.events if not is_ours(event.group_id) for row in _event(event)]
+    kept = [event for event in decoded.events if not is_ours(event.group_id)]
+    made = [row for event in kept for row in _with_bytes(event, keys, data)]
     places = np.array([row.pop("row") for row in made], np.int64)
     schema = pa.schema([GROUP_EVENTS.schema.field(name) for name in made[0]]) if made else pa.schema([])
     columns = pa.Table.from_pylist(made, schema)
@@ -163,6 +164,13 @@ def _ids(ids: NDArray[np.uint8]) -> pa.Array:
 def _numbers(column: NDArray[Any], rows: NDArray[np.int64]) -> pa.Array:
     taken = column[rows]
     return pa.array(taken, mask=taken == NONE)
+
+
+def _with_bytes(event: GroupEvent, keys: Blobs, data: Blobs) -> Iterator[dict[str, Any]]:
+    """Its rows; a large group's record is kept once, not once for each member."""
+    for number, row in enumerate(_event(event)):
+        first = number == 0
+        yield row | {"key": keys[event.row] if first else None, "value": data[event.row] if first else None}
 
 
 def _event(event: GroupEvent) -> Iterator[dict[str, Any]]:

@@ -85,10 +85,13 @@ GROUP_EVENTS = _table(
     "group_events",
     f"""{_SOURCE} ts:time group_id:str record_type:i16 member_id:str? generation_or_epoch:i32? assignment_epoch:i32?
     protocol_type:str? protocol:str? state:i8? n_members:i32? client_id:str? client_host:str? instance_id:str?
-    assignment:assignment? tombstone:bool bootstrap:bool""",
+    assignment:assignment? tombstone:bool bootstrap:bool key:bytes? value:bytes?""",
     "ts", "group_id", 90,
 )  # fmt: skip
-"""Every record about a group. That of a classic group (record_type 2) has a row for each member, one if it has none."""
+"""Every record about a group. That of a classic group (record_type 2) has a row for each member, one if it has none.
+
+`key` and `value` are the record's bytes, in the first of its rows: `lag.records.decode` reads all that it says.
+"""
 
 DECODE_ERRORS = _table(
     "decode_errors",
@@ -136,10 +139,14 @@ GROUP_HEALTH_1M = _table(
     "group_health_1m",
     """cluster:str group_id:str minute:time type:str generation_first:i32? generation_last:i32? rebalances:i32
     members_last:i32? members_min:i32? members_max:i32? joins:i32 leaves:i32 churn:f64? rebalance_ms:i64?
-    state:i8? status:i8?""",
+    state:i8? status:i8? time_lag_max_ms:i64? time_lag_known:bool?""",
     "minute", "group_id", 730,
 )  # fmt: skip
-"""A minute in the life of a group."""
+"""A minute in the life of a group: `state` is a place in `lag.group_minutes.STATES`, `status` in `lag.health.URGENCY`.
+
+`time_lag_max_ms` is the longest time lag of its partitions that is known, or known to be exceeded; `time_lag_known`:
+every partition's is known.
+"""
 
 SLO_BURN = _table(
     "slo_burn",
@@ -147,7 +154,10 @@ SLO_BURN = _table(
     bad_minutes:i32 unknown_minutes:i32 total_minutes:i32 burn:f64? budget_left:f64?""",
     "at", "group_id slo_id", 730,
 )  # fmt: skip
-"""How fast a group uses up its error budget. A minute without a known time lag is unknown, not good."""
+"""How fast a group uses up its error budget in the window that ends `at` (`lag.burn`).
+
+A minute without a known time lag is unknown, neither good nor bad: `burn` is over the known ones.
+"""
 
 TABLES: Mapping[str, Table] = MappingProxyType(
     {

@@ -11,13 +11,21 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow as pa
-from deltalake import CommitProperties, DeltaTable, QueryBuilder, Transaction, WriterProperties, write_deltalake
+from deltalake import (
+    CommitProperties,
+    DeltaTable,
+    QueryBuilder,
+    Schema,
+    Transaction,
+    WriterProperties,
+    write_deltalake,
+)
 from deltalake.exceptions import DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction
 
 from lag.errors import GroupscopeError, HistoryError
 from lag.history.files import DataFile
-from lag.history.schemas import DAY, SCHEMA_VERSION, TABLES, with_day
+from lag.history.schemas import DAY, SCHEMA_VERSION, TABLES, Table, with_day
 
 VERSION_KEY = "groupscope.schemaVersion"
 COMMIT_RETRIES = 50
@@ -123,9 +131,9 @@ class History:
         return table
 
     def _made(self, name: str) -> DeltaTable:
-        if (table := self._opened(name)) is not None:
-            return table
         wanted = TABLES[name]
+        if (table := self._opened(name)) is not None:
+            return table if _has_all(table, wanted) else self._grown(table, wanted)
         if "://" not in self.root:
             Path(self.place(name)).mkdir(parents=True, exist_ok=True)
         try:
@@ -142,6 +150,22 @@ class History:
             if self._opened(name) is None:  # else another process made it in this very moment
                 raise
         return DeltaTable(self.place(name))
+
+    def _grown(self, table: DeltaTable, wanted: Table) -> DeltaTable:
+        """With the columns that came after it was made; its rows have null there."""
+        there = {field.name for field in table.schema().fields}
+        new = [field for field in Schema.from_arrow(wanted.schema).fields if field.name not in there]
+        try:
+            table.alter.add_columns(new)
+        except DeltaError:
+            table.update_incremental()
+            if not _has_all(table, wanted):  # else another process added them in this very moment
+                raise
+        return table
+
+
+def _has_all(table: DeltaTable, wanted: Table) -> bool:
+    return set(wanted.schema.names) <= {field.name for field in table.schema().fields}
 
 
 def literal(value: str | int | datetime) -> str:

@@ -66,7 +66,7 @@ def _take_in(job: Job, batch: pa.RecordBatch, files: dict[str, TableFiles], coun
     commits = rows.commits(decoded.commits, origin)
     made = {
         "commits": lambda: commits,
-        "group_events": lambda: events(decoded, origin),
+        "group_events": lambda: events(decoded, origin, keys, values),
         "decode_errors": lambda: errors(decoded, origin, keys, values),
     }
     for name, table in files.items():

@@ -1,10 +1,14 @@
-"""`commits` + `end_offsets` -> `lag_1m`, and from that `lag_1h` and `lag_group_topic_1m`.
+"""What was recorded -> lag by the minute, hour and topic, the health of groups, and how they burn their budgets.
+
+`commits`, `end_offsets`, `group_events` -> `lag_1m` -> `lag_1h`, `lag_group_topic_1m`
+`lag_1m`, `group_events`, `group_snapshots` -> `group_health_1m` -> `slo_burn`
 
 A run computes the last LATE hours anew, for rows come late, and puts them in the place of what was there: running again
 is harmless. A group is never a Spark group of its own (1.3 ms each, spec/offsets-pipeline.md §4): partitions are dealt
 out to buckets, and a bucket's series are computed one after the other in NumPy.
 """
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -15,9 +19,20 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from lag.history.schemas import LAG_1M, TABLES
+from lag.burn import DEFAULT, WINDOWS_S, Slo
+from lag.history.schemas import GROUP_HEALTH_1M, LAG_1M, SLO_BURN, TABLES
 from lag.history.store import History, literal, told
 from lag.minutes import LOOKBACK_US
+from lag.pipeline.groups import (
+    EVENT_COLUMNS,
+    GROUP,
+    OWNERS,
+    SEEN_COLUMNS,
+    TALLY_COLUMNS,
+    budgets,
+    health,
+    owners,
+)
 from lag.pipeline.series import COMMIT_COLUMNS, END_COLUMNS, lag_minutes
 
 LATE = timedelta(hours=2)
@@ -26,23 +41,36 @@ PIECE = timedelta(hours=2)
 
 LOOKBACK = timedelta(microseconds=LOOKBACK_US)
 BUCKETS_PER_CORE = 4
+RECORDED = ("commits", "end_offsets", "group_events", "group_snapshots")
+ROLLED_UP = ("lag_1m", "lag_1h", "lag_group_topic_1m", "group_health_1m", "slo_burn")
+LEVELS = "slo_id string, threshold_ms long, pattern string"
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What one piece of a run wrote: its hours, and rows by table."""
+    """What one piece of a run wrote: its hours, rows by table, and how long it took."""
 
     since: datetime
     until: datetime
     rows: dict[str, int]
+    took_s: float
+
+    def eta_s(self, left: timedelta) -> float:
+        """How long the rest will take at this pace."""
+        return self.took_s * (left / (self.until - self.since))
 
 
 class Rollup:
-    """Roll-ups of one history, all clusters at once. Raises HistoryError."""
+    """Roll-ups of one history, all clusters at once. Raises HistoryError.
 
-    def __init__(self, spark: SparkSession, history: History) -> None:
-        self._spark, self._history = spark, history
-        for name in ("commits", "end_offsets", "lag_1m", "lag_1h", "lag_group_topic_1m"):
+    Hours that were over by more than `late` when it last ran are not computed anew.
+    """
+
+    def __init__(
+        self, spark: SparkSession, history: History, slos: tuple[Slo, ...] = DEFAULT, late: timedelta = LATE
+    ) -> None:
+        self._spark, self._history, self._slos, self._late = spark, history, slos, late
+        for name in (*RECORDED, *ROLLED_UP):
             history.create(name)
 
     def run(self, now: datetime, tell: Callable[[Piece, timedelta], None]) -> list[Piece]:
@@ -59,20 +87,27 @@ class Rollup:
 
     def piece(self, since: datetime, until: datetime) -> Piece:
         """Compute the minutes of [since, until) anew; `since` is a whole hour."""
+        began = time.monotonic()
         with told(self._history.root):
-            made = {
-                "lag_1m": self._replace("lag_1m", self._minutes(since, until), since, until),
-                "lag_1h": self._replace("lag_1h", self._hours(since, until), since, until),
-                "lag_group_topic_1m": self._replace("lag_group_topic_1m", self._topics(since, until), since, until),
-            }
-        return Piece(since, until, made)
+            made = {name: self._replace(name, make(since, until), since, until) for name, make in self._makers()}
+        return Piece(since, until, made, time.monotonic() - began)
+
+    def _makers(self) -> tuple[tuple[str, Callable[[datetime, datetime], DataFrame]], ...]:
+        """In this order: later ones read what earlier ones wrote."""
+        return (
+            ("lag_1m", self._minutes),
+            ("lag_1h", self._hours),
+            ("lag_group_topic_1m", self._topics),
+            ("group_health_1m", self._health),
+            ("slo_burn", self._budgets),
+        )
 
     def _since(self) -> datetime | None:
-        """The hour to begin with: LATE before the newest minute, or the first sample there is."""
+        """The hour to begin with: `late` before the newest minute, or the first sample there is."""
         first, newest = self._one("min(poll_ts)", "end_offsets"), self._one("max(minute)", "lag_1m")
         if first is None or newest is None:
             return None if first is None else _hour(first)
-        return _hour(max(first, newest - LATE))
+        return _hour(max(first, newest - self._late))
 
     def _one(self, what: str, name: str) -> datetime | None:
         found: datetime | None = self._history.query(f"SELECT {what} AS found FROM {name}", name)["found"][0].as_py()
@@ -80,22 +115,28 @@ class Rollup:
 
     def _replace(self, name: str, rows: DataFrame, since: datetime, until: datetime) -> int:
         table = TABLES[name]
-        where = f"{table.time} >= {literal(since)} AND {table.time} < {literal(until)}"
+        after, before = (">", "<=") if name == "slo_burn" else (">=", "<")  # its rows are of the end of a window
+        where = f"{table.time} {after} {literal(since)} AND {table.time} {before} {literal(until)}"
         found = rows.select(table.file_schema.names).toArrow()
         self._history.replace(name, found, where)
         return len(found)
 
     def _minutes(self, since: datetime, until: datetime) -> DataFrame:
-        buckets = BUCKETS_PER_CORE * self._spark.sparkContext.defaultParallelism
-        bucket = f.pmod(f.hash("cluster", "topic", "partition"), f.lit(buckets)).alias("bucket")
+        bucket = self._bucket("cluster", "topic", "partition")
         ends = self._ends(since, until).select(bucket, *END_COLUMNS)
-        commits = self._commits(since, until).select(bucket, *COMMIT_COLUMNS)
-        compute = partial(lag_minutes, round(since.timestamp() * 1e6), round(until.timestamp() * 1e6))
+        nothing = [f.lit(None).cast("string").alias("owner"), f.lit(False).alias("is_owner")]
+        commits = self._commits(since, until).select("*", *nothing).select(*COMMIT_COLUMNS)
+        every = commits.unionByName(self._owners(since, until)).select(bucket, *COMMIT_COLUMNS)
+        compute = partial(lag_minutes, *map(_us, (since, until)))
         return (
             ends.groupBy("bucket")
-            .cogroup(commits.groupBy("bucket"))
+            .cogroup(every.groupBy("bucket"))
             .applyInArrow(compute, from_arrow_schema(LAG_1M.file_schema))
         )
+
+    def _bucket(self, *columns: str) -> Any:
+        buckets = BUCKETS_PER_CORE * self._spark.sparkContext.defaultParallelism
+        return f.pmod(f.hash(*columns), f.lit(buckets)).alias("bucket")
 
     def _ends(self, since: datetime, until: datetime) -> DataFrame:
         return self._read("end_offsets").where(_within("poll_ts", since - LOOKBACK, until))
@@ -109,6 +150,71 @@ class Rollup:
         newest = f.max_by(f.struct("*"), f.struct("at", "src_offset")).alias("newest")
         before = every.where(f.col("at") < f.lit(since - LOOKBACK)).groupBy(series).agg(newest).select("newest.*")
         return recent.unionByName(before)
+
+    def _events(self, since: datetime, until: datetime) -> DataFrame:
+        """Those of the window, and before it the last one of each kind and member: how the groups came to be."""
+        every = self._read("group_events").select(*EVENT_COLUMNS)
+        key = ["cluster", "group_id", "record_type", "member_id"]
+        newest = f.max_by(f.struct("*"), "src_offset").alias("newest")
+        before = every.where(f.col("ts") < f.lit(since)).groupBy(key).agg(newest).select("newest.*")
+        return every.where(_within("ts", since, until)).unionByName(before).withColumn("bucket", self._bucket(*GROUP))
+
+    def _owners(self, since: datetime, until: datetime) -> DataFrame:
+        """Changes of owner in the columns of commits; KIP-848 names topics by their ids, `end_offsets` says which."""
+        ends = self._read("end_offsets").where(_within("poll_ts", since - LOOKBACK, until))
+        names = (
+            ends.where("topic_id is not null").select("cluster", "topic_id", f.col("topic").alias("name")).distinct()
+        )
+        changes = self._events(since, until).groupBy("bucket").applyInArrow(owners, from_arrow_schema(OWNERS))
+        columns = {"src_offset": f.col("place"), "topic": f.coalesce("topic", "name"), "is_owner": f.lit(True)}
+        rest = {"committed": f.lit(None).cast("long"), "bootstrap": f.lit(False)}
+        told = changes.join(f.broadcast(names), ["cluster", "topic_id"], "left").withColumns({**columns, **rest})
+        return told.where("topic is not null").select(*COMMIT_COLUMNS)
+
+    def _health(self, since: datetime, until: datetime) -> DataFrame:
+        seen = self._seen(since, until).withColumn("bucket", self._bucket(*GROUP))
+        compute = partial(health, *map(_us, (since, until)))
+        return (
+            self._events(since, until)
+            .groupBy("bucket")
+            .cogroup(seen.groupBy("bucket"))
+            .applyInArrow(compute, from_arrow_schema(GROUP_HEALTH_1M.file_schema))
+        )
+
+    def _seen(self, since: datetime, until: datetime) -> DataFrame:
+        """What lag and polls say of each group and minute."""
+        at_least = f.greatest("time_lag_max_ms", "time_lag_min_ms")
+        lag = self._read("lag_1m").where(_within("minute", since, until)).groupBy(*GROUP, "minute").agg(
+            f.min("status").alias("status"),
+            f.max(at_least).alias("time_lag_max_ms"),
+            f.bool_and(f.col("time_lag_bounded") & f.col("time_lag_max_ms").isNotNull()).alias("time_lag_known"),
+        )  # fmt: skip
+        polls = self._read("group_snapshots").where(_within("poll_ts", since, until))
+        last = f.max_by(f.struct("type", "state", "members"), "poll_ts").alias("last")
+        minute = f.date_trunc("minute", "poll_ts").alias("minute")
+        polled = polls.groupBy(*GROUP, minute).agg(last).select(*GROUP, "minute", "last.*")
+        return lag.join(polled, [*GROUP, "minute"], "full").select(*SEEN_COLUMNS)
+
+    def _budgets(self, since: datetime, until: datetime) -> DataFrame:
+        """Minutes older than the second longest window are taken by the hour: what is sent to Python stays small."""
+        begin, hourly = (since - timedelta(seconds=seconds) for seconds in (WINDOWS_S[-1], WINDOWS_S[-2]))
+        minutes = self._read("group_health_1m").where(
+            _within("minute", begin, until) & f.col("time_lag_known").isNotNull()
+        )
+        at = f.when(f.col("minute") < f.lit(hourly), f.date_trunc("hour", "minute")).otherwise(f.col("minute"))
+        levels = self._spark.createDataFrame([(s.slo_id, s.threshold_ms, s.regex) for s in self._slos], LEVELS)
+        judged = minutes.crossJoin(f.broadcast(levels)).where(f.expr("group_id RLIKE pattern"))
+        bad = f.col("time_lag_max_ms") > f.col("threshold_ms")
+        tallies = judged.groupBy(*GROUP, "slo_id", at.alias("at")).agg(
+            f.count_if(~f.coalesce(bad, f.lit(False)) & f.col("time_lag_known")).alias("good"),
+            f.count_if(bad).alias("bad"),
+            f.count_if(~f.coalesce(bad, f.lit(False)) & ~f.col("time_lag_known")).alias("unknown"),
+        )
+        slos, since_us, until_us = self._slos, _us(since), _us(until)
+        buckets = tallies.select(self._bucket(*GROUP), *TALLY_COLUMNS).groupBy("bucket")
+        schema = from_arrow_schema(SLO_BURN.file_schema)
+        # no partial: Spark would look for its type hints, and complain
+        return buckets.applyInArrow(lambda rows: budgets(slos, since_us, until_us, rows), schema)
 
     def _hours(self, since: datetime, until: datetime) -> DataFrame:
         rows = self._read("lag_1m").where(_within("minute", since, until))
@@ -169,6 +275,10 @@ def _topic_columns() -> list[Any]:
         f.sum("produce_rate").alias("produce_rate"),
         f.sum("commits").cast("int").alias("commits"),
     ]
+
+
+def _us(at: datetime) -> int:
+    return round(at.timestamp() * 1e6)
 
 
 def _hour(at: datetime) -> datetime:

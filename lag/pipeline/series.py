@@ -11,13 +11,14 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from lag.history.schemas import LAG_1M, TIME
-from lag.minutes import Commits, Ends, Minutes, minutes
+from lag.minutes import MINUTE_US, Commits, Ends, Minutes, minutes
 from lag.offsets import UNKNOWN, Ints
 
 PLACE = ("cluster", "topic", "partition")
 SERIES = (*PLACE, "group_id")
 END_COLUMNS = (*PLACE, "poll_ts", "log_start", "log_end", "last_stable", "topic_id")
-COMMIT_COLUMNS = (*SERIES, "at", "src_offset", "committed", "topic_id", "bootstrap")
+COMMIT_COLUMNS = (*SERIES, "at", "src_offset", "committed", "topic_id", "bootstrap", "owner", "is_owner")
+"""`is_owner` rows are no commits: from `at` on, `owner` has the partition (null: nobody)."""
 
 Columns = TypeVar("Columns", Ends, Commits)
 
@@ -27,6 +28,12 @@ _SIGNED = ("lag_raw_min", "lead_min")
 
 def lag_minutes(since_us: int, until_us: int, ends: pa.Table, commits: pa.Table) -> pa.Table:
     """Rows of `lag_1m` for every series of these commits."""
+    owned, commits = commits.filter(pc.field("is_owner")), commits.filter(~pc.field("is_owner"))
+    owned = owned.sort_by([(name, "ascending") for name in (*SERIES, "at", "src_offset")])
+    holders = {
+        _key(owned, rows.start, SERIES): owned.slice(rows.start, rows.stop - rows.start)
+        for rows in _runs(owned, SERIES)
+    }
     ends = ends.sort_by([(name, "ascending") for name in (*PLACE, "poll_ts")])
     commits = commits.sort_by([(name, "ascending") for name in (*SERIES, "at", "src_offset")])
     end_ids, commit_ids = _numbered(ends["topic_id"], commits["topic_id"])
@@ -37,7 +44,7 @@ def lag_minutes(since_us: int, until_us: int, ends: pa.Table, commits: pa.Table)
         series = _key(commits, rows.start, SERIES)
         there = sampled.get(series[: len(PLACE)], slice(0, 0))
         found = minutes(_cut(samples, there), _cut(made, rows), since_us, until_us)
-        tables.append(_table(found, series))
+        tables.append(_table(found, series, _owners(found, holders.get(series))))
     return pa.concat_tables(tables) if tables else LAG_1M.file_schema.empty_table()
 
 
@@ -87,8 +94,17 @@ def _cut(columns: Columns, rows: slice) -> Columns:
     return type(columns)(*(getattr(columns, column.name)[rows] for column in fields(columns)))
 
 
-def _table(found: Minutes, series: tuple[str | int, ...]) -> pa.Table:
+def _owners(found: Minutes, holders: pa.Table | None) -> pa.Array:
+    """Who had the partition at the end of each minute."""
+    if holders is None:
+        return pa.nulls(len(found.minute_us), pa.string())
+    at = np.searchsorted(_times(holders["at"]), found.minute_us + MINUTE_US) - 1
+    return holders["owner"].combine_chunks().take(pa.array(at, mask=at < 0))
+
+
+def _table(found: Minutes, series: tuple[str | int, ...], owner: pa.Array) -> pa.Table:
     columns = {name: pa.repeat(value, len(found.minute_us)) for name, value in zip(SERIES, series, strict=True)}
+    columns["owner_member"] = owner
     columns["minute"] = pa.array(found.minute_us.view("datetime64[us]"), TIME)
     for name in LAG_1M.file_schema.names:
         if name not in columns:
@@ -98,9 +114,7 @@ def _table(found: Minutes, series: tuple[str | int, ...]) -> pa.Table:
 
 def _column(found: Minutes, name: str) -> pa.Array:
     kind = LAG_1M.schema.field(name).type
-    values: NDArray[np.generic] | None = getattr(found, name, None)
-    if values is None:
-        return pa.nulls(len(found.minute_us), kind)
+    values: NDArray[np.generic] = getattr(found, name)
     if name in _SIGNED:
         return pa.array(values, kind, mask=~found.has_raw)
     if values.dtype == np.float64:

@@ -3,7 +3,6 @@
 import logging
 import os
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from lag.embedded.jars import spark_jars
 from lag.embedded.java import NO_PERF_DATA, find_java, spark_java_home
+from lag.embedded.supervisor import owned_folder
 from lag.errors import ConfigError, EmbeddedError
 
 if find_spec("pyspark") is None:
@@ -21,6 +21,13 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 HEAP_MB = 1024
+FOLDER = "groupscope-spark-"
+STOP_S = 5
+"""A stream that waits for a broker that is away is not waited for longer."""
+
+FRUGAL = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+"""For a JVM beside others that matter more: a slower one, that takes less of the machine."""
+
 BATCH_ROWS = 10_000
 """Records that a Python worker gets at a time; the decoder is quickest with what stays in the processor's cache."""
 
@@ -29,14 +36,15 @@ SUBMITTED = "PYSPARK_GATEWAY_PORT"
 
 
 @contextmanager
-def session(cores: int = 2, heap_mb: int = HEAP_MB) -> Iterator[SparkSession]:
-    """A session that is stopped at the end; `cores` and the heap of its JVM count on this machine only.
+def session(cores: int = 2, heap_mb: int = HEAP_MB, java_options: str = "") -> Iterator[SparkSession]:
+    """A session that is stopped at the end; `cores`, heap and options of its JVM count on this machine only.
 
     Raises EmbeddedError when there is no Java or a jar is missing.
     """
     logging.getLogger("py4j").setLevel(logging.CRITICAL)  # errors come to us as exceptions; it would print them too
-    with tempfile.TemporaryDirectory(prefix="groupscope-spark-") as folder:
-        spark = _start(_always() | ({} if SUBMITTED in os.environ else _local(cores, heap_mb, Path(folder))))
+    with owned_folder(FOLDER) as folder:
+        local = {} if SUBMITTED in os.environ else _local(cores, heap_mb, java_options, folder)
+        spark = _start(_always() | local)
         try:
             yield spark
         finally:
@@ -59,6 +67,7 @@ def _always() -> dict[str, str]:
     return {
         # Without it Spark leaves out internal topics and reads nothing at all (spec/platform.md, trap 1).
         "spark.sql.streaming.kafka.useDeprecatedOffsetFetching": "true",
+        "spark.sql.streaming.stopTimeout": f"{STOP_S}s",
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(BATCH_ROWS),
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
@@ -66,7 +75,7 @@ def _always() -> dict[str, str]:
     }
 
 
-def _local(cores: int, heap_mb: int, folder: Path) -> dict[str, str]:
+def _local(cores: int, heap_mb: int, java_options: str, folder: Path) -> dict[str, str]:
     os.environ["JAVA_HOME"] = str(spark_java_home(find_java()))
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     quiet = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}"
@@ -75,7 +84,7 @@ def _local(cores: int, heap_mb: int, folder: Path) -> dict[str, str]:
         "spark.driver.memory": f"{heap_mb}m",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.extraJavaOptions": f"{NO_PERF_DATA} {quiet} -Djava.io.tmpdir={folder}",
+        "spark.driver.extraJavaOptions": f"{NO_PERF_DATA} {java_options} {quiet} -Djava.io.tmpdir={folder}",
         "spark.jars": ",".join(map(str, spark_jars())),
         "spark.local.dir": str(folder),
         "spark.sql.warehouse.dir": str(folder / "warehouse"),

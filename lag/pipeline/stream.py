@@ -9,25 +9,33 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from lag.cluster.offsets_topic import NAME, OffsetsTopic
+from lag.cluster.offsets_topic import NAME, OffsetsTopic, read_offsets_topic
+from lag.cluster.settings import Settings
 from lag.errors import ConnectError, GroupscopeError
 from lag.history.files import DataFile
 from lag.history.store import Application, History, explained
 from lag.model import OURS_PREFIX
 from lag.pipeline.checkpoint import Gap, Run, gaps, open_run, spark_checkpoint
 from lag.pipeline.ingest import COLUMNS, OURS, RECORDS, REPORT_DDL, STREAMED, UNKNOWN, Job, ingest
+from lag.pipeline.kafka_options import kafka_options
 
 BATCH_OFFSETS = 1_000_000
 EVERY = "10 seconds"
 LOOK_S = 0.2
+SILENT_S = 20.0
+"""After so long without news from Spark we ask the brokers ourselves: its consumers wait for them without a word."""
+
+ANSWER_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +66,42 @@ class Outcome:
     took_s: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a stream reads from: a cluster, its topic, and the same settings as options of Spark's Kafka source."""
+
+    settings: Settings
+    topic: OffsetsTopic
+    options: Mapping[str, str]
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Source":
+        """Look at the cluster. Raises ConnectError when it cannot be read, ConfigError for a login Spark lacks."""
+        return cls(settings, read_offsets_topic(settings), kafka_options(settings))
+
+    def ask(self) -> None:
+        """Raise ConnectError when the cluster does not answer."""
+        read_offsets_topic(self.settings, ANSWER_S)
+
+
+@dataclass(frozen=True, slots=True)
+class Listeners:
+    """Who hears of a stream: of each batch, and of brokers that do not answer; `idle` is called again and again."""
+
+    batch: Callable[[Progress], None] = lambda _: None
+    trouble: Callable[[str], None] = lambda _: None
+    idle: Callable[[], None] = lambda: None
+
+
 class Stream:
-    """The stream of one cluster into one history. `kafka` are options of Spark's Kafka source.
+    """The stream of one cluster into one history.
 
     Raises HistoryError when the history cannot take it: another cluster's, full, of a newer groupscope.
     """
 
-    def __init__(self, spark: SparkSession, history: History, topic: OffsetsTopic, kafka: Mapping[str, str]) -> None:
-        self._spark, self._history, self._kafka = spark, history, kafka
+    def __init__(self, spark: SparkSession, history: History, source: Source) -> None:
+        self._spark, self._history, self._source = spark, history, source
+        topic = source.topic
         self._run: Run = open_run(history, topic)
         self._ends = dict(enumerate(topic.last_stable))
         self.outcome = Outcome(topic.cluster_id, gaps(history, topic))
@@ -73,26 +109,26 @@ class Stream:
         for name in STREAMED:
             history.create(name)
 
-    def run(self, once: bool, tell: Callable[[Progress], None]) -> Outcome:
-        """Read what is there (`once`), or on and on until interrupted; `tell` hears of every batch.
+    def run(self, once: bool, heard: Listeners, every: str = EVERY) -> Outcome:
+        """Read what is there (`once`), or a batch `every` so often until interrupted.
 
-        Raises HistoryError, or ConnectError when the cluster is gone.
+        Raises HistoryError, and ConnectError when the cluster is gone: `once` after half a minute, else when Spark
+        gives up; till then it waits for the brokers to come back.
         """
         began = time.monotonic()
-        query = self._start(once)
+        query = self._start({"availableNow": True} if once else {"processingTime": every})
         try:
-            self._follow(query, tell)
+            self._follow(query, once, heard)
         except StreamingQueryException as error:
-            raise self._failure or _explained(self._history, str(error)) from error
+            raise self._why(str(error)) from error
         finally:
-            query.stop()
+            _stop(query)
             self.outcome.took_s = time.monotonic() - began
         return self.outcome
 
-    def _start(self, once: bool) -> StreamingQuery:
-        trigger: dict[str, Any] = {"availableNow": True} if once else {"processingTime": EVERY}
+    def _start(self, trigger: dict[str, Any]) -> StreamingQuery:
         return (
-            self._source()
+            self._records()
             .select(*COLUMNS)
             .writeStream.foreachBatch(self._take_in)
             .option("checkpointLocation", spark_checkpoint(self._history))
@@ -100,10 +136,10 @@ class Stream:
             .start()
         )
 
-    def _source(self) -> DataFrame:
+    def _records(self) -> DataFrame:
         return (
             self._spark.readStream.format("kafka")
-            .options(**self._kafka)
+            .options(**self._source.options)
             .option("subscribe", NAME)
             .option("startingOffsets", "earliest")
             .option("failOnDataLoss", "false")  # gaps are told; a lost record must not cost those after it
@@ -113,15 +149,37 @@ class Stream:
             .load()
         )
 
-    def _follow(self, query: StreamingQuery, tell: Callable[[Progress], None]) -> None:
-        told = -1
+    def _follow(self, query: StreamingQuery, once: bool, heard: Listeners) -> None:
+        told, news = -1, _News()
         active = True
         while active:
             active = not query.awaitTermination(LOOK_S)  # type: ignore[arg-type]  # it takes parts of a second as well
-            for one in query.recentProgress:
+            progress = query.recentProgress
+            for one in progress:
                 if one.batchId > told and one.numInputRows:
                     told = one.batchId
-                    tell(_progress(json.loads(one.json), self._ends))
+                    heard.batch(_progress(json.loads(one.json), self._ends))
+            if active and news.is_silent(progress[-1].timestamp if progress else ""):
+                self._ask(once, heard)
+            heard.idle()
+
+    def _ask(self, once: bool, heard: Listeners) -> None:
+        try:
+            self._source.ask()
+        except ConnectError as error:
+            if once:
+                raise
+            heard.trouble(str(error))
+
+    def _why(self, said: str) -> GroupscopeError:
+        """Why the stream ended; that the brokers are away is a better reason than what comes of it."""
+        if self._failure is not None:
+            return self._failure
+        try:
+            self._source.ask()
+        except ConnectError as error:
+            return error
+        return _explained(self._history, said)
 
     def _take_in(self, batch: DataFrame, number: int) -> None:
         try:
@@ -159,6 +217,26 @@ class Stream:
                 self.outcome.ours += row["rows"]
             elif name == UNKNOWN:
                 self.outcome.unknown[int(kind)] += row["rows"]
+
+
+class _News:
+    """Tells when Spark has said nothing for SILENT_S, and again every SILENT_S."""
+
+    def __init__(self) -> None:
+        self._last, self._since = "", time.monotonic()
+
+    def is_silent(self, newest: str) -> bool:
+        now = time.monotonic()
+        if newest == self._last and now - self._since < SILENT_S:
+            return False
+        silent, self._last, self._since = newest == self._last, newest, now
+        return silent
+
+
+def _stop(query: StreamingQuery) -> None:
+    """End it; one that waits for a broker does not heed that, and ends with the session."""
+    with suppress(Py4JJavaError, PySparkException):
+        query.stop()
 
 
 def _file(row: Row) -> DataFile:

@@ -256,7 +256,19 @@ def test_missing_acl_is_told_by_the_doctor(bob: str) -> None:
     assert (authorised["ok"], authorised["mend"]) == (False, "Grant DESCRIBE on what is named")
     assert "cli-open-00001" in authorised["detail"]
     assert "cli-shut-topic" in authorised["detail"]
+    (records,) = [check for check in done.document["checks"] if check["name"] == "records"]
+    assert records["ok"] is None
+    assert records["detail"].endswith("and `pipeline stream` records nothing")
+    assert records["mend"].startswith("Grant READ on __consumer_offsets")
     assert USERS["bob"] not in done.out + done.err
+
+
+@pytest.mark.broker
+@pytest.mark.usefixtures("reads_a_hidden_topic")
+def test_records_that_may_be_read_are_told_by_the_doctor(secure_kafka: EmbeddedKafka) -> None:
+    done = run("doctor", "--json", "--bootstrap-server", secure_kafka.bootstrap_servers)
+    (records,) = [check for check in done.document["checks"] if check["name"] == "records"]
+    assert (done.code, records["ok"], records["mend"]) == (0, True, "")
 
 
 # -- a cluster that vanishes -------------------------------------------------------------------------------------------

@@ -8,17 +8,23 @@ import subprocess
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, cast
 
 import psutil
 import pytest
 
+from app.commands import up
+from lag.embedded.broker import EmbeddedKafka
 from lag.embedded.supervisor import PREFIX
 from lag.embedded.workload import describe
+from lag.history.store import History
 from tests.app.commandline import COMMAND, Running, refused, run, running
 from tests.support.processes import command_line, using
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.broker
+
+FILLED = ("commits", "group_events", "group_snapshots")
 
 
 def assert_nothing_is_left(command: Running) -> None:
@@ -28,7 +34,7 @@ def assert_nothing_is_left(command: Running) -> None:
 
 
 def test_all_of_it(tmp_path: Path) -> None:
-    """Kafka, workload, dashboard; the ready line; Ctrl-C with a browser's connection open."""
+    """Kafka, workload, dashboard; the ready line; a pipeline that dies; Ctrl-C with a browser's connection open."""
     with running(tmp_path, "up", "--json", "--port", "0") as command:
         line = command.first_line()
         assert list(line) == ["bootstrap_servers", "dashboard"]
@@ -38,6 +44,9 @@ def test_all_of_it(tmp_path: Path) -> None:
         assert (ready["ready"], list(ready["clusters"])) == (True, ["demo"])
         found = run("snapshot", "--json", "--bootstrap-server", line["bootstrap_servers"]).document
         assert {group["group_id"] for group in found["groups"]} >= {case.group_id for case in describe()}
+        wait_until(lambda: pipeline_of(command) is not None)
+        pipeline_of(command).kill()
+        command.told("warning: the demo's history is not recorded any more: ")
         _, _, port = line["dashboard"].rpartition(":")
         with socket.create_connection(("127.0.0.1", int(port))) as idle:
             idle.sendall(b"GET /api/ready HTTP/1.1\r\n")  # and never goes on
@@ -57,12 +66,49 @@ def test_sigterm_with_three_brokers_alone(tmp_path: Path) -> None:
         assert_nothing_is_left(command)
 
 
-def test_sigkill_while_the_workload_runs(tmp_path: Path) -> None:
+def test_the_history_fills_by_itself_until_sigkill(tmp_path: Path) -> None:
+    """Commits and events of the demo's groups, none of our own reader's; then nothing is left of Spark either."""
     with running(tmp_path, "up", "--port", "0") as command:
         wait_until(lambda: "Dashboard  http://127.0.0.1:" in command.out, within_s=120)
-        assert workload_starts(command)
+        wait_until(lambda: all(recorded_groups(command, name) for name in FILLED), within_s=240, every_s=0.5)
+        groups = set().union(*(recorded_groups(command, name) for name in FILLED))
+        assert groups <= {case.group_id for case in describe()}
         assert command.ends(signal.SIGKILL) == -signal.SIGKILL
         wait_until(lambda: not using(command.temp) and not list(command.temp.iterdir()))
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+def test_lag_by_the_minute_is_there_without_a_command(tmp_path: Path) -> None:
+    with running(tmp_path, "up", "--port", "0") as command:
+        wait_until(lambda: "Dashboard  http://127.0.0.1:" in command.out, within_s=120)
+        wait_until(lambda: len(recorded_groups(command, "lag_1m")) > 3, within_s=280, every_s=2)
+        assert command.ends(signal.SIGTERM) == 0
+        assert_nothing_is_left(command)
+
+
+def recorded_groups(command: Running, table: str) -> set[str]:
+    """The groups in a table of the demo's history."""
+    for folder in command.temp.glob(f"{PREFIX}*/history"):
+        history = History(folder)
+        if history.exists(table):
+            return set(history.query(f"SELECT DISTINCT group_id FROM {table}", table)["group_id"].to_pylist())
+    return set()
+
+
+def pipeline_of(command: Running) -> Any:
+    """The process of the demo's pipeline; None before it starts."""
+    return next((one for one in using(command.temp) if "lag.pipeline" in command_line(one)), None)
+
+
+def test_without_pyspark_the_demo_says_so_and_goes_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(up, "find_spec", lambda _: None)
+    up._record(cast(EmbeddedKafka, None), "nowhere")
+    assert capsys.readouterr().err == (
+        "PySpark is not installed, so the demo keeps no history of commits. Install it: uv sync --extra pipeline\n"
+    )
 
 
 def broker_starts(command: Running) -> bool:
@@ -79,7 +125,7 @@ def server_starts(command: Running) -> bool:
 
 @pytest.mark.parametrize("moment", [broker_starts, workload_starts, server_starts])
 def test_ctrl_c_twice_while_it_starts(tmp_path: Path, moment: Callable[[Running], bool]) -> None:
-    with running(tmp_path, "up", "--port", "0") as command:
+    with running(tmp_path, "up", "--port", "0", "--no-pipeline") as command:
         wait_until(lambda: moment(command), within_s=60, every_s=0.01)
         command.process.send_signal(signal.SIGINT)
         assert command.ends(signal.SIGINT) == 0

@@ -1,12 +1,19 @@
 """The Generations page: those of a live group, recorded or inferred, those of a scenario, and neither."""
 
+from dataclasses import replace
+from datetime import timedelta
+
 import assignors
 from assignors.scenario import examples, load_scenario
 from lag.collector import SWITCHED_OFF
+from lag.history.store import History
 from lag.recorded import How, Recorded, Recording
+from lag.recorded.stored import stored
 from tests.app.reading import said
+from tests.lag.history.rows import NOON
 from tests.lag.recorded import test_classic, test_modern
 from tests.lag.recorded.events import recorded
+from tests.lag.recorded.test_stored import keep
 
 GROUP = "orders-enrichment"
 
@@ -55,6 +62,31 @@ def test_a_recorded_generation_says_when_it_was_and_what_its_plan_took(open_page
     assert f"Recorded] :gray[3 generations of `{GROUP}`, from its records in `__consumer_offsets`" in told
     assert "01:00:02 · plan there 12 ms after the last member had joined" in told
     assert "Not recorded" not in told
+
+
+def test_what_is_older_than_the_live_tail_comes_out_of_the_history(open_page, feed, demo_source, tmp_path):
+    """Generations 7 and 8 stand in the tables; the tail began with 8 and saw 9."""
+    history = History(tmp_path / "history")
+    keep(history, 7, 8, 9)
+    live = stored(history, "c1", "billing", {}, NOON + timedelta(seconds=8), NOON + timedelta(days=1))
+    feed.seen["billing"] = Recording(How.RECORDED, live)
+    feed.report.snapshot = replace(feed.report.snapshot, cluster_id="c1", topics={})
+    settings = demo_source.settings.model_copy(update={"history": history.root})
+    page = open_page("generations", its=replace(demo_source, settings=settings), group="billing")
+    assert not page.exception
+    assert [one.generation.number for one in live] == [8, 9]
+    assert "3 generations of `billing`, from its records" in said(page).replace("\\", "")
+    assert title(page).startswith("Generation 9: ")
+
+
+def test_a_history_that_cannot_be_read_does_not_hide_what_is_live(open_page, feed, demo_source, tmp_path):
+    (tmp_path / "group_events" / "_delta_log").mkdir(parents=True)
+    (tmp_path / "group_events" / "_delta_log" / "00000000000000000000.json").write_text("damaged")
+    feed.seen[GROUP] = Recording(How.RECORDED, recorded(test_classic.FIRST, test_classic.SECOND))
+    feed.report.snapshot = replace(feed.report.snapshot, cluster_id="c1", topics={})
+    settings = demo_source.settings.model_copy(update={"history": str(tmp_path)})
+    page = open_page("generations", its=replace(demo_source, settings=settings), group=GROUP)
+    assert title(page) == "Generation 2: c-b joined; 1 of 3 partitions moved"
 
 
 def test_a_recorded_reconciliation_is_told_step_by_step(open_page, feed):

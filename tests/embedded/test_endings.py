@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ import psutil
 import pytest
 
 from lag.embedded.keeper import Keeper
-from lag.embedded.supervisor import PREFIX, sweep
+from lag.embedded.supervisor import PREFIX, owned_folder, sweep
 from lag.errors import EmbeddedError
 from tests.support.processes import command_line, using
 from tests.support.waiting import wait_until
@@ -160,6 +161,47 @@ def test_a_sweep_leaves_a_running_cluster_alone(own: Callable[[str], Owner]) -> 
     sweep(owner.temp)
     assert folder.exists()
     assert len(owner.ours()) == 3
+
+
+FAMILY = "import subprocess, sys, time; subprocess.Popen(['sleep', '600'], process_group=0); time.sleep(600)"
+
+
+def test_what_a_process_has_started_ends_with_it() -> None:
+    """As Spark's JVM starts Python workers, in a process group of their own."""
+    keeper = Keeper()
+    assert keeper.folder is not None
+    parent = psutil.Process(keeper.start("family", [sys.executable, "-c", FAMILY], keeper.folder / "log"))
+    (child,) = wait_until(parent.children)
+    keeper.close()
+    assert [is_alive(parent), is_alive(child)] == [False, False]
+
+
+def is_alive(process: psutil.Process) -> bool:
+    """A zombie is not: whoever adopted it has only not looked yet."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def test_whoever_asks_after_the_end_is_told() -> None:
+    keeper = Keeper()
+    keeper.close()
+    with pytest.raises(EmbeddedError, match="has been stopped"):
+        keeper.poll("sleeper")
+
+
+def test_the_folder_of_an_owner_that_was_killed_goes_with_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    abandoned = tmp_path / "groupscope-test-killed"
+    abandoned.mkdir()
+    with owned_folder("groupscope-test-") as mine:
+        with owned_folder("groupscope-test-") as other:
+            assert set(tmp_path.iterdir()) == {mine, other}
+        assert list(tmp_path.iterdir()) == [mine]
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_supervisor_is_killed_while_its_owner_goes_on() -> None:

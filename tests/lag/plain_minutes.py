@@ -118,6 +118,7 @@ def row(minute: int, inside: list[Any], news: list[Commit], judged: list[Any], c
         "consume_rate": consume,
         "produce_rate": produce,
         "eta_s": drain(lag_last, consume, produce),
+        "time_to_loss_s": time_to_loss(known[-1], judged) if known else None,
         "status": status(inside, known, judged, len(back)),
         "samples": len(inside),
     }
@@ -144,6 +145,24 @@ def rate(inside: list[Any], judged: list[Any], name: str) -> float | None:
         if 0 < span <= 300 and one["life"] == before["life"] and None not in (one[name], before[name]):
             grown, spans = grown + max(one[name] - before[name], 0), spans + span
     return grown / spans if spans else None
+
+
+def time_to_loss(one: Any, judged: list[Any]) -> float | None:
+    """Sample by sample: the deletions of the last two hours, and what the group read meanwhile."""
+    log = [other for other in judged if other["life"] == one["life"] and other["start"] is not None]
+    log = [other for other in log if other["committed"] is not None and other["at"] <= one["at"]]
+    if not log or log[-1] is not one:
+        return None
+    rolls = [new for old, new in pairwise(log) if new["start"] > old["start"] and new["at"] >= one["at"] - 7200]
+    if len(rolls) < 3:
+        return None
+    first, newest = rolls[0], rolls[-1]
+    deleted = (newest["start"] - first["start"]) / (newest["at"] - first["at"])
+    read = max(one["committed"] - first["committed"], 0) / max(one["at"] - first["at"], 1e-6)
+    lead = max(one["committed"] - one["start"], 0)
+    if not lead:
+        return 0.0
+    return lead / (deleted - read) if deleted > read else inf
 
 
 def drain(lag: int | None, consume: float | None, produce: float | None) -> float | None:

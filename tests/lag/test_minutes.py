@@ -192,6 +192,21 @@ def test_a_held_transaction_shows_in_the_lag_of_read_committed() -> None:
     assert (row["lag_last"], row["lag_rc_last"]) == (45, 5)
 
 
+def test_deletion_that_comes_nearer_is_told_before_it_arrives() -> None:
+    """Twice as fast as the group reads, from the third deletion on: 100 records ahead at (20 - 10)/10 a second."""
+    samples = [Sample(600 + 10 * n, 20 * n, 1000, 1000) for n in range(4)]
+    commits = [Commit(600 + 10 * n, 130 + 10 * n) for n in range(4)]
+    (row,) = both(samples, commits, until=660)
+    assert row["time_to_loss_s"] == (160 - 60) / (20 / 10 - 10 / 10)
+    assert both(samples[:3], commits[:3], until=660)[0]["time_to_loss_s"] is None
+
+
+def test_deletion_that_does_not_gain_on_the_group_never_reaches_it() -> None:
+    samples = [Sample(600 + 10 * n, 20 * n, 1000, 1000) for n in range(5)]
+    (row,) = both(samples, [Commit(600 + 10 * n, 130 + 30 * n) for n in range(5)], until=660)
+    assert row["time_to_loss_s"] == math.inf
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_random_series_are_as_the_reference_has_them(seed: int) -> None:
     dice = random.Random(seed)

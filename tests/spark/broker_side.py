@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from typing import Any
+from uuid import UUID
 
 import confluent_kafka
 import confluent_kafka.admin
@@ -58,6 +59,24 @@ def stable_groups(bootstrap: str) -> set[str]:
     admin = confluent_kafka.admin.AdminClient({"bootstrap.servers": bootstrap})
     stable = {confluent_kafka.ConsumerGroupState.STABLE}
     return {group.group_id for group in admin.list_consumer_groups(states=stable).result().valid}
+
+
+def members_of(bootstrap: str, groups: Iterable[str]) -> list[list[str]]:
+    """The ids of each group's members."""
+    admin = confluent_kafka.admin.AdminClient({"bootstrap.servers": bootstrap})
+    described = admin.describe_consumer_groups(list(groups))
+    return [[member.member_id for member in one.result().members] for one in described.values()]
+
+
+def topic_names(bootstrap: str, *topics: str) -> dict[UUID, str]:
+    """The topics by their ids."""
+    admin = confluent_kafka.admin.AdminClient({"bootstrap.servers": bootstrap})
+    described = admin.describe_topics(confluent_kafka.TopicCollection(list(topics)))
+    found = {name: one.result().topic_id for name, one in described.items()}
+    return {
+        UUID(int=(id_.get_most_significant_bits() % 2**64 << 64) + id_.get_least_significant_bits() % 2**64): name
+        for name, id_ in found.items()
+    }
 
 
 def commit(bootstrap: str, group: str, offsets: dict[tuple[str, int], int]) -> None:

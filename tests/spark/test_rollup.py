@@ -11,11 +11,14 @@ import numpy as np
 import pytest
 from pyspark.sql import SparkSession
 
+from lag.burn import DEFAULT, Slo
 from lag.health import URGENCY
 from lag.history.store import History
 from lag.pipeline.rollup import Rollup
+from tests.lag import plain_group_minutes as plain_group
 from tests.lag import plain_minutes as plain
 from tests.lag.history.rows import rows
+from tests.lag.plain_group_minutes import TARGETS, Row
 from tests.lag.plain_minutes import Commit, Sample
 from tests.lag.test_minutes import random_commits, random_samples
 
@@ -59,8 +62,8 @@ def series(history: History) -> dict[tuple[str, str, int], tuple[list[Sample], l
     return {one: (samples[one[1:]], commits[one]) for one in SERIES}
 
 
-def roll_up(spark: SparkSession, history: History) -> list[Any]:
-    return Rollup(spark, history).run(BEGIN + timedelta(seconds=SECONDS), lambda *_: None)
+def roll_up(spark: SparkSession, history: History, slos: tuple[Slo, ...] = DEFAULT) -> list[Any]:
+    return Rollup(spark, history, slos).run(BEGIN + timedelta(seconds=SECONDS), lambda *_: None)
 
 
 def of(history: History, table: str, order: str) -> list[dict[str, Any]]:
@@ -137,6 +140,122 @@ def check_topics(topics: list[dict[str, Any]], minutes: list[dict[str, Any]]) ->
         assert {str(URGENCY[code]): n for code, n in counts.items()} == {
             name: sum(one["status"] == name for one in many) for name in {one["status"] for one in many}
         }
+
+
+EVENTS = [
+    Row(-4000, 0, 2, 3, "a", bootstrap=True, owned=(("t", (0, 1)),)),
+    Row(-3000, 1, 2, 4, "a", owned=(("t", (0,)),)), Row(-3000, 1, 2, 4, "b", owned=(("t", (1,)), ("u", (0,)))),
+    Row(130, 2, 2, 6, "b", owned=(("t", (0, 1)), ("u", (0,)))),
+    Row(900, 3, 2, 7, owned=()),
+]  # fmt: skip
+MODERN = [
+    Row(20, 5, 5, member="m"), Row(20, 6, 3, 2), Row(20, 7, 6, 2), Row(24.5, 8, 8, 2, "m", 0, owned=(("t", (1,)),)),
+]  # fmt: skip
+
+
+def test_health_owners_and_budgets_are_as_records_and_lag_tell(
+    spark: SparkSession, history: History, series: dict[tuple[str, str, int], tuple[list[Sample], list[Commit]]]
+) -> None:
+    """A classic group g, whose topics are named, and h of KIP-848, whose topics have ids."""
+    history.append("group_events", rows("group_events", *event_rows("g", EVENTS, ids=False)))
+    history.append("group_events", rows("group_events", *event_rows("h", MODERN, ids=True)))
+    poll = {"group_id": "g", "type": "classic", "state": "Stable", "members": 2, "lag_known": 0, "lag_partitions": 0}
+    polls = [poll | {"complete": True, "poll_ts": BEGIN + timedelta(seconds=at)} for at in (5, 700)]
+    history.append("group_snapshots", rows("group_snapshots", *polls))
+    slos = (DEFAULT[0], Slo("tight", 5.0, 0.9, "h*"))
+    (piece,) = roll_up(spark, history, slos)
+    minutes = of(history, "lag_1m", "group_id, topic, partition, minute")
+    check_owners(minutes)
+    health = of(history, "group_health_1m", "group_id, minute")
+    for group, events in (("g", EVENTS), ("h", MODERN)):
+        check_health([row for row in health if row["group_id"] == group], events, minutes)
+    burns = of(history, "slo_burn", "group_id, slo_id, at, window_s")
+    assert {(row["group_id"], row["slo_id"]) for row in burns} == {("g", "time-lag"), ("h", "time-lag"), ("h", "tight")}
+    check_burns(burns, health, slos)
+    assert (piece.rows["group_health_1m"], piece.rows["slo_burn"]) == (len(health), len(burns))
+    roll_up(spark, history, slos)
+    assert of(history, "group_health_1m", "group_id, minute") == health
+    assert of(history, "slo_burn", "group_id, slo_id, at, window_s") == burns
+
+
+def event_rows(group: str, events: list[Row], ids: bool) -> list[dict[str, Any]]:
+    """As the stream writes them; of a partition `t` with an id, that of its newest log is told."""
+    return [
+        {"group_id": group, "src_offset": e.offset, "record_type": e.kind, "member_id": e.member, "state": e.state,
+         "generation_or_epoch": None if e.kind in TARGETS else e.number,
+         "assignment_epoch": e.number if e.kind in TARGETS else None, "bootstrap": e.bootstrap,
+         "ts": BEGIN + timedelta(seconds=e.at), "tombstone": e.gone,
+         "assignment": [{"topic": None if ids else t, "topic_id": IDS["old"] if ids else None, "partitions": list(p)}
+                        for t, p in e.owned]}
+        for e in events
+    ]  # fmt: skip
+
+
+def check_owners(minutes: list[dict[str, Any]]) -> None:
+    """The owner at the end of each minute."""
+    wanted: dict[Any, list[tuple[int, str | None]]] = {
+        ("g", "t", 0): [(-1, "a"), (130, "b"), (900, None)],
+        ("g", "t", 1): [(-1, "b"), (900, None)],
+        ("g", "u", 0): [(-1, "b"), (900, None)],
+        ("h", "t", 1): [(-1, None), (24, "m")],
+    }
+    for row in minutes:
+        known = [name for at, name in wanted.get(place(row), [(-1, None)]) if at < seconds(row["minute"]) + 60]
+        assert row["owner_member"] == known[-1], (place(row), row["minute"])
+
+
+def check_health(found: list[dict[str, Any]], events: list[Row], minutes: list[dict[str, Any]]) -> None:
+    group = found[0]["group_id"]
+    told = {row.pop("minute"): row for row in plain_group.minutes(events, 0, SECONDS)}
+    by_minute: dict[datetime, list[dict[str, Any]]] = {}
+    for row in minutes:
+        if row["group_id"] == group:
+            by_minute.setdefault(row["minute"], []).append(row)
+    assert {seconds(row["minute"]) for row in found} >= told.keys()
+    assert {row["minute"] for row in found} >= by_minute.keys()
+    for row in found:
+        assert told.get(seconds(row["minute"]), {}).items() <= row.items()
+        lags = by_minute.get(row["minute"], [])
+        at_least = [max(one["time_lag_max_ms"] or 0, one["time_lag_min_ms"] or 0) for one in lags
+                    if (one["time_lag_max_ms"], one["time_lag_min_ms"]) != (None, None)]  # fmt: skip
+        assert row["time_lag_max_ms"] == max(at_least, default=None)
+        known = all(one["time_lag_bounded"] and one["time_lag_max_ms"] is not None for one in lags)
+        assert row["time_lag_known"] == (known if lags else None)
+        assert row["status"] == min((one["status"] for one in lags), default=None)
+
+
+def check_burns(burns: list[dict[str, Any]], health: list[dict[str, Any]], slos: tuple[Slo, ...]) -> None:
+    """Counted minute by minute; all of it is younger than the longest window."""
+    of = {slo.slo_id: slo for slo in slos}
+    for row in burns:
+        slo, begin = of[row["slo_id"]], row["at"] - timedelta(seconds=row["window_s"])
+        inside = [one for one in health if one["group_id"] == row["group_id"] and begin <= one["minute"] < row["at"]]
+        judged = [verdict(one, slo) for one in inside if one["time_lag_known"] is not None]
+        counts = [judged.count(word) for word in ("good", "bad", "unknown")]
+        assert [row["good_minutes"], row["bad_minutes"], row["unknown_minutes"]] == counts
+        assert (row["total_minutes"], row["threshold_ms"], row["target"]) == (sum(counts), slo.threshold_ms, slo.target)
+        good, bad, _ = counts
+        assert row["burn"] == (pytest.approx(bad / (good + bad) / (1 - slo.target)) if good + bad else None)
+
+
+def verdict(minute: dict[str, Any], slo: Slo) -> str:
+    lag = minute["time_lag_max_ms"]
+    if lag is not None and lag > 1000 * slo.threshold_s:
+        return "bad"
+    return "good" if minute["time_lag_known"] else "unknown"
+
+
+def test_minutes_older_than_a_day_count_by_the_hour(spark: SparkSession, history: History) -> None:
+    """Two days ago a good and a bad minute of one hour; now a good one."""
+    old = BEGIN - timedelta(days=2)
+    told = [(old, 5_000), (old + timedelta(minutes=1), 90_000), (BEGIN, 0)]
+    minutes = [{"group_id": "g", "minute": at, "type": "classic", "rebalances": 0, "joins": 0, "leaves": 0,
+                "time_lag_max_ms": lag, "time_lag_known": True} for at, lag in told]  # fmt: skip
+    made = Rollup(spark, history)
+    history.append("group_health_1m", rows("group_health_1m", *minutes))
+    made._replace("slo_burn", made._budgets(BEGIN, BEGIN + timedelta(minutes=5)), BEGIN, BEGIN + timedelta(minutes=5))
+    found = {row["window_s"]: (row["good_minutes"], row["bad_minutes"]) for row in of(history, "slo_burn", "window_s")}
+    assert found == {300: (1, 0), 1800: (1, 0), 3600: (1, 0), 21600: (1, 0), 86400: (1, 0), 2592000: (2, 1)}
 
 
 def test_a_commit_that_comes_late_changes_the_minutes_that_it_belongs_to(spark: SparkSession, history: History) -> None:

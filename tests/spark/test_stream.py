@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
+from lag.cluster.offsets_log import open_offsets_log
 from lag.cluster.offsets_topic import read_offsets_topic
 from lag.cluster.settings import load_settings
 from lag.embedded.broker import EmbeddedKafka
@@ -15,9 +17,19 @@ from lag.errors import ConnectError, HistoryError
 from lag.history.store import History
 from lag.pipeline import stream as stream_module
 from lag.pipeline.checkpoint import FOLDER
-from lag.pipeline.kafka_options import kafka_options
-from lag.pipeline.stream import Outcome, Progress, Stream
-from tests.spark.broker_side import commit, create_topic, places, records, stable_groups
+from lag.pipeline.stream import Listeners, Outcome, Progress, Source, Stream
+from lag.recorded import Recorded
+from lag.recorded.stored import stored
+from lag.tail import Tail
+from tests.spark.broker_side import (
+    commit,
+    create_topic,
+    members_of,
+    places,
+    records,
+    stable_groups,
+    topic_names,
+)
 from tests.support.consumers import Crowd
 from tests.support.waiting import wait_until
 
@@ -36,9 +48,8 @@ def once(spark: SparkSession, cluster: EmbeddedKafka, history: History) -> Run:
     """Read what is there into the history of this test."""
 
     def run() -> Outcome:
-        settings = load_settings(cluster.bootstrap_servers, None, {})
-        made = Stream(spark, history, read_offsets_topic(settings), kafka_options(settings))
-        return made.run(once=True, tell=lambda _: None)
+        made = Stream(spark, history, Source.of(load_settings(cluster.bootstrap_servers, None, {})))
+        return made.run(once=True, heard=Listeners())
 
     return run
 
@@ -77,6 +88,64 @@ def test_every_commit_and_event_that_the_broker_has_is_there_once(
         {"commits": 0, "group_events": 0, "decode_errors": 0},
         places(truth, commits=True),
     )
+
+
+def test_generations_of_the_history_are_those_that_the_live_tail_knows(
+    cluster: EmbeddedKafka, history: History, once: Run
+) -> None:
+    servers = cluster.bootstrap_servers
+    settings = load_settings(servers, None, {})
+    create_topic(servers, "views", 4)
+    with Crowd(servers) as crowd:
+        for number in range(1, 3):
+            crowd.join("librdkafka", "told-classic", ["views"], "range")
+            crowd.join("librdkafka", "told-modern", ["views"], "consumer")
+            wait_until(lambda: settled(servers, number), 60)  # noqa: B023
+    once()
+    names = topic_names(servers, "views")
+    tail = Tail("test", lambda: open_offsets_log(settings))
+    wait_until(lambda: tail.round() is not None and tail.problem("told-modern") is None, 60)
+    id_ = read_offsets_topic(settings).cluster_id
+    for group in ("told-classic", "told-modern"):
+        live = tail.recorded(group)
+        assert len(live) >= 3
+        found = stored(history, id_, group, names, datetime(2020, 1, 1, tzinfo=UTC), datetime.now(UTC))
+        assert [documented(one) for one in found] == [documented(one) for one in live]
+    tail.stop()
+
+
+def documented(one: Recorded) -> dict[str, Any]:
+    """Everything that it says; members by their ids, partitions as a plain list."""
+    made = one.generation
+    plans = [{name: list(tps) for name, tps in plan.by_member.items()} for plan in (made.before, made.after)]
+    times = (made.at_ms, one.began_ms, one.settled_ms)
+    members = [(m.member_id, m.topics, list(m.owned)) for m in made.members]
+    return {"number": made.number, "event": made.event, "plans": plans, "times": times, "members": members,
+            "steps": one.steps, "skipped": one.skipped, "assignor": made.assignor, "topics": made.topics}  # fmt: skip
+
+
+def settled(servers: str, members: int) -> bool:
+    """Whether both groups are at rest with so many members."""
+    wanted = {"told-classic", "told-modern"}
+    return wanted <= stable_groups(servers) and all(len(one) == members for one in members_of(servers, wanted))
+
+
+def test_a_broker_that_goes_away_ends_a_single_run_with_the_mend(
+    spark: SparkSession, cluster: EmbeddedKafka, history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spark itself would wait for it without a word."""
+    monkeypatch.setattr(stream_module, "SILENT_S", 1.0)
+    monkeypatch.setattr(stream_module, "ANSWER_S", 3.0)
+    made = Stream(spark, history, Source.of(load_settings(cluster.bootstrap_servers, None, {})))
+    (broker,) = cluster.brokers
+    broker.kill()
+    try:
+        with pytest.raises(ConnectError) as refused:
+            made.run(once=True, heard=Listeners())
+        assert refused.value.mend
+    finally:
+        broker.restart()
+        wait_until(lambda: readable(cluster.bootstrap_servers))
 
 
 def test_what_was_there_before_the_first_start_is_marked(cluster: EmbeddedKafka, history: History, once: Run) -> None:
@@ -119,8 +188,7 @@ def test_progress_is_told_with_what_is_left(
     commit(cluster.bootstrap_servers, "many", {("orders", partition): 1 for partition in range(60)})
     settings = load_settings(cluster.bootstrap_servers, None, {})
     told: list[Progress] = []
-    made = Stream(spark, history, read_offsets_topic(settings), kafka_options(settings))
-    outcome = made.run(once=True, tell=told.append)
+    outcome = Stream(spark, history, Source.of(settings)).run(once=True, heard=Listeners(batch=told.append))
     assert outcome.batches >= 3
     assert [one.batch for one in told] == list(range(outcome.batches))
     assert sum(one.records for one in told) == outcome.records

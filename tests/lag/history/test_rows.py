@@ -34,7 +34,7 @@ def commit_rows(keys: list[bytes], values: list[bytes | None]) -> list[dict[str,
 
 def event_rows(keys: list[bytes], values: list[bytes | None]) -> list[dict[str, Any]]:
     decoded = decode(Blobs.of(keys), Blobs.of(values))
-    found: list[dict[str, Any]] = events(decoded, origin(len(keys))).to_pylist()
+    found: list[dict[str, Any]] = events(decoded, origin(len(keys)), Blobs.of(keys), Blobs.of(values)).to_pylist()
     return found
 
 
@@ -92,9 +92,17 @@ def test_a_classic_group_has_a_row_for_each_member() -> None:
         "member_id": "m-1", "generation_or_epoch": 8, "assignment_epoch": None, "protocol_type": "consumer",
         "protocol": "range", "state": None, "n_members": 1, "client_id": "c1", "client_host": "/10.0.0.9",
         "instance_id": None, "assignment": [{"topic": "orders", "topic_id": None, "partitions": [0, 3]}],
-        "tombstone": False, "bootstrap": True, "dt": at(0).date(),
+        "tombstone": False, "bootstrap": True, "key": GROUP_KEY, "value": GROUP, "dt": at(0).date(),
     }  # fmt: skip
     assert (gone["tombstone"], gone["generation_or_epoch"], gone["n_members"]) == (True, None, None)
+
+
+def test_the_bytes_of_a_record_are_kept_once() -> None:
+    """Its two members are the same one twice: after the count 1 stand the bytes of one."""
+    head, member = GROUP.rsplit(h("00000001 0003 6d2d31 ffff"), 1)
+    two = head + h("00000002") + 2 * (h("0003 6d2d31 ffff") + member)
+    rows = event_rows([GROUP_KEY], [two])
+    assert [(row["n_members"], row["key"], row["value"]) for row in rows] == [(2, GROUP_KEY, two), (2, None, None)]
 
 
 def test_a_classic_group_that_became_empty_has_one_row() -> None:

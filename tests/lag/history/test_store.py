@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from deltalake import DeltaTable
+from deltalake import DeltaTable, write_deltalake
 
 from lag.errors import HistoryError
 from lag.history.files import TableFiles
@@ -53,6 +53,17 @@ def test_rows_come_out_as_they_went_in(history: History) -> None:
     found = history.query(f"SELECT * FROM group_events WHERE group_id = {literal(NAME)}", "group_events")
     assert found.select(made.column_names).to_pylist() == made.to_pylist()
     assert found["dt"].to_pylist() == [NOON.date()]
+
+
+def test_a_table_of_before_a_column_came_gets_it_and_has_null_there(history: History) -> None:
+    made = rows("group_events", {"key": b"k"})
+    old = TABLES["group_events"].schema
+    old = pa.schema([field for field in old if field.name not in ("key", "value")])
+    DeltaTable.create(history.place("group_events"), old, partition_by="dt")
+    before = with_day(made, TABLES["group_events"]).drop_columns(["key", "value"])
+    write_deltalake(history.place("group_events"), before, mode="append")
+    history.append("group_events", made)
+    assert history.query("SELECT key FROM group_events ORDER BY key", "group_events")["key"].to_pylist() == [b"k", None]
 
 
 def test_a_table_that_nobody_wrote_to_is_empty(history: History) -> None:

@@ -1,0 +1,149 @@
+"""`groupscope pipeline`: stream, roll-up, compaction, status as a person and a program see them, on one session."""
+
+import json
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+from typer.testing import CliRunner
+
+from app.cli import cli
+from lag.embedded.broker import EmbeddedKafka
+from lag.errors import ConfigError, GroupscopeError
+from lag.history.store import History
+from lag.pipeline import session as session_module
+from tests.lag.history.rows import rows
+from tests.spark.broker_side import commit, places, records
+
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(600)]
+
+
+@dataclass(frozen=True)
+class Said:
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        assert self.out.count("\n") == 1
+        return json.loads(self.out)
+
+
+Call = Callable[..., Said]
+
+
+@pytest.fixture
+def call(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Iterator[Call]:
+    """Run a command to its end, on the session of this module."""
+    monkeypatch.setattr(session_module, "session", lambda: nullcontext(spark))
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def called(name: str, history: Path, *args: str) -> Said:
+        done = CliRunner().invoke(cli, ["pipeline", name, "--history", str(history), *args])
+        if isinstance(done.exception, GroupscopeError):
+            raise done.exception
+        assert done.exit_code == 0, done.output
+        return Said(done.stdout, done.stderr)
+
+    yield called
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+@pytest.fixture(scope="module")
+def cluster_with_commits(cluster: EmbeddedKafka) -> str:
+    """Its address; one group that has committed."""
+    commit(cluster.bootstrap_servers, "billing", {("orders", partition): 7 for partition in range(4)})
+    return cluster.bootstrap_servers
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The history that the tests below fill one after the other."""
+    return tmp_path_factory.mktemp("history")
+
+
+def test_the_stream_tells_its_progress_and_what_it_added(call: Call, cluster_with_commits: str, root: Path) -> None:
+    servers = cluster_with_commits
+    said = call("stream", root, "--bootstrap-server", servers, "--once", "--json")
+    truth = records(servers)
+    assert said.document["rows"] == {
+        "commits": len(places(truth, commits=True)), "group_events": len(places(truth, commits=False)),
+        "decode_errors": 0,
+    }  # fmt: skip
+    assert (said.document["gaps"], said.document["unknown_types"]) == ([], {})
+    assert "Spark is starting\nbatch 0: " in said.err
+    assert said.err.rstrip().endswith("/s, 0 offsets behind")
+    again = call("stream", root, "--bootstrap-server", servers, "--once")
+    assert again.out.splitlines()[0].split() == ["TABLE", "ROWS", "ADDED"]
+    assert again.out.splitlines()[1].split() == ["commits", "0"]
+
+
+def test_the_roll_up_tells_its_progress_and_what_it_wrote(call: Call, root: Path) -> None:
+    """Three hours and the minutes since: a piece of two hours, and the rest of them."""
+    history = History(root)
+    now = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
+    polls = [
+        {"cluster": cluster_of(history), "topic": "orders", "poll_ts": now - timedelta(hours=3, minutes=-n),
+         "partition": 0, "log_end": 10, "last_stable": 10}
+        for n in range(3)
+    ]  # fmt: skip
+    history.append("end_offsets", rows("end_offsets", *polls))
+    old = {"cluster": cluster_of(history), "group_id": "old", "topic": "orders", "committed": 4}
+    history.append("commits", rows("commits", old | {"src_ts": now - timedelta(hours=4)}))
+    said = call("rollup", root, "--once", "--json")
+    assert set(said.document["rows"]) == {
+        "lag_1m", "lag_1h", "lag_group_topic_1m", "group_health_1m", "slo_burn",
+    }  # fmt: skip
+    lines = said.err.splitlines()
+    assert lines[0] == "Spark is starting"
+    assert [" h behind, done in " in line for line in lines[1:]] == [True, False]
+    written = {name: len(history.query(f"SELECT 1 FROM {name}", name)) for name in said.document["rows"]}
+    assert written == said.document["rows"]
+    assert written["lag_1m"] > 0
+
+
+def cluster_of(history: History) -> str:
+    return str(history.query("SELECT cluster FROM commits LIMIT 1", "commits")["cluster"][0].as_py())
+
+
+def test_compaction_says_what_it_did(call: Call, root: Path) -> None:
+    days = len(History(root).query("SELECT DISTINCT dt FROM commits", "commits"))
+    said = call("compact", root, "--json")
+    tables = {one["table"]: one for one in said.document["tables"]}
+    assert [tables["commits"][name] for name in ("files_before", "files_after", "days_dropped")] == [2, days, 0]
+    assert "commits: files are put together" in said.err
+    heads = call("compact", root).out.splitlines()[0]
+    assert heads.split("  ")[0] == "TABLE"
+
+
+def test_status_says_what_each_table_holds(call: Call, root: Path) -> None:
+    history = History(root)
+    tables = {one["table"]: one for one in call("status", root, "--json").document["tables"]}
+    assert tables["commits"]["rows"] == len(history.query("SELECT 1 FROM commits", "commits"))
+    assert tables["commits"]["last_day"] == datetime.now(UTC).date().isoformat()
+    assert call("status", root).out.splitlines()[1].split()[0] == "commits"
+
+
+def test_levels_are_taken_from_the_file_or_the_environment(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before Spark starts."""
+    wrong = tmp_path / "slo.toml"
+    wrong.write_text("[[slo]]\n")
+    for named in (["--slo", str(wrong)], []):
+        with pytest.raises(ConfigError, match=r"slo\.0\.slo_id: Field required"):
+            call("rollup", tmp_path / "history", "--once", *named)
+        monkeypatch.setenv("GROUPSCOPE_SLO", str(wrong))
+
+
+def test_a_cluster_that_is_away_is_told_before_spark_starts(call: Call, tmp_path: Path) -> None:
+    with pytest.raises(GroupscopeError) as refused:
+        call("stream", tmp_path / "history", "--bootstrap-server", "127.0.0.1:1", "--once")
+    assert refused.value.mend
