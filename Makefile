@@ -7,7 +7,7 @@ BIN := .venv/bin
 export UV_PROJECT_ENVIRONMENT := .venv
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: setup setup-dev run test test-long fuzz lint bench clean
+.PHONY: setup setup-dev run test test-long test-cluster fuzz lint bench clean
 
 setup: $(UV)  ## what the product needs, from the lock file
 	@$(UV) sync --quiet --locked --inexact --no-dev --extra demo --extra pipeline --python $(PYTHON)
@@ -28,6 +28,9 @@ test: setup-dev  ## everything: a real broker, a real Chromium, Java's own class
 
 test-long: setup-dev  ## the tests that take long and are not among the others
 	@$(BIN)/pytest -m long $(PYTEST_ARGS)
+
+test-cluster: setup-dev  ## the pipeline under spark-submit, on a standalone master with two workers
+	@$(BIN)/pytest -m spark_cluster tests/cluster_spark $(PYTEST_ARGS)
 
 fuzz: setup-dev  ## our plans and Java's on random groups: FUZZ_SECONDS=n in all, FUZZ_SEED=n to see the same again
 	@$(BIN)/python -m tests.oracle.fuzz $(FUZZ_SECONDS:%=--seconds %) $(FUZZ_SEED:%=--seed %)

@@ -2,7 +2,18 @@
 
 import sys
 
-from benchmarks import assignors, pages, records, report, server_assignors, simulation, snapshots
+from benchmarks import (
+    assignors,
+    memory,
+    pages,
+    records,
+    report,
+    rollup,
+    server_assignors,
+    simulation,
+    snapshots,
+    stream,
+)
 from benchmarks.measure import machine
 
 SUITES = {
@@ -12,6 +23,9 @@ SUITES = {
     "server_assignors": server_assignors.rows,
     "simulation": simulation.rows,
     "records": records.rows,
+    "stream": stream.rows,
+    "rollup": rollup.rows,
+    "memory": memory.rows,
 }
 
 

@@ -40,6 +40,11 @@ def typical(runs: Sequence[Run]) -> Run:
     return min(runs, key=lambda run: abs(run.wall_s - middle))
 
 
+def load() -> str:
+    """How busy the machine is: processes that ran or waited for a core in the last minute, on average."""
+    return f"{os.getloadavg()[0]:.1f}"
+
+
 def machine() -> str:
     """What this was measured on."""
     model = next(

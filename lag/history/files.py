@@ -5,6 +5,7 @@ statistics").
 """
 
 import json
+import re
 import time
 import uuid
 from collections import defaultdict
@@ -83,8 +84,15 @@ class _OpenFile:
         self._place = f"{folder}/{self._path}"
         self._told: list[Any] = []
         self._schema = table.file_schema
+        counted = [column.name for column in self._schema if _is_counted(column.type)]
         self._writer = pq.ParquetWriter(
-            self._place, self._schema, filesystem=self._files, compression="zstd", metadata_collector=self._told
+            self._place,
+            self._schema,
+            filesystem=self._files,
+            compression="zstd",
+            use_dictionary=[name for name in self._schema.names if name not in counted],
+            column_encoding=dict.fromkeys(counted, "DELTA_BINARY_PACKED"),
+            metadata_collector=self._told,
         )
 
     def write(self, rows: pa.Table) -> None:
@@ -97,10 +105,15 @@ class _OpenFile:
         return DataFile(self._path, self._day, metadata.num_rows, size, time.time_ns() // 1_000_000, _stats(metadata))
 
 
+def _is_counted(kind: pa.DataType) -> bool:
+    """Offsets and times are different in every row: steps between them are smaller, and quicker made, than a list."""
+    return bool(pa.types.is_int64(kind) or pa.types.is_timestamp(kind))
+
+
 def file_system(root: str) -> tuple[FileSystem, str]:
     """The file system that a path or URL names, and the path in it."""
     if "://" in root:
-        found: tuple[FileSystem, str] = FileSystem.from_uri(root)
+        found: tuple[FileSystem, str] = FileSystem.from_uri(re.sub("^s3a:", "s3:", root))  # Hadoop's name for S3
         return found
     return LocalFileSystem(), str(Path(root).absolute())
 

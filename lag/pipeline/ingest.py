@@ -64,14 +64,14 @@ def _take_in(job: Job, batch: pa.RecordBatch, files: dict[str, TableFiles], coun
     keys, values = _blobs(batch["key"]), _blobs(batch["value"])
     decoded, origin = decoder.decode(keys, values), _origin(job, batch)
     commits = rows.commits(decoded.commits, origin)
-    made = {
-        "commits": lambda: commits,
-        "group_events": lambda: events(decoded, origin, keys, values),
-        "decode_errors": lambda: errors(decoded, origin, keys, values),
-    }
-    for name, table in files.items():
-        if len(found := made[name]()):
-            table.add(found)
+    made = {"commits": commits}
+    if decoded.events:
+        made["group_events"] = events(decoded, origin, keys, values)
+    if decoded.errors:
+        made["decode_errors"] = errors(decoded, origin, keys, values)
+    for name, found in made.items():
+        if name in files and len(found):
+            files[name].add(found)
     _count(decoded, len(commits), counts)
 
 

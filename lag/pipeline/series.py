@@ -1,6 +1,6 @@
 """What a Python worker does with a bucket of partitions: `lag.minutes` for each series in it. Arrow in, Arrow out."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from itertools import pairwise
 from typing import TypeVar
@@ -20,6 +20,7 @@ END_COLUMNS = (*PLACE, "poll_ts", "log_start", "log_end", "last_stable", "topic_
 COMMIT_COLUMNS = (*SERIES, "at", "src_offset", "committed", "topic_id", "bootstrap", "owner", "is_owner")
 """`is_owner` rows are no commits: from `at` on, `owner` has the partition (null: nobody)."""
 
+Series = Mapping[tuple[str | int, ...], Minutes]
 Columns = TypeVar("Columns", Ends, Commits)
 
 _SIGNED = ("lag_raw_min", "lead_min")
@@ -29,29 +30,39 @@ _SIGNED = ("lag_raw_min", "lead_min")
 def lag_minutes(since_us: int, until_us: int, ends: pa.Table, commits: pa.Table) -> pa.Table:
     """Rows of `lag_1m` for every series of these commits."""
     owned, commits = commits.filter(pc.field("is_owner")), commits.filter(~pc.field("is_owner"))
-    owned = owned.sort_by([(name, "ascending") for name in (*SERIES, "at", "src_offset")])
-    holders = {
-        _key(owned, rows.start, SERIES): owned.slice(rows.start, rows.stop - rows.start)
-        for rows in _runs(owned, SERIES)
-    }
-    ends = ends.sort_by([(name, "ascending") for name in (*PLACE, "poll_ts")])
-    commits = commits.sort_by([(name, "ascending") for name in (*SERIES, "at", "src_offset")])
+    ends, commits = _sorted(ends, PLACE, "poll_ts"), _sorted(commits, SERIES, "at", "src_offset")
     end_ids, commit_ids = _numbered(ends["topic_id"], commits["topic_id"])
     sampled = {_key(ends, rows.start, PLACE): rows for rows in _runs(ends, PLACE)}
     samples, made = _ends(ends, end_ids), _commits(commits, commit_ids)
-    tables = []
+    found = {}
     for rows in _runs(commits, SERIES):
         series = _key(commits, rows.start, SERIES)
         there = sampled.get(series[: len(PLACE)], slice(0, 0))
-        found = minutes(_cut(samples, there), _cut(made, rows), since_us, until_us)
-        tables.append(_table(found, series, _owners(found, holders.get(series))))
-    return pa.concat_tables(tables) if tables else LAG_1M.file_schema.empty_table()
+        found[series] = minutes(_cut(samples, there), _cut(made, rows), since_us, until_us)
+    return _table(found, _owners(found, owned)) if found else LAG_1M.file_schema.empty_table()
+
+
+def _sorted(rows: pa.Table, series: tuple[str, ...], *then: str) -> pa.Table:
+    """By series, whichever comes first, and within each by the rest.
+
+    Names become numbers before: to compare and move texts would take longer than all that is computed of them.
+    """
+    for name in ("cluster", "topic", "group_id", "topic_id"):
+        if name in rows.column_names:
+            coded = rows[name].combine_chunks().dictionary_encode()
+            rows = rows.set_column(rows.schema.get_field_index(name), name, coded)
+    number = np.zeros(len(rows), np.int64)
+    for name in series:
+        codes = rows[name].combine_chunks().dictionary_encode().indices.to_numpy()
+        number = number * (codes.max(initial=0) + 1) + codes
+    keys = [number, *(rows[name].to_numpy() for name in then)]
+    return rows.take(pa.array(np.lexsort(keys[::-1])))
 
 
 def _numbered(*columns: pa.ChunkedArray) -> tuple[Ints, ...]:
     """Numbers for the ids of both, the same for the same; -1 for none."""
     joined = pa.chunked_array([chunk for column in columns for chunk in column.chunks], columns[0].type)
-    codes = joined.combine_chunks().dictionary_encode().indices.fill_null(UNKNOWN).to_numpy().astype(np.int64)
+    codes = joined.unify_dictionaries().combine_chunks().indices.fill_null(UNKNOWN).to_numpy().astype(np.int64)
     return tuple(np.split(codes, np.cumsum([len(column) for column in columns])[:-1]))
 
 
@@ -94,21 +105,33 @@ def _cut(columns: Columns, rows: slice) -> Columns:
     return type(columns)(*(getattr(columns, column.name)[rows] for column in fields(columns)))
 
 
-def _owners(found: Minutes, holders: pa.Table | None) -> pa.Array:
-    """Who had the partition at the end of each minute."""
-    if holders is None:
-        return pa.nulls(len(found.minute_us), pa.string())
-    at = np.searchsorted(_times(holders["at"]), found.minute_us + MINUTE_US) - 1
-    return holders["owner"].combine_chunks().take(pa.array(at, mask=at < 0))
+def _owners(found: Series, owned: pa.Table) -> pa.Array:
+    """Who had the partition at the end of each minute of each series; `owned`: since when who has had it."""
+    owned = _sorted(owned, SERIES, "at", "src_offset")
+    holders = {_key(owned, rows.start, SERIES): rows for rows in _runs(owned, SERIES)}
+    since_us = _times(owned["at"])
+    rows = [_held(one, since_us, holders.get(series, slice(0, 0))) for series, one in found.items()]
+    at = np.concatenate(rows)
+    return owned["owner"].combine_chunks().take(pa.array(at, mask=at < 0))
 
 
-def _table(found: Minutes, series: tuple[str | int, ...], owner: pa.Array) -> pa.Table:
-    columns = {name: pa.repeat(value, len(found.minute_us)) for name, value in zip(SERIES, series, strict=True)}
+def _held(one: Minutes, since_us: Ints, rows: slice) -> Ints:
+    """The row that says who had the partition at the end of each minute; -1: none does."""
+    at = np.searchsorted(since_us[rows], one.minute_us + MINUTE_US) - 1
+    held: Ints = np.where(at < 0, -1, at + rows.start)
+    return held
+
+
+def _table(found: Series, owner: pa.Array) -> pa.Table:
+    """All series in one: a table for each would take as long as what is in it."""
+    row = pa.array(np.repeat(np.arange(len(found)), [len(one.minute_us) for one in found.values()]))
+    every = Minutes(*(np.concatenate([getattr(one, f.name) for one in found.values()]) for f in fields(Minutes)))
+    columns = {name: pa.array(names).take(row) for name, names in zip(SERIES, zip(*found, strict=True), strict=True)}
     columns["owner_member"] = owner
-    columns["minute"] = pa.array(found.minute_us.view("datetime64[us]"), TIME)
+    columns["minute"] = pa.array(every.minute_us.view("datetime64[us]"), TIME)
     for name in LAG_1M.file_schema.names:
         if name not in columns:
-            columns[name] = _column(found, name)
+            columns[name] = _column(every, name)
     return pa.table(columns).select(LAG_1M.file_schema.names).cast(LAG_1M.file_schema)
 
 
