@@ -2,7 +2,7 @@
 
 An event is a `Timed`: when its record was written, and the record as `lag.records` decodes it. `lag.tail` takes them
 from the brokers; whoever stores them (Delta) keeps key and value beside the columns, and gets them back by
-`lag.records.decode`. All events of a group stand in one partition, in order.
+`lag.records.decode` (`lag.recorded.stored` does). All events of a group stand in one partition, in order.
 
     recorder = Recorder(names_of_topics.get)          # topic id -> name, None where it is not known
     recorder.take(events, whole=True)                 # whole: these begin where the log does

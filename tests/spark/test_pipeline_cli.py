@@ -14,10 +14,12 @@ from pyspark.sql import SparkSession
 from typer.testing import CliRunner
 
 from app.cli import cli
+from app.commands.pipeline import _tell_piece
 from lag.embedded.broker import EmbeddedKafka
 from lag.errors import ConfigError, GroupscopeError
 from lag.history.store import History
 from lag.pipeline import session as session_module
+from lag.pipeline.rollup import Piece
 from tests.lag.history.rows import rows
 from tests.spark.broker_side import commit, places, records
 
@@ -86,11 +88,10 @@ def test_the_stream_tells_its_progress_and_what_it_added(call: Call, cluster_wit
 
 
 def test_the_roll_up_tells_its_progress_and_what_it_wrote(call: Call, root: Path) -> None:
-    """Three hours and the minutes since: a piece of two hours, and the rest of them."""
     history = History(root)
     now = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
     polls = [
-        {"cluster": cluster_of(history), "topic": "orders", "poll_ts": now - timedelta(hours=3, minutes=-n),
+        {"cluster": cluster_of(history), "topic": "orders", "poll_ts": now - timedelta(minutes=30 - n),
          "partition": 0, "log_end": 10, "last_stable": 10}
         for n in range(3)
     ]  # fmt: skip
@@ -101,12 +102,20 @@ def test_the_roll_up_tells_its_progress_and_what_it_wrote(call: Call, root: Path
     assert set(said.document["rows"]) == {
         "lag_1m", "lag_1h", "lag_group_topic_1m", "group_health_1m", "slo_burn",
     }  # fmt: skip
-    lines = said.err.splitlines()
-    assert lines[0] == "Spark is starting"
-    assert [" h behind, done in " in line for line in lines[1:]] == [True, False]
+    first, last = said.err.splitlines()
+    assert first == "Spark is starting"
+    assert " rows, " in last
+    assert last.endswith("/s")
     written = {name: len(history.query(f"SELECT 1 FROM {name}", name)) for name in said.document["rows"]}
     assert written == said.document["rows"]
     assert written["lag_1m"] > 0
+
+
+def test_a_long_roll_up_says_how_far_behind_it_is_and_when_it_will_be_done(capsys: pytest.CaptureFixture[str]) -> None:
+    """Two of five hours took 30 s."""
+    begin = datetime(2026, 11, 22, 12, tzinfo=UTC)
+    _tell_piece(Piece(begin, begin + timedelta(hours=2), {"lag_1m": 900, "lag_1h": 300}, 30.0), timedelta(hours=3))
+    assert capsys.readouterr().err == "2026-11-22 12:00 to 14:00: 1,200 rows, 40/s, 3.0 h behind, done in 45 s\n"
 
 
 def cluster_of(history: History) -> str:
