@@ -7,7 +7,8 @@ session is warm: each of both is done once before it is timed, and the two take 
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from statistics import median
 
@@ -22,6 +23,7 @@ from benchmarks.report import Row
 from lag.cluster.offsets_topic import NAME, read_offsets_topic
 from lag.cluster.settings import load_settings
 from lag.embedded.broker import EmbeddedKafka
+from lag.history.care import extents
 from lag.history.store import History
 from lag.pipeline.ingest import COLUMNS
 from lag.pipeline.kafka_options import kafka_options
@@ -65,39 +67,45 @@ def _partition(group: bytes) -> int:
 
 
 def _figures(spark: SparkSession, bootstrap: str) -> Iterator[Row]:
-    scans, streams = [], []
-    for run in range(1 + RUNS):
-        taken = _timed(lambda: _scan(spark, bootstrap)), _timed(lambda: _stream(spark, bootstrap))
-        if run:
-            scans.append(taken[0])
-            streams.append(taken[1])
-    scan_s, stream_s = median(scans), median(streams)
+    runs = [(_scan(spark, bootstrap), _stream(spark, bootstrap)) for _ in range(1 + RUNS)][1:]
+    scan_s = median(scan for scan, _ in runs)
+    streams = [stream.took_s for _, stream in runs]
+    stream_s = median(streams)
     yield _row("Spark's bare scan of the topic, into nothing", scan_s, f"median of {RUNS}; load {load()}")
     yield _row("`pipeline stream --once` into Delta", stream_s, f"goal {LEAST_PER_S:,}/s; best {min(streams):.2f} s")
     yield Row("the stream, in scans", f"{stream_s / scan_s:.2f}", f"goal: not more than {MOST_SCANS}")
+    yield Row("bytes of a row of commits", f"{runs[0][1].row_bytes:.1f}", "")
 
 
 def _row(what: str, taken_s: float, remark: str) -> Row:
     return Row(f"2 M records, 2 cores: {what}", f"{taken_s:.2f} s", f"{RECORDS / taken_s:,.0f} records/s; {remark}")
 
 
-def _timed(call: Callable[[], None]) -> float:
+def _scan(spark: SparkSession, bootstrap: str) -> float:
+    """Seconds that it took."""
+    options = kafka_options(load_settings(bootstrap, None, {})) | {"kafka.isolation.level": "read_committed"}
     began = time.monotonic()
-    call()
+    records = spark.read.format("kafka").options(**options).option("subscribe", NAME).load().select(*COLUMNS)
+    records.write.format("noop").mode("overwrite").save()
     return time.monotonic() - began
 
 
-def _scan(spark: SparkSession, bootstrap: str) -> None:
-    options = kafka_options(load_settings(bootstrap, None, {}))
-    source = spark.read.format("kafka").options(**options).option("subscribe", NAME)
-    source.option("kafka.isolation.level", "read_committed").load().select(*COLUMNS).write.format("noop").mode(
-        "overwrite"
-    ).save()
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """Seconds from the first look at the topic to the last commit, and bytes of a row of `commits`."""
+
+    took_s: float
+    row_bytes: float
 
 
-def _stream(spark: SparkSession, bootstrap: str) -> None:
+def _stream(spark: SparkSession, bootstrap: str) -> Streamed:
     settings = load_settings(bootstrap, None, {})
     with tempfile.TemporaryDirectory() as folder:
-        stream = Stream(spark, History(folder), read_offsets_topic(settings), kafka_options(settings))
-        outcome = stream.run(once=True, tell=lambda _: None)
-    assert outcome.rows["commits"] >= RECORDS, outcome
+        history, began = History(folder), time.monotonic()
+        outcome = Stream(spark, history, read_offsets_topic(settings), kafka_options(settings)).run(
+            True, lambda _: None
+        )
+        took_s = time.monotonic() - began
+        (commits,) = [one for one in extents(history) if one.table == "commits"]
+    assert commits.rows == outcome.rows["commits"] == RECORDS + 1, outcome  # and that which made the topic
+    return Streamed(took_s, commits.size_bytes / commits.rows)
