@@ -81,7 +81,7 @@ class History:
         """Make written files part of the table."""
         with told(self.place(name)):
             self._made(name).create_write_transaction(
-                [_added(file) for file in files],
+                [added(file) for file in files],
                 "append",
                 TABLES[name].schema,
                 [DAY],
@@ -108,6 +108,12 @@ class History:
             for name in names:
                 builder.register(name, self._made(name))
             return pa.table(builder.execute(sql).read_all())
+
+    def ask(self, sql: str, name: str) -> pa.Table | None:
+        """The answer of a SELECT over that table; None if it was never written to. Nothing is made or changed."""
+        with told(self.place(name)):
+            table = self._opened(name)
+            return None if table is None else pa.table(QueryBuilder().register(name, table).execute(sql).read_all())
 
     def open(self, name: str) -> DeltaTable | None:
         """The table as delta-rs has it; None if it was never written to."""
@@ -152,8 +158,9 @@ def literal(value: str | int | datetime) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _added(file: DataFile) -> AddAction:
-    return AddAction(file.path, file.size_bytes, {DAY: file.day}, file.written_ms, True, file.stats)
+def added(file: DataFile, is_news: bool = True) -> AddAction:
+    """What makes a written file part of its table; `is_news` False: its rows were in the table before."""
+    return AddAction(file.path, file.size_bytes, {DAY: file.day}, file.written_ms, is_news, file.stats)
 
 
 def _refuse_newer(table: DeltaTable, place: str) -> None:
