@@ -109,6 +109,7 @@ def newer_is_there(past: Past) -> bool:
 # -- answers, shared by every session: never change them in place; all raise HistoryError ------------------------------
 
 
+@st.cache_resource(max_entries=16, show_spinner=False)
 def _questions(past: Past) -> Questions:
     return Questions(History(past.root), past.cluster)
 
@@ -175,5 +176,5 @@ def burns(past: Past, span: Span, group_id: str) -> list[Burn]:
 
 def clear() -> None:
     """Drop all answers."""
-    for cached in (latest, is_recorded, names, topics, lag, partitions, verdicts, health, lags, burns):
+    for cached in (_questions, latest, is_recorded, names, topics, lag, partitions, verdicts, health, lags, burns):
         cached.clear()

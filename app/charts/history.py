@@ -91,14 +91,10 @@ def _symbol(tile: Tile | None, of: str) -> str:
 
 
 def _hours(fig: go.Figure, columns: Sequence[datetime]) -> None:
-    """Hours under the columns, the day where it begins; at most ten of them."""
-    one_day = len(columns) < 2 or columns[1] - columns[0] < columns[-1] - columns[0] <= (columns[1] - columns[0]) * 24
-    hourly = len(columns) < 2 or (columns[1] - columns[0]).total_seconds() < 86_400
-    form = "%H:%M" if hourly and one_day else "%d %b"
-    step = -(-len(columns) // 8)
-    shown = range(0, len(columns), step)
-    fig.update_xaxes(
-        range=[-0.5, len(columns) - 0.5],
-        tickvals=list(shown),
-        ticktext=[f"{columns[at]:{form}}" for at in shown],
-    )
+    """Hours under the columns of a day, else the days where they begin; some eight of them."""
+    last = len(columns) - 1
+    hourly = last < 1 or (columns[1] - columns[0]).days < 1
+    form = "%H:%M" if hourly and last < 48 else "%d %b"
+    begins = [at for at, column in enumerate(columns) if form == "%H:%M" or not hourly or column.hour == 0]
+    shown = begins[:: max(1, len(begins) // 8)]
+    fig.update_xaxes(range=[-0.5, last + 0.5], tickvals=shown, ticktext=[f"{columns[at]:{form}}" for at in shown])

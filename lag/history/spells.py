@@ -1,4 +1,4 @@
-"""How often a group was in trouble, since when and for how long: the runs of such minutes among those that are known."""
+"""How often a group was in trouble, since when and for how long: runs of such minutes among those that are known."""
 
 from collections.abc import Collection
 from dataclasses import dataclass

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Lock
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, QueryBuilder, Transaction, WriterProperties, write_deltalake
@@ -43,6 +44,8 @@ class History:
 
     def __init__(self, root: str | Path) -> None:
         self.root = str(root).rstrip("/")
+        self._asked: dict[str, DeltaTable] = {}
+        self._one_at_a_time = Lock()
 
     def place(self, name: str) -> str:
         """Where that table is."""
@@ -110,15 +113,34 @@ class History:
             return pa.table(builder.execute(sql).read_all())
 
     def ask(self, sql: str, name: str) -> pa.Table | None:
-        """The answer of a SELECT over that table; None if it was never written to. Nothing is made or changed."""
+        """The answer of a SELECT over that table as it is now; None if it was never written to. Nothing is changed.
+
+        Quick when asked again: the table stays open, and only what was committed since is read of its log.
+        """
         with told(self.place(name)):
-            table = self._opened(name)
-            return None if table is None else pa.table(QueryBuilder().register(name, table).execute(sql).read_all())
+            try:
+                return self._answer(sql, name)
+            except Exception:  # DataFusion raises these
+                if self._asked.pop(name, None) is None:
+                    raise
+            return self._answer(sql, name)  # the table was removed, and perhaps made anew
 
     def open(self, name: str) -> DeltaTable | None:
         """The table as delta-rs has it; None if it was never written to."""
         with told(self.place(name)):
             return self._opened(name)
+
+    def _answer(self, sql: str, name: str) -> pa.Table | None:
+        with self._one_at_a_time:
+            if (table := self._asked.get(name)) is not None:
+                table.update_incremental()
+                _refuse_newer(table, self.place(name))
+            elif (table := self._opened(name)) is not None:
+                self._asked[name] = table
+            else:
+                return None
+            rows = QueryBuilder().register(name, table)
+        return pa.table(rows.execute(sql).read_all())
 
     def _opened(self, name: str) -> DeltaTable | None:
         try:

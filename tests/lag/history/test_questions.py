@@ -2,6 +2,7 @@
 
 import shutil
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -260,7 +261,19 @@ def test_a_table_of_a_newer_groupscope_is_refused(history: History, asked: Quest
         asked.burns(FIVE)
 
 
-def test_a_table_that_was_removed_is_empty(history: History, asked: Questions) -> None:
+def test_what_was_written_since_is_seen_whoever_wrote_it(history: History, asked: Questions) -> None:
+    other = History(history.root)
+    for lag, write in ((1, other.append), (2, other.append), (3, partial(other.replace, where="burn >= 0"))):
+        write("slo_burn", past("slo_burn", {"burn": float(lag), "slo_id": f"s{lag}"}))
+        newest = asked.burns(FIVE)[-1]
+        assert (newest.slo_id, newest.burn) == (f"s{lag}", float(lag))
+    assert len(asked.burns(FIVE)) == 1
+
+
+def test_a_table_that_was_removed_is_empty_and_then_another(history: History, asked: Questions) -> None:
     history.append("slo_burn", past("slo_burn", {"burn": 1.0}))
+    assert [one.burn for one in asked.burns(FIVE)] == [1.0]
     shutil.rmtree(history.place("slo_burn"))
     assert asked.burns(FIVE) == []
+    history.append("slo_burn", past("slo_burn", {"burn": 2.0}))
+    assert [one.burn for one in asked.burns(FIVE)] == [2.0]
