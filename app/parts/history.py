@@ -1,7 +1,7 @@
 """What both halves of the History page share: its empty states, the time it shows, errors in their place."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 
 import streamlit as st
@@ -13,6 +13,7 @@ from lag.errors import HistoryError
 from lag.history.answers import Span
 
 TICK = "10s"
+_REFUSED = "_history_refused"
 
 
 # -- nothing to show ---------------------------------------------------------------------------------------------------
@@ -36,6 +37,7 @@ def not_kept(page: state.Shown) -> None:
 
 def newest(past: Past) -> datetime | None:
     """The newest minute; None when there is none, which is then said. Now, when the table of minutes cannot be read."""
+    st.session_state[_REFUSED] = set()
     try:
         found = state_history.latest(past)
     except HistoryError as error:
@@ -72,7 +74,11 @@ def in_place() -> Iterator[None]:
 
 
 def refused(error: HistoryError) -> None:
-    """One line: what is the matter, and the mend."""
+    """One line: what is the matter, and the mend. Several parts may need the same table: it is said where first met."""
+    said: set[str] = st.session_state.setdefault(_REFUSED, set())
+    if str(error) in said:
+        return
+    said.add(str(error))
     widgets.line(":red", "error", "This part of the history cannot be read", formats.md(str(error)))
 
 
@@ -82,7 +88,7 @@ def refused(error: HistoryError) -> None:
 @st.fragment(run_every=TICK)
 def follow_news(past: Past) -> None:
     """Draw the page again when there is a newer minute, unless the URL names another time."""
-    with in_place():
+    with suppress(HistoryError):  # said already
         if state_history.newer_is_there(past):
             st.rerun()
 
