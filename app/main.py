@@ -16,6 +16,7 @@ st.set_page_config(
 pages = [
     st.Page("views/overview.py", title="Overview", url_path="overview", default=True, help="Which group needs me now?"),
     st.Page("views/group.py", title="Group", url_path="group", help="What is wrong inside one group?"),
+    st.Page("views/history.py", title="History", url_path="history", help="Since when, how often, how bad?"),
     st.Page("views/topics.py", title="Topics", url_path="topics", help="Who reads a topic, and who is behind?"),
     st.Page(
         "views/whatif.py", title="What if", url_path="whatif", help="What moves, who idles, how fast does it drain?"
@@ -28,7 +29,7 @@ pages = [
 ]
 if source.current().demo is not None:
     pages.insert(
-        6, st.Page("views/demo.py", title="Demo", url_path="demo", help="Drive the workload of the demo cluster")
+        7, st.Page("views/demo.py", title="Demo", url_path="demo", help="Drive the workload of the demo cluster")
     )
 labs = [
     st.Page(

@@ -4,6 +4,7 @@ import sys
 
 from benchmarks import (
     assignors,
+    history,
     memory,
     pages,
     records,
@@ -26,6 +27,7 @@ SUITES = {
     "stream": stream.rows,
     "rollup": rollup.rows,
     "memory": memory.rows,
+    "history": history.rows,
 }
 
 

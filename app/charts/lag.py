@@ -1,8 +1,9 @@
 """Lag over the time kept, and lag by partition."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -16,8 +17,22 @@ from assignors.model import TopicPartition
 HEIGHT = 200
 SHARE_WORTH_A_NAME = 0.5
 SECONDS_SHOWN_BELOW_S = 360
+A_DAY_S = 86_400
 LEAST_SLOTS = 8
 """A group with fewer partitions gets bars of the same width, flush left, not wider ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What a line over time measures: the text on hover (Plotly's template), a value in few letters, round ticks."""
+
+    hover: str
+    short: Callable[[float], str]
+    ticks: Callable[[float], tuple[list[float], list[str]]]
+    least: float
+
+
+RECORDS = Scale("%{x|%H:%M:%S} · %{y:,.0f} records behind<extra></extra>", short, base.ticks, 10.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +50,17 @@ def over_time(
     since: datetime | None,
     colours: Palette,
     marks: Sequence[Mark] = (),
+    scale: Scale = RECORDS,
+    notes: Sequence[str] | None = None,
 ) -> go.Figure:
-    """Lag of a group at its samples (records, NaN where unknown: the line breaks there).
+    """Lag of a group at its samples (records, or what `scale` says; NaN where unknown: the line breaks there).
 
     From `since` on, when the present verdict began, the line is drawn in the colour of trouble. `marks` are the
-    rebalances within the samples.
+    rebalances within the samples. `notes` are what the scale's hover calls `customdata`, one for each sample.
     """
     fig = base.figure(colours, HEIGHT, left=46, right=56)
     known = ~np.isnan(lag_records)
     top = float(np.nanmax(lag_records)) if known.any() else 0.0
-    hover = "%{x|%H:%M:%S} · %{y:,.0f} records behind<extra></extra>"
     split = next((i for i, t in enumerate(times) if since is not None and t >= since), len(times))
     for part, colour, width in ((slice(0, split + 1), colours.kept, 1.8), (slice(split, None), colours.revoked, 2.4)):
         if len(times[part]):
@@ -53,7 +69,8 @@ def over_time(
                 y=lag_records[part],
                 mode="lines",
                 line={"color": colour, "width": width},
-                hovertemplate=hover,
+                customdata=None if notes is None else list(notes[part]),
+                hovertemplate=scale.hover,
             )
     if known.any():
         last = int(np.flatnonzero(known)[-1])
@@ -61,19 +78,27 @@ def over_time(
             x=[times[last]],
             y=[lag_records[last]],
             mode="markers+text",
-            text=[short(lag_records[last])],
+            text=[scale.short(float(lag_records[last]))],
             textposition="middle right",
             textfont={"color": colours.text, "size": 12},
             cliponaxis=False,
             hoverinfo="skip",
             marker={"color": colours.kept if split >= len(times) else colours.revoked, "size": 7},
         )
-    _y(fig, max(top, 10.0))
-    short_span = len(times) > 1 and (times[-1] - times[0]).total_seconds() < SECONDS_SHOWN_BELOW_S
+    _y(fig, max(top, scale.least), scale)
     span = [times[0], times[-1]] if len(times) > 1 else None
-    fig.update_xaxes(tickformat="%H:%M:%S" if short_span else "%H:%M", nticks=5 if short_span else 7, range=span)
+    fig.update_xaxes(range=span, **_ticks((times[-1] - times[0]).total_seconds() if span else 0.0))
     _mark(fig, marks, colours)
     return fig
+
+
+def _ticks(span_s: float) -> dict[str, Any]:
+    """How times stand under the axis: with seconds, without, with the day, the day alone."""
+    if 0 < span_s < SECONDS_SHOWN_BELOW_S:
+        return {"tickformat": "%H:%M:%S", "nticks": 5}
+    if span_s <= A_DAY_S:
+        return {"tickformat": "%H:%M", "nticks": 7}
+    return {"tickformat": "%d %b %H:%M" if span_s <= 3 * A_DAY_S else "%d %b", "nticks": 7}
 
 
 def _mark(fig: go.Figure, marks: Sequence[Mark], colours: Palette) -> None:
@@ -209,6 +234,6 @@ def _names(tps: Sequence[TopicPartition]) -> str:
     return ", ".join(str(tp) for tp in sorted(tps))
 
 
-def _y(fig: go.Figure, top: float) -> None:
-    values, labels = base.ticks(top)
+def _y(fig: go.Figure, top: float, scale: Scale = RECORDS) -> None:
+    values, labels = scale.ticks(top)
     fig.update_yaxes(tickvals=values, ticktext=labels, range=[0, max(top, values[-1]) * 1.06])

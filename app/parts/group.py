@@ -224,10 +224,17 @@ def advice(view: GroupView) -> None:
         widgets.line(":orange", "lightbulb", "Advice", formats.md(f"{finding.reason} {better}"))
 
 
+_ELSEWHERE = (
+    ("What if…", "alt_route", "whatif"),
+    ("Generations", "timeline", "generations"),
+    ("History", "history", "history"),
+)
+
+
 def actions(chosen: str) -> None:
-    """Open this group in What if, or its generations."""
+    """Open this group in What if, its generations, or its history."""
     with st.container(horizontal=True, gap="small"):
-        for label, icon, target in (("What if…", "alt_route", "whatif"), ("Generations", "timeline", "generations")):
+        for label, icon, target in _ELSEWHERE:
             if st.button(label, icon=f":material/{icon}:", type="tertiary", key=f"group_to_{target}"):
                 widgets.go(target, {"group": chosen})
 

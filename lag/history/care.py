@@ -1,24 +1,28 @@
 """Keeping the tables quick and small: few files instead of many, old days in the order of their series, none too old.
 
 Two tiers (spec: "recent by time, old sorted by series"): today's files lie as they came, which is quick to ask for the
-last minutes of everything; a day that is over is laid out by series, which is quick to ask for one group over weeks.
+last minutes of everything; a day that is over is laid out by series (`lag.history.layout`), which is quick to ask for
+one group over weeks.
 """
 
 import math
-from collections import Counter
+from collections import defaultdict
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, WriterProperties
 
+from lag.history.layout import is_sorted, sort_day
 from lag.history.schemas import DAY, TABLES, Table
 from lag.history.store import COMMIT_RETRIES, History, told
 
 TARGET_BYTES = 128 * 1024 * 1024
 KEEP_REPLACED_HOURS = 24
 """A reader may still be at a file that was replaced, and a writer at one that it has not committed yet."""
+
+Files = list[tuple[str, int]]
+"""Of a day: path and bytes of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +65,9 @@ def care(history: History, name: str, now: datetime) -> Care | None:
     with told(history.place(name)):
         dropped = _drop(table, TABLES[name], now)
         before = len(table.file_uris())
-        for day, files in _crowded(table):
-            _compact(table, TABLES[name], day, files, now)
+        for day in _unordered(table, now):
+            _order(history.root, DeltaTable(table.table_uri), TABLES[name], day, now)
+        table = DeltaTable(table.table_uri)  # the one from before does not know what was done
         removed = table.vacuum(KEEP_REPLACED_HOURS, dry_run=False, enforce_retention_duration=False)
         return Care(name, dropped, before, len(table.file_uris()), len(removed))
 
@@ -75,34 +80,39 @@ def _drop(table: DeltaTable, of: Table, now: datetime) -> int:
     return len(gone)
 
 
-def _crowded(table: DeltaTable) -> list[tuple[date, int]]:
-    """Days with more files than their bytes need, and how many they need."""
-    files: Counter[date] = Counter()
-    size: Counter[date] = Counter()
+def _unordered(table: DeltaTable, now: datetime) -> list[date]:
+    """Days that are over and are not one sorted file, and later ones with more files than their bytes need."""
+    today, sizes = now.astimezone(UTC).date(), defaultdict[date, Files](list)
     for row in _days(table).to_pylist():
-        files[row[DAY]] += 1
-        size[row[DAY]] += row["size_bytes"]
-    needed = {day: math.ceil(size[day] / TARGET_BYTES) for day in files}
-    return [(day, needed[day]) for day in sorted(files) if files[day] > needed[day]]
+        sizes[row[DAY]].append((row["path"], row["size_bytes"]))
+    return sorted(day for day, files in sizes.items() if not (_is_few if day >= today else _is_sorted)(files))
 
 
-def _compact(table: DeltaTable, of: Table, day: date, files: int, now: datetime) -> None:
-    options: dict[str, Any] = {
-        "partition_filters": [(DAY, "=", day.isoformat())],
-        "target_size": TARGET_BYTES,
-        "writer_properties": WriterProperties(compression="ZSTD"),
-        "commit_properties": CommitProperties(max_commit_retries=COMMIT_RETRIES),
-    }
+def _is_sorted(files: Files) -> bool:
+    return len(files) == 1 and is_sorted(files[0][0])
+
+
+def _is_few(files: Files) -> bool:
+    return len(files) <= math.ceil(sum(size for _, size in files) / TARGET_BYTES)
+
+
+def _order(root: str, table: DeltaTable, of: Table, day: date, now: datetime) -> None:
     if day < now.astimezone(UTC).date():
-        table.optimize.z_order(of.series, **options)
-    else:
-        table.optimize.compact(**options)
+        sort_day(root, table, of, day)
+        return
+    table.optimize.compact(
+        partition_filters=[(DAY, "=", day.isoformat())],
+        target_size=TARGET_BYTES,
+        writer_properties=WriterProperties(compression="ZSTD"),
+        commit_properties=CommitProperties(max_commit_retries=COMMIT_RETRIES),
+    )
 
 
 def _days(table: DeltaTable) -> pa.Table:
-    """One row per file: its day, bytes and rows."""
+    """One row per file: its path, day, bytes and rows."""
     actions = pa.table(table.get_add_actions(flatten=True))
-    return actions.select([f"partition.{DAY}", "size_bytes", "num_records"]).rename_columns([DAY, "size_bytes", "rows"])
+    names = {"path": "path", f"partition.{DAY}": DAY, "size_bytes": "size_bytes", "num_records": "rows"}
+    return actions.select(list(names)).rename_columns(list(names.values()))
 
 
 def _extent(name: str, table: DeltaTable) -> Extent:

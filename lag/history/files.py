@@ -43,10 +43,13 @@ class DataFile:
 
 
 class TableFiles:
-    """Takes rows and writes them into new files, one per day; `close` says which. Raises OSError."""
+    """Takes rows and writes them into new files, one per day; `close` says which. Raises OSError.
 
-    def __init__(self, root: str, table: Table) -> None:
-        self._root, self._table = root, table
+    The names of the files begin with `named`.
+    """
+
+    def __init__(self, root: str, table: Table, named: str = "") -> None:
+        self._root, self._table, self._named = root, table, named
         self._waiting: dict[str, list[pa.Table]] = defaultdict(list)
         self._waiting_rows = 0
         self._open: dict[str, _OpenFile] = {}
@@ -72,13 +75,13 @@ class TableFiles:
 
     def _write(self, day: str) -> None:
         if day not in self._open:
-            self._open[day] = _OpenFile(self._root, self._table, day)
+            self._open[day] = _OpenFile(self._root, self._table, day, self._named)
         self._open[day].write(pa.concat_tables(self._waiting.pop(day)))
 
 
 class _OpenFile:
-    def __init__(self, root: str, table: Table, day: str) -> None:
-        self._day, self._path = day, f"{DAY}={day}/{uuid.uuid4()}.parquet"
+    def __init__(self, root: str, table: Table, day: str, named: str) -> None:
+        self._day, self._path = day, f"{DAY}={day}/{named}{uuid.uuid4()}.parquet"
         self._files, folder = file_system(f"{root}/{table.name}")
         self._files.create_dir(f"{folder}/{DAY}={day}")
         self._place = f"{folder}/{self._path}"
@@ -92,6 +95,7 @@ class _OpenFile:
             compression="zstd",
             use_dictionary=[name for name in self._schema.names if name not in counted],
             column_encoding=dict.fromkeys(counted, "DELTA_BINARY_PACKED"),
+            write_page_index=True,
             metadata_collector=self._told,
         )
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Lock
 
 import pyarrow as pa
 from deltalake import (
@@ -51,6 +52,8 @@ class History:
 
     def __init__(self, root: str | Path) -> None:
         self.root = str(root).rstrip("/")
+        self._asked: dict[str, DeltaTable] = {}
+        self._one_at_a_time = Lock()
 
     def place(self, name: str) -> str:
         """Where that table is."""
@@ -89,7 +92,7 @@ class History:
         """Make written files part of the table."""
         with told(self.place(name)):
             self._made(name).create_write_transaction(
-                [_added(file) for file in files],
+                [added(file) for file in files],
                 "append",
                 TABLES[name].schema,
                 [DAY],
@@ -117,10 +120,35 @@ class History:
                 builder.register(name, self._made(name))
             return pa.table(builder.execute(sql).read_all())
 
+    def ask(self, sql: str, name: str) -> pa.Table | None:
+        """The answer of a SELECT over that table as it is now; None if it was never written to. Nothing is changed.
+
+        Quick when asked again: the table stays open, and only what was committed since is read of its log.
+        """
+        with told(self.place(name)):
+            try:
+                return self._answer(sql, name)
+            except Exception:  # DataFusion raises these
+                if self._asked.pop(name, None) is None:
+                    raise
+            return self._answer(sql, name)  # the table was removed, and perhaps made anew
+
     def open(self, name: str) -> DeltaTable | None:
         """The table as delta-rs has it; None if it was never written to."""
         with told(self.place(name)):
             return self._opened(name)
+
+    def _answer(self, sql: str, name: str) -> pa.Table | None:
+        with self._one_at_a_time:
+            if (table := self._asked.get(name)) is not None:
+                table.update_incremental()
+                _refuse_newer(table, self.place(name))
+            elif (table := self._opened(name)) is not None:
+                self._asked[name] = table
+            else:
+                return None
+            rows = QueryBuilder().register(name, table)
+        return pa.table(rows.execute(sql).read_all())
 
     def _opened(self, name: str) -> DeltaTable | None:
         try:
@@ -176,8 +204,9 @@ def literal(value: str | int | datetime) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _added(file: DataFile) -> AddAction:
-    return AddAction(file.path, file.size_bytes, {DAY: file.day}, file.written_ms, True, file.stats)
+def added(file: DataFile, is_news: bool = True) -> AddAction:
+    """What makes a written file part of its table; `is_news` False: its rows were in the table before."""
+    return AddAction(file.path, file.size_bytes, {DAY: file.day}, file.written_ms, is_news, file.stats)
 
 
 def _refuse_newer(table: DeltaTable, place: str) -> None:

@@ -1,0 +1,180 @@
+"""What the History page asks, cached; and what of the past its URL names.
+
+URL parameters: `group`, `topic` and `partition`, `range` (a key of RANGES), `until` (a minute in UTC; without it the
+page follows the newest).
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import streamlit as st
+
+from app import state, words
+from lag.health import URGENCY
+from lag.history.answers import MINUTE, Burn, Cell, GroupLag, LagLine, PartitionPast, Place, Span, Verdicts
+from lag.history.questions import Questions
+from lag.history.store import History
+
+RANGES: dict[str, tuple[str, timedelta]] = {
+    "1h": ("1 h", timedelta(hours=1)),
+    "6h": ("6 h", timedelta(hours=6)),
+    "24h": ("24 h", timedelta(hours=24)),
+    "7d": ("7 days", timedelta(days=7)),
+    "30d": ("30 days", timedelta(days=30)),
+    "90d": ("90 days", timedelta(days=90)),
+}
+USUAL = "24h"
+TROUBLE = tuple(status for status in URGENCY if words.needs_attention(status))
+NEWS_S = 5
+"""So long nobody asks again whether there is something newer."""
+
+FRESH_S = 60
+"""So long an answer is taken again; roll-ups come once a minute."""
+
+PICKER = timedelta(days=7)
+"""Groups that can be chosen had a lag in so much of the end of the span; the one in the URL can always."""
+
+_UNTIL = "%Y-%m-%dT%H:%MZ"
+_DRAWN = "_history_drawn"
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """The history of one cluster: the folder or URL of the tables, and the cluster's id in them."""
+
+    root: str
+    cluster: str
+
+
+def past(page: state.Shown) -> Past | None:
+    """That of the cluster on the page; None when the dashboard keeps none of it."""
+    root, cluster = state.current_source().settings.history, page.report.snapshot.cluster_id
+    return None if root is None or cluster is None else Past(root, cluster)
+
+
+# -- the URL -----------------------------------------------------------------------------------------------------------
+
+
+def chosen_range() -> str:
+    """The key of the range in the URL, else the usual one."""
+    wanted = state.url("range")
+    return wanted if wanted in RANGES else USUAL
+
+
+def place() -> Place | None:
+    """The group, topic and partition in the URL; None without a group."""
+    group, topic, partition = (state.url(name) for name in ("group", "topic", "partition"))
+    if group is None:
+        return None
+    one = int(partition) if topic and partition and partition.isdecimal() else None
+    return Place(group, topic or None, one)
+
+
+def choose(place: Place | None) -> None:
+    """Write them."""
+    told = (None, None, None) if place is None else (place.group_id, place.topic, place.partition)
+    for name, value in zip(("group", "topic", "partition"), told, strict=True):
+        state.set_url(name, None if value is None else str(value))
+
+
+def until() -> datetime | None:
+    """The end that the URL names; None: the newest minute, whichever that is."""
+    try:
+        return datetime.strptime(state.url("until") or "", _UNTIL).replace(tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+def span(newest: datetime) -> Span:
+    """What of the past is shown."""
+    end = until() or newest + MINUTE
+    return Span(end - RANGES[chosen_range()][1], end)
+
+
+def move(to: datetime | None) -> None:
+    """Show the time up to that minute; None: up to the newest, and follow it."""
+    state.set_url("until", None if to is None else f"{to.astimezone(UTC):{_UNTIL}}")
+
+
+def drawn(newest: datetime | None) -> None:
+    """Remember the newest minute when the page was drawn."""
+    st.session_state[_DRAWN] = newest
+
+
+def newer_is_there(past: Past) -> bool:
+    """Whether a roll-up has come since, that the page would show."""
+    return until() is None and latest(past) != st.session_state.get(_DRAWN)
+
+
+# -- answers, shared by every session: never change them in place; all raise HistoryError ------------------------------
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _questions(past: Past) -> Questions:
+    return Questions(History(past.root), past.cluster)
+
+
+@st.cache_resource(ttl=NEWS_S, max_entries=16, show_spinner=False)
+def latest(past: Past) -> datetime | None:
+    """The newest minute that was rolled up; None: none yet."""
+    return _questions(past).latest(datetime.now(UTC))
+
+
+@st.cache_resource(ttl=NEWS_S, max_entries=16, show_spinner=False)
+def is_recorded(past: Past) -> bool:
+    """Whether there is anything to roll up."""
+    return _questions(past).is_recorded()
+
+
+@st.cache_resource(ttl=FRESH_S, max_entries=16, show_spinner=False)
+def names(past: Past, span: Span) -> list[str]:
+    """Groups to choose from."""
+    return _questions(past).groups(Span(max(span.since, span.until - PICKER), span.until))
+
+
+@st.cache_resource(ttl=FRESH_S, max_entries=64, show_spinner=False)
+def topics(past: Past, group_id: str, span: Span) -> dict[str, int]:
+    """Topics of a group with their partitions."""
+    return _questions(past).topics(group_id, span)
+
+
+@st.cache_resource(ttl=FRESH_S, max_entries=64, show_spinner=False)
+def lag(past: Past, place: Place, span: Span) -> LagLine:
+    """The lag of the place."""
+    return _questions(past).lag(place, span)
+
+
+@st.cache_resource(ttl=FRESH_S, max_entries=64, show_spinner=False)
+def partitions(past: Past, place: Place, span: Span) -> list[PartitionPast]:
+    """What became of its partitions."""
+    return _questions(past).partitions(place, span)
+
+
+@st.cache_resource(ttl=FRESH_S, max_entries=64, show_spinner=False)
+def verdicts(past: Past, group_id: str, span: Span) -> Verdicts | None:
+    """The group's status and rebalances by the minute."""
+    return _questions(past).verdicts(group_id, span)
+
+
+@st.cache_resource(ttl=FRESH_S, max_entries=16, show_spinner="Reading the health of all groups")
+def health(past: Past, span: Span) -> list[Cell]:
+    """Every group by hours."""
+    return _questions(past).health(span, TROUBLE)
+
+
+@st.cache_resource(ttl=FRESH_S, max_entries=16, show_spinner="Reading the lag of all groups")
+def lags(past: Past, span: Span) -> list[GroupLag]:
+    """How far behind every group was."""
+    return _questions(past).lags(span)
+
+
+@st.cache_resource(ttl=FRESH_S, max_entries=64, show_spinner=False)
+def burns(past: Past, span: Span, group_id: str) -> list[Burn]:
+    """The group's error budgets."""
+    return _questions(past).burns(span, group_id)
+
+
+def clear() -> None:
+    """Drop all answers."""
+    for cached in (_questions, latest, is_recorded, names, topics, lag, partitions, verdicts, health, lags, burns):
+        cached.clear()

@@ -1,0 +1,58 @@
+"""The map of groups and hours, and durations on an axis."""
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from app import theme
+from app.charts.history import SECONDS, Tile, health, kind
+from lag.health import Status
+
+DAY = datetime(2026, 11, 22, 7)
+HOURS = [DAY + timedelta(hours=at) for at in range(3)]
+
+
+def test_each_cell_has_the_class_of_its_worst_status_and_its_symbol():
+    tiles = {"a": {HOURS[0]: Tile(Status.STOPPED, "x"), HOURS[2]: Tile(Status.UNKNOWN, "y")}, "b": {}}
+    fig = health(tiles, HOURS, theme.LIGHT)
+    assert [list(row) for row in fig.data[0].z] == [[3, None, 2], [None, None, None]]
+    assert fig.data[0].customdata[0][0] == "x"
+    words = [[word.strip() for word in trace.text[0]] for trace in fig.data[1:] if trace.text]
+    assert ["■", "", ""] in words
+    assert ["", "", "◌"] in words
+    assert fig.layout.xaxis.ticktext == ("07:00", "08:00", "09:00")
+    assert fig.layout.yaxis.ticktext == ("a", "b")
+
+
+def test_a_week_of_hours_names_the_days_where_they_begin():
+    columns = [DAY + timedelta(hours=at) for at in range(168)]
+    fig = health({"a": {}}, columns, theme.DARK)
+    assert fig.layout.xaxis.ticktext == tuple(f"{day} Nov" for day in range(23, 30))
+    assert fig.layout.xaxis.tickvals[0] == 17
+
+
+@pytest.mark.parametrize(
+    ("status", "found"),
+    [
+        (Status.OK, "ok"),
+        (Status.CATCHING_UP, "waits"),
+        (Status.UNKNOWN, "unknown"),
+        (Status.HELD, "attention"),
+        (Status.LOST, "attention"),
+    ],
+)
+def test_every_status_has_a_class(status, found):
+    assert kind(status) == found
+
+
+@pytest.mark.parametrize(
+    ("top", "labels"),
+    [
+        (10, ["0", "5 s", "10 s"]),
+        (200, ["0", "1 min", "2 min", "3 min"]),
+        (7_000, ["0", "30 min", "1 h", "1 h 30 min"]),
+        (500_000, ["0", "2 days", "4 days"]),
+    ],
+)
+def test_durations_stand_at_round_steps(top, labels):
+    assert SECONDS.ticks(top)[1] == labels

@@ -1,0 +1,214 @@
+"""The History page: since when, how often, how bad, of one group and of all; and its states without an answer."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from shutil import copytree
+
+import pandas as pd
+import pytest
+
+from app import formats, state_history
+from lag.history.store import History
+from tests.app import feeds, pasts
+from tests.app.demo import HandControls
+from tests.app.reading import alt, figure, said, table
+from tests.lag.history.past import past
+from tests.lag.history.rows import NOON, rows
+
+UNTIL = "2026-11-22T12:00Z"
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory) -> str:
+    """A day of history that ends at NOON."""
+    where = str(tmp_path_factory.mktemp("past") / "history")
+    pasts.write(where)
+    return where
+
+
+@pytest.fixture
+def kept(demo_source):
+    """The source with a history there."""
+
+    def at(where):
+        state_history.clear()
+        return replace(demo_source, settings=demo_source.settings.model_copy(update={"history": str(where)}))
+
+    return at
+
+
+def plain(page) -> str:
+    return said(page).replace("\\", "")
+
+
+def test_a_group_says_since_when_how_often_and_how_bad(open_page, kept, root):
+    page = open_page("history", kept(root), group=pasts.BAD, until=UNTIL)
+    assert not page.exception
+    assert page.header[0].value == (
+        "`billing-settlement` has been in trouble since 10:00 (stopped), twice in the last 24 h, 3 h 30 min in all; "
+        "at worst 18.0 k records behind at 12:59"
+    )
+    text = plain(page)
+    assert "lag known for all 2 partitions · in 1,430 of 1,440 minutes" in text
+    assert "oldest record 3 min old · 3 rebalances" in text
+    assert "21 Nov 13:00 to 22 Nov 13:00" in text
+    assert "3 rebalances; the last at 09:59" in text
+
+
+def test_times_are_those_of_the_viewer_and_utc_stands_beside(open_page, kept, root):
+    page = open_page("history", kept(root), group=pasts.BAD, until=UNTIL)
+    fig = figure(page, "history_lag")
+    assert fig["data"][0]["customdata"][0] == "21 Nov 13:00 (12:00 UTC)"
+    assert page.header[0].value.endswith("at 12:59")
+    shown = next(element for element in page.markdown if "22 Nov 13:00" in element.value)
+    assert shown.proto.help == "2026-11-21 12:00:00 UTC to 2026-11-22 12:00:00 UTC"
+
+
+def test_a_gap_is_a_gap(open_page, kept, root):
+    page = open_page("history", kept(root), group=pasts.GOOD, until=UNTIL)
+    assert page.header[0].value == "`orders-audit` had no trouble in the last 24 h; at worst 6 records behind at 13:00"
+    assert alt(page, "history_lag") == (
+        "Lag of orders-audit: at worst 6 records behind at 13:00, 6 at the end, not known at 10 of 1,440 points"
+    )
+
+
+def test_hours_and_partitions_stand_in_tables(open_page, kept, root):
+    page = open_page("history", kept(root), group=pasts.BAD, until=UNTIL)
+    hours = table(page, "hours: most lag")
+    assert list(hours["most_records"][:4]) == [18_003, 12_003, 6_003, 6]
+    assert list(hours["rebalances"][:4]) == [0, 0, 0, 2]
+    assert list(hours["trouble"][:4]) == [pd.Timedelta(hours=1)] * 3 + [pd.Timedelta(0)]
+    worst = table(page, "partitions, most lag first")
+    assert list(worst["partition"]) == [1, 0]
+    assert list(worst["most_records"]) == [18_000, 3]
+    assert list(worst["owner_member"]) == ["m-1", "m-0"]
+    burn = table(page, "Error budget")
+    assert list(burn["said"]) == ["14.4 times as fast as allowed"]
+
+
+def test_a_topic_and_a_partition_narrow_it(open_page, kept, root):
+    page = open_page("history", kept(root), group=pasts.BAD, topic="t", partition="0", until=UNTIL)
+    assert page.header[0].value.startswith("`billing-settlement` on `t-0` has been in trouble since 10:00")
+    assert alt(page, "history_lag").startswith("Lag of billing-settlement: at worst 3 records behind")
+    assert list(table(page, "partition, most lag first")["partition"]) == [0]
+
+
+def test_all_groups_stand_on_a_map_with_the_worst_first(open_page, kept, root):
+    page = open_page("history", kept(root), until=UNTIL)
+    assert not page.exception
+    assert page.header[0].value == (
+        "1 of 2 groups was in trouble in the last 24 h: `billing-settlement` for 3 h 30 min, stopped at worst"
+    )
+    assert alt(page, "health") == "Health of 2 groups over time: 1 in trouble; billing-settlement longest"
+    heat = figure(page, "health")["data"][0]
+    assert heat["customdata"][0][21] == "22 Nov 10:00 (09:00 UTC)<br>■ Stopped · in trouble for 1 h"
+    assert heat["customdata"][0][20] == "22 Nov 09:00 (08:00 UTC)<br>● OK · 2 rebalances"
+    groups = table(page, "longest in trouble first")
+    assert list(groups["group"]) == [pasts.BAD, pasts.GOOD]
+    assert list(groups["most_records"]) == [18_003, 6]
+    assert list(groups["rebalances"]) == [3, 0]
+
+
+def test_the_text_filter_leaves_the_groups_that_match(open_page, kept, root):
+    page = open_page("history", kept(root), until=UNTIL, history_q="audit")
+    assert list(table(page, "longest in trouble first")["group"]) == [pasts.GOOD]
+
+
+def test_the_range_is_in_the_address(open_page, kept, root):
+    page = open_page("history", kept(root), group=pasts.BAD, range="1h", until="2026-11-21T18:00Z")
+    assert page.header[0].value == (
+        "`billing-settlement` was in trouble once in the last 1 h, for 30 min; well since 18:30 (stopped); "
+        "at worst 3.00 k records behind at 18:29"
+    )
+    assert [button.label for button in page.button if button.key and button.key.startswith("history_arrow")] == [
+        "Earlier",
+        "Later",
+    ]
+
+
+def test_earlier_goes_back_by_a_range(open_page, kept, root):
+    page = open_page("history", kept(root), group=pasts.BAD, range="6h", until=UNTIL)
+    page.button(key="history_arrow_back").click().run()
+    assert page.query_params["until"] == "2026-11-22T06:00Z"
+
+
+def test_a_long_range_is_told_by_the_hour(open_page, kept, root):
+    page = open_page("history", kept(root), group=pasts.BAD, range="7d", until=UNTIL)
+    assert not page.exception
+    assert "in 24 of 168 hours" in plain(page)
+    assert "at worst 18.0 k records behind at 22 Nov 12:00" in page.header[0].value
+
+
+def test_without_a_history_the_page_names_the_command(open_page):
+    page = open_page("history")
+    assert page.header[0].value == "No history is kept"
+    assert "--history /var/lib/groupscope" in page.code[0].value
+
+
+def test_without_roll_ups_the_page_names_the_command(open_page, kept, tmp_path):
+    page = open_page("history", kept(tmp_path))
+    assert page.header[0].value == "Nothing is rolled up yet"
+    assert "Nothing of this cluster was recorded yet" in said(page)
+    assert page.code[0].value == f"groupscope pipeline rollup --history {tmp_path}"
+    History(tmp_path).append("end_offsets", rows("end_offsets", {"cluster": pasts.CLUSTER}))
+    assert "Lag by the minute is made of it" in said(open_page("history", kept(tmp_path)))
+
+
+def test_the_demo_fills_by_itself(open_page, kept, tmp_path):
+    page = open_page("history", feeds.with_demo(kept(tmp_path), HandControls()))
+    assert "this page fills by itself in a minute or two" in said(page)
+
+
+def test_what_was_not_computed_is_not_zero(open_page, kept, tmp_path):
+    made = ({"at": at, "cluster": pasts.CLUSTER, "lag_sum": 7 * at} for at in (-2, -1, 0))
+    History(tmp_path).append("lag_group_topic_1m", past("lag_group_topic_1m", *made))
+    until = "2026-11-22T12:01Z"
+    page = open_page("history", kept(tmp_path), group="g", until=until)
+    assert page.header[0].value == "`g` was never behind in the last 24 h, 0 at the end"
+    assert "rebalances not computed yet" in plain(page)
+    assert "Verdicts and rebalances of this group are not computed yet" in plain(page)
+    assert "No objective was evaluated" in plain(page)
+    assert "Verdicts by the hour are not computed yet" in plain(open_page("history", kept(tmp_path), until=until))
+
+
+def test_a_group_that_nothing_is_known_of_says_so(open_page, kept, root):
+    page = open_page("history", kept(root), group="nobody", until=UNTIL)
+    assert not page.exception
+    assert page.header[0].value == "The lag of `nobody` is not known in the last 24 h"
+
+
+@pytest.mark.parametrize(
+    ("name", "query"),
+    [
+        ("lag_1m", {"group": pasts.BAD}),
+        ("lag_group_topic_1m", {"group": pasts.BAD}),
+        ("lag_group_topic_1m", {}),
+        ("group_health_1m", {}),
+        ("slo_burn", {"group": pasts.BAD}),
+    ],
+)
+def test_a_damaged_table_is_named_once_and_blanks_nothing_else(open_page, kept, root, tmp_path, name, query):
+    copytree(root, tmp_path, dirs_exist_ok=True)
+    for file in Path(tmp_path, name).glob("dt=*/*.parquet"):
+        file.write_bytes(b"PAR1 no more")
+    page = open_page("history", kept(tmp_path), until=UNTIL, **query)
+    assert not page.exception
+    assert plain(page).count(f"{tmp_path}/{name} cannot be used") == 1
+    assert len(page.dataframe) >= 1
+
+
+def test_an_old_end_is_told_with_the_command(open_page, kept, tmp_path):
+    hour_ago = (datetime.now(UTC) - NOON) // timedelta(minutes=1) - 60
+    made = ({"at": hour_ago - at, "cluster": pasts.CLUSTER, "lag_sum": 7} for at in range(3))
+    History(tmp_path).append("lag_group_topic_1m", past("lag_group_topic_1m", *made))
+    text = plain(open_page("history", kept(tmp_path)))
+    assert "Nothing newer is rolled up" in text
+    assert f"groupscope pipeline rollup --history {tmp_path}" in text
+
+
+def test_the_group_page_leads_there_and_back(open_page, kept, root):
+    page = open_page("group", kept(root), group=pasts.BAD)
+    page.button(key="group_to_history").click().run()
+    assert page.header[0].value.startswith(formats.code(pasts.BAD))
+    assert page.button(key="history_to_group").label == "Group"

@@ -1,0 +1,279 @@
+"""What the history answers: exact values, gaps that stay gaps, both tiers, one cluster's rows only."""
+
+import shutil
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from deltalake import DeltaTable
+
+from lag.errors import HistoryError
+from lag.health import Status
+from lag.history.answers import DAY, HOUR, Burn, Cell, GroupLag, PartitionPast, Place, Span, micros
+from lag.history.care import care
+from lag.history.questions import Questions
+from lag.history.schemas import SCHEMA_VERSION
+from lag.history.store import VERSION_KEY, History
+from tests.lag.history.past import past
+from tests.lag.history.rows import NOON, rows
+
+MINUTE = timedelta(minutes=1)
+FIVE = Span(NOON, NOON + 5 * MINUTE)
+G = Place("g")
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    return History(tmp_path / "history")
+
+
+@pytest.fixture
+def asked(history: History) -> Questions:
+    return Questions(history, "c1")
+
+
+def numbers(values) -> list[float | None]:
+    """The values, None for what is not known."""
+    return [None if np.isnan(value) else float(value) for value in values]
+
+
+def test_a_history_without_roll_ups_answers_nothing_and_stays_as_it_is(history: History, asked: Questions) -> None:
+    assert asked.latest(NOON) is None
+    assert asked.is_recorded() is False
+    assert (asked.groups(FIVE), asked.topics("g", FIVE), asked.lags(FIVE)) == ([], {}, [])
+    assert (asked.partitions(G, FIVE), asked.verdicts("g", FIVE), asked.burns(FIVE)) == ([], None, [])
+    assert asked.health(FIVE, [Status.STOPPED]) == []
+    assert numbers(asked.lag(G, FIVE).lag_records) == [None] * 5
+    assert not Path(history.root).exists()
+
+
+def test_the_newest_minute_is_found_however_old_it_is(history: History, asked: Questions) -> None:
+    history.append("lag_group_topic_1m", past("lag_group_topic_1m", {"at": 2}, {"at": 1}, {"at": 9, "cluster": "c2"}))
+    assert asked.latest(NOON) == NOON + 2 * MINUTE
+    assert asked.latest(NOON + 30 * DAY) == NOON + 2 * MINUTE
+
+
+def test_what_was_recorded_counts_for_its_own_cluster_only(history: History, asked: Questions) -> None:
+    history.append("end_offsets", rows("end_offsets", {}))
+    assert asked.is_recorded() is True
+    assert Questions(history, "c2").is_recorded() is False
+
+
+def test_the_lag_of_a_group_is_that_of_its_topics_and_gaps_stay_gaps(history: History, asked: Questions) -> None:
+    """Minute 1 has no row; of minute 2 one topic is not known; of minute 3 nothing is; minute 5 is not asked for."""
+    made = past(
+        "lag_group_topic_1m",
+        {"at": 0, "topic": "a", "lag_sum": 10, "time_lag_max_ms": 1500, "partitions": 2, "lag_known": 2},
+        {"at": 0, "topic": "b", "lag_sum": 5, "time_lag_max_ms": 500, "partitions": 1, "lag_known": 1},
+        {"at": 2, "topic": "a", "lag_sum": 0, "time_lag_max_ms": 0, "partitions": 2, "lag_known": 1},
+        {"at": 2, "topic": "b", "lag_sum": None, "time_lag_max_ms": None, "partitions": 1, "lag_known": 0},
+        {"at": 3, "topic": "a", "lag_sum": None, "time_lag_max_ms": None, "partitions": 2, "lag_known": 0},
+        {"at": 5, "topic": "a", "lag_sum": 7},
+        {"at": 4, "topic": "a", "lag_sum": 8, "group_id": "another"},
+        {"at": 4, "topic": "a", "lag_sum": 9, "cluster": "c2"},
+    )
+    history.append("lag_group_topic_1m", made)
+    line = asked.lag(G, FIVE)
+    assert [at - micros(NOON) for at in line.at_us] == [minute * 60_000_000 for minute in range(5)]
+    assert numbers(line.lag_records) == [15, None, 0, None, None]
+    assert numbers(line.time_lag_s) == [1.5, None, 0, None, None]
+    assert (line.known.tolist(), line.partitions) == ([3, 0, 1, 0, 0], 3)
+    one = asked.lag(Place("g", "b"), FIVE)
+    assert numbers(one.lag_records) == [5, None, None, None, None]
+    assert (one.known.tolist(), one.partitions) == ([1, 0, 0, 0, 0], 1)
+    assert asked.topics("g", FIVE) == {"a": 2, "b": 1}
+    assert asked.groups(FIVE) == ["another", "g"]
+
+
+def test_the_lag_of_a_partition_has_no_number_where_none_is_known(history: History, asked: Questions) -> None:
+    made = past(
+        "lag_1m",
+        {"at": 0, "lag_last": 10, "lag_max": 12, "time_lag_max_ms": 250},
+        {"at": 1, "lag_last": None, "lag_max": None},
+        {"at": 2, "lag_last": 99, "lag_max": 99, "partition": 1},
+    )
+    history.append("lag_1m", made)
+    line = asked.lag(Place("g", "t", 0), FIVE)
+    assert numbers(line.lag_records) == [10, None, None, None, None]
+    assert numbers(line.time_lag_s) == [0.25, None, None, None, None]
+    assert (line.known.tolist(), line.partitions) == ([1, 0, 0, 0, 0], 1)
+
+
+def test_a_long_span_is_told_by_the_hour_with_the_worst_of_its_minutes(history: History, asked: Questions) -> None:
+    made = past(
+        "lag_group_topic_1m",
+        {"at": 1, "topic": "a", "lag_sum": 10, "time_lag_max_ms": 9000, "partitions": 2, "lag_known": 2},
+        {"at": 1, "topic": "b", "lag_sum": 1, "time_lag_max_ms": 0, "partitions": 1, "lag_known": 1},
+        {"at": 2, "topic": "a", "lag_sum": 7, "time_lag_max_ms": 7000, "partitions": 2, "lag_known": 1},
+        {"at": 125, "topic": "a", "lag_sum": 3, "time_lag_max_ms": 4000, "partitions": 2, "lag_known": 2},
+    )
+    history.append("lag_group_topic_1m", made)
+    history.append("lag_1h", past("lag_1h", {"at": 60, "lag_max": 42, "lag_last": 1, "time_lag_max_ms": 1000}))
+    span = Span(NOON, NOON + 7 * DAY)
+    line = asked.lag(G, span)
+    assert (len(line.at_us), line.at_us[1] - line.at_us[0]) == (7 * 24, HOUR // timedelta(microseconds=1))
+    assert numbers(line.lag_records[:4]) == [11, None, 3, None]
+    assert numbers(line.time_lag_s[:4]) == [9, None, 4, None]
+    assert (line.known[:4].tolist(), line.partitions) == ([1, 0, 2, 0], 3)
+    assert numbers(asked.lag(Place("g", "t", 0), span).lag_records[:3]) == [None, 42, None]
+
+
+def test_a_span_that_begins_within_an_hour_begins_with_that_hour() -> None:
+    span = Span(NOON + 20 * MINUTE, NOON + 4 * DAY)
+    assert span.times(HOUR)[0] == micros(NOON)
+    assert len(span.times(HOUR)) == 4 * 24
+
+
+def test_partitions_come_with_the_one_that_lagged_most_first(history: History, asked: Questions) -> None:
+    made = past(
+        "lag_1m",
+        {"at": 0, "partition": 0, "lag_max": 5, "lag_last": 5, "time_lag_max_ms": 100, "lost": 0},
+        {"at": 1, "partition": 0, "lag_max": 9, "lag_last": 2, "time_lag_max_ms": 400, "lost": 3, "rewinds": 2},
+        {"at": 2, "partition": 0, "lag_max": 9, "lag_last": 1, "time_lag_max_ms": 300, "lost": 1, "owner_member": "m"},
+        {"at": 0, "partition": 1, "lag_max": 70, "lag_last": 70, "time_lag_min_ms": 7_200_000, "lost": 0},
+        {"at": 1, "partition": 1},
+        {"at": 1, "partition": 2},
+    )
+    history.append("lag_1m", made)
+    assert asked.partitions(G, FIVE) == [
+        PartitionPast("t", 1, 70, NOON, None, None, 7200.0, 0, 0, None),
+        PartitionPast("t", 0, 9, NOON + MINUTE, 1, 0.4, None, 3, 2, "m"),
+        PartitionPast("t", 2, None, None, None, None, None, None, 0, None),
+    ]
+
+
+def test_the_furthest_behind_of_all_groups_comes_first(history: History, asked: Questions) -> None:
+    """The most of a group is that of a minute of all its topics: 6 + 6, not the 9 of one topic."""
+    made = past(
+        "lag_group_topic_1m",
+        {"at": 0, "group_id": "two", "topic": "a", "lag_sum": 9, "time_lag_max_ms": 1000},
+        {"at": 1, "group_id": "two", "topic": "a", "lag_sum": 6, "time_lag_max_ms": 2000},
+        {"at": 1, "group_id": "two", "topic": "b", "lag_sum": 6, "time_lag_max_ms": 3000},
+        {"at": 2, "group_id": "two", "topic": "a", "lag_sum": 4},
+        {"at": 0, "group_id": "one", "lag_sum": 20},
+        {"at": 1, "group_id": "one", "lag_sum": None},
+        {"at": 0, "group_id": "none", "lag_sum": None},
+    )
+    history.append("lag_group_topic_1m", made)
+    assert asked.lags(FIVE) == [
+        GroupLag("one", 20, NOON, None, None),
+        GroupLag("two", 12, NOON + MINUTE, 4, 3.0),
+        GroupLag("none", None, None, None, None),
+    ]
+
+
+def test_health_is_the_worst_of_each_hour(history: History, asked: Questions) -> None:
+    made = past(
+        "group_health_1m",
+        {"at": 0, "status": Status.OK, "rebalances": 1},
+        {"at": 1, "status": Status.STOPPED},
+        {"at": 2, "status": Status.REWOUND, "rebalances": 2},
+        {"at": 61, "status": None},
+        {"at": 0, "group_id": "h", "status": Status.UNKNOWN},
+        {"at": 1, "group_id": "h", "status": Status.OK},
+        {"at": 0, "cluster": "c2", "status": Status.LOST},
+    )
+    history.append("group_health_1m", made)
+    trouble = [Status.STOPPED, Status.REWOUND]
+    assert asked.health(Span(NOON, NOON + 2 * HOUR), trouble) == [
+        Cell("g", NOON, Status.STOPPED, 3, 2, 3),
+        Cell("g", NOON + HOUR, None, 0, 0, 0),
+        Cell("h", NOON, Status.UNKNOWN, 2, 0, 0),
+    ]
+    midnight = datetime(2026, 11, 22, tzinfo=UTC)
+    days = asked.health(Span(midnight, midnight + 30 * DAY), trouble)
+    assert days == [Cell("g", midnight, Status.STOPPED, 3, 2, 3), Cell("h", midnight, Status.UNKNOWN, 2, 0, 0)]
+
+
+def test_a_group_has_verdicts_where_they_were_computed(history: History, asked: Questions) -> None:
+    made = past(
+        "group_health_1m",
+        {"at": 3, "status": Status.STOPPED, "rebalances": 1, "joins": 2, "leaves": 3},
+        {"at": 1, "status": None},
+        {"at": 4, "group_id": "h"},
+    )
+    history.append("group_health_1m", made)
+    found = asked.verdicts("g", FIVE)
+    assert found is not None
+    assert [at - micros(NOON) for at in found.at_us] == [60_000_000, 180_000_000]
+    assert found.status.tolist() == [11, 0]
+    assert (found.rebalances.tolist(), found.joins.tolist(), found.leaves.tolist()) == ([0, 1], [0, 2], [0, 3])
+    assert asked.verdicts("nobody", FIVE) is None
+
+
+def test_the_newest_burn_of_each_objective_and_window_counts(history: History, asked: Questions) -> None:
+    made = past(
+        "slo_burn",
+        {"at": 0, "burn": 1.0, "budget_left": 0.9},
+        {"at": 1, "burn": 2.0, "budget_left": 0.8, "bad_minutes": 2, "unknown_minutes": 4},
+        {"at": 0, "window_s": 300, "burn": None},
+        {"at": 2, "group_id": "h", "burn": 3.0},
+        {"at": 2, "cluster": "c2", "burn": 4.0},
+    )
+    history.append("slo_burn", made)
+    short = Burn("g", "fresh", NOON, 0.99, 60.0, 300, 1, 0, 60, None, None)
+    long = Burn("g", "fresh", NOON + MINUTE, 0.99, 60.0, 3600, 2, 4, 60, 2.0, 0.8)
+    assert asked.burns(FIVE, "g") == [short, long]
+    assert [(one.group_id, one.burn) for one in asked.burns(FIVE)] == [("g", None), ("g", 2.0), ("h", 3.0)]
+
+
+def test_both_tiers_answer_alike(history: History, asked: Questions) -> None:
+    """Yesterday is laid out by series, today lies as it came; the span has minutes of both."""
+    day = [
+        {"at": at, "group_id": group, "partition": partition, "lag_last": at + partition, "lag_max": at + partition}
+        for at in range(-800, 5)
+        for group in ("f", "g")
+        for partition in (0, 1)
+    ]
+    for part in (day[:2400], day[2400:]):
+        history.append("lag_1m", past("lag_1m", *part))
+    span, place = Span(NOON - 800 * MINUTE, NOON + 5 * MINUTE), Place("g", "t", 1)
+    before = asked.lag(place, span)
+    assert numbers(before.lag_records) == [float(at + 1) for at in range(-800, 5)]
+    done = care(history, "lag_1m", NOON)
+    assert done is not None
+    assert (done.files_before, done.files_after) == (3, 2)
+    assert numbers(asked.lag(place, span).lag_records) == numbers(before.lag_records)
+    assert len(asked.partitions(G, span)) == 2
+
+
+def test_a_name_with_quotes_is_a_name(history: History, asked: Questions) -> None:
+    name = "o'neill' OR '1'='1"
+    history.append("lag_group_topic_1m", past("lag_group_topic_1m", {"group_id": name, "lag_sum": 3}, {"lag_sum": 4}))
+    assert numbers(asked.lag(Place(name), FIVE).lag_records) == [3, None, None, None, None]
+
+
+def test_a_damaged_table_is_named(history: History, asked: Questions) -> None:
+    history.append("lag_group_topic_1m", past("lag_group_topic_1m", {"lag_sum": 3}))
+    for file in Path(history.place("lag_group_topic_1m")).glob("dt=*/*.parquet"):
+        file.write_bytes(b"PAR1 no more")
+    with pytest.raises(HistoryError, match=r"The history at .*/lag_group_topic_1m cannot be used: .*restore it"):
+        asked.lag(G, FIVE)
+
+
+def test_a_table_of_a_newer_groupscope_is_refused(history: History, asked: Questions) -> None:
+    history.create("slo_burn")
+    table = DeltaTable(history.place("slo_burn"))
+    table.alter.set_table_properties({VERSION_KEY: str(SCHEMA_VERSION + 1)}, raise_if_not_exists=False)
+    with pytest.raises(HistoryError, match=f"newer groupscope .schema {SCHEMA_VERSION + 1}"):
+        asked.burns(FIVE)
+
+
+def test_what_was_written_since_is_seen_whoever_wrote_it(history: History, asked: Questions) -> None:
+    other = History(history.root)
+    for lag, write in ((1, other.append), (2, other.append), (3, partial(other.replace, where="burn >= 0"))):
+        write("slo_burn", past("slo_burn", {"burn": float(lag), "slo_id": f"s{lag}"}))
+        newest = asked.burns(FIVE)[-1]
+        assert (newest.slo_id, newest.burn) == (f"s{lag}", float(lag))
+    assert len(asked.burns(FIVE)) == 1
+
+
+def test_a_table_that_was_removed_is_empty_and_then_another(history: History, asked: Questions) -> None:
+    history.append("slo_burn", past("slo_burn", {"burn": 1.0}))
+    assert [one.burn for one in asked.burns(FIVE)] == [1.0]
+    shutil.rmtree(history.place("slo_burn"))
+    assert asked.burns(FIVE) == []
+    history.append("slo_burn", past("slo_burn", {"burn": 2.0}))
+    assert [one.burn for one in asked.burns(FIVE)] == [2.0]

@@ -1,0 +1,55 @@
+"""How often, since when, how long: runs of trouble among the minutes that are known."""
+
+import numpy as np
+import pytest
+
+from lag.health import Status
+from lag.history.answers import Verdicts
+from lag.history.spells import Spell, spells
+from lag.status import CODE
+
+MINUTE_US = 60_000_000
+FINE, S, L, U = Status.OK, Status.STOPPED, Status.LOST, Status.UNKNOWN
+
+
+def told(*minutes: tuple[int, Status]) -> Verdicts:
+    """The status of the group in those minutes."""
+    nothing = np.zeros(len(minutes), np.int64)
+    at_us = np.array([at * MINUTE_US for at, _ in minutes], np.int64)
+    return Verdicts(at_us, np.array([CODE[status] for _, status in minutes], np.int8), nothing, nothing, nothing)
+
+
+def run(*statuses: Status) -> Verdicts:
+    """That status minute after minute."""
+    return told(*enumerate(statuses))
+
+
+def spell(since: int, until: int, worst: Status, unseen: bool = False, on: bool = False) -> Spell:
+    return Spell(since * MINUTE_US, until * MINUTE_US, worst, unseen, on)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "found"),
+    [
+        (run(), []),
+        (run(FINE, FINE), []),
+        (run(U, U), []),
+        (run(FINE, S, S, FINE), [spell(1, 3, S)]),
+        (run(S, FINE, S), [spell(0, 1, S, unseen=True), spell(2, 3, S, on=True)]),
+        (run(FINE, L, S, L, FINE), [spell(1, 4, S)]),
+        (run(S, S), [spell(0, 2, S, unseen=True, on=True)]),
+    ],
+)
+def test_spells_are_runs_of_trouble_with_their_worst_status(verdicts: Verdicts, found: list[Spell]) -> None:
+    assert spells(verdicts, [S, L]) == found
+
+
+def test_a_minute_that_is_not_known_neither_ends_a_spell_nor_begins_one() -> None:
+    assert spells(run(FINE, S, U, S, U, FINE), [S]) == [spell(1, 4, S)]
+    assert spells(run(U, S, U), [S]) == [spell(1, 2, S, unseen=True, on=True)]
+    assert spells(told((0, FINE), (1, S), (9, S), (10, FINE)), [S]) == [spell(1, 10, S)]
+
+
+def test_the_length_is_what_was_seen() -> None:
+    (one,) = spells(told((0, FINE), (5, S), (7, FINE)), [S])
+    assert one.length_s == 60
