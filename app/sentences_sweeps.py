@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from app import formats
-from app.tables.sweeps import Gain, Measure, records
+from app.tables.sweeps import GAINING, Gain, Measure, records
 
 LOADS = {"produced_per_s": "rate", "weight": "weight", "lag_records": "lag", "partitions": "partitions"}
 """Measures of a member's load, and what people call them."""
@@ -30,10 +30,28 @@ def value(measure: Measure, of: float | None) -> str:
     return formats.duration(of) if measure.is_time else formats.count(of)
 
 
+def brief(measure: Measure, of: float) -> str:
+    """The same, short enough for a cell of a heat map."""
+    if not measure.is_time:
+        return value(measure, of).removesuffix(" %")
+    if of == float("inf"):
+        return "∞"
+    size, unit = next((size, unit) for size, unit in _UNITS if of >= 2 * size or size == 1)
+    return f"{of / size:.0f} {unit}"
+
+
+_UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
+
+
+def drains(seconds: float | None) -> str | None:
+    """A drain time in a table; None where it is not known."""
+    return None if seconds is None or pd.isna(seconds) else formats.duration(seconds)
+
+
 def share(of: float) -> str:
     """0.3125 -> "31 %"; one decimal below ten."""
     percent = 100 * of
-    return f"{percent:.0f} %" if percent >= 9.95 else f"{percent:.1f} %"
+    return f"{percent:.0f} %" if percent >= 9.95 or not percent else f"{percent:.1f} %"
 
 
 def do(row: Mapping[str, Any]) -> str:
@@ -63,33 +81,28 @@ def _busiest(row: Mapping[str, Any]) -> str:
 
 def fleet(frame: pd.DataFrame) -> str:
     """What a sweep finds, in one sentence."""
-    counts = frame["gain"].value_counts()
-    said = [
-        words.format(n=formats.count(count))
-        for kind, words in _FLEET.items()
-        if (count := int(counts.get(kind.value, 0)))
-    ]
-    gaining = sum(int(counts.get(kind.value, 0)) for kind in (Gain.DRAINS, Gain.ASSIGNOR, Gain.FEWER))
+    counts = {kind: int((frame["gain"] == kind.value).sum()) for kind in Gain}
+    said = ", ".join(f"{counts[kind]:,} {words}" for kind, words in _FROM.items() if counts[kind])
     groups = formats.plural(len(frame), "group")
-    head = f"{formats.count(gaining)} of {groups} would gain" if gaining else f"None of {groups} would gain anything"
-    return f"{head}: {', '.join(said)}" if said else head
+    gaining = sum(counts[kind] for kind in GAINING)
+    head = f"{gaining:,} of {groups} would gain: {said}" if gaining else f"None of {groups} would gain anything"
+    return f"{head}; the lag of {counts[Gain.STUCK]:,} never drains, in no case" if counts[Gain.STUCK] else head
 
 
-_FLEET = {
-    Gain.DRAINS: "{n} with lag that never drains now, and then would",
-    Gain.ASSIGNOR: "{n} from another assignor",
-    Gain.FEWER: "{n} do as well with fewer members",
-    Gain.STUCK: "{n} never drain in any case",
+_FROM = {
+    Gain.DRAINS: "whose lag never drains now",
+    Gain.ASSIGNOR: "from another assignor",
+    Gain.FEWER: "from fewer members",
 }
 
 
 def group(row: Mapping[str, Any]) -> str:
     """What a sweep finds about one group, in one sentence (Markdown)."""
-    now = f"{formats.code(row['assignor'])} on {formats.plural(int(row['members']), 'member')}"
-    said = f"{formats.code(row['group_id'])}, now {now}: {formats.md(do(row))}"
-    if _has_case(row) and not pd.isna(row["moved"]):
-        said += f", {formats.plural(int(row['moved']), 'move')} on the way"
-    return said
+    now = f"now {formats.code(row['assignor'])} on {formats.plural(int(row['members']), 'member')}"
+    if not _has_case(row):
+        return f"{formats.code(row['group_id'])}: {formats.md(do(row))}; {now}"
+    moves = formats.plural(int(row["moved"]), "move")
+    return f"{formats.code(row['group_id'])} would gain from {formats.md(do(row))}; {moves} on the way, {now}"
 
 
 def map_alt(cells: pd.DataFrame, measure: Measure) -> str:

@@ -102,6 +102,16 @@ def start_from_file(data: bytes, name: str) -> None:
     _keep(Draft(f"file:{sha256(data).hexdigest()}", scenario.name, scenario), packed is not None)
 
 
+def hand_over(scenario: Scenario) -> dict[str, str]:
+    """Make the scenario the draft that What-if begins with, and give the URL parameters it needs to do so."""
+    packed = links.pack(scenario)
+    given = {} if packed is None else {"scenario": packed}
+    key = f"given:{sha256(dump(scenario).encode()).hexdigest()}"
+    _keep(Draft(key, scenario.name, scenario), packed is not None)
+    st.session_state[_DRAFT_URL] = tuple({"cluster": state.url("cluster"), **given}.get(name) for name in _PARAMETERS)
+    return given
+
+
 def _keep(made: Draft, in_link: bool) -> None:
     st.session_state[_DRAFT] = made
     st.session_state[_IN_LINK] = in_link

@@ -57,7 +57,7 @@ def _loads(topics: dict[str, Topic], members: int, dice: Random) -> Loads:
     partitions = [TopicPartition(topic.name, at) for topic in topics.values() for at in range(topic.partitions)]
     rates = {tp: float(round(dice.lognormvariate(2.0, 0.8), 1)) for tp in partitions}
     lag = {tp: float(dice.randrange(0, 50_000)) for tp in partitions}
-    capacity = float(round(sum(rates.values()) / members * dice.uniform(0.9, 2.5), 1))
+    capacity = float(round(sum(rates.values()) / members * dice.uniform(1.2, 4.0), 1))
     return Loads(lag_records=lag, produced_per_s=rates, default_capacity_per_s=capacity)
 
 

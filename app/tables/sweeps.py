@@ -167,9 +167,14 @@ def grid(cells: pd.DataFrame, measure: Measure) -> Grid:
     return Grid(rows, columns, values, why)
 
 
+def finite(cells: pd.DataFrame, measure: Measure) -> pd.DataFrame:
+    """The cells whose measure is known, and not never."""
+    return cells[np.isfinite(cells[measure.key].astype(float))]
+
+
 def frontier(cells: pd.DataFrame, measure: Measure) -> pd.DataFrame:
     """The cases that no other beats with as many members or fewer, in order of their number; unknown ones left out."""
-    known = cells[cells[measure.key].notna() & np.isfinite(cells[measure.key].astype(float))]
-    best = known.sort_values(["members", measure.key, "moved", "assignor"], kind="stable").drop_duplicates("members")
+    ordered = finite(cells, measure).sort_values(["members", measure.key, "moved", "assignor"], kind="stable")
+    best = ordered.drop_duplicates("members")
     before = best[measure.key].cummin().shift(fill_value=np.inf)
     return best[best[measure.key] * _SAME < before]
