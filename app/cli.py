@@ -374,7 +374,7 @@ def sweep(
     ] = "x0.5,x1,x1.5,x2",
     failure: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="none, crash, third, rack or restart; none is the default. Repeatable."),
+        typer.Option(metavar="NAME", help="And what if crash, third, rack or restart happens then. Repeatable."),
     ] = None,
     observe: Annotated[
         float, typer.Option(metavar="SECONDS", min=0, max=3600, help="Watch the cluster so long first, for rates.")

@@ -2,7 +2,7 @@
 
 import sys
 
-from benchmarks import assignors, pages, records, report, server_assignors, simulation, snapshots
+from benchmarks import assignors, pages, records, report, server_assignors, simulation, snapshots, sweep
 from benchmarks.measure import machine
 
 SUITES = {
@@ -12,6 +12,7 @@ SUITES = {
     "server_assignors": server_assignors.rows,
     "simulation": simulation.rows,
     "records": records.rows,
+    "sweep": sweep.rows,
 }
 
 

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import typer
@@ -89,8 +90,9 @@ def _fleet(source: Source) -> Fleet:
     if source.fleet is not None:
         return fleet.of_files(source.fleet)
     if source.snapshot is not None:
+        found = document.read_document(source.snapshot)
         note(document.NOTE)
-        return document.read_document(source.snapshot)
+        return found
     return fleet.of_cluster(_observed(source))
 
 
@@ -163,13 +165,15 @@ def _told(portions: Iterator[pa.Table], total: int) -> list[pa.Table]:
     return found
 
 
-def _gains(ran: Ran) -> list[dict[str, Any]]:
-    """The groups with most to gain, as the Sweeps page lists them."""
+def _gains(ran: Ran) -> pd.DataFrame:
+    """What each group would gain, as the Sweeps page lists them."""
     cells = ran.cells.filter(pc.equal(ran.cells["failure"], "none"))
-    if not len(cells):
-        return []
-    frame = gains(ran.groups.to_pandas(), cells.to_pandas())
-    return records(frame[frame["gain"].isin(list(GAINING))].head(SHOWN))
+    return gains(ran.groups.to_pandas(), cells.to_pandas())
+
+
+def _most(found: pd.DataFrame) -> list[dict[str, Any]]:
+    """The groups with most to gain."""
+    return records(found[found["gain"].isin(list(GAINING))].head(SHOWN))
 
 
 def _document(ran: Ran, its: Fleet, history: str) -> dict[str, Any]:
@@ -184,7 +188,7 @@ def _document(ran: Ran, its: Fleet, history: str) -> dict[str, Any]:
         "runner": ran.runner,
         "cores": ran.cores,
         "took_s": round(ran.took_s, 3),
-        "gains": [{"group_id": row["group_id"], "do": sentences_sweeps.do(row)} for row in _gains(ran)],
+        "gains": [{"group_id": row["group_id"], "do": sentences_sweeps.do(row)} for row in _most(_gains(ran))],
         "problems": _troubles(its.problems),
         "skipped": _troubles(its.skipped),
     }
@@ -195,8 +199,12 @@ def _troubles(found: Sequence[fleet.Trouble]) -> list[dict[str, str]]:
 
 
 def _print(ran: Ran, history: str) -> None:
-    best = [(row["group_id"], f"{row['assignor']} x {row['members']}", sentences_sweeps.do(row)) for row in _gains(ran)]
-    for line in table(("GROUP", "NOW", "WOULD GAIN FROM"), best):
+    found = _gains(ran)
+    emit(f"{sentences_sweeps.fleet(found)}.")
+    best = [
+        (row["group_id"], f"{row['assignor']} x {row['members']}", sentences_sweeps.do(row)) for row in _most(found)
+    ]
+    for line in table(("GROUP", "NOW", "WOULD GAIN FROM"), best) if best else ():
         emit(line)
     unknown = len(ran.cells) - ran.cells["reason"].null_count
     reason = f", {formats.count(unknown)} without figures and with a reason" if unknown else ""

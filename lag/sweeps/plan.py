@@ -124,8 +124,8 @@ def _sizes(part: str) -> Sequence[Size]:
 
 
 def parse_failures(words: Sequence[str]) -> tuple[Failure, ...]:
-    """Failures, each once; `none` where none is named. Raises ConfigError on an unknown one."""
+    """`none`, which all else is held against, and those named, each once. Raises ConfigError on an unknown one."""
     for word in words:
         if word not in list(Failure):
             raise ConfigError(f"There is no failure {word[:40]!r}", f"There are {', '.join(Failure)}.")
-    return tuple(dict.fromkeys(map(Failure, words))) or (Failure.NONE,)
+    return tuple(dict.fromkeys((Failure.NONE, *map(Failure, words))))

@@ -55,6 +55,7 @@ def test_unknown_assignors_and_failures_are_refused_with_those_there_are() -> No
     assert parse_assignors(["range", "all"]) == ()
     assert parse_assignors(["range", "sticky", "range"]) == ("range", "sticky")
     assert parse_failures([]) == (Failure.NONE,)
+    assert parse_failures(["rack", "crash", "rack"]) == (Failure.NONE, Failure.RACK, Failure.CRASH)
 
 
 def test_a_sweep_without_groups_or_with_too_many_cases_is_refused() -> None:
