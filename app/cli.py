@@ -394,14 +394,15 @@ def sweep(
     Each case is a row in the history: what moves, who idles, who is busiest, when the lag drains. Without --snapshot
     or --fleet the groups are read from a cluster; nothing is changed there.
     """
-    from app.commands import sweep as command
-    from lag.sweeps.plan import Asked, parse_assignors, parse_failures, parse_sizes
+    from lag.sweeps.plan import LOCAL, SPARK, Asked, parse_assignors, parse_failures, parse_sizes
 
     if sum(its is not None for its in (bootstrap_server or config, snapshot, fleet)) > 1:
         raise typer.BadParameter("only one of a cluster, --snapshot and --fleet", param_hint="--fleet")
-    if runner not in (None, command.SPARK, command.LOCAL):
+    if runner not in (None, SPARK, LOCAL):
         raise typer.BadParameter(f"{runner!r} is neither spark nor local", param_hint="--runner")
     asked = Asked(parse_assignors(assignor or ()), parse_sizes(members), parse_failures(failure or ()))
+    from app.commands import sweep as command  # pandas and all: not for a word that is wrong
+
     source = command.Source(bootstrap_server, config, snapshot, fleet, observe, deadline)
     command.run(source, asked, history, runner, sweep_id, json)
 

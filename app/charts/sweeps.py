@@ -13,6 +13,7 @@ from app.theme import Palette
 ROW_PX = 40
 MOST_TICKS = 12
 FRONTIER_PX = 300
+MOST_STEPS = 6
 _UNKNOWN = "–"
 
 Say = Callable[[float], str]
@@ -21,7 +22,9 @@ Point = tuple[str, int, float]
 
 
 def heat_map(grid: Grid, say: Say, brief: Say, now: tuple[str, int] | None, colours: Palette) -> go.Figure:
-    """Darker is more; a cell that is not known says why. `now` is framed: the group as it is. `brief` fits a cell.
+    """The fuller the colour, the more; a cell that is not known says why. `brief` is what stands in a cell.
+
+    `now` is framed: the group as it is.
 
     The points of the second trace lie on the cells, for clicks: `customdata` of each is assignor and members.
     """
@@ -101,9 +104,17 @@ def _outline(fig: go.Figure, row: int, column: int, colours: Palette) -> None:
 
 
 def frontier(
-    points: Sequence[Point], best: Sequence[Point], now: Point | None, say: Say, is_share: bool, colours: Palette
+    points: Sequence[Point],
+    best: Sequence[Point],
+    now: Point | None,
+    say: Say,
+    steps: Sequence[float],
+    colours: Palette,
 ) -> go.Figure:
-    """All cases as grey points, those that none beats with as few members as a line, the group as it is as a cross."""
+    """All cases as grey points, those that none beats with as few members as a line, the group as it is as a cross.
+
+    `steps` are distances between ticks that read well, the least first.
+    """
     fig = base.figure(colours, FRONTIER_PX, left=54, right=12, top=14, bottom=44)
     fig.add_scatter(**_points(points, say, {"color": colours.kept_fill, "size": 6}))
     fig.add_scatter(
@@ -114,8 +125,9 @@ def frontier(
         look = {"color": colours.revoked, "size": 12, "symbol": "x", "line": {"width": 0}}
         fig.add_scatter(**_points([now], say, look) | {"hovertemplate": "now: %{text}<extra></extra>"})
     top = max([value for _, _, value in (*points, *([now] if now else ()))], default=1.0)
-    values, labels = ([0.2 * at for at in range(6)], []) if is_share else base.ticks(top)
-    fig.update_yaxes(range=[0, top * 1.08], tickvals=values, ticktext=labels or [say(at) for at in values])
+    step = next((step for step in steps if top / step < MOST_STEPS), top / MOST_STEPS)
+    ticks = [step * at for at in range(MOST_STEPS + 1)]
+    fig.update_yaxes(range=[0, top * 1.08], tickvals=ticks, ticktext=[say(at) for at in ticks])
     most = max((members for _, members, _ in points), default=1)
     fig.update_xaxes(
         range=[0, most + 1],

@@ -18,8 +18,6 @@ from app import formats, sentences_sweeps
 from app.commands.output import emit, emit_json, note, table
 from app.commands.stopping import until_told
 from app.tables.sweeps import GAINING, gains, records
-from lag.cluster.reader import open_reader
-from lag.cluster.settings import load_settings
 from lag.errors import ConfigError, GroupscopeError
 from lag.health import Health
 from lag.history.schemas import SWEEP_GROUPS
@@ -27,7 +25,7 @@ from lag.history.store import History
 from lag.judge import judge
 from lag.sweeps import document, fleet, local, record
 from lag.sweeps.fleet import Fleet
-from lag.sweeps.plan import Asked, Plan
+from lag.sweeps.plan import LOCAL, SPARK, Asked, Plan
 from lag.sweeps.record import Stamp
 from lag.trend import Trend
 
@@ -35,7 +33,6 @@ SPARK_FROM_S = 60.0
 """Spark needs some ten seconds before its first case (spec/offsets-pipeline.md §4)."""
 OBSERVE_EVERY_S = 5.0
 SHOWN = 10
-SPARK, LOCAL = "spark", "local"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +95,9 @@ def _fleet(source: Source) -> Fleet:
 
 def _observed(source: Source) -> Health:
     """The cluster as it is; rates need two polls, some time apart."""
+    from lag.cluster.reader import open_reader
+    from lag.cluster.settings import load_settings
+
     settings = load_settings(source.bootstrap, source.config, os.environ)
     reader, trend, until = open_reader(settings, settings.name, source.deadline_s), Trend(), time.monotonic()
     until += source.observe_s

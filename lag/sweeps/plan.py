@@ -16,6 +16,8 @@ MOST_CASES = 5_000_000
 """The driver holds their rows: some 300 bytes each."""
 MOST_MEMBERS = 10_000
 ALL = "all"
+SPARK, LOCAL = "spark", "local"
+"""Where a sweep runs."""
 
 _RANGE = re.compile(r"(\d{1,5})(?:\.\.(\d{1,5}))?", re.ASCII)
 _FACTOR = re.compile(r"x(\d{1,3}(?:\.\d{1,3})?)", re.ASCII)

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import ViewportSize, expect
+from playwright.sync_api import expect
 
 from tests.app import swept
-from tests.browser.conftest import DESKTOP, PHONE, Open, served
+from tests.browser.conftest import PHONE, Open, served
 from tests.browser.test_pages import cell, no_sideways_scroll
 
 pytestmark = pytest.mark.browser
@@ -21,13 +21,12 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield made
 
 
-@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["1440", "390"])
-def test_the_fleet_and_one_of_its_groups(open_page: Open, url: str, viewport: ViewportSize) -> None:
-    fleet = open_page("/sweeps", viewport, url=url)
+def test_the_fleet_and_one_of_its_groups_on_a_phone(open_page: Open, url: str) -> None:
+    fleet = open_page("/sweeps", PHONE, url=url)
     expect(fleet.locator("h2")).to_contain_text("2 of 3 groups would gain")
     expect(cell(fleet, "slow")).to_be_attached()
     no_sideways_scroll(fleet)
-    group = open_page("/sweeps?group=slow", viewport, dark=True, url=url)
+    group = open_page("/sweeps?group=slow", PHONE, dark=True, url=url)
     expect(group.locator("h2")).to_contain_text("its lag drains in 2 min, now never")
     expect(group.get_by_role("figure", name="Busiest share by assignor and members: from 60 %")).to_be_attached()
     expect(group.get_by_role("figure", name="Busiest share that members buy: 100 % with")).to_be_attached()

@@ -82,7 +82,7 @@ def _map(cells: pd.DataFrame, now: tuple[str, int] | None) -> None:
         selection_mode="points",
     )
     unit = ", in %" if measure.is_share else ""
-    widgets.note(f"{measure.help}{unit}. Darker is more.")
+    widgets.note(f"{measure.help}{unit}. The fuller the colour, the more.")
     _follow_click(picked, cells)
 
 
@@ -101,14 +101,9 @@ def _frontier(cells: pd.DataFrame, row: dict[str, Any] | None) -> None:
     best = tables.frontier(cells, measure)
     say = partial(sentences_sweeps.value, measure)
     now = None if row is None else _as_it_is(row, measure)
-    fig = charts.frontier(
-        _points(tables.finite(cells, measure), measure),
-        _points(best, measure),
-        now,
-        say,
-        measure.is_share,
-        state.palette(),
-    )
+    steps = STEPS_S if measure.is_time else STEPS
+    every = _points(tables.finite(cells, measure), measure)
+    fig = charts.frontier(every, _points(best, measure), now, say, steps, state.palette())
     st.plotly_chart(
         fig,
         theme=None,
@@ -130,6 +125,9 @@ def _as_it_is(row: dict[str, Any], measure: Measure) -> charts.Point | None:
     value = row[measure.key]
     return (row["assignor"], row["members"], float(value)) if pd.notna(value) and value != float("inf") else None
 
+
+STEPS = (0.05, 0.1, 0.2)
+STEPS_S = (1, 10, 60, 300, 600, 1_800, 3_600, 7_200, 14_400, 43_200, 86_400, 172_800, 604_800, 2_592_000)
 
 CASES: dict[str, tuple[str, int]] = {
     "assignor": ("\u2002Assignor", 160),
