@@ -360,7 +360,7 @@ def sweep(
     bootstrap_server: Bootstrap = None,
     config: Config = None,
     snapshot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Instead of a cluster: what groupscope snapshot --json wrote.")
+        Path | None, typer.Option(metavar="FILE", help="Instead of a cluster: the JSON of groupscope snapshot.")
     ] = None,
     fleet: Annotated[
         Path | None,

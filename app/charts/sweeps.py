@@ -115,7 +115,7 @@ def frontier(
 
     `steps` are distances between ticks that read well, the least first.
     """
-    fig = base.figure(colours, FRONTIER_PX, left=54, right=12, top=14, bottom=44)
+    fig = base.figure(colours, FRONTIER_PX, left=70, right=12, top=14, bottom=44)
     fig.add_scatter(**_points(points, say, {"color": colours.kept_fill, "size": 6}))
     fig.add_scatter(
         **_points(best, say, {"color": colours.gained, "size": 9}) | {"mode": "lines+markers"},
