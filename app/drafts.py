@@ -1,20 +1,17 @@
-"""A what-if in the making: the scenario it starts from, its events with undo, and what new members would be called.
+"""A what-if in the making: the scenario it starts from, and its events with undo.
 
 Pure: pages hold a `Draft` per session and replace it by another one at every click.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from app.names import name_of
 from assignors.events import AddPartitions, Crash, CreateTopic, DeleteTopic, Event, Join, Leave, Scenario
 from assignors.model import Member
 
 EVERY_MS = 30_000
 MOST_EVENTS = 1_000
 MOST_AT_ONCE = 100
-_NUMBERED = re.compile(r"^(.*?)(\d+)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +67,6 @@ class Draft:
         return replace(self, scenario=replace(self.scenario, loads=loads))
 
 
-def everybody(scenario: Scenario) -> list[Member]:
-    """Members of the start and of all joins, in that order, whether they leave later or not."""
-    joined = [event.action.member for event in scenario.events if isinstance(event.action, Join)]
-    return [*scenario.members, *joined]
-
-
 def members_at_end(scenario: Scenario) -> list[Member]:
     """Who is in the group after the last event."""
     here = {member.member_id: member for member in scenario.members}
@@ -100,31 +91,3 @@ def topics_at_end(scenario: Scenario) -> dict[str, int]:
             case DeleteTopic(topic=name):
                 sizes.pop(name, None)
     return dict(sorted(sizes.items()))
-
-
-def newcomers(scenario: Scenario, count: int, topics: tuple[str, ...], rack: str | None) -> list[Join]:
-    """Joins of so many members, named as the next ones of the group would be.
-
-    `checkout-3` is followed by `checkout-4`. A real consumer's member id is its client id and a random part, so where
-    the names differ before it, the order of ids, on which plans depend, is the one predicted here.
-    """
-    taken = {name for member in everybody(scenario) for name in (member.member_id, name_of(member))}
-    names = _fresh_names([member.client_id or member.member_id for member in everybody(scenario)], taken)
-    made = [next(names) for _ in range(count)]
-    return [Join(Member(name, client_id=name, rack=rack, topics=topics)) for name in made]
-
-
-def _fresh_names(names: Sequence[str], taken: set[str]) -> Iterator[str]:
-    numbered = [found for name in names if (found := _NUMBERED.match(name)) and len(found[2]) < 10]
-    stem = max((found[1] for found in numbered), key=[found[1] for found in numbered].count, default="new-")
-    number = max((int(found[2]) for found in numbered if found[1] == stem), default=0)
-    while True:
-        number += 1
-        if (name := f"{stem}{number}") not in taken:
-            yield name
-
-
-def usual_topics(members: Iterable[Member]) -> tuple[str, ...]:
-    """The subscription most members have."""
-    lists = [member.topics for member in members if member.topics]
-    return max(set(lists), key=lambda topics: (lists.count(topics), topics), default=())

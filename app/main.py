@@ -22,6 +22,7 @@ pages = [
         "views/whatif.py", title="What if", url_path="whatif", help="What moves, who idles, how fast does it drain?"
     ),
     st.Page("views/generations.py", title="Generations", url_path="generations", help="What happened, step by step?"),
+    st.Page("views/sweeps.py", title="Sweeps", url_path="sweeps", help="Which assignor and how many members?"),
     st.Page("views/advice.py", title="Advice", url_path="advice", help="Will these settings hurt?"),
     st.Page(
         "views/about.py", title="About", url_path="about", help="Versions, settings, data age, limits, reporting a bug"

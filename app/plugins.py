@@ -19,7 +19,6 @@ from assignors.registry import BUILT_IN
 
 DEADLINE_S = 30.0
 WORKED_EXAMPLES = ("docs.plugins.weighted:Weighted", "docs.plugins.consistent:Consistent")
-SHARE = "share-simple"
 
 
 def worked_examples() -> list[str]:
@@ -28,13 +27,6 @@ def worked_examples() -> list[str]:
     return [
         name for name in WORKED_EXAMPLES if docs.joinpath(f"{name.partition(':')[0].rpartition('.')[2]}.py").exists()
     ]
-
-
-def fitting(scenario: Scenario) -> list[str]:
-    """The named assignors that can plan the group, its own first: share groups have one of their own."""
-    if scenario.assignor == SHARE:
-        return [SHARE]
-    return list(dict.fromkeys([scenario.assignor, *(name for name in assignors.names() if name != SHARE)]))
 
 
 def fold_any(scenario: Scenario, assignor: str, deadline_s: float = DEADLINE_S) -> Sequence[Generation]:

@@ -6,10 +6,9 @@ import pandas as pd
 
 from app import formats
 from app.charts.base import clip
-from app.drafts import everybody
 from app.names import member_names
 from app.tables import whatif as tables
-from app.tables.whatif import Outcome
+from assignors.comparison import Outcome
 from assignors.drain import Drain
 from assignors.events import (
     AddPartitions,
@@ -32,6 +31,7 @@ from assignors.events import (
     Subscribe,
     UseAssignor,
 )
+from assignors.newcomers import everybody
 from assignors.quality import Quality
 
 MOST_NAMED = 2

@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 HERE = Path(__file__).resolve().parent
 PAGES = (
-    *("overview", "group", "history", "topics", "whatif", "generations", "advice"),
+    *("overview", "group", "history", "topics", "whatif", "generations", "sweeps", "advice"),
     *("protocol", "delivery", "watermark", "calls", "demo", "about"),
 )
 Start = Callable[[], AbstractContextManager[Source]]

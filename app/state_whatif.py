@@ -5,18 +5,16 @@ URL parameters: `group` (a live group), `example`, or `scenario` (packed, as soo
 """
 
 import re
-from dataclasses import replace
 from hashlib import sha256
 
 import pandas as pd
 import streamlit as st
 
-import assignors
 from app import links, state
 from app.drafts import Draft
-from app.plugins import SHARE, fitting, fold_any
-from app.tables.whatif import Outcome
-from assignors.events import AddPartitions, CreateTopic, Event, Scenario, UseAssignor
+from app.plugins import fold_any
+from assignors.comparison import SHARE, Outcome, fitting, switched
+from assignors.events import AddPartitions, CreateTopic, Scenario
 from assignors.model import AssignorError, Topic
 from assignors.scenario import check_bytes, dump, examples, load_scenario
 from lag.errors import GroupscopeError
@@ -104,6 +102,16 @@ def start_from_file(data: bytes, name: str) -> None:
     _keep(Draft(f"file:{sha256(data).hexdigest()}", scenario.name, scenario), packed is not None)
 
 
+def hand_over(scenario: Scenario) -> dict[str, str]:
+    """Make the scenario the draft that What-if begins with, and give the URL parameters it needs to do so."""
+    packed = links.pack(scenario)
+    given = {} if packed is None else {"scenario": packed}
+    key = f"given:{sha256(dump(scenario).encode()).hexdigest()}"
+    _keep(Draft(key, scenario.name, scenario), packed is not None)
+    st.session_state[_DRAFT_URL] = tuple({"cluster": state.url("cluster"), **given}.get(name) for name in _PARAMETERS)
+    return given
+
+
 def _keep(made: Draft, in_link: bool) -> None:
     st.session_state[_DRAFT] = made
     st.session_state[_IN_LINK] = in_link
@@ -178,15 +186,6 @@ def _outcome(key: str, assignor: str, _scenario: Scenario) -> Outcome:
 def _renumbered(told: str, too_many: int) -> str:
     """The numbers of events as the viewer counts them: the change to the assignor is not one of theirs."""
     return re.sub(r"^Event (\d+)", lambda found: f"Event {int(found[1]) - too_many}", told)
-
-
-def switched(scenario: Scenario, assignor: str) -> tuple[Scenario, str]:
-    """What to fold so that the group changes to that assignor first; one that has no name begins with the events."""
-    if assignor == scenario.assignor or assignor not in assignors.names():
-        return scenario, assignor
-    if not any(member.owned for member in scenario.members):
-        return scenario, assignor
-    return replace(scenario, events=(Event(0, UseAssignor(assignor)), *scenario.events)), scenario.assignor
 
 
 def candidates(scenario: Scenario) -> list[str]:

@@ -14,6 +14,7 @@ from benchmarks import (
     simulation,
     snapshots,
     stream,
+    sweep,
 )
 from benchmarks.measure import machine
 
@@ -28,6 +29,7 @@ SUITES = {
     "rollup": rollup.rows,
     "memory": memory.rows,
     "history": history.rows,
+    "sweep": sweep.rows,
 }
 
 

@@ -1,6 +1,6 @@
 """A live group, as the assignors see it: where a what-if starts and "why is it so" looks."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -120,17 +120,25 @@ def scenario_of(group: GroupSnapshot, health: Health) -> LiveScenario:
     highest rate at which a member commits while records wait for it. One that keeps up shows what arrives, not what it
     can do.
     """
+    times_ms = health.times_ms
+    span_s = (int(times_ms[-1]) - int(times_ms[0])) // 1000 if len(times_ms) else 0
+    return scenario_at(group, health.snapshot.topics, health.partitions(group), span_s)
+
+
+def scenario_at(
+    group: GroupSnapshot, topics: Mapping[str, Topic], of_each: Sequence[PartitionHealth], span_s: int
+) -> LiveScenario:
+    """The same of a group, the topics there are, and what is known of each of its partitions over `span_s`."""
     _check(group)
-    topics = health.snapshot.topics
     seen = group_of(group, topics)
     found = seen.topics if group.members else planned_topics({row.tp.topic for row in group.partitions}, topics)
     if not found:
         raise NoWhatIfError(f"No topic of {group.group_id} exists (any more)", "Write a scenario by hand instead.")
-    rows = [(row, of) for row, of in zip(group.partitions, health.partitions(group), strict=True)]
+    rows = list(zip(group.partitions, of_each, strict=True))
     loads = _loads(rows)
     assignor = seen.assignor or STAND_INS.get(group.type, "range")
     scenario = Scenario(group.group_id, assignor, found, seen.members, loads=loads)
-    return LiveScenario(scenario, tuple(_notes(group, scenario, seen.assignor, health, rows)), revision(group))
+    return LiveScenario(scenario, tuple(_notes(group, scenario, seen.assignor, rows, span_s)), revision(group))
 
 
 def _check(group: GroupSnapshot) -> None:
@@ -180,14 +188,12 @@ def _member_rates(rows: _Rows) -> dict[str, float]:
     return rates
 
 
-def _notes(
-    group: GroupSnapshot, scenario: Scenario, assignor: str | None, health: Health, rows: _Rows
-) -> Iterable[str]:
+def _notes(group: GroupSnapshot, scenario: Scenario, assignor: str | None, rows: _Rows, span_s: int) -> Iterable[str]:
     yield from _member_notes(group, scenario, assignor)
     unknown = [row for row in group.partitions if row.lag_records is None]
     if unknown:
         yield f"The lag of {len(unknown)} of {len(group.partitions)} partitions is unknown and left out."
-    yield _capacity_note(scenario.loads, health, any(_member_rates(rows).values()))
+    yield _capacity_note(scenario.loads, span_s, any(_member_rates(rows).values()))
     if group.type in SERVER_NAMES and any(topic.topic_id is None for topic in scenario.topics.values()):
         yield "The cluster tells no topic ids; the broker's plan depends on them and may differ."
 
@@ -219,9 +225,7 @@ def revision(group: GroupSnapshot) -> str:
     return sha256(said.encode(errors="surrogatepass")).hexdigest()[:12]
 
 
-def _capacity_note(loads: Loads, health: Health, commits: bool) -> str:
-    times_ms = health.times_ms
-    span_s = (int(times_ms[-1]) - int(times_ms[0])) // 1000 if len(times_ms) else 0
+def _capacity_note(loads: Loads, span_s: int, commits: bool) -> str:
     if loads.default_capacity_per_s is not None:
         rate = f"{loads.default_capacity_per_s:,.1f} records a second"
         return (

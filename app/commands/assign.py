@@ -10,7 +10,8 @@ import typer
 from app.commands.difference import clipped, lines
 from app.commands.files import placed, read_or_refuse
 from app.commands.output import emit, emit_json, note, printable
-from app.plugins import fitting, fold_any
+from app.plugins import fold_any
+from assignors.comparison import fitting
 from assignors.events import Scenario
 from assignors.generations import Generation
 from assignors.layout import read_all

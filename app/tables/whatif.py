@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import pandas as pd
 
 from app import formats
+from assignors.comparison import Outcome
 from assignors.generations import Generation
-from assignors.moves import MoveKind, moves
+from assignors.moves import MoveKind
 from assignors.quality import Quality
 
 MEASURES = {"lag_records": "lag", "produced_per_s": "rate", "weight": "weight"}
@@ -16,36 +16,6 @@ MEASURES = {"lag_records": "lag", "produced_per_s": "rate", "weight": "weight"}
 
 COUNTS = ("moved", "stayed", "idle", "paused", "rebalances", "unassigned")
 CHANGES = (MoveKind.GAINED, MoveKind.REVOKED, MoveKind.UNASSIGNED)
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """Where an assignor takes the group, from the first generation to the last; `error` says why it cannot."""
-
-    assignor: str
-    generations: tuple[Generation, ...] = ()
-    error: str | None = None
-
-    @property
-    def last(self) -> Quality | None:
-        """The figures of the last generation."""
-        return self.generations[-1].quality if self.generations else None
-
-    def moved(self) -> int:
-        """Partitions that their owner gave up, once for each time."""
-        return sum(generation.quality.moved for generation in self.generations[1:])
-
-    def stayed(self) -> int:
-        """Partitions that have the same owner at the end as at the start."""
-        return moves(self.generations[0].after, self.generations[-1].after).count(MoveKind.KEPT)
-
-    def rebalances(self) -> int:
-        """Rebalances after the start."""
-        return sum(generation.quality.rebalances for generation in self.generations[1:])
-
-    def paused(self) -> int:
-        """Partitions that stopped, once for each rebalance in which they did."""
-        return sum(generation.quality.paused for generation in self.generations[1:])
 
 
 def short(assignor: str) -> str:

@@ -159,12 +159,32 @@ SLO_BURN = _table(
 A minute without a known time lag is unknown, neither good nor bad: `burn` is over the known ones.
 """
 
+_PLAN = """
+    partitions:i64? idle:i32? unassigned:i64? most:i64? spread:i64?
+    hot_by:str? hot_member:str? hot_share:f64? hot_ratio:f64? rack_hits:i64? rack_known:i64? together:i64?
+    together_of:i64? drain_s:f64? drain_reason:str? reason:str?
+"""
+_SWEEP = "sweep_id:str cluster:str at:time group_id:str assignor:str members:i32"
+
+SWEEPS = _table(
+    "sweeps",
+    f"{_SWEEP} failure:str moved:i64? stayed:i64? paused:i64? rebalances:i32? {_PLAN}",
+    "at", "group_id", 90,
+)  # fmt: skip
+"""A case of a sweep: a group with that assignor and that many members, after the failure. `reason`: why it cannot be.
+
+`hot_share` is the busiest member's share of all load `hot_by` (a skew of `assignors.quality`, else "partitions").
+"""
+
+SWEEP_GROUPS = _table("sweep_groups", f"{_SWEEP} {_PLAN} scenario:str", "at", "group_id", 90)
+"""A group of a sweep as it was before, `scenario` as the text of its file: what its cases began with."""
+
 TABLES: Mapping[str, Table] = MappingProxyType(
     {
         table.name: table
         for table in (
             COMMITS, GROUP_EVENTS, DECODE_ERRORS, END_OFFSETS, GROUP_SNAPSHOTS,
-            LAG_1M, LAG_1H, LAG_GROUP_TOPIC_1M, GROUP_HEALTH_1M, SLO_BURN,
+            LAG_1M, LAG_1H, LAG_GROUP_TOPIC_1M, GROUP_HEALTH_1M, SLO_BURN, SWEEPS, SWEEP_GROUPS,
         )
     }
 )  # fmt: skip

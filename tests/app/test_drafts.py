@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from app import links
-from app.drafts import EVERY_MS, Draft, members_at_end, newcomers, topics_at_end, usual_topics
+from app.drafts import EVERY_MS, Draft, members_at_end, topics_at_end
 from app.names import member_names
 from assignors.events import AddPartitions, Crash, CreateTopic, DeleteTopic, Event, Join, Leave, Scenario
 from assignors.model import AssignorError, Member, Topic
@@ -40,26 +40,6 @@ def test_undo_of_nothing_is_nothing() -> None:
 
 def test_a_change_after_undo_forgets_what_was_undone() -> None:
     assert DRAFT.then([Leave("c1-uuid")]).undo().then([Leave("c2-uuid")]).undone == ()
-
-
-def test_newcomers_are_named_as_the_next_clients() -> None:
-    assert [join.member.member_id for join in newcomers(SCENARIO, 2, ("t",), None)] == ["c3", "c4"]
-
-
-def test_newcomers_follow_those_that_join_before_them() -> None:
-    draft = DRAFT.then(newcomers(SCENARIO, 1, ("t",), "a"))
-    assert [join.member.client_id for join in newcomers(draft.scenario, 1, ("t",), None)] == ["c4"]
-
-
-def test_newcomers_of_a_group_without_numbers() -> None:
-    scenario = Scenario("s", "range", {}, (Member("a3f9-8e"), Member("x")))
-    assert [join.member.member_id for join in newcomers(scenario, 2, (), None)] == ["new-1", "new-2"]
-
-
-def test_the_usual_subscription_is_the_most_frequent() -> None:
-    members = [Member("a", topics=("t",)), Member("b", topics=("t", "u")), Member("c", topics=("t", "u")), Member("d")]
-    assert usual_topics(members) == ("t", "u")
-    assert usual_topics([]) == ()
 
 
 @given(scenarios())

@@ -22,6 +22,7 @@ from assignors.events import (
     UseAssignor,
 )
 from assignors.model import Topic
+from assignors.newcomers import everybody, newcomers, usual_topics
 
 LISTED_EVENTS = 8
 MOST_PARTITIONS = 100_000
@@ -101,19 +102,19 @@ Made = Sequence[Action] | None
 
 def _joins(its: Draft) -> Made:
     known = list(drafts.topics_at_end(its.scenario))
-    usual = [topic for topic in drafts.usual_topics(drafts.everybody(its.scenario)) if topic in known] or known[:1]
+    usual = [topic for topic in usual_topics(everybody(its.scenario)) if topic in known] or known[:1]
     count = st.number_input("How many", 1, drafts.MOST_AT_ONCE, 1, key="whatif_count", width=90)
     topics = st.multiselect("Subscribed to", known, default=usual, key=f"whatif_topics_{its.key}", width=200)
     racks = sorted({member.rack for member in its.scenario.members if member.rack})
     rack = (
         st.selectbox("Rack", racks, index=None, key="whatif_rack", width=112, placeholder="unknown") if racks else None
     )
-    return drafts.newcomers(its.scenario, int(count), tuple(topics), rack)
+    return newcomers(its.scenario, int(count), tuple(topics), rack)
 
 
 def _member(its: Draft) -> str | None:
     here = [member.member_id for member in drafts.members_at_end(its.scenario)[:MOST_OPTIONS]]
-    names = member_names(drafts.everybody(its.scenario))
+    names = member_names(everybody(its.scenario))
     chosen: str | None = st.selectbox(
         "Member", here, key="whatif_member", width=240, format_func=lambda member: names.get(member, member)
     )

@@ -8,12 +8,13 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app import drafts, formats, sentences_whatif, state, state_whatif, widgets
+from app import formats, sentences_whatif, state, state_whatif, widgets
 from app.charts.movement.look import lane_names
 from app.drafts import Draft
 from app.names import member_names
 from app.tables import whatif as tables
-from app.tables.whatif import Outcome
+from assignors.comparison import Outcome
+from assignors.newcomers import everybody
 
 HOTTEST_CHARS = 13
 OPTIONAL = ("unassigned", "drains", "together", "racks", "hottest_lag", "hottest_rate", "hottest_weight")
@@ -30,7 +31,7 @@ def outcomes(its: Draft) -> list[Outcome]:
 
 def side_by_side(found: Sequence[Outcome], its: Draft) -> None:
     """All assignors in one table, and under it who cannot plan and what is not known."""
-    names = member_names(drafts.everybody(its.scenario))
+    names = member_names(everybody(its.scenario))
     frame = tables.compare(found, dict(zip(names, lane_names(list(names.values()), HOTTEST_CHARS), strict=True)))
     own = formats.code(its.scenario.assignor)
     widgets.titled_table("Assignors side by side", f":gray[{own} is the group's own]", "assignors", frame)

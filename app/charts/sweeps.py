@@ -1,0 +1,148 @@
+"""A group's cases: a heat map of assignor x members, and what more members buy."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from app.charts import base
+from app.tables.sweeps import Grid
+from app.theme import Palette
+
+ROW_PX = 40
+MOST_TICKS = 12
+FRONTIER_PX = 300
+MOST_STEPS = 6
+_UNKNOWN = "–"
+
+Say = Callable[[float], str]
+Point = tuple[str, int, float]
+"""Assignor, members, value."""
+
+
+def heat_map(grid: Grid, say: Say, brief: Say, now: tuple[str, int] | None, colours: Palette) -> go.Figure:
+    """The fuller the colour, the more; a cell that is not known says why. `brief` is what stands in a cell.
+
+    `now` is framed: the group as it is.
+
+    The points of the second trace lie on the cells, for clicks: `customdata` of each is assignor and members.
+    """
+    rows, columns = len(grid.assignors), len(grid.members)
+    fig = base.figure(colours, ROW_PX * rows + 46, left=base.lane_px(list(grid.assignors)), top=2, bottom=44)
+    finite = np.where(np.isfinite(grid.values), grid.values, np.nan)
+    top = float(np.nanmax(finite)) if np.isfinite(finite).any() else 1.0
+    fig.add_heatmap(
+        z=np.where(np.isposinf(grid.values), top, grid.values),
+        colorscale=[list(stop) for stop in colours.ramp],
+        zmin=float(np.nanmin(finite)) if np.isfinite(finite).any() else 0.0,
+        zmax=top,
+        showscale=False,
+        xgap=2,
+        ygap=2,
+        text=[[_text(value, brief) for value in row] for row in grid.values.tolist()],
+        texttemplate="%{text}",
+        textfont={"color": colours.text},
+        hoverinfo="skip",
+    )
+    fig.add_scatter(**_targets(grid, say, colours))
+    if now is not None and now[0] in grid.assignors and now[1] in grid.members:
+        _outline(fig, list(grid.assignors).index(now[0]), list(grid.members).index(now[1]), colours)
+    shown = range(0, columns, -(-columns // MOST_TICKS))
+    fig.update_xaxes(
+        range=[-0.5, columns - 0.5],
+        tickvals=list(shown),
+        ticktext=[f"{grid.members[at]:,}" for at in shown],
+        tickangle=0,
+        title={"text": "members", "font": {"size": 12, "color": colours.dim}, "standoff": 4},
+    )
+    fig.update_yaxes(
+        range=[rows - 0.5, -0.5],
+        showgrid=False,
+        tickvals=list(range(rows)),
+        ticktext=list(grid.assignors),
+        tickfont={"family": base.MONO, "size": 12, "color": colours.text},
+    )
+    return fig
+
+
+def _text(value: float, say: Say) -> str:
+    return _UNKNOWN if np.isnan(value) else say(value)
+
+
+def _targets(grid: Grid, say: Say, colours: Palette) -> dict[str, Any]:
+    """Points that nobody sees, with what is said of their cells."""
+    places = [(row, column) for row in range(len(grid.assignors)) for column in range(len(grid.members))]
+    values = [_text(value, say) for value in grid.values.ravel().tolist()]
+    return {
+        "x": [column for _, column in places],
+        "y": [row for row, _ in places],
+        "mode": "markers",
+        "marker": {"size": 22, "symbol": "square", "opacity": 0, "color": colours.background},
+        "selected": {"marker": {"opacity": 0}},
+        "unselected": {"marker": {"opacity": 0}},
+        "customdata": [(grid.assignors[row], grid.members[column]) for row, column in places],
+        "hovertext": [_hover(value, why) for value, why in zip(values, grid.why.ravel().tolist(), strict=True)],
+        "hovertemplate": "%{customdata[0]} · %{customdata[1]} members · %{hovertext}<extra></extra>",
+    }
+
+
+def _hover(text: str, why: str) -> str:
+    return f"{text}: {why}" if why else f"{text} · click to open in What if"
+
+
+def _outline(fig: go.Figure, row: int, column: int, colours: Palette) -> None:
+    """The group as it is, in the picture: a frame, for colour says how much."""
+    fig.add_shape(
+        type="rect",
+        x0=column - 0.48,
+        x1=column + 0.48,
+        y0=row - 0.46,
+        y1=row + 0.46,
+        line={"color": colours.text, "width": 2},
+    )
+
+
+def frontier(
+    points: Sequence[Point],
+    best: Sequence[Point],
+    now: Point | None,
+    say: Say,
+    steps: Sequence[float],
+    colours: Palette,
+) -> go.Figure:
+    """All cases as grey points, those that none beats with as few members as a line, the group as it is as a cross.
+
+    `steps` are distances between ticks that read well, the least first.
+    """
+    fig = base.figure(colours, FRONTIER_PX, left=70, right=12, top=14, bottom=44)
+    fig.add_scatter(**_points(points, say, {"color": colours.kept_fill, "size": 6}))
+    fig.add_scatter(
+        **_points(best, say, {"color": colours.gained, "size": 9}) | {"mode": "lines+markers"},
+        line={"color": colours.gained, "width": 2, "shape": "hv"},
+    )
+    if now is not None:
+        look = {"color": colours.revoked, "size": 12, "symbol": "x", "line": {"width": 0}}
+        fig.add_scatter(**_points([now], say, look) | {"hovertemplate": "now: %{text}<extra></extra>"})
+    top = max([value for _, _, value in (*points, *([now] if now else ()))], default=1.0)
+    step = next((step for step in steps if top / step < MOST_STEPS), top / MOST_STEPS)
+    ticks = [step * at for at in range(MOST_STEPS + 1)]
+    fig.update_yaxes(range=[0, top * 1.08], tickvals=ticks, ticktext=[say(at) for at in ticks])
+    most = max((members for _, members, _ in points), default=1)
+    fig.update_xaxes(
+        range=[0, most + 1],
+        dtick=max(1, round(most / 10)),
+        title={"text": "members", "font": {"size": 12, "color": colours.dim}, "standoff": 4},
+    )
+    return fig
+
+
+def _points(points: Sequence[Point], say: Say, marker: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "x": [members for _, members, _ in points],
+        "y": [value for _, _, value in points],
+        "text": [f"{say(value)} with {assignor} on {members:,}" for assignor, members, value in points],
+        "mode": "markers",
+        "marker": marker,
+        "hovertemplate": "%{text}<extra></extra>",
+    }

@@ -1,0 +1,1 @@
+"""The pieces of the Sweeps page: the whole fleet, and one group."""

@@ -1,0 +1,44 @@
+"""A sweep on Spark: cases are rows, dealt out by number; each worker has the plan and computes what it is given.
+
+Never a Spark group for each case (1.3 ms each, spec/offsets-pipeline.md §4). The numbers are shuffled: cases next to
+each other cost about the same, and large groups would else all be one task's. A task that is repeated gives the same
+rows, for a case depends on nothing but the plan and its number.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from lag.history.schemas import SWEEPS
+from lag.sweeps.figures import rows
+from lag.sweeps.plan import Plan
+from lag.sweeps.record import Stamp
+
+if TYPE_CHECKING:
+    from pyspark.core.broadcast import Broadcast
+
+PORTIONS = 20
+LEAST_CASES = 5_000
+"""A portion is one Spark job: some tenths of a second of its own, and progress is told after each."""
+TASKS_PER_CORE = 4
+COALESCE = "spark.sql.adaptive.coalescePartitions.enabled"
+
+
+def run(spark: SparkSession, plan: Plan, stamp: Stamp) -> Iterator[pa.Table]:
+    """The rows of all cases, portion by portion."""
+    tasks = TASKS_PER_CORE * spark.sparkContext.defaultParallelism
+    compute = partial(_rows, spark.sparkContext.broadcast(plan), stamp)
+    size = max(LEAST_CASES, -(-len(plan) // PORTIONS))
+    spark.conf.set(COALESCE, "false")  # small as their rows are, Spark would make one task of them all
+    for first in range(0, len(plan), size):
+        numbers = spark.range(first, min(first + size, len(plan)), numPartitions=1).repartition(tasks)
+        yield numbers.mapInArrow(compute, from_arrow_schema(SWEEPS.file_schema)).toArrow().cast(SWEEPS.file_schema)
+
+
+def _rows(plan: "Broadcast[Plan]", stamp: Stamp, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        yield from stamp.table(rows(plan.value, batch["id"].to_pylist()), SWEEPS).to_batches()

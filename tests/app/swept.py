@@ -1,0 +1,33 @@
+"""A small sweep in a history, as `groupscope sweep` writes it, for pages to read."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from assignors.events import Scenario
+from lag.history.store import History
+from lag.sweeps import local, record
+from lag.sweeps.plan import Asked, Failure, Plan, parse_sizes
+from tests.lag.sweeps.scenarios import orders
+
+AT = datetime(2026, 11, 22, 6, tzinfo=UTC)
+ASKED = Asked(("range", "sticky", "cooperative-sticky"), parse_sizes("1..6"), (Failure.NONE, Failure.CRASH))
+
+
+def groups() -> list[Scenario]:
+    """One as `orders`; one whose slowest member cannot keep up; one whose loads are unknown, with an idle member."""
+    base = orders()
+    slow = replace(base, name="slow", loads=replace(base.loads, default_capacity_per_s=65.0))
+    idle = replace(orders("roundrobin"), name="idle", loads=replace(base.loads, lag_records={}, produced_per_s={}))
+    first, second, third = idle.members
+    owned = (tuple(first.owned) + tuple(third.owned[:1]), tuple(second.owned) + tuple(third.owned[1:]))
+    members = (replace(first, owned=owned[0]), replace(second, owned=owned[1]), replace(third, owned=()))
+    return [base, slow, replace(idle, members=members)]
+
+
+def sweep(root: Path, sweep_id: str = "one", at: datetime = AT) -> Plan:
+    """Write it, and say what it was."""
+    plan = Plan(groups(), ASKED)
+    stamp = record.Stamp(sweep_id, "made-up", at)
+    record.record(History(root), stamp, record.groups(plan), list(local.run(plan, stamp)))
+    return plan

@@ -1,0 +1,36 @@
+"""The names and subscriptions of members that a prediction lets join."""
+
+from dataclasses import replace
+
+from assignors.events import Event, Scenario
+from assignors.model import Member, Topic
+from assignors.newcomers import newcomers, usual_topics
+
+MEMBERS = tuple(Member(f"c{n}-uuid", client_id=f"c{n}", topics=("t",)) for n in (1, 2))
+SCENARIO = Scenario("s", "range", {"t": Topic("t", 4)}, MEMBERS)
+
+
+def test_newcomers_are_named_as_the_next_clients() -> None:
+    assert [join.member.member_id for join in newcomers(SCENARIO, 2, ("t",), None)] == ["c3", "c4"]
+
+
+def test_newcomers_follow_those_that_join_before_them() -> None:
+    first = newcomers(SCENARIO, 1, ("t",), "a")
+    after = replace(SCENARIO, events=tuple(Event(0, join) for join in first))
+    assert [join.member.client_id for join in newcomers(after, 1, ("t",), None)] == ["c4"]
+
+
+def test_newcomers_take_no_name_that_is_an_instance_id() -> None:
+    static = replace(SCENARIO, members=(*MEMBERS, Member("x", instance_id="c3", topics=("t",))))
+    assert [join.member.member_id for join in newcomers(static, 1, ("t",), None)] == ["c4"]
+
+
+def test_newcomers_of_a_group_without_numbers() -> None:
+    scenario = Scenario("s", "range", {}, (Member("a3f9-8e"), Member("x")))
+    assert [join.member.member_id for join in newcomers(scenario, 2, (), None)] == ["new-1", "new-2"]
+
+
+def test_the_usual_subscription_is_the_most_frequent() -> None:
+    members = [Member("a", topics=("t",)), Member("b", topics=("t", "u")), Member("c", topics=("t", "u")), Member("d")]
+    assert usual_topics(members) == ("t", "u")
+    assert usual_topics([]) == ()

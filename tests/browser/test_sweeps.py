@@ -1,0 +1,46 @@
+"""The Sweeps page in a real Chromium: a fleet, a group, and a click on a cell of its heat map."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.app import swept
+from tests.browser.conftest import PHONE, Open, served
+from tests.browser.test_pages import cell, no_sideways_scroll
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A dashboard whose history has one sweep."""
+    root = tmp_path_factory.mktemp("history")
+    swept.sweep(root)
+    with served(env={"GROUPSCOPE_HISTORY": str(root)}) as made:
+        yield made
+
+
+def test_the_fleet_and_one_of_its_groups_on_a_phone(open_page: Open, url: str) -> None:
+    fleet = open_page("/sweeps", PHONE, url=url)
+    expect(fleet.locator("h2")).to_contain_text("2 of 3 groups would gain")
+    expect(cell(fleet, "slow")).to_be_attached()
+    no_sideways_scroll(fleet)
+    group = open_page("/sweeps?group=slow", PHONE, dark=True, url=url)
+    expect(group.locator("h2")).to_contain_text("its lag drains in 2 min, now never")
+    expect(group.get_by_role("figure", name="Busiest share by assignor and members: from 60 %")).to_be_attached()
+    expect(group.get_by_role("figure", name="Busiest share that members buy: 100 % with")).to_be_attached()
+    no_sideways_scroll(group)
+
+
+def test_a_click_on_a_cell_opens_it_in_what_if(open_page: Open, url: str) -> None:
+    page = open_page("/sweeps?group=orders", url=url)
+    page.locator(".heatmaplayer").wait_for(state="attached")
+    area = page.locator(".nsewdrag").first.bounding_box()
+    assert area is not None
+    members, assignor = (3.5 / 6, 1.5 / 3)  # the fourth of six columns, the second of three rows
+    page.mouse.move(area["x"] + area["width"] * members, area["y"] + area["height"] * assignor)
+    page.mouse.click(area["x"] + area["width"] * members, area["y"] + area["height"] * assignor)
+    expect(page.locator("h2")).to_contain_text("c-3 joins: ")
+    assert "assignor=sticky" in page.url
+    expect(page.get_by_text("A case of a sweep: 4 members, nothing fails.")).to_be_visible()
