@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import from_arrow_schema
@@ -33,13 +34,15 @@ from lag.pipeline.groups import (
     health,
     owners,
 )
-from lag.pipeline.series import COMMIT_COLUMNS, END_COLUMNS, lag_minutes
+from lag.pipeline.series import COMMIT_COLUMNS, END_COLUMNS, SERIES, lag_minutes
 
 LATE = timedelta(hours=2)
 PIECE = timedelta(hours=2)
 """So much is computed at a time: what the driver holds does not grow with the length of the backfill."""
 
 LOOKBACK = timedelta(microseconds=LOOKBACK_US)
+EVER = datetime(1970, 1, 1, tzinfo=UTC)
+COMMITTED = (*SERIES, "at", "src_offset", "committed", "topic_id", "bootstrap")
 BUCKETS_PER_CORE = 4
 RECORDED = ("commits", "end_offsets", "group_events", "group_snapshots")
 ROLLED_UP = ("lag_1m", "lag_1h", "lag_group_topic_1m", "group_health_1m", "slo_burn")
@@ -60,11 +63,21 @@ class Piece:
         return self.took_s * (left / (self.until - self.since))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Carried:
+    """Of each series the last commit before `until`."""
+
+    until: datetime
+    rows: pa.Table
+
+
 class Rollup:
     """Roll-ups of one history, all clusters at once. Raises HistoryError.
 
     Hours that were over by more than `late` when it last ran are not computed anew.
     """
+
+    _carried: Carried | None = None
 
     def __init__(
         self, spark: SparkSession, history: History, slos: tuple[Slo, ...] = DEFAULT, late: timedelta = LATE
@@ -143,13 +156,23 @@ class Rollup:
 
     def _commits(self, since: datetime, until: datetime) -> DataFrame:
         """Those of the window, and of each series the last one before it."""
-        at = f.coalesce("commit_ts", "src_ts")
-        every = self._read("commits").withColumn("at", at)
-        recent = every.where(_within("at", since - LOOKBACK, until))
-        series = ["cluster", "group_id", "topic", "partition"]
-        newest = f.max_by(f.struct("*"), f.struct("at", "src_offset")).alias("newest")
-        before = every.where(f.col("at") < f.lit(since - LOOKBACK)).groupBy(series).agg(newest).select("newest.*")
-        return recent.unionByName(before)
+        return self._between(since - LOOKBACK, until).unionByName(self._newest(since - LOOKBACK))
+
+    def _between(self, since: datetime, until: datetime) -> DataFrame:
+        """Commits by their own time, or their record's. That one of the two is within lets Delta skip files."""
+        every = self._read("commits").withColumn("at", f.coalesce("commit_ts", "src_ts"))
+        either = _within("commit_ts", since, until) | _within("src_ts", since, until)
+        return every.where(either & _within("at", since, until)).select(*COMMITTED)
+
+    def _newest(self, until: datetime) -> DataFrame:
+        """Of each series the last commit before that time, carried on: the next piece reads only what came after."""
+        carried = self._carried
+        if carried is None or carried.until > until:
+            rows = self._between(EVER, until)
+        else:
+            rows = self._between(carried.until, until).unionByName(self._spark.createDataFrame(carried.rows))
+        self._carried = Carried(until, _last(rows).toArrow())
+        return self._spark.createDataFrame(self._carried.rows)
 
     def _events(self, since: datetime, until: datetime) -> DataFrame:
         """Those of the window, and before it the last one of each kind and member: how the groups came to be."""
@@ -230,6 +253,14 @@ class Rollup:
 
     def _read(self, name: str) -> DataFrame:
         return self._spark.read.format("delta").load(self._history.place(name))
+
+
+def _last(commits: DataFrame) -> DataFrame:
+    """The last commit of each series: its time is found first, for Spark would sort every commit to find a row."""
+    series = list(SERIES)
+    times = commits.groupBy(series).agg(f.max("at").alias("at"))
+    last = f.max_by(f.struct("*"), "src_offset").alias("last")
+    return commits.join(f.broadcast(times), [*series, "at"]).groupBy(series).agg(last).select("last.*")
 
 
 def _within(column: str, since: datetime, until: datetime) -> Any:

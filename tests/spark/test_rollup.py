@@ -300,3 +300,24 @@ def test_the_last_commit_before_the_window_counts_however_old(spark: SparkSessio
     history.append("end_offsets", rows("end_offsets", {"poll_ts": BEGIN, "log_end": 10, "last_stable": 10}))
     (row,) = lag_by_the_minute(spark, history, 1)
     assert (row["committed_last"], row["lag_last"], row["commits"]) == (7, 3, 0)
+
+
+def test_the_last_commit_before_the_window_is_carried_from_piece_to_piece(
+    spark: SparkSession, history: History
+) -> None:
+    times = {0: BEGIN - timedelta(days=1), 1: BEGIN + timedelta(hours=3)}
+    commits = [
+        {"group_id": group, "committed": committed, "src_ts": times[day], "commit_ts": times[day], "src_offset": number}
+        for number, (group, committed, day) in enumerate((("old", 2, 0), ("both", 3, 0), ("both", 7, 1), ("new", 8, 1)))
+    ]
+    history.append("commits", rows("commits", *commits))
+    polls = [BEGIN + timedelta(hours=5), BEGIN + timedelta(hours=7)]
+    ends = [{"poll_ts": at, "log_end": 10, "last_stable": 10} for at in polls]
+    history.append("end_offsets", rows("end_offsets", *ends))
+    rollup = Rollup(spark, history)
+    for hours in (4, 6):
+        rollup.piece(BEGIN + timedelta(hours=hours), BEGIN + timedelta(hours=hours + 2))
+    found = [(row["group_id"], row["minute"], row["lag_last"]) for row in of(history, "lag_1m", "group_id, minute")]
+    assert found == [
+        (group, at, 10 - committed) for group, committed in (("both", 7), ("new", 8), ("old", 2)) for at in polls
+    ]
