@@ -31,7 +31,7 @@ NEWS_S = 5
 FRESH_S = 60
 """So long an answer is taken again; roll-ups come once a minute."""
 
-PICKER = timedelta(days=7)
+PICKER = timedelta(hours=6)
 """Groups that can be chosen had a lag in so much of the end of the span; the one in the URL can always."""
 
 _UNTIL = "%Y-%m-%dT%H:%MZ"
