@@ -76,9 +76,10 @@ def in_place() -> Iterator[None]:
 def refused(error: HistoryError) -> None:
     """One line: what is the matter, and the mend. Several parts may need the same table: it is said where first met."""
     said: set[str] = st.session_state.setdefault(_REFUSED, set())
-    if str(error) in said:
+    what = error.cause.partition(": ")[0]  # which file of a table is met first is chance
+    if what in said:
         return
-    said.add(str(error))
+    said.add(what)
     widgets.line(":red", "error", "This part of the history cannot be read", formats.md(str(error)))
 
 

@@ -17,6 +17,7 @@ if find_spec("pyspark") is None:
     raise ConfigError("PySpark is not installed", "Install it: uv sync --extra pipeline")
 
 from py4j.protocol import Py4JError
+from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -49,6 +50,18 @@ def session(cores: int = 2, heap_mb: int = HEAP_MB, java_options: str = "") -> I
             yield spark
         finally:
             spark.stop()
+            _end_jvm()
+
+
+def _end_jvm() -> None:
+    """Its folder goes, so the next session needs another. Under spark-submit it is not ours to end."""
+    gateway = SparkContext._gateway
+    if gateway is None or SUBMITTED in os.environ:
+        return
+    SparkContext._gateway = SparkContext._jvm = None
+    gateway.shutdown()
+    gateway.proc.stdin.close()  # PythonGatewayServer ends with its input
+    gateway.proc.wait()
 
 
 def _start(settings: Mapping[str, str]) -> SparkSession:

@@ -11,6 +11,7 @@ import os
 import secrets
 import signal
 import sys
+import tempfile
 import threading
 from types import FrameType
 
@@ -21,17 +22,22 @@ from lag.embedded.workload.stage import Stage
 PATIENCE_S = 8.0
 NICE = 10  # the broker and the dashboard come first: people watch them
 
+LONGEST_TEMP = 107 - len("/pymp-12345678/listener-12345678")
+"""multiprocessing has a socket in the temp dir, and the path of a socket has 107 bytes at most (unix(7))."""
+
 
 def main() -> None:
     """Run the workload until standard input ends, or on SIGTERM or SIGINT."""
     os.nice(NICE)
+    if len(os.fsencode(tempfile.gettempdir())) > LONGEST_TEMP:
+        tempfile.tempdir = "/tmp"
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     signal.signal(signal.SIGTERM, _leave)
     stage = Stage(_arguments().bootstrap_server)
     desk = Desk(bytes.fromhex(os.environ.pop(KEY_ENVIRONMENT, secrets.token_hex(32))), stage.act)
     threading.Thread(target=desk.run, name="desk", daemon=True).start()
-    stage.start()
     try:
+        stage.start()
         sys.stdout.write(json.dumps({"port": desk.port}) + "\n")
         sys.stdout.flush()
         sys.stdin.buffer.read()
