@@ -302,6 +302,7 @@ def test_the_last_commit_before_the_window_counts_however_old(spark: SparkSessio
     assert (row["committed_last"], row["lag_last"], row["commits"]) == (7, 3, 0)
 
 
+@pytest.mark.long
 def test_the_last_commit_before_the_window_is_carried_from_piece_to_piece(
     spark: SparkSession, history: History
 ) -> None:

@@ -130,6 +130,7 @@ def settled(servers: str, members: int) -> bool:
     return wanted <= stable_groups(servers) and all(len(one) == members for one in members_of(servers, wanted))
 
 
+@pytest.mark.long
 def test_a_broker_that_goes_away_ends_a_single_run_with_the_mend(
     spark: SparkSession, cluster: EmbeddedKafka, history: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
