@@ -20,7 +20,7 @@ from benchmarks import fill
 from benchmarks.measure import load
 from benchmarks.offset_records import records
 from benchmarks.report import Row
-from lag.cluster.offsets_topic import NAME, read_offsets_topic
+from lag.cluster.offsets_topic import NAME
 from lag.cluster.settings import load_settings
 from lag.embedded.broker import EmbeddedKafka
 from lag.history.care import extents
@@ -28,7 +28,7 @@ from lag.history.store import History
 from lag.pipeline.ingest import COLUMNS
 from lag.pipeline.kafka_options import kafka_options
 from lag.pipeline.session import session
-from lag.pipeline.stream import Stream
+from lag.pipeline.stream import Listeners, Source, Stream
 
 RECORDS = 2_000_000
 PARTITIONS = 50
@@ -102,9 +102,7 @@ def _stream(spark: SparkSession, bootstrap: str) -> Streamed:
     settings = load_settings(bootstrap, None, {})
     with tempfile.TemporaryDirectory() as folder:
         history, began = History(folder), time.monotonic()
-        outcome = Stream(spark, history, read_offsets_topic(settings), kafka_options(settings)).run(
-            True, lambda _: None
-        )
+        outcome = Stream(spark, history, Source.of(settings)).run(True, Listeners())
         took_s = time.monotonic() - began
         (commits,) = [one for one in extents(history) if one.table == "commits"]
     assert commits.rows == outcome.rows["commits"] == RECORDS + 1, outcome  # and that which made the topic
