@@ -18,6 +18,10 @@ _SAME = (
     "ssl.keystore.location", "ssl.keystore.password", "ssl.keystore.type", "ssl.keystore.key",
     "ssl.keystore.certificate.chain", "ssl.key.password", "ssl.endpoint.identification.algorithm",
 )  # fmt: skip
+_FETCH_WAIT_MS = "10"
+"""Spark reads up to an offset that exists, so no fetch has to wait for records. But a consumer fetches ahead: at the
+end of a partition such a fetch waits its 500 ms, and a broker answers a connection's requests one after the other, so
+the first question about the next partition waits too; `__consumer_offsets` has fifty of them."""
 
 
 def kafka_options(settings: Settings) -> dict[str, str]:
@@ -27,6 +31,7 @@ def kafka_options(settings: Settings) -> dict[str, str]:
         "security.protocol": settings.security_protocol,
         **(_tls(settings) if settings.uses_tls else {}),
         **_sasl(settings),
+        "fetch.max.wait.ms": _FETCH_WAIT_MS,
     }
     return {f"kafka.{key}": value for key, value in options.items()}
 

@@ -154,7 +154,7 @@ def members(demo: Demo, group: str) -> list[str]:
     return sorted(member["client_id"] for member in told["groups"][0]["members"])
 
 
-def test_two_members_added_go_where_the_what_if_said(open_page: Open, two_more: str) -> None:
+def test_two_members_added_go_where_the_what_if_said(open_page: Open, demo: Demo, two_more: str) -> None:
     group = two_more
     page = open_page(f"/group?group={group}")
     page.get_by_role("button", name="What if…").click()
@@ -171,6 +171,7 @@ def test_two_members_added_go_where_the_what_if_said(open_page: Open, two_more: 
     for number in (4, 5):
         panel.get_by_role("button", name="Add a member").click()
         expect(panel.get_by_text(f"{group}-{number} is starting").first).to_be_visible()
+        wait_until(lambda name=f"{group}-{number}": name in members(demo, group), within_s=90, every_s=1)
     seen = open_page(f"/group?group={group}")
     expect(seen.locator("canvas").nth(0)).to_be_attached()
     expect(seen.get_by_text(f"{group}-5").first).to_be_attached(timeout=60_000)
