@@ -1,8 +1,8 @@
 """Pieces that several pages share: the frame of a page, its status line and actions, titles, table columns."""
 
 import json
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal
 
 import pandas as pd
 import streamlit as st
@@ -181,9 +181,34 @@ def swatches(entries: Iterable[tuple[str, str, str]]) -> str:
     return "\u2003".join(f':color[{glyph}]{{foreground="{colour}"}} :gray[{word}]' for glyph, colour, word in entries)
 
 
-def height(rows: int, most: int = 20) -> int:
-    """Table height that shows up to `most` rows without a gap below."""
-    return ROW_PX * (1 + min(most, max(1, rows))) + 4
+def table(
+    frame: pd.DataFrame,
+    key: str,
+    alt: str,
+    columns: Mapping[str, Any] | None = None,
+    most: int = 20,
+    placeholder: str = formats.DASH,
+    width: Literal["stretch", "content"] = "stretch",
+) -> None:
+    """A table as high as its rows, of which it shows `most` at once; `alt` says what is in it to who cannot see it."""
+    st.dataframe(
+        frame,
+        key=key,
+        alt=alt,
+        column_config=columns,
+        width=width,
+        height=ROW_PX * (1 + min(most, max(1, len(frame)))) + 4,
+        row_height=ROW_PX,
+        hide_index=True,
+        placeholder=placeholder,
+    )
+
+
+def opener(label: str, key: str, width: int, on_click: Callable[[], None]) -> Any:
+    """A column of names that open something; `st.session_state[key].row` is the one that was clicked."""
+    return st.column_config.ButtonColumn(
+        f"\u2002{label}", type="tertiary", key=key, alignment="left", pinned=True, width=width, on_click=on_click
+    )
 
 
 def as_tags(labels: pd.Series) -> pd.Series:

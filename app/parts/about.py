@@ -50,15 +50,12 @@ def brokers(page: state.Shown) -> None:
         }
     )
     c = st.column_config
-    st.dataframe(
+    widgets.table(
         frame,
         key="brokers",
-        hide_index=True,
-        row_height=widgets.ROW_PX,
-        height=widgets.height(len(frame), 12),
-        placeholder=formats.DASH,
+        most=12,
         alt="Brokers with the number of requests of the last poll and the time they took",
-        column_config={
+        columns={
             "broker": c.NumberColumn("Broker", width=64),
             "role": c.TextColumn("", width=80),
             "address": c.TextColumn("Address", width=160),
@@ -99,12 +96,10 @@ def unread(page: state.Shown) -> None:
             [(p.scope.value, p.subject, p.cause, p.mend) for p in problems[:MOST_ROWS]],
             columns=["What", "Name", "Cause", "Mend"],
         )
-        st.dataframe(
+        widgets.table(
             frame,
             key="unread",
-            hide_index=True,
-            row_height=widgets.ROW_PX,
-            height=widgets.height(len(frame), 8),
+            most=8,
             alt="What could not be read in the last poll, with cause and mend",
         )
 

@@ -165,18 +165,13 @@ def table(cases: pd.DataFrame) -> None:
     )
     c = st.column_config
     go = widgets.open_on_click("open_case", list(cases["group"]), "group", "group")
-    st.dataframe(
+    widgets.table(
         view[["group", "title", "s", "n", "shown"]],
         key="cases",
-        hide_index=True,
-        row_height=widgets.ROW_PX,
-        height=widgets.height(len(view), 24),
-        placeholder=formats.DASH,
+        most=24,
         alt="Cases of the demo: what each group should show, and its verdict now",
-        column_config={
-            "group": c.ButtonColumn(
-                "\u2002Group", type="tertiary", key="open_case", alignment="left", pinned=True, width=190, on_click=go
-            ),
+        columns={
+            "group": widgets.opener("Group", "open_case", 190, go),
             "title": c.TextColumn("Case", width=240),
             "s": widgets.verdict_column(130, "Should be"),
             "n": widgets.verdict_column(130, "Is now"),

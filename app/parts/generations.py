@@ -164,15 +164,13 @@ def reconciliation(one: Recorded, names: Mapping[str, str]) -> None:
         widgets.titled_table(
             "Reconciliation", ":gray[how each member came to its target]", "steps", frame := pd.DataFrame(rows)
         )
-        st.dataframe(
+        widgets.table(
             frame,
             key="steps",
             width="content",
-            hide_index=True,
-            row_height=widgets.ROW_PX,
-            height=widgets.height(len(frame), MOST_STEPS_SHOWN),
+            most=MOST_STEPS_SHOWN,
             alt=f"{formats.plural(len(frame), 'step')} of members towards their targets, with the time since the epoch",
-            column_config={
+            columns={
                 "after": c.TextColumn("After", width=60, help="Time since the group's epoch was bumped"),
                 "member": c.TextColumn("Member", width=150),
                 "step": c.TextColumn("It then", width=300),

@@ -57,18 +57,12 @@ def pick_one(page: state.Shown) -> None:
     urgent = frame.head(MOST_URGENT)
     c = st.column_config
     go = widgets.open_on_click("open_urgent", list(urgent["group"]), "group", "group")
-    st.dataframe(
+    widgets.table(
         urgent.assign(v=widgets.as_tags(urgent["verdict"]))[["group", "v", "lag", "why"]],
         key="urgent",
-        hide_index=True,
-        row_height=widgets.ROW_PX,
-        height=widgets.height(len(urgent)),
-        placeholder=formats.DASH,
         alt="The most urgent groups with verdict, lag and reason",
-        column_config={
-            "group": c.ButtonColumn(
-                "\u2002Group", type="tertiary", key="open_urgent", alignment="left", pinned=True, width=190, on_click=go
-            ),
+        columns={
+            "group": widgets.opener("Group", "open_urgent", 190, go),
             "v": widgets.verdict_column(),
             "lag": widgets.integer("Lag, records", 96),
             "why": c.TextColumn("Why", width=800),
@@ -262,15 +256,12 @@ def members(view: GroupView) -> None:
     epoch, more = [c for c in said if c == "epoch"], [c for c in said if c != "epoch"]
     columns = ["member", "v", *epoch, "partitions", "lag", "share", "moved", "host", *more, "client", "member_id"]
     c = st.column_config
-    st.dataframe(
+    widgets.table(
         frame[columns],
         key="members",
-        hide_index=True,
-        row_height=widgets.ROW_PX,
-        height=widgets.height(len(frame), 8),
-        placeholder=formats.DASH,
+        most=8,
         alt=f"Members of {view.group.group_id}: verdict, partitions, lag and its share, last commit, host",
-        column_config={
+        columns={
             "member": c.TextColumn("Member", width=126, pinned=True),
             "v": widgets.verdict_column(124, extra=[(tables.IDLE, "gray"), (tables.WAITING, "blue")]),
             "partitions": c.NumberColumn("Partitions", width=74),
@@ -328,15 +319,12 @@ def partitions(frame: pd.DataFrame) -> None:
         *(["topic"] if one_topic else []),
     ]
     c = st.column_config
-    st.dataframe(
+    widgets.table(
         view[columns],
         key="partitions",
-        hide_index=True,
-        row_height=widgets.ROW_PX,
-        height=widgets.height(len(view), 16),
-        placeholder=formats.DASH,
+        most=16,
         alt=f"{formats.plural(len(view), 'partition')}, worst first: verdict, owner, lag, time lag, rates and offsets",
-        column_config={
+        columns={
             "topic": c.TextColumn("Topic", width=120, pinned=not one_topic),
             "partition": c.NumberColumn("Partition", width=72, pinned=True),
             "v": widgets.verdict_column(),

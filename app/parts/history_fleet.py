@@ -115,23 +115,17 @@ def _table(rows: pd.DataFrame) -> None:
     )
     names = list(rows["group"])
     c = st.column_config
-    st.dataframe(
+    widgets.table(
         view[["group", "v", "trouble", "most_records", "most_at", "last_records", "oldest", "rebalances"]],
         key="history_groups",
-        hide_index=True,
-        row_height=widgets.ROW_PX,
-        height=widgets.height(len(view), 22),
-        placeholder=formats.DASH,
+        most=22,
         alt=f"{formats.plural(len(view), 'group')}, longest in trouble first: worst verdict, most lag, rebalances",
-        column_config={
-            "group": c.ButtonColumn(
-                "\u2002Group",
-                type="tertiary",
-                key="open_history",
-                alignment="left",
-                pinned=True,
-                width=220,
-                on_click=lambda: state_history.choose(Place(names[st.session_state["open_history"].row])),
+        columns={
+            "group": widgets.opener(
+                "Group",
+                "open_history",
+                220,
+                lambda: state_history.choose(Place(names[st.session_state["open_history"].row])),
             ),
             "v": widgets.verdict_column(label="Worst"),
             "trouble": widgets.seconds_column("In trouble", 110, "Minutes with a verdict that needs attention"),

@@ -227,15 +227,12 @@ def _hours(frame: pd.DataFrame, span: Span) -> None:
         view["trouble"] = pd.to_timedelta(frame["trouble_minutes"].astype("float"), unit="min")
     c = st.column_config
     more = ["v", "trouble", "rebalances", "joins", "leaves"] if judged else []
-    st.dataframe(
+    widgets.table(
         view[["at", "most_records", "oldest", *more]],
         key="history_hours",
-        hide_index=True,
-        row_height=widgets.ROW_PX,
-        height=widgets.height(len(view), 12),
-        placeholder=formats.DASH,
+        most=12,
         alt=f"{formats.plural(len(view), unit)}: most lag, oldest record, worst verdict, time in trouble, rebalances",
-        column_config={
+        columns={
             "at": c.DatetimeColumn(unit.title(), format="D MMM HH:mm" if unit == "hour" else "D MMM", width=100),
             "most_records": widgets.integer("Most lag, records", 108),
             "oldest": widgets.seconds_column("Oldest record", 88),
@@ -266,15 +263,12 @@ def _worst(frame: pd.DataFrame) -> None:
     view = shown.assign(at=tables.local(shown["most_at_us"], parts.local), oldest=bounded)
     said = [name for name in ("lost_records", "rewinds", "owner_member") if _says(shown[name])]
     c = st.column_config
-    st.dataframe(
+    widgets.table(
         view[["topic", "partition", "most_records", "at", "last_records", "oldest", *said]],
         key="history_partitions",
-        hide_index=True,
-        row_height=widgets.ROW_PX,
-        height=widgets.height(len(view), 12),
-        placeholder=formats.DASH,
+        most=12,
         alt=f"{formats.plural(len(view), 'partition')}, most lag first: when, lag at the end, oldest record",
-        column_config={
+        columns={
             "topic": c.TextColumn("Topic", width=130, pinned=True),
             "partition": c.NumberColumn("Partition", width=64),
             "most_records": widgets.integer("Most lag, records", 108),
@@ -315,15 +309,12 @@ def _burns(past: Past, place: Place, span: Span) -> None:
         said=[sentences_history.burn(one) for one in found],
     )
     columns = ["objective", "target_percent", "threshold", "window", "burn", "said", "budget_left_percent"]
-    st.dataframe(
+    widgets.table(
         view[[*columns, "bad_minutes", "unknown_minutes", "total_minutes"]],
         key="history_burn",
-        hide_index=True,
-        row_height=widgets.ROW_PX,
-        height=widgets.height(len(view), 8),
-        placeholder=formats.DASH,
+        most=8,
         alt=f"Error budget of {place.group_id}: {sentences_history.burn(found[0])} in the shortest window",
-        column_config={
+        columns={
             "objective": c.TextColumn("Objective", width=140, pinned=True),
             "target_percent": c.NumberColumn("Target", format="%.2f %%", width=80),
             "threshold": widgets.seconds_column("Time lag up to", 104),

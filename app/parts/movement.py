@@ -166,16 +166,13 @@ def _rows(frame: pd.DataFrame) -> None:
         st.markdown(":gray[No partition changed its owner.]")
         return
     c = st.column_config
-    st.dataframe(
+    widgets.table(
         frame.head(MOST_ROWS),
         key="moves",
         width="content",
-        hide_index=True,
-        row_height=widgets.ROW_PX,
-        height=widgets.height(len(frame), 12),
-        placeholder=formats.DASH,
+        most=12,
         alt=f"{formats.plural(len(frame), 'partition')} with its change, from whom and to whom",
-        column_config={
+        columns={
             "topic": c.TextColumn("Topic", width=220, pinned=True),
             "partition": c.NumberColumn("Partition", width=84),
             "change": c.TextColumn("Change", width=110),

@@ -101,14 +101,10 @@ def groups(rows: pd.DataFrame) -> None:
     if len(shown) <= tables.SPARKLINE_ROWS:
         view = view.assign(spark=shown["trend"].map(tables.sparkline))
         columns.insert(6, "spark")
-    st.dataframe(
+    widgets.table(
         view[columns],
         key="groups",
-        hide_index=True,
-        row_height=widgets.ROW_PX,
-        height=widgets.height(len(view)),
-        placeholder=formats.DASH,
-        column_config=_columns(list(shown["group"])),
+        columns=_columns(list(shown["group"])),
         alt=f"{formats.plural(len(view), 'group')} by urgency: verdict, lag, time lag, drain time, members, reason",
     )
     if len(rows) > len(shown):
@@ -123,9 +119,7 @@ def _columns(ids: list[str]) -> dict[str, Any]:
     c = st.column_config
     go = widgets.open_on_click("open_group", ids, "group", "group")
     return {
-        "group": c.ButtonColumn(
-            "\u2002Group", type="tertiary", key="open_group", alignment="left", pinned=True, width=176, on_click=go
-        ),
+        "group": widgets.opener("Group", "open_group", 176, go),
         "v": widgets.verdict_column(),
         "lag": widgets.integer("Lag, records", 92, "Sum over the partitions whose lag is known"),
         "known": c.TextColumn("Known for", width=80, alignment="right", help="Partitions whose lag is known"),

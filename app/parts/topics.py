@@ -75,23 +75,14 @@ def _table(rows: pd.DataFrame) -> None:
         *notes,
     ]
     c = st.column_config
-    st.dataframe(
+    widgets.table(
         view[columns],
         key="topics",
-        hide_index=True,
-        row_height=widgets.ROW_PX,
-        height=widgets.height(len(view), 22),
-        placeholder=formats.DASH,
+        most=22,
         alt=f"{formats.plural(len(view), 'topic')}: partitions, groups, worst lag, records, produce rate, retention",
-        column_config={
-            "topic": c.ButtonColumn(
-                "\u2002Topic",
-                type="tertiary",
-                key="open_topic",
-                alignment="left",
-                pinned=True,
-                width=190,
-                on_click=widgets.open_on_click("open_topic", list(rows["topic"]), "topics", "topic"),
+        columns={
+            "topic": widgets.opener(
+                "Topic", "open_topic", 190, widgets.open_on_click("open_topic", list(rows["topic"]), "topics", "topic")
             ),
             "v": c.MultiselectColumn(
                 "State", options=[s for s, _ in tables.STATES], color=[k for _, k in tables.STATES], width=104
@@ -183,23 +174,17 @@ def _readers(readers: pd.DataFrame, risks: pd.DataFrame) -> None:
         worst = risks.groupby("group").agg(lead=("lead_share", "min"), lost=("lost_records", "sum"))
         view = readers.join(worst, on="group").assign(v=widgets.as_tags(readers["verdict"]))
         c = st.column_config
-        st.dataframe(
+        widgets.table(
             view[["group", "v", "lag", "known", "lead", "lost"]],
             key="readers",
-            hide_index=True,
-            row_height=widgets.ROW_PX,
-            height=widgets.height(len(view), 8),
-            placeholder=formats.DASH,
+            most=8,
             alt="Groups that read this topic, most urgent first",
-            column_config={
-                "group": c.ButtonColumn(
-                    "\u2002Group",
-                    type="tertiary",
-                    key="open_reader",
-                    alignment="left",
-                    pinned=True,
-                    width=200,
-                    on_click=widgets.open_on_click("open_reader", list(readers["group"]), "group", "group"),
+            columns={
+                "group": widgets.opener(
+                    "Group",
+                    "open_reader",
+                    200,
+                    widgets.open_on_click("open_reader", list(readers["group"]), "group", "group"),
                 ),
                 "v": widgets.verdict_column(),
                 "lag": c.NumberColumn("Lag in this topic", format="localized", width=120),
@@ -228,15 +213,12 @@ def _matrix(matrix: pd.DataFrame, name: str) -> None:
         column: c.NumberColumn(label, format="localized", width=104)
         for column, label in (("log_start", "Log start"), ("last_stable", "Last stable"), ("log_end", "Log end"))
     }
-    st.dataframe(
+    widgets.table(
         matrix.drop(columns=hidden).head(MOST_ROWS),
         key="matrix",
-        hide_index=True,
-        row_height=widgets.ROW_PX,
-        height=widgets.height(len(matrix), 16),
-        placeholder=formats.DASH,
+        most=16,
         alt=f"Partitions of {name} with offsets, and the lag of each group",
-        column_config={
+        columns={
             "partition": c.NumberColumn("Partition", width=76, pinned=True),
             "leader": c.NumberColumn("Leader", width=70, help="Broker id; a dash where there is none"),
             **number,

@@ -91,11 +91,13 @@ class Rollup:
         since, now = self._since(), now.replace(second=0, microsecond=0)
         if since is None:
             return []
-        pieces = []
+        pieces, first = [], None
         for start in _steps(since, now):
             piece = self.piece(start, min(start + PIECE, now))
             pieces.append(piece)
             tell(piece, now - piece.until)
+            first = first or self._carried
+        self._carried = first  # the next run begins where this one did, or later
         return pieces
 
     def piece(self, since: datetime, until: datetime) -> Piece:

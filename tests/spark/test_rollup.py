@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from lag.burn import DEFAULT, Slo
 from lag.health import URGENCY
-from lag.history.store import History
+from lag.history.store import History, literal
 from lag.pipeline.rollup import Piece, Rollup
 from tests.lag import plain_group_minutes as plain_group
 from tests.lag import plain_minutes as plain
@@ -300,6 +300,20 @@ def test_the_last_commit_before_the_window_counts_however_old(spark: SparkSessio
     history.append("end_offsets", rows("end_offsets", {"poll_ts": BEGIN, "log_end": 10, "last_stable": 10}))
     (row,) = lag_by_the_minute(spark, history, 1)
     assert (row["committed_last"], row["lag_last"], row["commits"]) == (7, 3, 0)
+
+
+def test_the_last_commit_before_the_window_is_carried_from_run_to_run(spark: SparkSession, history: History) -> None:
+    """It is read once: later it may be gone."""
+    days_ago = BEGIN - timedelta(days=5)
+    history.append("commits", rows("commits", {"committed": 7, "src_ts": days_ago, "commit_ts": days_ago}))
+    polls = [{"poll_ts": BEGIN + timedelta(minutes=at), "log_end": 10, "last_stable": 10} for at in (0, 125, 126)]
+    rollup, tell = Rollup(spark, history), lambda *_: None
+    history.append("end_offsets", rows("end_offsets", *polls[:2]))
+    assert len(rollup.run(BEGIN + timedelta(minutes=126), tell)) == 2
+    history.replace("commits", rows("commits").slice(0, 0), f"src_ts = {literal(days_ago)}")
+    history.append("end_offsets", rows("end_offsets", polls[2]))
+    rollup.run(BEGIN + timedelta(minutes=127), tell)
+    assert [row["lag_last"] for row in of(history, "lag_1m", "minute")] == [3, 3, 3]
 
 
 @pytest.mark.long

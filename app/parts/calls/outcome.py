@@ -57,14 +57,12 @@ def table(turns: Sequence[Turn], at: int) -> None:
         step=[f"{mark}{' ' if mark else ''}{number}" for mark, number in zip(marks, frame["step"], strict=True)]
     )
     c = st.column_config
-    st.dataframe(
+    widgets.table(
         shown,
         key="calls",
-        hide_index=True,
-        row_height=widgets.ROW_PX,
-        height=widgets.height(len(frame), 24),
+        most=24,
         alt=f"{formats.plural(len(frame), 'call')}, what came of each, and the state after it",
-        column_config={
+        columns={
             name: c.TextColumn(LOOKS[name][0], width=LOOKS[name][1], pinned=name == "step")
             if name in LOOKS
             else c.TextColumn(name[0].upper() + name[1:], width=STATE_PX)

@@ -55,14 +55,12 @@ def records(lab: Lab, ledger: Ledger) -> None:
     frame = tables.records(lab, ledger)
     widgets.titled_table("Record by record", "", "ledger", frame)
     c = st.column_config
-    st.dataframe(
+    widgets.table(
         frame,
         key="ledger",
-        hide_index=True,
-        row_height=widgets.ROW_PX,
-        height=widgets.height(len(frame), 12),
+        most=12,
         alt="Each record with how often it was delivered, processed and committed, and what became of it",
-        column_config={
+        columns={
             "record": c.TextColumn("Record", width=70, pinned=True),
             "delivered": c.NumberColumn("Delivered", width=80),
             "processed": c.NumberColumn("Processed", width=80),
@@ -83,14 +81,11 @@ def strategies(ledgers: Mapping[Strategy, Ledger], worst: Mapping[Strategy, Outc
         ]
     )
     optional = [name for name in ("waiting", "out_of_order") if frame[name].any()]
-    st.dataframe(
+    widgets.table(
         shown[["short", "twice", "lost", *optional, "most_twice", "most_lost", "promise", "strategy"]],
         key="strategies",
-        hide_index=True,
-        row_height=widgets.ROW_PX,
-        height=widgets.height(len(frame)),
         alt=f"{len(frame)} commit strategies: records twice and lost now and at the worst moment, and what each keeps",
-        column_config={name: _look(name) for name in LOOKS},
+        columns={name: _look(name) for name in LOOKS},
     )
     widgets.note(
         "Twice and lost: the failure comes when the consumer has polled as often and processed as many records as "

@@ -140,16 +140,12 @@ def side_by_side(played: Sequence[Played]) -> None:
     """A row per protocol."""
     frame = tables.summary(played)
     widgets.titled_table("Side by side", ":gray[ms]", "protocols", frame)
-    st.dataframe(
+    widgets.table(
         frame,
         key="protocols",
-        hide_index=True,
-        row_height=widgets.ROW_PX,
-        height=widgets.height(len(frame)),
-        placeholder=formats.DASH,
         alt="Per protocol: rebalances, partitions moved, how long members were paused and partitions down, and records "
         "processed twice or lost",
-        column_config={name: _column(name) for name in LOOKS},
+        columns={name: _column(name) for name in LOOKS},
     )
     widgets.note(
         "Paused: a member gave up its partitions and waits. Down: no member of the group consumes a partition. "
@@ -184,14 +180,12 @@ def waits(played: Sequence[Played]) -> None:
     """A row per member and partition."""
     frame = tables.waits(played)
     widgets.titled_table("Each member and partition", ":gray[ms]", "waits", frame)
-    st.dataframe(
+    widgets.table(
         frame,
         key="waits",
-        hide_index=True,
-        row_height=widgets.ROW_PX,
-        height=widgets.height(len(frame), 12),
+        most=12,
         alt="How long each member was paused and each partition was down under each protocol, in milliseconds",
-        column_config={
+        columns={
             "what": st.column_config.TextColumn("", width=80),
             "name": st.column_config.TextColumn("Name", width=110, pinned=True),
             **{NAMES[its.protocol]: widgets.integer(NAMES[its.protocol], 96, "ms") for its in played},

@@ -134,24 +134,13 @@ def _fleet_table(rows: pd.DataFrame) -> None:
     )
     c = st.column_config
     percent = partial(c.NumberColumn, format="%.1f %%", width=84)
-    st.dataframe(
+    widgets.table(
         view,
         key="sweep_fleet",
-        hide_index=True,
-        row_height=widgets.ROW_PX,
-        height=widgets.height(len(view), 22),
-        placeholder=formats.DASH,
+        most=22,
         alt=f"{formats.plural(len(view), 'group')}: what each would gain, most to gain first",
-        column_config={
-            "group": c.ButtonColumn(
-                "\u2002Group",
-                type="tertiary",
-                key="open_sweep",
-                alignment="left",
-                pinned=True,
-                width=190,
-                on_click=_open_group(list(rows["group_id"])),
-            ),
+        columns={
+            "group": widgets.opener("Group", "open_sweep", 190, _open_group(list(rows["group_id"]))),
             "do": c.TextColumn("Would gain from", width=470),
             "now": c.TextColumn("Now", width=190, help="Assignor × members"),
             "busiest": percent("Busiest", help="Share of the load that the busiest member has now"),

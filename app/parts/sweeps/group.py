@@ -161,15 +161,12 @@ def _cases(cells: pd.DataFrame) -> None:
     )
     widgets.titled_table("Every case", f":gray[{len(view):,}; a click opens it in What if]", "cases", view)
     shown = [column for column in CASES if column in ("assignor", "members") or view[column].notna().any()]
-    st.dataframe(
+    widgets.table(
         view[shown],
         key="sweep_cases",
-        hide_index=True,
-        row_height=widgets.ROW_PX,
-        height=widgets.height(len(view), 12),
-        placeholder=formats.DASH,
+        most=12,
         alt=f"{formats.plural(len(view), 'case')}: assignor, members, and what comes of it",
-        column_config={column: _look(column, cells) for column in shown},
+        columns={column: _look(column, cells) for column in shown},
     )
 
 
@@ -188,15 +185,7 @@ def _look(column: str, cells: pd.DataFrame) -> Any:
 
 def _opens(label: str, width: int, cells: pd.DataFrame) -> Any:
     cases = list(cells[["group_id", "assignor", "members", "failure"]].itertuples(index=False, name=None))
-    return st.column_config.ButtonColumn(
-        label,
-        type="tertiary",
-        key="open_case",
-        alignment="left",
-        pinned=True,
-        width=width,
-        on_click=partial(_open_case, cases),
-    )
+    return widgets.opener(label, "open_case", width, partial(_open_case, cases))
 
 
 def _open_case(cases: list[tuple[str, str, int, str]]) -> None:

@@ -64,14 +64,12 @@ def producers(now: State) -> None:
         st.markdown(":gray[Nothing has been appended yet.]")
         return
     c = st.column_config
-    st.dataframe(
+    widgets.table(
         frame,
         key="producers",
-        hide_index=True,
-        row_height=widgets.ROW_PX,
-        height=widgets.height(len(frame), 8),
+        most=8,
         alt=f"{formats.plural(len(frame), 'record')} with what the producer was told and where it is now",
-        column_config={
+        columns={
             "record": c.TextColumn("Record", width=60, pinned=True),
             "acks": c.TextColumn("acks", width=44),
             "offset": c.NumberColumn("Offset", width=50),
@@ -89,15 +87,12 @@ def all_steps(steps: Sequence[Step], at: int) -> None:
     ends = [name for name in map(str, frame) if name.endswith("HW/LEO")]
     shown = frame.assign(number=[f"{'▸ ' if step == at else ''}{step}" for step in frame["step"]])
     c = st.column_config
-    st.dataframe(
+    widgets.table(
         shown[["number", "what", "leader", "epoch", "isr", *ends, "visible", "at_ms"]],
         key="steps",
-        hide_index=True,
-        row_height=widgets.ROW_PX,
-        height=widgets.height(len(frame), 14),
-        placeholder=formats.DASH,
+        most=14,
         alt=f"{formats.plural(len(frame), 'step')} with leader, epoch, ISR, high watermarks and log ends",
-        column_config={
+        columns={
             "number": c.TextColumn("Step", width=50, pinned=True),
             "what": c.TextColumn("What happens", width=520),
             "leader": c.TextColumn("Leader", width=54),
@@ -116,15 +111,12 @@ def other_rules(told: Story) -> None:
     widgets.titled("How it ends under other rules", ":gray[▸ those above]")
     c = st.column_config
     optional = ["stops"] if frame["stops"].any() else []
-    st.dataframe(
+    widgets.table(
         frame[["rules", "lost", "differ", "leader", "visible", *optional]],
         key="rules",
-        hide_index=True,
-        row_height=widgets.ROW_PX,
-        height=widgets.height(len(frame)),
         placeholder="none",
         alt=f"{len(frame)} sets of rules: what is lost, where logs differ, who leads and what is visible at the end",
-        column_config={
+        columns={
             "rules": c.TextColumn("Truncation, election", width=176, pinned=True),
             "lost": c.TextColumn("Lost", width=64, help="Acknowledged records that the leader does not hold"),
             "differ": c.TextColumn("Differ at", width=64, help="Offsets at which two logs hold different records"),

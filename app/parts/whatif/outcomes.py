@@ -36,15 +36,11 @@ def side_by_side(found: Sequence[Outcome], its: Draft) -> None:
     own = formats.code(its.scenario.assignor)
     widgets.titled_table("Assignors side by side", f":gray[{own} is the group's own]", "assignors", frame)
     columns = _columns(frame)
-    st.dataframe(
+    widgets.table(
         frame[columns],
         key="side_by_side",
-        hide_index=True,
-        row_height=widgets.ROW_PX,
-        height=widgets.height(len(frame)),
-        placeholder=formats.DASH,
         alt=sentences_whatif.table(frame),
-        column_config={column: _look(column) for column in columns},
+        columns={column: _look(column) for column in columns},
     )
     for sentence in sentences_whatif.under_the_table(found):
         widgets.note(sentence)

@@ -130,23 +130,13 @@ def gallery() -> None:
     widgets.titled("Examples", f":gray[{len(frame)}, bundled with groupscope]")
     c = st.column_config
     go = widgets.open_on_click("open_example", list(frame["example"]), "whatif", "example")
-    st.dataframe(
+    widgets.table(
         frame,
         key="gallery",
-        hide_index=True,
-        row_height=widgets.ROW_PX,
-        height=widgets.height(len(frame), len(frame)),
+        most=len(frame),
         alt="The bundled examples: what each shows, its assignor, members, partitions and events",
-        column_config={
-            "example": c.ButtonColumn(
-                "\u2002Example",
-                type="tertiary",
-                key="open_example",
-                alignment="left",
-                pinned=True,
-                width=208,
-                on_click=go,
-            ),
+        columns={
+            "example": widgets.opener("Example", "open_example", 208, go),
             "shows": c.TextColumn("What it shows", width=652),
             "assignor": c.TextColumn("Assignor", width=130),
             "members": widgets.integer("Members", 76),
