@@ -6,11 +6,12 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from lag.embedded.supervisor import remove_if_abandoned
+from lag.embedded.uninterrupted import uninterrupted
 from lag.errors import EmbeddedError
 
 _END_WITHIN_S = 30
@@ -23,19 +24,13 @@ class Keeper:
         """Start the supervisor and wait for its folder. Raises EmbeddedError when it does not start."""
         self._lock = threading.Lock()
         self._closed = False
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "lag.embedded.supervisor", str(os.getpid())],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C in the terminal is for us; we tell it when to end
-        )
         self.folder: Path | None = None
-        try:
+        with ExitStack() as undo:
+            with uninterrupted():
+                self._process = _supervisor()
+                undo.callback(self.close)
             self.folder = Path(self._read()["folder"])
-        except BaseException:
-            self.close()
-            raise
+            undo.pop_all()
 
     def start(self, name: str, command: list[str], log: Path) -> int:
         """Start a process under a name, output appended to `log`; its pid."""
@@ -107,6 +102,16 @@ class Keeper:
         said = self._process.stderr.read().decode(errors="replace").strip().splitlines()
         why = f": {said[-1]}" if said else " (was it killed?)"
         return EmbeddedError(f"The supervisor of the embedded Kafka has ended{why}", "Start the cluster again.")
+
+
+def _supervisor() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "lag.embedded.supervisor", str(os.getpid())],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,  # Ctrl-C in the terminal is for us; we tell it when to end
+    )
 
 
 def log_tail(log: Path, lines: int = 15, start: int = 0) -> list[str]:

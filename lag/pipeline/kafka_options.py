@@ -22,6 +22,9 @@ _FETCH_WAIT_MS = "10"
 """Spark reads up to an offset that exists, so no fetch has to wait for records. But a consumer fetches ahead: at the
 end of a partition such a fetch waits its 500 ms, and a broker answers a connection's requests one after the other, so
 the first question about the next partition waits too; `__consumer_offsets` has fifty of them."""
+_POLL_RECORDS = "5000"
+"""After each poll Spark asks the broker for the ends of the partition: with 500 records a poll, as is usual, that takes
+as long as all the rest. What was polled stays in memory until it is read, of each partition."""
 
 
 def kafka_options(settings: Settings) -> dict[str, str]:
@@ -32,6 +35,7 @@ def kafka_options(settings: Settings) -> dict[str, str]:
         **(_tls(settings) if settings.uses_tls else {}),
         **_sasl(settings),
         "fetch.max.wait.ms": _FETCH_WAIT_MS,
+        "max.poll.records": _POLL_RECORDS,
     }
     return {f"kafka.{key}": value for key, value in options.items()}
 

@@ -87,6 +87,9 @@ def _always() -> dict[str, str]:
         "spark.sql.session.timeZone": "UTC",
         # Else each look at a table's log is 50 tasks, for what two do in less than a second.
         "spark.databricks.delta.snapshotPartitions": "2",
+        # What was fetched is read once. Spark would keep it for five minutes: a megabyte of each partition.
+        "spark.kafka.consumer.fetchedData.cache.timeout": "5s",
+        "spark.kafka.consumer.fetchedData.cache.evictorThreadRunInterval": "5s",
     }
 
 

@@ -9,9 +9,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from types import TracebackType
 from typing import IO, Self
 
+from lag.embedded.uninterrupted import uninterrupted
 from lag.embedded.workload.controls import Controls
 from lag.errors import EmbeddedError
 
@@ -60,8 +62,12 @@ class Workload:
             raise EmbeddedError("The demo workload needs confluent-kafka", "Install groupscope with the extra `demo`.")
         key = secrets.token_bytes(32)
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  (closed in stop; it has no name that could be left)
-        self._process = self._spawn(key)
-        self._controls = Controls(self._port(self._process), key)
+        with ExitStack() as undo:
+            with uninterrupted():
+                self._process = self._spawn(key)
+                undo.callback(self.stop)
+            self._controls = Controls(self._port(self._process), key)
+            undo.pop_all()
 
     def wait_ready(self, timeout_s: float = 60.0) -> None:
         """Return when every case shows what it should. EmbeddedError if the set-up failed or takes longer."""

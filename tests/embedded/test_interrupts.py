@@ -1,0 +1,54 @@
+"""Ctrl-C in the very moment in which a process is started: it is not forgotten, and gone when the error is out."""
+
+import signal
+import subprocess
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from lag.embedded import keeper
+from lag.embedded.keeper import Keeper
+from lag.embedded.uninterrupted import uninterrupted
+from lag.embedded.workload import Workload
+from lag.embedded.workload import process as workload
+
+NO_BROKER = "127.0.0.1:1"
+
+
+@pytest.mark.parametrize("signals", [[signal.SIGINT], [signal.SIGINT, signal.SIGINT]])
+def test_an_interrupt_is_heard_after_the_moment(signals: list[signal.Signals]) -> None:
+    did = []
+
+    def interrupted() -> None:
+        with uninterrupted():
+            for number in signals:
+                signal.raise_signal(number)
+            did.append("all of it")
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert did == ["all of it"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize(
+    ("module", "start"),
+    [(keeper, Keeper), (workload, lambda: Workload(NO_BROKER).start())],
+    ids=["brokers", "workload"],
+)
+def test_a_process_started_as_an_interrupt_comes_is_ended(
+    monkeypatch: pytest.MonkeyPatch, module: Any, start: Callable[[], object]
+) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+
+    def interrupted_popen(*args: Any, **options: Any) -> subprocess.Popen[bytes]:
+        started.append(popen(*args, **options))
+        signal.raise_signal(signal.SIGINT)
+        return started[0]
+
+    popen = subprocess.Popen
+    monkeypatch.setattr(module.subprocess, "Popen", interrupted_popen)
+    with pytest.raises(KeyboardInterrupt):
+        start()
+    assert [process.poll() is None for process in started] == [False]
