@@ -23,5 +23,5 @@ def uninterrupted() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        for number in came[:1]:  # one ends us; a second would come in between while we clean up
-            signal.raise_signal(number)
+        for told in came[:1]:  # one ends us; a second would come in between while we clean up
+            signal.raise_signal(told)
