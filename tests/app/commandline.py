@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -12,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from tests.support.forge import COMMAND, Forge
 from tests.support.waiting import wait_until
 
-COMMAND = str(Path(sys.executable).with_name("groupscope"))
+_FORGE = Forge()
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,9 @@ class Done:
 
 def run(*args: str, env: Mapping[str, str] | None = None, cwd: Path | None = None) -> Done:
     """Run to the end. Nothing that a command writes may be a traceback."""
-    done = subprocess.run(
-        [COMMAND, *args], capture_output=True, timeout=120, env=os.environ | dict(env or {}), cwd=cwd, check=False
-    )
-    result = Done(done.returncode, done.stdout.decode(), done.stderr.decode())
-    assert "Traceback" not in result.out + result.err, result.err
-    return result
+    made = _FORGE.run(list(args), os.environ | dict(env or {}), cwd)
+    assert "Traceback" not in made.out + made.err, made.err
+    return Done(made.code, made.out, made.err)
 
 
 def refused(*args: str, env: Mapping[str, str] | None = None) -> str:

@@ -33,8 +33,11 @@ def assert_nothing_is_left(command: Running) -> None:
     assert list(command.temp.iterdir()) == []
 
 
+@pytest.mark.timeout(600)
 def test_all_of_it(tmp_path: Path) -> None:
-    """Kafka, workload, dashboard; the ready line; a pipeline that dies; Ctrl-C with a browser's connection open."""
+    """Kafka, workload, dashboard; the ready line; a history that fills by itself with commits and events of the demo's
+    groups, none of our own reader's; a pipeline that dies; Ctrl-C with a browser's connection open.
+    """
     with running(tmp_path, "up", "--json", "--port", "0") as command:
         line = command.first_line()
         assert list(line) == ["bootstrap_servers", "dashboard"]
@@ -44,7 +47,9 @@ def test_all_of_it(tmp_path: Path) -> None:
         assert (ready["ready"], list(ready["clusters"])) == (True, ["demo"])
         found = run("snapshot", "--json", "--bootstrap-server", line["bootstrap_servers"]).document
         assert {group["group_id"] for group in found["groups"]} >= {case.group_id for case in describe()}
-        wait_until(lambda: pipeline_of(command) is not None)
+        wait_until(lambda: all(recorded_groups(command, name) for name in FILLED), within_s=240, every_s=0.5)
+        groups = set().union(*(recorded_groups(command, name) for name in FILLED))
+        assert groups <= {case.group_id for case in describe()}
         pipeline_of(command).kill()
         command.told("warning: the demo's history is not recorded any more: ")
         _, _, port = line["dashboard"].rpartition(":")
@@ -66,13 +71,13 @@ def test_sigterm_with_three_brokers_alone(tmp_path: Path) -> None:
         assert_nothing_is_left(command)
 
 
-def test_the_history_fills_by_itself_until_sigkill(tmp_path: Path) -> None:
-    """Commits and events of the demo's groups, none of our own reader's; then nothing is left of Spark either."""
-    with running(tmp_path, "up", "--port", "0") as command:
-        wait_until(lambda: "Dashboard  http://127.0.0.1:" in command.out, within_s=120)
-        wait_until(lambda: all(recorded_groups(command, name) for name in FILLED), within_s=240, every_s=0.5)
-        groups = set().union(*(recorded_groups(command, name) for name in FILLED))
-        assert groups <= {case.group_id for case in describe()}
+def test_nothing_is_left_after_sigkill(tmp_path: Path) -> None:
+    """Of Spark neither, which runs in a JVM of its own."""
+    with running(tmp_path, "up", "--json", "--port", "0") as command:
+        command.first_line()
+        wait_until(
+            lambda: any("pyspark-shell" in command_line(process) for process in using(command.temp)), within_s=90
+        )
         assert command.ends(signal.SIGKILL) == -signal.SIGKILL
         wait_until(lambda: not using(command.temp) and not list(command.temp.iterdir()))
 
