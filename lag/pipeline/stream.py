@@ -29,7 +29,7 @@ from lag.pipeline.checkpoint import Gap, Run, gaps, open_run, spark_checkpoint
 from lag.pipeline.ingest import COLUMNS, OURS, RECORDS, REPORT_DDL, STREAMED, UNKNOWN, Job, ingest
 from lag.pipeline.kafka_options import kafka_options
 
-BATCH_OFFSETS = 1_000_000
+BATCH_OFFSETS = 2_000_000
 EVERY = "10 seconds"
 LOOK_S = 0.2
 SILENT_S = 20.0
