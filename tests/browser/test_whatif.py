@@ -30,7 +30,7 @@ FIGURES = {
 
 
 @pytest.fixture(scope="module")
-def dashboard_url() -> Iterator[str]:
+def with_plugins() -> Iterator[str]:
     """The dashboard with the two worked examples as plugins."""
     with served(env={"GROUPSCOPE_PLUGINS": json.dumps(WORKED_EXAMPLES)}) as url:
         yield url
@@ -91,8 +91,8 @@ def test_dark_theme_is_dark_and_complete(open_page: Open) -> None:
     assert colour == "rgb(20, 22, 26)"
 
 
-def test_an_uploaded_scenario_is_compared_downloaded_and_the_same(open_page: Open) -> None:
-    page = open_page("/whatif")
+def test_an_uploaded_scenario_is_compared_downloaded_and_the_same(open_page: Open, with_plugins: str) -> None:
+    page = open_page("/whatif", url=with_plugins)
     expect(cell(page, HAND_OVER)).to_be_attached()
     page.get_by_role("radio", name="File").click()
     page.locator('input[type="file"]').set_input_files(str(examples()[HAND_OVER]))
