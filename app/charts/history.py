@@ -102,7 +102,8 @@ def _hours(fig: go.Figure, columns: Sequence[datetime], cell: timedelta) -> None
     form = "%H:%M" if hourly and last < 48 else "%d %b"
     begins = [at for at in range(len(columns)) if form == "%H:%M" or not hourly or _is_new_day(columns, at)]
     shown = begins[:: max(1, len(begins) // 8)]
-    fig.update_xaxes(range=[-0.5, last + 0.5], tickvals=shown, ticktext=[f"{columns[at]:{form}}" for at in shown])
+    texts = [f"{columns[at]:{form}}" for at in shown]
+    fig.update_xaxes(range=[-0.5, last + 0.5], tickvals=shown, ticktext=texts, automargin=True)
 
 
 def _is_new_day(columns: Sequence[datetime], at: int) -> bool:

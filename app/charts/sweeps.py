@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
 from app.charts import base
 from app.tables.sweeps import Grid
@@ -31,17 +32,16 @@ def heat_map(grid: Grid, say: Say, brief: Say, now: tuple[str, int] | None, colo
     """
     rows, columns = len(grid.members), len(grid.assignors)
     fig = base.figure(colours, ROW_PX * rows + HEAD_PX, left=64, top=HEAD_PX, bottom=2)
-    finite = np.where(np.isfinite(grid.values), grid.values, np.nan)
-    top = float(np.nanmax(finite)) if np.isfinite(finite).any() else 1.0
+    low, top = _limits(grid.values)
     fig.add_heatmap(
         z=np.where(np.isposinf(grid.values), top, grid.values),
         colorscale=[list(stop) for stop in colours.ramp],
-        zmin=float(np.nanmin(finite)) if np.isfinite(finite).any() else 0.0,
+        zmin=low,
         zmax=top,
         showscale=False,
         xgap=2,
         ygap=2,
-        text=[[_text(value, brief) for value in row] for row in grid.values.tolist()],
+        text=[["" if np.isnan(value) else brief(value) for value in row] for row in grid.values.tolist()],
         texttemplate="%{text}",
         textfont={"color": colours.text},
         hoverinfo="skip",
@@ -69,6 +69,15 @@ def heat_map(grid: Grid, say: Say, brief: Say, now: tuple[str, int] | None, colo
     return fig
 
 
+def _limits(values: NDArray[np.float64]) -> tuple[float, float]:
+    """The least value and the top of the colours: never is as far above the longest time as that is above the least."""
+    finite = values[np.isfinite(values)]
+    if not len(finite):
+        return 0.0, 1.0
+    low, high = float(finite.min()), float(finite.max())
+    return low, high + max(high - low, 1.0) if np.isposinf(values).any() else high
+
+
 def _text(value: float, say: Say) -> str:
     return _UNKNOWN if np.isnan(value) else say(value)
 
@@ -82,10 +91,12 @@ def _targets(grid: Grid, say: Say, colours: Palette) -> dict[str, Any]:
     return {
         "x": [column for _, column in places],
         "y": [row for row, _ in places],
-        "mode": "markers",
+        "mode": "markers+text",  # the heat map writes nothing where nothing is known
+        "text": [_UNKNOWN if np.isnan(grid.values[place]) else "" for place in places],
+        "textfont": {"color": colours.dim},
         "marker": {"size": 22, "symbol": "square", "opacity": 0, "color": colours.background},
         "selected": {"marker": {"opacity": 0}},
-        "unselected": {"marker": {"opacity": 0}},
+        "unselected": {"marker": {"opacity": 0}, "textfont": {"color": colours.dim}},
         "customdata": cases,
         "hovertext": [_hover(grid, row, column, say) for row, column in places],
         "hovertemplate": "%{hovertext}<extra></extra>",

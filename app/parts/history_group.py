@@ -234,10 +234,10 @@ def _hours(frame: pd.DataFrame, span: Span) -> None:
         most=12,
         alt=f"{formats.plural(len(view), unit)}: most lag, oldest record, worst verdict, time in trouble, rebalances",
         columns={
-            "at": c.DatetimeColumn(unit.title(), format="D MMM HH:mm" if unit == "hour" else "D MMM", width=100),
+            "at": c.DatetimeColumn(unit.title(), format="D MMM HH:mm" if unit == "hour" else "D MMM", width=92),
             "most_records": widgets.integer("Most lag, records", 108),
             "oldest": widgets.seconds_column("Oldest record", 88),
-            "v": widgets.verdict_column(100, "Worst"),
+            "v": widgets.verdict_column(92, "Worst"),
             "trouble": widgets.seconds_column("In trouble", 76),
             "rebalances": widgets.integer("Rebalances", 76),
             "joins": widgets.integer("Joins", 46),

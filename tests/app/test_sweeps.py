@@ -148,17 +148,27 @@ NOT_OPENED = "This case cannot be opened in What if"
 
 
 def test_a_case_that_cannot_be_has_no_click_and_says_why(open_sweeps, tmp_path: Path) -> None:
+    """With two of three members left both are in one rack; who comes goes to the other one."""
     asked = Asked(("range", "sticky"), parse_sizes("2,3"), (Failure.NONE, Failure.RACK))
-    swept.sweep(tmp_path, its=[orders()], asked=asked)
-    page = open_sweeps(tmp_path, group="orders", failure="rack")
+    swept.sweep(tmp_path, its=[orders(racks=("a", "a", "b"))], asked=asked)
+    page = open_sweeps(tmp_path, group="orders", failure="rack", measure="moved")
     assert not page.exception
     targets = figure(page, "sweep_map_moved")["data"][1]
-    assert targets["customdata"] == [None] * 4
-    why = "No rack can fail: no member tells its own."
+    assert targets["customdata"] == [None, None, ["range", 3], ["sticky", 3]]
+    why = "No rack can fail: all members are in one."
     assert targets["hovertext"][0] == f"range · 2 members · –: {why}"
-    text = said(clicked(page, "orders", "range", 3, "rack")).replace("\\", "")
+    assert targets["text"] == ["–", "–", "", ""]
+    text = said(clicked(page, "orders", "range", 2, "rack")).replace("\\", "")
     assert NOT_OPENED in text
     assert why in text
+
+
+def test_a_failure_that_no_case_can_have_is_said_in_place_of_pictures(open_sweeps, tmp_path: Path) -> None:
+    swept.sweep(tmp_path, its=[orders()], asked=Asked(("range",), parse_sizes("2,3"), (Failure.NONE, Failure.RACK)))
+    page = open_sweeps(tmp_path, group="orders", failure="rack")
+    assert not page.exception
+    assert "No case of this can be: No rack can fail: no member tells its own." in said(page).replace("\\", "")
+    assert (len(page.get("plotly_chart")), len(table(page, "2 cases"))) == (0, 2)
 
 
 @pytest.mark.parametrize(

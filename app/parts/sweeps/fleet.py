@@ -165,7 +165,7 @@ def _fleet_table(rows: pd.DataFrame) -> None:
         alt=f"{formats.plural(len(view), 'group')}: what each would gain, most to gain first",
         columns={
             "group": widgets.opener("Group", "open_sweep", 190, _open_group(list(rows["group_id"]))),
-            "do": c.TextColumn("Would gain from", width=470),
+            "do": c.TextColumn("Would gain from", width=450),
             "now": c.TextColumn("Now", width=190, help="Assignor × members"),
             "busiest": percent("Busiest", help="Share of the load that the busiest member has now"),
             "then": percent("Then", help="The same, in the case that is worth it"),

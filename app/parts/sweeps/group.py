@@ -41,8 +41,13 @@ def one_group(row: dict[str, Any], every: pd.DataFrame) -> None:
     """Heat map and frontier of one group, and all its cases."""
     if every.empty:  # the headline says so
         return
-    failure = _pills("failure", list(dict.fromkeys(every["failure"])), sentences_sweeps.FAILURES.__getitem__, "none")
+    there = [key for key in sentences_sweeps.FAILURES if (every["failure"] == key).any()]
+    failure = _pills("failure", there, sentences_sweeps.FAILURES.__getitem__, "none")
     cells = every[every["failure"] == failure]
+    if cells["reason"].notna().all():
+        st.markdown(f":gray[No case of this can be: {formats.md(cells['reason'].mode()[0])}]")
+        _cases(cells)
+        return
     now = None if failure != "none" else (row["assignor"], row["members"])
     left, right = st.columns([0.62, 0.38], gap="medium")
     with left, st.container(gap="xxsmall"):
