@@ -9,13 +9,15 @@ import pandas as pd
 
 from app import formats, words
 from lag.health import URGENCY, Status
-from lag.history.answers import DAY, MINUTE, Burn, LagLine, PartitionPast, Place, Span, Verdicts
+from lag.history.answers import DAY, MINUTE, Burn, LagLine, PartitionPast, Place, Span, Verdicts, micros
 from lag.history.spells import Spell
 
 When = Callable[[int], str]
 """Microseconds since 1970 as a time that a sentence can hold."""
 
 OLD_AFTER = timedelta(minutes=5)
+UNEVALUATED_AFTER = timedelta(hours=2)
+"""Windows end every five minutes; a long range ends up to an hour after the newest of them."""
 _ORDINALS = {0: "never", 1: "once", 2: "twice"}
 _UNKNOWN = URGENCY.index(Status.UNKNOWN)
 
@@ -200,13 +202,14 @@ def known_until(newest: datetime, now: datetime) -> tuple[str, bool]:
     return f"rolled up {formats.age(0, max(0, round(age.total_seconds() * 1000)))}", age > OLD_AFTER
 
 
-def burn(one: Burn) -> str:
-    """How fast the budget goes, in words."""
-    if one.burn is None:
-        return "not known"
-    if one.burn <= 1:
-        return "within budget"
-    return f"{one.burn:.1f} times as fast as allowed"
+def burn(one: Burn, until: datetime, clock: When) -> str:
+    """How fast the budget goes, in words; and since when nobody evaluates it, if that is long before `until`."""
+    said = "not known" if one.burn is None else "within budget" if one.burn <= 1 else _too_fast(one.burn)
+    return f"{said}, not evaluated since {clock(micros(one.at))}" if until - one.at > UNEVALUATED_AFTER else said
+
+
+def _too_fast(burn: float) -> str:
+    return f"{burn:.1f} times as fast as allowed"
 
 
 def lag_alt(place: Place, line: LagLine, said: str, clock: When) -> str:

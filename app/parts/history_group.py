@@ -307,18 +307,19 @@ def _burns(past: Past, place: Place, span: Span) -> None:
     legend = ":gray[newest figures of each objective and window]"
     widgets.titled_table("Error budget", legend, "burn", tables.burns_export(frame))
     c = st.column_config
+    words = [sentences_history.burn(one, span.until, parts.shown(span).clock) for one in found]
     view = frame.assign(
         at=tables.local(frame["at_us"], parts.local),
         window=widgets.timedeltas(frame["window_s"]),
         threshold=widgets.timedeltas(frame["threshold_s"]),
-        said=[sentences_history.burn(one) for one in found],
+        said=words,
     )
     columns = ["objective", "target_percent", "threshold", "window", "burn", "said", "budget_left_percent"]
     widgets.table(
         view[[*columns, "bad_minutes", "unknown_minutes", "total_minutes", "at"]],
         key="history_burn",
         most=8,
-        alt=f"Error budget of {place.group_id}: {sentences_history.burn(found[0])} in the shortest window",
+        alt=f"Error budget of {place.group_id}: {words[0]} in the shortest window",
         columns={
             "objective": c.TextColumn("Objective", width=140, pinned=True),
             "target_percent": c.NumberColumn("Target", format="%.2f %%", width=80),

@@ -252,6 +252,19 @@ def test_an_oldest_record_that_is_only_known_to_be_older_counts(open_page, kept,
     History(tmp_path).append("group_health_1m", past("group_health_1m", exceeded))
     fleet = open_page("history", kept(tmp_path), until=UNTIL)
     assert list(table(fleet, "longest in trouble")["oldest"]) == [pd.Timedelta(hours=2)]
+    hours = table(open_page("history", kept(tmp_path), group="g", until=UNTIL), "hours: most lag")
+    assert (hours["most_records"][0], pd.isna(hours["oldest"][0])) == (7, True)
+
+
+def test_a_budget_that_is_not_known_or_no_longer_evaluated_says_so(open_page, kept, tmp_path):
+    judged(tmp_path, {"at": -1, "status": Status.OK})
+    dark = {"at": 0, "slo_id": "dark", "burn": None, "budget_left": None}
+    gone = {"at": -180, "slo_id": "gone", "burn": 0.5, "budget_left": 0.5}
+    made = (its | {"cluster": pasts.CLUSTER} for its in (dark, gone))
+    History(tmp_path).append("slo_burn", past("slo_burn", *made))
+    budgets = table(open_page("history", kept(tmp_path), group="g", until=UNTIL), "Error budget")
+    assert list(budgets["said"]) == ["not known", "within budget, not evaluated since 10:00"]
+    assert list(budgets["budget_left_percent"].isna()) == [True, False]
 
 
 def test_what_goes_on_is_told_as_going_on(open_page, kept, tmp_path):
