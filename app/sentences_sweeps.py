@@ -8,6 +8,7 @@ import pandas as pd
 
 from app import formats
 from app.tables.sweeps import GAINING, Gain, Measure, records
+from assignors.scenario import ScenarioError
 
 LOADS = {"produced_per_s": "rate", "weight": "weight", "lag_records": "lag", "partitions": "partitions"}
 """Measures of a member's load, and what people call them."""
@@ -67,7 +68,7 @@ def do(row: Mapping[str, Any]) -> str:
         case Gain.FEWER:
             return f"{then}: as good as {int(row['members']):,}"
         case Gain.UNKNOWN:
-            return str(row["reason"]) if isinstance(row["reason"], str) else "no case of it can be planned"
+            return f"not known: {row['why']}"
     return "as good as it gets"
 
 
@@ -83,10 +84,27 @@ def fleet(frame: pd.DataFrame) -> str:
     """What a sweep finds, in one sentence."""
     counts = {kind: int((frame["gain"] == kind.value).sum()) for kind in Gain}
     said = ", ".join(f"{counts[kind]:,} {words}" for kind, words in _FROM.items() if counts[kind])
-    groups = formats.plural(len(frame), "group")
-    gaining = sum(counts[kind] for kind in GAINING)
-    head = f"{gaining:,} of {groups} would gain: {said}" if gaining else f"None of {groups} would gain anything"
-    return f"{head}; the lag of {counts[Gain.STUCK]:,} never drains, in no case" if counts[Gain.STUCK] else head
+    gaining, unknown = sum(counts[kind] for kind in GAINING), counts[Gain.UNKNOWN]
+    if unknown == len(frame):
+        return f"What {formats.plural(unknown, 'group')} would gain is not known"
+    if gaining:
+        parts = [f"{gaining:,} of {formats.plural(len(frame), 'group')} would gain: {said}"]
+    else:
+        parts = [f"None of {formats.plural(len(frame) - unknown, 'group')} would gain anything"]
+    if counts[Gain.STUCK]:
+        parts.append(f"the lag of {counts[Gain.STUCK]:,} never drains, in no case")
+    if unknown:
+        parts.append(f"of {unknown:,} it is not known")
+    return "; ".join(parts)
+
+
+def refusal(error: Exception) -> str:
+    """Why a case cannot be opened, in one sentence or two (Markdown); a scenario may have many faults."""
+    if not isinstance(error, ScenarioError):
+        return formats.md(str(error))
+    first, *others = error.problems
+    more = f" And {formats.plural(len(others), 'more problem')}." if others else ""
+    return formats.md(f"{': '.join(part for part in (first.path, first.message) if part)}{more}")
 
 
 _FROM = {
@@ -99,6 +117,8 @@ _FROM = {
 def group(row: Mapping[str, Any]) -> str:
     """What a sweep finds about one group, in one sentence (Markdown)."""
     now = f"now {formats.code(row['assignor'])} on {formats.plural(int(row['members']), 'member')}"
+    if row["gain"] == Gain.UNKNOWN:
+        return f"What {formats.code(row['group_id'])} would gain is not known: {formats.md(row['why'])}; {now}"
     if not _has_case(row):
         return f"{formats.code(row['group_id'])}: {formats.md(do(row))}; {now}"
     moves = formats.plural(int(row["moved"]), "move")

@@ -1,6 +1,7 @@
 """Sentences of the What-if and Generations pages."""
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 
 import pandas as pd
 
@@ -11,9 +12,11 @@ from app.tables import whatif as tables
 from assignors.comparison import Outcome
 from assignors.drain import Drain
 from assignors.events import (
+    Action,
     AddPartitions,
     ChangeRack,
     CoordinatorDown,
+    CoordinatorUp,
     Crash,
     CreateTopic,
     DeleteTopic,
@@ -101,9 +104,12 @@ def conclusion(outcome: Outcome, scenario: Scenario) -> str:
         return f"{formats.code(tables.short(outcome.assignor))} cannot plan this group"
     first, last = outcome.generations[0].quality, outcome.generations[-1].quality
     if len(outcome.generations) == 1:
-        return _nothing_moves(first, scenario)
+        return _nothing_moves(first, scenario, outcome.assignor)
     partitions = max(first.partitions, last.partitions)
-    said = [f"{_happening(scenario)}: {_moves(outcome.moved(), outcome.rebalances(), partitions)}", _idle(last)]
+    said = [
+        f"{_happening(scenario, outcome.assignor)}: {_moves(outcome.moved(), outcome.rebalances(), partitions)}",
+        _idle(last),
+    ]
     if last.unassigned:
         said.append(f"{formats.count(last.unassigned)} without an owner")
     if (drained := _drained(outcome, member_names(everybody(scenario)))) is not None:
@@ -111,9 +117,9 @@ def conclusion(outcome: Outcome, scenario: Scenario) -> str:
     return ", ".join(said)
 
 
-def _nothing_moves(quality: Quality, scenario: Scenario) -> str:
+def _nothing_moves(quality: Quality, scenario: Scenario, assignor: str) -> str:
     if scenario.events:
-        return f"{_happening(scenario)}: that makes no rebalance"
+        return f"{_happening(scenario, assignor)}: that makes no rebalance"
     if not quality.members:
         return "Nobody is in this group: add a member to see what it gets"
     members = formats.plural(quality.members, "member")
@@ -136,14 +142,41 @@ def _moves(moved: int, rebalances: int, partitions: int) -> str:
     return f"{moved:,} moves among {among} in {formats.plural(rebalances, 'rebalance')}"
 
 
-def _happening(scenario: Scenario) -> str:
-    events = scenario.events
-    if not events:
-        return "The assignor changes"
-    said = [event(its, scenario) for its in events[:MOST_NAMED]]
-    more = f" and {formats.plural(len(events) - MOST_NAMED, 'more event')}" if len(events) > MOST_NAMED else ""
-    text = ", ".join(said) + more
-    return text[:1].upper() + text[1:]
+def _happening(scenario: Scenario, assignor: str) -> str:
+    name = formats.code(tables.short(assignor))
+    if not scenario.events:
+        return f"The assignor becomes {name}"
+    runs = _runs(_without_brackets(scenario.events))
+    said = [_run(run, scenario) for run in runs[:MOST_NAMED]]
+    more = sum(map(len, runs[MOST_NAMED:]))
+    text = ", ".join(said) + (f" and {formats.plural(more, 'more event')}" if more else "")
+    under = f", under {name}" if assignor != scenario.assignor else ""
+    return text[:1].upper() + text[1:] + under
+
+
+def _without_brackets(events: Sequence[Event]) -> Sequence[Event]:
+    """Without a coordinator that is away for no time: it only puts together what happens meanwhile."""
+    back = {its.at_ms for its in events if isinstance(its.action, CoordinatorUp)}
+    away = {its.at_ms for its in events if isinstance(its.action, CoordinatorDown)} & back
+    bare = [e for e in events if e.at_ms not in away or not isinstance(e.action, CoordinatorDown | CoordinatorUp)]
+    return bare or events
+
+
+def _runs(events: Sequence[Event]) -> list[list[Event]]:
+    """Events that are told together: one each where they are few, else neighbours of one kind."""
+    if len(events) <= MOST_NAMED:
+        return [[its] for its in events]
+    return [list(run) for _, run in groupby(events, lambda its: _TOGETHER.get(type(its.action), id(its)))]
+
+
+_TOGETHER: Mapping[type[Action], str] = {Join: "join", Leave: "leave", Crash: "crash", Restart: "restart"}
+
+
+def _run(run: Sequence[Event], scenario: Scenario) -> str:
+    """What several members do, or what happens."""
+    if len(run) == 1:
+        return event(run[0], scenario)
+    return f"{len(run):,} members {_TOGETHER[type(run[0].action)]}"
 
 
 def _drained(outcome: Outcome, names: Mapping[str, str]) -> str | None:

@@ -11,7 +11,19 @@ import streamlit as st
 
 from app import state, words
 from lag.health import URGENCY
-from lag.history.answers import MINUTE, Burn, Cell, GroupLag, LagLine, PartitionPast, Place, Span, Verdicts
+from lag.history.answers import (
+    FINE_UP_TO,
+    HOUR,
+    MINUTE,
+    Burn,
+    Cell,
+    GroupLag,
+    LagLine,
+    PartitionPast,
+    Place,
+    Span,
+    Verdicts,
+)
 from lag.history.questions import Questions
 from lag.history.store import History
 
@@ -35,6 +47,12 @@ PICKER = timedelta(hours=6)
 """Groups that can be chosen had a lag in so much of the end of the span; the one in the URL can always."""
 
 _UNTIL = "%Y-%m-%dT%H:%MZ"
+_FIRST, _LAST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
+"""Outside of this there is no history, and not every library can tell the time."""
+
+_MOST_DIGITS = 10
+"""No partition has a longer number."""
+
 _DRAWN = "_history_drawn"
 
 
@@ -66,8 +84,9 @@ def place() -> Place | None:
     group, topic, partition = (state.url(name) for name in ("group", "topic", "partition"))
     if group is None:
         return None
-    one = int(partition) if topic and partition and partition.isdecimal() else None
-    return Place(group, topic or None, one)
+    if not topic or not partition or not partition.isdecimal() or len(partition) > _MOST_DIGITS:
+        return Place(group, topic or None)
+    return Place(group, topic, int(partition))
 
 
 def choose(place: Place | None) -> None:
@@ -80,15 +99,22 @@ def choose(place: Place | None) -> None:
 def until() -> datetime | None:
     """The end that the URL names; None: the newest minute, whichever that is."""
     try:
-        return datetime.strptime(state.url("until") or "", _UNTIL).replace(tzinfo=UTC)
+        found = datetime.strptime(state.url("until") or "", _UNTIL).replace(tzinfo=UTC)
     except ValueError:
         return None
+    return found if _FIRST <= found < _LAST else None
 
 
-def span(newest: datetime) -> Span:
-    """What of the past is shown."""
-    end = until() or newest + MINUTE
-    return Span(end - RANGES[chosen_range()][1], end)
+def span(newest: datetime | None) -> Span:
+    """What of the past is shown, whole hours of a long range; up to now where the newest minute is not known."""
+    end, length = until() or (newest or _this_minute()) + MINUTE, RANGES[chosen_range()][1]
+    if length > FINE_UP_TO and end.minute:
+        end = end.replace(minute=0) + HOUR
+    return Span(end - length, end)
+
+
+def _this_minute() -> datetime:
+    return datetime.now(UTC).replace(second=0, microsecond=0)
 
 
 def move(to: datetime | None) -> None:
@@ -133,9 +159,15 @@ def names(past: Past, span: Span) -> list[str]:
 
 
 @st.cache_resource(ttl=FRESH_S, max_entries=64, show_spinner=False)
-def topics(past: Past, group_id: str, span: Span) -> dict[str, int]:
-    """Topics of a group with their partitions."""
+def topics(past: Past, group_id: str, span: Span) -> list[str]:
+    """Topics of a group."""
     return _questions(past).topics(group_id, span)
+
+
+@st.cache_resource(ttl=FRESH_S, max_entries=64, show_spinner=False)
+def numbers(past: Past, group_id: str, topic: str, span: Span) -> list[int]:
+    """Partitions of that topic that the group had a lag on."""
+    return _questions(past).numbers(group_id, topic, span)
 
 
 @st.cache_resource(ttl=FRESH_S, max_entries=64, show_spinner=False)
@@ -176,5 +208,6 @@ def burns(past: Past, span: Span, group_id: str) -> list[Burn]:
 
 def clear() -> None:
     """Drop all answers."""
-    for cached in (_questions, latest, is_recorded, names, topics, lag, partitions, verdicts, health, lags, burns):
+    for cached in (_questions, latest, is_recorded, names, topics, numbers, lag, partitions, verdicts, health, lags):
         cached.clear()
+    burns.clear()

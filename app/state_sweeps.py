@@ -11,8 +11,9 @@ import streamlit as st
 
 from app import state, state_whatif, widgets
 from app.tables import sweeps as tables
-from assignors.comparison import fitting
+from assignors.registry import names
 from assignors.scenario import load_scenario
+from lag.errors import HistoryError
 from lag.history.store import History, literal
 from lag.sweeps.plan import Failure
 from lag.sweeps.staging import staged
@@ -39,45 +40,46 @@ def root() -> str | None:
 @st.cache_data(ttl=LISTED_FOR_S, show_spinner=False)
 def sweeps(root: str) -> list[Sweep]:
     """The sweeps there are, the newest first. Raises HistoryError."""
-    history = History(root)
-    if not history.exists("sweeps"):
-        return []
     said = (
         'SELECT sweep_id, "cluster", max("at") AS "at", count(*) AS cases FROM sweeps '
         'GROUP BY sweep_id, "cluster" ORDER BY 3 DESC, 1'
     )
-    return [Sweep(**row) for row in history.query(said, "sweeps").to_pylist()]
+    found = History(root).ask(said, "sweeps")
+    return [] if found is None else [Sweep(**row) for row in found.to_pylist()]
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the sweep")
 def gains(root: str, sweep: Sweep) -> pd.DataFrame:
     """What each group would gain (`app.tables.sweeps.gains`). Raises HistoryError."""
-    history, one = History(root), f"WHERE sweep_id = {literal(sweep.sweep_id)}"
-    said = f"SELECT * EXCEPT (scenario, dt) FROM sweep_groups {one}"
-    groups = history.query(said, "sweep_groups").to_pandas()
-    needed = "group_id, assignor, members, moved, hot_share, unassigned, drain_s"
-    said = f"SELECT {needed} FROM sweeps {one} AND failure = 'none'"
-    return tables.gains(groups, history.query(said, "sweeps").to_pandas())
+    one = f"WHERE sweep_id = {literal(sweep.sweep_id)}"
+    groups = _rows(root, "sweep_groups", f"SELECT * EXCEPT (scenario, dt) FROM sweep_groups {one}")
+    needed = "group_id, assignor, members, moved, hot_share, unassigned, drain_s, reason"
+    return tables.gains(groups, _rows(root, "sweeps", f"SELECT {needed} FROM sweeps {one} AND failure = 'none'"))
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def cells(root: str, sweep: Sweep, group_id: str) -> pd.DataFrame:
-    """All cases of a group, in the order of assignors and members. Raises HistoryError."""
+def cells(root: str, sweep: Sweep, group_id: str, own: str) -> pd.DataFrame:
+    """All cases of a group, its `own` assignor first, then by members. Raises HistoryError."""
     said = f"SELECT * EXCEPT (dt) FROM sweeps WHERE {_of(sweep, group_id)} ORDER BY members"
-    frame: pd.DataFrame = History(root).query(said, "sweeps").to_pandas()
-    order = {name: at for at, name in enumerate(_assignors(root, sweep, group_id))}
-    return frame.sort_values("assignor", key=lambda names: names.map(order), kind="stable").reset_index(drop=True)
-
-
-def _assignors(root: str, sweep: Sweep, group_id: str) -> list[str]:
-    """The group's own first, the others as they are listed everywhere."""
-    return fitting(load_scenario(_scenario(root, sweep, group_id)))
+    order = {name: at for at, name in enumerate(dict.fromkeys([own, *names()]))}
+    frame = _rows(root, "sweeps", said)
+    return frame.sort_values("assignor", key=lambda them: them.map(order), kind="stable").reset_index(drop=True)
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
 def _scenario(root: str, sweep: Sweep, group_id: str) -> str:
-    said = f"SELECT scenario FROM sweep_groups WHERE {_of(sweep, group_id)}"
-    return str(History(root).query(said, "sweep_groups")["scenario"][0].as_py())
+    found = _rows(root, "sweep_groups", f"SELECT scenario FROM sweep_groups WHERE {_of(sweep, group_id)}")
+    if found.empty:
+        raise HistoryError(f"{group_id} is not in sweep {sweep.sweep_id} any more", "Load the page again.")
+    return str(found["scenario"][0])
+
+
+def _rows(root: str, name: str, said: str) -> pd.DataFrame:
+    found = History(root).ask(said, name)
+    if found is None:
+        raise HistoryError(f"{root} has no table {name} any more", "Run the sweep again: groupscope sweep")
+    frame: pd.DataFrame = found.to_pandas()
+    return frame
 
 
 def _of(sweep: Sweep, group_id: str) -> str:
@@ -90,7 +92,10 @@ def choose(group_id: str, assignor: str, members: int, failure: str) -> None:
 
 
 def follow(root: str, sweep: Sweep) -> None:
-    """Open the case that was clicked in What-if, as a link where it is small enough. Raises HistoryError."""
+    """Open the case that was clicked in What-if, as a link where it is small enough.
+
+    Raises HistoryError; AssignorError when the case cannot be, or its scenario is not one that What-if takes.
+    """
     if (chosen := st.session_state.pop(_CASE, None)) is None:
         return
     group_id, assignor, members, failure = chosen

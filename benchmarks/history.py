@@ -101,8 +101,10 @@ def _all_groups(asked: Questions) -> Iterator[Row]:
     for what, length in (("24 h", DAY), ("7 days", 7 * DAY), ("90 days", 90 * DAY)):
         span = Span(past.END - length, past.END)
         unit = "hour" if span.cell == HOUR else "day"
-        yield _row(f"health of all groups, {what}", [_ms(partial(asked.health, span, TROUBLE))], f"by the {unit}")
-        yield _row(f"lag of all groups, {what}", [_ms(partial(asked.lags, span))], "")
+        there = f"{past.GROUPS} groups, {min(length // DAY, past.DAYS)} days of rows"
+        health = [_ms(partial(asked.health, span, TROUBLE))]
+        yield _row(f"health of all groups, {what}", health, f"by the {unit}; {there}")
+        yield _row(f"lag of all groups, {what}", [_ms(partial(asked.lags, span))], there)
 
 
 def _peer(history: History) -> Row:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import plotly.graph_objects as go
 
@@ -41,8 +41,13 @@ class Tile:
     hover: str
 
 
-def health(rows: Mapping[str, Mapping[datetime, Tile]], columns: Sequence[datetime], colours: Palette) -> go.Figure:
-    """Groups (rows) x hours or days (columns), coloured by the worst status; empty where none is known."""
+def health(
+    rows: Mapping[str, Mapping[int, Tile]], columns: Mapping[int, datetime], cell: timedelta, colours: Palette
+) -> go.Figure:
+    """Groups (rows) x hours or days (columns), coloured by the worst status; empty where none is known.
+
+    `columns` says what time is written under each: an hour of the clock may come twice. `cell` is how long each is.
+    """
     names = [base.clip(name) for name in rows]
     fig = base.figure(colours, ROW_PX * len(rows) + 30, left=base.lane_px(names), right=8, top=2, bottom=28)
     tiles = [[mine.get(at) for at in columns] for mine in rows.values()]
@@ -64,7 +69,7 @@ def health(rows: Mapping[str, Mapping[datetime, Tile]], columns: Sequence[dateti
         for one, (_, ink) in looks.items():
             write(fig, [[_symbol(tile, one) for tile in row] for row in tiles], ink)
     name_lanes(fig, names, colours.text)
-    _hours(fig, columns)
+    _hours(fig, list(columns.values()), cell)
     return fig
 
 
@@ -90,11 +95,16 @@ def _symbol(tile: Tile | None, of: str) -> str:
     return words.VERDICTS[tile.worst].symbol if tile is not None and its else ""
 
 
-def _hours(fig: go.Figure, columns: Sequence[datetime]) -> None:
+def _hours(fig: go.Figure, columns: Sequence[datetime], cell: timedelta) -> None:
     """Hours under the columns of a day, else the days where they begin; some eight of them."""
     last = len(columns) - 1
-    hourly = last < 1 or (columns[1] - columns[0]).days < 1
+    hourly = cell < timedelta(days=1)
     form = "%H:%M" if hourly and last < 48 else "%d %b"
-    begins = [at for at, column in enumerate(columns) if form == "%H:%M" or not hourly or column.hour == 0]
+    begins = [at for at in range(len(columns)) if form == "%H:%M" or not hourly or _is_new_day(columns, at)]
     shown = begins[:: max(1, len(begins) // 8)]
-    fig.update_xaxes(range=[-0.5, last + 0.5], tickvals=shown, ticktext=[f"{columns[at]:{form}}" for at in shown])
+    texts = [f"{columns[at]:{form}}" for at in shown]
+    fig.update_xaxes(range=[-0.5, last + 0.5], tickvals=shown, ticktext=texts, automargin=True)
+
+
+def _is_new_day(columns: Sequence[datetime], at: int) -> bool:
+    return columns[at].hour == 0 if not at else columns[at].date() != columns[at - 1].date()

@@ -1,17 +1,18 @@
-"""A group's cases: a heat map of assignor x members, and what more members buy."""
+"""A group's cases: a heat map of members x assignor, and what more members buy."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
 from app.charts import base
 from app.tables.sweeps import Grid
 from app.theme import Palette
 
-ROW_PX = 40
-MOST_TICKS = 12
+ROW_PX = 26
+HEAD_PX = 34
 FRONTIER_PX = 300
 MOST_STEPS = 6
 _UNKNOWN = "–"
@@ -24,46 +25,57 @@ Point = tuple[str, int, float]
 def heat_map(grid: Grid, say: Say, brief: Say, now: tuple[str, int] | None, colours: Palette) -> go.Figure:
     """The fuller the colour, the more; a cell that is not known says why. `brief` is what stands in a cell.
 
-    `now` is framed: the group as it is.
+    `now` is framed: the group as it is. Assignors are the columns: there are few, so that a phone has room for them.
 
-    The points of the second trace lie on the cells, for clicks: `customdata` of each is assignor and members.
+    The points of the second trace lie on the cells, for clicks: `customdata` of each is assignor and members; a cell
+    that is no case has none.
     """
-    rows, columns = len(grid.assignors), len(grid.members)
-    fig = base.figure(colours, ROW_PX * rows + 46, left=base.lane_px(list(grid.assignors)), top=2, bottom=44)
-    finite = np.where(np.isfinite(grid.values), grid.values, np.nan)
-    top = float(np.nanmax(finite)) if np.isfinite(finite).any() else 1.0
+    rows, columns = len(grid.members), len(grid.assignors)
+    fig = base.figure(colours, ROW_PX * rows + HEAD_PX, left=64, top=HEAD_PX, bottom=2)
+    low, top = _limits(grid.values)
     fig.add_heatmap(
         z=np.where(np.isposinf(grid.values), top, grid.values),
         colorscale=[list(stop) for stop in colours.ramp],
-        zmin=float(np.nanmin(finite)) if np.isfinite(finite).any() else 0.0,
+        zmin=low,
         zmax=top,
         showscale=False,
         xgap=2,
         ygap=2,
-        text=[[_text(value, brief) for value in row] for row in grid.values.tolist()],
+        text=[["" if np.isnan(value) else brief(value) for value in row] for row in grid.values.tolist()],
         texttemplate="%{text}",
         textfont={"color": colours.text},
         hoverinfo="skip",
     )
     fig.add_scatter(**_targets(grid, say, colours))
     if now is not None and now[0] in grid.assignors and now[1] in grid.members:
-        _outline(fig, list(grid.assignors).index(now[0]), list(grid.members).index(now[1]), colours)
-    shown = range(0, columns, -(-columns // MOST_TICKS))
+        _outline(fig, list(grid.members).index(now[1]), list(grid.assignors).index(now[0]), colours)
     fig.update_xaxes(
         range=[-0.5, columns - 0.5],
-        tickvals=list(shown),
-        ticktext=[f"{grid.members[at]:,}" for at in shown],
-        tickangle=0,
-        title={"text": "members", "font": {"size": 12, "color": colours.dim}, "standoff": 4},
+        side="top",
+        automargin=True,
+        autotickangles=[0, 90],
+        tickvals=list(range(columns)),
+        ticktext=list(grid.assignors),
+        tickfont={"family": base.MONO, "size": 12, "color": colours.text},
     )
     fig.update_yaxes(
         range=[rows - 0.5, -0.5],
         showgrid=False,
         tickvals=list(range(rows)),
-        ticktext=list(grid.assignors),
-        tickfont={"family": base.MONO, "size": 12, "color": colours.text},
+        ticktext=[f"{members:,}" for members in grid.members],
+        title={"text": "members", "font": {"size": 12, "color": colours.dim}, "standoff": 4},
     )
+    fig.update_layout(hoverdistance=-1)  # all of a cell can be clicked, however wide
     return fig
+
+
+def _limits(values: NDArray[np.float64]) -> tuple[float, float]:
+    """The least value and the top of the colours: never is as far above the longest time as that is above the least."""
+    finite = values[np.isfinite(values)]
+    if not len(finite):
+        return 0.0, 1.0
+    low, high = float(finite.min()), float(finite.max())
+    return low, high + max(high - low, 1.0) if np.isposinf(values).any() else high
 
 
 def _text(value: float, say: Say) -> str:
@@ -72,23 +84,34 @@ def _text(value: float, say: Say) -> str:
 
 def _targets(grid: Grid, say: Say, colours: Palette) -> dict[str, Any]:
     """Points that nobody sees, with what is said of their cells."""
-    places = [(row, column) for row in range(len(grid.assignors)) for column in range(len(grid.members))]
-    values = [_text(value, say) for value in grid.values.ravel().tolist()]
+    places = [(row, column) for row in range(len(grid.members)) for column in range(len(grid.assignors))]
+    cases = [
+        (grid.assignors[column], grid.members[row]) if grid.is_case[row, column] else None for row, column in places
+    ]
     return {
         "x": [column for _, column in places],
         "y": [row for row, _ in places],
-        "mode": "markers",
+        "mode": "markers+text",  # the heat map writes nothing where nothing is known
+        "text": [_UNKNOWN if np.isnan(grid.values[place]) else "" for place in places],
+        "textfont": {"color": colours.dim},
         "marker": {"size": 22, "symbol": "square", "opacity": 0, "color": colours.background},
         "selected": {"marker": {"opacity": 0}},
-        "unselected": {"marker": {"opacity": 0}},
-        "customdata": [(grid.assignors[row], grid.members[column]) for row, column in places],
-        "hovertext": [_hover(value, why) for value, why in zip(values, grid.why.ravel().tolist(), strict=True)],
-        "hovertemplate": "%{customdata[0]} · %{customdata[1]} members · %{hovertext}<extra></extra>",
+        "unselected": {"marker": {"opacity": 0}, "textfont": {"color": colours.dim}},
+        "customdata": cases,
+        "hovertext": [_hover(grid, row, column, say) for row, column in places],
+        "hovertemplate": "%{hovertext}<extra></extra>",
     }
 
 
-def _hover(text: str, why: str) -> str:
-    return f"{text}: {why}" if why else f"{text} · click to open in What if"
+def _hover(grid: Grid, row: int, column: int, say: Say) -> str:
+    text, why = _text(float(grid.values[row, column]), say), grid.why[row, column]
+    said = [
+        grid.assignors[column],
+        f"{grid.members[row]:,} {'member' if grid.members[row] == 1 else 'members'}",
+        f"{text}: {why}" if why else text,
+        "click to open in What if" if grid.is_case[row, column] else "",
+    ]
+    return " · ".join(part for part in said if part)
 
 
 def _outline(fig: go.Figure, row: int, column: int, colours: Palette) -> None:

@@ -24,7 +24,12 @@ def until_told() -> Iterator[None]:
         note("stopped")
 
 
-def _end(_number: int, _frame: FrameType | None) -> None:
+def to_the_end() -> None:
+    """From here on nothing stops the command: what it begins, it ends."""
     for number in STOP_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
+
+
+def _end(_number: int, _frame: FrameType | None) -> None:
+    to_the_end()
     raise KeyboardInterrupt

@@ -16,7 +16,7 @@ import typer
 
 from app import formats, sentences_sweeps
 from app.commands.output import emit, emit_json, note, table
-from app.commands.stopping import until_told
+from app.commands.stopping import to_the_end, until_told
 from app.tables.sweeps import GAINING, gains, records
 from lag.errors import ConfigError, GroupscopeError
 from lag.health import Health
@@ -124,6 +124,7 @@ def _sweep(its: Fleet, plan: Plan, history: History, runner: str | None, asked_i
     took_s = time.monotonic() - started
     if sum(map(len, found)) < len(plan):
         return None
+    to_the_end()  # half of it written would be no sweep
     written = dict(record.record(history, stamp, groups, found))
     return Ran(stamp, name, cores, took_s, pa.concat_tables(found), stamp.table(groups, SWEEP_GROUPS), written)
 

@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 import streamlit as st
 
 from app import formats, sentences_history, state, state_history, widgets
-from app.sentences_history import When
+from app.sentences_history import Shown
 from app.state_history import Past
 from lag.errors import HistoryError
-from lag.history.answers import Span
+from lag.history.answers import DAY, Span
 
 TICK = "10s"
 _REFUSED = "_history_refused"
@@ -36,16 +36,17 @@ def not_kept(page: state.Shown) -> None:
 
 
 def newest(past: Past) -> datetime | None:
-    """The newest minute; None when there is none, which is then said. Now, when the table of minutes cannot be read."""
+    """The newest minute; None when the table of minutes cannot be read. Where there is none the page ends here."""
     st.session_state[_REFUSED] = set()
     try:
         found = state_history.latest(past)
     except HistoryError as error:
         refused(error)
-        return datetime.now(UTC).replace(second=0, microsecond=0)
+        return None
     state_history.drawn(found)
     if found is None:
         _no_roll_ups(past)
+        st.stop()
     return found
 
 
@@ -83,6 +84,11 @@ def refused(error: HistoryError) -> None:
     widgets.line(":red", "error", "This part of the history cannot be read", formats.md(str(error)))
 
 
+def is_refused() -> bool:
+    """Whether something could not be read."""
+    return bool(st.session_state[_REFUSED])
+
+
 # -- the time shown ----------------------------------------------------------------------------------------------------
 
 
@@ -94,9 +100,9 @@ def follow_news(past: Past) -> None:
             st.rerun()
 
 
-def status_line(past: Past, span: Span, newest: datetime, said: str) -> None:
-    """`said`, then how old the newest minute is and which time is shown."""
-    age, is_old = sentences_history.known_until(newest, datetime.now(UTC))
+def status_line(past: Past, span: Span, newest: datetime | None, said: str) -> None:
+    """`said`, then which time is shown and how old the newest minute is, where that is known."""
+    age, is_old = ("", False) if newest is None else sentences_history.known_until(newest, datetime.now(UTC))
     shown = f"{_moment(span.since)} to {_moment(span.until)}"
     utc = f"{formats.utc(_ms(span.since))} to {formats.utc(_ms(span.until))}"
     st.markdown(f":small[:gray[{' · '.join(part for part in (said, shown, age) if part)}]]", help=utc)
@@ -135,14 +141,12 @@ def _move(label: str, icon: str, to: datetime | None) -> None:
     )
 
 
-def ranged() -> str:
-    """The range in words: "24 h"."""
-    return state_history.RANGES[state_history.chosen_range()][0]
-
-
-def clock(span: Span) -> When:
-    """Times of the span as a sentence has them, in the viewer's zone."""
-    return sentences_history.when(local, span)
+def shown(span: Span) -> Shown:
+    """The time shown as sentences have it, in the viewer's zone."""
+    ranged = state_history.RANGES[state_history.chosen_range()][0]
+    is_over = state_history.until() is not None
+    within = f"in the {ranged} to {_moment(span.until)}" if is_over else f"in the last {ranged}"
+    return Shown(within, is_over, sentences_history.when(local, span))
 
 
 def local(at_ms: int) -> datetime:
@@ -150,10 +154,15 @@ def local(at_ms: int) -> datetime:
     return formats.moment(at_ms, state.zone())
 
 
+def begins(at_ms: int, length: timedelta) -> datetime:
+    """Where a minute or an hour begins in the viewer's zone; days are those of UTC."""
+    return local(at_ms) if length < DAY else formats.moment(at_ms, UTC)
+
+
 def hover(at_us: int, length: timedelta) -> str:
-    """A minute, hour or day of the viewer's zone, with UTC."""
-    form = "%d %b %Y" if length >= timedelta(days=1) else "%d %b %H:%M"
-    return f"{local(at_us // 1000):{form}} ({datetime.fromtimestamp(at_us / 1e6, UTC):%H:%M} UTC)"
+    """A minute or an hour of the viewer's zone, with UTC; a day of UTC."""
+    utc = formats.moment(at_us // 1000, UTC)
+    return f"{utc:%d %b %Y} (UTC)" if length >= DAY else f"{local(at_us // 1000):%d %b %H:%M} ({utc:%H:%M} UTC)"
 
 
 def _moment(at: datetime) -> str:

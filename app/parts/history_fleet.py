@@ -17,7 +17,7 @@ from lag.history.answers import HOUR, Cell, GroupLag, Place, Span, micros
 NOT_COMPUTED = "Verdicts by the hour are not computed yet."
 
 
-def draw(past: Past, span: Span, newest: datetime) -> None:
+def draw(past: Past, span: Span, newest: datetime | None) -> None:
     """Conclusion, map of groups and hours, table of groups."""
     title = st.container(gap="xxsmall")
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
@@ -28,11 +28,13 @@ def draw(past: Past, span: Span, newest: datetime) -> None:
     cells, lags = _cells(past, span), _lags(past, span)
     frame = tables.fleet(cells, lags)
     with title:
-        st.header(sentences_history.fleet(frame, parts.ranged(), parts.clock(span)), anchor=False)
-        parts.status_line(past, span, newest, formats.plural(len(frame), "group") if len(frame) else "")
+        st.header(sentences_history.fleet(frame, parts.shown(span), parts.is_refused()), anchor=False)
+        parts.status_line(past, span, newest, sentences_history.fleet_facts(frame, span))
     rows = frame[frame["group"].str.contains(text, case=False, regex=False)] if text else frame
     _map(rows, cells, span)
     _table(rows.head(MOST_ROWS))
+    if len(rows) > MOST_ROWS:
+        widgets.note(f"The first {MOST_ROWS:,} of {len(rows):,} groups. Filter to see others.")
     with tools:
         widgets.downloads("history", lambda: tables.fleet_export(rows))
 
@@ -77,21 +79,21 @@ def _map(rows: pd.DataFrame, cells: list[Cell], span: Span) -> None:
             st.markdown(f":gray[{NOT_COMPUTED} `groupscope pipeline rollup` makes them of what the groups recorded.]")
             return
         tiles = _tiles(drawn, cells, span)
-        columns = [parts.local(at // 1000) for at in span.times(span.cell).tolist()]
+        columns = {at: parts.begins(at // 1000, span.cell) for at in span.times(span.cell).tolist()}
         troubled = rows["trouble_minutes"].fillna(0) > 0
         alt = sentences_history.health_alt(len(rows), int(troubled.sum()), drawn[0] if drawn else "")
-        fig = charts.health(tiles, columns, state.palette())
+        fig = charts.health(tiles, columns, span.cell, state.palette())
         st.plotly_chart(fig, theme=None, config=widgets.PLOTLY, key="health", alt=alt)
         seen = sorted({tile.worst for mine in tiles.values() for tile in mine.values()}, key=words.RANK.__getitem__)
         st.markdown(" ".join(words.badge(status) for status in seen))
 
 
-def _tiles(drawn: list[str], cells: list[Cell], span: Span) -> dict[str, dict[datetime, charts.Tile]]:
-    found: dict[str, dict[datetime, charts.Tile]] = {name: {} for name in drawn}
+def _tiles(drawn: list[str], cells: list[Cell], span: Span) -> dict[str, dict[int, charts.Tile]]:
+    found: dict[str, dict[int, charts.Tile]] = {name: {} for name in drawn}
     for cell in cells:
         if cell.group_id in found and cell.worst is not None:
             at_us = micros(cell.at)
-            found[cell.group_id][parts.local(at_us // 1000)] = charts.Tile(cell.worst, _hover(cell, at_us, span))
+            found[cell.group_id][at_us] = charts.Tile(cell.worst, _hover(cell, at_us, span))
     return found
 
 
@@ -132,7 +134,9 @@ def _table(rows: pd.DataFrame) -> None:
             "most_records": widgets.integer("Most lag, records", 120, "The highest of its minutes, all topics"),
             "most_at": c.DatetimeColumn("At", format="D MMM HH:mm", width=100),
             "last_records": widgets.integer("Lag at the end", 104),
-            "oldest": widgets.seconds_column("Oldest record", 110, "The greatest time lag that is known"),
+            "oldest": widgets.seconds_column(
+                "Oldest record", 110, "The greatest time lag that is known, or known to be exceeded"
+            ),
             "rebalances": widgets.integer("Rebalances", 84),
         },
     )

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -26,14 +27,14 @@ MOST_MARKS = 60
 MOST_OPTIONS = 5_000
 
 
-def draw(past: Past, place: Place, span: Span, newest: datetime) -> None:
+def draw(past: Past, place: Place, span: Span, newest: datetime | None) -> None:
     """Everything about one group; what cannot be read is said in its place."""
     title = st.container(gap="xxsmall")
     tools = _controls(past, place, span)
     line, verdicts, found = _line(past, place, span), _verdicts(past, place, span), _partitions(past, place, span)
     mine = None if verdicts is None else spells(verdicts, TROUBLE)
     with title:
-        st.header(sentences_history.group(place, line, mine, parts.ranged(), parts.clock(span)), anchor=False)
+        st.header(sentences_history.group(place, line, mine, parts.shown(span)), anchor=False)
         parts.status_line(past, span, newest, sentences_history.facts(line, found, verdicts))
     with tools:
         widgets.downloads("lag", lambda: tables.points(line))
@@ -101,9 +102,9 @@ def _controls(past: Past, place: Place, span: Span) -> DeltaGenerator:
 def _narrow(past: Past, place: Place, span: Span) -> None:
     topics = state_history.topics(past, place.group_id, span)
     whole = Place(place.group_id)
-    _select("history_topic", "Topic", "All topics", list(topics), place.topic, whole)
+    _select("history_topic", "Topic", "All topics", topics, place.topic, whole)
     if place.topic is not None:
-        numbers = [str(number) for number in range(topics.get(place.topic, 0))][:MOST_OPTIONS]
+        numbers = [str(n) for n in state_history.numbers(past, place.group_id, place.topic, span)[:MOST_OPTIONS]]
         chosen = None if place.partition is None else str(place.partition)
         _select("history_partition", "Partition", "All partitions", numbers, chosen, replace(whole, topic=place.topic))
 
@@ -149,7 +150,7 @@ def _lag(place: Place, line: LagLine, verdicts: Verdicts | None, mine: Sequence[
     notes = [_note(line, at, span) for at in range(len(times))]
     since = parts.local(mine[-1].since_us // 1000) if mine and mine[-1].goes_on else None
     fig = lag.over_time(times, line.lag_records, since, state.palette(), marks, charts.RECORDS, notes)
-    alt = sentences_history.lag_alt(place, line, f"; {said}" if said else "", parts.clock(span))
+    alt = sentences_history.lag_alt(place, line, f"; {said}" if said else "", parts.shown(span).clock)
     st.plotly_chart(fig, theme=None, config=widgets.PLOTLY, key="history_lag", alt=alt)
     if said:
         st.markdown(f":small[{widgets.swatches([('▼', state.palette().gained, formats.md(said))])}]")
@@ -172,9 +173,9 @@ def _marks(verdicts: Verdicts | None, span: Span) -> tuple[list[lag.Mark], str]:
         lag.Mark(parts.local(at // 1000), parts.local(at // 1000) + length, _mark(at, length, n, joins, leaves))
         for at, n, joins, leaves in sums.itertuples()
     ]
-    total = int(verdicts.rebalances.sum())
+    total, last = int(verdicts.rebalances.sum()), int(verdicts.at_us[verdicts.rebalances > 0][-1])
     by = {MINUTE: "", HOUR: ", marked by the hour", DAY: ", marked by the day"}[length]
-    return marks, f"{formats.plural(total, 'rebalance')}{by}; the last at {parts.clock(span)(int(sums.index[-1]))}"
+    return marks, f"{formats.plural(total, 'rebalance')}{by}; the last at {parts.shown(span).clock(last)}"
 
 
 def _binned(verdicts: Verdicts) -> tuple[timedelta, np.ndarray[tuple[int], np.dtype[np.int64]]]:
@@ -205,8 +206,7 @@ def _time_lag(place: Place, line: LagLine, span: Span) -> None:
         for at, seconds in zip(line.at_us.tolist(), line.time_lag_s.tolist(), strict=True)
     ]
     fig = lag.over_time(times, line.time_lag_s, None, state.palette(), (), charts.SECONDS, notes)
-    alt = f"Time lag of {place.group_id}: at most {formats.duration(float(known.max()))}, "
-    alt += f"{formats.duration(float(known[-1]))} at the end"
+    alt = sentences_history.time_lag_alt(place, line)
     st.plotly_chart(fig, theme=None, config=widgets.PLOTLY, key="history_time_lag", alt=alt)
 
 
@@ -221,7 +221,8 @@ def _hours(frame: pd.DataFrame, span: Span) -> None:
         "hours", tables.hours_export(frame),
     )  # fmt: skip
     judged = "rank" in frame
-    view = frame.assign(at=tables.local(frame["at_us"], parts.local), oldest=widgets.timedeltas(frame["time_lag_s"]))
+    begins = partial(parts.begins, length=span.cell)
+    view = frame.assign(at=tables.local(frame["at_us"], begins), oldest=widgets.timedeltas(frame["time_lag_s"]))
     if judged:
         view["v"] = tables.labels(frame["rank"]).map(lambda label: [label], na_action="ignore")
         view["trouble"] = pd.to_timedelta(frame["trouble_minutes"].astype("float"), unit="min")
@@ -233,10 +234,10 @@ def _hours(frame: pd.DataFrame, span: Span) -> None:
         most=12,
         alt=f"{formats.plural(len(view), unit)}: most lag, oldest record, worst verdict, time in trouble, rebalances",
         columns={
-            "at": c.DatetimeColumn(unit.title(), format="D MMM HH:mm" if unit == "hour" else "D MMM", width=100),
+            "at": c.DatetimeColumn(unit.title(), format="D MMM HH:mm" if unit == "hour" else "D MMM", width=92),
             "most_records": widgets.integer("Most lag, records", 108),
             "oldest": widgets.seconds_column("Oldest record", 88),
-            "v": widgets.verdict_column(100, "Worst"),
+            "v": widgets.verdict_column(92, "Worst"),
             "trouble": widgets.seconds_column("In trouble", 76),
             "rebalances": widgets.integer("Rebalances", 76),
             "joins": widgets.integer("Joins", 46),
@@ -280,6 +281,8 @@ def _worst(frame: pd.DataFrame) -> None:
             "owner_member": c.TextColumn("Owner at the end", width=130),
         },
     )
+    if len(frame) > MOST_ROWS:
+        widgets.note(f"The first {MOST_ROWS:,} of {len(frame):,} partitions. Choose a topic to see others.")
 
 
 def _says(column: pd.Series) -> bool:
@@ -301,19 +304,22 @@ def _burns(past: Past, place: Place, span: Span) -> None:
         st.markdown(":gray[No objective was evaluated for this group in this time.]")
         return
     frame = tables.burns(found)
-    widgets.titled_table("Error budget", ":gray[newest figures of each objective and window]", "burn", frame)
+    legend = ":gray[newest figures of each objective and window]"
+    widgets.titled_table("Error budget", legend, "burn", tables.burns_export(frame))
     c = st.column_config
+    words = [sentences_history.burn(one, span.until, parts.shown(span).clock) for one in found]
     view = frame.assign(
+        at=tables.local(frame["at_us"], parts.local),
         window=widgets.timedeltas(frame["window_s"]),
         threshold=widgets.timedeltas(frame["threshold_s"]),
-        said=[sentences_history.burn(one) for one in found],
+        said=words,
     )
     columns = ["objective", "target_percent", "threshold", "window", "burn", "said", "budget_left_percent"]
     widgets.table(
-        view[[*columns, "bad_minutes", "unknown_minutes", "total_minutes"]],
+        view[[*columns, "bad_minutes", "unknown_minutes", "total_minutes", "at"]],
         key="history_burn",
         most=8,
-        alt=f"Error budget of {place.group_id}: {sentences_history.burn(found[0])} in the shortest window",
+        alt=f"Error budget of {place.group_id}: {words[0]} in the shortest window",
         columns={
             "objective": c.TextColumn("Objective", width=140, pinned=True),
             "target_percent": c.NumberColumn("Target", format="%.2f %%", width=80),
@@ -327,5 +333,6 @@ def _burns(past: Past, place: Place, span: Span) -> None:
             "bad_minutes": widgets.integer("Bad minutes", 92),
             "unknown_minutes": widgets.integer("Unknown", 76, "A minute without a known time lag is not a good one"),
             "total_minutes": widgets.integer("Of minutes", 84),
+            "at": c.DatetimeColumn("As of", format="D MMM HH:mm", width=100, help="The end of the window"),
         },
     )

@@ -19,16 +19,18 @@ _UNKNOWN = URGENCY.index(Status.UNKNOWN)
 def fleet(cells: Sequence[Cell], lags: Sequence[GroupLag]) -> pd.DataFrame:
     """One row per group, longest in trouble first, then most urgent, then furthest behind; unknown stays unknown."""
     frame = pd.DataFrame(
-        [(c.group_id, c.worst, c.trouble_minutes, c.known_minutes, c.rebalances) for c in cells],
-        columns=["group", "worst", "trouble_minutes", "known_minutes", "rebalances"],
-    )
+        [(c.group_id, c.worst, c.trouble_minutes, c.known_minutes, c.rebalances, c.time_lag_s) for c in cells],
+        columns=["group", "worst", "trouble_minutes", "known_minutes", "rebalances", "exceeded_s"],
+    ).astype({"exceeded_s": "float"})
     frame["rank"] = frame.pop("worst").map(words.RANK, na_action="ignore").astype("float")
     judged = frame.groupby("group").agg(
         rank=("rank", "min"),
         trouble_minutes=("trouble_minutes", "sum"),
         known_minutes=("known_minutes", "sum"),
         rebalances=("rebalances", "sum"),
+        exceeded_s=("exceeded_s", "max"),
     )
+    judged["trouble_minutes"] = judged["trouble_minutes"].where(judged["known_minutes"] > 0)
     behind = pd.DataFrame(
         [(g.group_id, g.most_records, _us(g.most_at), g.last_records, g.time_lag_s) for g in lags],
         columns=["group", "most_records", "most_at_us", "last_records", "time_lag_s"],
@@ -36,6 +38,8 @@ def fleet(cells: Sequence[Cell], lags: Sequence[GroupLag]) -> pd.DataFrame:
     whole = ["trouble_minutes", "known_minutes", "rebalances", "most_records", "most_at_us", "last_records"]
     joined = judged.join(behind, how="outer").rename_axis("group").reset_index()
     joined = joined.astype(dict.fromkeys(whole, "Int64") | {"time_lag_s": "float"})
+    joined["time_lag_s"] = joined[["time_lag_s", "exceeded_s"]].max(axis="columns")
+    joined = joined.drop(columns=["exceeded_s"])
     joined["status"] = [None if np.isnan(rank) else URGENCY[int(rank)] for rank in joined["rank"]]
     order = ["trouble_minutes", "rank", "most_records", "group"]
     return joined.sort_values(order, ascending=[False, True, False, True], na_position="last").reset_index(drop=True)
@@ -61,13 +65,21 @@ def points(line: LagLine) -> pd.DataFrame:
 
 
 def hours(line: LagLine, verdicts: Verdicts | None, span: Span, trouble: Sequence[Status]) -> pd.DataFrame:
-    """The hours (days) of a group, newest first: most lag, oldest record, worst status, trouble, rebalances."""
+    """The hours (days) of a group, newest first: most lag, oldest record, worst status, trouble, rebalances.
+
+    The oldest record is not known where that of a minute is not, nor trouble where no verdict is.
+    """
     size = round(span.cell.total_seconds() * 1e6)
     lag = pd.DataFrame({"at_us": line.at_us // size * size, "lag": line.lag_records, "time_lag": line.time_lag_s})
-    lag["known"] = lag["lag"].notna()
+    lag["known"], lag["open"] = lag["lag"].notna(), lag["lag"].notna() & lag["time_lag"].isna()
     told = lag.groupby("at_us").agg(
-        most_records=("lag", "max"), time_lag_s=("time_lag", "max"), known=("known", "sum"), points=("known", "size")
+        most_records=("lag", "max"),
+        time_lag_s=("time_lag", "max"),
+        known=("known", "sum"),
+        points=("known", "size"),
+        is_open=("open", "any"),
     )
+    told["time_lag_s"] = told["time_lag_s"].where(~told.pop("is_open"))
     if verdicts is not None:
         told = told.join(_judged(verdicts, size, trouble))
     told = told.astype({"most_records": "Float64"}).astype({"most_records": "Int64"})
@@ -90,7 +102,8 @@ def _judged(verdicts: Verdicts, size_us: int, trouble: Sequence[Status]) -> pd.D
     )
     counted = ["judged_minutes", "trouble_minutes", "rebalances", "joins", "leaves"]
     grouped = frame.groupby("at_us")
-    return grouped[["rank"]].min().join(grouped[counted].sum()).astype(dict.fromkeys(["rank", *counted], "Int64"))
+    sums = grouped[["rank"]].min().join(grouped[counted].sum()).astype(dict.fromkeys(["rank", *counted], "Int64"))
+    return sums.assign(trouble_minutes=sums["trouble_minutes"].where(sums["judged_minutes"] > 0))
 
 
 def hours_export(frame: pd.DataFrame) -> pd.DataFrame:
@@ -132,7 +145,7 @@ def partitions_export(frame: pd.DataFrame) -> pd.DataFrame:
 
 def burns(found: Sequence[Burn]) -> pd.DataFrame:
     """One row per objective and window."""
-    return pd.DataFrame(
+    frame = pd.DataFrame(
         [
             {
                 "objective": one.slo_id,
@@ -144,14 +157,21 @@ def burns(found: Sequence[Burn]) -> pd.DataFrame:
                 "bad_minutes": one.bad_minutes,
                 "unknown_minutes": one.unknown_minutes,
                 "total_minutes": one.total_minutes,
+                "at_us": micros(one.at),
             }
             for one in found
         ]
     )
+    return frame.astype({"burn": "float", "budget_left_percent": "float"})
+
+
+def burns_export(frame: pd.DataFrame) -> pd.DataFrame:
+    """The budgets as a file holds them."""
+    return frame.drop(columns=["at_us"]).assign(at_utc=frame["at_us"].map(_utc))
 
 
 def local(at_us: pd.Series, zone_of: Local) -> pd.Series:
-    """Times of the viewer's zone, for a table."""
+    """Times as `zone_of` has them, for a table."""
     return pd.to_datetime(at_us.map(lambda at: zone_of(int(at) // 1000), na_action="ignore"))
 
 

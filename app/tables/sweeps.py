@@ -11,6 +11,8 @@ import pandas as pd
 LEAST_OFF = 0.05
 """Less taken off the busiest member is not worth a change of assignor."""
 _SAME = 1 + 1e-9
+NO_LOAD, NOBODY = "the load of its members is unknown", "nobody is in it"
+NO_CASES = "the sweep was cut off before it had a case of it, run it again"
 
 
 class Gain(StrEnum):
@@ -21,7 +23,7 @@ class Gain(StrEnum):
     ASSIGNOR = "assignor"  # another assignor takes load off the busiest member
     FEWER = "fewer"  # fewer members do as well
     NONE = "none"
-    UNKNOWN = "unknown"  # no case of it could be planned
+    UNKNOWN = "unknown"  # the load of its members is not, or no case of it could be planned
 
 
 GAINING = (Gain.DRAINS, Gain.ASSIGNOR, Gain.FEWER)
@@ -57,10 +59,11 @@ def gains(groups: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
 
     `groups` are as they are, `cells` the cases in which nothing fails. Columns: group_id, gain, assignor, members,
     partitions, hot_by, hot_share, idle, drain_s as it is; to_assignor, to_members, to_share, to_drain_s, moved of the
-    case that is worth it (missing: none is); off, the part that it takes off the busiest member's share.
+    case that is worth it (missing: none is); off, the part that it takes off the busiest member's share; why it is not
+    known what there is to gain (missing: it is).
     """
     now = groups.set_index("group_id")
-    known = cells[cells["hot_share"].notna()].join(now, on="group_id", rsuffix="_now")
+    known = cells[cells["reason"].isna()].join(now, on="group_id", rsuffix="_now")
     known = known.assign(changes=known["assignor"] != known["assignor_now"], step=_step(known))
     best = {
         Gain.DRAINS: _first(known[_would_drain(known)], ["step", "changes", "drain_s"]),
@@ -70,12 +73,12 @@ def gains(groups: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     gain = _gain(now, known, best)
     chosen = [found[gain.reindex(found.index) == kind] for kind, found in best.items()]
     to = pd.concat(chosen).rename(columns=_TO)[list(_TO.values())]
-    frame = now[list(_NOW)].join(to).assign(gain=gain)
+    frame = now[list(_NOW)].join(to).assign(gain=gain, why=_why(now, cells).where(gain == Gain.UNKNOWN))
     frame["off"] = 1 - frame["to_share"] / frame["hot_share"]
     return _ordered(frame).reset_index()
 
 
-_NOW = ("assignor", "members", "partitions", "hot_by", "hot_share", "idle", "drain_s", "reason")
+_NOW = ("assignor", "members", "partitions", "hot_by", "hot_share", "idle", "drain_s")
 _TO = {
     "assignor": "to_assignor",
     "members": "to_members",
@@ -124,10 +127,22 @@ def _gain(now: pd.DataFrame, known: pd.DataFrame, best: dict[Gain, pd.DataFrame]
     gain = pd.Series(Gain.NONE.value, index=now.index, dtype=object)
     for kind in (Gain.FEWER, Gain.ASSIGNOR):
         gain[gain.index.isin(best[kind].index)] = kind.value
+    gain[now["hot_share"].isna()] = Gain.UNKNOWN.value
     gain[_never(now)] = Gain.STUCK.value
     gain[gain.index.isin(best[Gain.DRAINS].index)] = Gain.DRAINS.value
     gain[~gain.index.isin(known["group_id"])] = Gain.UNKNOWN.value
     return gain
+
+
+def _why(now: pd.DataFrame, cells: pd.DataFrame) -> pd.Series:
+    """What stands in the way of knowing what a group would gain."""
+    reasons = cells.groupby("group_id")["reason"]
+    refused = reasons.first()[reasons.count() == reasons.size()].reindex(now.index)
+    why = pd.Series(NO_LOAD, index=now.index, dtype=object)
+    why[now["members"] == 0] = NOBODY
+    why = refused.where(refused.notna(), why)
+    why[~now.index.isin(cells["group_id"])] = NO_CASES
+    return now["reason"].where(now["reason"].notna(), why)
 
 
 def _ordered(frame: pd.DataFrame) -> pd.DataFrame:
@@ -146,25 +161,31 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A measure by assignor (rows) and number of members (columns); NaN where it is not known, `why` says why."""
+    """A measure by number of members (rows) and assignor (columns); NaN where it is not known, `why` says why.
 
-    assignors: Sequence[str]
+    `is_case`: it could be planned.
+    """
+
     members: Sequence[int]
+    assignors: Sequence[str]
     values: "np.ndarray[tuple[int, int], np.dtype[np.float64]]"
     why: "np.ndarray[tuple[int, int], np.dtype[np.object_]]"
+    is_case: "np.ndarray[tuple[int, int], np.dtype[np.bool_]]"
 
 
 def grid(cells: pd.DataFrame, measure: Measure) -> Grid:
     """The cells of one group and one failure; assignors in the order in which they stand there."""
-    rows, columns = list(dict.fromkeys(cells["assignor"])), sorted(set(cells["members"]))
+    rows, columns = sorted(set(cells["members"])), list(dict.fromkeys(cells["assignor"]))
     values = np.full((len(rows), len(columns)), np.nan)
     why = np.full((len(rows), len(columns)), "", dtype=object)
+    is_case = np.zeros((len(rows), len(columns)), bool)
     for cell in records(cells):
-        at = rows.index(cell["assignor"]), columns.index(cell["members"])
+        at = rows.index(cell["members"]), columns.index(cell["assignor"])
+        is_case[at] = pd.isna(cell["reason"])
         values[at] = np.nan if pd.isna(cell[measure.key]) else float(cell[measure.key])
         reason = cell["drain_reason"] if measure.is_time and pd.isna(cell["reason"]) else cell["reason"]
         why[at] = "" if pd.isna(reason) else reason
-    return Grid(rows, columns, values, why)
+    return Grid(rows, columns, values, why, is_case)
 
 
 def finite(cells: pd.DataFrame, measure: Measure) -> pd.DataFrame:

@@ -13,8 +13,6 @@ if past is None:
     parts.not_kept(page)
     st.stop()
 newest = parts.newest(past)
-if newest is None:
-    st.stop()
 span, place = state_history.span(newest), state_history.place()
 if place is None:
     history_fleet.draw(past, span, newest)

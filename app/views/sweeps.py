@@ -6,38 +6,40 @@ from app import formats, sentences_sweeps, state, state_sweeps, widgets
 from app.parts.sweeps import fleet as parts
 from app.parts.sweeps import group
 from app.tables.sweeps import records
+from assignors.model import AssignorError
 from lag.errors import HistoryError
 
 widgets.follow()
 root = state_sweeps.root()
-try:
+title = st.container(gap="xxsmall")
+with parts.readable(title):
     found = state_sweeps.sweeps(root) if root is not None else []
-except HistoryError as error:
-    st.header("The history cannot be read", anchor=False)
-    widgets.line(":red", "error", formats.md(error.cause), formats.md(error.mend))
-    st.stop()
 if root is None or not found:
     parts.none_yet(root)
     st.stop()
 
-title = st.container(gap="xxsmall")
 pickers = st.container(horizontal=True, gap="small", vertical_alignment="center")
 with pickers:
     sweep = parts.which(found)
-state_sweeps.follow(root, sweep)
-frame = state_sweeps.gains(root, sweep)
+try:
+    state_sweeps.follow(root, sweep)
+except (AssignorError, HistoryError) as error:
+    parts.not_opened(error)
 chosen = state.url("group")
-rows = records(frame[frame["group_id"] == chosen])
+with parts.readable(title):
+    frame = state_sweeps.gains(root, sweep)
+    rows = records(frame[frame["group_id"] == chosen])
+    cells = state_sweeps.cells(root, sweep, rows[0]["group_id"], rows[0]["assignor"]) if rows else None
 with title:
     st.header(sentences_sweeps.group(rows[0]) if rows else sentences_sweeps.fleet(frame), anchor=False)
     parts.about(sweep, len(frame))
     if chosen is not None and not rows:
         told = f"{formats.code(chosen)} is not in this sweep"
         widgets.line(":orange", "search_off", told, "these are all its groups")
-if not rows:
+if cells is None:
     parts.fleet(frame)
     st.stop()
 
 with pickers:
     group.picker(frame, rows[0]["group_id"])
-group.one_group(rows[0], state_sweeps.cells(root, sweep, rows[0]["group_id"]))
+group.one_group(rows[0], cells)

@@ -3,7 +3,7 @@
 A minute without a row is a gap: its lag is NaN, never 0. Times are UTC; None is "not known".
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -50,6 +50,14 @@ class Span:
         """How long a cell of the health map is."""
         return HOUR if self.length <= HOURS_UP_TO else DAY
 
+    def days(self) -> "Iterator[Span]":
+        """It, cut at midnight (UTC)."""
+        since = self.since
+        while since < self.until:
+            midnight = since.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0) + DAY
+            yield Span(since, min(midnight, self.until))
+            since = midnight
+
     def times(self, step: timedelta) -> Ints:
         """The beginnings of its steps, in microseconds since 1970."""
         size = round(step.total_seconds() * 1e6)
@@ -72,7 +80,7 @@ class LagLine:
 
     By the minute `lag_records` is the lag at its end, by the hour the highest of its minutes. It covers `known` of
     `partitions`; by the hour `known` is that of the minute that knew least. `time_lag_s` is the age of the oldest
-    record that is not yet committed.
+    record that is not yet committed: NaN where that of one of the `known` is only known to be exceeded.
     """
 
     at_us: Ints
@@ -114,7 +122,10 @@ class Verdicts:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One group in one hour (or day): its worst status, minutes known and in trouble, rebalances."""
+    """One group in one hour (or day): its worst status, minutes with one that is known and in trouble, rebalances.
+
+    `time_lag_s` is the longest time lag of its partitions that is known, or known to be exceeded.
+    """
 
     group_id: str
     at: datetime
@@ -122,6 +133,7 @@ class Cell:
     known_minutes: int
     trouble_minutes: int
     rebalances: int
+    time_lag_s: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,10 +201,29 @@ def group_lag(row: Mapping[str, Any]) -> GroupLag:
     return GroupLag(**{**row, "most_at": row["most_at"] if row["most_records"] is not None else None})
 
 
+def joined(days: Iterable[Sequence[GroupLag]]) -> list[GroupLag]:
+    """The answers of one day after the other as one, the furthest behind first."""
+    found: dict[str, GroupLag] = {}
+    for one in (one for day in days for one in day):
+        found[one.group_id] = _join(found[one.group_id], one) if one.group_id in found else one
+    return sorted(found.values(), key=lambda one: (-_size(one.most_records), one.group_id))
+
+
+def _join(before: GroupLag, after: GroupLag) -> GroupLag:
+    most = after if _size(after.most_records) > _size(before.most_records) else before
+    known = [one.time_lag_s for one in (before, after) if one.time_lag_s is not None]
+    return GroupLag(after.group_id, most.most_records, most.most_at, after.last_records, max(known, default=None))
+
+
+def _size(records: int | None) -> int:
+    return -1 if records is None else records
+
+
 def cell(row: Mapping[str, Any]) -> Cell:
     """One row of the question about health."""
     worst = None if row["worst"] is None else URGENCY[row["worst"]]
-    return Cell(row["group_id"], row["at"], worst, row["known"], row["trouble"], row["rebalances"])
+    figures = (row[name] for name in ("known", "trouble", "rebalances", "time_lag_s"))
+    return Cell(row["group_id"], row["at"], worst, *figures)
 
 
 def burn(row: Mapping[str, Any]) -> Burn:

@@ -16,6 +16,7 @@ from lag.history.answers import DAY, HOUR, MINUTE, Place, Span
 from lag.history.schemas import TABLES
 from lag.history.store import History, literal
 
+_UNKNOWN = URGENCY.index(Status.UNKNOWN)
 RECENT = timedelta(days=2)
 """The newest minute is looked for here first: else every file of the table would be asked."""
 
@@ -48,11 +49,18 @@ class Questions:
         sql = f"SELECT DISTINCT group_id FROM lag_group_topic_1m WHERE {self._within(span)} ORDER BY group_id"
         return [row["group_id"] for row in self._rows("lag_group_topic_1m", sql)]
 
-    def topics(self, group_id: str, span: Span) -> dict[str, int]:
-        """The topics of a group in the span, and of each the most partitions."""
-        sql = f"""SELECT topic, max(partitions) AS partitions FROM lag_group_topic_1m
-            WHERE {self._within(span, Place(group_id))} GROUP BY topic ORDER BY topic"""
-        return {row["topic"]: row["partitions"] for row in self._rows("lag_group_topic_1m", sql)}
+    def topics(self, group_id: str, span: Span) -> list[str]:
+        """The topics of a group in the span, by name."""
+        within = self._within(span, Place(group_id))
+        sql = f"SELECT DISTINCT topic FROM lag_group_topic_1m WHERE {within} ORDER BY topic"
+        return [row["topic"] for row in self._rows("lag_group_topic_1m", sql)]
+
+    def numbers(self, group_id: str, topic: str, span: Span) -> list[int]:
+        """The partitions of that topic that the group had a lag on in the span."""
+        name = _by_partition(span)
+        within = self._within(span, Place(group_id, topic), name)
+        sql = f"SELECT DISTINCT partition FROM {name} WHERE {within} ORDER BY partition"
+        return [row["partition"] for row in self._rows(name, sql)]
 
     def lag(self, place: Place, span: Span) -> answers.LagLine:
         """The lag of a group, a topic or a partition; gaps stay gaps."""
@@ -64,23 +72,24 @@ class Questions:
         return answers.line(span, found)
 
     def _group_lag(self, place: Place, span: Span) -> str:
-        minutes = f"""SELECT minute AS at, sum(lag_sum) AS lag, max(time_lag_max_ms) AS time_lag,
+        minutes = f"""SELECT minute AS at, sum(lag_sum) AS lag, {_whole("time_lag_max_ms", "lag_known")} AS time_lag,
             sum(lag_known) AS known, sum(partitions) AS partitions
             FROM lag_group_topic_1m WHERE {self._within(span, place)} GROUP BY minute"""
         return minutes if span.step == MINUTE else _by_hour(minutes)
 
     def _partition_lag(self, place: Place, span: Span) -> tuple[str, str]:
-        name, lag = ("lag_1m", "lag_last") if span.step == MINUTE else ("lag_1h", "lag_max")
+        name, lag = _by_partition(span), "lag_last" if span.step == MINUTE else "lag_max"
         return (
             name,
-            f"""SELECT {TABLES[name].time} AS at, {lag} AS lag, time_lag_max_ms AS time_lag,
+            f"""SELECT {TABLES[name].time} AS at, {lag} AS lag,
+            CASE WHEN time_lag_bounded THEN time_lag_max_ms END AS time_lag,
             CASE WHEN {lag} IS NULL THEN 0 ELSE 1 END AS known, 1 AS partitions
             FROM {name} WHERE {self._within(span, place, name)}""",
         )
 
     def partitions(self, place: Place, span: Span) -> list[answers.PartitionPast]:
         """Every partition of the place, the one with the most lag first."""
-        name = "lag_1m" if span.step == MINUTE else "lag_1h"
+        name = _by_partition(span)
         at = TABLES[name].time
         sql = f"""SELECT topic, partition, max(lag_max) AS most_records,
             first_value({at} ORDER BY lag_max DESC NULLS LAST, {at}) AS most_at,
@@ -100,18 +109,26 @@ class Questions:
     def health(self, span: Span, trouble: Collection[Status]) -> list[answers.Cell]:
         """Every group by hours (by days beyond HOURS_UP_TO). `trouble`: the statuses that count as such."""
         unit, codes = "hour" if span.cell == HOUR else "day", ", ".join(str(URGENCY.index(one)) for one in trouble)
-        sql = f"""SELECT group_id, date_trunc('{unit}', minute) AS at, min(status) AS worst, count(status) AS known,
-            count(CASE WHEN status IN ({codes}) THEN 1 END) AS trouble, sum(rebalances) AS rebalances
+        sql = f"""SELECT group_id, date_trunc('{unit}', minute) AS at, min(status) AS worst,
+            count(CASE WHEN status <> {_UNKNOWN} THEN 1 END) AS known,
+            count(CASE WHEN status IN ({codes}) THEN 1 END) AS trouble, sum(rebalances) AS rebalances,
+            max(time_lag_max_ms) / 1000.0 AS time_lag_s
             FROM group_health_1m WHERE {self._within(span)} GROUP BY 1, 2 ORDER BY 1, 2"""
         return [answers.cell(row) for row in self._rows("group_health_1m", sql)]
 
     def lags(self, span: Span) -> list[answers.GroupLag]:
-        """How far behind every group was, the furthest first."""
+        """How far behind every group was, the furthest first.
+
+        Day by day: of a day each group's every minute is in memory at once.
+        """
+        return answers.joined(self._lags(day) for day in span.days())
+
+    def _lags(self, span: Span) -> list[answers.GroupLag]:
         sql = f"""SELECT group_id, max(lag) AS most_records, first_value(minute ORDER BY lag DESC NULLS LAST, minute)
             AS most_at, last_value(lag ORDER BY minute) AS last_records, max(time_lag) / 1000.0 AS time_lag_s
             FROM (SELECT group_id, minute, sum(lag_sum) AS lag, max(time_lag_max_ms) AS time_lag
                   FROM lag_group_topic_1m WHERE {self._within(span)} GROUP BY group_id, minute) AS minutes
-            GROUP BY group_id ORDER BY most_records DESC NULLS LAST, group_id"""
+            GROUP BY group_id"""
         return [answers.group_lag(row) for row in self._rows("lag_group_topic_1m", sql)]
 
     def burns(self, span: Span, group_id: str | None = None) -> list[answers.Burn]:
@@ -124,14 +141,20 @@ class Questions:
         return [answers.burn(row) for row in self._rows("slo_burn", sql)]
 
     def _within(self, span: Span, place: Place | None = None, name: str = "lag_group_topic_1m") -> str:
-        """The rows of the cluster, the place and the span; its days first, which name the files."""
-        at, last = TABLES[name].time, span.until - timedelta(microseconds=1)
+        """The rows of the cluster, the place and the span; its days first, which name the files.
+
+        Hours count whole. The row of a budget is of the end of its window, that of anything else begins at its time.
+        """
+        is_end, at = name == "slo_burn", TABLES[name].time
+        since, until = (_hour(span.since), _hour(span.until)) if name == "lag_1h" else (span.since, span.until)
+        last = until if is_end else until - timedelta(microseconds=1)
         named = (
             {} if place is None else {"group_id": place.group_id, "topic": place.topic, "partition": place.partition}
         )
         wanted = [f"{column} = {literal(value)}" for column, value in named.items() if value is not None]
-        days = f"dt BETWEEN DATE '{span.since.astimezone(UTC).date()}' AND DATE '{last.astimezone(UTC).date()}'"
-        times = f"{at} >= {_timestamp(span.since)} AND {at} < {_timestamp(span.until)}"
+        days = f"dt BETWEEN DATE '{since.astimezone(UTC).date()}' AND DATE '{last.astimezone(UTC).date()}'"
+        after, before = (">", "<=") if is_end else (">=", "<")
+        times = f"{at} {after} {_timestamp(since)} AND {at} {before} {_timestamp(until)}"
         return " AND ".join([days, f"cluster = {literal(self._cluster)}", *wanted, times])
 
     def _rows(self, name: str, sql: str) -> list[dict[str, Any]]:
@@ -143,9 +166,22 @@ class Questions:
         return self._history.ask(sql, name)
 
 
+def _by_partition(span: Span) -> str:
+    return "lag_1m" if span.step == MINUTE else "lag_1h"
+
+
 def _by_hour(minutes: str) -> str:
-    return f"""SELECT date_trunc('hour', at) AS at, max(lag) AS lag, max(time_lag) AS time_lag, min(known) AS known,
-        max(partitions) AS partitions FROM ({minutes}) AS minutes GROUP BY 1"""
+    return f"""SELECT date_trunc('hour', at) AS at, max(lag) AS lag, {_whole("time_lag", "known")} AS time_lag,
+        min(known) AS known, max(partitions) AS partitions FROM ({minutes}) AS minutes GROUP BY 1"""
+
+
+def _whole(time_lag: str, known: str) -> str:
+    """The longest of the time lags, where all are known that could be: else the longest may be another."""
+    return f"CASE WHEN count(CASE WHEN {known} > 0 AND {time_lag} IS NULL THEN 1 END) = 0 THEN max({time_lag}) END"
+
+
+def _hour(at: datetime) -> datetime:
+    return at.replace(minute=0, second=0, microsecond=0)
 
 
 def _timestamp(at: datetime) -> str:

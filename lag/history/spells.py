@@ -16,25 +16,23 @@ _UNKNOWN = URGENCY.index(Status.UNKNOWN)
 class Spell:
     """Trouble from one known minute to another, in microseconds since 1970; `until_us` is the end of the last.
 
-    `worst` is the most urgent status in it. `begins_unseen`: it is older than what is known. `goes_on`: nothing newer
-    than it is known.
+    `minutes` of it are known; there may be others in between. `worst` is the most urgent status in it. `begins_unseen`:
+    it is older than what is known. `goes_on`: nothing newer than it is known.
     """
 
     since_us: int
     until_us: int
+    minutes: int
     worst: Status
     begins_unseen: bool
     goes_on: bool
 
-    @property
-    def length_s(self) -> float:
-        """How long it took, as far as it was seen."""
-        return (self.until_us - self.since_us) / 1e6
 
-
-def spells(verdicts: Verdicts, trouble: Collection[Status]) -> list[Spell]:
-    """Oldest first. A minute that is not known neither ends a spell nor begins one."""
+def spells(verdicts: Verdicts, trouble: Collection[Status]) -> list[Spell] | None:
+    """Oldest first; None when no minute is known. One that is not known neither ends a spell nor begins one."""
     known = np.flatnonzero(verdicts.status != _UNKNOWN)
+    if not len(known):
+        return None
     status, at_us = verdicts.status[known], verdicts.at_us[known]
     bad = np.isin(status, [URGENCY.index(one) for one in trouble])
     edges = np.flatnonzero(np.diff(np.concatenate(([False], bad, [False])).astype(np.int8)))
@@ -42,6 +40,7 @@ def spells(verdicts: Verdicts, trouble: Collection[Status]) -> list[Spell]:
         Spell(
             since_us=int(at_us[first]),
             until_us=int(at_us[end - 1]) + _MINUTE_US,
+            minutes=int(end - first),
             worst=URGENCY[int(status[first:end].min())],
             begins_unseen=bool(first == 0),
             goes_on=bool(end == len(bad)),

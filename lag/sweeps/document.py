@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from assignors.model import TopicPartition
-from assignors.scenario.problems import path_text
+from assignors.scenario.problems import path_text, shown
 from lag.errors import ConfigError, GroupscopeError
 from lag.health import Finding, PartitionHealth, Status, TimeLag
 from lag.live import scenario_at
@@ -65,13 +65,7 @@ class _Group(_Its):
 def read_document(path: Path) -> Fleet:
     """The groups of the file. Raises ConfigError when it is no such document."""
     told = _read(path)
-    groups: list[_Group] = []
-    problems: list[Trouble] = []
-    for number, its in enumerate(told["groups"]):
-        try:
-            groups.append(_Group.model_validate_json(json.dumps(its)))
-        except ValidationError as error:
-            problems += _troubles(path, number, error)
+    groups, problems = _groups(path, told["groups"])
     scenarios, skipped = [], []
     topics = _topics(groups)
     for group in (group for group in groups if not is_ours(group.group_id)):
@@ -94,6 +88,21 @@ def _read(path: Path) -> Mapping[str, Any]:
     if not isinstance(told, dict) or told.get("schema") != 1 or not isinstance(told.get("groups"), list):
         raise ConfigError(f"{path} is no snapshot of schema 1", mend)
     return told
+
+
+def _groups(path: Path, told: Iterable[Any]) -> tuple[list[_Group], list[Trouble]]:
+    found: dict[str, _Group] = {}
+    problems: list[Trouble] = []
+    for number, its in enumerate(told):
+        try:
+            group = _Group.model_validate_json(json.dumps(its))
+        except ValidationError as error:
+            problems += _troubles(path, number, error)
+            continue
+        if found.setdefault(group.group_id, group) is not group:
+            place = path_text(("groups", number, "group_id"))
+            problems.append(Trouble(str(path), place, f"There is a group {shown(group.group_id)!r} already."))
+    return list(found.values()), problems
 
 
 def _troubles(path: Path, number: int, error: ValidationError) -> Iterator[Trouble]:

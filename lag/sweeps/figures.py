@@ -12,7 +12,7 @@ from lag.sweeps.plan import Case, Plan
 from lag.sweeps.staging import staged
 
 HOTTEST_BY = ("produced_per_s", "weight", "lag_records")
-"""Loads that tell the busiest member, the best first; where none is known, the number of partitions does."""
+"""Loads that tell the busiest member, the best first, of those known of every partition; else their number does."""
 PARTITIONS = "partitions"
 
 Row = dict[str, Any]
@@ -85,7 +85,7 @@ def _hottest(its: Quality, *, is_shared: bool) -> Mapping[str, Any]:
     """The busiest member: by what, who, its share of all, and that as a multiple of the mean."""
     for name in HOTTEST_BY:
         skew = its.skews.get(name)
-        if skew is not None and skew.ratio is not None:
+        if skew is not None and skew.ratio is not None and skew.known == skew.partitions:
             shown = (name, skew.member, skew.most / skew.total, skew.ratio)
             return dict(zip(_HOTTEST, shown, strict=True))
     if is_shared or not its.assigned:  # shared partitions count for each of their owners

@@ -79,6 +79,7 @@ def _each(path: Path) -> Read:
         if path.is_dir():
             yield from _of_folder(path)
         elif path.suffix in ENDINGS:
+            path.stat()
             yield from _of_one(path)
         else:
             yield from _of_lines(path)
@@ -94,7 +95,6 @@ def _of_folder(path: Path) -> Read:
 
 
 def _of_one(file: Path) -> Read:
-    file.stat()
     try:
         yield str(file), check_file(file).scenario
     except ScenarioError as error:

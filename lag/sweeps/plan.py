@@ -66,13 +66,15 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Every case of a sweep, group by group. Raises ConfigError when there are too many, or none."""
+    """Every case of a sweep, group by group. Raises ConfigError: there are too many, or none, or one is too large."""
 
     scenarios: Sequence[Scenario]
     asked: Asked
     _ends: list[int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        for its in self.scenarios:
+            self._check_members(its)
         each = (len(self._assignors(its)) * len(self._members(its)) for its in self.scenarios)
         ends = [len(self.asked.failures) * end for end in accumulate(each)]
         object.__setattr__(self, "_ends", ends)
@@ -81,6 +83,12 @@ class Plan:
         if ends[-1] > MOST_CASES:
             mend = "Name fewer assignors, numbers of members or groups."
             raise ConfigError(f"{ends[-1]:,} cases are more than the {MOST_CASES:,} of one sweep", mend)
+
+    def _check_members(self, its: Scenario) -> None:
+        most = self._members(its)[-1]
+        if most > max(MOST_MEMBERS, len(its.members)):
+            mend = "Name a smaller factor."
+            raise ConfigError(f"{most:,} members of {its.name} are more than the {MOST_MEMBERS:,} of one case", mend)
 
     def __len__(self) -> int:
         return self._ends[-1]

@@ -17,7 +17,7 @@ TOGETHER = "Members that come, go or fail together do so in one rebalance, as wh
 
 
 def staged(base: Scenario, members: int, failure: Failure) -> Scenario:
-    """The group with that many members, and the failure. The last ones to join leave, newcomers want what most want.
+    """The group with that many members, and the failure. The last ones leave, newcomers want what most want.
 
     Who fails is drawn by lot from the case itself: it is the same for every assignor and in every run. Raises
     AssignorError when the failure cannot happen to the group.

@@ -32,10 +32,12 @@ def open_page(demo_source: Source) -> Iterator[Open]:
     """Open a page by name with URL parameters; the source may be replaced."""
     state.clear()
 
-    def opened(page: str = "overview", its: Source = demo_source, **query: str | list[str]) -> AppTest:
+    def opened(
+        page: str = "overview", its: Source = demo_source, zone: str = "Europe/Berlin", **query: str | list[str]
+    ) -> AppTest:
         source.install(its)
         test = AppTest.from_file(str(MAIN), default_timeout=60)
-        test.context = {"timezone": "Europe/Berlin", "theme": "light"}
+        test.context = {"timezone": zone, "theme": "light"}
         for key, value in query.items():
             test.query_params[key] = value
         if page == "overview":

@@ -28,7 +28,7 @@ def write(root: str, until: datetime = NOON) -> None:
     health = [_health(group, at, first) for group in (BAD, GOOD) for at in minutes]
     for table, rows in (("lag_group_topic_1m", topics), ("lag_1m", parts), ("group_health_1m", health)):
         history.append(table, past(table, *rows))
-    burnt = {"at": first + MINUTES - 1, "group_id": BAD, "burn": 14.4, "budget_left": 0.25, "cluster": CLUSTER}
+    burnt = {"at": first + MINUTES, "group_id": BAD, "burn": 14.4, "budget_left": 0.25, "cluster": CLUSTER}
     history.append("slo_burn", past("slo_burn", burnt))
 
 

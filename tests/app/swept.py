@@ -1,5 +1,6 @@
 """A small sweep in a history, as `groupscope sweep` writes it, for pages to read."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,9 +26,11 @@ def groups() -> list[Scenario]:
     return [base, slow, replace(idle, members=members)]
 
 
-def sweep(root: Path, sweep_id: str = "one", at: datetime = AT) -> Plan:
-    """Write it, and say what it was."""
-    plan = Plan(groups(), ASKED)
+def sweep(
+    root: Path, sweep_id: str = "one", at: datetime = AT, its: Sequence[Scenario] | None = None, asked: Asked = ASKED
+) -> Plan:
+    """Write it, of these groups or of `groups`, and say what it was."""
+    plan = Plan(groups() if its is None else its, asked)
     stamp = record.Stamp(sweep_id, "made-up", at)
     record.record(History(root), stamp, record.groups(plan), list(local.run(plan, stamp)))
     return plan

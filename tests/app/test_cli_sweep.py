@@ -4,8 +4,12 @@ import json
 import signal
 from pathlib import Path
 
+from app.commands import sweep
+from app.hurry import STOP_SIGNALS
 from assignors.scenario.dump import document
 from lag.history.store import History
+from lag.sweeps import record
+from lag.sweeps.plan import LOCAL, Asked, parse_sizes
 from tests.app.commandline import refused, run, running
 from tests.app.swept import groups
 
@@ -48,11 +52,30 @@ def test_what_cannot_be_asked_is_refused_in_a_sentence(tmp_path: Path) -> None:
     assert not Path(history).exists()
 
 
+def test_a_sweep_that_is_stopped_while_it_is_written_is_written_to_the_end(tmp_path: Path, monkeypatch) -> None:
+    real, before = record.record, {number: signal.getsignal(number) for number in STOP_SIGNALS}
+
+    def interrupted(*its):
+        signal.raise_signal(signal.SIGINT)
+        written = real(*its)
+        signal.raise_signal(signal.SIGTERM)
+        return written
+
+    monkeypatch.setattr(record, "record", interrupted)
+    path, history = fleet(tmp_path / "fleet.jsonl"), str(tmp_path / "h")
+    try:
+        sweep.run(sweep.Source(fleet=path), Asked(("range",), parse_sizes("x1")), history, LOCAL, None, True)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    assert (count(tmp_path / "h", "sweeps"), count(tmp_path / "h", "sweep_groups")) == (3, 3)
+
+
 def test_a_sweep_that_is_stopped_writes_nothing(tmp_path: Path) -> None:
     path, history = fleet(tmp_path / "fleet.jsonl"), tmp_path / "h"
     arguments = ("--fleet", str(path), "--history", str(history), "--members", "1..3000", "--runner", "local")
-    with running(tmp_path, "sweep", *arguments) as sweep:
-        sweep.told(" cases, ")
-        assert sweep.ends(signal.SIGINT) == 1
-        assert "The sweep was stopped before its end. Nothing of it was written" in sweep.err
+    with running(tmp_path, "sweep", *arguments) as told:
+        told.told(" cases, ")
+        assert told.ends(signal.SIGINT) == 1
+        assert "The sweep was stopped before its end. Nothing of it was written" in told.err
     assert not history.exists()

@@ -76,7 +76,7 @@ def test_a_link_opens_the_same_what_if(open_page):
 
 def test_another_assignor_and_step_are_in_the_url(open_page):
     page = open_page("whatif", example="cooperative-hand-over", assignor="range", gen="1")
-    assert page.header[0].value.startswith("`c3` joins: ")
+    assert page.header[0].value.startswith("`c3` joins, under `range`: ")
     assert "Generation 8: all members change to range" in said(page).replace("\\", "")
 
 

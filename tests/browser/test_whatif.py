@@ -223,7 +223,7 @@ def test_two_members_for_a_live_group_and_on_to_its_generations(open_page: Open)
     expect(page.get_by_text("Simulated")).to_be_visible()
     expect(page.get_by_text("none of it has happened")).to_be_visible()
     press(page, "What if…")
-    expect(headline(page)).to_contain_text("enrich-4 joins, enrich-5 joins: ")
+    expect(headline(page)).to_contain_text("enrich-4 joins, enrich-5 joins, under range: ")
     page.go_back()
     expect(page.get_by_text("none of it has happened")).to_be_visible()
 

@@ -1,17 +1,20 @@
 """Which sweep is looked at, and what each of its groups would gain."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC
 from functools import partial
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app import formats, sentences_sweeps, state, state_sweeps, widgets
 from app.state_sweeps import Sweep
 from app.tables import sweeps as tables
 from app.tables.overview import MOST_ROWS
 from app.tables.sweeps import Gain
+from lag.errors import HistoryError
 
 LABELS = {
     Gain.DRAINS: "Would drain",
@@ -36,6 +39,23 @@ def none_yet(root: str | None) -> None:
         return
     st.markdown(":gray[This page then shows it within 10 s. A snapshot's file or scenario files will do as well.]")
     st.button("Look again", icon=":material/refresh:", key="look_again", on_click=state_sweeps.clear)
+
+
+@contextmanager
+def readable(title: DeltaGenerator) -> Iterator[None]:
+    """A history that cannot be read is said in the place of the title, and the page ends there."""
+    try:
+        yield
+    except HistoryError as error:
+        with title:
+            st.header("The history cannot be read", anchor=False)
+            widgets.line(":red", "error", formats.md(error.cause), formats.md(error.mend))
+        st.stop()
+
+
+def not_opened(error: Exception) -> None:
+    """A case that was clicked, and cannot be opened."""
+    widgets.line(":red", "error", "This case cannot be opened in What if", sentences_sweeps.refusal(error))
 
 
 def _servers() -> str:
@@ -77,7 +97,11 @@ def about(its: Sweep, groups: int) -> None:
     """What the sweep covers, and how old it is."""
     covers = f"{formats.plural(its.cases, 'case')} of {formats.plural(groups, 'group')} of {formats.code(its.cluster)}"
     age = formats.age(_ms(its), state.now_ms())
-    st.markdown(f":small[{covers} :gray[· {age} · sweep {its.sweep_id}]]", help=formats.utc(_ms(its)))
+    st.markdown(f":small[{covers} :gray[· {age} · sweep {formats.md(its.sweep_id)}]]", help=formats.utc(_ms(its)))
+    asked = state.url("sweep")
+    if asked is not None and asked != its.sweep_id:
+        told = f"Sweep {formats.code(formats.cut(asked))} is not in this history"
+        widgets.line(":orange", "search_off", told, "this is the newest one")
 
 
 # -- the fleet ---------------------------------------------------------------------------------------------------------
@@ -141,7 +165,7 @@ def _fleet_table(rows: pd.DataFrame) -> None:
         alt=f"{formats.plural(len(view), 'group')}: what each would gain, most to gain first",
         columns={
             "group": widgets.opener("Group", "open_sweep", 190, _open_group(list(rows["group_id"]))),
-            "do": c.TextColumn("Would gain from", width=470),
+            "do": c.TextColumn("Would gain from", width=450),
             "now": c.TextColumn("Now", width=190, help="Assignor × members"),
             "busiest": percent("Busiest", help="Share of the load that the busiest member has now"),
             "then": percent("Then", help="The same, in the case that is worth it"),

@@ -13,6 +13,9 @@ from app.tables import sweeps as tables
 from app.tables.overview import MOST_ROWS
 from app.tables.sweeps import Measure
 
+MOST_SIZES = 24
+"""More rows would not fit on a screen."""
+
 
 def picker(frame: pd.DataFrame, group_id: str) -> None:
     """Back to all groups, or on to another."""
@@ -36,12 +39,19 @@ def picker(frame: pd.DataFrame, group_id: str) -> None:
 
 def one_group(row: dict[str, Any], every: pd.DataFrame) -> None:
     """Heat map and frontier of one group, and all its cases."""
-    failure = _pills("failure", list(dict.fromkeys(every["failure"])), sentences_sweeps.FAILURES.__getitem__, "none")
+    if every.empty:  # the headline says so
+        return
+    there = [key for key in sentences_sweeps.FAILURES if (every["failure"] == key).any()]
+    failure = _pills("failure", there, sentences_sweeps.FAILURES.__getitem__, "none")
     cells = every[every["failure"] == failure]
+    if cells["reason"].notna().all():
+        st.markdown(f":gray[No case of this can be: {formats.md(cells['reason'].mode()[0])}]")
+        _cases(cells)
+        return
     now = None if failure != "none" else (row["assignor"], row["members"])
     left, right = st.columns([0.62, 0.38], gap="medium")
     with left, st.container(gap="xxsmall"):
-        _map(cells, now)
+        _map(cells, row["members"], now)
     with right, st.container(gap="xxsmall"):
         _frontier(cells, row if now else None)
     _cases(cells)
@@ -65,11 +75,13 @@ def _pills(key: str, options: list[str], text: Callable[[str], str], default: st
     return chosen
 
 
-def _map(cells: pd.DataFrame, now: tuple[str, int] | None) -> None:
+def _map(cells: pd.DataFrame, members: int, now: tuple[str, int] | None) -> None:
     known = [its.key for its in tables.MEASURES if cells[its.key].notna().any()] or ["moved"]
-    widgets.titled("Assignor × members", ":gray[click a cell to open it in What if; framed: as it is now]")
+    is_there = now is not None and bool(((cells["assignor"] == now[0]) & (cells["members"] == now[1])).any())
+    framed = "; framed: as it is now" if is_there else ""
+    widgets.titled("Members × assignor", f":gray[click a cell to open it in What if{framed}]")
     measure = tables.BY_KEY[_pills("measure", known, lambda key: tables.BY_KEY[key].label, "hot_share")]
-    grid = tables.grid(cells, measure)
+    grid = tables.grid(cells[cells["members"].isin(_portion(cells, members))], measure)
     say, brief = partial(sentences_sweeps.value, measure), partial(sentences_sweeps.brief, measure)
     fig = charts.heat_map(grid, say, brief, now, state.palette())
     picked = st.plotly_chart(
@@ -84,6 +96,27 @@ def _map(cells: pd.DataFrame, now: tuple[str, int] | None) -> None:
     unit = ", in %" if measure.is_share else ""
     widgets.note(f"{measure.help}{unit}. The fuller the colour, the more.")
     _follow_click(picked, cells)
+
+
+def _portion(cells: pd.DataFrame, members: int) -> list[int]:
+    """As many numbers of members as a picture has rows for: those the URL names, else those around the present one."""
+    every = sorted(set(cells["members"]))
+    portions = {str(every[at]): every[at : at + MOST_SIZES] for at in range(0, len(every), MOST_SIZES)}
+    if len(portions) == 1:
+        return every
+    around = next((key for key, them in reversed(portions.items()) if them[0] <= members), next(iter(portions)))
+    asked = state.url("members") or ""
+    st.session_state["sweep_members"] = asked if asked in portions else around
+    chosen = st.selectbox(
+        "Members",
+        list(portions),
+        key="sweep_members",
+        format_func=lambda key: f"{portions[key][0]:,} to {portions[key][-1]:,} members",
+        label_visibility="collapsed",
+        width=220,
+        on_change=lambda: state.set_url("members", st.session_state["sweep_members"]),
+    )
+    return portions[chosen]
 
 
 def _follow_click(picked: Any, cells: pd.DataFrame) -> None:

@@ -9,12 +9,13 @@ from app.charts.history import SECONDS, Tile, health, kind
 from lag.health import Status
 
 DAY = datetime(2026, 11, 22, 7)
-HOURS = [DAY + timedelta(hours=at) for at in range(3)]
+HOUR = timedelta(hours=1)
+HOURS = [DAY + HOUR * at for at in range(3)]
 
 
 def test_each_cell_has_the_class_of_its_worst_status_and_its_symbol():
-    tiles = {"a": {HOURS[0]: Tile(Status.STOPPED, "x"), HOURS[2]: Tile(Status.UNKNOWN, "y")}, "b": {}}
-    fig = health(tiles, HOURS, theme.LIGHT)
+    tiles = {"a": {0: Tile(Status.STOPPED, "x"), 2: Tile(Status.UNKNOWN, "y")}, "b": {}}
+    fig = health(tiles, dict(enumerate(HOURS)), HOUR, theme.LIGHT)
     assert [list(row) for row in fig.data[0].z] == [[3, None, 2], [None, None, None]]
     assert fig.data[0].customdata[0][0] == "x"
     words = [[word.strip() for word in trace.text[0]] for trace in fig.data[1:] if trace.text]
@@ -25,10 +26,22 @@ def test_each_cell_has_the_class_of_its_worst_status_and_its_symbol():
 
 
 def test_a_week_of_hours_names_the_days_where_they_begin():
-    columns = [DAY + timedelta(hours=at) for at in range(168)]
-    fig = health({"a": {}}, columns, theme.DARK)
+    columns = {at: DAY + HOUR * at for at in range(168)}
+    fig = health({"a": {}}, columns, HOUR, theme.DARK)
     assert fig.layout.xaxis.ticktext == tuple(f"{day} Nov" for day in range(23, 30))
     assert fig.layout.xaxis.tickvals[0] == 17
+
+
+def test_a_day_whose_first_hour_the_clock_leaves_out_is_named_where_it_begins():
+    hours = [DAY.replace(hour=23), DAY.replace(day=23, hour=1), *[DAY.replace(day=24)] * 58]
+    columns = dict(enumerate(hours))
+    fig = health({"a": {}}, columns, HOUR, theme.DARK)
+    assert (fig.layout.xaxis.tickvals, fig.layout.xaxis.ticktext) == ((1, 2), ("23 Nov", "24 Nov"))
+
+
+def test_a_day_of_23_hours_after_another_is_a_day():
+    fig = health({"a": {}}, {0: DAY, 1: DAY + 23 * HOUR}, timedelta(days=1), theme.DARK)
+    assert fig.layout.xaxis.ticktext == ("22 Nov", "23 Nov")
 
 
 @pytest.mark.parametrize(

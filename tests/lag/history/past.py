@@ -13,8 +13,8 @@ _LAG = {"time_lag_bounded": True, "commits": 0, "rewinds": 0, "rewind_records": 
 _TOPIC = {"partitions": 1, "lag_known": 1, "commits": 0, "partitions_by_status": []}
 _HEALTH = {"type": "classic", "rebalances": 0, "joins": 0, "leaves": 0, "status": Status.OK}
 _BURN = {
-    "slo_id": "fresh", "target": 0.99, "threshold_ms": 60_000, "window_s": 3600, "good_minutes": 59, "bad_minutes": 1,
-    "unknown_minutes": 0, "total_minutes": 60,
+    "at": 1, "slo_id": "fresh", "target": 0.99, "threshold_ms": 60_000, "window_s": 3600, "good_minutes": 59,
+    "bad_minutes": 1, "unknown_minutes": 0, "total_minutes": 60,
 }  # fmt: skip
 _DEFAULTS: dict[str, dict[str, Any]] = {
     "lag_1m": _LAG, "lag_1h": _LAG, "lag_group_topic_1m": _TOPIC, "group_health_1m": _HEALTH, "slo_burn": _BURN,

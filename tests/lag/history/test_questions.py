@@ -42,7 +42,8 @@ def numbers(values) -> list[float | None]:
 def test_a_history_without_roll_ups_answers_nothing_and_stays_as_it_is(history: History, asked: Questions) -> None:
     assert asked.latest(NOON) is None
     assert asked.is_recorded() is False
-    assert (asked.groups(FIVE), asked.topics("g", FIVE), asked.lags(FIVE)) == ([], {}, [])
+    assert (asked.groups(FIVE), asked.topics("g", FIVE), asked.lags(FIVE)) == ([], [], [])
+    assert asked.numbers("g", "t", FIVE) == []
     assert (asked.partitions(G, FIVE), asked.verdicts("g", FIVE), asked.burns(FIVE)) == ([], None, [])
     assert asked.health(FIVE, [Status.STOPPED]) == []
     assert numbers(asked.lag(G, FIVE).lag_records) == [None] * 5
@@ -83,7 +84,7 @@ def test_the_lag_of_a_group_is_that_of_its_topics_and_gaps_stay_gaps(history: Hi
     one = asked.lag(Place("g", "b"), FIVE)
     assert numbers(one.lag_records) == [5, None, None, None, None]
     assert (one.known.tolist(), one.partitions) == ([1, 0, 0, 0, 0], 1)
-    assert asked.topics("g", FIVE) == {"a": 2, "b": 1}
+    assert asked.topics("g", FIVE) == ["a", "b"]
     assert asked.groups(FIVE) == ["another", "g"]
 
 
@@ -169,7 +170,7 @@ def test_health_is_the_worst_of_each_hour(history: History, asked: Questions) ->
         "group_health_1m",
         {"at": 0, "status": Status.OK, "rebalances": 1},
         {"at": 1, "status": Status.STOPPED},
-        {"at": 2, "status": Status.REWOUND, "rebalances": 2},
+        {"at": 2, "status": Status.REWOUND, "rebalances": 2, "time_lag_max_ms": 1500},
         {"at": 61, "status": None},
         {"at": 0, "group_id": "h", "status": Status.UNKNOWN},
         {"at": 1, "group_id": "h", "status": Status.OK},
@@ -178,13 +179,16 @@ def test_health_is_the_worst_of_each_hour(history: History, asked: Questions) ->
     history.append("group_health_1m", made)
     trouble = [Status.STOPPED, Status.REWOUND]
     assert asked.health(Span(NOON, NOON + 2 * HOUR), trouble) == [
-        Cell("g", NOON, Status.STOPPED, 3, 2, 3),
-        Cell("g", NOON + HOUR, None, 0, 0, 0),
-        Cell("h", NOON, Status.UNKNOWN, 2, 0, 0),
+        Cell("g", NOON, Status.STOPPED, 3, 2, 3, 1.5),
+        Cell("g", NOON + HOUR, None, 0, 0, 0, None),
+        Cell("h", NOON, Status.UNKNOWN, 1, 0, 0, None),
     ]
     midnight = datetime(2026, 11, 22, tzinfo=UTC)
     days = asked.health(Span(midnight, midnight + 30 * DAY), trouble)
-    assert days == [Cell("g", midnight, Status.STOPPED, 3, 2, 3), Cell("h", midnight, Status.UNKNOWN, 2, 0, 0)]
+    assert days == [
+        Cell("g", midnight, Status.STOPPED, 3, 2, 3, 1.5),
+        Cell("h", midnight, Status.UNKNOWN, 1, 0, 0, None),
+    ]
 
 
 def test_a_group_has_verdicts_where_they_were_computed(history: History, asked: Questions) -> None:
@@ -206,17 +210,87 @@ def test_a_group_has_verdicts_where_they_were_computed(history: History, asked: 
 def test_the_newest_burn_of_each_objective_and_window_counts(history: History, asked: Questions) -> None:
     made = past(
         "slo_burn",
-        {"at": 0, "burn": 1.0, "budget_left": 0.9},
-        {"at": 1, "burn": 2.0, "budget_left": 0.8, "bad_minutes": 2, "unknown_minutes": 4},
-        {"at": 0, "window_s": 300, "burn": None},
+        {"at": 1, "burn": 1.0, "budget_left": 0.9},
+        {"at": 2, "burn": 2.0, "budget_left": 0.8, "bad_minutes": 2, "unknown_minutes": 4},
+        {"at": 1, "window_s": 300, "burn": None},
         {"at": 2, "group_id": "h", "burn": 3.0},
         {"at": 2, "cluster": "c2", "burn": 4.0},
     )
     history.append("slo_burn", made)
-    short = Burn("g", "fresh", NOON, 0.99, 60.0, 300, 1, 0, 60, None, None)
-    long = Burn("g", "fresh", NOON + MINUTE, 0.99, 60.0, 3600, 2, 4, 60, 2.0, 0.8)
+    short = Burn("g", "fresh", NOON + MINUTE, 0.99, 60.0, 300, 1, 0, 60, None, None)
+    long = Burn("g", "fresh", NOON + 2 * MINUTE, 0.99, 60.0, 3600, 2, 4, 60, 2.0, 0.8)
     assert asked.burns(FIVE, "g") == [short, long]
     assert [(one.group_id, one.burn) for one in asked.burns(FIVE)] == [("g", None), ("g", 2.0), ("h", 3.0)]
+
+
+def test_a_window_that_ends_with_the_span_is_in_it_and_one_that_ended_as_it_began_is_not(
+    history: History, asked: Questions
+) -> None:
+    """Up to midnight: the row is of the next day's file, as the roll-up writes it."""
+    midnight = datetime(2026, 11, 23, tzinfo=UTC)
+    last = (midnight - NOON) // MINUTE
+    made = ({"at": at, "slo_id": f"s{at}", "burn": 1.0} for at in (last - 5, last - 4, last, last + 1))
+    history.append("slo_burn", past("slo_burn", *made))
+    assert [one.at for one in asked.burns(Span(midnight - 5 * MINUTE, midnight))] == [midnight - 4 * MINUTE, midnight]
+
+
+def test_a_time_lag_that_is_only_known_to_be_exceeded_is_not_that_of_the_others(
+    history: History, asked: Questions
+) -> None:
+    made = past(
+        "lag_group_topic_1m",
+        {"at": 0, "topic": "a", "lag_sum": 9, "time_lag_max_ms": 200},
+        {"at": 0, "topic": "b", "lag_sum": 9, "time_lag_max_ms": 5000},
+        {"at": 1, "topic": "a", "lag_sum": 9, "time_lag_max_ms": 200},
+        {"at": 1, "topic": "b", "lag_sum": 9, "time_lag_max_ms": None},
+        {"at": 60, "topic": "a", "lag_sum": 9, "time_lag_max_ms": 300},
+    )
+    history.append("lag_group_topic_1m", made)
+    assert numbers(asked.lag(G, FIVE).time_lag_s[:2]) == [5, None]
+    assert numbers(asked.lag(G, Span(NOON, NOON + 7 * DAY)).time_lag_s[:2]) == [None, 0.3]
+    half = {"lag_last": 9, "lag_max": 9, "time_lag_max_ms": 200}
+    history.append("lag_1m", past("lag_1m", half | {"at": 0}, half | {"at": 1, "time_lag_bounded": False}))
+    history.append("lag_1h", past("lag_1h", half | {"at": 0, "time_lag_bounded": False}, half | {"at": 60}))
+    one = Place("g", "t", 0)
+    assert numbers(asked.lag(one, FIVE).time_lag_s[:2]) == [0.2, None]
+    assert numbers(asked.lag(one, Span(NOON, NOON + 7 * DAY)).time_lag_s[:2]) == [None, 0.2]
+
+
+def test_partitions_are_told_by_their_numbers(history: History, asked: Questions) -> None:
+    history.append("lag_1m", past("lag_1m", *({"partition": at} for at in (7, 3, 3)), {"partition": 0, "topic": "u"}))
+    history.append("lag_1h", past("lag_1h", {"partition": 5}))
+    assert asked.numbers("g", "t", FIVE) == [3, 7]
+    assert asked.numbers("g", "t", Span(NOON, NOON + 7 * DAY)) == [5]
+
+
+def test_over_days_a_span_of_part_hours_has_its_first_hour_and_not_its_last(history: History, asked: Questions) -> None:
+    made = ({"at": 60 * at, "lag_max": at + 1, "lag_last": at + 1} for at in range(97))
+    history.append("lag_1h", past("lag_1h", *made))
+    span = Span(NOON + 20 * MINUTE, NOON + 96 * HOUR + 20 * MINUTE)
+    found = numbers(asked.lag(Place("g", "t", 0), span).lag_records)
+    assert (len(found), found[0], found[95], found[96]) == (97, 1, 96, None)
+    (one,) = asked.partitions(G, span)
+    assert (one.most_records, one.last_records) == (96, 96)
+
+
+def test_the_lag_of_all_groups_over_days_is_that_of_its_days(history: History, asked: Questions) -> None:
+    """Noon to noon, with a midnight in between; of two equal minutes the first counts."""
+    made = past(
+        "lag_group_topic_1m",
+        {"at": 0, "group_id": "falls", "lag_sum": 9, "time_lag_max_ms": 3000},
+        {"at": 800, "group_id": "falls", "lag_sum": 2, "time_lag_max_ms": 1000},
+        {"at": 1, "group_id": "stays", "lag_sum": 0},
+        {"at": 801, "group_id": "stays", "lag_sum": 0},
+        {"at": 2, "group_id": "grows", "lag_sum": None},
+        {"at": 802, "group_id": "grows", "lag_sum": 9},
+        {"at": 1440, "group_id": "late", "lag_sum": 1},
+    )
+    history.append("lag_group_topic_1m", made)
+    assert asked.lags(Span(NOON, NOON + DAY)) == [
+        GroupLag("falls", 9, NOON, 2, 3.0),
+        GroupLag("grows", 9, NOON + 802 * MINUTE, 9, None),
+        GroupLag("stays", 0, NOON + MINUTE, 0, None),
+    ]
 
 
 def test_both_tiers_answer_alike(history: History, asked: Questions) -> None:

@@ -24,32 +24,31 @@ def run(*statuses: Status) -> Verdicts:
     return told(*enumerate(statuses))
 
 
-def spell(since: int, until: int, worst: Status, unseen: bool = False, on: bool = False) -> Spell:
-    return Spell(since * MINUTE_US, until * MINUTE_US, worst, unseen, on)
+def spell(
+    since: int, until: int, worst: Status, unseen: bool = False, on: bool = False, minutes: int | None = None
+) -> Spell:
+    known = until - since if minutes is None else minutes
+    return Spell(since * MINUTE_US, until * MINUTE_US, known, worst, unseen, on)
 
 
 @pytest.mark.parametrize(
     ("verdicts", "found"),
     [
-        (run(), []),
+        (run(), None),
         (run(FINE, FINE), []),
-        (run(U, U), []),
+        (run(U, FINE), []),
+        (run(U, U), None),
         (run(FINE, S, S, FINE), [spell(1, 3, S)]),
         (run(S, FINE, S), [spell(0, 1, S, unseen=True), spell(2, 3, S, on=True)]),
         (run(FINE, L, S, L, FINE), [spell(1, 4, S)]),
         (run(S, S), [spell(0, 2, S, unseen=True, on=True)]),
     ],
 )
-def test_spells_are_runs_of_trouble_with_their_worst_status(verdicts: Verdicts, found: list[Spell]) -> None:
+def test_spells_are_runs_of_trouble_with_their_worst_status(verdicts: Verdicts, found: list[Spell] | None) -> None:
     assert spells(verdicts, [S, L]) == found
 
 
 def test_a_minute_that_is_not_known_neither_ends_a_spell_nor_begins_one() -> None:
-    assert spells(run(FINE, S, U, S, U, FINE), [S]) == [spell(1, 4, S)]
+    assert spells(run(FINE, S, U, S, U, FINE), [S]) == [spell(1, 4, S, minutes=2)]
     assert spells(run(U, S, U), [S]) == [spell(1, 2, S, unseen=True, on=True)]
-    assert spells(told((0, FINE), (1, S), (9, S), (10, FINE)), [S]) == [spell(1, 10, S)]
-
-
-def test_the_length_is_what_was_seen() -> None:
-    (one,) = spells(told((0, FINE), (5, S), (7, FINE)), [S])
-    assert one.length_s == 60
+    assert spells(told((0, FINE), (1, S), (9, S), (10, FINE)), [S]) == [spell(1, 10, S, minutes=2)]

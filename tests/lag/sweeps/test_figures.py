@@ -8,7 +8,7 @@ import pytest
 import assignors
 from assignors.comparison import Outcome, switched
 from assignors.events import CoordinatorDown, CoordinatorUp, Crash, Join, Leave, Restart
-from assignors.model import Group
+from assignors.model import Group, TopicPartition
 from assignors.scenario import dump, load_scenario
 from lag.sweeps.figures import as_it_is, row
 from lag.sweeps.plan import Asked, Case, Failure, Plan, parse_sizes
@@ -128,6 +128,15 @@ def test_what_is_not_known_is_missing_and_says_why() -> None:
     bare = made(replace(base, loads=replace(base.loads, produced_per_s={}, lag_records={})), "range", 4)
     assert (bare["hot_by"], bare["hot_member"], bare["hot_share"]) == ("partitions", None, 2 / 6)
     assert bare["hot_ratio"] == pytest.approx(8 / 6)
+
+
+def test_a_load_that_is_not_known_of_every_partition_tells_no_busiest_member() -> None:
+    """One rate of six would make its owner the only busy one."""
+    base, one = orders(), {TopicPartition("t", 5): 5.0}
+    found = made(replace(base, loads=replace(base.loads, produced_per_s=one)), "range", 3)
+    assert (found["hot_by"], found["hot_share"]) == ("lag_records", 2 * 600 / sum(LAGS.values()))
+    found = made(replace(base, loads=replace(base.loads, produced_per_s=one, lag_records=one)), "range", 3)
+    assert (found["hot_by"], found["hot_share"]) == ("partitions", 2 / 6)
 
 
 def test_a_share_group_knows_one_assignor_and_an_empty_group_starts_with_newcomers() -> None:

@@ -55,6 +55,17 @@ def test_a_folder_is_read_file_by_file(tmp_path: Path) -> None:
     assert of_files(tmp_path / "a.yaml").scenarios == (orders(),)
 
 
+def test_a_link_to_nowhere_is_named_and_the_rest_of_the_folder_goes_on(tmp_path: Path) -> None:
+    """Emacs leaves one beside a file that is being edited."""
+    (tmp_path / "a.yaml").write_text(dump(orders()))
+    (tmp_path / ".#a.yaml").symlink_to("user@host.123")
+    fleet = of_files(tmp_path)
+    assert fleet.scenarios == (orders(),)
+    (problem,) = fleet.problems
+    assert problem.where == str(tmp_path / ".#a.yaml")
+    assert "cannot be read: No such file or directory" in problem.message
+
+
 @pytest.mark.parametrize("name", ["absent.jsonl", "absent.yaml", "absent"])
 def test_a_file_that_is_not_there_is_told(tmp_path: Path, name: str) -> None:
     with pytest.raises(ConfigError, match="cannot be read: No such file or directory"):
@@ -103,6 +114,16 @@ def test_a_damaged_group_of_a_document_is_named_by_its_path(tmp_path: Path) -> N
     assert [its.name for its in fleet.scenarios] == ["billing"]
     place = "groups[2].members[0].member_id"
     assert fleet.problems == (Trouble(str(path), place, "Input should be a valid string."),)
+
+
+def test_a_group_that_is_there_twice_counts_once_and_is_named(tmp_path: Path) -> None:
+    path = written(tmp_path / "snapshot.json")
+    told = json.loads(path.read_text())
+    told["groups"].append(told["groups"][0])
+    lines(path, told)
+    fleet = read_document(path)
+    assert [its.name for its in fleet.scenarios] == ["billing"]
+    assert fleet.problems == (Trouble(str(path), "groups[2].group_id", "There is a group 'billing' already."),)
 
 
 @pytest.mark.parametrize(

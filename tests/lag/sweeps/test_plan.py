@@ -1,5 +1,7 @@
 """What a sweep asks: its cases by number, and what its flags may say."""
 
+from dataclasses import replace
+
 import pytest
 
 from assignors.registry import BUILT_IN
@@ -56,6 +58,16 @@ def test_unknown_assignors_and_failures_are_refused_with_those_there_are() -> No
     assert parse_assignors(["range", "sticky", "range"]) == ("range", "sticky")
     assert parse_failures([]) == (Failure.NONE,)
     assert parse_failures(["rack", "crash", "rack"]) == (Failure.NONE, Failure.RACK, Failure.CRASH)
+
+
+def test_a_factor_makes_no_more_members_than_a_case_may_have() -> None:
+    """A group that has more already may be swept as it is."""
+    with pytest.raises(ConfigError, match="30,000 members of orders are more than the 10,000 of one case"):
+        Plan(
+            [shared(), replace(orders(), members=orders().members * 10)], Asked(("range",), parse_sizes("x1,x999.999"))
+        )
+    large = replace(orders(), members=orders().members * 3_334)
+    assert len(Plan([large], Asked(("range",), parse_sizes("x0.5,x1")))) == 2
 
 
 def test_a_sweep_without_groups_or_with_too_many_cases_is_refused() -> None:
