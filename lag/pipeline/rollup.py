@@ -99,8 +99,8 @@ class Rollup:
         """
         self._read_until = {cluster: _minute(at) for cluster, at in read_until(self._history).items()}
         until = min(_minute(now), max(self._read_until.values(), default=now))
-        since = self._since()
-        if since is None or until <= max(since, self._until):
+        since = self._since() if until > self._until else None
+        if since is None or until <= since:
             return []
         pieces, first = [], None
         for start in _steps(since, until):

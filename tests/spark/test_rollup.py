@@ -14,9 +14,10 @@ from pyspark.sql import SparkSession
 
 from lag.burn import DEFAULT, WINDOWS_S, Slo
 from lag.health import URGENCY, Status
+from lag.history.care import SETTLED
 from lag.history.progress import NEVER, mark_read
 from lag.history.store import History, literal
-from lag.pipeline.rollup import Piece, Rollup
+from lag.pipeline.rollup import LATE, Piece, Rollup
 from lag.status import CODE
 from tests.lag import plain_group_minutes as plain_group
 from tests.lag import plain_minutes as plain
@@ -335,6 +336,13 @@ def test_a_commit_that_comes_late_changes_the_minutes_that_it_belongs_to(spark: 
     assert [row["lag_last"] for row in lag_by_the_minute(spark, history, 3)] == [60, 10, 10]
 
 
+@pytest.fixture
+def only_lag(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first table alone; the others are made of it."""
+    monkeypatch.setattr(Rollup, "_makers", lambda self: (("lag_1m", self._minutes),))
+
+
+@pytest.mark.usefixtures("only_lag")
 def test_what_the_stream_has_not_read_waits_for_it_and_is_then_as_if_it_had_never_been_away(
     spark: SparkSession, history: History
 ) -> None:
@@ -357,10 +365,12 @@ def test_what_the_stream_has_not_read_waits_for_it_and_is_then_as_if_it_had_neve
     mark_read(history, "c1", BEGIN + asked)
     rollup.run(BEGIN + asked, tell)
     found = of(history, "lag_1m", "minute")
-    assert [(row["minute"], row["lag_last"]) for row in found] == [(at, 5) for at in minutes]
-    assert {row["status"] for row in of(history, "group_health_1m", "minute")} == {CODE[Status.OK]}
+    assert [(row["minute"], row["lag_last"], row["status"]) for row in found] == [
+        (at, 5, CODE[Status.OK]) for at in minutes
+    ]
 
 
+@pytest.mark.usefixtures("only_lag")
 def test_each_cluster_of_a_history_is_judged_as_far_as_its_own_stream_has_read(
     spark: SparkSession, history: History
 ) -> None:
@@ -377,6 +387,11 @@ def test_each_cluster_of_a_history_is_judged_as_far_as_its_own_stream_has_read(
     assert {name: [row["minute"] for row in found if row["cluster"] == name] for name in clusters} == {
         "c1": minutes[:5], "c2": minutes[:15], "c3": minutes[:15],
     }  # fmt: skip
+
+
+def test_a_day_is_not_put_in_order_while_its_last_hours_may_still_be_written_anew() -> None:
+    """A run begins LATE before the newest minute, with that whole hour."""
+    assert timedelta(hours=1) + LATE <= SETTLED
 
 
 def test_an_empty_history_has_nothing_to_roll_up(spark: SparkSession, history: History) -> None:
