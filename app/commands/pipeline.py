@@ -143,7 +143,7 @@ def compact(history: str, as_json: bool) -> None:
 def _say_care(history: str, done: list[Care], as_json: bool) -> None:
     for one in done:
         if one.days_left:
-            note(f"{one.table}: {one.days_left} days are being written to; compact again to put them together")
+            note(f"{one.table}: days that others were writing to, left for the next time: {one.days_left}")
     if as_json:
         emit_json({"history": history, "tables": [_care_document(one) for one in done]})
         return
