@@ -56,7 +56,7 @@ class Tallies:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Burns:
-    """A row for each end and window in which there is a minute. NaN: no minute of it is known.
+    """A row for each end and window in which there is a minute. NaN, in both figures: no minute of it is known.
 
     `burn` 1 uses up the budget exactly in the time that it is for. `budget_left` is the share of the window's budget
     that is left, below 0 when it is overspent.
@@ -90,7 +90,7 @@ def burns(tallies: Tallies, at_us: Ints, target: float, windows_s: Sequence[int]
     there = good + bad + unknown > 0
     with np.errstate(invalid="ignore", divide="ignore"):
         burn = bad / (good + bad) / (1 - target)
-    left = 1 - bad / ((1 - target) * window / 60)
+    left = np.where(good + bad > 0, 1 - bad / ((1 - target) * window / 60), np.nan)
     return Burns(end[there], window[there], good[there], bad[there], unknown[there], burn[there], left[there])
 
 

@@ -10,12 +10,16 @@ from typing import Any
 from app.commands.output import emit, emit_json, note, table
 from app.commands.stopping import until_told
 from lag.cluster.settings import load_settings
+from lag.errors import HistoryError
 from lag.history.care import Care, Extent, care, extents
+from lag.history.progress import NEVER, read_until
 from lag.history.schemas import TABLES
 from lag.history.store import History
 from lag.slo import ENVIRONMENT, load_slos
 
 EVERY_S = 60.0
+STALE = timedelta(minutes=5)
+"""A stream that runs is not further behind."""
 
 
 def stream(history: str, bootstrap: str | None, config: Path | None, once: bool, as_json: bool) -> None:
@@ -85,12 +89,13 @@ def rollup(history: str, slo: Path | None, once: bool, as_json: bool) -> None:
     with until_told():
         note("Spark is starting")
         with session() as spark:
-            made = Rollup(spark, History(history), slos)
+            store = History(history)
+            made = Rollup(spark, store, slos)
             with until_told():
-                _roll_up(made, rows)
+                _roll_up(store, made, rows)
                 while not once:
                     time.sleep(EVERY_S)
-                    _roll_up(made, rows)
+                    _roll_up(store, made, rows)
     if as_json:
         emit_json({"history": history, "rows": rows})
         return
@@ -98,9 +103,14 @@ def rollup(history: str, slo: Path | None, once: bool, as_json: bool) -> None:
         emit(line)
 
 
-def _roll_up(made: Any, rows: Counter[str]) -> None:
-    for piece in made.run(datetime.now(UTC), _tell_piece):
+def _roll_up(history: History, made: Any, rows: Counter[str]) -> None:
+    now = datetime.now(UTC)
+    for piece in made.run(now, _tell_piece):
         rows.update(piece.rows)
+    read = max(read_until(history).values(), default=now)
+    if now - read > STALE:
+        when = "nothing yet" if read == NEVER else f"up to {read:%Y-%m-%d %H:%M} UTC"
+        note(f"warning: the stream has read {when}; later minutes wait for it. Run groupscope pipeline stream")
 
 
 def _tell_piece(piece: Any, left: timedelta) -> None:
@@ -113,10 +123,27 @@ def _tell_piece(piece: Any, left: timedelta) -> None:
 
 
 def compact(history: str, as_json: bool) -> None:
-    """Compact every table and drop what is too old. Raises HistoryError."""
-    now = datetime.now(UTC)
-    store = History(history)
-    done = [found for name in TABLES if (found := _cared(store, name, now)) is not None]
+    """Compact every table and drop what is too old. Raises HistoryError, when all other tables are done."""
+    now, store = datetime.now(UTC), History(history)
+    done: list[Care] = []
+    failed: list[HistoryError] = []
+    for name in TABLES:
+        note(f"{name}: files are put together, days that are too old are dropped")
+        try:
+            done += filter(None, [care(store, name, now)])
+        except HistoryError as error:
+            failed.append(error)
+    _say_care(history, done, as_json)
+    for other in failed[1:]:
+        note(f"warning: {other}")
+    if failed:
+        raise failed[0]
+
+
+def _say_care(history: str, done: list[Care], as_json: bool) -> None:
+    for one in done:
+        if one.days_left:
+            note(f"{one.table}: days that others were writing to, left for the next time: {one.days_left}")
     if as_json:
         emit_json({"history": history, "tables": [_care_document(one) for one in done]})
         return
@@ -128,17 +155,13 @@ def compact(history: str, as_json: bool) -> None:
         emit(line)
 
 
-def _cared(store: History, name: str, now: datetime) -> Care | None:
-    note(f"{name}: files are put together, days that are too old are dropped")
-    return care(store, name, now)
-
-
 def _care_document(one: Care) -> dict[str, Any]:
     return {
         "table": one.table,
         "files_before": one.files_before,
         "files_after": one.files_after,
         "days_dropped": one.days_dropped,
+        "days_left": one.days_left,
         "old_files_deleted": one.files_removed,
     }
 
@@ -153,7 +176,7 @@ def status(history: str, as_json: bool) -> None:
     rows = [
         (
             one.table,
-            f"{one.rows:,}",
+            "-" if one.rows is None else f"{one.rows:,}",
             f"{one.files:,}",
             f"{one.size_bytes / 1e6:,.1f}",
             *map(_day, (one.first_day, one.last_day)),

@@ -10,10 +10,12 @@ from collections import defaultdict
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
-import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, WriterProperties
+from deltalake.exceptions import CommitFailedError
 
-from lag.history.layout import is_sorted, sort_day
+from lag.history.exchange import Stored, stored
+from lag.history.layout import SORTED, sort_day
+from lag.history.retention import drop
 from lag.history.schemas import DAY, TABLES, Table
 from lag.history.store import COMMIT_RETRIES, History, told
 
@@ -21,16 +23,19 @@ TARGET_BYTES = 128 * 1024 * 1024
 KEEP_REPLACED_HOURS = 24
 """A reader may still be at a file that was replaced, and a writer at one that it has not committed yet."""
 
-Files = list[tuple[str, int]]
-"""Of a day: path and bytes of each."""
+SETTLED = timedelta(hours=3)
+"""So long after its end a day counts as today: the roll-up writes its last two hours anew, from a whole hour on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How much a table holds: rows, files, bytes, its first and last day (None: nothing)."""
+    """How much a table holds: rows (None: some file does not tell), files, bytes, its first and last day (None: none).
+
+    The first day may be far back where last rows are kept for good (`lag.history.retention`).
+    """
 
     table: str
-    rows: int
+    rows: int | None
     files: int
     size_bytes: int
     first_day: date | None
@@ -38,17 +43,18 @@ class Extent:
 
 
 def extents(history: History) -> list[Extent]:
-    """Of every table that was ever written to."""
+    """Of every table that was ever written to. Raises HistoryError."""
     found = [(name, history.open(name)) for name in TABLES]
-    return [_extent(name, table) for name, table in found if table is not None]
+    return [_extent(history.place(name), name, table) for name, table in found if table is not None]
 
 
 @dataclass(frozen=True, slots=True)
 class Care:
-    """What was done to a table."""
+    """What was done to a table; `days_left`: days that others were writing to, left for the next time."""
 
     table: str
     days_dropped: int
+    days_left: int
     files_before: int
     files_after: int
     files_removed: int
@@ -59,47 +65,48 @@ def care(history: History, name: str, now: datetime) -> Care | None:
 
     Appends of other processes go on meanwhile; what they add is compacted the next time. Raises HistoryError.
     """
-    table = history.open(name)
+    table, of = history.open(name), TABLES[name]
     if table is None:
         return None
     with told(history.place(name)):
-        dropped = _drop(table, TABLES[name], now)
-        before = len(table.file_uris())
-        for day in _unordered(table, now):
-            _order(history.root, DeltaTable(table.table_uri), TABLES[name], day, now)
+        before, oldest = len(table.file_uris()), (now.astimezone(UTC) - timedelta(days=of.keep_days)).date()
+        dropped = drop(history.root, table, of, oldest)
+        today = (now.astimezone(UTC) - SETTLED).date()
+        days = _unordered(DeltaTable(table.table_uri), oldest, today)
+        left = sum(not _order(history.root, DeltaTable(table.table_uri), of, day, day < today) for day in days)
         table = DeltaTable(table.table_uri)  # the one from before does not know what was done
-        removed = table.vacuum(KEEP_REPLACED_HOURS, dry_run=False, enforce_retention_duration=False)
-        return Care(name, dropped, before, len(table.file_uris()), len(removed))
+        return Care(name, dropped, left, before, len(table.file_uris()), _delete_replaced(table))
 
 
-def _drop(table: DeltaTable, of: Table, now: datetime) -> int:
-    oldest = (now.astimezone(UTC) - timedelta(days=of.keep_days)).date().isoformat()
-    gone = {day for day in _days(table)[DAY].to_pylist() if str(day) < oldest}
-    if gone:
-        table.delete(f"{DAY} < '{oldest}'", commit_properties=CommitProperties(max_commit_retries=COMMIT_RETRIES))
-    return len(gone)
-
-
-def _unordered(table: DeltaTable, now: datetime) -> list[date]:
+def _unordered(table: DeltaTable, oldest: date, today: date) -> list[date]:
     """Days that are over and are not one sorted file, and later ones with more files than their bytes need."""
-    today, sizes = now.astimezone(UTC).date(), defaultdict[date, Files](list)
-    for row in _days(table).to_pylist():
-        sizes[row[DAY]].append((row["path"], row["size_bytes"]))
-    return sorted(day for day, files in sizes.items() if not (_is_few if day >= today else _is_sorted)(files))
+    files = defaultdict[date, list[Stored]](list)
+    for file in stored(table):
+        files[file.day].append(file)
+    return sorted(day for day in files if day >= oldest and not (_is_few if day >= today else _is_sorted)(files[day]))
 
 
-def _is_sorted(files: Files) -> bool:
-    return len(files) == 1 and is_sorted(files[0][0])
+def _is_sorted(files: list[Stored]) -> bool:
+    return len(files) == 1 and files[0].is_named(SORTED)
 
 
-def _is_few(files: Files) -> bool:
-    return len(files) <= math.ceil(sum(size for _, size in files) / TARGET_BYTES)
+def _is_few(files: list[Stored]) -> bool:
+    return len(files) <= math.ceil(sum(file.size_bytes for file in files) / TARGET_BYTES)
 
 
-def _order(root: str, table: DeltaTable, of: Table, day: date, now: datetime) -> None:
-    if day < now.astimezone(UTC).date():
-        sort_day(root, table, of, day)
-        return
+def _order(root: str, table: DeltaTable, of: Table, day: date, is_over: bool) -> bool:
+    """Put the day in order; False when others replaced rows of it meanwhile: what was read is no longer so."""
+    try:
+        if is_over:
+            sort_day(root, table, of, day)
+        else:
+            _compact(table, day)
+    except CommitFailedError:
+        return False
+    return True
+
+
+def _compact(table: DeltaTable, day: date) -> None:
     table.optimize.compact(
         partition_filters=[(DAY, "=", day.isoformat())],
         target_size=TARGET_BYTES,
@@ -108,21 +115,25 @@ def _order(root: str, table: DeltaTable, of: Table, day: date, now: datetime) ->
     )
 
 
-def _days(table: DeltaTable) -> pa.Table:
-    """One row per file: its path, day, bytes and rows."""
-    actions = pa.table(table.get_add_actions(flatten=True))
-    names = {"path": "path", f"partition.{DAY}": DAY, "size_bytes": "size_bytes", "num_records": "rows"}
-    return actions.select(list(names)).rename_columns(list(names.values()))
+def _delete_replaced(table: DeltaTable) -> int:
+    """Delete what no longer belongs to the table; how many files it was.
+
+    `full`: else only those are found that were replaced after the log's last checkpoint, and it has one every hundred
+    commits. Files that are younger stay, also those that are not committed yet.
+    """
+    removed = table.vacuum(KEEP_REPLACED_HOURS, dry_run=False, enforce_retention_duration=False, full=True)
+    return len(removed)
 
 
-def _extent(name: str, table: DeltaTable) -> Extent:
-    files = _days(table)
-    days = sorted(files[DAY].to_pylist())
+def _extent(place: str, name: str, table: DeltaTable) -> Extent:
+    with told(place):
+        files = stored(table)
+    rows = [file.rows for file in files if file.rows is not None]
     return Extent(
         name,
-        rows=sum(files["rows"].to_pylist()),
+        rows=sum(rows) if len(rows) == len(files) else None,
         files=len(files),
-        size_bytes=sum(files["size_bytes"].to_pylist()),
-        first_day=days[0] if days else None,
-        last_day=days[-1] if days else None,
+        size_bytes=sum(file.size_bytes for file in files),
+        first_day=min((file.day for file in files), default=None),
+        last_day=max((file.day for file in files), default=None),
     )

@@ -5,6 +5,7 @@ statistics").
 """
 
 import json
+import math
 import re
 import time
 import uuid
@@ -122,6 +123,14 @@ def file_system(root: str) -> tuple[FileSystem, str]:
     return LocalFileSystem(), str(Path(root).absolute())
 
 
+def write_whole(files: FileSystem, path: str, data: bytes) -> None:
+    """Make that file, or put it in the place of what was there, whole or not at all: a kill may come at any moment."""
+    files.create_dir(path.rpartition("/")[0])
+    with files.open_output_stream(f"{path}.new") as stream:
+        stream.write(data)
+    files.move(f"{path}.new", path)
+
+
 def _by_day(rows: pa.Table) -> Iterator[tuple[str, pa.Table]]:
     days, rest = rows[DAY], rows.drop_columns([DAY])
     different = pc.unique(days)
@@ -143,7 +152,8 @@ def _stats(metadata: Any) -> str:
             low, high = _bound(min(one.min for one in known)), _bound(max(one.max for one in known))
             lows |= {} if low is None else {name: low}
             highs |= {} if high is None else {name: high}
-    return json.dumps({"numRecords": metadata.num_rows, "minValues": lows, "maxValues": highs, "nullCount": nulls})
+    stats = {"numRecords": metadata.num_rows, "minValues": lows, "maxValues": highs, "nullCount": nulls}
+    return json.dumps(stats, allow_nan=False)
 
 
 def _columns(metadata: Any) -> Iterator[tuple[str, list[Any]]]:
@@ -160,4 +170,6 @@ def _bound(value: Any) -> Any:
         return value.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     if isinstance(value, str):
         return value if len(value) <= _LONGEST_TEXT else None
-    return value if isinstance(value, int | float) and not isinstance(value, bool) and value == value else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value if math.isfinite(value) else None  # JSON has neither infinity nor NaN: a reader would refuse the log

@@ -1,15 +1,16 @@
 """The collector's snapshots -> `end_offsets` and `group_snapshots`, appended by a thread of its own.
 
 A full disk or a slow one does not hold up polling: what cannot be written waits, up to `MOST_ROWS`, then the oldest is
-given up. The size of what waits does not grow with time.
+given up, and said to be so. The size of what waits does not grow with time. Files are put together in another thread:
+that may take longer than polls can wait.
 """
 
 import logging
 import threading
-import time
 from collections import deque
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from types import TracebackType
 from uuid import UUID
 
@@ -38,16 +39,17 @@ RECORDED = ("end_offsets", "group_snapshots")
 class Recorder:
     """Keeps what the collectors of this process read, between `start` and `stop`."""
 
-    def __init__(
-        self, history: History, flush_s: float = FLUSH_S, monotonic_s: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._history, self._flush_s, self._monotonic_s = history, flush_s, monotonic_s
+    def __init__(self, history: History, flush_s: float = FLUSH_S, care_s: float = CARE_S) -> None:
+        self._history, self._flush_s, self._care_s = history, flush_s, care_s
         self._changed = threading.Condition()
         self._waiting: deque[tuple[str, pa.Table]] = deque()
+        self._given_up = 0
         self._stopping = False
-        self._said = ""
-        self._cared_s = monotonic_s()
-        self._thread = threading.Thread(target=self._run, name="history", daemon=True)
+        self._said: dict[str, str] = {}
+        self._threads = [
+            threading.Thread(target=work, name=name, daemon=True)
+            for name, work in (("history", self._run), ("history-care", self._look_after))
+        ]
 
     def see(self, snapshot: ClusterSnapshot) -> None:
         """Take in one poll; one of a cluster that does not tell its id is not kept."""
@@ -57,23 +59,22 @@ class Recorder:
         with self._changed:
             self._waiting += [(name, rows) for name, rows in made.items() if len(rows)]
             while self.waiting_rows() > MOST_ROWS:
-                self._waiting.popleft()
+                self._give_up(len(self._waiting.popleft()[1]))
 
     def waiting_rows(self) -> int:
         """Rows that are not written yet."""
         return sum(len(rows) for _, rows in self._waiting)
 
     def flush(self) -> None:
-        """Write what waits. What fails is told once, and waits on."""
+        """Write what waits, each table by itself. What fails is told once, and waits on."""
         with self._changed:
             waiting = list(self._waiting)
-        try:
-            for name in RECORDED:
-                self._write(name, [one for one in waiting if one[0] == name])
-        except HistoryError as error:
-            self._complain(str(error))
-        else:
-            self._said = ""
+        for name in RECORDED:
+            self._try(name, partial(self._write, name, [one for one in waiting if one[0] == name]))
+        with self._changed:
+            if self._given_up and not self._waiting:
+                log.warning("The history is written again; %d rows of polls are missing", self._given_up)
+                self._given_up = 0
 
     def _write(self, name: str, parts: list[tuple[str, pa.Table]]) -> None:
         if not parts:
@@ -83,41 +84,48 @@ class Recorder:
         with self._changed:
             self._waiting = deque(one for one in self._waiting if id(one[1]) not in written)
 
-    def _complain(self, said: str) -> None:
-        if said != self._said:
-            log.warning("%s", said)
-        self._said = said
+    def _give_up(self, rows: int) -> None:
+        """Told when it begins, and with its number when it is over."""
+        if not self._given_up:
+            log.warning("The history is not written fast enough: the oldest polls are given up")
+        self._given_up += rows
+
+    def _try(self, what: str, do: Callable[[], object]) -> None:
+        """Do it; a failure is told once, until it works again."""
+        try:
+            do()
+        except HistoryError as error:
+            if str(error) not in self._said.values():
+                log.warning("%s", error)
+            self._said[what] = str(error)
+        else:
+            self._said.pop(what, None)
 
     def _run(self) -> None:
-        while not self._rest():
+        while not self._rest(self._flush_s):
             self.flush()
-            self._care_when_due()
         self.flush()
 
-    def _rest(self) -> bool:
+    def _look_after(self) -> None:
+        while not self._rest(self._care_s):
+            for name in RECORDED:
+                self._try(f"care of {name}", partial(care, self._history, name, datetime.now(UTC)))
+
+    def _rest(self, seconds: float) -> bool:
         """Wait, and say whether this is the end."""
         with self._changed:
-            return self._changed.wait_for(lambda: self._stopping, self._flush_s)
-
-    def _care_when_due(self) -> None:
-        if self._monotonic_s() - self._cared_s < CARE_S:
-            return
-        self._cared_s = self._monotonic_s()
-        try:
-            for name in RECORDED:
-                care(self._history, name, datetime.now(UTC))
-        except HistoryError as error:
-            self._complain(str(error))
+            return self._changed.wait_for(lambda: self._stopping, seconds)
 
     def __enter__(self) -> "Recorder":
-        self._thread.start()
+        for thread in self._threads:
+            thread.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         with self._changed:
             self._stopping = True
             self._changed.notify_all()
-        self._thread.join(10)
+        self._threads[0].join(10)  # the other one may be at a large day: what it does counts when it is done
 
 
 def end_offsets(snapshot: ClusterSnapshot) -> pa.Table:

@@ -25,10 +25,22 @@ ASSIGNMENT = pa.list_(pa.struct([("topic", TEXT), ("topic_id", BYTES), ("partiti
 
 
 @dataclass(frozen=True, slots=True)
+class Lasting:
+    """Of a table of records, each of which holds until the next one of its series does: they outlive their days.
+
+    Both are SQL: what tells series apart within a partition of `__consumer_offsets`, and whether a row ends its series.
+    """
+
+    series: str
+    ended: str
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """One table. `time` is the column that `dt` is the day of; rows are kept for `keep_days` after it.
 
-    `series` are the columns that old days are ordered by, so that one group's rows lie together.
+    `series` are the columns that old days are ordered by, so that one group's rows lie together. `lasting`: which rows
+    are kept for longer; None: none.
     """
 
     name: str
@@ -36,6 +48,7 @@ class Table:
     time: str
     series: tuple[str, ...]
     keep_days: int
+    lasting: Lasting | None = None
 
     @property
     def file_schema(self) -> pa.Schema:
@@ -43,9 +56,9 @@ class Table:
         return self.schema.remove(self.schema.get_field_index(DAY))
 
 
-def _table(name: str, columns: str, time: str, series: str, keep_days: int) -> Table:
+def _table(name: str, columns: str, time: str, series: str, keep_days: int, lasting: Lasting | None = None) -> Table:
     schema = pa.schema([*_fields(columns), pa.field(DAY, pa.date32())])
-    return Table(name, schema, time, tuple(series.split()), keep_days)
+    return Table(name, schema, time, tuple(series.split()), keep_days, lasting)
 
 
 _TYPES = {
@@ -74,7 +87,7 @@ COMMITS = _table(
     "commits",
     f"""{_SOURCE} src_ts:time group_id:str topic:str topic_id:bytes? partition:i32 op:i8 committed:i64?
     leader_epoch:i32? metadata:str? commit_ts:time? expire_ts:time? value_version:i16? bootstrap:bool""",
-    "src_ts", _SERIES, 7,
+    "src_ts", _SERIES, 7, Lasting("group_id, topic, partition", "op = 1"),
 )  # fmt: skip
 """Every offset commit. `op`: 0 commit, 1 tombstone. (cluster, src_partition, src_offset) is unique.
 
@@ -87,6 +100,7 @@ GROUP_EVENTS = _table(
     protocol_type:str? protocol:str? state:i8? n_members:i32? client_id:str? client_host:str? instance_id:str?
     assignment:assignment? tombstone:bool bootstrap:bool key:bytes? value:bytes?""",
     "ts", "group_id", 90,
+    Lasting("group_id, record_type, CASE WHEN record_type = 2 THEN NULL ELSE member_id END", "tombstone"),
 )  # fmt: skip
 """Every record about a group. That of a classic group (record_type 2) has a row for each member, one if it has none.
 
@@ -133,7 +147,10 @@ LAG_GROUP_TOPIC_1M = _table(
     partitions_by_status:counts""",
     "minute", "group_id topic", 90,
 )  # fmt: skip
-"""A minute of one group on one topic; lags cover `lag_known` of its `partitions`."""
+"""A minute of one group on one topic; lags cover `lag_known` of its `partitions`.
+
+`time_lag_max_ms` is null when that of a partition is only known to be exceeded (`time_lag_bounded` false in `lag_1m`).
+"""
 
 GROUP_HEALTH_1M = _table(
     "group_health_1m",

@@ -4,12 +4,13 @@ A write becomes visible in one commit or not at all. Delta's log takes one commi
 what the first one did and tries the next number, so appends, compaction and retention do not wait for each other.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 import pyarrow as pa
 from deltalake import (
@@ -21,18 +22,28 @@ from deltalake import (
     WriterProperties,
     write_deltalake,
 )
-from deltalake.exceptions import DeltaError, TableNotFoundError
+from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction
 
 from lag.errors import GroupscopeError, HistoryError
 from lag.history.files import DataFile
-from lag.history.schemas import DAY, SCHEMA_VERSION, TABLES, Table, with_day
+from lag.history.schemas import DAY, SCHEMA_VERSION, TABLES, TIME, Table, with_day
 
 VERSION_KEY = "groupscope.schemaVersion"
 COMMIT_RETRIES = 50
 """Two busy writers overtake each other a few times at most; delta-rs itself would give up after 15."""
 
+TRIES = 5
+"""Of a write that others got in the way of: they removed a file that it was about to replace, as compaction does."""
+
 _COMPRESSED = WriterProperties(compression="ZSTD")
+
+_SQL_TYPES: Mapping[pa.DataType, str] = {
+    pa.string(): "Utf8", pa.bool_(): "Boolean", pa.binary(): "Binary", pa.date32(): "Date32", pa.float64(): "Float64",
+    pa.int8(): "Int8", pa.int16(): "Int16", pa.int32(): "Int32", pa.int64(): "Int64",
+    TIME: 'Timestamp(Microsecond, Some("UTC"))',
+}  # fmt: skip
+"""DataFusion's names of the types whose nulls are computed with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,25 +73,15 @@ class History:
     def append(self, name: str, rows: pa.Table) -> None:
         """Add rows; `dt` may be missing, it is made of the table's time."""
         with told(self.place(name)):
-            write_deltalake(
-                self._made(name),
-                with_day(rows, TABLES[name]),
-                mode="append",
-                writer_properties=_COMPRESSED,
-                commit_properties=CommitProperties(max_commit_retries=COMMIT_RETRIES),
-            )
+            self._write(name, rows, mode="append")
 
     def replace(self, name: str, rows: pa.Table, where: str) -> None:
-        """Put these rows in the place of those that `where` holds for; it must hold for all of them."""
+        """Put these rows in the place of those that `where` holds for; it must hold for all of them.
+
+        When others change the same files meanwhile it is done once more: the rows are ready, and repeating is harmless.
+        """
         with told(self.place(name)):
-            write_deltalake(
-                self._made(name),
-                with_day(rows, TABLES[name]),
-                mode="overwrite",
-                predicate=where,
-                writer_properties=_COMPRESSED,
-                commit_properties=CommitProperties(max_commit_retries=COMMIT_RETRIES),
-            )
+            _again(lambda: self._write(name, rows, mode="overwrite", predicate=where))
 
     def committed(self, name: str, app_id: str) -> int | None:
         """The number of the application's last commit to that table; None before the first."""
@@ -113,12 +114,13 @@ class History:
             return self._opened(name) is not None
 
     def query(self, sql: str, *names: str) -> pa.Table:
-        """The answer of a SELECT over these tables, by their names; one that was never written to is empty."""
+        """The answer of a SELECT over these tables, by their names; one that was never written to is empty.
+
+        Nothing is made or changed: the history may be read-only.
+        """
         with told(self.root):
-            builder = QueryBuilder()
-            for name in names:
-                builder.register(name, self._made(name))
-            return pa.table(builder.execute(sql).read_all())
+            rows, sql = _prepared(sql, {name: self._opened(name) for name in names})
+            return pa.table(rows.execute(sql).read_all())
 
     def ask(self, sql: str, name: str) -> pa.Table | None:
         """The answer of a SELECT over that table as it is now; None if it was never written to. Nothing is changed.
@@ -147,7 +149,7 @@ class History:
                 self._asked[name] = table
             else:
                 return None
-            rows = QueryBuilder().register(name, table)
+            rows, sql = _prepared(sql, {name: table})
         return pa.table(rows.execute(sql).read_all())
 
     def _opened(self, name: str) -> DeltaTable | None:
@@ -157,6 +159,15 @@ class History:
             return None
         _refuse_newer(table, self.place(name))
         return table
+
+    def _write(self, name: str, rows: pa.Table, **how: Any) -> None:
+        write_deltalake(
+            self._made(name),
+            with_day(rows, TABLES[name]),
+            writer_properties=_COMPRESSED,
+            commit_properties=CommitProperties(max_commit_retries=COMMIT_RETRIES),
+            **how,
+        )
 
     def _made(self, name: str) -> DeltaTable:
         wanted = TABLES[name]
@@ -190,6 +201,38 @@ class History:
             if not _has_all(table, wanted):  # else another process added them in this very moment
                 raise
         return table
+
+
+def _again(write: Callable[[], None]) -> None:
+    """Write; from the beginning when others were at the same files. Raises CommitFailedError after so many TRIES."""
+    for _ in range(TRIES - 1):
+        with suppress(CommitFailedError):
+            write()
+            return
+    write()
+
+
+def _prepared(sql: str, tables: Mapping[str, DeltaTable | None]) -> tuple[QueryBuilder, str]:
+    """Who answers the SELECT, and its words: a table or column that is not there yet stands before it, as nulls."""
+    builder = QueryBuilder()
+    for name, table in tables.items():
+        if table is not None:
+            builder.register(name, table)
+    nulls = [found for name, table in tables.items() if (found := _nulls(name, table))]
+    return builder, f"WITH {', '.join(nulls)} {sql}" if nulls else sql
+
+
+def _nulls(name: str, table: DeltaTable | None) -> str:
+    """The table with all columns that it has today, as SQL has it; nothing when it has them all."""
+    there = set() if table is None else {field.name for field in table.schema().fields}
+    lacking = [f"{_null(field.type)} AS {field.name}" for field in TABLES[name].schema if field.name not in there]
+    if table is None:
+        return f"{name} AS (SELECT {', '.join(lacking)} WHERE false)"
+    return f"{name} AS (SELECT {', '.join(['*', *lacking])} FROM {name})" if lacking else ""
+
+
+def _null(kind: pa.DataType) -> str:
+    return f"arrow_cast(NULL, '{_SQL_TYPES[kind]}')" if kind in _SQL_TYPES else "NULL"
 
 
 def _has_all(table: DeltaTable, wanted: Table) -> bool:
@@ -236,6 +279,7 @@ _MENDS: Mapping[str, tuple[str, str]] = {
     "Read-only file system": ("the file system is read-only", "Name another history"),
     "reader version": ("it was written by a newer Delta Lake", "Upgrade groupscope here, or name another history"),
     "reader feature": ("it was written by a newer Delta Lake", "Upgrade groupscope here, or name another history"),
+    "concurrent transaction": ("others kept changing the same rows", "Try again; nothing was half written"),
 }
 
 

@@ -13,7 +13,7 @@ from pyarrow.fs import FileSelector, FileSystem, FileType
 
 from lag.cluster.offsets_topic import NAME, OffsetsTopic
 from lag.errors import HistoryError
-from lag.history.files import file_system
+from lag.history.files import file_system, write_whole
 from lag.history.store import History, literal, told
 
 FOLDER = "_checkpoints/stream"
@@ -60,7 +60,7 @@ def open_run(history: History, topic: OffsetsTopic) -> Run:
         if run is None:
             _refuse_doubles(history, topic)
             run = Run(str(uuid.uuid4()), topic.cluster_id, topic.topic_id, topic.last_stable)
-            _write(files, folder, run)
+            write_whole(files, f"{folder}/run.json", json.dumps(asdict(run)).encode())
     _refuse_strangers(history, run, topic)
     return run
 
@@ -80,9 +80,14 @@ def position(history: History) -> Sequence[int]:
     with told(spark_checkpoint(history)):
         files, folder = file_system(spark_checkpoint(history))
         done = _numbers(files, f"{folder}/commits")
-        if not done:
-            return ()
-        with files.open_input_stream(f"{folder}/offsets/{max(done)}") as stream:
+    return batch_end(history, max(done)) if done else ()
+
+
+def batch_end(history: History, number: int) -> Sequence[int]:
+    """Per partition the offset that the batch reads up to; Spark writes it down before the batch begins."""
+    with told(spark_checkpoint(history)):
+        files, folder = file_system(spark_checkpoint(history))
+        with files.open_input_stream(f"{folder}/offsets/{number}") as stream:
             lines = stream.read().decode().splitlines()
         offsets = json.loads(lines[-1])[NAME]
         return tuple(offsets[str(partition)] for partition in range(len(offsets)))
@@ -103,14 +108,6 @@ def _read(files: FileSystem, path: str) -> Run | None:
         return Run(said["run_id"], said["cluster_id"], said["topic_id"], tuple(said["bootstrap_until"]))
     except (ValueError, KeyError, TypeError):
         raise HistoryError(f"{path} is damaged", "Restore it, or name another history") from None
-
-
-def _write(files: FileSystem, folder: str, run: Run) -> None:
-    """Whole or not at all: a kill may come at any moment."""
-    files.create_dir(folder)
-    with files.open_output_stream(f"{folder}/run.json.new") as stream:
-        stream.write(json.dumps(asdict(run)).encode())
-    files.move(f"{folder}/run.json.new", f"{folder}/run.json")
 
 
 def _refuse_strangers(history: History, run: Run, topic: OffsetsTopic) -> None:

@@ -88,7 +88,7 @@ def _burn_rows(group: Mapping[str, str], slo: Slo, made: Burns) -> pa.Table:
         "unknown_minutes": pa.array(made.unknown),
         "total_minutes": pa.array(made.good + made.bad + made.unknown),
         "burn": pa.array(made.burn, mask=np.isnan(made.burn)),
-        "budget_left": pa.array(made.budget_left),
+        "budget_left": pa.array(made.budget_left, mask=np.isnan(made.budget_left)),
     }
     return pa.table(columns).select(SLO_BURN.file_schema.names).cast(SLO_BURN.file_schema)
 

@@ -6,6 +6,9 @@
 A run computes the last LATE hours anew, for rows come late, and puts them in the place of what was there: running again
 is harmless. A group is never a Spark group of its own (1.3 ms each, spec/offsets-pipeline.md §4): partitions are dealt
 out to buckets, and a bucket's series are computed one after the other in NumPy.
+
+A minute is judged once the stream has read all of it (`lag.history.progress`): while the stream is away the roll-up
+waits, and goes on where it was, so that nobody is said to have stopped whose commits were only not read yet.
 """
 
 import time
@@ -21,6 +24,7 @@ from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from lag.burn import DEFAULT, WINDOWS_S, Slo
+from lag.history.progress import read_until
 from lag.history.schemas import GROUP_HEALTH_1M, LAG_1M, SLO_BURN, TABLES
 from lag.history.store import History, literal, told
 from lag.minutes import LOOKBACK_US
@@ -78,26 +82,34 @@ class Rollup:
     """
 
     _carried: Carried | None = None
+    _until = EVER
 
     def __init__(
         self, spark: SparkSession, history: History, slos: tuple[Slo, ...] = DEFAULT, late: timedelta = LATE
     ) -> None:
         self._spark, self._history, self._slos, self._late = spark, history, slos, late
+        self._read_until: dict[str, datetime] = {}
         for name in (*RECORDED, *ROLLED_UP):
             history.create(name)
 
     def run(self, now: datetime, tell: Callable[[Piece, timedelta], None]) -> list[Piece]:
-        """Every whole minute before `now`; `tell` hears of each piece and of the time that is left to compute."""
-        since, now = self._since(), now.replace(second=0, microsecond=0)
-        if since is None:
+        """Every whole minute before `now` that the stream has read; none when these are what was computed last.
+
+        `tell` hears of each piece and of the time that is left to compute.
+        """
+        self._read_until = {cluster: _minute(at) for cluster, at in read_until(self._history).items()}
+        until = min(_minute(now), max(self._read_until.values(), default=now))
+        since = self._since() if until > self._until else None
+        if since is None or until <= since:
             return []
         pieces, first = [], None
-        for start in _steps(since, now):
-            piece = self.piece(start, min(start + PIECE, now))
+        for start in _steps(since, until):
+            piece = self.piece(start, min(start + PIECE, until))
             pieces.append(piece)
-            tell(piece, now - piece.until)
+            tell(piece, until - piece.until)
             first = first or self._carried
         self._carried = first  # the next run begins where this one did, or later
+        self._until = until
         return pieces
 
     def piece(self, since: datetime, until: datetime) -> Piece:
@@ -154,7 +166,12 @@ class Rollup:
         return f.pmod(f.hash(*columns), f.lit(buckets)).alias("bucket")
 
     def _ends(self, since: datetime, until: datetime) -> DataFrame:
-        return self._read("end_offsets").where(_within("poll_ts", since - LOOKBACK, until))
+        """Samples of the window, up to where the stream of their cluster was; a cluster without one has no commits."""
+        ends = self._read("end_offsets").where(_within("poll_ts", since - LOOKBACK, until))
+        for cluster, read in self._read_until.items():
+            if read < until:
+                ends = ends.where((f.col("cluster") != cluster) | (f.col("poll_ts") < f.lit(read)))
+        return ends
 
     def _commits(self, since: datetime, until: datetime) -> DataFrame:
         """Those of the window, and of each series the last one before it."""
@@ -302,7 +319,7 @@ def _topic_columns() -> list[Any]:
         f.sum(lag).alias("lag_sum"),
         f.max(lag).alias("lag_max"),
         f.percentile(lag, 0.95).alias("lag_p95"),
-        f.max("time_lag_max_ms").alias("time_lag_max_ms"),
+        f.when(f.bool_and("time_lag_bounded"), f.max("time_lag_max_ms")).alias("time_lag_max_ms"),
         (f.max(lag) / f.nullif(f.avg(lag), f.lit(0.0))).alias("skew"),
         f.sum("consume_rate").alias("consume_rate"),
         f.sum("produce_rate").alias("produce_rate"),
@@ -316,6 +333,10 @@ def _us(at: datetime) -> int:
 
 def _hour(at: datetime) -> datetime:
     return at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+
+
+def _minute(at: datetime) -> datetime:
+    return at.astimezone(UTC).replace(second=0, microsecond=0)
 
 
 def _steps(since: datetime, until: datetime) -> Iterator[datetime]:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -23,11 +24,13 @@ from lag.cluster.offsets_topic import NAME, OffsetsTopic, read_offsets_topic
 from lag.cluster.settings import Settings
 from lag.errors import ConnectError, GroupscopeError
 from lag.history.files import DataFile
+from lag.history.progress import NEVER, mark_read
 from lag.history.store import Application, History, explained
 from lag.model import OURS_PREFIX
-from lag.pipeline.checkpoint import Gap, Run, gaps, open_run, spark_checkpoint
+from lag.pipeline.checkpoint import Gap, Run, batch_end, gaps, open_run, position, spark_checkpoint
 from lag.pipeline.ingest import COLUMNS, OURS, RECORDS, REPORT_DDL, STREAMED, UNKNOWN, Job, ingest
 from lag.pipeline.kafka_options import kafka_options
+from lag.pipeline.looks import Look, Looks
 
 BATCH_OFFSETS = 2_000_000
 EVERY = "10 seconds"
@@ -72,16 +75,19 @@ class Source:
 
     settings: Settings
     topic: OffsetsTopic
+    look: Look
     options: Mapping[str, str]
 
     @classmethod
     def of(cls, settings: Settings) -> "Source":
         """Look at the cluster. Raises ConnectError when it cannot be read, ConfigError for a login Spark lacks."""
-        return cls(settings, read_offsets_topic(settings), kafka_options(settings))
+        at, topic = datetime.now(UTC), read_offsets_topic(settings)
+        return cls(settings, topic, Look(at, topic.last_stable), kafka_options(settings))
 
-    def ask(self) -> None:
-        """Raise ConnectError when the cluster does not answer."""
-        read_offsets_topic(self.settings, ANSWER_S)
+    def ask(self) -> Look:
+        """Look again. Raises ConnectError when the cluster does not answer."""
+        at = datetime.now(UTC)
+        return Look(at, read_offsets_topic(self.settings, ANSWER_S).last_stable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +110,10 @@ class Stream:
         topic = source.topic
         self._run: Run = open_run(history, topic)
         self._ends = dict(enumerate(topic.last_stable))
+        self._position = position(history)
+        self._looks = Looks(history, topic.cluster_id, source.look, source.ask)
+        if not self._position:  # until it has come to the end, nothing that commits tell of is known
+            mark_read(history, topic.cluster_id, NEVER)
         self.outcome = Outcome(topic.cluster_id, gaps(history, topic))
         self._failure: GroupscopeError | None = None
         for name in STREAMED:
@@ -161,6 +171,7 @@ class Stream:
                     heard.batch(_progress(json.loads(one.json), self._ends))
             if active and news.is_silent(progress[-1].timestamp if progress else ""):
                 self._ask(once, heard)
+            self._looks.follow(self._position)
             heard.idle()
 
     def _ask(self, once: bool, heard: Listeners) -> None:
@@ -184,6 +195,7 @@ class Stream:
     def _take_in(self, batch: DataFrame, number: int) -> None:
         try:
             self._write(batch, number)
+            self._position = batch_end(self._history, number)
         except GroupscopeError as error:
             self._failure = error
             raise

@@ -19,22 +19,27 @@ from lag.pipeline.stream import Listeners, Source, Stream
 HEAP_MB = 640
 STREAM_EVERY = "20 seconds"
 ROLL_UP_EVERY_S = 60.0
+AGAIN_S = 5.0
 TOPIC_EVERY_S = 2.0
 LATE = timedelta(minutes=5)
 """Nothing comes later here; two hours anew each minute would leave a gigabyte of replaced files a day."""
 
 
 class Due:
-    """Does a thing every so many seconds, when it is asked often enough; for the first time after `first_s`."""
+    """Does a thing every so many seconds, when it is asked often enough; for the first time after `first_s`.
 
-    def __init__(self, do: Callable[[], None], every_s: float, first_s: float) -> None:
+    `do` says whether there was something to do; else it is tried again after AGAIN_S.
+    """
+
+    def __init__(self, do: Callable[[], bool], every_s: float, first_s: float) -> None:
         self._do, self._every_s, self._next_s = do, every_s, time.monotonic() + first_s
 
     def __call__(self) -> None:
         """Do it if it is time."""
         if time.monotonic() >= self._next_s:
             self._next_s = time.monotonic() + self._every_s
-            self._do()
+            if not self._do():
+                self._next_s = time.monotonic() + AGAIN_S
 
 
 def record(settings: Settings, history: History) -> None:
@@ -47,10 +52,8 @@ def record(settings: Settings, history: History) -> None:
         look_after = Due(lambda: _look_after(history), CARE_S, CARE_S)
 
         def idle() -> None:
-            """A roll-up before the first commits are there would take as long, and find nothing."""
-            if stream.outcome.batches:
-                roll_up()
-                look_after()
+            roll_up()
+            look_after()
 
         stream.run(once=False, heard=Listeners(idle=idle, trouble=_say), every=STREAM_EVERY)
 
@@ -65,15 +68,17 @@ def _wait_for_groups(settings: Settings) -> None:
             time.sleep(TOPIC_EVERY_S)
 
 
-def _roll_up(rollup: Rollup) -> None:
-    rollup.run(datetime.now(UTC), lambda *_: None)
+def _roll_up(rollup: Rollup) -> bool:
+    """What the stream has read meanwhile; nothing while it is at the first commits."""
+    return bool(rollup.run(datetime.now(UTC), lambda *_: None))
 
 
-def _look_after(history: History) -> None:
+def _look_after(history: History) -> bool:
     """The tables that nobody else looks after."""
     for name in TABLES:
         if name not in RECORDED:
             care(history, name, datetime.now(UTC))
+    return True
 
 
 def _say(line: str) -> None:

@@ -37,7 +37,7 @@ def test_unknown_minutes_are_neither_good_nor_bad() -> None:
     made = burns(tallies("uubg"), np.array([5 * MINUTE]), 0.9, [300])
     assert (made.unknown[0], made.burn[0]) == (2, pytest.approx(1 / 2 / 0.1))
     unknown = burns(tallies("uuu"), np.array([5 * MINUTE]), 0.9, [300])
-    assert (math.isnan(unknown.burn[0]), unknown.budget_left[0]) == (True, 1.0)
+    assert (unknown.unknown[0], math.isnan(unknown.burn[0]), math.isnan(unknown.budget_left[0])) == (3, True, True)
 
 
 def test_windows_without_a_minute_have_no_row() -> None:
@@ -60,7 +60,8 @@ def test_random_minutes_are_as_counting_has_them(seed: int) -> None:
             if inside:
                 good, bad, unknown = (inside.count(letter) for letter in "gbu")
                 burn = bad / (good + bad) / 0.05 if good + bad else math.nan
-                wanted.append((end, window, good, bad, unknown, burn, 1 - bad / (0.05 * window / 60)))
+                left = 1 - bad / (0.05 * window / 60) if good + bad else math.nan
+                wanted.append((end, window, good, bad, unknown, burn, left))
     found = zip(made.at_us // MINUTE, made.window_s, made.good, made.bad, made.unknown, made.burn, made.budget_left)  # noqa: B905
     assert np.array(list(found)) == pytest.approx(np.array(wanted), nan_ok=True)
 

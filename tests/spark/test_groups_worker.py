@@ -5,6 +5,7 @@ from datetime import timedelta
 import pyarrow as pa
 
 from lag.burn import DEFAULT
+from lag.history.schemas import TIME
 from lag.pipeline.groups import OWNERS, budgets, health, owners
 from tests.lag.history.rows import NOON, rows
 
@@ -28,6 +29,18 @@ def test_groups_of_a_bucket_are_kept_apart() -> None:
         ("c1", "g", NOON, 1, 1), ("c1", "g", NOON + timedelta(minutes=1), 1, 1), ("c1", "h", NOON, 1, 1),
         ("c2", "g", NOON, 1, 1),
     ]  # fmt: skip
+
+
+def test_a_window_of_which_nothing_is_known_has_neither_burn_nor_budget() -> None:
+    """Of two minutes a good one leaves the whole budget; what an unknown one leaves is not known."""
+    tallies = pa.table(
+        {"cluster": ["c1"] * 2, "group_id": ["known", "unknown"], "slo_id": [DEFAULT[0].slo_id] * 2,
+         "at": pa.array([NOON] * 2, TIME), "good": [1, 0], "bad": [0, 0], "unknown": [1, 2]}
+    )  # fmt: skip
+    made = budgets(DEFAULT, HOUR_US, HOUR_US + 60_000_000, tallies).to_pylist()
+    assert {(row["group_id"], row["total_minutes"], row["burn"], row["budget_left"]) for row in made} == {
+        ("known", 2, 0.0, 1.0), ("unknown", 2, None, None),
+    }  # fmt: skip
 
 
 def test_an_empty_bucket_gives_tables_without_rows() -> None:

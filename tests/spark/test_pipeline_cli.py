@@ -2,11 +2,13 @@
 
 import json
 import signal
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,13 +16,14 @@ from pyspark.sql import SparkSession
 from typer.testing import CliRunner
 
 from app.cli import cli
-from app.commands.pipeline import _tell_piece
+from app.commands.pipeline import _roll_up, _tell_piece, compact
 from lag.embedded.broker import EmbeddedKafka
-from lag.errors import ConfigError, GroupscopeError
+from lag.errors import ConfigError, GroupscopeError, HistoryError
+from lag.history.progress import NEVER, mark_read
 from lag.history.store import History
 from lag.pipeline import session as session_module
 from lag.pipeline.rollup import Piece
-from tests.lag.history.rows import rows
+from tests.lag.history.rows import NOON, rows
 from tests.spark.broker_side import commit, places, records
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(600)]
@@ -142,11 +145,43 @@ def test_compaction_says_what_it_did(call: Call, kept: Path) -> None:
     assert heads.split("  ")[0] == "TABLE"
 
 
+def test_a_damaged_table_does_not_keep_the_others_from_being_compacted(
+    kept: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`commits` is the first of the tables."""
+    for number in range(2):
+        History(kept).append("end_offsets", rows("end_offsets", {"partition": number}))
+    (log,) = (kept / "commits").glob("_delta_log/*0.json")
+    log.write_text("not json")
+    with pytest.raises(HistoryError, match=f"The history at {kept}/commits cannot be used"):
+        compact(str(kept), as_json=True)
+    tables = json.loads(capsys.readouterr().out)["tables"]
+    assert [(one["table"], one["files_after"], one["days_left"]) for one in tables] == [("end_offsets", 1, 0)]
+
+
+@pytest.mark.parametrize(
+    ("behind", "told"),
+    [
+        (timedelta(minutes=4), ""),
+        (timedelta(minutes=70), "the stream has read up to {:%Y-%m-%d %H:%M} UTC"),
+        (None, "the stream has read nothing yet"),
+    ],
+)
+def test_a_roll_up_that_waits_for_the_stream_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], behind: timedelta | None, told: str
+) -> None:
+    history, read = History(tmp_path), NEVER if behind is None else datetime.now(UTC) - behind
+    mark_read(history, "c1", read)
+    _roll_up(history, SimpleNamespace(run=lambda *_: []), Counter())
+    said = f"warning: {told}; later minutes wait for it. Run groupscope pipeline stream\n" if told else ""
+    assert capsys.readouterr().err == said.format(read)
+
+
 def test_status_says_what_each_table_holds(call: Call, kept: Path) -> None:
     history = History(kept)
     tables = {one["table"]: one for one in call("status", kept, "--json").document["tables"]}
     assert tables["commits"]["rows"] == len(history.query("SELECT 1 FROM commits", "commits"))
-    assert tables["commits"]["last_day"] == datetime.now(UTC).date().isoformat()
+    assert tables["commits"]["last_day"] == NOON.date().isoformat()
     assert call("status", kept).out.splitlines()[1].split()[0] == "commits"
 
 

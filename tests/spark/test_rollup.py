@@ -4,6 +4,7 @@ import math
 import random
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,13 @@ import numpy as np
 import pytest
 from pyspark.sql import SparkSession
 
-from lag.burn import DEFAULT, Slo
-from lag.health import URGENCY
+from lag.burn import DEFAULT, WINDOWS_S, Slo
+from lag.health import URGENCY, Status
+from lag.history.care import SETTLED
+from lag.history.progress import NEVER, mark_read
 from lag.history.store import History, literal
-from lag.pipeline.rollup import Piece, Rollup
+from lag.pipeline.rollup import LATE, Piece, Rollup
+from lag.status import CODE
 from tests.lag import plain_group_minutes as plain_group
 from tests.lag import plain_minutes as plain
 from tests.lag.history.rows import rows
@@ -24,12 +28,15 @@ from tests.lag.test_minutes import random_commits, random_samples
 
 pytestmark = pytest.mark.timeout(600)
 
-BEGIN = datetime(2026, 11, 22, 12, tzinfo=UTC)
+BEGIN = datetime(2026, 11, 22, 11, 50, tzinfo=UTC)
 SECONDS = 1500
+"""Ten minutes of one hour, fifteen of the next."""
+
+UNTIL = BEGIN + timedelta(seconds=SECONDS)
 IDS = {"old": bytes(15) + b"1", "new": bytes(15) + b"2"}
 SLOS = (DEFAULT[0], Slo("tight", 5.0, 0.9, "h*"))
 ORDERS = {
-    "lag_1m": "group_id, topic, partition, minute", "lag_1h": "group_id, topic, partition",
+    "lag_1m": "group_id, topic, partition, minute", "lag_1h": "group_id, topic, partition, hour",
     "lag_group_topic_1m": "group_id, topic, minute", "group_health_1m": "group_id, minute",
     "slo_burn": "group_id, slo_id, at, window_s",
 }  # fmt: skip
@@ -92,7 +99,7 @@ def put_series(history: History) -> Series:
 
 
 def roll_up(spark: SparkSession, history: History) -> list[Piece]:
-    return Rollup(spark, history, SLOS).run(BEGIN + timedelta(seconds=SECONDS), lambda *_: None)
+    return Rollup(spark, history, SLOS).run(UNTIL, lambda *_: None)
 
 
 def lag_by_the_minute(spark: SparkSession, history: History, minutes: int) -> list[dict[str, Any]]:
@@ -123,7 +130,7 @@ def test_lag_is_as_the_reference_has_it(past: Past) -> None:
             told = mine | {"status": str(URGENCY[mine["status"]])}
             assert {name: told[name] for name, value in reference.items() if not same(told[name], value)} == {}
     assert past.piece.rows["lag_1m"] == len(minutes)
-    check_hours(of(past.history, "lag_1h", "group_id, topic, partition"), by_series)
+    check_hours(of(past.history, "lag_1h", "group_id, topic, partition, hour"), by_series)
     check_topics(of(past.history, "lag_group_topic_1m", "group_id"), minutes)
 
 
@@ -142,21 +149,38 @@ def seconds(at: datetime) -> int:
     return round((at - BEGIN).total_seconds())
 
 
+LAST_KNOWN = ("committed_last", "log_start", "log_end", "lag_last", "lag_rc_last", "eta_s", "time_to_loss_s")
+MOST = ("lag_max", "lost", "time_lag_max_ms", "time_lag_min_ms", "commit_gap_max_ms")
+LEAST = ("lag_raw_min", "lead_min")
+SUMS = ("commits", "rewinds", "samples", "rewind_records")
+OF_THE_LAST_MINUTE = ("status", "owner_member")
+WEIGHED, MEANS = ("lag_avg", "time_lag_avg_ms"), ("consume_rate", "produce_rate")
+KEY = ("cluster", "group_id", "topic", "partition", "hour", "dt")
+
+
 def check_hours(hours: list[dict[str, Any]], by_series: dict[Any, list[dict[str, Any]]]) -> None:
-    assert [place(row) for row in hours] == sorted(SERIES)
+    """Every column, of both hours of every series."""
+    begins = [BEGIN.replace(minute=0), UNTIL.replace(minute=0)]
+    assert [(place(row), row["hour"]) for row in hours] == [(one, at) for one in sorted(SERIES) for at in begins]
     for row in hours:
-        many = by_series[place(row)]
-        known = [one for one in many if one["lag_avg"] is not None]
-        weights = [one["samples"] for one in known]
-        assert row["lag_avg"] == pytest.approx(np.average([one["lag_avg"] for one in known], weights=weights))
-        assert row["lag_last"] == [one["lag_last"] for one in many if one["lag_last"] is not None][-1]
-        assert row["lag_max"] == max(one["lag_max"] for one in known)
-        assert row["commits"] == sum(one["commits"] for one in many)
-        assert (row["rewinds"], row["samples"]) == tuple(
-            sum(one[name] for one in many) for name in ("rewinds", "samples")
-        )
-        assert row["time_lag_bounded"] == all(one["time_lag_bounded"] for one in many)
-        assert row["hour"] == BEGIN
+        wanted = hour_of([one for one in by_series[place(row)] if one["minute"].replace(minute=0) == row["hour"]])
+        assert wanted.keys() | set(KEY) == row.keys()
+        assert {name: row[name] for name, value in wanted.items() if not same(row[name], value)} == {}
+
+
+def hour_of(minutes: list[dict[str, Any]]) -> dict[str, Any]:
+    """What an hour is, minute by minute in order."""
+    known = {name: [one[name] for one in minutes if one[name] is not None] for name in minutes[0]}
+    made = {name: known[name][-1] if known[name] else None for name in LAST_KNOWN}
+    made |= {name: minutes[-1][name] for name in OF_THE_LAST_MINUTE}
+    made |= {name: max(known[name], default=None) for name in MOST}
+    made |= {name: min(known[name], default=None) for name in LEAST}
+    made |= {name: sum(known[name]) for name in SUMS}
+    made |= {name: float(np.mean(known[name])) if known[name] else None for name in MEANS}
+    for name in WEIGHED:
+        weights = [one["samples"] for one in minutes if one[name] is not None]
+        made[name] = float(np.average(known[name], weights=weights)) if weights else None
+    return made | {"time_lag_bounded": all(known["time_lag_bounded"])}
 
 
 def check_topics(topics: list[dict[str, Any]], minutes: list[dict[str, Any]]) -> None:
@@ -164,16 +188,23 @@ def check_topics(topics: list[dict[str, Any]], minutes: list[dict[str, Any]]) ->
     for row in minutes:
         together.setdefault((row["group_id"], row["topic"], row["minute"]), []).append(row)
     assert {(row["group_id"], row["topic"], row["minute"]) for row in topics} == set(together)
+    hidden = 0
     for row in topics:
         many = together[row["group_id"], row["topic"], row["minute"]]
         lags = [one["lag_last"] for one in many if one["lag_last"] is not None]
         assert (row["partitions"], row["lag_known"]) == (len(many), len(lags))
         assert row["lag_sum"] == (sum(lags) if lags else None)
+        assert row["lag_max"] == max(lags, default=None)
+        ages = [one["time_lag_max_ms"] for one in many if one["time_lag_max_ms"] is not None]
+        bounded = all(one["time_lag_bounded"] for one in many)
+        assert row["time_lag_max_ms"] == (max(ages, default=None) if bounded else None)
+        hidden += bool(ages) and not bounded
         assert row["lag_p95"] == (pytest.approx(float(np.percentile(lags, 95))) if lags else None)
         assert row["skew"] == (pytest.approx(max(lags) / np.mean(lags)) if lags and sum(lags) else None)
         assert dict(row["partitions_by_status"]) == {
             name: sum(one["status"] == name for one in many) for name in {one["status"] for one in many}
         }
+    assert hidden  # one partition is known, and another one is older than what was sampled
 
 
 EVENTS = [
@@ -245,17 +276,33 @@ def check_health(found: list[dict[str, Any]], events: list[Row], minutes: list[d
 
 
 def check_burns(burns: list[dict[str, Any]], health: list[dict[str, Any]]) -> None:
-    """Counted minute by minute; all of it is younger than the longest window."""
-    of = {slo.slo_id: slo for slo in SLOS}
-    for row in burns:
-        slo, begin = of[row["slo_id"]], row["at"] - timedelta(seconds=row["window_s"])
-        inside = [one for one in health if one["group_id"] == row["group_id"] and begin <= one["minute"] < row["at"]]
-        judged = [verdict(one, slo) for one in inside if one["time_lag_known"] is not None]
-        counts = [judged.count(word) for word in ("good", "bad", "unknown")]
-        assert [row["good_minutes"], row["bad_minutes"], row["unknown_minutes"]] == counts
-        assert (row["total_minutes"], row["threshold_ms"], row["target"]) == (sum(counts), slo.threshold_ms, slo.target)
-        good, bad, _ = counts
-        assert row["burn"] == (pytest.approx(bad / (good + bad) / (1 - slo.target)) if good + bad else None)
+    """Every five minutes, each window that has a minute, counted minute by minute; all are within the longest one."""
+    first = BEGIN.replace(minute=5)
+    steps = [first + timedelta(minutes=5 * n) for n in range((UNTIL - first) // timedelta(minutes=5) + 1)]
+    of_slo = [(group, slo) for group in "gh" for slo in SLOS if slo.groups == "*" or group == "h"]
+    wanted = [
+        found
+        for (group, slo), at, window_s in product(of_slo, steps, WINDOWS_S)
+        if (found := burn_of([one for one in health if one["group_id"] == group], slo, at, window_s))
+    ]
+    wanted.sort(key=lambda row: [row[name] for name in ("group_id", "slo_id", "at", "window_s")])
+    assert [{name: row[name] for name in wanted[0]} for row in burns] == wanted
+    assert {row["burn"] is None for row in burns} == {True, False}
+
+
+def burn_of(health: list[dict[str, Any]], slo: Slo, at: datetime, window_s: int) -> dict[str, Any] | None:
+    begin = at - timedelta(seconds=window_s)
+    inside = [one for one in health if begin <= one["minute"] < at and one["time_lag_known"] is not None]
+    judged = [verdict(one, slo) for one in inside]
+    good, bad, unknown = (judged.count(word) for word in ("good", "bad", "unknown"))
+    share, told = 1 - slo.target, good + bad > 0
+    made = {
+        "group_id": health[0]["group_id"], "slo_id": slo.slo_id, "at": at, "window_s": window_s, "good_minutes": good,
+        "bad_minutes": bad, "unknown_minutes": unknown, "total_minutes": len(judged), "target": slo.target,
+        "threshold_ms": slo.threshold_ms, "burn": pytest.approx(bad / (good + bad) / share) if told else None,
+        "budget_left": pytest.approx(1 - bad / (share * window_s / 60)) if told else None,
+    }  # fmt: skip
+    return made if judged else None
 
 
 def verdict(minute: dict[str, Any], slo: Slo) -> str:
@@ -287,6 +334,64 @@ def test_a_commit_that_comes_late_changes_the_minutes_that_it_belongs_to(spark: 
     late = early | {"committed": 90, "commit_ts": BEGIN + timedelta(seconds=70), "src_offset": 2}
     history.append("commits", rows("commits", late))
     assert [row["lag_last"] for row in lag_by_the_minute(spark, history, 3)] == [60, 10, 10]
+
+
+@pytest.fixture
+def only_lag(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first table alone; the others are made of it."""
+    monkeypatch.setattr(Rollup, "_makers", lambda self: (("lag_1m", self._minutes),))
+
+
+@pytest.mark.usefixtures("only_lag")
+def test_what_the_stream_has_not_read_waits_for_it_and_is_then_as_if_it_had_never_been_away(
+    spark: SparkSession, history: History
+) -> None:
+    """Away for most of an hour, while the group goes on: nobody is said to have stopped, before or after."""
+    rollup, tell, asked = Rollup(spark, history), lambda *_: None, timedelta(minutes=65)
+    minutes = [BEGIN + timedelta(minutes=n) for n in range(65)]
+    ends = [{"poll_ts": at, "log_end": 10 * n + 10, "last_stable": 10 * n + 10} for n, at in enumerate(minutes)]
+    commits = [
+        {"committed": 10 * n + 5, "src_ts": at, "commit_ts": at, "src_offset": n} for n, at in enumerate(minutes)
+    ]
+    history.append("end_offsets", rows("end_offsets", *ends))
+    mark_read(history, "c1", NEVER)
+    assert rollup.run(BEGIN + asked, tell) == []
+    history.append("commits", rows("commits", *commits[:10]))
+    mark_read(history, "c1", BEGIN + timedelta(minutes=10, seconds=30))
+    assert [piece.until for piece in rollup.run(BEGIN + asked, tell)] == [minutes[10]]
+    assert [row["minute"] for row in of(history, "lag_1m", "minute")] == minutes[:10]
+    assert rollup.run(BEGIN + asked, tell) == []
+    history.append("commits", rows("commits", *commits[10:]))
+    mark_read(history, "c1", BEGIN + asked)
+    rollup.run(BEGIN + asked, tell)
+    found = of(history, "lag_1m", "minute")
+    assert [(row["minute"], row["lag_last"], row["status"]) for row in found] == [
+        (at, 5, CODE[Status.OK]) for at in minutes
+    ]
+
+
+@pytest.mark.usefixtures("only_lag")
+def test_each_cluster_of_a_history_is_judged_as_far_as_its_own_stream_has_read(
+    spark: SparkSession, history: History
+) -> None:
+    """That of c1 is no more; c3 has none, and nothing is held back there."""
+    clusters, minutes = ("c1", "c2", "c3"), [BEGIN + timedelta(minutes=n) for n in range(20)]
+    ends = [{"cluster": name, "poll_ts": at, "log_end": 9, "last_stable": 9} for name in clusters for at in minutes]
+    commits = [{"cluster": name, "committed": 4, "src_ts": BEGIN, "commit_ts": BEGIN} for name in clusters]
+    history.append("end_offsets", rows("end_offsets", *ends))
+    history.append("commits", rows("commits", *commits))
+    mark_read(history, "c1", minutes[5])
+    mark_read(history, "c2", minutes[15])
+    Rollup(spark, history).run(minutes[-1], lambda *_: None)
+    found = of(history, "lag_1m", "minute")
+    assert {name: [row["minute"] for row in found if row["cluster"] == name] for name in clusters} == {
+        "c1": minutes[:5], "c2": minutes[:15], "c3": minutes[:15],
+    }  # fmt: skip
+
+
+def test_a_day_is_not_put_in_order_while_its_last_hours_may_still_be_written_anew() -> None:
+    """A run begins LATE before the newest minute, with that whole hour."""
+    assert timedelta(hours=1) + LATE <= SETTLED
 
 
 def test_an_empty_history_has_nothing_to_roll_up(spark: SparkSession, history: History) -> None:

@@ -14,6 +14,7 @@ from lag.cluster.offsets_topic import read_offsets_topic
 from lag.cluster.settings import load_settings
 from lag.embedded.broker import EmbeddedKafka
 from lag.errors import ConnectError, HistoryError
+from lag.history.progress import NEVER, read_until
 from lag.history.store import History
 from lag.pipeline import stream as stream_module
 from lag.pipeline.checkpoint import FOLDER
@@ -77,17 +78,21 @@ def test_every_commit_and_event_that_the_broker_has_is_there_once(
         crowd.join("librdkafka", "classic", ["clicks"], "range", 2)
         crowd.join("librdkafka", "modern", ["clicks"], "consumer")
         wait_until(lambda: {"classic", "modern"} <= stable_groups(servers), 60)
+    begun = datetime.now(UTC)
     outcome = once()
+    assert begun < read_until(history)[outcome.cluster] < datetime.now(UTC)
     truth = records(servers)
     assert found(history, "commits") == places(truth, commits=True)
     assert found(history, "group_events") == places(truth, commits=False)
     assert outcome.rows["commits"] == len(places(truth, commits=True))
     assert (outcome.rows["decode_errors"], outcome.unknown, outcome.gaps) == (0, {}, ())
+    begun = datetime.now(UTC)
     again = once()
     assert (dict(again.rows), found(history, "commits")) == (
         {"commits": 0, "group_events": 0, "decode_errors": 0},
         places(truth, commits=True),
     )
+    assert begun < read_until(history)[again.cluster] < datetime.now(UTC)
 
 
 def test_generations_of_the_history_are_those_that_the_live_tail_knows(
@@ -177,6 +182,7 @@ def test_a_batch_that_fails_half_way_is_neither_lost_nor_recorded_twice(
             once()
     truth = records(cluster.bootstrap_servers)
     assert (found(history, "commits"), found(history, "group_events")) == (places(truth, commits=True), [])
+    assert list(read_until(history).values()) == [NEVER]
     once()
     assert found(history, "commits") == places(truth, commits=True)
     assert found(history, "group_events") == places(truth, commits=False)

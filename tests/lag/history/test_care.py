@@ -1,23 +1,36 @@
 """Compaction and retention: nothing is lost, old days go, and what others write meanwhile stays."""
 
-from datetime import timedelta
+import json
+import os
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date, timedelta
 from itertools import product
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError
 
-from lag.history import layout
-from lag.history.care import care, extents
-from lag.history.schemas import COMMITS
-from lag.history.store import History, literal
+from lag.history import care as care_module
+from lag.history import layout, retention
+from lag.history.care import SETTLED, care, extents
+from lag.history.exchange import exchange
+from lag.history.files import TableFiles
+from lag.history.schemas import COMMITS, with_day
+from lag.history.store import Application, History, literal
+from tests.lag.history.past import past
 from tests.lag.history.rows import NOON, rows
 from tests.lag.history.test_store import offsets, writer
 from tests.lag.history.writer import ROWS
+from tests.support.waiting import wait_until
 
 DAY = 86_400
+TICK = timedelta(microseconds=1)
 
 
 @pytest.fixture
@@ -53,21 +66,210 @@ def test_compacting_again_changes_nothing(history: History) -> None:
 
 
 def test_days_are_dropped_when_the_table_has_kept_them_long_enough(history: History) -> None:
-    """Commits are kept for 7 days, minutes of lag for 90."""
-    history.append("commits", rows("commits", *({"src_offset": day, "src_ts": -DAY * day} for day in range(10))))
+    """Commits are kept for 7 days, minutes of lag for 90; these are all of one series, so the last one is of today."""
+    made = [{"src_offset": -day, "src_ts": -DAY * day} for day in range(10)]
+    history.append("commits", rows("commits", *made))
     done = care(history, "commits", NOON)
     assert done is not None
-    assert (done.days_dropped, offsets(history)) == (2, [0, 1, 2, 3, 4, 5, 6, 7])
+    assert (done.days_dropped, offsets(history)) == (2, [-8, -7, -6, -5, -4, -3, -2, -1, 0])
+    history.append("lag_1m", past("lag_1m", *({"at": -1440 * day} for day in (89, 90, 91, 92))))
+    done = care(history, "lag_1m", NOON)
+    assert done is not None
+    found = history.query("SELECT minute FROM lag_1m ORDER BY minute", "lag_1m")["minute"].to_pylist()
+    assert (done.days_dropped, found) == (2, [NOON - timedelta(days=90), NOON - timedelta(days=89)])
 
 
-def test_what_is_appended_during_compaction_is_kept(history: History) -> None:
+def test_what_another_process_appends_during_compaction_is_kept(history: History) -> None:
+    """Today's files, and then a day that is over. It goes on until it is told to stop, after the last care."""
     for number in range(20):
         history.append("commits", rows("commits", {"group_id": "before", "src_offset": number}))
-    with writer(history.root, "meanwhile", "6") as process:
-        while process.poll() is None:
-            care(history, "commits", NOON + timedelta(days=1))
+    with writer(history.root, "meanwhile", "-") as process:
+        for times, late in enumerate((0, 1), 1):
+            wait_until(lambda: counted(history).get("meanwhile", 0) >= times * ROWS)  # noqa: B023
+            assert care(history, "commits", NOON + timedelta(days=late)) is not None
+        appends = int(process.communicate(timeout=60)[0])
+    assert counted(history) == {"before": 20, "meanwhile": appends * ROWS}
+
+
+def counted(history: History) -> dict[str, int]:
     found = history.query("SELECT group_id, count(*) AS n FROM commits GROUP BY group_id", "commits").to_pylist()
-    assert {row["group_id"]: row["n"] for row in found} == {"before": 20, "meanwhile": 6 * ROWS}
+    return {row["group_id"]: row["n"] for row in found}
+
+
+@pytest.mark.parametrize("module", [layout, retention])
+def test_what_is_appended_between_reading_a_day_and_its_commit_is_kept(
+    history: History, monkeypatch: pytest.MonkeyPatch, module: ModuleType
+) -> None:
+    """While a day is sorted, and while it is dropped."""
+    for number in range(2):
+        history.append("commits", rows("commits", {"src_offset": number}))
+    before_commit(monkeypatch, module, lambda: history.append("commits", rows("commits", {"src_offset": 7})))
+    done = care(history, "commits", NOON + timedelta(days=1 if module is layout else 9))
+    assert done is not None
+    assert (done.days_left, done.days_dropped) == ((0, 0) if module is layout else (0, 1))
+    assert offsets(history) == ([0, 1, 7] if module is layout else [1, 7])
+
+
+def before_commit(monkeypatch: pytest.MonkeyPatch, module: ModuleType, do: Callable[[], None]) -> None:
+    """Do it when all is read and nothing is committed yet, the first time that this happens."""
+    first = iter([do])
+
+    def exchanged(*args: Any, **how: Any) -> None:
+        next(first, lambda: None)()
+        exchange(*args, **how)
+
+    monkeypatch.setattr(module, "exchange", exchanged)
+
+
+def test_a_day_that_is_written_to_is_left_for_the_next_time_and_the_others_are_put_in_order(
+    history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for day, number in product((0, 1), (0, 1)):
+        history.append("commits", rows("commits", {"src_offset": 2 * day + number, "src_ts": DAY * day + number}))
+    late = rows("commits", {"src_offset": 9})
+    before_commit(monkeypatch, layout, lambda: history.replace("commits", late, f"src_ts = {literal(NOON)}"))
+    done, again = (care(history, "commits", NOON + timedelta(days=2)) for _ in range(2))
+    assert done is not None
+    assert again is not None
+    assert (done.days_left, done.files_before, done.files_after) == (1, 4, 3)
+    assert (again.days_left, again.files_before, again.files_after) == (0, 3, 2)
+    assert offsets(history) == [1, 2, 3, 9]
+
+
+def test_compaction_of_today_that_a_roll_up_gets_in_the_way_of_is_left_for_the_next_time(
+    history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        history.append("commits", rows("commits", {"src_offset": number}))
+    compact, where = care_module._compact, "src_offset = 1 OR src_offset = 7"
+
+    def replaced_meanwhile(table: DeltaTable, day: date) -> None:
+        history.replace("commits", rows("commits", {"src_offset": 7}), where)
+        compact(table, day)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(care_module, "_compact", replaced_meanwhile)
+        done = care(history, "commits", NOON)
+    assert done is not None
+    assert (done.days_left, offsets(history)) == (1, [0, 2, 7])
+    again = care(history, "commits", NOON)
+    assert again is not None
+    assert (again.days_left, again.files_after, offsets(history)) == (0, 1, [0, 2, 7])
+
+
+def test_a_day_is_over_when_the_roll_up_no_longer_writes_its_last_hours(history: History) -> None:
+    midnight = NOON + timedelta(hours=12)
+    for number in range(2):
+        history.append("commits", rows("commits", {"src_offset": number}))
+    for later, is_sorted in ((timedelta(0), False), (SETTLED - TICK, False), (SETTLED, True)):
+        care(history, "commits", midnight + later)
+        (path,) = DeltaTable(history.place("commits")).file_uris()
+        assert layout.SORTED in path if is_sorted else layout.SORTED not in path
+
+
+def test_files_that_were_replaced_a_day_ago_are_deleted_however_many_checkpoints_the_log_has(history: History) -> None:
+    """Those replaced just now stay for who is reading them, and those that nobody has committed yet as well.
+
+    What a process left behind that was killed before its commit goes, too.
+    """
+    folder = Path(history.place("commits"))
+    for number in range(3):
+        history.append("commits", rows("commits", {"src_offset": number}))
+    replaced = on_disk(folder)
+    care(history, "commits", NOON)
+    abandoned = written(history)
+    make_older(folder, replaced | abandoned)
+    for number in range(10, 13):
+        history.append("commits", rows("commits", {"src_offset": number}))
+        DeltaTable(folder).create_checkpoint()
+    young = on_disk(folder) - replaced - abandoned
+    not_committed = written(history)
+    done = care(history, "commits", NOON)
+    assert done is not None
+    assert (len(young), len(replaced), len(abandoned), done.files_removed) == (4, 3, 1, 4)
+    assert on_disk(folder) == young | not_committed | set(DeltaTable(folder).file_uris())
+    assert offsets(history) == [0, 1, 2, 10, 11, 12]
+
+
+def written(history: History) -> set[str]:
+    """A file of the table that nobody has committed."""
+    writing = TableFiles(history.root, COMMITS)
+    writing.add(with_day(rows("commits", {"src_offset": 99}), COMMITS))
+    return {f"{history.place('commits')}/{file.path}" for file in writing.close()}
+
+
+def test_an_old_file_that_was_replaced_a_moment_ago_stays_for_who_is_reading_it(history: History) -> None:
+    folder = Path(history.place("commits"))
+    for number in range(2):
+        history.append("commits", rows("commits", {"src_offset": number}))
+    old = on_disk(folder)
+    for path in old:
+        os.utime(path, (0, 0))
+    care(history, "commits", NOON)
+    DeltaTable(folder).create_checkpoint()
+    done = care(history, "commits", NOON)
+    assert done is not None
+    assert (done.files_removed, old <= on_disk(folder)) == (0, True)
+
+
+def on_disk(folder: Path) -> set[str]:
+    return {str(path) for path in folder.glob("dt=*/*.parquet")}
+
+
+def make_older(folder: Path, paths: set[str]) -> None:
+    """As if they had been replaced eight days ago: so says the log, of which checkpoints keep seven, and the files."""
+    ago_s = 8 * DAY
+    for path in paths:
+        os.utime(path, (time.time() - ago_s,) * 2)
+    for file in folder.glob("_delta_log/*.json"):
+        said = [json.loads(line) for line in file.read_text().splitlines()]
+        for line in said:
+            if "remove" in line:
+                line["remove"]["deletionTimestamp"] -= 1000 * ago_s
+        file.write_text("".join(json.dumps(line) + "\n" for line in said))
+
+
+def test_the_last_commit_of_a_series_outlives_its_day_until_it_is_deleted(history: History) -> None:
+    """Of g two partitions, one of them committed to again; h was deleted: Kafka's tombstone is the last of it."""
+    made = [
+        {"src_ts": 0, "src_offset": 1, "partition": 0, "committed": 1},
+        {"src_ts": 5, "src_offset": 2, "partition": 0, "committed": 2},
+        {"src_ts": 6, "src_offset": 3, "partition": 1, "committed": 3},
+        {"src_ts": 7, "src_offset": 4, "group_id": "h", "committed": 4},
+        {"src_ts": 8, "src_offset": 5, "group_id": "h", "op": 1},
+        {"src_ts": DAY, "src_offset": 6, "partition": 1, "committed": 6},
+        {"src_ts": 9 * DAY, "src_offset": 7, "partition": 2, "committed": 7},
+    ]
+    history.append("commits", rows("commits", *made))
+    dropped = []
+    for days, kept in ((8, [2, 3, 6, 7]), (8, [2, 3, 6, 7]), (9, [2, 6, 7]), (30, [2, 6, 7])):
+        done = care(history, "commits", NOON + timedelta(days=days))
+        assert done is not None
+        dropped.append(done.days_dropped)
+        assert offsets(history) == kept
+    assert dropped == [1, 0, 1, 1]
+    assert history.query("SELECT DISTINCT dt FROM commits ORDER BY dt", "commits")["dt"].to_pylist() == [
+        (NOON + timedelta(days=day)).date() for day in (0, 1, 9)
+    ]
+
+
+def test_the_last_record_of_a_group_and_of_each_member_outlives_its_day(history: History) -> None:
+    """A classic group's has all its members, so only those of the newest count; KIP-848 writes of each by itself."""
+    made = [
+        {"src_offset": 1, "record_type": 2, "member_id": "gone", "generation_or_epoch": 49},
+        *({"src_offset": 2, "record_type": 2, "member_id": name, "generation_or_epoch": 50} for name in "ab"),
+        {"src_offset": 3, "group_id": "new", "record_type": 3, "generation_or_epoch": 7},
+        {"src_offset": 4, "group_id": "new", "record_type": 3, "generation_or_epoch": 8},
+        {"src_offset": 5, "group_id": "new", "record_type": 5, "member_id": "m"},
+        {"src_offset": 6, "group_id": "new", "record_type": 5, "member_id": "left"},
+        {"src_offset": 7, "group_id": "new", "record_type": 5, "member_id": "left", "tombstone": True},
+    ]
+    history.append("group_events", rows("group_events", *made))
+    care(history, "group_events", NOON + timedelta(days=91))
+    sql = "SELECT src_offset, member_id FROM group_events ORDER BY src_offset, member_id"
+    assert [tuple(row.values()) for row in history.query(sql, "group_events").to_pylist()] == [
+        (2, "a"), (2, "b"), (4, None), (5, "m"),
+    ]  # fmt: skip
 
 
 def test_extents_are_those_of_tables_that_exist(history: History) -> None:
@@ -76,6 +278,17 @@ def test_extents_are_those_of_tables_that_exist(history: History) -> None:
     (found,) = extents(history)
     assert (found.table, found.rows, found.files) == ("commits", 2, 2)
     assert (found.first_day, found.last_day) == (NOON.date(), (NOON + timedelta(days=1)).date())
+
+
+def test_rows_of_a_file_that_does_not_tell_their_number_are_not_known(history: History) -> None:
+    """Another writer of Delta tables may leave them out."""
+    writing = TableFiles(history.root, COMMITS)
+    writing.add(with_day(rows("commits", {}), COMMITS))
+    (file,) = writing.close()
+    history.commit("commits", [replace(file, stats="{}")], Application("a", 1))
+    history.append("commits", rows("commits", {}))
+    (found,) = extents(history)
+    assert (found.rows, found.files) == (None, 2)
 
 
 def test_a_table_that_nobody_wrote_to_needs_no_care(history: History) -> None:
@@ -115,6 +328,33 @@ def test_a_large_day_is_sorted_piece_by_piece(history: History, monkeypatch: pyt
     found = history.query("SELECT group_id, src_offset FROM commits", "commits").to_pylist()
     assert sorted(row["src_offset"] for row in found) == list(range(25))
     assert [row["group_id"] for row in found] == sorted(row["group_id"] for row in made)
+
+
+@pytest.mark.parametrize("most", [1, 4, 7, 100])
+def test_no_piece_is_larger_than_it_may_be_though_one_group_has_most_of_the_rows(
+    history: History, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """A group is cut by topic, a topic by partition, and a partition by hours; one hour of it may be what it is."""
+    sizes: list[int] = []
+    add = TableFiles.add
+    monkeypatch.setattr(layout, "MOST_ROWS", most)
+    monkeypatch.setattr(TableFiles, "add", lambda self, found: (sizes.append(len(found)), add(self, found)))
+    made = [("big", "t", partition, hour) for partition, hour in product(range(3), range(6))]
+    made += [("big", "u", 0, 2), ("a", "t", 0, 1), ("z", "t", 0, 1)]
+    commits = [
+        {"src_offset": at, "group_id": group, "topic": topic, "partition": partition, "src_ts": 3600 * hour - at}
+        for at, (group, topic, partition, hour) in enumerate(reversed(made))
+    ]
+    history.append("commits", rows("commits", *commits))
+    care(history, "commits", NOON + timedelta(days=1))
+    assert max(sizes) <= most
+    assert sum(sizes) == len(made)
+    names = ("group_id", "topic", "partition", "src_ts")
+    (path,) = DeltaTable(history.place("commits")).file_uris()
+    table = pq.read_table(path, partitioning=None)
+    found = list(zip(*(table[name].to_pylist() for name in names), strict=True))
+    assert found == sorted(found)
+    assert offsets(history) == list(range(len(made)))
 
 
 def test_a_day_that_was_replaced_meanwhile_is_left_alone(history: History) -> None:

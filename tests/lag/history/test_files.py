@@ -1,5 +1,7 @@
 """Files of a table: what their columns are written as, and where a URL says that they are."""
 
+import json
+import math
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -8,8 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from lag.history import files
+from lag.history.care import care, extents
 from lag.history.files import TableFiles, file_system
 from lag.history.schemas import DAY, TABLES, with_day
+from lag.history.store import Application, History
+from tests.lag.history.past import past
 from tests.lag.history.rows import rows
 
 STEPS = "DELTA_BINARY_PACKED"
@@ -29,6 +34,44 @@ def test_offsets_and_times_are_written_as_steps_and_come_back_as_they_were(tmp_p
         "src_offset", "src_ts", "committed", "commit_ts", "expire_ts",
     }  # fmt: skip
     assert pq.ParquetFile(place).read().equals(table.drop_columns([DAY]))
+
+
+def test_the_log_says_nothing_of_bounds_that_json_has_no_word_for(tmp_path: Path) -> None:
+    """A lag that is never caught up is infinite; whoever reads strict JSON would refuse the whole table."""
+    history, endless = History(tmp_path), {"eta_s": math.inf, "time_to_loss_s": -math.inf, "lag_avg": math.nan}
+    made = with_day(past("lag_1m", {"at": 0, **endless}, {"at": 1, "eta_s": 3.0, "lag_avg": 2.0}), TABLES["lag_1m"])
+    writer = TableFiles(str(tmp_path), TABLES["lag_1m"])
+    writer.add(made)
+    history.commit("lag_1m", writer.close(), Application("app", 0))
+    (stats,) = [json.loads(line["add"]["stats"], parse_constant=refused) for line in log(tmp_path / "lag_1m")]
+    bounds = {name: (stats["minValues"].get(name), stats["maxValues"].get(name)) for name in endless}
+    assert bounds == {"eta_s": (3.0, None), "time_to_loss_s": (None, None), "lag_avg": (2.0, 2.0)}
+    assert stats["numRecords"] == 2
+    for eta_s in (math.inf, 3.0):
+        found = history.query(f"SELECT eta_s FROM lag_1m WHERE eta_s >= {'3' if eta_s == 3 else '1e300'}", "lag_1m")
+        assert eta_s in found["eta_s"].to_pylist()
+
+
+def test_a_day_with_infinite_values_is_written_sorted_and_counted(tmp_path: Path) -> None:
+    history, begin = History(tmp_path), datetime(2026, 11, 22, 12, tzinfo=UTC)
+    for minute, eta_s in enumerate((math.inf, 3.0)):
+        history.append("lag_1m", past("lag_1m", {"at": minute, "eta_s": eta_s}))
+    care(history, "lag_1m", begin + timedelta(days=1))
+    for line in log(tmp_path / "lag_1m"):
+        json.loads(line["add"]["stats"], parse_constant=refused)
+    assert [(one.table, one.rows) for one in extents(history)] == [("lag_1m", 2)]
+    found = history.query("SELECT eta_s FROM lag_1m ORDER BY minute", "lag_1m")
+    assert found["eta_s"].to_pylist() == [math.inf, 3.0]
+
+
+def log(table: Path) -> list[dict[str, Any]]:
+    """What the Delta log says of files that were added, each line strict JSON."""
+    lines = [line for file in sorted(table.glob("_delta_log/*.json")) for line in file.read_text().splitlines()]
+    return [said for line in lines if "add" in (said := json.loads(line, parse_constant=refused))]
+
+
+def refused(word: str) -> None:
+    raise AssertionError(f"{word} is no JSON")
 
 
 @pytest.mark.parametrize(("url", "asked"), [("s3a://b/h", "s3://b/h"), ("s3://b/h", "s3://b/h"), ("gs://b", "gs://b")])

@@ -4,8 +4,10 @@ import logging
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Event
 from uuid import UUID
 
+import pyarrow as pa
 import pytest
 
 from lag.collector import Collector
@@ -16,6 +18,7 @@ from lag.history.store import History
 from lag.model import OURS_PREFIX, ClusterSnapshot
 from tests.lag.make import cluster, deleted, end, failed, group
 from tests.lag.test_collector import Script, clock
+from tests.support.waiting import wait_until
 
 TOPIC_ID = UUID("6b2f8a10-3c4d-4e5f-8a9b-0c1d2e3f4a5b")
 AT = datetime(2026, 11, 22, 12, 0, 0, 250_000, UTC)
@@ -93,7 +96,10 @@ def _full(_: History, name: str, rows: object) -> None:
     raise HistoryError("full", "Free some")
 
 
-def test_what_waits_is_bounded_and_the_oldest_is_given_up(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_waits_is_bounded_and_the_oldest_is_given_up_and_told(
+    history: History, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A poll is 3 and 2 rows. Told when it begins, and how many are missing when it is over."""
     monkeypatch.setattr(recorder, "MOST_ROWS", 12)
     made = Recorder(history)
     for second in range(100):
@@ -102,6 +108,53 @@ def test_what_waits_is_bounded_and_the_oldest_is_given_up(history: History, monk
     made.flush()
     found = history.query("SELECT DISTINCT poll_ts FROM end_offsets ORDER BY poll_ts", "end_offsets")
     assert [at.timestamp() for at in found["poll_ts"].to_pylist()] == [98, 99]
+    kept = len(history.query("SELECT 1 FROM end_offsets", "end_offsets"))
+    kept += len(history.query("SELECT 1 FROM group_snapshots", "group_snapshots"))
+    made.flush()
+    assert [record.message for record in caplog.records] == [
+        "The history is not written fast enough: the oldest polls are given up",
+        f"The history is written again; {100 * 5 - kept} rows of polls are missing",
+    ]
+
+
+def test_a_table_that_cannot_be_written_does_not_hold_up_the_other(
+    history: History, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    append = History.append
+
+    def broken(self: History, name: str, rows: pa.Table) -> None:
+        if name == "end_offsets":
+            raise HistoryError("damaged", "Restore it")
+        append(self, name, rows)
+
+    monkeypatch.setattr(History, "append", broken)
+    made = Recorder(history)
+    for number in range(2):
+        made.see(snapshot(number))
+        made.flush()
+    assert (made.waiting_rows(), len(history.query("SELECT 1 FROM group_snapshots", "group_snapshots"))) == (6, 4)
+    assert [record.message for record in caplog.records] == ["damaged. Restore it"]
+
+
+def test_polls_are_written_while_the_files_are_put_together(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long that takes; that of one table fails, the other one is cared for all the same."""
+    cared, written = [], Event()
+
+    def long_care(_: History, name: str, now: datetime) -> None:
+        cared.append(name)
+        assert written.wait(30)
+        if name == "end_offsets":
+            raise HistoryError("damaged", "Restore it")
+
+    monkeypatch.setattr(recorder, "care", long_care)
+    with Recorder(history, flush_s=0.01, care_s=0.01) as made:
+        wait_until(lambda: cared)
+        made.see(snapshot())
+        wait_until(lambda: made.waiting_rows() == 0)
+        written.set()
+        wait_until(lambda: "group_snapshots" in cared)
+    assert len(history.query("SELECT 1 FROM end_offsets", "end_offsets")) == 3
+    assert cared[:2] == ["end_offsets", "group_snapshots"]
 
 
 def test_a_cluster_without_an_id_is_not_kept(history: History) -> None:

@@ -4,15 +4,17 @@ import subprocess
 import sys
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
 from lag.errors import HistoryError
+from lag.history import store
 from lag.history.files import TableFiles
-from lag.history.schemas import SCHEMA_VERSION, TABLES, with_day
-from lag.history.store import VERSION_KEY, Application, History, explained, literal
+from lag.history.schemas import COMMITS, SCHEMA_VERSION, TABLES, with_day
+from lag.history.store import TRIES, VERSION_KEY, Application, History, explained, literal
 from tests.lag.history.rows import NOON, rows
 from tests.lag.history.writer import ROWS
 
@@ -33,7 +35,7 @@ def history(tmp_path: Path) -> History:
 
 def writer(root: str, name: str, *rest: str) -> "subprocess.Popen[str]":
     command = [sys.executable, "-m", "tests.lag.history.writer", root, name, *rest]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
 def offsets(history: History) -> list[int]:
@@ -66,9 +68,66 @@ def test_a_table_of_before_a_column_came_gets_it_and_has_null_there(history: His
     assert history.query("SELECT key FROM group_events ORDER BY key", "group_events")["key"].to_pylist() == [b"k", None]
 
 
-def test_a_table_that_nobody_wrote_to_is_empty(history: History) -> None:
-    assert history.exists("lag_1m") is False
-    assert len(history.query("SELECT * FROM lag_1m", "lag_1m")) == 0
+def test_a_table_that_nobody_wrote_to_is_empty_and_asking_does_not_make_it(history: History) -> None:
+    for name, table in TABLES.items():
+        found = history.query(f"SELECT *, max({table.time}) OVER () AS newest FROM {name}", name)
+        assert (len(found), found.column_names) == (0, [*table.schema.names, "newest"])
+        assert history.exists(name) is False
+    assert not Path(history.root).exists()
+
+
+def test_asking_a_table_of_before_a_column_came_leaves_it_as_it_is(history: History) -> None:
+    """A history that may only be read can be asked all the same."""
+    old = TABLES["group_events"].schema
+    old = pa.schema([field for field in old if field.name not in ("key", "value")])
+    rest = with_day(rows("group_events", {}), TABLES["group_events"]).drop_columns(["key", "value"])
+    write_deltalake(history.place("group_events"), rest, schema_mode=None, partition_by="dt")
+    sql = "SELECT group_id, key, max(value) AS value FROM group_events WHERE key IS NULL GROUP BY group_id, key"
+    told = [{"group_id": "g", "key": None, "value": None}]
+    assert history.query(sql, "group_events").to_pylist() == told
+    answer = history.ask(sql, "group_events")
+    assert answer is not None
+    assert answer.to_pylist() == told
+    table = DeltaTable(history.place("group_events"))
+    assert (table.version(), [field.name for field in table.schema().fields]) == (0, old.names)
+
+
+def test_a_replacement_that_compaction_gets_in_the_way_of_is_made_once_more(
+    history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between reading the rows that it replaces and its commit their files were put together."""
+    for number in range(3):
+        history.append("commits", rows("commits", {"src_offset": number}))
+    tries = compacting_meanwhile(history, monkeypatch, 2)
+    history.replace("commits", rows("commits", {"src_offset": 7}), "src_offset = 1 OR src_offset = 7")
+    assert (offsets(history), tries) == ([0, 2, 7, 101, 102], [0, 1, 2])
+
+
+def test_a_replacement_that_others_always_get_in_the_way_of_is_given_up_and_told(
+    history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        history.append("commits", rows("commits", {"src_offset": number}))
+    tries = compacting_meanwhile(history, monkeypatch, TRIES)
+    with pytest.raises(HistoryError, match=r"others kept changing the same rows\. Try again"):
+        history.replace("commits", rows("commits", {"src_offset": 7}), "src_offset = 1 OR src_offset = 7")
+    assert (offsets(history), len(tries)) == ([0, 1, 2, *range(101, 101 + TRIES)], TRIES)
+
+
+def compacting_meanwhile(history: History, monkeypatch: pytest.MonkeyPatch, times: int) -> list[int]:
+    """The first so many writes find a file replaced that they have read; the list grows with each write."""
+    tries: list[int] = []
+
+    def write(table: DeltaTable, *args: Any, **how: Any) -> None:
+        tries.append(len(tries))
+        if len(tries) <= times:
+            other = with_day(rows("commits", {"src_offset": 100 + len(tries)}), COMMITS)
+            write_deltalake(history.place("commits"), other, mode="append")
+            DeltaTable(history.place("commits")).optimize.compact()
+        write_deltalake(table, *args, **how)
+
+    monkeypatch.setattr(store, "write_deltalake", write)
+    return tries
 
 
 def test_two_processes_append_at_once_and_nothing_is_lost(history: History) -> None:

@@ -1,11 +1,14 @@
 """A process that appends to a history: python -m tests.lag.history.writer ROOT NAME APPENDS [FILE_BYTES]
 
-It appends APPENDS times ten rows, each row named NAME and numbered. With FILE_BYTES no file may grow further.
+It appends APPENDS times ten rows, each row named NAME and numbered; "-": until its input is closed, then it says how
+often. With FILE_BYTES no file may grow further.
 """
 
 import resource
+import select
 import signal
 import sys
+from collections.abc import Iterator
 
 from lag.errors import HistoryError
 from lag.history.store import History
@@ -21,11 +24,20 @@ def main(root: str, name: str, appends: str, file_bytes: str = "") -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (int(file_bytes), resource.RLIM_INFINITY))
     history = History(root)
     try:
-        for number in range(int(appends)):
+        for number in range(int(appends)) if appends != "-" else until_told():
             made = [{"group_id": name, "src_offset": number * ROWS + row} for row in range(ROWS)]
             history.append("commits", rows("commits", *made))
     except HistoryError as error:
         sys.stdout.write(str(error))
+
+
+def until_told() -> Iterator[int]:
+    """Numbers until standard input is closed; then how many there were, on stdout."""
+    number = 0
+    while not select.select([sys.stdin], [], [], 0)[0]:
+        yield number
+        number += 1
+    sys.stdout.write(str(number))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,50 @@
+"""The files that a table consists of, and how new ones take the place of some of them in one commit."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+import pyarrow as pa
+from deltalake import CommitProperties, DeltaTable
+from deltalake.transaction import RemoveAction
+
+from lag.history.files import DataFile
+from lag.history.schemas import DAY, Table
+from lag.history.store import COMMIT_RETRIES, added
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A file of a table; `rows` None: the table does not tell."""
+
+    path: str
+    day: date
+    size_bytes: int
+    rows: int | None
+
+    def is_named(self, beginning: str) -> bool:
+        """Whether its name begins so."""
+        return self.path.rsplit("/", 1)[-1].startswith(beginning)
+
+
+def stored(table: DeltaTable) -> list[Stored]:
+    """All of them."""
+    actions = pa.table(table.get_add_actions(flatten=True)).to_pylist()
+    return [Stored(one["path"], one[f"partition.{DAY}"], one["size_bytes"], one["num_records"]) for one in actions]
+
+
+def exchange(table: DeltaTable, of: Table, new: Sequence[DataFile], old: Sequence[Stored], is_news: bool) -> None:
+    """Make `new` part of the table in the place of `old`. `is_news` False: the rows are the same.
+
+    What others add meanwhile stays. Raises CommitFailedError when they removed one of `old`.
+    """
+    now_ms = time.time_ns() // 1_000_000
+    removed = [RemoveAction(one.path, is_news, now_ms, one.size_bytes, {DAY: one.day.isoformat()}) for one in old]
+    table.create_write_transaction(
+        [*(added(file, is_news) for file in new), *removed],
+        "append",
+        of.schema,
+        [DAY],
+        commit_properties=CommitProperties(max_commit_retries=COMMIT_RETRIES),
+    )

@@ -1,0 +1,68 @@
+"""Until when all is in the tables: a look at the topic's ends counts once the stream has come there."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from lag.errors import ConnectError
+from lag.history.progress import read_until
+from lag.history.store import History
+from lag.pipeline import looks
+from lag.pipeline.looks import Look, Looks
+from tests.lag.history.rows import NOON
+
+LATER = NOON + timedelta(minutes=1)
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    return History(tmp_path / "history")
+
+
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(looks, "LOOK_EVERY_S", 0.0)
+
+
+def test_a_look_counts_when_every_partition_has_been_read_to_where_it_ended(history: History) -> None:
+    made = Looks(history, "c1", Look(NOON, (5, 0, 3)), lambda: Look(LATER, (9, 0, 3)))
+    for position in ((), (5, 0, 2), (4, 0, 30)):
+        made.follow(position)
+        assert read_until(history) == {}
+    made.follow((5, 0, 3))
+    assert read_until(history) == {"c1": NOON}
+    made.follow((8, 0, 3))
+    assert read_until(history) == {"c1": NOON}
+    made.follow((9, 0, 4))
+    assert read_until(history) == {"c1": LATER}
+
+
+def test_a_topic_without_a_record_has_been_read(history: History) -> None:
+    Looks(history, "c1", Look(NOON, (0, 0)), lambda: Look(LATER, (0, 0))).follow(())
+    assert read_until(history) == {"c1": NOON}
+
+
+def test_brokers_that_are_away_are_asked_again(history: History) -> None:
+    answers = iter([ConnectError("away", "wait"), Look(LATER, (5,))])
+
+    def ask() -> Look:
+        answer = next(answers)
+        if isinstance(answer, ConnectError):
+            raise answer
+        return answer
+
+    made = Looks(history, "c1", Look(NOON, (5,)), ask)
+    seen = []
+    for _ in range(3):
+        made.follow((5,))
+        seen.append(read_until(history)["c1"])
+    assert seen == [NOON, NOON, LATER]
+
+
+def test_the_next_look_waits_a_while(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(looks, "LOOK_EVERY_S", 3600.0)
+    made = Looks(history, "c1", Look(NOON, (5,)), lambda: Look(LATER, (5,)))
+    for _ in range(3):
+        made.follow((5,))
+    assert read_until(history) == {"c1": NOON}
