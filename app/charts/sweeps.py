@@ -55,7 +55,8 @@ def heat_map(grid: Grid, say: Say, brief: Say, now: tuple[str, int] | None, colo
         automargin=True,
         autotickangles=[0, 90],
         tickvals=list(range(columns)),
-        ticktext=list(grid.assignors),
+        ticktext=[name.replace("-", "-<br>") for name in grid.assignors],  # a phone has 95 px for each
+        ticklabeloverflow="allow",
         tickfont={"family": base.MONO, "size": 12, "color": colours.text},
     )
     fig.update_yaxes(
