@@ -32,13 +32,18 @@ OwnedSets = JavaHashMap[UUID, JavaHashSet[int]]
 
 @dataclass(frozen=True, slots=True)
 class ServerGroup:
-    """Members in the coordinator's order, their different subscriptions, and whether those name the same topics."""
+    """Members in the coordinator's order, their different subscriptions, and whether those name the same topics.
+
+    `ghosts` count as owned, though no member has them: a dynamic member that comes back as a static one takes over the
+    old target of who had that instance id, and what it had itself is still its in the coordinator's map of owners.
+    """
 
     members: tuple[Member, ...]
     topics: Mapping[str, Topic]
     lists: tuple[tuple[str, ...], ...]
     homogeneous: bool
     jdk: int
+    ghosts: frozenset[tuple[UUID, int]] = frozenset()
 
     def subscribed(self, member: Member) -> list[Topic]:
         """The topics that exist among those the member names, in the order of the coordinator's set of names."""

@@ -25,7 +25,7 @@ Lists = Sequence[Sequence[TopicPartition]]
 def fast_plan(group: ServerGroup) -> Assignment:
     """The plan. UncleanError or CrowdedError where only exact maps will do."""
     topics = group.subscribed(group.members[0])
-    if not topics:
+    if not topics or group.ghosts:
         raise UncleanError
     layout = layout_of(tuple((topic.name, topic.partitions) for topic in topics))
     order = _topic_order(group, topics, layout)

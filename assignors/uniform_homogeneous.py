@@ -43,6 +43,7 @@ class Homogeneous:
 
     def _free(self) -> Iterator[tuple[UUID, int]]:
         taken = {(uuid, number) for old in self._old.values() for uuid, numbers in old.items() for number in numbers}
+        taken |= self._group.ghosts
         for uuid in self._topics:
             for number in range(self._counts[uuid]):
                 if (uuid, number) not in taken:

@@ -1,7 +1,7 @@
 """The target assignment: what the broker's assignor gives to each member (Kafka: TargetAssignmentBuilder)."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assignors.javahash import STRINGS, JavaHashMap
 from assignors.model import Assignment, AssignorError, Group, TopicPartition
@@ -58,7 +58,7 @@ class Plan:
     def _members(self) -> dict[str, Member]:
         """In the coordinator's order, the member as it will be, and not who it replaces."""
         members = {**self.group.members, self.member.member_id: self.member}
-        replaced = self.group.static_ids.get(self.member.instance_id or "")
+        replaced = self._replaced()
         if replaced is not None and replaced != self.member.member_id:
             members.pop(replaced, None)
         return members
@@ -66,8 +66,9 @@ class Plan:
     def _given(self, members: Mapping[str, Member]) -> dict[str, Target]:
         planned = tuple(self._planned_member(member) for member in members.values())
         seen = server_group(Group("", planned, self.topics.by_name), self.settings.jdk, self.homogeneous)
+        ghosts = frozenset((seen.uuid_of(tp.topic), tp.partition) for tp in self._named(self._given_up()))
         try:
-            plan = self._assign(seen)
+            plan = self._assign(replace(seen, ghosts=ghosts))
         except AssignorError as error:
             raise Refused(KafkaError.UNKNOWN_SERVER_ERROR) from error
         ids = {name: topic_id(topic) for name, topic in self.topics.by_name.items()}
@@ -82,8 +83,16 @@ class Plan:
 
     def _old(self, member: Member) -> Target:
         """What it had in the old target; a static member, what the one it replaces had."""
-        known = self.group.static_ids.get(member.instance_id or "") if member is self.member else None
+        known = self._replaced() if member is self.member else None
         return self.group.target.get(known or member.member_id, ())
+
+    def _replaced(self) -> str | None:
+        return self.group.static_ids.get(self.member.instance_id or "")
+
+    def _given_up(self) -> Target:
+        """What the member had itself, when it takes over the old target of another one."""
+        takes_over = self._replaced() not in (None, self.member.member_id)
+        return self.group.target.get(self.member.member_id, ()) if takes_over else ()
 
     def _named(self, partitions: Target) -> Iterator[TopicPartition]:
         """A topic that is gone goes by its id, which no other topic has for a name."""
