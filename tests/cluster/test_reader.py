@@ -1,5 +1,6 @@
 """The reader on a real broker: what arrives, what fails and stays local, and what an older broker cannot say."""
 
+import threading
 import uuid
 from collections.abc import Callable, Iterator
 
@@ -152,8 +153,11 @@ def consumer(kafka: EmbeddedKafka) -> Iterator[Callable[..., Consumer]]:
         return made[-1]
 
     yield make
-    for one in made:
-        one.close()
+    closing = [threading.Thread(target=one.close, daemon=True) for one in made]
+    for thread in closing:
+        thread.start()
+    for thread in closing:
+        thread.join(20)  # librdkafka 2.16 now and then waits for ever: a rebalance that begins as a member closes
 
 
 def poll_until(consumers: list[Consumer], ready: Callable[[], bool]) -> None:

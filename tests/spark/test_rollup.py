@@ -407,6 +407,7 @@ def test_the_last_commit_before_the_window_counts_however_old(spark: SparkSessio
     assert (row["committed_last"], row["lag_last"], row["commits"]) == (7, 3, 0)
 
 
+@pytest.mark.usefixtures("only_lag")
 def test_the_last_commit_before_the_window_is_carried_from_run_to_run(spark: SparkSession, history: History) -> None:
     """It is read once: later it may be gone."""
     days_ago = BEGIN - timedelta(days=5)
@@ -422,6 +423,7 @@ def test_the_last_commit_before_the_window_is_carried_from_run_to_run(spark: Spa
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("only_lag")
 def test_the_last_commit_before_the_window_is_carried_from_piece_to_piece(
     spark: SparkSession, history: History
 ) -> None:
