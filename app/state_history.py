@@ -208,6 +208,6 @@ def burns(past: Past, span: Span, group_id: str) -> list[Burn]:
 
 def clear() -> None:
     """Drop all answers."""
-    for cached in (_questions, latest, is_recorded, names, topics, numbers, lag, partitions, verdicts, health, lags):
+    its = (_questions, latest, is_recorded, names, topics, numbers, lag, partitions, verdicts, health, lags, burns)
+    for cached in its:
         cached.clear()
-    burns.clear()

@@ -24,16 +24,12 @@ from assignors.simulation.classic.messages import (
 )
 from assignors.simulation.clients import leader
 from assignors.simulation.clients.process import Process, Surroundings
+from assignors.simulation.clients.refusals import ELSEWHERE, FATAL, LATER, NEW_ID, REJOIN
 from assignors.simulation.clients.wire import decode_assignment, encode_subscription
 from assignors.simulation.errors import KafkaError
 from assignors.simulation.timeline import MemberState
 
 NO_GENERATION = -1
-_NEW_ID = frozenset({KafkaError.UNKNOWN_MEMBER_ID, KafkaError.FENCED_INSTANCE_ID})
-_ELSEWHERE = frozenset({KafkaError.NOT_COORDINATOR, KafkaError.COORDINATOR_NOT_AVAILABLE})
-_AT_ONCE = _NEW_ID | {KafkaError.MEMBER_ID_REQUIRED, KafkaError.ILLEGAL_GENERATION, KafkaError.REBALANCE_IN_PROGRESS}
-_LATER = _ELSEWHERE | {KafkaError.COORDINATOR_LOAD_IN_PROGRESS}
-_FATAL = frozenset(KafkaError) - _AT_ONCE - _LATER - {KafkaError.NONE} | {KafkaError.FENCED_INSTANCE_ID}
 
 
 class Phase(StrEnum):
@@ -239,17 +235,17 @@ class ClassicClient(Process):
 
     def _refused(self, error: KafkaError, member_id: str = "") -> None:
         """A join or a sync has failed."""
-        if error in _FATAL:
+        if error in FATAL:
             self.fail(error.name)
             return
         self._rejoins = True
         if error is KafkaError.MEMBER_ID_REQUIRED:
             self.member_id = member_id
-        elif error in (*_NEW_ID, KafkaError.ILLEGAL_GENERATION, KafkaError.REBALANCE_IN_PROGRESS):
-            self._reset(forget_id=error in _NEW_ID)
-        if error in _ELSEWHERE:
+        elif error in REJOIN:
+            self._reset(forget_id=error in NEW_ID)
+        if error in ELSEWHERE:
             self.forget_coordinator()
-        if error in _LATER:
+        if error in LATER:
             self._back_off()
 
     def _back_off(self) -> None:
@@ -296,7 +292,7 @@ class ClassicClient(Process):
         error = reply.error
         if error is KafkaError.NONE:
             self._answered_ms = self.now_ms
-        elif error in _ELSEWHERE:
+        elif error in ELSEWHERE:
             self.forget_coordinator()
         elif error is KafkaError.REBALANCE_IN_PROGRESS:
             self._answered_ms = self.now_ms
@@ -308,10 +304,10 @@ class ClassicClient(Process):
             self._heartbeat_refused(error)
 
     def _heartbeat_refused(self, error: KafkaError) -> None:
-        if error in _FATAL:
+        if error in FATAL:
             self.fail(error.name)
             return
-        self._reset(forget_id=error in _NEW_ID)
+        self._reset(forget_id=error in NEW_ID)
         self.wake()
 
     def poll_timed_out(self) -> None:

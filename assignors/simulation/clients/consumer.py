@@ -11,6 +11,7 @@ from enum import StrEnum
 from assignors.layout import java_order
 from assignors.model import Member, TopicPartition
 from assignors.simulation.clients.process import Process, Surroundings
+from assignors.simulation.clients.refusals import ELSEWHERE, LATER
 from assignors.simulation.consumer import TopicIdPartition, Topics
 from assignors.simulation.consumer.messages import JOINING, LEAVING, LEAVING_FOR_A_WHILE, Heartbeat, HeartbeatReply
 from assignors.simulation.consumer.settings import RANGE
@@ -18,8 +19,6 @@ from assignors.simulation.errors import KafkaError
 from assignors.simulation.timeline import MemberState
 
 _FENCED = frozenset({KafkaError.UNKNOWN_MEMBER_ID, KafkaError.FENCED_MEMBER_EPOCH})
-_ELSEWHERE = frozenset({KafkaError.NOT_COORDINATOR, KafkaError.COORDINATOR_NOT_AVAILABLE})
-_LATER = _ELSEWHERE | {KafkaError.COORDINATOR_LOAD_IN_PROGRESS}
 
 
 Subscription = tuple[tuple[str, ...], str]
@@ -185,9 +184,9 @@ class ConsumerClient(Process):
     def _refused(self, error: KafkaError) -> None:
         if error in _FENCED:
             self._leave_phase(Phase.FENCED)
-        elif error in _ELSEWHERE:
+        elif error in ELSEWHERE:
             self.forget_coordinator()
-        elif error in _LATER:
+        elif error in LATER:
             self._beat_in(self.around.settings.client.retry_backoff_ms)
         else:
             self.fail(error.name)

@@ -58,9 +58,7 @@ class Plan:
     def _members(self) -> dict[str, Member]:
         """In the coordinator's order, the member as it will be, and not who it replaces."""
         members = {**self.group.members, self.member.member_id: self.member}
-        replaced = self._replaced()
-        if replaced is not None and replaced != self.member.member_id:
-            members.pop(replaced, None)
+        members.pop(self._replaced() or "", None)
         return members
 
     def _given(self, members: Mapping[str, Member]) -> dict[str, Target]:
@@ -83,16 +81,17 @@ class Plan:
 
     def _old(self, member: Member) -> Target:
         """What it had in the old target; a static member, what the one it replaces had."""
-        known = self._replaced() if member is self.member else None
-        return self.group.target.get(known or member.member_id, ())
+        replaced = self._replaced() if member is self.member else None
+        return self.group.target.get(replaced or member.member_id, ())
 
     def _replaced(self) -> str | None:
-        return self.group.static_ids.get(self.member.instance_id or "")
+        """Another member, whose instance id this one has now."""
+        known = self.group.static_ids.get(self.member.instance_id or "")
+        return None if known == self.member.member_id else known
 
     def _given_up(self) -> Target:
         """What the member had itself, when it takes over the old target of another one."""
-        takes_over = self._replaced() not in (None, self.member.member_id)
-        return self.group.target.get(self.member.member_id, ()) if takes_over else ()
+        return self.group.target.get(self.member.member_id, ()) if self._replaced() else ()
 
     def _named(self, partitions: Target) -> Iterator[TopicPartition]:
         """A topic that is gone goes by its id, which no other topic has for a name."""
