@@ -5,6 +5,7 @@ URL parameters: `group` (a live group), `example`, or `scenario` (packed, as soo
 """
 
 import re
+from collections.abc import Callable
 from hashlib import sha256
 
 import pandas as pd
@@ -44,8 +45,9 @@ def draft(page: state.Shown | None) -> Draft | None:
     return kept
 
 
-def edit(changed: Draft) -> None:
-    """Replace the draft; the URL then holds it whole if it is small enough."""
+def edit(change: Callable[[Draft], Draft]) -> None:
+    """Change the draft as it is now; the URL then holds it whole if it is small enough."""
+    changed = change(st.session_state[_DRAFT])
     packed = links.pack(changed.scenario)
     state.set_url("scenario", packed)
     state.set_url("example", None)

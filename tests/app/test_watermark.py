@@ -197,3 +197,11 @@ def test_play_on_gives_the_steps_before_the_one_that_cannot_happen():
     steps, refusal = play_on(begin("AB"), (Produce("m0"), Fetch("A")))
     assert [step.action for step in steps] == [None, Produce("m0")]
     assert str(refusal).startswith("Action 2: A cannot fetch")
+
+
+def test_a_number_and_the_click_that_follow_each_other_at_once_count_both(open_page):
+    page = open_page("watermark", story="divergence")
+    page = page.selectbox(key="watermark_what").select("Time passes").run()
+    page.number_input(key="watermark_ms").set_value(1_234)
+    page = page.button(key="watermark_add").click().run()
+    assert asked(page)["do"].endswith(".w:1234")

@@ -201,6 +201,16 @@ def test_an_edited_example_leaves_its_name_in_the_url_behind(open_page):
     assert links.unpack(page.query_params["scenario"]).events[-1].action.member.member_id == "c4"
 
 
+def test_a_number_and_the_click_that_follow_each_other_at_once_count_both(open_page):
+    """The browser sends them together when the click comes before the page has answered to the number."""
+    page = open_page("whatif", example="cooperative-hand-over")
+    before = len(links.unpack(click(page, "Add").query_params["scenario"]).events)
+    page = open_page("whatif", example="cooperative-hand-over")
+    page.number_input(key="whatif_count").set_value(2)
+    page = click(page, "Add")
+    assert len(links.unpack(page.query_params["scenario"]).events) == before + 1
+
+
 def test_events_stop_at_a_thousand(open_page):
     scenario = load_scenario(examples()["cooperative-hand-over"])
     events = tuple(Event(0, ChangeRack("c1", "r")) for _ in range(drafts.MOST_EVENTS))

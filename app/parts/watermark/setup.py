@@ -125,12 +125,10 @@ def then(at: int, now: State, left_out: int) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         what = st.selectbox("Action", list(FORMS), key="watermark_what", width=250, label_visibility="collapsed")
         action = FORMS[what](now)
-        st.button(
-            "Do it",
-            icon=":material/add:",
-            key="watermark_add",
-            on_click=lambda: state_watermark.add(at, action),
-        )
+        # no on_click: it would do what was in the fields before, when a value and the click arrive together
+        if st.button("Do it", icon=":material/add:", key="watermark_add"):
+            state_watermark.add(at, action)
+            st.rerun()
     if left_out:
         follow = "step that follows" if left_out == 1 else f"{left_out} steps that follow"
         widgets.note(f"It takes the place of the {follow}.")

@@ -37,20 +37,21 @@ def editor(its: Draft) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         widgets.titled("What happens", f":gray[{formats.plural(len(events), 'event')}]" if events else "")
         st.space("stretch")
-        _icon("Undo", "undo", bool(its.past), lambda: state_whatif.edit(its.undo()))
-        _icon("Redo", "redo", bool(its.undone), lambda: state_whatif.edit(its.redo()))
-        _icon("Clear", "delete_sweep", bool(events), lambda: state_whatif.edit(its.with_events(())))
+        _icon("Undo", "undo", bool(its.past), Draft.undo)
+        _icon("Redo", "redo", bool(its.undone), Draft.redo)
+        _icon("Clear", "delete_sweep", bool(events), lambda now: now.with_events(()))
     _add(its)
     _listed(its)
 
 
-def _icon(label: str, icon: str, enabled: bool, action: Callable[[], None]) -> None:
+def _icon(label: str, icon: str, enabled: bool, change: Callable[[Draft], Draft]) -> None:
     st.button(
         label,
         icon=f":material/{icon}:",
         type="tertiary",
         disabled=not enabled,
-        on_click=action,
+        on_click=state_whatif.edit,
+        args=(change,),
         key=f"whatif_{label}",
     )
 
@@ -78,7 +79,8 @@ def _event(its: Draft, at: int) -> None:
             type="tertiary",
             help="Take this event out",
             key=f"whatif_drop_{at}",
-            on_click=lambda: state_whatif.edit(its.without(at)),
+            on_click=state_whatif.edit,
+            args=(lambda now: now.without(at),),
         )
 
 
@@ -87,14 +89,16 @@ def _add(its: Draft) -> None:
         what = st.selectbox("Event", list(FORMS), key="whatif_what", width=190)
         made = FORMS[what](its)
         full = len(its.scenario.events) + len(made or ()) > drafts.MOST_EVENTS
-        st.button(
+        # no on_click: it would add what was in the fields before, when a value and the click arrive together
+        if st.button(
             "Add",
             icon=":material/add:",
             disabled=made is None or full,
             help=f"A scenario has at most {drafts.MOST_EVENTS:,} events" if full else None,
             key="whatif_add",
-            on_click=lambda: state_whatif.edit(its.then(made or ())),
-        )
+        ):
+            state_whatif.edit(lambda now: now.then(made or ()))
+            st.rerun()
 
 
 Made = Sequence[Action] | None
@@ -208,5 +212,5 @@ def capacity(its: Draft) -> None:
         help="Drain times are lag / (capacity - produced), the slowest member's. Of a live group this begins as the "
         "highest rate of a member that has records waiting; of members that keep up it is not known."
         + (f" The scenario says it of {formats.plural(named, 'member')} by name." if named else ""),
-        on_change=lambda: state_whatif.edit(its.with_capacity(st.session_state[key])),
+        on_change=lambda: state_whatif.edit(lambda now: now.with_capacity(st.session_state[key])),
     )
