@@ -2,11 +2,13 @@
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable
+from deltalake.exceptions import CommitFailedError
 from deltalake.transaction import RemoveAction
 
 from lag.history.files import DataFile
@@ -37,8 +39,21 @@ def stored(table: DeltaTable) -> list[Stored]:
 def exchange(table: DeltaTable, of: Table, new: Sequence[DataFile], old: Sequence[Stored], is_news: bool) -> None:
     """Make `new` part of the table in the place of `old`. `is_news` False: the rows are the same.
 
-    What others add meanwhile stays. Raises CommitFailedError when they removed one of `old`.
+    What others add meanwhile stays. Raises CommitFailedError when they removed one of `old`: delta-rs itself would not
+    see that when it was compaction, and `new` would stand beside what has the same rows.
     """
+    for _ in range(COMMIT_RETRIES):
+        with suppress(CommitFailedError):
+            _commit(table, of, new, old, is_news)
+            return
+        table.update_incremental()
+        if not {file.path for file in old} <= {file.path for file in stored(table)}:
+            raise CommitFailedError("A concurrent transaction removed files that this one was to replace.")
+    _commit(table, of, new, old, is_news)
+
+
+def _commit(table: DeltaTable, of: Table, new: Sequence[DataFile], old: Sequence[Stored], is_news: bool) -> None:
+    """Raises CommitFailedError when others have committed anything since the table was looked at."""
     now_ms = time.time_ns() // 1_000_000
     removed = [RemoveAction(one.path, is_news, now_ms, one.size_bytes, {DAY: one.day.isoformat()}) for one in old]
     table.create_write_transaction(
@@ -46,5 +61,5 @@ def exchange(table: DeltaTable, of: Table, new: Sequence[DataFile], old: Sequenc
         "append",
         of.schema,
         [DAY],
-        commit_properties=CommitProperties(max_commit_retries=COMMIT_RETRIES),
+        commit_properties=CommitProperties(max_commit_retries=0),
     )

@@ -81,7 +81,7 @@ class History:
         When others change the same files meanwhile it is done once more: the rows are ready, and repeating is harmless.
         """
         with told(self.place(name)):
-            _again(lambda: self._write(name, rows, mode="overwrite", predicate=where))
+            again(lambda: self._write(name, rows, mode="overwrite", predicate=where))
 
     def committed(self, name: str, app_id: str) -> int | None:
         """The number of the application's last commit to that table; None before the first."""
@@ -203,7 +203,7 @@ class History:
         return table
 
 
-def _again(write: Callable[[], None]) -> None:
+def again(write: Callable[[], None]) -> None:
     """Write; from the beginning when others were at the same files. Raises CommitFailedError after so many TRIES."""
     for _ in range(TRIES - 1):
         with suppress(CommitFailedError):

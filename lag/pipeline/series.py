@@ -1,118 +1,197 @@
-"""What a Python worker does with a bucket of partitions: `lag.minutes` for each series in it. Arrow in, Arrow out."""
+"""What a worker of the roll-up does with its share of partitions: lag by the minute and by the hour, into files.
+
+`lag.minutes` is computed for one series after the other; a group is never a Spark group of its own (1.3 ms each,
+spec/offsets-pipeline.md §4).
+"""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
-from itertools import pairwise
-from typing import TypeVar
+from dataclasses import asdict, dataclass, fields
+from itertools import chain
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from lag.history.schemas import LAG_1M, TIME
+from lag.history.files import DataFile, TableFiles
+from lag.history.schemas import LAG_1H, LAG_1M, TEXT, TIME, with_day
 from lag.minutes import MINUTE_US, Commits, Ends, Minutes, minutes
 from lag.offsets import UNKNOWN, Ints
+from lag.pipeline.hours import hours
+from lag.pipeline.reading import (
+    COMMIT_COLUMNS,
+    END_COLUMNS,
+    CommitRows,
+    EndRows,
+    Files,
+    Names,
+    Share,
+    commit_times,
+    commits,
+    ends,
+    kept,
+    last_commits,
+    place,
+    runs,
+    times,
+    unplaced,
+)
+from lag.rates import Flags
 
-PLACE = ("cluster", "topic", "partition")
-SERIES = (*PLACE, "group_id")
-END_COLUMNS = (*PLACE, "poll_ts", "log_start", "log_end", "last_stable", "topic_id")
-COMMIT_COLUMNS = (*SERIES, "at", "src_offset", "committed", "topic_id", "bootstrap", "owner", "is_owner")
-"""`is_owner` rows are no commits: from `at` on, `owner` has the partition (null: nobody)."""
-
-Series = Mapping[tuple[str | int, ...], Minutes]
-Columns = TypeVar("Columns", Ends, Commits)
+MADE = pa.schema(
+    [
+        ("table", pa.string()), ("rows", pa.int64()), ("path", pa.string()), ("day", pa.string()),
+        ("size_bytes", pa.int64()), ("written_ms", pa.int64()), ("stats", pa.string()), ("carried", pa.binary()),
+    ]
+)  # fmt: skip
+"""A file that a worker has written; or, in `carried`, the last commits of its share, as a file of Arrow's."""
 
 _SIGNED = ("lag_raw_min", "lead_min")
 """Columns that may be below 0: `has_raw` says where they are known."""
 
-
-def lag_minutes(since_us: int, until_us: int, ends: pa.Table, commits: pa.Table) -> pa.Table:
-    """Rows of `lag_1m` for every series of these commits."""
-    owned, commits = commits.filter(pc.field("is_owner")), commits.filter(~pc.field("is_owner"))
-    ends, commits = _sorted(ends, PLACE, "poll_ts"), _sorted(commits, SERIES, "at", "src_offset")
-    end_ids, commit_ids = _numbered(ends["topic_id"], commits["topic_id"])
-    sampled = {_key(ends, rows.start, PLACE): rows for rows in _runs(ends, PLACE)}
-    samples, made = _ends(ends, end_ids), _commits(commits, commit_ids)
-    found = {}
-    for rows in _runs(commits, SERIES):
-        series = _key(commits, rows.start, SERIES)
-        there = sampled.get(series[: len(PLACE)], slice(0, 0))
-        found[series] = minutes(_cut(samples, there), _cut(made, rows), since_us, until_us)
-    return _table(found, _owners(found, owned)) if found else LAG_1M.file_schema.empty_table()
+Series = Mapping[tuple[int, int], Minutes]
+"""By place and group."""
 
 
-def _sorted(rows: pa.Table, series: tuple[str, ...], *then: str) -> pa.Table:
-    """By series, whichever comes first, and within each by the rest.
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The minutes of [since, until) for all series, in `shares` parts. Times in microseconds since 1970.
 
-    Names become numbers before: to compare and move texts would take longer than all that is computed of them.
+    `ends` are the files that may have a sample from `look_back_us` on; of a cluster in `read_until_us` only samples
+    before that time count. `commits` are the files that may have a commit from `known_us` on; `known` has of each
+    series the last one before. `owners` are changes of owner (`lag.pipeline.groups.OWNERS`). `carry_us`: the last
+    commits before it are to be told.
     """
-    for name in ("cluster", "topic", "group_id", "topic_id"):
-        if name in rows.column_names:
-            coded = rows[name].combine_chunks().dictionary_encode()
-            rows = rows.set_column(rows.schema.get_field_index(name), name, coded)
-    number = np.zeros(len(rows), np.int64)
-    for name in series:
-        codes = rows[name].combine_chunks().dictionary_encode().indices.to_numpy()
-        number = number * (codes.max(initial=0) + 1) + codes
-    keys = [number, *(rows[name].to_numpy() for name in then)]
-    return rows.take(pa.array(np.lexsort(keys[::-1])))
+
+    shares: int
+    since_us: int
+    until_us: int
+    look_back_us: int
+    ends: Files
+    read_until_us: Mapping[str, int]
+    commits: Files
+    known_us: int
+    known: pa.Table
+    carry_us: int
+    owners: pa.Table
+
+    def compute(self, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Do the shares with these numbers: what was written (`MADE`). Raises OSError when a file cannot be."""
+        for batch in numbers:
+            for number in batch["id"].to_pylist():
+                yield from self._share(Share(number, self.shares))
+
+    def _share(self, share: Share) -> Iterator[pa.RecordBatch]:
+        names = Names()
+        mine = self._commits(share, names)
+        carried = last_commits(mine, self.carry_us, names)
+        made = lag_minutes(self._ends(share, names), mine, self.owners, names, self.since_us, self.until_us)
+        yield _told(self._written(made), carried)
+
+    def _ends(self, share: Share, names: Names) -> EndRows:
+        def keep(rows: pa.RecordBatch) -> Flags:
+            at_us = times(rows["poll_ts"])
+            return share.has(rows) & (at_us >= self.look_back_us) & (at_us < self._limits_us(rows))
+
+        return ends(kept(self.ends.batches(END_COLUMNS), keep), names)
+
+    def _limits_us(self, rows: pa.RecordBatch) -> Ints:
+        clusters, until_us = rows["cluster"], self.until_us
+        least = [min(until_us, self.read_until_us.get(one, until_us)) for one in clusters.dictionary.to_pylist()]
+        limits: Ints = np.array(least, np.int64)[clusters.indices.to_numpy()]
+        return limits
+
+    def _commits(self, share: Share, names: Names) -> CommitRows:
+        def keep(rows: pa.RecordBatch) -> Flags:
+            at_us = commit_times(rows)
+            return share.has(rows) & (at_us >= self.known_us) & (at_us < self.until_us)
+
+        new = kept(self.commits.batches(COMMIT_COLUMNS), keep)
+        return commits(chain(kept(self.known.to_batches(), share.has), new), names)
+
+    def _written(self, made: pa.Table) -> dict[str, list[DataFile]]:
+        written = {}
+        for table, rows in ((LAG_1M, made), (LAG_1H, hours(made))):
+            files = TableFiles(self.ends.root, table)
+            files.add(with_day(rows, table))
+            written[table.name] = files.close()
+        return written
 
 
-def _numbered(*columns: pa.ChunkedArray) -> tuple[Ints, ...]:
-    """Numbers for the ids of both, the same for the same; -1 for none."""
-    joined = pa.chunked_array([chunk for column in columns for chunk in column.chunks], columns[0].type)
-    codes = joined.unify_dictionaries().combine_chunks().indices.fill_null(UNKNOWN).to_numpy().astype(np.int64)
-    return tuple(np.split(codes, np.cumsum([len(column) for column in columns])[:-1]))
+def _told(written: Mapping[str, list[DataFile]], carried: pa.Table) -> pa.RecordBatch:
+    """Only the list of files and the last commits go back through Spark."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, carried.schema) as stream:
+        stream.write_table(carried)
+    files = [{"table": name, **asdict(file)} for name, listed in written.items() for file in listed]
+    return pa.RecordBatch.from_pylist([*files, {"carried": sink.getvalue().to_pybytes()}], MADE)
 
 
-def _runs(table: pa.Table, names: tuple[str, ...]) -> Iterator[slice]:
-    """The rows of each series in a table that is sorted by these columns."""
-    if not len(table):
-        return iter(())
-    changes = np.zeros(len(table) - 1, bool)
-    for name in names:
-        codes = table[name].combine_chunks().dictionary_encode().indices.to_numpy()
-        changes |= codes[1:] != codes[:-1]
-    bounds = [0, *(np.flatnonzero(changes) + 1).tolist(), len(table)]
-    return (slice(since, until) for since, until in pairwise(bounds))
+def lag_minutes(
+    samples: EndRows, made: CommitRows, owners: pa.Table, names: Names, since_us: int, until_us: int
+) -> pa.Table:
+    """Rows of `lag_1m` for every series of these commits."""
+    sampled = {samples.place[run.start]: run for run in runs(samples.place)}
+    found = {
+        (made.place[run.start], made.group[run.start]): minutes(
+            _ends(samples, sampled.get(made.place[run.start], slice(0, 0))), _commits(made, run), since_us, until_us
+        )
+        for run in runs(made.place, made.group)
+    }
+    return (
+        _table(found, _owners(found, _owned(owners, samples, names)), names)
+        if found
+        else LAG_1M.file_schema.empty_table()
+    )
 
 
-def _key(table: pa.Table, row: int, names: tuple[str, ...]) -> tuple[str | int, ...]:
-    return tuple(table[name][row].as_py() for name in names)
+def _ends(rows: EndRows, run: slice) -> Ends:
+    return Ends(rows.at_us[run], rows.log_start[run], rows.log_end[run], rows.last_stable[run], rows.topic_id[run])
 
 
-def _ends(rows: pa.Table, ids: Ints) -> Ends:
-    start, end, stable = (_offsets(rows[name]) for name in ("log_start", "log_end", "last_stable"))
-    return Ends(_times(rows["poll_ts"]), start, end, stable, ids)
+def _commits(rows: CommitRows, run: slice) -> Commits:
+    return Commits(rows.at_us[run], rows.offset[run], rows.topic_id[run], rows.bootstrap[run])
 
 
-def _commits(rows: pa.Table, ids: Ints) -> Commits:
-    return Commits(_times(rows["at"]), _offsets(rows["committed"]), ids, rows["bootstrap"].to_numpy())
+@dataclass(frozen=True, slots=True, eq=False)
+class _Owned:
+    """Changes of owner in the order of their series and time; `runs` are the rows of each place and group."""
+
+    at_us: Ints
+    owner: pa.Array
+    runs: Mapping[tuple[int, int], slice]
 
 
-def _times(column: pa.ChunkedArray) -> Ints:
-    times: Ints = column.cast(pa.int64()).to_numpy()
-    return times
+def _owned(owners: pa.Table, samples: EndRows, names: Names) -> _Owned:
+    """KIP-848 names topics by their ids; the samples say which name that is."""
+    cluster, topic, group, id_ = (
+        numbers.of(owners[name].combine_chunks())
+        for numbers, name in zip(
+            (names.clusters, names.topics, names.groups, names.ids),
+            ("cluster", "topic", "group_id", "topic_id"),
+            strict=True,
+        )
+    )
+    topic = np.where(topic == UNKNOWN, _topics(samples, names)[id_], topic)
+    at = place(cluster, topic, owners["partition"].to_numpy())
+    order = np.lexsort((owners["place"].to_numpy(), times(owners["at"]), group, at))
+    order = order[topic[order] != UNKNOWN]
+    series = {(at[order[run.start]], group[order[run.start]]): run for run in runs(at[order], group[order])}
+    return _Owned(times(owners["at"])[order], owners["owner"].combine_chunks().take(pa.array(order)), series)
 
 
-def _offsets(column: pa.ChunkedArray) -> Ints:
-    offsets: Ints = pc.fill_null(column, UNKNOWN).to_numpy()
-    return offsets
+def _topics(samples: EndRows, names: Names) -> Ints:
+    """The topic with each id, and at the end that of none."""
+    topics = np.full(len(names.ids.texts) + 1, UNKNOWN)
+    known = samples.topic_id != UNKNOWN
+    topics[samples.topic_id[known]] = unplaced(samples.place[known])[1]
+    return topics
 
 
-def _cut(columns: Columns, rows: slice) -> Columns:
-    return type(columns)(*(getattr(columns, column.name)[rows] for column in fields(columns)))
-
-
-def _owners(found: Series, owned: pa.Table) -> pa.Array:
-    """Who had the partition at the end of each minute of each series; `owned`: since when who has had it."""
-    owned = _sorted(owned, SERIES, "at", "src_offset")
-    holders = {_key(owned, rows.start, SERIES): rows for rows in _runs(owned, SERIES)}
-    since_us = _times(owned["at"])
-    rows = [_held(one, since_us, holders.get(series, slice(0, 0))) for series, one in found.items()]
+def _owners(found: Series, owned: _Owned) -> pa.Array:
+    """Who had the partition at the end of each minute of each series."""
+    rows = [_held(one, owned.at_us, owned.runs.get(series, slice(0, 0))) for series, one in found.items()]
     at = np.concatenate(rows)
-    return owned["owner"].combine_chunks().take(pa.array(at, mask=at < 0))
+    return owned.owner.take(pa.array(at, mask=at < 0))
 
 
 def _held(one: Minutes, since_us: Ints, rows: slice) -> Ints:
@@ -122,13 +201,20 @@ def _held(one: Minutes, since_us: Ints, rows: slice) -> Ints:
     return held
 
 
-def _table(found: Series, owner: pa.Array) -> pa.Table:
+def _table(found: Series, owner: pa.Array, names: Names) -> pa.Table:
     """All series in one: a table for each would take as long as what is in it."""
-    row = pa.array(np.repeat(np.arange(len(found)), [len(one.minute_us) for one in found.values()]))
+    row = np.repeat(np.arange(len(found)), [len(one.minute_us) for one in found.values()])
     every = Minutes(*(np.concatenate([getattr(one, f.name) for one in found.values()]) for f in fields(Minutes)))
-    columns = {name: pa.array(names).take(row) for name, names in zip(SERIES, zip(*found, strict=True), strict=True)}
-    columns["owner_member"] = owner
-    columns["minute"] = pa.array(every.minute_us.view("datetime64[us]"), TIME)
+    at, group = (np.array(numbers, np.int64)[row] for numbers in zip(*found, strict=True))
+    cluster, topic, partition = unplaced(at)
+    columns = {
+        "cluster": names.clusters.column(cluster, TEXT),
+        "topic": names.topics.column(topic, TEXT),
+        "partition": partition,
+        "group_id": names.groups.column(group, TEXT),
+        "owner_member": owner,
+        "minute": pa.array(every.minute_us.view("datetime64[us]"), TIME),
+    }
     for name in LAG_1M.file_schema.names:
         if name not in columns:
             columns[name] = _column(every, name)

@@ -17,7 +17,9 @@ from lag.health import URGENCY, Status
 from lag.history.care import SETTLED
 from lag.history.progress import NEVER, mark_read
 from lag.history.store import History, literal
-from lag.pipeline.rollup import LATE, Piece, Rollup
+from lag.pipeline.groups import OWNERS
+from lag.pipeline.lags import Lags, Span
+from lag.pipeline.rollup import LATE, PIECE, Piece, Rollup
 from lag.status import CODE
 from tests.lag import plain_group_minutes as plain_group
 from tests.lag import plain_minutes as plain
@@ -103,9 +105,11 @@ def roll_up(spark: SparkSession, history: History) -> list[Piece]:
 
 
 def lag_by_the_minute(spark: SparkSession, history: History, minutes: int) -> list[dict[str, Any]]:
-    """The first table of a roll-up alone."""
-    made, until = Rollup(spark, history), BEGIN + timedelta(minutes=minutes)
-    made._replace("lag_1m", made._minutes(BEGIN, until), BEGIN, until)
+    """Lag alone."""
+    for name in ("commits", "end_offsets", "lag_1m", "lag_1h"):
+        history.create(name)
+    until = BEGIN + timedelta(minutes=minutes)
+    Lags(spark, history).make(Span(BEGIN, until, until, {}, OWNERS.empty_table()))
     return of(history, "lag_1m", "minute")
 
 
@@ -338,8 +342,8 @@ def test_a_commit_that_comes_late_changes_the_minutes_that_it_belongs_to(spark: 
 
 @pytest.fixture
 def only_lag(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first table alone; the others are made of it."""
-    monkeypatch.setattr(Rollup, "_makers", lambda self: (("lag_1m", self._minutes),))
+    """Without what is made of it."""
+    monkeypatch.setattr(Rollup, "_makers", lambda self: ())
 
 
 @pytest.mark.usefixtures("only_lag")
@@ -415,14 +419,13 @@ def test_the_last_commit_before_the_window_is_carried_from_run_to_run(spark: Spa
     polls = [{"poll_ts": BEGIN + timedelta(minutes=at), "log_end": 10, "last_stable": 10} for at in (0, 125, 126)]
     rollup, tell = Rollup(spark, history), lambda *_: None
     history.append("end_offsets", rows("end_offsets", *polls[:2]))
-    assert len(rollup.run(BEGIN + timedelta(minutes=126), tell)) == 2
+    assert len(rollup.run(BEGIN + timedelta(minutes=126), tell)) == 1
     history.replace("commits", rows("commits").slice(0, 0), f"src_ts = {literal(days_ago)}")
     history.append("end_offsets", rows("end_offsets", polls[2]))
     rollup.run(BEGIN + timedelta(minutes=127), tell)
     assert [row["lag_last"] for row in of(history, "lag_1m", "minute")] == [3, 3, 3]
 
 
-@pytest.mark.long
 @pytest.mark.usefixtures("only_lag")
 def test_the_last_commit_before_the_window_is_carried_from_piece_to_piece(
     spark: SparkSession, history: History
@@ -433,12 +436,10 @@ def test_the_last_commit_before_the_window_is_carried_from_piece_to_piece(
         for number, (group, committed, day) in enumerate((("old", 2, 0), ("both", 3, 0), ("both", 7, 1), ("new", 8, 1)))
     ]
     history.append("commits", rows("commits", *commits))
-    polls = [BEGIN + timedelta(hours=5), BEGIN + timedelta(hours=7)]
+    polls = [BEGIN + timedelta(hours=5), BEGIN + timedelta(hours=5) + 2 * PIECE]
     ends = [{"poll_ts": at, "log_end": 10, "last_stable": 10} for at in polls]
     history.append("end_offsets", rows("end_offsets", *ends))
-    rollup = Rollup(spark, history)
-    for hours in (4, 6):
-        rollup.piece(BEGIN + timedelta(hours=hours), BEGIN + timedelta(hours=hours + 2))
+    assert len(Rollup(spark, history).run(polls[-1] + timedelta(minutes=1), lambda *_: None)) == 3
     found = [(row["group_id"], row["minute"], row["lag_last"]) for row in of(history, "lag_1m", "group_id, minute")]
     assert found == [
         (group, at, 10 - committed) for group, committed in (("both", 7), ("new", 8), ("old", 2)) for at in polls

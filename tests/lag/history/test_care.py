@@ -366,3 +366,16 @@ def test_a_day_that_was_replaced_meanwhile_is_left_alone(history: History) -> No
     with pytest.raises(CommitFailedError):
         layout.sort_day(history.root, read, COMMITS, NOON.date())
     assert offsets(history) == [2]
+
+
+def test_a_day_that_another_process_put_in_order_meanwhile_is_left_alone(history: History) -> None:
+    """Both have read the same files: the rows would be there twice."""
+    for number in range(2):
+        history.append("commits", rows("commits", {"src_offset": number}))
+    first, second = history.open("commits"), history.open("commits")
+    assert first is not None
+    assert second is not None
+    layout.sort_day(history.root, first, COMMITS, NOON.date())
+    with pytest.raises(CommitFailedError):
+        layout.sort_day(history.root, second, COMMITS, NOON.date())
+    assert offsets(history) == [0, 1]

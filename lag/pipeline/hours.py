@@ -1,0 +1,45 @@
+"""Lag by the hour, of lag by the minute: averages weigh minutes by their samples, those of rates all minutes alike."""
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lag.history.schemas import LAG_1H
+
+SERIES = ("cluster", "group_id", "topic", "partition", "hour")
+LAST_KNOWN = ("committed_last", "log_start", "log_end", "lag_last", "lag_rc_last", "eta_s", "time_to_loss_s")
+LAST = ("status", "owner_member")
+MOST = ("lag_max", "lost", "time_lag_max_ms", "time_lag_min_ms", "commit_gap_max_ms")
+LEAST = ("lag_raw_min", "lead_min")
+SUMS = ("commits", "rewinds", "samples", "rewind_records")
+MEANS = ("consume_rate", "produce_rate")
+WEIGHED = ("lag_avg", "time_lag_avg_ms")
+
+
+def hours(minutes: pa.Table) -> pa.Table:
+    """Rows of `lag_1h` for rows of `lag_1m` that are in the order of their series and time."""
+    told = minutes.append_column("hour", pc.floor_temporal(minutes["minute"], unit="hour"))
+    for name in WEIGHED:
+        told = told.append_column(f"{name} sum", pc.multiply(minutes[name].cast(pa.float64()), minutes["samples"]))
+        weight = pc.if_else(pc.is_valid(minutes[name]), minutes["samples"], None)
+        told = told.append_column(f"{name} weight", weight)
+    made = told.group_by(list(SERIES), use_threads=False).aggregate(_COLUMNS)
+    columns = {name: made[f"{name}_{how}"] for name, how, _ in _COLUMNS} | {name: made[name] for name in SERIES}
+    for name in WEIGHED:
+        columns[name] = pc.divide(columns[f"{name} sum"], columns[f"{name} weight"].cast(pa.float64()))
+    columns["time_lag_avg_ms"] = pc.round(columns["time_lag_avg_ms"])
+    return pa.table({name: columns[name] for name in LAG_1H.file_schema.names}).cast(LAG_1H.file_schema)
+
+
+_ALSO_NULL = pc.ScalarAggregateOptions(skip_nulls=False)
+_COLUMNS: list[tuple[str, str, Any]] = [
+    *((name, "last", None) for name in LAST_KNOWN),
+    *((name, "last", _ALSO_NULL) for name in LAST),
+    *((name, "max", None) for name in MOST),
+    *((name, "min", None) for name in LEAST),
+    *((name, "sum", None) for name in SUMS),
+    *((name, "mean", None) for name in MEANS),
+    *((f"{name} {part}", "sum", None) for name in WEIGHED for part in ("sum", "weight")),
+    ("time_lag_bounded", "all", None),
+]

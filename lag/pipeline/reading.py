@@ -1,0 +1,252 @@
+"""What a worker of the roll-up reads: its share of samples and commits, off the tables' files, as columns of numbers.
+
+Rows that Spark reads go through its JVM one by one and then on to Python, which takes longer than all that is computed
+of them. So every worker reads all of the files, and keeps the partitions of its share; texts become numbers at once.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from itertools import pairwise
+from typing import Any, TypeVar
+from zlib import crc32
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+from lag.history.files import ROW_GROUP, file_system
+from lag.history.schemas import BYTES, TEXT, TIME, Table
+from lag.offsets import UNKNOWN, Ints
+from lag.rates import Flags
+
+TOPIC_BITS, PARTITION_BITS = 20, 24
+"""A place is one number: that of a cluster, that of a topic, and the partition."""
+
+PLACE = ("cluster", "topic", "partition")
+SERIES = (*PLACE, "group_id")
+END_COLUMNS = (*PLACE, "poll_ts", "log_start", "log_end", "last_stable", "topic_id")
+COMMIT_COLUMNS = (*SERIES, "commit_ts", "src_ts", "src_offset", "committed", "topic_id", "bootstrap")
+
+LAST_COMMITS = pa.schema(
+    [
+        ("cluster", TEXT), ("topic", TEXT), ("partition", pa.int32()), ("group_id", TEXT), ("at", TIME),
+        ("src_offset", pa.int64()), ("committed", pa.int64()), ("topic_id", BYTES), ("bootstrap", pa.bool_()),
+    ]
+)  # fmt: skip
+"""Of each series the last commit before some time; `at` is that of the commit, or of its record."""
+
+Rows = TypeVar("Rows", "EndRows", "CommitRows")
+Text = str | bytes
+
+
+class Numbers:
+    """Numbers texts in the order in which they come; none has the number -1."""
+
+    def __init__(self) -> None:
+        self.texts: list[Text] = []
+        self._of: dict[Text, int] = {}
+
+    def of(self, column: pa.Array) -> Ints:
+        """The number of each text in a column, which may be a dictionary of them."""
+        coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        known = np.array([*map(self._number, coded.dictionary.to_pylist()), UNKNOWN], np.int64)
+        numbers: Ints = known[coded.indices.fill_null(-1).to_numpy()]
+        return numbers
+
+    def _number(self, text: Text) -> int:
+        if text not in self._of:
+            self._of[text] = len(self.texts)
+            self.texts.append(text)
+        return self._of[text]
+
+    def column(self, numbers: Ints, kind: pa.DataType) -> pa.Array:
+        """The texts of these numbers."""
+        return pa.array(self.texts, kind).take(pa.array(numbers, mask=numbers == UNKNOWN))
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The numbers of all names that a worker has met."""
+
+    clusters: Numbers = field(default_factory=Numbers)
+    topics: Numbers = field(default_factory=Numbers)
+    groups: Numbers = field(default_factory=Numbers)
+    ids: Numbers = field(default_factory=Numbers)
+
+    def places(self, rows: pa.RecordBatch) -> Ints:
+        """Cluster, topic and partition of each row as one number."""
+        cluster, topic = self.clusters.of(rows["cluster"]), self.topics.of(rows["topic"])
+        return place(cluster, topic, rows["partition"].to_numpy())
+
+
+def place(cluster: Ints, topic: Ints, partition: Ints) -> Ints:
+    """Three numbers as one, by which they are sorted in this order."""
+    both: Ints = (cluster << TOPIC_BITS | topic) << PARTITION_BITS | partition.astype(np.int64)
+    return both
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EndRows:
+    """Samples of the ends of logs, sorted by place and time; -1: not known."""
+
+    place: Ints
+    at_us: Ints
+    log_start: Ints
+    log_end: Ints
+    last_stable: Ints
+    topic_id: Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CommitRows:
+    """Commits, sorted by place, group, time and offset in their topic; `offset` of a tombstone is -1."""
+
+    place: Ints
+    group: Ints
+    at_us: Ints
+    src_offset: Ints
+    offset: Ints
+    topic_id: Ints
+    bootstrap: Flags
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Files of a table, by their paths in its folder; the table's own history is at `root`."""
+
+    root: str
+    table: Table
+    paths: tuple[str, ...]
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Their rows, texts as dictionaries; columns that a file does not have are null. Raises OSError."""
+        if not self.paths:
+            return
+        system, folder = file_system(f"{self.root}/{self.table.name}")
+        texts = [name for name in columns if self.table.schema.field(name).type in (TEXT, BYTES)]
+        kinds = [(name, _read_as(self.table.schema.field(name).type)) for name in columns]
+        format_ = ds.ParquetFileFormat(read_options=ds.ParquetReadOptions(dictionary_columns=texts))
+        found = ds.dataset([f"{folder}/{path}" for path in self.paths], pa.schema(kinds), format_, system)
+        yield from found.to_batches(batch_size=ROW_GROUP, use_threads=False, fragment_readahead=1, batch_readahead=1)
+
+
+def _read_as(kind: pa.DataType) -> pa.DataType:
+    return pa.dictionary(pa.int32(), kind) if kind in (TEXT, BYTES) else kind
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Every `of`-th partition, from number `first` on; topics begin at different ones."""
+
+    first: int
+    of: int
+
+    def has(self, rows: pa.RecordBatch) -> Flags:
+        """Which rows are of its partitions."""
+        topic = rows["topic"]
+        coded = topic if pa.types.is_dictionary(topic.type) else topic.dictionary_encode()
+        begins = np.array([crc32(text.encode()) for text in coded.dictionary.to_pylist()], np.int64)
+        begin = begins[coded.indices.to_numpy()]
+        mine: Flags = (begin + rows["partition"].to_numpy()) % self.of == self.first
+        return mine
+
+
+def kept(batches: Iterable[pa.RecordBatch], keep: Callable[[pa.RecordBatch], Flags]) -> Iterator[pa.RecordBatch]:
+    """Of each batch the rows that are to be kept."""
+    for rows in batches:
+        mine = keep(rows)
+        if mine.any():
+            yield rows if mine.all() else rows.filter(pa.array(mine))
+
+
+def ends(batches: Iterable[pa.RecordBatch], names: Names) -> EndRows:
+    """Samples of END_COLUMNS."""
+    return _sorted(_joined(EndRows, [_ends(rows, names) for rows in batches]), "place", "at_us")
+
+
+def commits(batches: Iterable[pa.RecordBatch], names: Names) -> CommitRows:
+    """Commits of COMMIT_COLUMNS or LAST_COMMITS."""
+    every = _joined(CommitRows, [_commits(rows, names) for rows in batches])
+    return _sorted(every, "place", "group", "at_us", "src_offset")
+
+
+def _ends(rows: pa.RecordBatch, names: Names) -> EndRows:
+    start, end, stable = (_offsets(rows[name]) for name in ("log_start", "log_end", "last_stable"))
+    return EndRows(names.places(rows), times(rows["poll_ts"]), start, end, stable, names.ids.of(rows["topic_id"]))
+
+
+def _commits(rows: pa.RecordBatch, names: Names) -> CommitRows:
+    return CommitRows(
+        names.places(rows),
+        names.groups.of(rows["group_id"]),
+        commit_times(rows),
+        rows["src_offset"].to_numpy(),
+        _offsets(rows["committed"]),
+        names.ids.of(rows["topic_id"]),
+        rows["bootstrap"].to_numpy(zero_copy_only=False),
+    )
+
+
+def commit_times(rows: pa.RecordBatch) -> Ints:
+    """When each commit was, by its own time or else its record's; LAST_COMMITS have it as `at`."""
+    if "at" in rows.schema.names:
+        return times(rows["at"])
+    own = _offsets(rows["commit_ts"].cast(pa.int64()))
+    return np.where(own == UNKNOWN, times(rows["src_ts"]), own)
+
+
+def times(column: pa.Array) -> Ints:
+    """Microseconds since 1970."""
+    found: Ints = column.cast(pa.int64()).to_numpy()
+    return found
+
+
+def _offsets(column: pa.Array) -> Ints:
+    offsets: Ints = column.fill_null(UNKNOWN).to_numpy()
+    return offsets
+
+
+def _joined(kind: type[Rows], parts: list[Rows]) -> Rows:
+    """One after the other; without any, columns of no rows."""
+    none: list[Any] = [np.zeros(0, np.int64)]
+    columns = ([getattr(part, one.name) for part in parts] or none for one in fields(kind))
+    return kind(*map(np.concatenate, columns))
+
+
+def _sorted(rows: Rows, *by: str) -> Rows:
+    order = np.lexsort([getattr(rows, name) for name in reversed(by)])
+    return type(rows)(*(getattr(rows, one.name)[order] for one in fields(rows)))
+
+
+def runs(*columns: Ints) -> list[slice]:
+    """The rows that are the same in these columns, run by run."""
+    changes = np.zeros(max(len(columns[0]) - 1, 0), bool)
+    for column in columns:
+        changes |= column[1:] != column[:-1]
+    bounds = [0, *(np.flatnonzero(changes) + 1).tolist(), len(columns[0])]
+    return [slice(since, until) for since, until in pairwise(bounds) if until > since]
+
+
+def last_commits(rows: CommitRows, before_us: int, names: Names) -> pa.Table:
+    """The last commit of each series before that time (`LAST_COMMITS`)."""
+    early = np.flatnonzero(rows.at_us < before_us)
+    last = early[[run.stop - 1 for run in runs(rows.place[early], rows.group[early])]]
+    cluster, topic, partition = unplaced(rows.place[last])
+    columns = [
+        names.clusters.column(cluster, TEXT),
+        names.topics.column(topic, TEXT),
+        partition,
+        names.groups.column(rows.group[last], TEXT),
+        pa.array(rows.at_us[last]).cast(TIME),
+        rows.src_offset[last],
+        pa.array(rows.offset[last], mask=rows.offset[last] == UNKNOWN),
+        names.ids.column(rows.topic_id[last], BYTES),
+        rows.bootstrap[last].astype(bool),
+    ]
+    return pa.table(columns, LAST_COMMITS.names).cast(LAST_COMMITS)
+
+
+def unplaced(places: Ints) -> tuple[Ints, Ints, Ints]:
+    """The numbers of cluster and topic, and the partition, of each place."""
+    both = places >> PARTITION_BITS
+    return both >> TOPIC_BITS, both & (1 << TOPIC_BITS) - 1, places & (1 << PARTITION_BITS) - 1
