@@ -288,5 +288,6 @@ def explained(place: str, said: str) -> HistoryError:
     for words, (cause, mend) in _MENDS.items():
         if words.lower() in said.lower():
             return HistoryError(f"The history at {place} cannot be used: {cause}", mend)
-    first = (said.splitlines() or ["no reason given"])[0][:300]
-    return HistoryError(f"The history at {place} cannot be used: {first}", "If a file is damaged, restore it")
+    lines = [line for line in said.splitlines() if line.strip()] or ["no reason given"]
+    reason = lines[-1] if lines[0].rstrip().endswith(":") else lines[0]  # of a worker Spark tells the traceback
+    return HistoryError(f"The history at {place} cannot be used: {reason[:300]}", "If a file is damaged, restore it")

@@ -1,30 +1,34 @@
-"""Lag by the minute and by the hour, the driver's part: what workers read and compute, and where their files go."""
+"""Lag by the minute, hour and topic, the driver's part: what workers read and compute, and where their files go."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from lag.history.exchange import Stored
-from lag.history.files import DataFile
-from lag.history.schemas import COMMITS, END_OFFSETS, LAG_1H, LAG_1M, Table
+from lag.history.schemas import COMMITS, END_OFFSETS, LAG_1H, LAG_1M, LAG_GROUP_TOPIC_1M, Table
 from lag.history.span import put, within
 from lag.history.store import History
 from lag.minutes import LOOKBACK_US
+from lag.pipeline.made import MADE, files_of, rows_of
 from lag.pipeline.reading import LAST_COMMITS, SERIES, Files
-from lag.pipeline.series import MADE, Job
+from lag.pipeline.series import CARRIED, LagJob
+from lag.pipeline.topics import SEEN, TopicJob
 
 SHARE_ROWS = 16_000_000
 """Samples and commits that a worker takes at a time: somewhat more than a gigabyte."""
 
 LOOKBACK = timedelta(microseconds=LOOKBACK_US)
+MADE_OF_LAG = (LAG_1M, LAG_1H, LAG_GROUP_TOPIC_1M)
 EVER = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+Compute = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +54,7 @@ class Span:
 
 
 class Lags:
-    """Makes `lag_1m` and `lag_1h`. Raises HistoryError.
+    """Makes MADE_OF_LAG. Raises HistoryError.
 
     What it was told of commits is carried on: the next time only those that came after are read.
     """
@@ -60,22 +64,26 @@ class Lags:
     def __init__(self, spark: SparkSession, history: History) -> None:
         self._spark, self._history = spark, history
 
-    def make(self, span: Span) -> dict[str, int]:
-        """Compute the minutes of the span anew: how many rows each table got."""
+    def make(self, span: Span) -> tuple[dict[str, int], pa.Table]:
+        """Compute the minutes of the span anew: rows by table, and what they say of groups (`SEEN_SCHEMA`)."""
         job = self._job(span)
-        made = self._computed(job)
-        for table in (LAG_1M, LAG_1H):
-            put(self._history, table.name, _files(made, table), span.since, span.until)
-        self._carried = Carried(_moment(job.carry_us), _carried(made))
-        return {table.name: sum(file.rows for file in _files(made, table)) for table in (LAG_1M, LAG_1H)}
+        lag = self._computed(job.shares, job.compute)
+        minutes = Files(self._history.root, LAG_1M, tuple(file.path for file in files_of(lag, LAG_1M)))
+        topics = self._computed(job.shares, TopicJob(job.shares, minutes).compute)
+        made = pa.concat_tables([lag, topics])
+        for table in MADE_OF_LAG:
+            put(self._history, table.name, files_of(made, table), span.since, span.until)
+        self._carried = Carried(_moment(job.carry_us), rows_of(lag, CARRIED))
+        rows = {table.name: sum(file.rows for file in files_of(made, table)) for table in MADE_OF_LAG}
+        return rows, rows_of(topics, SEEN)
 
-    def _job(self, span: Span) -> Job:
+    def _job(self, span: Span) -> LagJob:
         back = span.since - LOOKBACK
         known = self._known(back)
         ends = self._stored(END_OFFSETS, ("poll_ts",), back, span.until)
         commits = self._stored(COMMITS, ("commit_ts", "src_ts"), known.until, span.until)
         rows = sum(file.rows or 0 for file in (*ends, *commits))
-        return Job(
+        return LagJob(
             shares=max(self._spark.sparkContext.defaultParallelism, -(-rows // SHARE_ROWS)),
             since_us=us(span.since),
             until_us=us(span.until),
@@ -89,10 +97,13 @@ class Lags:
             owners=span.owners,
         )
 
-    def _computed(self, job: Job) -> pa.Table:
-        numbers = self._spark.range(0, job.shares, 1, job.shares)
+    def _computed(
+        self, shares: int, compute: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+    ) -> pa.Table:
+        """What the workers tell."""
+        numbers = self._spark.range(0, shares, 1, shares)
         # no bound method: Spark would look for its type hints, and complain
-        return numbers.mapInArrow(lambda batches: job.compute(batches), from_arrow_schema(MADE)).toArrow()
+        return numbers.mapInArrow(lambda batches: compute(batches), from_arrow_schema(MADE)).toArrow()
 
     def _stored(self, of: Table, columns: Sequence[str], since: datetime, until: datetime) -> list[Stored]:
         """The files that may have a row with one of these times in the span."""
@@ -123,17 +134,6 @@ def _last(commits: DataFrame) -> DataFrame:
     last = f.max_by(f.struct("*"), "src_offset").alias("last")
     newest = commits.join(f.broadcast(times), [*series, "at"]).groupBy(series).agg(last)
     return newest.select("last.*").select(LAST_COMMITS.names)
-
-
-def _files(made: pa.Table, table: Table) -> list[DataFile]:
-    """What workers have written of that table."""
-    names = [name for name in MADE.names if name not in ("table", "carried")]
-    return [DataFile(**row) for row in made.filter(pc.field("table") == table.name).select(names).to_pylist()]
-
-
-def _carried(made: pa.Table) -> pa.Table:
-    shares = made["carried"].drop_null().to_pylist()
-    return pa.concat_tables([pa.ipc.open_stream(share).read_all() for share in shares])
 
 
 def us(at: datetime) -> int:

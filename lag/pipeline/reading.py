@@ -7,7 +7,7 @@ of them. So every worker reads all of the files, and keeps the partitions of its
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from zlib import crc32
 
 import numpy as np
@@ -18,6 +18,9 @@ from lag.history.files import ROW_GROUP, file_system
 from lag.history.schemas import BYTES, TEXT, TIME, Table
 from lag.offsets import UNKNOWN, Ints
 from lag.rates import Flags
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 TOPIC_BITS, PARTITION_BITS = 20, 24
 """A place is one number: that of a cluster, that of a topic, and the partition."""
@@ -35,7 +38,9 @@ LAST_COMMITS = pa.schema(
 )  # fmt: skip
 """Of each series the last commit before some time; `at` is that of the commit, or of its record."""
 
-Rows = TypeVar("Rows", "EndRows", "CommitRows")
+Rows = TypeVar("Rows", bound="DataclassInstance")
+"""Columns of numbers, as long as each other."""
+
 Text = str | bytes
 
 
@@ -143,12 +148,21 @@ class Share:
 
     def has(self, rows: pa.RecordBatch) -> Flags:
         """Which rows are of its partitions."""
-        topic = rows["topic"]
-        coded = topic if pa.types.is_dictionary(topic.type) else topic.dictionary_encode()
-        begins = np.array([crc32(text.encode()) for text in coded.dictionary.to_pylist()], np.int64)
-        begin = begins[coded.indices.to_numpy()]
-        mine: Flags = (begin + rows["partition"].to_numpy()) % self.of == self.first
+        mine: Flags = (_begins(rows["topic"]) + rows["partition"].to_numpy()) % self.of == self.first
         return mine
+
+    def has_topic(self, rows: pa.RecordBatch) -> Flags:
+        """Which rows are of a topic that begins with it: all partitions are then in one share."""
+        mine: Flags = _begins(rows["topic"]) % self.of == self.first
+        return mine
+
+
+def _begins(topic: pa.Array) -> Ints:
+    """A number for each topic, the same in every process."""
+    coded = topic if pa.types.is_dictionary(topic.type) else topic.dictionary_encode()
+    numbers = np.array([crc32(text.encode()) for text in coded.dictionary.to_pylist()], np.int64)
+    begins: Ints = numbers[coded.indices.to_numpy()]
+    return begins
 
 
 def kept(batches: Iterable[pa.RecordBatch], keep: Callable[[pa.RecordBatch], Flags]) -> Iterator[pa.RecordBatch]:
@@ -161,17 +175,17 @@ def kept(batches: Iterable[pa.RecordBatch], keep: Callable[[pa.RecordBatch], Fla
 
 def ends(batches: Iterable[pa.RecordBatch], names: Names) -> EndRows:
     """Samples of END_COLUMNS."""
-    return _sorted(_joined(EndRows, [_ends(rows, names) for rows in batches]), "place", "at_us")
+    return in_order(joined(EndRows, [_ends(rows, names) for rows in batches]), "place", "at_us")
 
 
 def commits(batches: Iterable[pa.RecordBatch], names: Names) -> CommitRows:
     """Commits of COMMIT_COLUMNS or LAST_COMMITS."""
-    every = _joined(CommitRows, [_commits(rows, names) for rows in batches])
-    return _sorted(every, "place", "group", "at_us", "src_offset")
+    every = joined(CommitRows, [_commits(rows, names) for rows in batches])
+    return in_order(every, "place", "group", "at_us", "src_offset")
 
 
 def _ends(rows: pa.RecordBatch, names: Names) -> EndRows:
-    start, end, stable = (_offsets(rows[name]) for name in ("log_start", "log_end", "last_stable"))
+    start, end, stable = (offsets(rows[name]) for name in ("log_start", "log_end", "last_stable"))
     return EndRows(names.places(rows), times(rows["poll_ts"]), start, end, stable, names.ids.of(rows["topic_id"]))
 
 
@@ -181,7 +195,7 @@ def _commits(rows: pa.RecordBatch, names: Names) -> CommitRows:
         names.groups.of(rows["group_id"]),
         commit_times(rows),
         rows["src_offset"].to_numpy(),
-        _offsets(rows["committed"]),
+        offsets(rows["committed"]),
         names.ids.of(rows["topic_id"]),
         rows["bootstrap"].to_numpy(zero_copy_only=False),
     )
@@ -191,7 +205,7 @@ def commit_times(rows: pa.RecordBatch) -> Ints:
     """When each commit was, by its own time or else its record's; LAST_COMMITS have it as `at`."""
     if "at" in rows.schema.names:
         return times(rows["at"])
-    own = _offsets(rows["commit_ts"].cast(pa.int64()))
+    own = offsets(rows["commit_ts"].cast(pa.int64()))
     return np.where(own == UNKNOWN, times(rows["src_ts"]), own)
 
 
@@ -201,30 +215,37 @@ def times(column: pa.Array) -> Ints:
     return found
 
 
-def _offsets(column: pa.Array) -> Ints:
-    offsets: Ints = column.fill_null(UNKNOWN).to_numpy()
-    return offsets
+def offsets(column: pa.Array) -> Ints:
+    """The whole numbers, -1 where there is none."""
+    found: Ints = column.fill_null(UNKNOWN).to_numpy()
+    return found
 
 
-def _joined(kind: type[Rows], parts: list[Rows]) -> Rows:
+def joined(kind: type[Rows], parts: list[Rows]) -> Rows:
     """One after the other; without any, columns of no rows."""
     none: list[Any] = [np.zeros(0, np.int64)]
     columns = ([getattr(part, one.name) for part in parts] or none for one in fields(kind))
     return kind(*map(np.concatenate, columns))
 
 
-def _sorted(rows: Rows, *by: str) -> Rows:
+def in_order(rows: Rows, *by: str) -> Rows:
+    """Sorted by these columns, the first one first."""
     order = np.lexsort([getattr(rows, name) for name in reversed(by)])
     return type(rows)(*(getattr(rows, one.name)[order] for one in fields(rows)))
 
 
-def runs(*columns: Ints) -> list[slice]:
-    """The rows that are the same in these columns, run by run."""
+def starts(*columns: Ints) -> Ints:
+    """Where each run of rows begins that are the same in these columns."""
     changes = np.zeros(max(len(columns[0]) - 1, 0), bool)
     for column in columns:
         changes |= column[1:] != column[:-1]
-    bounds = [0, *(np.flatnonzero(changes) + 1).tolist(), len(columns[0])]
-    return [slice(since, until) for since, until in pairwise(bounds) if until > since]
+    return np.append(np.zeros(min(len(columns[0]), 1), np.int64), np.flatnonzero(changes) + 1)
+
+
+def runs(*columns: Ints) -> list[slice]:
+    """The rows of each such run."""
+    bounds = [*starts(*columns).tolist(), len(columns[0])]
+    return [slice(since, until) for since, until in pairwise(bounds)]
 
 
 def last_commits(rows: CommitRows, before_us: int, names: Names) -> pa.Table:

@@ -18,6 +18,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import from_arrow_schema
@@ -42,6 +43,7 @@ LATE = timedelta(hours=2)
 PIECE = timedelta(hours=6)
 """So much is computed at a time: what is held in memory does not grow with the length of the backfill."""
 
+MINUTE = timedelta(minutes=1)
 BUCKETS_PER_CORE = 4
 RECORDED = ("commits", "end_offsets", "group_events", "group_snapshots")
 ROLLED_UP = ("lag_1m", "lag_1h", "lag_group_topic_1m", "group_health_1m", "slo_burn")
@@ -99,19 +101,13 @@ class Rollup:
     def _piece(self, since: datetime, until: datetime, end: datetime, read: Mapping[str, datetime]) -> Piece:
         """Compute the minutes of [since, until) anew; `since` is a whole hour, the run goes on to `end`."""
         began = time.monotonic()
+        next_since = min(until, _hour(end - MINUTE - self._late))
         with told(self._history.root):
             owned = self._owners(since, until).toArrow()
-            made = self._lags.make(Span(since, until, min(until, _hour(end - self._late)), read, owned))
-            made |= {name: self._replace(name, make(since, until), since, until) for name, make in self._makers()}
+            made, seen = self._lags.make(Span(since, until, next_since, read, owned))
+            made["group_health_1m"] = self._replace("group_health_1m", self._health(since, until, seen), since, until)
+            made["slo_burn"] = self._replace("slo_burn", self._budgets(since, until), since, until)
         return Piece(since, until, made, time.monotonic() - began)
-
-    def _makers(self) -> tuple[tuple[str, Callable[[datetime, datetime], DataFrame]], ...]:
-        """In this order: later ones read what earlier ones wrote."""
-        return (
-            ("lag_group_topic_1m", self._topics),
-            ("group_health_1m", self._health),
-            ("slo_burn", self._budgets),
-        )
 
     def _since(self) -> datetime | None:
         """The hour to begin with: `late` before the newest minute, or the first sample there is."""
@@ -149,8 +145,8 @@ class Rollup:
         events = self._events(since, until).groupBy("bucket")
         return events.applyInArrow(owners, from_arrow_schema(OWNERS))
 
-    def _health(self, since: datetime, until: datetime) -> DataFrame:
-        seen = self._seen(since, until).withColumn("bucket", self._bucket(*GROUP))
+    def _health(self, since: datetime, until: datetime, lag: pa.Table) -> DataFrame:
+        seen = self._seen(since, until, lag).withColumn("bucket", self._bucket(*GROUP))
         compute = partial(health, *map(us, (since, until)))
         return (
             self._events(since, until)
@@ -159,19 +155,18 @@ class Rollup:
             .applyInArrow(compute, from_arrow_schema(GROUP_HEALTH_1M.file_schema))
         )
 
-    def _seen(self, since: datetime, until: datetime) -> DataFrame:
-        """What lag and polls say of each group and minute."""
-        at_least = f.greatest("time_lag_max_ms", "time_lag_min_ms")
-        lag = self._read("lag_1m").where(_within("minute", since, until)).groupBy(*GROUP, "minute").agg(
+    def _seen(self, since: datetime, until: datetime, lag: pa.Table) -> DataFrame:
+        """What the lag of its topics and polls say of each group and minute."""
+        told = self._spark.createDataFrame(lag).groupBy(*GROUP, "minute").agg(
             f.min("status").alias("status"),
-            f.max(at_least).alias("time_lag_max_ms"),
-            f.bool_and(f.col("time_lag_bounded") & f.col("time_lag_max_ms").isNotNull()).alias("time_lag_known"),
+            f.max("time_lag_max_ms").alias("time_lag_max_ms"),
+            f.bool_and("time_lag_known").alias("time_lag_known"),
         )  # fmt: skip
         polls = self._read("group_snapshots").where(_within("poll_ts", since, until))
         last = f.max_by(f.struct("type", "state", "members"), "poll_ts").alias("last")
         minute = f.date_trunc("minute", "poll_ts").alias("minute")
         polled = polls.groupBy(*GROUP, minute).agg(last).select(*GROUP, "minute", "last.*")
-        return lag.join(polled, [*GROUP, "minute"], "full").select(*SEEN_COLUMNS)
+        return told.join(polled, [*GROUP, "minute"], "full").select(*SEEN_COLUMNS)
 
     def _budgets(self, since: datetime, until: datetime) -> DataFrame:
         """Minutes older than the second longest window are taken by the hour: what is sent to Python stays small."""
@@ -194,13 +189,6 @@ class Rollup:
         # no partial: Spark would look for its type hints, and complain
         return buckets.applyInArrow(lambda rows: budgets(slos, since_us, until_us, rows), schema)
 
-    def _topics(self, since: datetime, until: datetime) -> DataFrame:
-        rows = self._read("lag_1m").where(_within("minute", since, until))
-        series = ["cluster", "group_id", "topic", "minute"]
-        counted = rows.groupBy(*series, "status").agg(f.count("*").cast("int").alias("n"))
-        by_status = f.map_from_entries(f.collect_list(f.struct("status", "n"))).alias("partitions_by_status")
-        return rows.groupBy(series).agg(*_topic_columns()).join(counted.groupBy(series).agg(by_status), series)
-
     def _read(self, name: str) -> DataFrame:
         return self._spark.read.format("delta").load(self._history.place(name))
 
@@ -208,23 +196,6 @@ class Rollup:
 def _within(column: str, since: datetime, until: datetime) -> Any:
     """The rows of that time; `dt` would not help: it may be the day of another time than this one."""
     return (f.col(column) >= f.lit(since)) & (f.col(column) < f.lit(until))
-
-
-def _topic_columns() -> list[Any]:
-    """The columns of `lag_group_topic_1m`; the lag of a partition is that at the end of the minute."""
-    lag = f.col("lag_last")
-    return [
-        f.count("*").cast("int").alias("partitions"),
-        f.count(lag).cast("int").alias("lag_known"),
-        f.sum(lag).alias("lag_sum"),
-        f.max(lag).alias("lag_max"),
-        f.percentile(lag, 0.95).alias("lag_p95"),
-        f.when(f.bool_and("time_lag_bounded"), f.max("time_lag_max_ms")).alias("time_lag_max_ms"),
-        (f.max(lag) / f.nullif(f.avg(lag), f.lit(0.0))).alias("skew"),
-        f.sum("consume_rate").alias("consume_rate"),
-        f.sum("produce_rate").alias("produce_rate"),
-        f.sum("commits").cast("int").alias("commits"),
-    ]
 
 
 def _hour(at: datetime) -> datetime:

@@ -5,18 +5,18 @@ spec/offsets-pipeline.md §4).
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from itertools import chain
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lag.history.files import DataFile, TableFiles
-from lag.history.schemas import LAG_1H, LAG_1M, TEXT, TIME, with_day
+from lag.history.schemas import LAG_1H, LAG_1M, TEXT, TIME
 from lag.minutes import MINUTE_US, Commits, Ends, Minutes, minutes
 from lag.offsets import UNKNOWN, Ints
 from lag.pipeline.hours import hours
+from lag.pipeline.made import told, written
 from lag.pipeline.reading import (
     COMMIT_COLUMNS,
     END_COLUMNS,
@@ -37,13 +37,7 @@ from lag.pipeline.reading import (
 )
 from lag.rates import Flags
 
-MADE = pa.schema(
-    [
-        ("table", pa.string()), ("rows", pa.int64()), ("path", pa.string()), ("day", pa.string()),
-        ("size_bytes", pa.int64()), ("written_ms", pa.int64()), ("stats", pa.string()), ("carried", pa.binary()),
-    ]
-)  # fmt: skip
-"""A file that a worker has written; or, in `carried`, the last commits of its share, as a file of Arrow's."""
+CARRIED = "last commits"
 
 _SIGNED = ("lag_raw_min", "lead_min")
 """Columns that may be below 0: `has_raw` says where they are known."""
@@ -53,7 +47,7 @@ Series = Mapping[tuple[int, int], Minutes]
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class LagJob:
     """The minutes of [since, until) for all series, in `shares` parts. Times in microseconds since 1970.
 
     `ends` are the files that may have a sample from `look_back_us` on; of a cluster in `read_until_us` only samples
@@ -83,9 +77,10 @@ class Job:
     def _share(self, share: Share) -> Iterator[pa.RecordBatch]:
         names = Names()
         mine = self._commits(share, names)
-        carried = last_commits(mine, self.carry_us, names)
+        yield told(CARRIED, last_commits(mine, self.carry_us, names))
         made = lag_minutes(self._ends(share, names), mine, self.owners, names, self.since_us, self.until_us)
-        yield _told(self._written(made), carried)
+        yield written(self.ends.root, LAG_1M, made)
+        yield written(self.ends.root, LAG_1H, hours(made))
 
     def _ends(self, share: Share, names: Names) -> EndRows:
         def keep(rows: pa.RecordBatch) -> Flags:
@@ -107,23 +102,6 @@ class Job:
 
         new = kept(self.commits.batches(COMMIT_COLUMNS), keep)
         return commits(chain(kept(self.known.to_batches(), share.has), new), names)
-
-    def _written(self, made: pa.Table) -> dict[str, list[DataFile]]:
-        written = {}
-        for table, rows in ((LAG_1M, made), (LAG_1H, hours(made))):
-            files = TableFiles(self.ends.root, table)
-            files.add(with_day(rows, table))
-            written[table.name] = files.close()
-        return written
-
-
-def _told(written: Mapping[str, list[DataFile]], carried: pa.Table) -> pa.RecordBatch:
-    """Only the list of files and the last commits go back through Spark."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, carried.schema) as stream:
-        stream.write_table(carried)
-    files = [{"table": name, **asdict(file)} for name, listed in written.items() for file in listed]
-    return pa.RecordBatch.from_pylist([*files, {"carried": sink.getvalue().to_pybytes()}], MADE)
 
 
 def lag_minutes(

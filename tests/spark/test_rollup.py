@@ -106,7 +106,7 @@ def roll_up(spark: SparkSession, history: History) -> list[Piece]:
 
 def lag_by_the_minute(spark: SparkSession, history: History, minutes: int) -> list[dict[str, Any]]:
     """Lag alone."""
-    for name in ("commits", "end_offsets", "lag_1m", "lag_1h"):
+    for name in ("commits", "end_offsets", "lag_1m", "lag_1h", "lag_group_topic_1m"):
         history.create(name)
     until = BEGIN + timedelta(minutes=minutes)
     Lags(spark, history).make(Span(BEGIN, until, until, {}, OWNERS.empty_table()))
@@ -343,7 +343,7 @@ def test_a_commit_that_comes_late_changes_the_minutes_that_it_belongs_to(spark: 
 @pytest.fixture
 def only_lag(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without what is made of it."""
-    monkeypatch.setattr(Rollup, "_makers", lambda self: ())
+    monkeypatch.setattr(Rollup, "_replace", lambda *_: 0)
 
 
 @pytest.mark.usefixtures("only_lag")
