@@ -1,11 +1,14 @@
-"""Lag minute by minute, of one group on one partition: its commits and samples of the log's ends, put together by time.
+"""Lag minute by minute, of groups on partitions: commits and samples of the log's ends, put together by time.
 
 The rule: lag is computed at sample times, with the last commit at or before each (the as-of rule). So a commit is never
 compared with a log end of another moment. Pure functions on columns; -1 is "not known", as in `lag.offsets`.
+
+A series is one group on one partition. Many are computed at once, for NumPy takes longer to be called than for a
+thousand samples: one comes after the other on a single line of time, too far apart to be near each other.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TypeVar
 
@@ -41,8 +44,9 @@ _MOST = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ends:
-    """Samples of one partition, ascending by time. `topic` numbers the topic's ids, -1: not known."""
+    """Samples of a series' partition, ascending by series and time. `topic` numbers the topic's ids, -1: not known."""
 
+    series: Ints
     at_us: Ints
     log_start: Ints
     log_end: Ints
@@ -52,12 +56,13 @@ class Ends:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Commits:
-    """Commits of one group on that partition, ascending by time; a tombstone's offset is -1.
+    """Commits, ascending by series and time; a tombstone's offset is -1.
 
     `topic` is the number of the topic id that the commit names, -1: it names none. `bootstrap` commits were there
     before anyone looked: what came before them is not known, so they are no news.
     """
 
+    series: Ints
     at_us: Ints
     offset: Ints
     topic: Ints
@@ -66,12 +71,13 @@ class Commits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Samples:
-    """What is known at each sample; -1 and NaN are "not known". Times in us, lags in records.
+    """What is known at each sample; -1 and NaN are "not known". Times in us on the line of all, lags in records.
 
     `raw` is log end - committed and may be below 0; `time_lag_us` is NaN where the record at the commit is older than
-    our samples, then `at_least_us` bounds it from below. `life` counts the logs that the partition has had.
+    our samples, then `at_least_us` bounds it from below. `life` counts the logs, each of one series.
     """
 
+    series: Ints
     at_us: Ints
     life: Ints
     committed: Ints
@@ -90,13 +96,14 @@ def samples(ends: Ends, commits: Commits) -> Samples:
     """Put the commits beside the samples."""
     life = lives(ends)
     start, end, stable = (carried(column, life) for column in (ends.log_start, ends.log_end, ends.last_stable))
-    at = np.searchsorted(commits.at_us, ends.at_us, "right") - 1
+    at = _last_commits(ends, commits)
     committed, named = _as_of(commits.offset, at), _as_of(commits.topic, at)
     stale = (committed != UNKNOWN) & (named != UNKNOWN) & (ends.topic != UNKNOWN) & (named != ends.topic)
     known = (committed != UNKNOWN) & (end != UNKNOWN) & ~stale
     position = np.maximum(committed, start)
     time_lag, at_least = _time_lags(ends, life, position, end, known)
     return Samples(
+        series=ends.series,
         at_us=ends.at_us,
         life=life,
         committed=committed,
@@ -114,10 +121,20 @@ def samples(ends: Ends, commits: Commits) -> Samples:
 
 def lives(ends: Ends) -> Ints:
     """A number for each sample that goes up when the log begins anew: another topic id, or an end that fell."""
-    topic, end = rates.held(ends.topic[:, None])[:, 0], rates.held(ends.log_end[:, None])[:, 0]
+    topic, end = _held(ends.topic, ends.series), _held(ends.log_end, ends.series)
     anew = (topic[1:] != topic[:-1]) & (topic[:-1] != UNKNOWN)
     fell = (end[1:] < end[:-1]) & (ends.log_end[1:] != UNKNOWN)
-    return np.concatenate(([0], np.cumsum(anew | fell))) if len(topic) else np.zeros(0, np.int64)
+    other = ends.series[1:] != ends.series[:-1]
+    return np.concatenate(([0], np.cumsum(anew | fell | other))) if len(topic) else np.zeros(0, np.int64)
+
+
+def _held(column: Ints, series: Ints) -> Ints:
+    """Unknown samples take the last known value before them of their series; they stay unknown before the first one."""
+    known = column != UNKNOWN
+    if known.all():
+        return column
+    last = np.maximum.accumulate(np.where(known, np.arange(len(column)), 0))
+    return np.where(series[last] == series, column[last], UNKNOWN)
 
 
 def carried(column: Ints, life: Ints) -> Ints:
@@ -126,6 +143,12 @@ def carried(column: Ints, life: Ints) -> Ints:
     last = np.maximum.accumulate(np.where(column != UNKNOWN, number, UNKNOWN)) if len(column) else number
     fresh = (last != UNKNOWN) & (number - last <= CARRIED_POLLS) & (life[last] == life)
     return np.where(fresh, column[last], UNKNOWN)
+
+
+def _last_commits(ends: Ends, commits: Commits) -> Ints:
+    """The number of the last commit at or before each sample; -1 without one."""
+    at = np.searchsorted(commits.at_us, ends.at_us, "right") - 1
+    return np.where(_as_of(commits.series, at) == ends.series, at, UNKNOWN)
 
 
 def _as_of(column: Ints, at: Ints) -> Ints:
@@ -144,10 +167,10 @@ def _time_lags(ends: Ends, life: Ints, position: Ints, end: Ints, known: Flags) 
         low, high = read[np.maximum(below, 0)], read[np.minimum(below + 1, len(read) - 1)]
         width = ends.at_us[high] - ends.at_us[low]
         steps = np.maximum(ends.log_end[high] - ends.log_end[low], 1)
-        written = ends.at_us[low] + (position[mine] - ends.log_end[low]) * width / steps
+        later = (position[mine] - ends.log_end[low]) * width / steps
         near = ends.at_us[low] >= ends.at_us[mine] - LOOKBACK_US
         caught_up, bracketed = position[mine] >= end[mine], (below >= 0) & near
-        time_lag[mine] = np.where(caught_up, 0, np.where(bracketed, ends.at_us[mine] - written, np.nan))
+        time_lag[mine] = np.where(caught_up, 0, np.where(bracketed, ends.at_us[mine] - ends.at_us[low] - later, np.nan))
         seen = np.minimum(ends.at_us[mine] - ends.at_us[read[0]], LOOKBACK_US)
         at_least[mine] = np.where(caught_up | bracketed, np.nan, seen)
     return time_lag, at_least
@@ -193,12 +216,13 @@ def _rolls(at: Samples) -> Ints:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Minutes:
-    """One row for each minute with a sample or a commit; -1 and NaN are "not known".
+    """One row for each minute with a sample or a commit, series by series; -1 and NaN are "not known".
 
     Lags, `lost`, `lead_min` and `rewind_records` are records; rates records a second; `status` indexes `URGENCY`.
     `has_raw`: whether `lag_raw_min` and `lead_min`, which may be below 0, are known.
     """
 
+    series: Ints
     minute_us: Ints
     committed_last: Ints
     log_start: Ints
@@ -229,19 +253,53 @@ class Minutes:
 
 def minutes(ends: Ends, commits: Commits, since_us: int, until_us: int) -> Minutes:
     """The minutes of [since, until), both whole minutes; earlier samples and commits help to judge them."""
-    at = samples(ends, commits)
-    inside = (at.at_us >= since_us) & (at.at_us < until_us)
-    sampled = np.unique(at.at_us[inside] // MINUTE_US)
+    line = _Line.of(ends.at_us, commits.at_us)
+    inside = (ends.at_us >= since_us) & (ends.at_us < until_us)
     told = commits.offset != UNKNOWN
     news = told & ~commits.bootstrap & (commits.at_us >= since_us) & (commits.at_us < until_us)
-    every = np.union1d(sampled, np.unique(commits.at_us[news] // MINUTE_US))
-    return _Fold(at, inside, commits, news, every).minutes()
+    commits = replace(commits, at_us=line.on(commits.series, commits.at_us))
+    at = samples(replace(ends, at_us=line.on(ends.series, ends.at_us)), commits)
+    every = np.union1d(_unique(at.at_us[inside] // MINUTE_US), commits.at_us[news] // MINUTE_US)
+    return _Fold(at, inside, commits, news, every, line).minutes()
+
+
+def _unique(ascending: Ints) -> Ints:
+    different: Ints = ascending[
+        np.concatenate((np.ones(min(len(ascending), 1), bool), ascending[1:] != ascending[:-1]))
+    ]
+    return different
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """All series one after the other: from `begin_us` on each has a `length_us` of its own, in whole minutes."""
+
+    begin_us: int
+    length_us: int
+
+    @classmethod
+    def of(cls, *times_us: Ints) -> "_Line":
+        """So long that nobody looks back as far as the series before."""
+        known = [column for column in times_us if len(column)]
+        begin = min((int(column.min()) for column in known), default=0)
+        end = max((int(column.max()) for column in known), default=0)
+        begin -= begin % MINUTE_US
+        return cls(begin, (end - begin) // MINUTE_US * MINUTE_US + MINUTE_US + LOOKBACK_US)
+
+    def on(self, series: Ints, at_us: Ints) -> Ints:
+        """The place of each time."""
+        return at_us - self.begin_us + series * self.length_us
+
+    def off(self, places_us: Ints) -> tuple[Ints, Ints]:
+        """The series and the time of each place."""
+        return places_us // self.length_us, places_us % self.length_us + self.begin_us
 
 
 class _Fold:
     """Sums samples and commits up by minute."""
 
-    def __init__(self, at: Samples, inside: Flags, commits: Commits, news: Flags, every: Ints) -> None:
+    def __init__(self, at: Samples, inside: Flags, commits: Commits, news: Flags, every: Ints, line: _Line) -> None:
+        self._line = line
         self._at, self._inside, self._commits, self._news, self._every = at, inside, commits, news, every
         self._row = np.searchsorted(every, at.at_us // MINUTE_US)
         self._commit_row = np.searchsorted(every, commits.at_us // MINUTE_US)
@@ -254,8 +312,10 @@ class _Fold:
         gap, rewinds, rewound = self._moves()
         timed = known & ~np.isnan(at.time_lag_us)
         lost = self._most(at.lost, known, UNKNOWN)
+        series, minute_us = self._line.off(self._every * MINUTE_US)
         return Minutes(
-            minute_us=self._every * MINUTE_US,
+            series=series,
+            minute_us=minute_us,
             committed_last=self._last(at.committed),
             log_start=self._last(at.log_start),
             log_end=self._last(at.log_end),
@@ -342,7 +402,7 @@ class _Fold:
         offset, at, news = self._commits.offset[told], self._commits.at_us[told], self._news[told]
         row = self._commit_row[told]
         step, gap = np.diff(offset, prepend=offset[:1]), np.diff(at, prepend=at[:1]) // 1000
-        later = news & (np.arange(len(told)) > 0)
+        later = news & _follows(self._commits.series[told])
         longest = np.full(len(self._every), UNKNOWN)
         np.maximum.at(longest, row[later], gap[later])
         back = later & (step < 0)
@@ -375,9 +435,13 @@ class _Fold:
     def _quiet(self) -> Flags:
         """Records have waited under one commit for QUIET_US at the end of the minute."""
         at = self._at
-        waits = (at.lag > 0) & (np.diff(at.committed, prepend=at.committed[:1]) == 0)
-        waits[:1] = False
+        waits = (at.lag > 0) & (np.diff(at.committed, prepend=at.committed[:1]) == 0) & _follows(at.series)
         since = np.maximum.accumulate(np.where(waits, UNKNOWN, at.at_us))
         quiet = np.zeros(len(self._every), bool)
         quiet[self._row[self._inside]] = (waits & (at.at_us - since >= QUIET_US))[self._inside]
         return quiet
+
+
+def _follows(series: Ints) -> Flags:
+    """Whether the row before is of the same series."""
+    return np.concatenate((np.zeros(min(len(series), 1), bool), series[1:] == series[:-1]))

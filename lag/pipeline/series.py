@@ -1,11 +1,10 @@
 """What a worker of the roll-up does with its share of partitions: lag by the minute and by the hour, into files.
 
-`lag.minutes` is computed for one series after the other; a group is never a Spark group of its own (1.3 ms each,
-spec/offsets-pipeline.md §4).
+A group is never a Spark group of its own (1.3 ms each, spec/offsets-pipeline.md §4).
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from itertools import chain
 
 import numpy as np
@@ -32,6 +31,7 @@ from lag.pipeline.reading import (
     last_commits,
     place,
     runs,
+    starts,
     times,
     unplaced,
 )
@@ -42,8 +42,8 @@ CARRIED = "last commits"
 _SIGNED = ("lag_raw_min", "lead_min")
 """Columns that may be below 0: `has_raw` says where they are known."""
 
-Series = Mapping[tuple[int, int], Minutes]
-"""By place and group."""
+AT_ONCE = 32
+"""So many series are computed in one call: with more, their columns no longer fit the processor's cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,25 +109,35 @@ def lag_minutes(
 ) -> pa.Table:
     """Rows of `lag_1m` for every series of these commits."""
     sampled = {samples.place[run.start]: run for run in runs(samples.place)}
-    found = {
-        (made.place[run.start], made.group[run.start]): minutes(
-            _ends(samples, sampled.get(made.place[run.start], slice(0, 0))), _commits(made, run), since_us, until_us
-        )
-        for run in runs(made.place, made.group)
-    }
-    return (
-        _table(found, _owners(found, _owned(owners, samples, names)), names)
-        if found
-        else LAG_1M.file_schema.empty_table()
+    series = runs(made.place, made.group)
+    found = []
+    for first in range(0, len(series), AT_ONCE):
+        some = series[first : first + AT_ONCE]
+        there = [sampled.get(made.place[run.start], slice(0, 0)) for run in some]
+        lag = minutes(_ends(samples, there), _commits(made, some), since_us, until_us)
+        found.append(replace(lag, series=lag.series + first))
+    if not found:
+        return LAG_1M.file_schema.empty_table()
+    every = Minutes(*(np.concatenate([getattr(one, f.name) for one in found]) for f in fields(Minutes)))
+    row = np.array([run.start for run in series])[every.series]
+    owner = _owners(every, made.place[row], made.group[row], _owned(owners, samples, names))
+    return _table(every, made.place[row], made.group[row], owner, names)
+
+
+def _ends(rows: EndRows, there: Sequence[slice]) -> Ends:
+    columns = (rows.at_us, rows.log_start, rows.log_end, rows.last_stable, rows.topic_id)
+    return Ends(_numbered(there), *(np.concatenate([column[run] for run in there]) for column in columns))
+
+
+def _commits(rows: CommitRows, series: Sequence[slice]) -> Commits:
+    every = slice(series[0].start, series[-1].stop)
+    return Commits(
+        _numbered(series), rows.at_us[every], rows.offset[every], rows.topic_id[every], rows.bootstrap[every]
     )
 
 
-def _ends(rows: EndRows, run: slice) -> Ends:
-    return Ends(rows.at_us[run], rows.log_start[run], rows.log_end[run], rows.last_stable[run], rows.topic_id[run])
-
-
-def _commits(rows: CommitRows, run: slice) -> Commits:
-    return Commits(rows.at_us[run], rows.offset[run], rows.topic_id[run], rows.bootstrap[run])
+def _numbered(series: Sequence[slice]) -> Ints:
+    return np.repeat(np.arange(len(series)), [run.stop - run.start for run in series])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,30 +170,23 @@ def _owned(owners: pa.Table, samples: EndRows, names: Names) -> _Owned:
 def _topics(samples: EndRows, names: Names) -> Ints:
     """The topic with each id, and at the end that of none."""
     topics = np.full(len(names.ids.texts) + 1, UNKNOWN)
-    known = samples.topic_id != UNKNOWN
-    topics[samples.topic_id[known]] = unplaced(samples.place[known])[1]
+    told = starts(samples.place, samples.topic_id)
+    told = told[samples.topic_id[told] != UNKNOWN]
+    topics[samples.topic_id[told]] = unplaced(samples.place[told])[1]
     return topics
 
 
-def _owners(found: Series, owned: _Owned) -> pa.Array:
-    """Who had the partition at the end of each minute of each series."""
-    rows = [_held(one, owned.at_us, owned.runs.get(series, slice(0, 0))) for series, one in found.items()]
-    at = np.concatenate(rows)
-    return owned.owner.take(pa.array(at, mask=at < 0))
+def _owners(every: Minutes, at: Ints, group: Ints, owned: _Owned) -> pa.Array:
+    """Who had the partition at the end of each minute."""
+    held = np.full(len(at), UNKNOWN)
+    for run in runs(every.series):
+        if (changes := owned.runs.get((at[run.start], group[run.start]))) is not None:
+            before = np.searchsorted(owned.at_us[changes], every.minute_us[run] + MINUTE_US)
+            held[run] = np.where(before > 0, changes.start + before - 1, UNKNOWN)
+    return owned.owner.take(pa.array(held, mask=held == UNKNOWN))
 
 
-def _held(one: Minutes, since_us: Ints, rows: slice) -> Ints:
-    """The row that says who had the partition at the end of each minute; -1: none does."""
-    at = np.searchsorted(since_us[rows], one.minute_us + MINUTE_US) - 1
-    held: Ints = np.where(at < 0, -1, at + rows.start)
-    return held
-
-
-def _table(found: Series, owner: pa.Array, names: Names) -> pa.Table:
-    """All series in one: a table for each would take as long as what is in it."""
-    row = np.repeat(np.arange(len(found)), [len(one.minute_us) for one in found.values()])
-    every = Minutes(*(np.concatenate([getattr(one, f.name) for one in found.values()]) for f in fields(Minutes)))
-    at, group = (np.array(numbers, np.int64)[row] for numbers in zip(*found, strict=True))
+def _table(every: Minutes, at: Ints, group: Ints, owner: pa.Array, names: Names) -> pa.Table:
     cluster, topic, partition = unplaced(at)
     columns = {
         "cluster": names.clusters.column(cluster, TEXT),

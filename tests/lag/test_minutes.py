@@ -18,20 +18,29 @@ IDS = {"old": 0, "new": 1}
 
 
 def ours(samples: list[Sample], commits: list[Commit], since: int = SINCE, until: int = UNTIL) -> list[dict[str, Any]]:
+    return rows(minutes(*columns((samples, commits)), since * 1_000_000, until * 1_000_000))
+
+
+def columns(*series: tuple[list[Sample], list[Commit]]) -> tuple[Ends, Commits]:
+    """Those of all series, one after the other."""
+    samples = [(number, sample) for number, (many, _) in enumerate(series) for sample in many]
+    commits = [(number, commit) for number, (_, many) in enumerate(series) for commit in many]
     ends = Ends(
-        us([s.at for s in samples]),
-        column([s.start for s in samples]),
-        column([s.end for s in samples]),
-        column([s.stable for s in samples]),
-        column([IDS.get(s.topic or "") for s in samples]),
+        column([number for number, _ in samples]),
+        us([s.at for _, s in samples]),
+        column([s.start for _, s in samples]),
+        column([s.end for _, s in samples]),
+        column([s.stable for _, s in samples]),
+        column([IDS.get(s.topic or "") for _, s in samples]),
     )
     made = Commits(
-        us([c.at for c in commits]),
-        column([c.offset for c in commits]),
-        column([IDS.get(c.topic or "") for c in commits]),
-        np.array([c.bootstrap for c in commits], bool),
+        column([number for number, _ in commits]),
+        us([c.at for _, c in commits]),
+        column([c.offset for _, c in commits]),
+        column([IDS.get(c.topic or "") for _, c in commits]),
+        np.array([c.bootstrap for _, c in commits], bool),
     )
-    return rows(minutes(ends, made, since * 1_000_000, until * 1_000_000))
+    return ends, made
 
 
 def us(seconds: list[float]) -> Any:
@@ -43,7 +52,7 @@ def column(values: list[int | None]) -> Any:
 
 
 def rows(found: Minutes) -> list[dict[str, Any]]:
-    names = [name for name in found.__dataclass_fields__ if name != "has_raw"]
+    names = [name for name in found.__dataclass_fields__ if name not in ("has_raw", "series")]
     return [{_name(name): _value(found, name, at) for name in names} for at in range(len(found.minute_us))]
 
 
@@ -211,6 +220,20 @@ def test_deletion_that_does_not_gain_on_the_group_never_reaches_it() -> None:
 def test_random_series_are_as_the_reference_has_them(seed: int) -> None:
     dice = random.Random(seed)
     both(random_samples(dice), random_commits(dice))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_series_that_are_computed_together_do_not_touch_each_other(seed: int) -> None:
+    """Some have no sample, or no commit, or only what is older than all that the others look back to."""
+    dice = random.Random(seed)
+    series = [(random_samples(dice), random_commits(dice)) for _ in range(12)]
+    for at, (samples, commits) in {1: ([], series[1][1]), 4: (series[4][0], []), 7: ([], [])}.items():
+        series[at] = (samples, commits)
+    series[9] = (series[9][0], [Commit(-40_000_000.5, 30, None, True)])
+    found = minutes(*columns(*series), SINCE * 1_000_000, UNTIL * 1_000_000)
+    together = list(zip(found.series.tolist(), rows(found), strict=True))
+    for number, (samples, commits) in enumerate(series):
+        assert [row for at, row in together if at == number] == ours(samples, commits)
 
 
 def random_samples(dice: random.Random) -> list[Sample]:
