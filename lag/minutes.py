@@ -4,7 +4,7 @@ The rule: lag is computed at sample times, with the last commit at or before eac
 compared with a log end of another moment. Pure functions on columns; -1 is "not known", as in `lag.offsets`.
 
 A series is one group on one partition. Many are computed at once, for NumPy takes longer to be called than for a
-thousand samples: one comes after the other on a single line of time, too far apart to be near each other.
+thousand samples: one comes after the other on a single line of time.
 """
 
 from collections.abc import Iterator
@@ -279,12 +279,12 @@ class _Line:
 
     @classmethod
     def of(cls, *times_us: Ints) -> "_Line":
-        """So long that nobody looks back as far as the series before."""
+        """As long as all of these times need."""
         known = [column for column in times_us if len(column)]
         begin = min((int(column.min()) for column in known), default=0)
         end = max((int(column.max()) for column in known), default=0)
         begin -= begin % MINUTE_US
-        return cls(begin, (end - begin) // MINUTE_US * MINUTE_US + MINUTE_US + LOOKBACK_US)
+        return cls(begin, (end - begin) // MINUTE_US * MINUTE_US + MINUTE_US)
 
     def on(self, series: Ints, at_us: Ints) -> Ints:
         """The place of each time."""

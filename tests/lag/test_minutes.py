@@ -236,6 +236,23 @@ def test_series_that_are_computed_together_do_not_touch_each_other(seed: int) ->
         assert [row for at, row in together if at == number] == ours(samples, commits)
 
 
+def test_a_series_begins_anew_though_it_goes_on_as_the_one_before_has_ended() -> None:
+    """The same commit waits on; a first commit is lower; an id that is not known yet is not that of the last log."""
+    waiting = steady(range(100, 190))
+    unknown_at_first = [Sample(600, 0, 100, 100, None), *steady(range(101, 190), at=610, topic="new")]
+    series = [
+        (steady(range(100, 190), topic="old"), [Commit(590, 50, None)]),
+        (unknown_at_first, [Commit(590, 60, None)]),
+        (waiting, [Commit(590, 50, None)]),
+        (waiting, [Commit(590, 50, None)]),
+        (waiting, [Commit(650, 40, None), Commit(660, 45, None)]),
+    ]
+    found = minutes(*columns(*series), SINCE * 1_000_000, UNTIL * 1_000_000)
+    together = list(zip(found.series.tolist(), rows(found), strict=True))
+    for number, (samples, commits) in enumerate(series):
+        assert [row for at, row in together if at == number] == ours(samples, commits)
+
+
 def random_samples(dice: random.Random) -> list[Sample]:
     """Gaps, failed reads, recreation, truncation, a log start that moves, an open transaction."""
     at, start, end, topic, made = dice.uniform(0, 60), 0, dice.randrange(200), dice.choice([None, "old"]), []
