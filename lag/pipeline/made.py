@@ -24,11 +24,21 @@ MADE = pa.schema(
 _FILE = tuple(one.name for one in fields(DataFile))
 
 
-def written(root: str, table: Table, rows: pa.Table) -> pa.RecordBatch:
-    """The rows in new files of the table, which are told. Raises OSError."""
-    files = TableFiles(root, table)
-    files.add(with_day(rows, table))
-    return pa.RecordBatch.from_pylist([{"name": table.name, **asdict(file)} for file in files.close()], MADE)
+class Writing:
+    """Writes new files of some tables. Raises OSError."""
+
+    def __init__(self, root: str, *tables: Table) -> None:
+        self._files = {table: TableFiles(root, table) for table in tables}
+
+    def add(self, *rows: pa.Table) -> None:
+        """Rows of each table."""
+        for (table, files), made in zip(self._files.items(), rows, strict=True):
+            files.add(with_day(made, table))
+
+    def told(self) -> pa.RecordBatch:
+        """The files, which are whole now."""
+        every = [{"name": of.name, **asdict(file)} for of, files in self._files.items() for file in files.close()]
+        return pa.RecordBatch.from_pylist(every, MADE)
 
 
 def told(name: str, rows: pa.Table) -> pa.RecordBatch:

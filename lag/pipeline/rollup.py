@@ -44,7 +44,7 @@ PIECE = timedelta(hours=6)
 """So much is computed at a time: what is held in memory does not grow with the length of the backfill."""
 
 MINUTE = timedelta(minutes=1)
-BUCKETS_PER_CORE = 4
+BUCKETS_PER_CORE = 1
 RECORDED = ("commits", "end_offsets", "group_events", "group_snapshots")
 ROLLED_UP = ("lag_1m", "lag_1h", "lag_group_topic_1m", "group_health_1m", "slo_burn")
 LEVELS = "slo_id string, threshold_ms long, pattern string"

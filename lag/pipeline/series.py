@@ -15,7 +15,7 @@ from lag.history.schemas import LAG_1H, LAG_1M, TEXT, TIME
 from lag.minutes import MINUTE_US, Commits, Ends, Minutes, minutes
 from lag.offsets import UNKNOWN, Ints
 from lag.pipeline.hours import hours
-from lag.pipeline.made import told, written
+from lag.pipeline.made import Writing, told
 from lag.pipeline.reading import (
     COMMIT_COLUMNS,
     END_COLUMNS,
@@ -75,14 +75,15 @@ class LagJob:
                 yield from self._share(Share(number, self.shares))
 
     def _share(self, share: Share) -> Iterator[pa.RecordBatch]:
-        names = Names()
-        mine = self._commits(share, names)
-        yield told(CARRIED, last_commits(mine, self.carry_us, names))
-        made = lag_minutes(self._ends(share, names), mine, self.owners, names, self.since_us, self.until_us)
-        yield written(self.ends.root, LAG_1M, made)
-        yield written(self.ends.root, LAG_1H, hours(made))
+        names, carried, lag = Names(), [], Writing(self.ends.root, LAG_1M, LAG_1H)
+        for made, samples in zip(self._commits(share, names), self._ends(share, names), strict=True):
+            carried.append(last_commits(made, self.carry_us, names))
+            rows = lag_minutes(samples, made, self.owners, names, self.since_us, self.until_us)
+            lag.add(rows, hours(rows))
+        yield lag.told()
+        yield told(CARRIED, pa.concat_tables(carried))
 
-    def _ends(self, share: Share, names: Names) -> EndRows:
+    def _ends(self, share: Share, names: Names) -> Iterator[EndRows]:
         def keep(rows: pa.RecordBatch) -> Flags:
             at_us = times(rows["poll_ts"])
             return share.has(rows) & (at_us >= self.look_back_us) & (at_us < self._limits_us(rows))
@@ -95,7 +96,7 @@ class LagJob:
         limits: Ints = np.array(least, np.int64)[clusters.indices.to_numpy()]
         return limits
 
-    def _commits(self, share: Share, names: Names) -> CommitRows:
+    def _commits(self, share: Share, names: Names) -> Iterator[CommitRows]:
         def keep(rows: pa.RecordBatch) -> Flags:
             at_us = commit_times(rows)
             return share.has(rows) & (at_us >= self.known_us) & (at_us < self.until_us)

@@ -12,7 +12,7 @@ import pyarrow as pa
 from lag.health import URGENCY
 from lag.history.schemas import I8, I32, LAG_GROUP_TOPIC_1M, TEXT, TIME
 from lag.offsets import UNKNOWN, Ints
-from lag.pipeline.made import told, written
+from lag.pipeline.made import Writing, told
 from lag.pipeline.reading import Files, Names, Share, in_order, joined, kept, offsets, place, starts, times, unplaced
 from lag.rates import Flags, Floats
 
@@ -50,7 +50,9 @@ class TopicJob:
             yield told(SEEN, SEEN_SCHEMA.empty_table())
             return
         together = _Together(in_order(every, "place", "group", "minute_us", "lag"), names)
-        yield written(self.minutes.root, LAG_GROUP_TOPIC_1M, together.topics())
+        topics = Writing(self.minutes.root, LAG_GROUP_TOPIC_1M)
+        topics.add(together.topics())
+        yield topics.told()
         yield told(SEEN, together.seen())
 
 

@@ -1,5 +1,6 @@
 """What a worker of the roll-up reads off the files: every row belongs to one share, and its texts come back."""
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,11 @@ def files(history: History, name: str) -> Files:
     return Files(history.root, TABLES[name], tuple(file.path for file in stored(table)))
 
 
+def only(parts: Iterator[Any]) -> Any:
+    (part,) = parts
+    return part
+
+
 def at(seconds: float) -> datetime:
     return NOON + timedelta(seconds=seconds)
 
@@ -52,7 +58,20 @@ def read(history: History, share: Share) -> reading.EndRows:
     names = Names()
     for topic in range(7):
         names.topics.of(pa.array([f"t{topic}"]))
-    return reading.ends(reading.kept(every, share.has), names)
+    return only(reading.ends(reading.kept(every, share.has), names, 1))
+
+
+def test_a_part_has_all_rows_of_its_places_and_those_of_samples_and_commits_are_the_same(history: History) -> None:
+    made = [{"topic": f"t{n % 7}", "partition": n % 50} for n in range(700)]
+    history.append("end_offsets", rows("end_offsets", *made))
+    history.append("commits", rows("commits", *made, *made))
+    names = Names()
+    ends = list(reading.ends(files(history, "end_offsets").batches(END_COLUMNS), names))
+    commits = list(reading.commits(files(history, "commits").batches(COMMIT_COLUMNS), names))
+    assert [set(part.place) for part in ends] == [set(part.place) for part in commits]
+    assert sum(len(set(part.place)) for part in ends) == 350
+    assert sum(len(part.place) for part in ends) == 700
+    assert min(len(part.place) for part in ends) > 0
 
 
 def test_samples_come_in_the_order_of_their_place_and_time(history: History) -> None:
@@ -61,7 +80,7 @@ def test_samples_come_in_the_order_of_their_place_and_time(history: History) -> 
     ]
     history.append("end_offsets", rows("end_offsets", *made))
     names = Names()
-    found = reading.ends(files(history, "end_offsets").batches(END_COLUMNS), names)
+    found = only(reading.ends(files(history, "end_offsets").batches(END_COLUMNS), names, 1))
     topic, partition = reading.unplaced(found.place)[1:]
     assert [names.topics.texts[number] for number in topic] == ["v"] * 6 + ["u"] * 6
     assert partition.tolist() == [0, 0, 0, 1, 1, 1] * 2
@@ -71,7 +90,7 @@ def test_samples_come_in_the_order_of_their_place_and_time(history: History) -> 
 
 def test_what_is_not_known_is_minus_one(history: History) -> None:
     history.append("end_offsets", rows("end_offsets", {"topic_id": b"1" * 16, "log_start": None, "log_end": 7}, {}))
-    found = reading.ends(files(history, "end_offsets").batches(END_COLUMNS), Names())
+    found = only(reading.ends(files(history, "end_offsets").batches(END_COLUMNS), Names(), 1))
     assert (found.log_start.tolist(), found.last_stable.tolist()) == ([-1, 0], [-1, -1])
     assert (found.log_end.tolist(), found.topic_id.tolist()) == ([7, -1], [0, -1])
 
@@ -82,13 +101,13 @@ def test_a_file_of_before_a_column_came_has_null_there(tmp_path: Path) -> None:
     pq.write_table(whole.drop_columns(["topic_id"]), tmp_path / "end_offsets" / "old.parquet")
     pq.write_table(whole, tmp_path / "end_offsets" / "new.parquet")
     old_and_new = Files(str(tmp_path), END_OFFSETS, ("old.parquet", "new.parquet"))
-    found = reading.ends(old_and_new.batches(END_COLUMNS), Names())
+    found = only(reading.ends(old_and_new.batches(END_COLUMNS), Names(), 1))
     assert (found.log_end.tolist(), found.topic_id.tolist()) == ([5, 5], [-1, 0])
 
 
 def test_no_files_are_no_rows(tmp_path: Path) -> None:
     names = Names()
-    found = reading.commits(Files(str(tmp_path), COMMITS, ()).batches(COMMIT_COLUMNS), names)
+    found = only(reading.commits(Files(str(tmp_path), COMMITS, ()).batches(COMMIT_COLUMNS), names, 1))
     assert len(found.place) == 0
     assert reading.last_commits(found, us(NOON), names).equals(LAST_COMMITS.empty_table())
 
@@ -107,14 +126,14 @@ def test_the_last_commit_is_that_of_the_latest_time_and_of_these_the_latest_reco
     ]  # fmt: skip
     history.append("commits", rows("commits", *made))
     names = Names()
-    found = reading.commits(files(history, "commits").batches(COMMIT_COLUMNS), names)
+    found = only(reading.commits(files(history, "commits").batches(COMMIT_COLUMNS), names, 1))
     last = reading.last_commits(found, us(at(10)), names)
     assert last.schema == LAST_COMMITS
     told = [
         (row["group_id"], row["at"], row["src_offset"], row["committed"], row["topic_id"]) for row in last.to_pylist()
     ]
     assert told == [("g", at(5), 4, 20, b"1" * 16), ("h", at(9.5), 5, None, None)]
-    again = reading.commits(iter(last.to_batches()), names)
+    again = only(reading.commits(last.to_batches(), names, 1))
     assert reading.last_commits(again, us(at(10)), names).equals(last)
 
 
