@@ -1,6 +1,7 @@
 """Written files in the place of all rows of a span of time, in one commit."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import pyarrow as pa
@@ -17,19 +18,33 @@ COARSE = timedelta(milliseconds=1)
 """Delta's log has times in milliseconds, cut off."""
 
 
-def within(table: DeltaTable, column: str, since: datetime, until: datetime) -> list[Stored]:
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """A file with the least and the greatest of its times; None: the table does not tell."""
+
+    file: Stored
+    first: datetime | None
+    last: datetime | None
+
+    def may_meet(self, since: datetime, until: datetime) -> bool:
+        """Whether a row of it may be of that span."""
+        return (self.first is None or self.first < until) and (self.last is None or self.last + COARSE >= since)
+
+    def is_within(self, since: datetime, until: datetime) -> bool:
+        """Whether all of its rows are."""
+        if self.first is None or self.last is None:
+            return False
+        return self.first >= since and self.last + COARSE < until
+
+
+def within(table: DeltaTable, column: str, since: datetime, until: datetime) -> list[Timed]:
     """The files that may have a row with that time in [since, until)."""
-    actions = pa.table(table.get_add_actions(flatten=True))
-    files = stored(table)
-    if f"min.{column}" not in actions.column_names:
-        return files
-    first, last = (actions[f"{side}.{column}"].to_pylist() for side in ("min", "max"))
-    bounds = zip(files, first, last, strict=True)
-    return [file for file, least, most in bounds if _may_meet(least, most, since, until)]
-
-
-def _may_meet(first: datetime | None, last: datetime | None, since: datetime, until: datetime) -> bool:
-    return (first is None or first < until) and (last is None or last + COARSE >= since)
+    actions, files = pa.table(table.get_add_actions(flatten=True)), stored(table)
+    names = [f"{side}.{column}" for side in ("min", "max")]
+    told = names[0] in actions.column_names
+    bounds = [actions[name].to_pylist() if told else [None] * len(files) for name in names]
+    timed = [Timed(*one) for one in zip(files, *bounds, strict=True)]
+    return [one for one in timed if one.may_meet(since, until)]
 
 
 def put(history: History, name: str, files: Sequence[DataFile], since: datetime, until: datetime) -> None:
@@ -41,8 +56,10 @@ def put(history: History, name: str, files: Sequence[DataFile], since: datetime,
 
     def write() -> None:
         table = DeltaTable(history.place(name))
-        old = within(table, of.time, since, until)
-        exchange(table, of, [*files, *_rest(history.root, of, old, since, until)], old, is_news=True)
+        met = within(table, of.time, since, until)
+        beyond = [one.file for one in met if not one.is_within(since, until)]
+        rest = _rest(history.root, of, beyond, since, until)
+        exchange(table, of, [*files, *rest], [one.file for one in met], is_news=True)
 
     with told(history.place(name)):
         again(write)

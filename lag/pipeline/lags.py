@@ -108,7 +108,8 @@ class Lags:
     def _stored(self, of: Table, columns: Sequence[str], since: datetime, until: datetime) -> list[Stored]:
         """The files that may have a row with one of these times in the span."""
         table = DeltaTable(self._history.place(of.name))
-        return list({file.path: file for column in columns for file in within(table, column, since, until)}.values())
+        found = (one.file for column in columns for one in within(table, column, since, until))
+        return list({file.path: file for file in found}.values())
 
     def _read(self, of: Table, files: Sequence[Stored]) -> Files:
         return Files(self._history.root, of, tuple(file.path for file in files))

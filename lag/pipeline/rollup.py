@@ -25,7 +25,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from lag.burn import DEFAULT, WINDOWS_S, Slo
 from lag.history.progress import read_until
-from lag.history.schemas import GROUP_HEALTH_1M, SLO_BURN, TABLES
+from lag.history.schemas import GROUP_HEALTH_1M, SLO_BURN, TABLES, TEXT
 from lag.history.store import History, literal, told
 from lag.pipeline.groups import (
     EVENT_COLUMNS,
@@ -44,10 +44,8 @@ PIECE = timedelta(hours=6)
 """So much is computed at a time: what is held in memory does not grow with the length of the backfill."""
 
 MINUTE = timedelta(minutes=1)
-BUCKETS_PER_CORE = 1
 RECORDED = ("commits", "end_offsets", "group_events", "group_snapshots")
 ROLLED_UP = ("lag_1m", "lag_1h", "lag_group_topic_1m", "group_health_1m", "slo_burn")
-LEVELS = "slo_id string, threshold_ms long, pattern string"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +127,7 @@ class Rollup:
         return len(found)
 
     def _bucket(self, *columns: str) -> Any:
-        buckets = BUCKETS_PER_CORE * self._spark.sparkContext.defaultParallelism
+        buckets = self._spark.sparkContext.defaultParallelism
         return f.pmod(f.hash(*columns), f.lit(buckets)).alias("bucket")
 
     def _events(self, since: datetime, until: datetime) -> DataFrame:
@@ -175,7 +173,7 @@ class Rollup:
             _within("minute", begin, until) & f.col("time_lag_known").isNotNull()
         )
         at = f.when(f.col("minute") < f.lit(hourly), f.date_trunc("hour", "minute")).otherwise(f.col("minute"))
-        levels = self._spark.createDataFrame([(s.slo_id, s.threshold_ms, s.regex) for s in self._slos], LEVELS)
+        levels = self._spark.createDataFrame(_levels(self._slos))
         judged = minutes.crossJoin(f.broadcast(levels)).where(f.expr("group_id RLIKE pattern"))
         bad = f.col("time_lag_max_ms") > f.col("threshold_ms")
         tallies = judged.groupBy(*GROUP, "slo_id", at.alias("at")).agg(
@@ -191,6 +189,12 @@ class Rollup:
 
     def _read(self, name: str) -> DataFrame:
         return self._spark.read.format("delta").load(self._history.place(name))
+
+
+def _levels(slos: tuple[Slo, ...]) -> pa.Table:
+    """As a table of Arrow's: Spark would start a Python worker to read a list."""
+    rows = [{"slo_id": slo.slo_id, "threshold_ms": slo.threshold_ms, "pattern": slo.regex} for slo in slos]
+    return pa.Table.from_pylist(rows, pa.schema({"slo_id": TEXT, "threshold_ms": pa.int64(), "pattern": TEXT}))
 
 
 def _within(column: str, since: datetime, until: datetime) -> Any:
