@@ -1,7 +1,7 @@
 """Lag by the minute, hour and topic, the driver's part: what workers read and compute, and where their files go."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
@@ -11,12 +11,13 @@ from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from lag.history.exchange import Stored
+from lag.history.rolled import LAST_COMMITS, Rolled, keep, rolled_up
 from lag.history.schemas import COMMITS, END_OFFSETS, LAG_1H, LAG_1M, LAG_GROUP_TOPIC_1M, Table
 from lag.history.span import put, within
 from lag.history.store import History
 from lag.minutes import LOOKBACK_US
 from lag.pipeline.made import MADE, files_of, rows_of
-from lag.pipeline.reading import LAST_COMMITS, SERIES, Files
+from lag.pipeline.reading import SERIES, Files
 from lag.pipeline.series import CARRIED, LagJob
 from lag.pipeline.topics import SEEN, TopicJob
 
@@ -29,14 +30,6 @@ EVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 Compute = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Carried:
-    """Of each series the last commit before `until` (`LAST_COMMITS`)."""
-
-    until: datetime
-    rows: pa.Table
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,13 +49,17 @@ class Span:
 class Lags:
     """Makes MADE_OF_LAG. Raises HistoryError.
 
-    What it was told of commits is carried on: the next time only those that came after are read.
+    What it was told of commits is remembered: the next run reads only those that came after.
     """
-
-    _carried: Carried | None = None
 
     def __init__(self, spark: SparkSession, history: History) -> None:
         self._spark, self._history = spark, history
+        self._rolled = rolled_up(history)
+
+    @property
+    def until(self) -> Mapping[str, datetime]:
+        """Until when the minutes of each cluster are done."""
+        return {} if self._rolled is None else self._rolled.until
 
     def make(self, span: Span) -> tuple[dict[str, int], pa.Table]:
         """Compute the minutes of the span anew: rows by table, and what they say of groups (`SEEN_SCHEMA`)."""
@@ -73,15 +70,22 @@ class Lags:
         made = pa.concat_tables([lag, topics])
         for table in MADE_OF_LAG:
             put(self._history, table.name, files_of(made, table), span.since, span.until)
-        self._carried = Carried(_moment(job.carry_us), rows_of(lag, CARRIED))
+        self._rolled = Rolled(self.until, _moment(job.carry_us), rows_of(lag, CARRIED))
         rows = {table.name: sum(file.rows for file in files_of(made, table)) for table in MADE_OF_LAG}
         return rows, rows_of(topics, SEEN)
+
+    def done(self, until: Mapping[str, datetime]) -> None:
+        """Remember that all before is computed, for this process and others."""
+        if self._rolled is not None:
+            later = {cluster: max(at, self.until.get(cluster, at)) for cluster, at in until.items()}
+            self._rolled = replace(self._rolled, until={**self.until, **later})
+            keep(self._history, self._rolled)
 
     def _job(self, span: Span) -> LagJob:
         back = span.since - LOOKBACK
         known = self._known(back)
         ends = self._stored(END_OFFSETS, ("poll_ts",), back, span.until)
-        commits = self._stored(COMMITS, ("commit_ts", "src_ts"), known.until, span.until)
+        commits = self._stored(COMMITS, ("commit_ts", "src_ts"), known.known_until, span.until)
         rows = sum(file.rows or 0 for file in (*ends, *commits))
         return LagJob(
             shares=max(self._spark.sparkContext.defaultParallelism, -(-rows // SHARE_ROWS)),
@@ -91,15 +95,13 @@ class Lags:
             ends=self._read(END_OFFSETS, ends),
             read_until_us={cluster: us(at) for cluster, at in span.read_until.items()},
             commits=self._read(COMMITS, commits),
-            known_us=us(known.until),
-            known=known.rows,
-            carry_us=max(us(known.until), us(span.next_since - LOOKBACK)),
+            known_us=us(known.known_until),
+            known=known.commits,
+            carry_us=max(us(known.known_until), us(span.next_since - LOOKBACK)),
             owners=span.owners,
         )
 
-    def _computed(
-        self, shares: int, compute: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
-    ) -> pa.Table:
+    def _computed(self, shares: int, compute: Compute) -> pa.Table:
         """What the workers tell."""
         numbers = self._spark.range(0, shares, 1, shares)
         # no bound method: Spark would look for its type hints, and complain
@@ -114,11 +116,11 @@ class Lags:
     def _read(self, of: Table, files: Sequence[Stored]) -> Files:
         return Files(self._history.root, of, tuple(file.path for file in files))
 
-    def _known(self, until: datetime) -> Carried:
+    def _known(self, until: datetime) -> Rolled:
         """The last commits before that time, or before an earlier one."""
-        if self._carried is not None and self._carried.until <= until:
-            return self._carried
-        return Carried(until, _last(self._before(until)).toArrow().cast(LAST_COMMITS))
+        if self._rolled is not None and self._rolled.known_until <= until:
+            return self._rolled
+        return Rolled({}, until, _last(self._before(until)).toArrow().cast(LAST_COMMITS))
 
     def _before(self, until: datetime) -> DataFrame:
         """Commits by their own time, or their record's. That one of the two is before lets Delta skip files."""

@@ -16,6 +16,7 @@ import pyarrow.dataset as ds
 from numpy.typing import NDArray
 
 from lag.history.files import ROW_GROUP, file_system
+from lag.history.rolled import LAST_COMMITS
 from lag.history.schemas import BYTES, TEXT, TIME, Table
 from lag.offsets import UNKNOWN, Ints
 from lag.rates import Flags
@@ -34,14 +35,6 @@ PLACE = ("cluster", "topic", "partition")
 SERIES = (*PLACE, "group_id")
 END_COLUMNS = (*PLACE, "poll_ts", "log_start", "log_end", "last_stable", "topic_id")
 COMMIT_COLUMNS = (*SERIES, "commit_ts", "src_ts", "src_offset", "committed", "topic_id", "bootstrap")
-
-LAST_COMMITS = pa.schema(
-    [
-        ("cluster", TEXT), ("topic", TEXT), ("partition", pa.int32()), ("group_id", TEXT), ("at", TIME),
-        ("src_offset", pa.int64()), ("committed", pa.int64()), ("topic_id", BYTES), ("bootstrap", pa.bool_()),
-    ]
-)  # fmt: skip
-"""Of each series the last commit before some time; `at` is that of the commit, or of its record."""
 
 Rows = TypeVar("Rows", bound="DataclassInstance")
 """Columns of numbers, as long as each other."""

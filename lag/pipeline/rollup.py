@@ -44,6 +44,9 @@ PIECE = timedelta(hours=6)
 """So much is computed at a time: what is held in memory does not grow with the length of the backfill."""
 
 MINUTE = timedelta(minutes=1)
+ALL = ""
+"""Stands for all clusters of a history that no stream has written to."""
+
 RECORDED = ("commits", "end_offsets", "group_events", "group_snapshots")
 ROLLED_UP = ("lag_1m", "lag_1h", "lag_group_topic_1m", "group_health_1m", "slo_burn")
 
@@ -68,8 +71,6 @@ class Rollup:
     Hours that were over by more than `late` when it last ran are not computed anew.
     """
 
-    _until = EVER
-
     def __init__(
         self, spark: SparkSession, history: History, slos: tuple[Slo, ...] = DEFAULT, late: timedelta = LATE
     ) -> None:
@@ -85,15 +86,12 @@ class Rollup:
         """
         read = {cluster: _minute(at) for cluster, at in read_until(self._history).items()}
         until = min(_minute(now), max(read.values(), default=now))
-        since = self._since() if until > self._until else None
-        if since is None or until <= since:
-            return []
+        since = self._since(read or {ALL: until}, until)
         pieces = []
-        for start in _steps(since, until):
+        for start in _steps(since or until, until):
             piece = self._piece(start, min(start + PIECE, until), until, read)
             pieces.append(piece)
             tell(piece, until - piece.until)
-        self._until = until
         return pieces
 
     def _piece(self, since: datetime, until: datetime, end: datetime, read: Mapping[str, datetime]) -> Piece:
@@ -105,17 +103,30 @@ class Rollup:
             made, seen = self._lags.make(Span(since, until, next_since, read, owned))
             made["group_health_1m"] = self._replace("group_health_1m", self._health(since, until, seen), since, until)
             made["slo_burn"] = self._replace("slo_burn", self._budgets(since, until), since, until)
+            self._lags.done({name: min(at, until) for name, at in (read or {ALL: until}).items() if at > since})
         return Piece(since, until, made, time.monotonic() - began)
 
-    def _since(self) -> datetime | None:
-        """The hour to begin with: `late` before the newest minute, or the first sample there is."""
-        first, newest = self._one("min(poll_ts)", "end_offsets"), self._one("max(minute)", "lag_1m")
+    def _since(self, read: Mapping[str, datetime], until: datetime) -> datetime | None:
+        """The hour to begin with: that of the cluster which is furthest behind what was read of it. None: nobody is."""
+        news = {cluster: min(at, until) for cluster, at in read.items()}
+        begins = {
+            cluster: self._begin(cluster) for cluster, at in news.items() if at > self._lags.until.get(cluster, EVER)
+        }
+        return min((begin for cluster, begin in begins.items() if begin and begin < news[cluster]), default=None)
+
+    def _begin(self, cluster: str) -> datetime | None:
+        """The hour of `late` before the last minute that is done, or else of the first sample. None: no sample."""
+        where = "" if cluster == ALL else f" WHERE cluster = {literal(cluster)}"
+        done = self._lags.until.get(cluster)
+        newest = self._one("max(minute)", "lag_1m", where) if done is None else done - MINUTE
+        first = self._one("min(poll_ts)", "end_offsets", where if newest is None else "")
         if first is None or newest is None:
             return None if first is None else _hour(first)
         return _hour(max(first, newest - self._late))
 
-    def _one(self, what: str, name: str) -> datetime | None:
-        found: datetime | None = self._history.query(f"SELECT {what} AS found FROM {name}", name)["found"][0].as_py()
+    def _one(self, what: str, name: str, where: str) -> datetime | None:
+        sql = f"SELECT {what} AS found FROM {name}{where}"
+        found: datetime | None = self._history.query(sql, name)["found"][0].as_py()
         return found
 
     def _replace(self, name: str, rows: DataFrame, since: datetime, until: datetime) -> int:

@@ -2,6 +2,7 @@
 
 import math
 import random
+import shutil
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import product
@@ -14,6 +15,7 @@ from pyspark.sql import SparkSession
 
 from lag.burn import DEFAULT, WINDOWS_S, Slo
 from lag.health import URGENCY, Status
+from lag.history import rolled
 from lag.history.care import SETTLED
 from lag.history.progress import NEVER, mark_read
 from lag.history.store import History, literal
@@ -141,7 +143,10 @@ def test_lag_is_as_the_reference_has_it(past: Past) -> None:
 def test_running_again_changes_nothing(spark: SparkSession, past: Past) -> None:
     before = {name: of(past.history, name, order) for name, order in ORDERS.items()}
     assert {name: len(found) for name, found in before.items()} == past.piece.rows
-    roll_up(spark, past.history)
+    assert roll_up(spark, past.history) == []
+    (Path(past.history.root) / rolled.PLACE).unlink()
+    (piece,) = roll_up(spark, past.history)
+    assert piece.rows == past.piece.rows
     assert {name: of(past.history, name, order) for name, order in ORDERS.items()} == before
 
 
@@ -413,17 +418,58 @@ def test_the_last_commit_before_the_window_counts_however_old(spark: SparkSessio
 
 @pytest.mark.usefixtures("only_lag")
 def test_the_last_commit_before_the_window_is_carried_from_run_to_run(spark: SparkSession, history: History) -> None:
-    """It is read once: later it may be gone."""
+    """It is read once: later it may be gone. Another process may run the next time."""
     days_ago = BEGIN - timedelta(days=5)
     history.append("commits", rows("commits", {"committed": 7, "src_ts": days_ago, "commit_ts": days_ago}))
     polls = [{"poll_ts": BEGIN + timedelta(minutes=at), "log_end": 10, "last_stable": 10} for at in (0, 125, 126)]
-    rollup, tell = Rollup(spark, history), lambda *_: None
+    tell = lambda *_: None  # noqa: E731
     history.append("end_offsets", rows("end_offsets", *polls[:2]))
-    assert len(rollup.run(BEGIN + timedelta(minutes=126), tell)) == 1
+    assert len(Rollup(spark, history).run(BEGIN + timedelta(minutes=126), tell)) == 1
     history.replace("commits", rows("commits").slice(0, 0), f"src_ts = {literal(days_ago)}")
     history.append("end_offsets", rows("end_offsets", polls[2]))
-    rollup.run(BEGIN + timedelta(minutes=127), tell)
+    Rollup(spark, history).run(BEGIN + timedelta(minutes=127), tell)
     assert [row["lag_last"] for row in of(history, "lag_1m", "minute")] == [3, 3, 3]
+
+
+@pytest.mark.usefixtures("only_lag")
+def test_a_cluster_whose_stream_comes_back_is_made_up_for_while_the_others_go_on(
+    spark: SparkSession, history: History
+) -> None:
+    """Eight hours away: longer than anything is computed anew. A commit of that time is the last one there is."""
+    begin, clusters = BEGIN.replace(minute=0), ("c1", "c2")
+    polls = [begin + timedelta(hours=hour) for hour in range(11)]
+    ends = [{"cluster": name, "poll_ts": at, "log_end": 9, "last_stable": 9} for name in clusters for at in polls]
+    commits = [{"cluster": name, "committed": 4, "src_ts": begin, "commit_ts": begin} for name in clusters]
+    late = {"cluster": "c1", "committed": 6, "src_ts": polls[3], "commit_ts": polls[3], "src_offset": 1}
+    history.append("end_offsets", rows("end_offsets", *ends))
+    history.append("commits", rows("commits", *commits))
+    for read, until in ((1, 1), (1, 5), (1, 9)):
+        mark_read(history, "c1", polls[read])
+        mark_read(history, "c2", polls[until])
+        Rollup(spark, history).run(polls[-1], lambda *_: None)
+    lag = {
+        name: [row["lag_last"] for row in of(history, "lag_1m", "minute") if row["cluster"] == name]
+        for name in clusters
+    }
+    assert lag == {"c1": [5], "c2": [5] * 9}
+    history.append("commits", rows("commits", late))
+    mark_read(history, "c1", polls[-1])
+    Rollup(spark, history).run(polls[-1], lambda *_: None)
+    lag = {
+        name: [row["lag_last"] for row in of(history, "lag_1m", "minute") if row["cluster"] == name]
+        for name in clusters
+    }
+    assert lag == {"c1": [5] * 3 + [3] * 7, "c2": [5] * 9}
+
+
+@pytest.mark.usefixtures("only_lag")
+def test_tables_that_were_deleted_are_made_anew(spark: SparkSession, history: History) -> None:
+    history.append("commits", rows("commits", {"committed": 4, "src_ts": BEGIN, "commit_ts": BEGIN}))
+    history.append("end_offsets", rows("end_offsets", {"poll_ts": BEGIN, "log_end": 9, "last_stable": 9}))
+    for _ in range(2):
+        assert len(roll_up(spark, history)) == 1
+        assert roll_up(spark, history) == []
+        shutil.rmtree(history.place("lag_1m"))
 
 
 @pytest.mark.usefixtures("only_lag")

@@ -1,0 +1,64 @@
+"""How far the roll-up has come is told to the next run, unless it is of other tables or damaged."""
+
+import shutil
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from lag.history.rolled import LAST_COMMITS, PLACE, Rolled, keep, rolled_up
+from lag.history.store import History
+from tests.lag.history.rows import NOON
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    history = History(tmp_path)
+    for name in ("commits", "lag_1m"):
+        history.create(name)
+    return history
+
+
+def made() -> Rolled:
+    row = {"cluster": "c", "topic": "t", "partition": 1, "group_id": "g", "at": NOON, "src_offset": 7, "committed": 3}
+    rows = [row | {"topic_id": bytes(16), "bootstrap": True}, row | {"committed": None, "bootstrap": False}]
+    return Rolled(
+        {"c": NOON, "d": NOON - timedelta(days=1)},
+        NOON - timedelta(hours=2),
+        LAST_COMMITS.empty_table().from_pylist(rows, LAST_COMMITS),
+    )
+
+
+def test_what_was_kept_comes_back(history: History) -> None:
+    assert rolled_up(history) is None
+    for until in (NOON, NOON + timedelta(microseconds=1)):
+        keep(history, Rolled({"c": until}, made().known_until, made().commits))
+        found = rolled_up(history)
+        assert found is not None
+        assert (found.until, found.known_until) == ({"c": until}, made().known_until)
+        assert found.commits.equals(made().commits)
+        assert found.until["c"].tzinfo is UTC
+
+
+@pytest.mark.parametrize("table", ["commits", "lag_1m"])
+def test_it_counts_for_nothing_when_a_table_was_made_anew(history: History, table: str) -> None:
+    keep(history, made())
+    shutil.rmtree(history.place(table))
+    assert rolled_up(history) is None
+    history.create(table)
+    assert rolled_up(history) is None
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.9, 0.999])
+def test_it_counts_for_nothing_when_it_is_cut_off(history: History, share: float) -> None:
+    keep(history, made())
+    place = Path(history.root) / PLACE
+    data = place.read_bytes()
+    place.write_bytes(data[: int(len(data) * share)])
+    assert rolled_up(history) is None
+
+
+def test_junk_counts_for_nothing(history: History) -> None:
+    keep(history, made())
+    (Path(history.root) / PLACE).write_bytes(datetime.now(UTC).isoformat().encode() * 100)
+    assert rolled_up(history) is None
