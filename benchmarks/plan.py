@@ -45,7 +45,6 @@ class Measured:
     end_offsets_bytes: float = 3.6
     group_snapshots_bytes: float = 1.8
     lag_1m_bytes: float = 38.6
-    lag_1m_bytes_in_memory: float = 217
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +59,6 @@ KEEP_DAYS = {"commits": 7, "end_offsets": 7, "group_snapshots": 90, "lag_1m": 90
 LATE_H = 2
 """Each roll-up computes so many hours before its own anew (`lag.pipeline.rollup.LATE`), and reads as many again."""
 
-PIECE_MINUTES = 120
-
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -74,7 +71,6 @@ class Plan:
     stream_cores: float
     rollup_cores: float
     poll_cores: float
-    driver_bytes: float
     dollars_a_month: float
 
 
@@ -97,7 +93,6 @@ def plan(fleet: Fleet, measured: Measured | None = None, prices: Prices | None =
         rows,
         stored,
         *cores,
-        driver_bytes=fleet.pairs * PIECE_MINUTES * measured.lag_1m_bytes_in_memory,
         dollars_a_month=sum(stored.values()) / GB * prices.gb_month + sum(cores) * MONTH_H * prices.core_hour,
     )
 
@@ -152,7 +147,6 @@ def _figures(made: Plan) -> dict[str, str]:
         "cores, stream": f"{made.stream_cores:.2f}",
         "cores, roll-up every hour": f"{made.rollup_cores:.2f}",
         "cores, collector": f"{made.poll_cores:.2f}",
-        "memory that the roll-up's driver holds": f"{made.driver_bytes / GB:,.1f} GB",
         "dollars a month": f"{made.dollars_a_month:,.0f}",
     }
 
