@@ -1,6 +1,6 @@
 """Lag by the minute, hour and topic, the driver's part: what workers read and compute, and where their files go."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
@@ -8,7 +8,6 @@ import pyarrow as pa
 from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
-from pyspark.sql.pandas.types import from_arrow_schema
 
 from lag.history.exchange import Stored
 from lag.history.rolled import LAST_COMMITS, Rolled, keep, rolled_up
@@ -16,8 +15,9 @@ from lag.history.schemas import COMMITS, END_OFFSETS, LAG_1H, LAG_1M, LAG_GROUP_
 from lag.history.span import put, within
 from lag.history.store import History
 from lag.minutes import LOOKBACK_US
+from lag.pipeline.dealing import Part, computed, parts
 from lag.pipeline.made import MADE, files_of, rows_of
-from lag.pipeline.reading import SERIES, Files
+from lag.pipeline.reading import SERIES
 from lag.pipeline.series import CARRIED, LagJob
 from lag.pipeline.topics import SEEN, TopicJob
 
@@ -27,9 +27,6 @@ SHARE_ROWS = 16_000_000
 LOOKBACK = timedelta(microseconds=LOOKBACK_US)
 MADE_OF_LAG = (LAG_1M, LAG_1H, LAG_GROUP_TOPIC_1M)
 EVER = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-Compute = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,10 +60,13 @@ class Lags:
 
     def make(self, span: Span) -> tuple[dict[str, int], pa.Table]:
         """Compute the minutes of the span anew: rows by table, and what they say of groups (`SEEN_SCHEMA`)."""
-        job = self._job(span)
-        lag = self._computed(job.shares, job.compute)
-        minutes = Files(self._history.root, LAG_1M, tuple(file.path for file in files_of(lag, LAG_1M)))
-        topics = self._computed(job.shares, TopicJob(job.shares, minutes).compute)
+        back, known = span.since - LOOKBACK, self._known(span.since - LOOKBACK)
+        ends = self._stored(END_OFFSETS, ("poll_ts",), back, span.until)
+        commits = self._stored(COMMITS, ("commit_ts", "src_ts"), known.known_until, span.until)
+        job = self._job(span, known, sum(file.rows or 0 for file in (*ends, *commits)))
+        lag = self._computed(job, job.shares, [*parts(END_OFFSETS.name, ends), *parts(COMMITS.name, commits)])
+        minutes = [Part(LAG_1M.name, file.path) for file in files_of(lag, LAG_1M)]
+        topics = self._computed(TopicJob(self._history.root), job.shares, minutes)
         made = pa.concat_tables([lag, topics])
         for table in MADE_OF_LAG:
             put(self._history, table.name, files_of(made, table), span.since, span.until)
@@ -81,40 +81,29 @@ class Lags:
             self._rolled = replace(self._rolled, until={**self.until, **later})
             keep(self._history, self._rolled)
 
-    def _job(self, span: Span) -> LagJob:
-        back = span.since - LOOKBACK
-        known = self._known(back)
-        ends = self._stored(END_OFFSETS, ("poll_ts",), back, span.until)
-        commits = self._stored(COMMITS, ("commit_ts", "src_ts"), known.known_until, span.until)
-        rows = sum(file.rows or 0 for file in (*ends, *commits))
+    def _job(self, span: Span, known: Rolled, rows: int) -> LagJob:
         return LagJob(
+            root=self._history.root,
             shares=max(self._spark.sparkContext.defaultParallelism, -(-rows // SHARE_ROWS)),
             since_us=us(span.since),
             until_us=us(span.until),
-            look_back_us=us(back),
-            ends=self._read(END_OFFSETS, ends),
+            look_back_us=us(span.since - LOOKBACK),
             read_until_us={cluster: us(at) for cluster, at in span.read_until.items()},
-            commits=self._read(COMMITS, commits),
             known_us=us(known.known_until),
             known=known.commits,
             carry_us=max(us(known.known_until), us(span.next_since - LOOKBACK)),
             owners=span.owners,
         )
 
-    def _computed(self, shares: int, compute: Compute) -> pa.Table:
-        """What the workers tell."""
-        numbers = self._spark.range(0, shares, 1, shares)
-        # no bound method: Spark would look for its type hints, and complain
-        return numbers.mapInArrow(lambda batches: compute(batches), from_arrow_schema(MADE)).toArrow()
+    def _computed(self, job: LagJob | TopicJob, shares: int, some: Sequence[Part]) -> pa.Table:
+        """What the workers tell (`MADE`)."""
+        return pa.Table.from_batches(computed(self._spark.sparkContext, job.deal(), shares, some, job.compute), MADE)
 
     def _stored(self, of: Table, columns: Sequence[str], since: datetime, until: datetime) -> list[Stored]:
         """The files that may have a row with one of these times in the span."""
         table = DeltaTable(self._history.place(of.name))
         found = (one.file for column in columns for one in within(table, column, since, until))
         return list({file.path: file for file in found}.values())
-
-    def _read(self, of: Table, files: Sequence[Stored]) -> Files:
-        return Files(self._history.root, of, tuple(file.path for file in files))
 
     def _known(self, until: datetime) -> Rolled:
         """The last commits before that time, or before an earlier one."""

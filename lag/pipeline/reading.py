@@ -1,23 +1,16 @@
-"""What a worker of the roll-up reads: its share of samples and commits, off the tables' files, as columns of numbers.
+"""Samples and commits as columns of numbers, sorted: what a worker of the roll-up makes of the rows of its share."""
 
-Rows that Spark reads go through its JVM one by one and then on to Python, which takes longer than all that is computed
-of them. So every worker reads all of the files, and keeps the partitions of its share; texts become numbers at once.
-"""
-
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeVar
-from zlib import crc32
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.dataset as ds
 from numpy.typing import NDArray
 
-from lag.history.files import ROW_GROUP, file_system
 from lag.history.rolled import LAST_COMMITS
-from lag.history.schemas import BYTES, TEXT, TIME, Table
+from lag.history.schemas import BYTES, TEXT, TIME
 from lag.offsets import UNKNOWN, Ints
 from lag.rates import Flags
 
@@ -116,95 +109,41 @@ class CommitRows:
 Placed = TypeVar("Placed", EndRows, CommitRows)
 
 
-@dataclass(frozen=True, slots=True)
-class Files:
-    """Files of a table, by their paths in its folder; the table's own history is at `root`."""
+class Parts(Generic[Placed]):
+    """Rows, dealt out to parts by their place: sorted one by one they fit the processor's cache.
 
-    root: str
-    table: Table
-    paths: tuple[str, ...]
+    A place is in the part of the same number wherever there are as many.
+    """
 
-    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Their rows, texts as dictionaries; columns that a file does not have are null. Raises OSError."""
-        if not self.paths:
-            return
-        system, folder = file_system(f"{self.root}/{self.table.name}")
-        texts = [name for name in columns if self.table.schema.field(name).type in (TEXT, BYTES)]
-        kinds = [(name, _read_as(self.table.schema.field(name).type)) for name in columns]
-        format_ = ds.ParquetFileFormat(read_options=ds.ParquetReadOptions(dictionary_columns=texts))
-        found = ds.dataset([f"{folder}/{path}" for path in self.paths], pa.schema(kinds), format_, system)
-        yield from found.to_batches(batch_size=ROW_GROUP, use_threads=False, fragment_readahead=1, batch_readahead=1)
+    def __init__(self, kind: type[Placed], *order: str, parts: int = PARTS) -> None:
+        self._kind: type[Placed] = kind
+        self._order = order
+        self._dealt: list[list[Placed]] = [[] for _ in range(parts)]
 
-
-def _read_as(kind: pa.DataType) -> pa.DataType:
-    return pa.dictionary(pa.int32(), kind) if kind in (TEXT, BYTES) else kind
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """Every `of`-th partition, from number `first` on; topics begin at different ones."""
-
-    first: int
-    of: int
-
-    def has(self, rows: pa.RecordBatch) -> Flags:
-        """Which rows are of its partitions."""
-        mine: Flags = (_begins(rows["topic"]) + rows["partition"].to_numpy()) % self.of == self.first
-        return mine
-
-    def has_topic(self, rows: pa.RecordBatch) -> Flags:
-        """Which rows are of a topic that begins with it: all partitions are then in one share."""
-        mine: Flags = _begins(rows["topic"]) % self.of == self.first
-        return mine
-
-
-def _begins(topic: pa.Array) -> Ints:
-    """A number for each topic, the same in every process."""
-    coded = topic if pa.types.is_dictionary(topic.type) else topic.dictionary_encode()
-    numbers = np.array([crc32(text.encode()) for text in coded.dictionary.to_pylist()], np.int64)
-    begins: Ints = numbers[coded.indices.to_numpy()]
-    return begins
-
-
-def kept(batches: Iterable[pa.RecordBatch], keep: Callable[[pa.RecordBatch], Flags]) -> Iterator[pa.RecordBatch]:
-    """Of each batch the rows that are to be kept."""
-    for rows in batches:
-        mine = keep(rows)
-        if mine.any():
-            yield rows if mine.all() else rows.filter(pa.array(mine))
-
-
-def ends(batches: Iterable[pa.RecordBatch], names: Names, parts: int = PARTS) -> Iterator[EndRows]:
-    """Samples of END_COLUMNS, part by part."""
-    for part in _parted((_ends(rows, names) for rows in batches), parts):
-        yield in_order(joined(EndRows, part), "place", "at_us")
-
-
-def commits(batches: Iterable[pa.RecordBatch], names: Names, parts: int = PARTS) -> Iterator[CommitRows]:
-    """Commits of COMMIT_COLUMNS or LAST_COMMITS, part by part, in which the same places are as in those of samples."""
-    for part in _parted((_commits(rows, names) for rows in batches), parts):
-        yield in_order(joined(CommitRows, part), "place", "group", "at_us", "src_offset")
-
-
-def _parted(batches: Iterable[Placed], parts: int) -> Iterator[list[Placed]]:
-    """All rows of some places, then all of others: a part of them fits the processor's cache when it is sorted."""
-    dealt: list[list[Placed]] = [[] for _ in range(parts)]
-    for rows in batches:
-        part = (rows.place.astype(np.uint64) * _SPREAD >> np.uint64(32)) % np.uint64(parts)
-        order = np.argsort(part.astype(np.uint8), kind="stable")
-        bounds = np.searchsorted(part[order], np.arange(parts + 1, dtype=np.uint64))
-        for mine, run in zip(dealt, pairwise(bounds.tolist()), strict=True):
+    def add(self, rows: Placed) -> None:
+        """Deal these out."""
+        parts = np.uint64(len(self._dealt))
+        part = ((rows.place.astype(np.uint64) * _SPREAD >> np.uint64(32)) % parts).astype(np.uint8)
+        order = np.argsort(part, kind="stable")
+        bounds = np.searchsorted(part[order], np.arange(parts + np.uint64(1)))
+        for mine, run in zip(self._dealt, pairwise(bounds.tolist()), strict=True):
             mine.append(_taken(rows, order[slice(*run)]))
-    while dealt:
-        yield dealt.pop()
+
+    def __iter__(self) -> Iterator[Placed]:
+        """Each part in order; what was given out is no longer held."""
+        for part in self._dealt:
+            yield in_order(joined(self._kind, part), *self._order)
+            part.clear()
 
 
-def _ends(rows: pa.RecordBatch, names: Names) -> EndRows:
+def ends(rows: pa.RecordBatch, names: Names) -> EndRows:
+    """Samples of END_COLUMNS."""
     start, end, stable = (offsets(rows[name]) for name in ("log_start", "log_end", "last_stable"))
     return EndRows(names.places(rows), times(rows["poll_ts"]), start, end, stable, names.ids.of(rows["topic_id"]))
 
 
-def _commits(rows: pa.RecordBatch, names: Names) -> CommitRows:
+def commits(rows: pa.RecordBatch, names: Names) -> CommitRows:
+    """Commits of COMMIT_COLUMNS or LAST_COMMITS."""
     return CommitRows(
         names.places(rows),
         names.groups.of(rows["group_id"]),

@@ -11,9 +11,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lag.history.schemas import LAG_1H, LAG_1M, TEXT, TIME
+from lag.history.schemas import COMMITS as COMMITS_TABLE
+from lag.history.schemas import END_OFFSETS, LAG_1H, LAG_1M, TEXT, TIME
 from lag.minutes import MINUTE_US, Commits, Ends, Minutes, minutes
 from lag.offsets import UNKNOWN, Ints
+from lag.pipeline.dealing import Deal, by_partition
 from lag.pipeline.hours import hours
 from lag.pipeline.made import Writing, told
 from lag.pipeline.reading import (
@@ -21,13 +23,11 @@ from lag.pipeline.reading import (
     END_COLUMNS,
     CommitRows,
     EndRows,
-    Files,
     Names,
-    Share,
+    Parts,
     commit_times,
     commits,
     ends,
-    kept,
     last_commits,
     place,
     runs,
@@ -38,6 +38,7 @@ from lag.pipeline.reading import (
 from lag.rates import Flags
 
 CARRIED = "last commits"
+ENDS, COMMITS = END_OFFSETS.name, COMMITS_TABLE.name
 
 _SIGNED = ("lag_raw_min", "lead_min")
 """Columns that may be below 0: `has_raw` says where they are known."""
@@ -48,47 +49,34 @@ AT_ONCE = 32
 
 @dataclass(frozen=True, slots=True)
 class LagJob:
-    """The minutes of [since, until) for all series, in `shares` parts. Times in microseconds since 1970.
+    """The minutes of [since, until) for all series. Times in microseconds since 1970.
 
-    `ends` are the files that may have a sample from `look_back_us` on; of a cluster in `read_until_us` only samples
-    before that time count. `commits` are the files that may have a commit from `known_us` on; `known` has of each
-    series the last one before. `owners` are changes of owner (`lag.pipeline.groups.OWNERS`). `carry_us`: the last
+    Samples count from `look_back_us` on, and of a cluster in `read_until_us` before that time. `known` has the last
+    commits before `known_us`. `owners` are changes of owner (`lag.pipeline.groups.OWNERS`). `carry_us`: the last
     commits before it are to be told.
     """
 
+    root: str
     shares: int
     since_us: int
     until_us: int
     look_back_us: int
-    ends: Files
     read_until_us: Mapping[str, int]
-    commits: Files
     known_us: int
     known: pa.Table
     carry_us: int
     owners: pa.Table
 
-    def compute(self, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Do the shares with these numbers: what was written (`MADE`). Raises OSError when a file cannot be."""
-        for batch in numbers:
-            for number in batch["id"].to_pylist():
-                yield from self._share(Share(number, self.shares))
+    def deal(self) -> Deal:
+        """Partitions whole, of the times that count."""
+        return Deal(self.root, {ENDS: END_COLUMNS, COMMITS: COMMIT_COLUMNS}, self._counts, by_partition)
 
-    def _share(self, share: Share) -> Iterator[pa.RecordBatch]:
-        names, carried, lag = Names(), [], Writing(self.ends.root, LAG_1M, LAG_1H)
-        for made, samples in zip(self._commits(share, names), self._ends(share, names), strict=True):
-            carried.append(last_commits(made, self.carry_us, names))
-            rows = lag_minutes(samples, made, self.owners, names, self.since_us, self.until_us)
-            lag.add(rows, hours(rows))
-        yield lag.told()
-        yield told(CARRIED, pa.concat_tables(carried))
-
-    def _ends(self, share: Share, names: Names) -> Iterator[EndRows]:
-        def keep(rows: pa.RecordBatch) -> Flags:
-            at_us = times(rows["poll_ts"])
-            return share.has(rows) & (at_us >= self.look_back_us) & (at_us < self._limits_us(rows))
-
-        return ends(kept(self.ends.batches(END_COLUMNS), keep), names)
+    def _counts(self, table: str, rows: pa.RecordBatch) -> Flags:
+        if table == COMMITS:
+            at_us = commit_times(rows)
+            return (at_us >= self.known_us) & (at_us < self.until_us)
+        at_us = times(rows["poll_ts"])
+        return (at_us >= self.look_back_us) & (at_us < self._limits_us(rows))
 
     def _limits_us(self, rows: pa.RecordBatch) -> Ints:
         clusters, until_us = rows["cluster"], self.until_us
@@ -96,13 +84,25 @@ class LagJob:
         limits: Ints = np.array(least, np.int64)[clusters.indices.to_numpy()]
         return limits
 
-    def _commits(self, share: Share, names: Names) -> Iterator[CommitRows]:
-        def keep(rows: pa.RecordBatch) -> Flags:
-            at_us = commit_times(rows)
-            return share.has(rows) & (at_us >= self.known_us) & (at_us < self.until_us)
+    def compute(self, share: int, rows: Iterator[tuple[str, pa.RecordBatch]]) -> Iterator[pa.RecordBatch]:
+        """Of a share what was written and is told (`MADE`). Raises OSError when a file cannot be written."""
+        names, carried, lag = Names(), [], Writing(self.root, LAG_1M, LAG_1H)
+        samples, made = Parts(EndRows, "place", "at_us"), Parts(CommitRows, "place", "group", "at_us", "src_offset")
+        for table, some in chain(self._known(share), rows):
+            if table == COMMITS:
+                made.add(commits(some, names))
+            else:
+                samples.add(ends(some, names))
+        for mine, there in zip(made, samples, strict=True):
+            carried.append(last_commits(mine, self.carry_us, names))
+            lag_1m = lag_minutes(there, mine, self.owners, names, self.since_us, self.until_us)
+            lag.add(lag_1m, hours(lag_1m))
+        yield lag.told()
+        yield told(CARRIED, pa.concat_tables(carried))
 
-        new = kept(self.commits.batches(COMMIT_COLUMNS), keep)
-        return commits(chain(kept(self.known.to_batches(), share.has), new), names)
+    def _known(self, share: int) -> Iterator[tuple[str, pa.RecordBatch]]:
+        for rows in self.known.to_batches():
+            yield COMMITS, rows.filter(pa.array(by_partition(rows) % self.shares == share))
 
 
 def lag_minutes(

@@ -10,10 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 from lag.health import URGENCY
-from lag.history.schemas import I8, I32, LAG_GROUP_TOPIC_1M, TEXT, TIME
+from lag.history.schemas import I8, I32, LAG_1M, LAG_GROUP_TOPIC_1M, TEXT, TIME
 from lag.offsets import UNKNOWN, Ints
+from lag.pipeline.dealing import Deal, by_topic
 from lag.pipeline.made import Writing, told
-from lag.pipeline.reading import Files, Names, Share, in_order, joined, kept, offsets, place, starts, times, unplaced
+from lag.pipeline.reading import Names, in_order, joined, offsets, place, starts, times, unplaced
 from lag.rates import Flags, Floats
 
 COLUMNS = (
@@ -31,26 +32,23 @@ SEEN, SEEN_SCHEMA = "seen", pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class TopicJob:
-    """Do that for all of `minutes`, files of `lag_1m`, in `shares` parts."""
+    """Do that for all rows of files of `lag_1m`."""
 
-    shares: int
-    minutes: Files
+    root: str
 
-    def compute(self, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Do the shares with these numbers: what was written and is told (`MADE`). Raises OSError."""
-        for batch in numbers:
-            for number in batch["id"].to_pylist():
-                yield from self._share(Share(number, self.shares))
+    def deal(self) -> Deal:
+        """Topics whole."""
+        return Deal(self.root, {LAG_1M.name: COLUMNS}, lambda _, rows: np.ones(len(rows), bool), by_topic)
 
-    def _share(self, share: Share) -> Iterator[pa.RecordBatch]:
+    def compute(self, _share: int, rows: Iterator[tuple[str, pa.RecordBatch]]) -> Iterator[pa.RecordBatch]:
+        """Of a share what was written and is told (`MADE`). Raises OSError when a file cannot be written."""
         names = Names()
-        mine = kept(self.minutes.batches(COLUMNS), share.has_topic)
-        every = joined(_Rows, [_rows(batch, names) for batch in mine])
+        every = joined(_Rows, [_rows(batch, names) for _, batch in rows])
         if not len(every.place):
             yield told(SEEN, SEEN_SCHEMA.empty_table())
             return
         together = _Together(in_order(every, "place", "group", "minute_us", "lag"), names)
-        topics = Writing(self.minutes.root, LAG_GROUP_TOPIC_1M)
+        topics = Writing(self.root, LAG_GROUP_TOPIC_1M)
         topics.add(together.topics())
         yield topics.told()
         yield told(SEEN, together.seen())

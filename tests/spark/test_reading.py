@@ -1,7 +1,8 @@
-"""What a worker of the roll-up reads off the files: every row belongs to one share, and its texts come back."""
+"""What workers of the roll-up read off the files and deal out: every row to one share, whose texts come back."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lag.history.exchange import stored
-from lag.history.schemas import COMMITS, END_OFFSETS, TABLES
+from lag.history.exchange import Stored, stored
+from lag.history.rolled import LAST_COMMITS
 from lag.history.store import History
 from lag.pipeline import reading
-from lag.pipeline.reading import COMMIT_COLUMNS, END_COLUMNS, LAST_COMMITS, Files, Names, Share
+from lag.pipeline.dealing import Deal, Part, by_partition, by_topic, parts, read
+from lag.pipeline.reading import COMMIT_COLUMNS, END_COLUMNS, Names, Parts
 from tests.lag.history.rows import NOON, rows
 
 
@@ -23,15 +25,24 @@ def history(tmp_path: Path) -> History:
     return History(tmp_path / "history")
 
 
-def files(history: History, name: str) -> Files:
+def stored_rows(history: History, name: str, columns: Sequence[str]) -> list[pa.RecordBatch]:
     table = history.open(name)
     assert table is not None
-    return Files(history.root, TABLES[name], tuple(file.path for file in stored(table)))
+    return [rows for part in parts(name, stored(table)) for rows in read(history.root, part, columns)]
 
 
-def only(parts: Iterator[Any]) -> Any:
-    (part,) = parts
-    return part
+def ends(batches: Iterable[pa.RecordBatch], names: Names) -> reading.EndRows:
+    every = Parts(reading.EndRows, "place", "at_us", parts=1)
+    for rows_ in batches:
+        every.add(reading.ends(rows_, names))
+    return next(iter(every))
+
+
+def commits(batches: Iterable[pa.RecordBatch], names: Names) -> reading.CommitRows:
+    every = Parts(reading.CommitRows, "place", "group", "at_us", "src_offset", parts=1)
+    for rows_ in batches:
+        every.add(reading.commits(rows_, names))
+    return next(iter(every))
 
 
 def at(seconds: float) -> datetime:
@@ -42,36 +53,69 @@ def us(moment: datetime) -> int:
     return round(moment.timestamp() * 1e6)
 
 
-def test_every_row_is_of_one_share_and_all_of_a_partition_of_the_same(history: History) -> None:
-    made = [{"topic": f"t{n % 7}", "partition": n % 5, "log_end": n} for n in range(700)]
+KEYS = {"partition": by_partition, "topic": by_topic}
+
+
+@pytest.mark.parametrize("whole", KEYS)
+def test_every_row_is_dealt_to_one_share_with_the_words_that_it_needs(history: History, whole: str) -> None:
+    made = [
+        {"topic": f"t{n % 30}", "partition": n % 7, "log_end": n, "topic_id": None if n % 4 else bytes([n % 30]) * 16}
+        for n in range(700)
+    ]
     history.append("end_offsets", rows("end_offsets", *made[:300]))
     history.append("end_offsets", rows("end_offsets", *made[300:]))
-    shares = [read(history, Share(number, 3)) for number in range(3)]
-    assert sorted(end for one in shares for end in one.log_end.tolist()) == list(range(700))
-    places = [set(one.place.tolist()) for one in shares]
-    assert sum(map(len, places)) == 35
-    assert min(map(len, places)) > 0
+    table = history.open("end_offsets")
+    assert table is not None
+    deal = Deal(
+        history.root, {"end_offsets": END_COLUMNS}, lambda _, batch: batch["log_end"].to_numpy() != 5, KEYS[whole]
+    )
+    found = []
+    for share, (name, data) in deal.out(3, parts("end_offsets", stored(table))):
+        assert name == "end_offsets"
+        for batch in pa.ipc.open_stream(data):
+            assert sorted(batch["topic"].dictionary.to_pylist()) == sorted(set(batch["topic"].to_pylist()))
+            found += [
+                (share, row["topic"], row["partition"], row["log_end"], row["topic_id"]) for row in batch.to_pylist()
+            ]
+    wanted = [(row["topic"], row["partition"], row["log_end"], row["topic_id"]) for row in made if row["log_end"] != 5]
+    assert sorted(one[1:4] for one in found) == sorted(one[:3] for one in wanted)
+    assert {one[3]: one[4] for one in found} == {one[2]: one[3] for one in wanted}
+    owners = {(one[1], one[2] if whole == "partition" else 0): set() for one in found}
+    for share, topic, partition, *_ in found:
+        owners[topic, partition if whole == "partition" else 0].add(share)
+    assert {len(shares) for shares in owners.values()} == {1}
+    assert {share for shares in owners.values() for share in shares} == {0, 1, 2}
 
 
-def read(history: History, share: Share) -> reading.EndRows:
-    every = files(history, "end_offsets").batches(END_COLUMNS)
-    names = Names()
-    for topic in range(7):
-        names.topics.of(pa.array([f"t{topic}"]))
-    return only(reading.ends(reading.kept(every, share.has), names, 1))
+def test_a_large_file_is_read_in_parts(tmp_path: Path) -> None:
+    """Each has some of its row groups; together they have all, and one too many has none."""
+    made = rows("end_offsets", *({"log_end": n} for n in range(50)))
+    (tmp_path / "end_offsets").mkdir()
+    pq.write_table(made, tmp_path / "end_offsets" / "a.parquet", row_group_size=8)
+    for of in (1, 2, 3, 9):
+        ends_of = [
+            [end for batch in read(str(tmp_path), Part("end_offsets", "a.parquet", first, of), END_COLUMNS)
+             for end in batch["log_end"].to_pylist()]
+            for first in range(of)
+        ]  # fmt: skip
+        assert sorted(end for part in ends_of for end in part) == list(range(50))
+    file = Stored("a.parquet", NOON.date(), 1, 5_000_000)
+    assert parts("end_offsets", [file]) == [Part("end_offsets", "a.parquet", first, 3) for first in range(3)]
 
 
-def test_a_part_has_all_rows_of_its_places_and_those_of_samples_and_commits_are_the_same(history: History) -> None:
+def test_a_part_has_all_rows_of_its_places_and_those_of_samples_and_commits_are_the_same() -> None:
     made = [{"topic": f"t{n % 7}", "partition": n % 50} for n in range(700)]
-    history.append("end_offsets", rows("end_offsets", *made))
-    history.append("commits", rows("commits", *made, *made))
     names = Names()
-    ends = list(reading.ends(files(history, "end_offsets").batches(END_COLUMNS), names))
-    commits = list(reading.commits(files(history, "commits").batches(COMMIT_COLUMNS), names))
-    assert [set(part.place) for part in ends] == [set(part.place) for part in commits]
-    assert sum(len(set(part.place)) for part in ends) == 350
-    assert sum(len(part.place) for part in ends) == 700
-    assert min(len(part.place) for part in ends) > 0
+    samples, found = Parts(reading.EndRows, "place", "at_us"), Parts(reading.CommitRows, "place")
+    for batch in rows("end_offsets", *made).to_batches():
+        samples.add(reading.ends(batch, names))
+    for batch in rows("commits", *made, *made).to_batches():
+        found.add(reading.commits(batch, names))
+    there, mine = list(samples), list(found)
+    assert [set(part.place) for part in there] == [set(part.place) for part in mine]
+    assert sum(len(set(part.place)) for part in there) == 350
+    assert sum(len(part.place) for part in there) == 700
+    assert min(len(part.place) for part in there) > 0
 
 
 def test_samples_come_in_the_order_of_their_place_and_time(history: History) -> None:
@@ -80,7 +124,7 @@ def test_samples_come_in_the_order_of_their_place_and_time(history: History) -> 
     ]
     history.append("end_offsets", rows("end_offsets", *made))
     names = Names()
-    found = only(reading.ends(files(history, "end_offsets").batches(END_COLUMNS), names, 1))
+    found = ends(stored_rows(history, "end_offsets", END_COLUMNS), names)
     topic, partition = reading.unplaced(found.place)[1:]
     assert [names.topics.texts[number] for number in topic] == ["v"] * 6 + ["u"] * 6
     assert partition.tolist() == [0, 0, 0, 1, 1, 1] * 2
@@ -90,7 +134,7 @@ def test_samples_come_in_the_order_of_their_place_and_time(history: History) -> 
 
 def test_what_is_not_known_is_minus_one(history: History) -> None:
     history.append("end_offsets", rows("end_offsets", {"topic_id": b"1" * 16, "log_start": None, "log_end": 7}, {}))
-    found = only(reading.ends(files(history, "end_offsets").batches(END_COLUMNS), Names(), 1))
+    found = ends(stored_rows(history, "end_offsets", END_COLUMNS), Names())
     assert (found.log_start.tolist(), found.last_stable.tolist()) == ([-1, 0], [-1, -1])
     assert (found.log_end.tolist(), found.topic_id.tolist()) == ([7, -1], [0, -1])
 
@@ -100,14 +144,14 @@ def test_a_file_of_before_a_column_came_has_null_there(tmp_path: Path) -> None:
     (tmp_path / "end_offsets").mkdir()
     pq.write_table(whole.drop_columns(["topic_id"]), tmp_path / "end_offsets" / "old.parquet")
     pq.write_table(whole, tmp_path / "end_offsets" / "new.parquet")
-    old_and_new = Files(str(tmp_path), END_OFFSETS, ("old.parquet", "new.parquet"))
-    found = only(reading.ends(old_and_new.batches(END_COLUMNS), Names(), 1))
+    batches = [read(str(tmp_path), Part("end_offsets", f"{name}.parquet"), END_COLUMNS) for name in ("old", "new")]
+    found = ends(chain.from_iterable(batches), Names())
     assert (found.log_end.tolist(), found.topic_id.tolist()) == ([5, 5], [-1, 0])
 
 
-def test_no_files_are_no_rows(tmp_path: Path) -> None:
+def test_no_batches_are_no_rows() -> None:
     names = Names()
-    found = only(reading.commits(Files(str(tmp_path), COMMITS, ()).batches(COMMIT_COLUMNS), names, 1))
+    found = commits([], names)
     assert len(found.place) == 0
     assert reading.last_commits(found, us(NOON), names).equals(LAST_COMMITS.empty_table())
 
@@ -126,14 +170,14 @@ def test_the_last_commit_is_that_of_the_latest_time_and_of_these_the_latest_reco
     ]  # fmt: skip
     history.append("commits", rows("commits", *made))
     names = Names()
-    found = only(reading.commits(files(history, "commits").batches(COMMIT_COLUMNS), names, 1))
+    found = commits(stored_rows(history, "commits", COMMIT_COLUMNS), names)
     last = reading.last_commits(found, us(at(10)), names)
     assert last.schema == LAST_COMMITS
     told = [
         (row["group_id"], row["at"], row["src_offset"], row["committed"], row["topic_id"]) for row in last.to_pylist()
     ]
     assert told == [("g", at(5), 4, 20, b"1" * 16), ("h", at(9.5), 5, None, None)]
-    again = only(reading.commits(last.to_batches(), names, 1))
+    again = commits(last.to_batches(), names)
     assert reading.last_commits(again, us(at(10)), names).equals(last)
 
 
