@@ -288,6 +288,11 @@ def explained(place: str, said: str) -> HistoryError:
     for words, (cause, mend) in _MENDS.items():
         if words.lower() in said.lower():
             return HistoryError(f"The history at {place} cannot be used: {cause}", mend)
-    lines = [line for line in said.splitlines() if line.strip()] or ["no reason given"]
-    reason = lines[-1] if lines[0].rstrip().endswith(":") else lines[0]  # of a worker Spark tells the traceback
-    return HistoryError(f"The history at {place} cannot be used: {reason[:300]}", "If a file is damaged, restore it")
+    return HistoryError(f"The history at {place} cannot be used: {_reason(said)}", "If a file is damaged, restore it")
+
+
+def _reason(said: str) -> str:
+    """Its first line; or, where Spark tells how a Python worker has ended, that of the worker's error."""
+    _, traceback, trace = said.rpartition("Traceback (most recent call last):\n")
+    lines = [line for line in (trace.splitlines() if traceback else said.splitlines()) if line[:1].strip()]
+    return (lines or ["no reason given"])[0][:300]

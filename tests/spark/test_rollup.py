@@ -14,11 +14,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from lag.burn import DEFAULT, WINDOWS_S, Slo
+from lag.errors import HistoryError
 from lag.health import URGENCY, Status
 from lag.history import rolled
 from lag.history.care import SETTLED
 from lag.history.progress import NEVER, mark_read
-from lag.history.store import History, literal
+from lag.history.store import History, literal, told
 from lag.pipeline.groups import OWNERS
 from lag.pipeline.lags import Lags, Span
 from lag.pipeline.rollup import LATE, PIECE, Piece, Rollup
@@ -460,6 +461,15 @@ def test_a_cluster_whose_stream_comes_back_is_made_up_for_while_the_others_go_on
         for name in clusters
     }
     assert lag == {"c1": [5] * 3 + [3] * 7, "c2": [5] * 9}
+
+
+def test_a_recorded_file_that_is_gone_is_named(spark: SparkSession, history: History) -> None:
+    history.append("commits", rows("commits", {"committed": 4, "src_ts": BEGIN, "commit_ts": BEGIN}))
+    history.append("end_offsets", rows("end_offsets", {"poll_ts": BEGIN, "log_end": 9, "last_stable": 9}))
+    (file,) = Path(history.place("end_offsets")).glob("*/*.parquet")
+    file.unlink()
+    with pytest.raises(HistoryError, match=f"FileNotFoundError: .*{file.name}"), told(history.root):
+        lag_by_the_minute(spark, history, 1)
 
 
 @pytest.mark.usefixtures("only_lag")

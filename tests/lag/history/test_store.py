@@ -216,6 +216,16 @@ def test_a_disk_that_takes_no_more_loses_nothing_that_was_there(history: History
     assert offsets(history) == [1]
 
 
+def test_of_a_worker_that_ended_its_own_error_is_told() -> None:
+    said = (
+        "An error occurred while calling z:collect.\n: Job aborted: Traceback (most recent call last):\n"
+        '  File "a.py", line 1, in f\n    g()\nOSError: it is gone\nsecond line\n\n\tat org.apache.spark.X\n'
+    )
+    assert "cannot be used: OSError: it is gone" in str(store.explained("/h", said))
+    assert "cannot be used: one line" in str(store.explained("/h", "one line\nand more"))
+    assert "cannot be used: no reason given" in str(store.explained("/h", ""))
+
+
 def test_a_full_disk_is_named_with_its_mend() -> None:
     said = "Generic LocalFileSystem error: Unable to copy data to file: No space left on device (os error 28)"
     assert str(explained("/h/commits", said)) == (
