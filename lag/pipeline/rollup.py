@@ -13,6 +13,7 @@ waits, and goes on where it was, so that nobody is said to have stopped whose co
 
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -98,10 +99,11 @@ class Rollup:
         """Compute the minutes of [since, until) anew; `since` is a whole hour, the run goes on to `end`."""
         began = time.monotonic()
         next_since = min(until, _hour(end - MINUTE - self._late))
-        with told(self._history.root):
-            owned = self._owners(since, until).toArrow()
+        with told(self._history.root), self._events(since, until) as events:
+            owned = events.groupBy("bucket").applyInArrow(owners, from_arrow_schema(OWNERS)).toArrow()
             made, seen = self._lags.make(Span(since, until, next_since, read, owned))
-            made["group_health_1m"] = self._replace("group_health_1m", self._health(since, until, seen), since, until)
+            minutes = self._health(since, until, events, seen)
+            made["group_health_1m"] = self._replace("group_health_1m", minutes, since, until)
             made["slo_burn"] = self._replace("slo_burn", self._budgets(since, until), since, until)
             self._lags.done({name: min(at, until) for name, at in (read or {ALL: until}).items() if at > since})
         return Piece(since, until, made, time.monotonic() - began)
@@ -141,25 +143,25 @@ class Rollup:
         buckets = self._spark.sparkContext.defaultParallelism
         return f.pmod(f.hash(*columns), f.lit(buckets)).alias("bucket")
 
-    def _events(self, since: datetime, until: datetime) -> DataFrame:
+    @contextmanager
+    def _events(self, since: datetime, until: datetime) -> Iterator[DataFrame]:
         """Those of the window, and before it the last one of each kind and member: how the groups came to be."""
         every = self._read("group_events").select(*EVENT_COLUMNS)
         key = ["cluster", "group_id", "record_type", "member_id"]
         newest = f.max_by(f.struct("*"), "src_offset").alias("newest")
         before = every.where(f.col("ts") < f.lit(since)).groupBy(key).agg(newest).select("newest.*")
-        return every.where(_within("ts", since, until)).unionByName(before).withColumn("bucket", self._bucket(*GROUP))
+        found = every.where(_within("ts", since, until)).unionByName(before).withColumn("bucket", self._bucket(*GROUP))
+        kept = found.persist()
+        try:
+            yield kept
+        finally:
+            kept.unpersist()
 
-    def _owners(self, since: datetime, until: datetime) -> DataFrame:
-        """Changes of owner."""
-        events = self._events(since, until).groupBy("bucket")
-        return events.applyInArrow(owners, from_arrow_schema(OWNERS))
-
-    def _health(self, since: datetime, until: datetime, lag: pa.Table) -> DataFrame:
+    def _health(self, since: datetime, until: datetime, events: DataFrame, lag: pa.Table) -> DataFrame:
         seen = self._seen(since, until, lag).withColumn("bucket", self._bucket(*GROUP))
         compute = partial(health, *map(us, (since, until)))
         return (
-            self._events(since, until)
-            .groupBy("bucket")
+            events.groupBy("bucket")
             .cogroup(seen.groupBy("bucket"))
             .applyInArrow(compute, from_arrow_schema(GROUP_HEALTH_1M.file_schema))
         )
