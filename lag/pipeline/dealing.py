@@ -30,7 +30,7 @@ Batches = Iterator[pa.RecordBatch]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class FilePart:
     """Every `of`-th row group of a file of that table, from the `first` on."""
 
     table: str
@@ -39,10 +39,10 @@ class Part:
     of: int = 1
 
 
-def parts(table: str, files: Iterable[Stored]) -> list[Part]:
+def file_parts(table: str, files: Iterable[Stored]) -> list[FilePart]:
     """What is to be read of these files; a file of an unknown number of rows is one part."""
     return [
-        Part(table, file.path, first, of)
+        FilePart(table, file.path, first, of)
         for file in files
         for of in [1 + (file.rows or 0) // PART_ROWS]
         for first in range(of)
@@ -58,7 +58,7 @@ class Deal:
     keep: Callable[[str, pa.RecordBatch], Flags]
     number: Callable[[pa.RecordBatch], Ints]
 
-    def out(self, shares: int, some: Iterable[Part]) -> Iterator[tuple[int, tuple[str, bytes]]]:
+    def out(self, shares: int, some: Iterable[FilePart]) -> Iterator[tuple[int, tuple[str, bytes]]]:
         """Bytes of rows of a table, with the number of their share. Raises OSError."""
         for part in some:
             for rows in read(self.root, part, self.columns[part.table]):
@@ -71,7 +71,7 @@ def computed(
     spark: SparkContext,
     deal: Deal,
     shares: int,
-    some: Sequence[Part],
+    some: Sequence[FilePart],
     compute: Callable[[int, Iterator[tuple[str, pa.RecordBatch]]], Batches],
 ) -> list[pa.RecordBatch]:
     """What `compute` makes of each share: of its number, and of its rows with the names of their tables."""
@@ -96,7 +96,7 @@ def by_topic(rows: pa.RecordBatch) -> Ints:
     return numbers
 
 
-def read(root: str, part: Part, columns: Sequence[str]) -> Batches:
+def read(root: str, part: FilePart, columns: Sequence[str]) -> Batches:
     """Texts as dictionaries; columns that the file does not have are null."""
     table = TABLES[part.table]
     system, folder = file_system(f"{root}/{table.name}")

@@ -15,7 +15,7 @@ from lag.history.schemas import COMMITS, END_OFFSETS, LAG_1H, LAG_1M, LAG_GROUP_
 from lag.history.span import put, within
 from lag.history.store import History
 from lag.minutes import LOOKBACK_US
-from lag.pipeline.dealing import Part, computed, parts
+from lag.pipeline.dealing import FilePart, computed, file_parts
 from lag.pipeline.made import MADE, files_of, rows_of
 from lag.pipeline.reading import SERIES
 from lag.pipeline.series import CARRIED, LagJob
@@ -64,8 +64,8 @@ class Lags:
         ends = self._stored(END_OFFSETS, ("poll_ts",), back, span.until)
         commits = self._stored(COMMITS, ("commit_ts", "src_ts"), known.known_until, span.until)
         job = self._job(span, known, sum(file.rows or 0 for file in (*ends, *commits)))
-        lag = self._computed(job, job.shares, [*parts(END_OFFSETS.name, ends), *parts(COMMITS.name, commits)])
-        minutes = [Part(LAG_1M.name, file.path) for file in files_of(lag, LAG_1M)]
+        lag = self._computed(job, job.shares, [*file_parts(END_OFFSETS.name, ends), *file_parts(COMMITS.name, commits)])
+        minutes = [FilePart(LAG_1M.name, file.path) for file in files_of(lag, LAG_1M)]
         topics = self._computed(TopicJob(self._history.root), job.shares, minutes)
         made = pa.concat_tables([lag, topics])
         for table in MADE_OF_LAG:
@@ -95,7 +95,7 @@ class Lags:
             owners=span.owners,
         )
 
-    def _computed(self, job: LagJob | TopicJob, shares: int, some: Sequence[Part]) -> pa.Table:
+    def _computed(self, job: LagJob | TopicJob, shares: int, some: Sequence[FilePart]) -> pa.Table:
         """What the workers tell (`MADE`)."""
         return pa.Table.from_batches(computed(self._spark.sparkContext, job.deal(), shares, some, job.compute), MADE)
 

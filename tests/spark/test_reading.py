@@ -15,7 +15,7 @@ from lag.history.exchange import Stored, stored
 from lag.history.rolled import LAST_COMMITS
 from lag.history.store import History
 from lag.pipeline import reading
-from lag.pipeline.dealing import Deal, Part, by_partition, by_topic, parts, read
+from lag.pipeline.dealing import Deal, FilePart, by_partition, by_topic, file_parts, read
 from lag.pipeline.reading import COMMIT_COLUMNS, END_COLUMNS, Names, Parts
 from tests.lag.history.rows import NOON, rows
 
@@ -28,7 +28,7 @@ def history(tmp_path: Path) -> History:
 def stored_rows(history: History, name: str, columns: Sequence[str]) -> list[pa.RecordBatch]:
     table = history.open(name)
     assert table is not None
-    return [rows for part in parts(name, stored(table)) for rows in read(history.root, part, columns)]
+    return [rows for part in file_parts(name, stored(table)) for rows in read(history.root, part, columns)]
 
 
 def ends(batches: Iterable[pa.RecordBatch], names: Names) -> reading.EndRows:
@@ -70,7 +70,7 @@ def test_every_row_is_dealt_to_one_share_with_the_words_that_it_needs(history: H
         history.root, {"end_offsets": END_COLUMNS}, lambda _, batch: batch["log_end"].to_numpy() != 5, KEYS[whole]
     )
     found = []
-    for share, (name, data) in deal.out(3, parts("end_offsets", stored(table))):
+    for share, (name, data) in deal.out(3, file_parts("end_offsets", stored(table))):
         assert name == "end_offsets"
         for batch in pa.ipc.open_stream(data):
             assert sorted(batch["topic"].dictionary.to_pylist()) == sorted(set(batch["topic"].to_pylist()))
@@ -94,13 +94,13 @@ def test_a_large_file_is_read_in_parts(tmp_path: Path) -> None:
     pq.write_table(made, tmp_path / "end_offsets" / "a.parquet", row_group_size=8)
     for of in (1, 2, 3, 9):
         ends_of = [
-            [end for batch in read(str(tmp_path), Part("end_offsets", "a.parquet", first, of), END_COLUMNS)
+            [end for batch in read(str(tmp_path), FilePart("end_offsets", "a.parquet", first, of), END_COLUMNS)
              for end in batch["log_end"].to_pylist()]
             for first in range(of)
         ]  # fmt: skip
         assert sorted(end for part in ends_of for end in part) == list(range(50))
     file = Stored("a.parquet", NOON.date(), 1, 5_000_000)
-    assert parts("end_offsets", [file]) == [Part("end_offsets", "a.parquet", first, 3) for first in range(3)]
+    assert file_parts("end_offsets", [file]) == [FilePart("end_offsets", "a.parquet", first, 3) for first in range(3)]
 
 
 def test_a_part_has_all_rows_of_its_places_and_those_of_samples_and_commits_are_the_same() -> None:
@@ -144,7 +144,7 @@ def test_a_file_of_before_a_column_came_has_null_there(tmp_path: Path) -> None:
     (tmp_path / "end_offsets").mkdir()
     pq.write_table(whole.drop_columns(["topic_id"]), tmp_path / "end_offsets" / "old.parquet")
     pq.write_table(whole, tmp_path / "end_offsets" / "new.parquet")
-    batches = [read(str(tmp_path), Part("end_offsets", f"{name}.parquet"), END_COLUMNS) for name in ("old", "new")]
+    batches = [read(str(tmp_path), FilePart("end_offsets", f"{name}.parquet"), END_COLUMNS) for name in ("old", "new")]
     found = ends(chain.from_iterable(batches), Names())
     assert (found.log_end.tolist(), found.topic_id.tolist()) == ([5, 5], [-1, 0])
 
