@@ -44,16 +44,16 @@ def exchange(table: DeltaTable, of: Table, new: Sequence[DataFile], old: Sequenc
     """
     for _ in range(COMMIT_RETRIES):
         with suppress(CommitFailedError):
-            _commit(table, of, new, old, is_news)
+            exchange_now(table, of, new, old, is_news)
             return
         table.update_incremental()
         if not {file.path for file in old} <= {file.path for file in stored(table)}:
             raise CommitFailedError("A concurrent transaction removed files that this one was to replace.")
-    _commit(table, of, new, old, is_news)
+    exchange_now(table, of, new, old, is_news)
 
 
-def _commit(table: DeltaTable, of: Table, new: Sequence[DataFile], old: Sequence[Stored], is_news: bool) -> None:
-    """Raises CommitFailedError when others have committed anything since the table was looked at."""
+def exchange_now(table: DeltaTable, of: Table, new: Sequence[DataFile], old: Sequence[Stored], is_news: bool) -> None:
+    """The same, if nobody has committed anything since the table was looked at; else CommitFailedError is raised."""
     now_ms = time.time_ns() // 1_000_000
     removed = [RemoveAction(one.path, is_news, now_ms, one.size_bytes, {DAY: one.day.isoformat()}) for one in old]
     table.create_write_transaction(

@@ -23,7 +23,7 @@ LAST_COMMITS = pa.schema(
         ("src_offset", pa.int64()), ("committed", pa.int64()), ("topic_id", BYTES), ("bootstrap", pa.bool_()),
     ]
 )  # fmt: skip
-"""Of each series the last commit before some time; `at` is that of the commit, or of its record."""
+"""Of each series the last commit before some time, unless it ended it; `at` is its own time, or else its record's."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

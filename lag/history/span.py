@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from deltalake import DeltaTable
 
-from lag.history.exchange import Stored, exchange, stored
+from lag.history.exchange import Stored, exchange_now, stored
 from lag.history.files import ROW_GROUP, DataFile, TableFiles, file_system
 from lag.history.schemas import TABLES, Table, with_day
 from lag.history.store import History, again, told
@@ -50,7 +50,7 @@ def within(table: DeltaTable, column: str, since: datetime, until: datetime) -> 
 def put(history: History, name: str, files: Sequence[DataFile], since: datetime, until: datetime) -> None:
     """Make the files part of the table in the place of all its rows of [since, until). Raises HistoryError.
 
-    When others change the same files meanwhile it is done once more: repeating is harmless.
+    When others commit anything meanwhile it is done once more, for they may have put rows there: repeating is harmless.
     """
     of = TABLES[name]
 
@@ -59,7 +59,7 @@ def put(history: History, name: str, files: Sequence[DataFile], since: datetime,
         met = within(table, of.time, since, until)
         beyond = [one.file for one in met if not one.is_within(since, until)]
         rest = _rest(history.root, of, beyond, since, until)
-        exchange(table, of, [*files, *rest], [one.file for one in met], is_news=True)
+        exchange_now(table, of, [*files, *rest], [one.file for one in met], is_news=True)
 
     with told(history.place(name)):
         again(write)

@@ -18,7 +18,7 @@ from lag.minutes import LOOKBACK_US
 from lag.pipeline.dealing import FilePart, computed, file_parts
 from lag.pipeline.made import MADE, files_of, rows_of
 from lag.pipeline.reading import SERIES
-from lag.pipeline.series import CARRIED, LagJob
+from lag.pipeline.series import CARRIED, LagJob, Times
 from lag.pipeline.topics import SEEN, TopicJob
 
 SHARE_ROWS = 16_000_000
@@ -31,7 +31,7 @@ EVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Span:
-    """The minutes of [since, until); nothing that begins before `next_since` is going to be asked for.
+    """The minutes of [since, until). The next span is expected to begin at `next_since`, or later.
 
     Of a cluster in `read_until` no later sample counts. `owners`: every change of owner (`lag.pipeline.groups.OWNERS`).
     """
@@ -60,7 +60,7 @@ class Lags:
 
     def make(self, span: Span) -> tuple[dict[str, int], pa.Table]:
         """Compute the minutes of the span anew: rows by table, and what they say of groups (`SEEN_SCHEMA`)."""
-        back, known = span.since - LOOKBACK, self._known(span.since - LOOKBACK)
+        back, known = span.since - LOOKBACK, self._known(span)
         ends = self._stored(END_OFFSETS, ("poll_ts",), back, span.until)
         commits = self._stored(COMMITS, ("commit_ts", "src_ts"), known.known_until, span.until)
         job = self._job(span, known, sum(file.rows or 0 for file in (*ends, *commits)))
@@ -87,9 +87,12 @@ class Lags:
             shares=max(self._spark.sparkContext.defaultParallelism, -(-rows // SHARE_ROWS)),
             since_us=us(span.since),
             until_us=us(span.until),
-            look_back_us=us(span.since - LOOKBACK),
-            read_until_us={cluster: us(at) for cluster, at in span.read_until.items()},
-            known_us=us(known.known_until),
+            times=Times(
+                look_back_us=us(span.since - LOOKBACK),
+                known_us=us(known.known_until),
+                until_us=us(span.until),
+                read_until_us={cluster: us(at) for cluster, at in span.read_until.items()},
+            ),
             known=known.commits,
             carry_us=max(us(known.known_until), us(span.next_since - LOOKBACK)),
             owners=span.owners,
@@ -105,9 +108,14 @@ class Lags:
         found = (one.file for column in columns for one in within(table, column, since, until))
         return list({file.path: file for file in found}.values())
 
-    def _known(self, until: datetime) -> Rolled:
-        """The last commits before that time, or before an earlier one."""
-        if self._rolled is not None and self._rolled.known_until <= until:
+    def _known(self, span: Span) -> Rolled:
+        """The last commits before the look-back, or before an earlier time.
+
+        What is remembered counts only if all clusters of the span were read then: a stream begins with old commits.
+        """
+        until = span.since - LOOKBACK
+        clusters = {name for name, at in span.read_until.items() if at > span.since}
+        if self._rolled is not None and self._rolled.known_until <= until and clusters <= self.until.keys():
             return self._rolled
         return Rolled({}, until, _last(self._before(until)).toArrow().cast(LAST_COMMITS))
 
@@ -125,7 +133,7 @@ def _last(commits: DataFrame) -> DataFrame:
     times = commits.groupBy(series).agg(f.max("at").alias("at"))
     last = f.max_by(f.struct("*"), "src_offset").alias("last")
     newest = commits.join(f.broadcast(times), [*series, "at"]).groupBy(series).agg(last)
-    return newest.select("last.*").select(LAST_COMMITS.names)
+    return newest.select("last.*").where("committed is not null").select(LAST_COMMITS.names)
 
 
 def us(at: datetime) -> int:

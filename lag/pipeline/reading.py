@@ -68,6 +68,20 @@ class Names:
     topics: Numbers = field(default_factory=Numbers)
     groups: Numbers = field(default_factory=Numbers)
     ids: Numbers = field(default_factory=Numbers)
+    _topic_of: dict[int, int] = field(default_factory=dict)
+
+    def topics_with(self, ids: Ints) -> Ints:
+        """The topic with each of these ids, as far as a sample has told; -1: not known."""
+        known = np.full(len(self.ids.texts) + 1, UNKNOWN)
+        known[list(self._topic_of)] = list(self._topic_of.values())
+        topics: Ints = known[ids]  # the last one is that of no id
+        return topics
+
+    def learn(self, ids: Ints, topics: Ints) -> None:
+        """Rows name these ids, -1 for none, and topics."""
+        named = np.full(len(self.ids.texts) + 1, UNKNOWN)
+        named[ids] = topics
+        self._topic_of.update((id_, int(named[id_])) for id_ in np.flatnonzero(named[:-1] != UNKNOWN).tolist())
 
     def places(self, rows: pa.RecordBatch) -> Ints:
         """Cluster, topic and partition of each row as one number."""
@@ -115,17 +129,16 @@ class Parts(Generic[Placed]):
     A place is in the part of the same number wherever there are as many.
     """
 
-    def __init__(self, kind: type[Placed], *order: str, parts: int = PARTS) -> None:
+    def __init__(self, kind: type[Placed], *order: str) -> None:
         self._kind: type[Placed] = kind
         self._order = order
-        self._dealt: list[list[Placed]] = [[] for _ in range(parts)]
+        self._dealt: list[list[Placed]] = [[] for _ in range(PARTS)]
 
     def add(self, rows: Placed) -> None:
         """Deal these out."""
-        parts = np.uint64(len(self._dealt))
-        part = ((rows.place.astype(np.uint64) * _SPREAD >> np.uint64(32)) % parts).astype(np.uint8)
+        part = ((rows.place.astype(np.uint64) * _SPREAD >> np.uint64(32)) % np.uint64(PARTS)).astype(np.uint8)
         order = np.argsort(part, kind="stable")
-        bounds = np.searchsorted(part[order], np.arange(parts + np.uint64(1)))
+        bounds = np.searchsorted(part[order], np.arange(PARTS + 1))
         for mine, run in zip(self._dealt, pairwise(bounds.tolist()), strict=True):
             mine.append(_taken(rows, order[slice(*run)]))
 
@@ -139,7 +152,9 @@ class Parts(Generic[Placed]):
 def ends(rows: pa.RecordBatch, names: Names) -> EndRows:
     """Samples of END_COLUMNS."""
     start, end, stable = (offsets(rows[name]) for name in ("log_start", "log_end", "last_stable"))
-    return EndRows(names.places(rows), times(rows["poll_ts"]), start, end, stable, names.ids.of(rows["topic_id"]))
+    places, ids = names.places(rows), names.ids.of(rows["topic_id"])
+    names.learn(ids, unplaced(places)[1])
+    return EndRows(places, times(rows["poll_ts"]), start, end, stable, ids)
 
 
 def commits(rows: pa.RecordBatch, names: Names) -> CommitRows:
@@ -206,9 +221,10 @@ def runs(*columns: Ints) -> list[slice]:
 
 
 def last_commits(rows: CommitRows, before_us: int, names: Names) -> pa.Table:
-    """The last commit of each series before that time (`LAST_COMMITS`)."""
+    """The last commit of each series before that time (`LAST_COMMITS`); after a tombstone a series is over."""
     early = np.flatnonzero(rows.at_us < before_us)
     last = early[[run.stop - 1 for run in runs(rows.place[early], rows.group[early])]]
+    last = last[rows.offset[last] != UNKNOWN]
     cluster, topic, partition = unplaced(rows.place[last])
     columns = [
         names.clusters.column(cluster, TEXT),
@@ -217,7 +233,7 @@ def last_commits(rows: CommitRows, before_us: int, names: Names) -> pa.Table:
         names.groups.column(rows.group[last], TEXT),
         pa.array(rows.at_us[last]).cast(TIME),
         rows.src_offset[last],
-        pa.array(rows.offset[last], mask=rows.offset[last] == UNKNOWN),
+        rows.offset[last],
         names.ids.column(rows.topic_id[last], BYTES),
         rows.bootstrap[last].astype(bool),
     ]

@@ -117,14 +117,17 @@ class Rollup:
         return min((begin for cluster, begin in begins.items() if begin and begin < news[cluster]), default=None)
 
     def _begin(self, cluster: str) -> datetime | None:
-        """The hour of `late` before the last minute that is done, or else of the first sample. None: no sample."""
+        """The hour of `late` before the last minute that is done, or else of the first sample. None: no sample.
+
+        A run that was killed has written lag, and perhaps nothing else, of its last piece: then that counts as late.
+        """
         where = "" if cluster == ALL else f" WHERE cluster = {literal(cluster)}"
         done = self._lags.until.get(cluster)
         newest = self._one("max(minute)", "lag_1m", where) if done is None else done - MINUTE
         first = self._one("min(poll_ts)", "end_offsets", where if newest is None else "")
         if first is None or newest is None:
             return None if first is None else _hour(first)
-        return _hour(max(first, newest - self._late))
+        return _hour(max(first, newest - (max(self._late, PIECE) if done is None else self._late)))
 
     def _one(self, what: str, name: str, where: str) -> datetime | None:
         sql = f"SELECT {what} AS found FROM {name}{where}"

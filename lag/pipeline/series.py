@@ -31,7 +31,6 @@ from lag.pipeline.reading import (
     last_commits,
     place,
     runs,
-    starts,
     times,
     unplaced,
 )
@@ -47,31 +46,29 @@ AT_ONCE = 32
 """So many series are computed in one call: with more, their columns no longer fit the processor's cache."""
 
 
-@dataclass(frozen=True, slots=True)
-class LagJob:
-    """The minutes of [since, until) for all series. Times in microseconds since 1970.
+@dataclass(frozen=True, slots=True, eq=False)
+class Owned:
+    """Changes of owner in the order of their series and time; `runs` are the rows of each place and group."""
 
-    Samples count from `look_back_us` on, and of a cluster in `read_until_us` before that time. `known` has the last
-    commits before `known_us`. `owners` are changes of owner (`lag.pipeline.groups.OWNERS`). `carry_us`: the last
-    commits before it are to be told.
+    at_us: Ints
+    owner: pa.Array
+    runs: Mapping[tuple[int, int], slice]
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """What is recorded of which times counts, in microseconds since 1970, all before `until_us`.
+
+    Samples from `look_back_us` on, and of a cluster in `read_until_us` before that time; commits from `known_us` on.
     """
 
-    root: str
-    shares: int
-    since_us: int
-    until_us: int
     look_back_us: int
-    read_until_us: Mapping[str, int]
     known_us: int
-    known: pa.Table
-    carry_us: int
-    owners: pa.Table
+    until_us: int
+    read_until_us: Mapping[str, int]
 
-    def deal(self) -> Deal:
-        """Partitions whole, of the times that count."""
-        return Deal(self.root, {ENDS: END_COLUMNS, COMMITS: COMMIT_COLUMNS}, self._counts, by_partition)
-
-    def _counts(self, table: str, rows: pa.RecordBatch) -> Flags:
+    def count(self, table: str, rows: pa.RecordBatch) -> Flags:
+        """Which rows of that table do."""
         if table == COMMITS:
             at_us = commit_times(rows)
             return (at_us >= self.known_us) & (at_us < self.until_us)
@@ -84,6 +81,28 @@ class LagJob:
         limits: Ints = np.array(least, np.int64)[clusters.indices.to_numpy()]
         return limits
 
+
+@dataclass(frozen=True, slots=True)
+class LagJob:
+    """The minutes of [since, until) for all series. Times in microseconds since 1970.
+
+    `known` has the last commits before those that count. `owners` are changes of owner (`lag.pipeline.groups.OWNERS`).
+    `carry_us`: the last commits before it are to be told.
+    """
+
+    root: str
+    shares: int
+    since_us: int
+    until_us: int
+    times: Times
+    known: pa.Table
+    carry_us: int
+    owners: pa.Table
+
+    def deal(self) -> Deal:
+        """Partitions whole, of the times that count."""
+        return Deal(self.root, {ENDS: END_COLUMNS, COMMITS: COMMIT_COLUMNS}, self.times.count, by_partition)
+
     def compute(self, share: int, rows: Iterator[tuple[str, pa.RecordBatch]]) -> Iterator[pa.RecordBatch]:
         """Of a share what was written and is told (`MADE`). Raises OSError when a file cannot be written."""
         names, carried, lag = Names(), [], Writing(self.root, LAG_1M, LAG_1H)
@@ -93,9 +112,10 @@ class LagJob:
                 made.add(commits(some, names))
             else:
                 samples.add(ends(some, names))
+        owned = _owned(self.owners, names)
         for mine, there in zip(made, samples, strict=True):
             carried.append(last_commits(mine, self.carry_us, names))
-            lag_1m = lag_minutes(there, mine, self.owners, names, self.since_us, self.until_us)
+            lag_1m = lag_minutes(there, mine, owned, names, self.since_us, self.until_us)
             lag.add(lag_1m, hours(lag_1m))
         yield lag.told()
         yield told(CARRIED, pa.concat_tables(carried))
@@ -106,7 +126,7 @@ class LagJob:
 
 
 def lag_minutes(
-    samples: EndRows, made: CommitRows, owners: pa.Table, names: Names, since_us: int, until_us: int
+    samples: EndRows, made: CommitRows, owned: Owned, names: Names, since_us: int, until_us: int
 ) -> pa.Table:
     """Rows of `lag_1m` for every series of these commits."""
     sampled = {samples.place[run.start]: run for run in runs(samples.place)}
@@ -121,7 +141,7 @@ def lag_minutes(
         return LAG_1M.file_schema.empty_table()
     every = Minutes(*(np.concatenate([getattr(one, f.name) for one in found]) for f in fields(Minutes)))
     row = np.array([run.start for run in series])[every.series]
-    owner = _owners(every, made.place[row], made.group[row], _owned(owners, samples, names))
+    owner = _owners(every, made.place[row], made.group[row], owned)
     return _table(every, made.place[row], made.group[row], owner, names)
 
 
@@ -141,16 +161,7 @@ def _numbered(series: Sequence[slice]) -> Ints:
     return np.repeat(np.arange(len(series)), [run.stop - run.start for run in series])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Owned:
-    """Changes of owner in the order of their series and time; `runs` are the rows of each place and group."""
-
-    at_us: Ints
-    owner: pa.Array
-    runs: Mapping[tuple[int, int], slice]
-
-
-def _owned(owners: pa.Table, samples: EndRows, names: Names) -> _Owned:
+def _owned(owners: pa.Table, names: Names) -> Owned:
     """KIP-848 names topics by their ids; the samples say which name that is."""
     cluster, topic, group, id_ = (
         numbers.of(owners[name].combine_chunks())
@@ -160,24 +171,15 @@ def _owned(owners: pa.Table, samples: EndRows, names: Names) -> _Owned:
             strict=True,
         )
     )
-    topic = np.where(topic == UNKNOWN, _topics(samples, names)[id_], topic)
+    topic = np.where(topic == UNKNOWN, names.topics_with(id_), topic)
     at = place(cluster, topic, owners["partition"].to_numpy())
     order = np.lexsort((owners["place"].to_numpy(), times(owners["at"]), group, at))
     order = order[topic[order] != UNKNOWN]
     series = {(at[order[run.start]], group[order[run.start]]): run for run in runs(at[order], group[order])}
-    return _Owned(times(owners["at"])[order], owners["owner"].combine_chunks().take(pa.array(order)), series)
+    return Owned(times(owners["at"])[order], owners["owner"].combine_chunks().take(pa.array(order)), series)
 
 
-def _topics(samples: EndRows, names: Names) -> Ints:
-    """The topic with each id, and at the end that of none."""
-    topics = np.full(len(names.ids.texts) + 1, UNKNOWN)
-    told = starts(samples.place, samples.topic_id)
-    told = told[samples.topic_id[told] != UNKNOWN]
-    topics[samples.topic_id[told]] = unplaced(samples.place[told])[1]
-    return topics
-
-
-def _owners(every: Minutes, at: Ints, group: Ints, owned: _Owned) -> pa.Array:
+def _owners(every: Minutes, at: Ints, group: Ints, owned: Owned) -> pa.Array:
     """Who had the partition at the end of each minute."""
     held = np.full(len(at), UNKNOWN)
     for run in runs(every.series):

@@ -211,6 +211,16 @@ def test_a_number_and_the_click_that_follow_each_other_at_once_count_both(open_p
     assert len(links.unpack(page.query_params["scenario"]).events) == before + 1
 
 
+def test_a_field_that_forbids_it_and_the_click_that_follow_each_other_at_once_add_nothing(open_page):
+    """When the browser sent the click, the button was enabled."""
+    page = open_page("whatif", example="cooperative-hand-over")
+    page = page.selectbox(key="whatif_what").select("A topic is created").run()
+    page = page.text_input(key="whatif_created").input("new").run()
+    page.text_input(key="whatif_created").input("orders")
+    page = click(page, "Add")
+    assert "scenario" not in page.query_params
+
+
 def test_events_stop_at_a_thousand(open_page):
     scenario = load_scenario(examples()["cooperative-hand-over"])
     events = tuple(Event(0, ChangeRack("c1", "r")) for _ in range(drafts.MOST_EVENTS))

@@ -473,6 +473,45 @@ def test_a_recorded_file_that_is_gone_is_named(spark: SparkSession, history: His
 
 
 @pytest.mark.usefixtures("only_lag")
+def test_commits_of_before_a_stream_first_started_count_though_a_run_came_before_it(
+    spark: SparkSession, history: History
+) -> None:
+    """What that run remembers is that there were none."""
+    old, polls = BEGIN - timedelta(hours=5), [BEGIN + timedelta(minutes=at) for at in range(3)]
+    history.append(
+        "end_offsets", rows("end_offsets", *({"poll_ts": at, "log_end": 9, "last_stable": 9} for at in polls))
+    )
+    assert len(roll_up(spark, history)) == 1
+    history.append("commits", rows("commits", {"committed": 4, "src_ts": old, "commit_ts": old}))
+    mark_read(history, "c1", polls[-1] + timedelta(minutes=1))
+    assert len(roll_up(spark, history)) == 1
+    assert [row["lag_last"] for row in of(history, "lag_1m", "minute")] == [5, 5, 5]
+
+
+def test_a_first_run_that_was_killed_after_lag_leaves_no_gap_in_what_follows_from_it(
+    spark: SparkSession, history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The roll-up of `groupscope up` counts as late what is five minutes old."""
+    polls = [BEGIN + timedelta(minutes=20 * at) for at in range(12)]
+    history.append(
+        "end_offsets", rows("end_offsets", *({"poll_ts": at, "log_end": 9, "last_stable": 9} for at in polls))
+    )
+    history.append("commits", rows("commits", {"committed": 4, "src_ts": BEGIN, "commit_ts": BEGIN}))
+    end, late = polls[-1] + timedelta(minutes=1), timedelta(minutes=5)
+    with monkeypatch.context() as patched:
+        patched.setattr(Rollup, "_replace", killed)
+        with pytest.raises(KeyboardInterrupt):
+            Rollup(spark, history, late=late).run(end, lambda *_: None)
+    assert [row["minute"] for row in of(history, "lag_1m", "minute")] == polls
+    Rollup(spark, history, late=late).run(end, lambda *_: None)
+    assert [row["minute"] for row in of(history, "group_health_1m", "minute")] == polls
+
+
+def killed(*_: object) -> int:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.usefixtures("only_lag")
 def test_tables_that_were_deleted_are_made_anew(spark: SparkSession, history: History) -> None:
     history.append("commits", rows("commits", {"committed": 4, "src_ts": BEGIN, "commit_ts": BEGIN}))
     history.append("end_offsets", rows("end_offsets", {"poll_ts": BEGIN, "log_end": 9, "last_stable": 9}))

@@ -90,14 +90,15 @@ def _add(its: Draft) -> None:
         made = FORMS[what](its)
         full = len(its.scenario.events) + len(made or ()) > drafts.MOST_EVENTS
         # no on_click: it would add what was in the fields before, when a value and the click arrive together
-        if st.button(
+        wanted = st.button(
             "Add",
             icon=":material/add:",
             disabled=made is None or full,
             help=f"A scenario has at most {drafts.MOST_EVENTS:,} events" if full else None,
             key="whatif_add",
-        ):
-            state_whatif.edit(lambda now: now.then(made or ()))
+        )
+        if wanted and made is not None and not full:  # it was enabled by what was in the fields before
+            state_whatif.edit(lambda now: now.then(made))
             st.rerun()
 
 

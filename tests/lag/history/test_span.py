@@ -92,14 +92,24 @@ def test_microseconds_that_the_log_cuts_off_are_of_the_span(history: History) ->
 def test_compaction_that_gets_in_the_way_is_no_trouble(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(2):
         history.append("lag_1m", lag(range(5), 1))
-    monkeypatch.setattr(span, "exchange", once_after(lambda: care(history, "lag_1m", MIDNIGHT + 5 * MINUTE)))
+    monkeypatch.setattr(span, "exchange_now", once_after(lambda: care(history, "lag_1m", MIDNIGHT + 5 * MINUTE)))
     span.put(history, "lag_1m", written(history, lag(range(2), 2)), MIDNIGHT, MIDNIGHT + 2 * MINUTE)
     assert found(history) == [(0, 2), (1, 2), *((at, 1) for at in (2, 2, 3, 3, 4, 4))]
 
 
+def test_two_that_fill_an_empty_span_at_once_fill_it_once(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    history.create("lag_1m")
+    mine, other = (written(history, lag(range(2), number)) for number in (1, 2))
+    span_of = ("lag_1m", MIDNIGHT, MIDNIGHT + 2 * MINUTE)
+    first = once_after(lambda: span.put(history, span_of[0], other, *span_of[1:]))
+    monkeypatch.setattr(span, "exchange_now", first)
+    span.put(history, span_of[0], mine, *span_of[1:])
+    assert found(history) == [(0, 1), (1, 1)]
+
+
 def once_after(first: Callable[[], object]) -> Callable[..., None]:
-    """`exchange`, before which something else happens the first time."""
-    exchange, todo = span.exchange, [first]
+    """`exchange_now`, before which something else happens the first time."""
+    exchange, todo = span.exchange_now, [first]
 
     def exchanged(*its: object, **how: object) -> None:
         while todo:
