@@ -129,7 +129,7 @@ def lives(ends: Ends) -> Ints:
 
 
 def _held(column: Ints, series: Ints) -> Ints:
-    """Unknown samples take the last known value before them of their series; they stay unknown before the first one."""
+    """As `lag.rates.held`, for series one after the other instead of side by side."""
     known = column != UNKNOWN
     if known.all():
         return column

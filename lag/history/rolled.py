@@ -1,7 +1,7 @@
 """How far the roll-up has come, for its next run: until when each cluster is done, and the last commits before that.
 
-Kept in PATH/_checkpoints/rolled_up.arrow, whole or not at all. Without it a run is as right, it only reads more: every
-commit that is kept, to find the last ones.
+Kept in PATH/_checkpoints/rolled_up.arrow, whole or not at all. Without it a run reads more: every commit that is kept,
+to find the last ones.
 """
 
 import json

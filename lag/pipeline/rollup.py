@@ -44,7 +44,6 @@ LATE = timedelta(hours=2)
 PIECE = timedelta(hours=6)
 """So much is computed at a time: what is held in memory does not grow with the length of the backfill."""
 
-MINUTE = timedelta(minutes=1)
 ALL = ""
 """Stands for all clusters of a history that no stream has written to."""
 
@@ -98,7 +97,7 @@ class Rollup:
     def _piece(self, since: datetime, until: datetime, end: datetime, read: Mapping[str, datetime]) -> Piece:
         """Compute the minutes of [since, until) anew; `since` is a whole hour, the run goes on to `end`."""
         began = time.monotonic()
-        next_since = min(until, _hour(end - MINUTE - self._late))
+        next_since = min(until, _hour(end - self._late))
         with told(self._history.root), self._events(since, until) as events:
             owned = events.groupBy("bucket").applyInArrow(owners, from_arrow_schema(OWNERS)).toArrow()
             made, seen = self._lags.make(Span(since, until, next_since, read, owned))
@@ -117,17 +116,20 @@ class Rollup:
         return min((begin for cluster, begin in begins.items() if begin and begin < news[cluster]), default=None)
 
     def _begin(self, cluster: str) -> datetime | None:
-        """The hour of `late` before the last minute that is done, or else of the first sample. None: no sample.
-
-        A run that was killed has written lag, and perhaps nothing else, of its last piece: then that counts as late.
-        """
+        """The hour of what is computed anew, or else of the first sample. None: no sample."""
         where = "" if cluster == ALL else f" WHERE cluster = {literal(cluster)}"
+        again = self._again(cluster, where)
+        first = self._one("min(poll_ts)", "end_offsets", where if again is None else "")
+        return None if first is None else _hour(max(first, again or first))
+
+    def _again(self, cluster: str, where: str) -> datetime | None:
+        """`late` before the end of what is done. None: nothing is."""
         done = self._lags.until.get(cluster)
-        newest = self._one("max(minute)", "lag_1m", where) if done is None else done - MINUTE
-        first = self._one("min(poll_ts)", "end_offsets", where if newest is None else "")
-        if first is None or newest is None:
-            return None if first is None else _hour(first)
-        return _hour(max(first, newest - (max(self._late, PIECE) if done is None else self._late)))
+        if done is not None:
+            return done - self._late
+        newest = self._one("max(minute)", "lag_1m", where)
+        # a run that was killed has written lag of its last piece, and perhaps nothing that follows from it
+        return None if newest is None else newest - max(self._late, PIECE)
 
     def _one(self, what: str, name: str, where: str) -> datetime | None:
         sql = f"SELECT {what} AS found FROM {name}{where}"
