@@ -11,7 +11,7 @@ from assignors.model import AssignorError, Group
 from assignors.uniform import UNIFORM
 from tests.oracle import client_cases, fuzz
 from tests.oracle.features import changes, features
-from tests.oracle.generations import Course
+from tests.oracle.generations import Course, before_livelock
 from tests.oracle.server_groups import Chain, chains
 from tests.oracle.tally import Checked, Tally, generator, run
 
@@ -69,6 +69,14 @@ def _steps(seed: int, count: int) -> Iterator[tuple[Group | None, Group]]:
 def test_courses_bring_every_action() -> None:
     found = Counter(type(action).__name__ for number in range(100) for action in Course(generator(1, number)).actions)
     assert set(found) == {"AddPartitions", "Crash", "Join", "Leave", "Subscribe"}
+
+
+def test_a_course_ends_before_the_action_from_whose_plan_java_never_returns() -> None:
+    """Found by `make fuzz`; Java was asked in a process of its own, and stopped after 25 s."""
+    course = Course(generator(2631919652, 15242))
+    plans, actions = before_livelock("sticky", course)
+    assert actions == course.actions[:-1]
+    assert len(plans) == 5
 
 
 def test_a_number_of_a_seed_is_always_the_same_group() -> None:
