@@ -1,20 +1,17 @@
 """A consumer of the classic protocol, eager or cooperative (Kafka: AbstractCoordinator, ConsumerCoordinator).
 
-It joins and syncs in poll; a heartbeat thread of its own runs from the reply to a join to the next join. Not played:
-the round trip of a commit, and the up to 100 ms that Kafka's heartbeat thread takes to look again.
+It joins and syncs in poll; a heartbeat thread works beside that. Not played: the round trip of a commit.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
-from functools import partial
 
 from assignors.model import AssignorError, Member, Topic, TopicPartition
 from assignors.patterns import resolved
 from assignors.protocols import RebalanceProtocol, protocol_of
 from assignors.simulation.classic.messages import (
     Heartbeat,
-    HeartbeatReply,
     Join,
     JoinReply,
     Leave,
@@ -23,6 +20,7 @@ from assignors.simulation.classic.messages import (
     SyncReply,
 )
 from assignors.simulation.clients import leader
+from assignors.simulation.clients.heartbeat import HeartbeatThread
 from assignors.simulation.clients.process import Process, Surroundings
 from assignors.simulation.clients.refusals import ELSEWHERE, FATAL, LATER, NEW_ID, REJOIN
 from assignors.simulation.clients.wire import decode_assignment, encode_subscription
@@ -60,9 +58,7 @@ class ClassicClient(Process):
         self._planned_for: leader.Topics | None = None
         self._memory: leader.Memory | None = None
         self._gave_up = False
-        self._heartbeat: Heartbeat | None = None
-        self._beaten: Callable[[HeartbeatReply], None] = _unheard
-        self._tick = self._beat_due_ms = self._answered_ms = 0
+        self._heartbeat = HeartbeatThread(self, self.heartbeat_interval_ms, self._heard)
 
     # What it does
 
@@ -78,7 +74,7 @@ class ClassicClient(Process):
         self._joined_topics = self.member.topics
         owned = tuple(self.member.owned)
         self._memory = leader.Memory(owned, generation)
-        self._start_heartbeat(first_beat_ms)
+        self._heartbeat.start(self._beat(), first_beat_ms)
         self.hold(owned)
         self.note()
 
@@ -122,7 +118,8 @@ class ClassicClient(Process):
         if self._must_prepare:
             self._must_prepare = False
             self._prepare()
-        self.phase, self._heartbeat = Phase.PREPARING, None
+        self._heartbeat.stop()
+        self.phase = Phase.PREPARING
         self._joined_topics = self.member.topics
         self.note()
         self._ask(self._join_request(), self._arrive)
@@ -172,7 +169,7 @@ class ClassicClient(Process):
             self.generation, self.phase = reply.generation, Phase.COMPLETING
             self.member_id = reply.member_id
             self._in_flight = True
-            self._start_heartbeat(self.heartbeat_interval_ms)
+            self._heartbeat.start(self._beat(), self.heartbeat_interval_ms)
             self.note()
             self._sync(reply)
         else:
@@ -259,7 +256,8 @@ class ClassicClient(Process):
 
     def _reset(self, *, forget_id: bool) -> None:
         """Its generation is lost: what it holds is no longer its own."""
-        self.generation, self.phase, self._heartbeat = NO_GENERATION, Phase.UNJOINED, None
+        self._heartbeat.stop()
+        self.generation, self.phase = NO_GENERATION, Phase.UNJOINED
         self.member_id = "" if forget_id else self.member_id
         self._rejoins = True
         self.expelled()
@@ -267,43 +265,18 @@ class ClassicClient(Process):
 
     # The heartbeat thread
 
-    def _start_heartbeat(self, first_ms: int) -> None:
-        self._heartbeat = Heartbeat(self.member_id, self.generation, self.member.instance_id)
-        self._beaten = partial(self._beat_answered, self._heartbeat)
-        self._answered_ms = self.now_ms
-        self._beat_in(first_ms)
+    def _beat(self) -> Heartbeat:
+        return Heartbeat(self.member_id, self.generation, self.member.instance_id)
 
-    def _beat_in(self, delay_ms: int) -> None:
-        self._tick += 1
-        self._beat_due_ms = self.around.kernel.now_ms + delay_ms
-        self.later(delay_ms, self._beat, self._tick)
+    def _heard(self, error: KafkaError) -> None:
+        if error is not KafkaError.REBALANCE_IN_PROGRESS:
+            self._expelled(error)
+        elif self.phase is Phase.STABLE:
+            self._rejoins = True
+            self.note()
+            self.wake()
 
-    def _beat(self, tick: int) -> None:
-        beat, settings = self._heartbeat, self.around.settings.client
-        if beat is None or tick != self._tick:
-            return
-        if self.knows_coordinator and self.around.kernel.now_ms - self._answered_ms >= settings.session_timeout_ms:
-            self.lost_coordinator()  # perhaps it is no longer there: the connection is closed
-        if self.knows_coordinator:
-            self._beat_in(self.heartbeat_interval_ms)
-            self.around.network.ask(self, beat, self._beaten)
-
-    def _beat_answered(self, beat: Heartbeat, reply: HeartbeatReply) -> None:
-        error = reply.error
-        if error is KafkaError.NONE:
-            self._answered_ms = self.now_ms
-        elif error in ELSEWHERE:
-            self.forget_coordinator()
-        elif error is KafkaError.REBALANCE_IN_PROGRESS:
-            self._answered_ms = self.now_ms
-            if self.phase is Phase.STABLE:
-                self._rejoins = True
-                self.note()
-                self.wake()
-        elif self._heartbeat is beat:
-            self._heartbeat_refused(error)
-
-    def _heartbeat_refused(self, error: KafkaError) -> None:
+    def _expelled(self, error: KafkaError) -> None:
         if error in FATAL:
             self.fail(error.name)
             return
@@ -312,7 +285,7 @@ class ClassicClient(Process):
 
     def poll_timed_out(self) -> None:
         """The heartbeat thread leaves the group; a static member just stops sending heartbeats (KIP-345)."""
-        if self._heartbeat is None:
+        if not self._heartbeat.runs:
             return
         self._leave()
         self._reset(forget_id=True)
@@ -338,9 +311,7 @@ class ClassicClient(Process):
 
     def found_coordinator(self) -> None:
         """The heartbeat thread goes on, and so does the application."""
-        self._answered_ms = self.now_ms
-        if self._heartbeat is not None:
-            self._beat_in(max(0, self._beat_due_ms - self.now_ms))
+        self._heartbeat.go_on()
         self.wake()
 
     # Going
@@ -388,6 +359,13 @@ class ClassicClient(Process):
             and not self._differs_from(now)
             and resolved(self.member, now) is self.member
         )
+
+    @property
+    def is_too_late(self) -> bool:
+        """Whether it joins between batches that take longer than its session: each poll gives records at once, because
+        it keeps its partitions, and no heartbeat is sent during a join. Cooperative only: eager ones have none then.
+        """
+        return self.processing_ms >= self.around.settings.client.session_timeout_ms and bool(self.owned)
 
     @property
     def doing(self) -> tuple[MemberState, int]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assignors.events import GcPause, Heal, Join, Slow, Split
+from assignors.events import AddPartitions, GcPause, Heal, Join, Slow, Split
 from assignors.model import AssignorError
 from assignors.protocols import RebalanceProtocol
 from assignors.simulation.summary import summarize
@@ -142,3 +142,16 @@ def test_a_member_that_becomes_too_slow_comes_and_goes_until_it_is_fast_again(pr
     assert told.unsettled == "b processes for longer than max.poll.interval.ms"
     mended = {31_000: Slow("b", 80_000), 200_000: Slow("b", 0)}
     assert played(scenario(2, members("a", "b"), mended, limit), protocol).unsettled is None
+
+
+def test_a_cooperative_member_slower_than_its_session_never_gets_back_in() -> None:
+    """It keeps its partitions while it joins: each poll gives records, and the answer is looked at 12 s later."""
+    events = {31_000: Slow("a", 12_000), 32_000: AddPartitions("t", 4)}
+    story = scenario(2, members("a"), events, QUICK | {"metadata.max.age.ms": 30_000})
+    told = played(story, COOPERATIVE)
+    assert told.unsettled == "a is rejoining, and processes for longer than session.timeout.ms"
+    answers = [each.error for each in told.messages if (each.kind, each.target) == ("JoinGroup", "a")]
+    assert answers[:3] == ["MEMBER_ID_REQUIRED", "NONE", "NONE"]
+    assert answers[3:] == (["MEMBER_ID_REQUIRED", "UNKNOWN_MEMBER_ID"] * len(answers))[: len(answers) - 3]
+    assert len(answers) > 20
+    assert played(story, EAGER).unsettled is None

@@ -32,7 +32,7 @@ from assignors.model import Member, Topic, TopicPartition
 from assignors.protocols import RebalanceProtocol
 from assignors.simulation.summary import summarize
 from assignors.simulation.timeline import Hold, Holding, MemberState, Timeline
-from tests.assignors.simulation.world.stories import CONSUMER, COOPERATIVE, EAGER, QUICK, played
+from tests.assignors.simulation.world.stories import CONSUMER, COOPERATIVE, EAGER, QUICK, SESSION, played
 
 NAMES = "abcd"
 SUBSCRIPTIONS = st.sampled_from([(("t",), None), (("t", "u"), None), (("u",), None), ((), None), ((), "[tu]")])
@@ -156,8 +156,15 @@ def test_every_story(story: Scenario, protocol: RebalanceProtocol) -> None:
     generations_increase(timeline)
     summary_is_that_of_the_table(timeline)
     messages_take_their_time(timeline, int(story.protocol["simulated.latency.ms"]))
-    assert timeline.unsettled is None
+    assert timeline.unsettled is None or never_gets_back_in(story, timeline)
     at_rest_everybody_has_what_was_planned(timeline)
+
+
+def never_gets_back_in(story: Scenario, timeline: Timeline) -> bool:
+    """Whether it ends with a cooperative member whose batches outlast its session: Kafka's own never rests either."""
+    slow = any(isinstance(event.action, Slow) and event.action.processing_ms > SESSION for event in story.events)
+    told = timeline.unsettled or ""
+    return slow and timeline.protocol is COOPERATIVE and told.endswith("processes for longer than session.timeout.ms")
 
 
 def nobody_has_two_owners(timeline: Timeline) -> None:
