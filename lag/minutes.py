@@ -264,9 +264,7 @@ def minutes(ends: Ends, commits: Commits, since_us: int, until_us: int) -> Minut
 
 
 def _unique(ascending: Ints) -> Ints:
-    different: Ints = ascending[
-        np.concatenate((np.ones(min(len(ascending), 1), bool), ascending[1:] != ascending[:-1]))
-    ]
+    different: Ints = ascending[~_follows(ascending)]
     return different
 
 
@@ -442,6 +440,6 @@ class _Fold:
         return quiet
 
 
-def _follows(series: Ints) -> Flags:
-    """Whether the row before is of the same series."""
-    return np.concatenate((np.zeros(min(len(series), 1), bool), series[1:] == series[:-1]))
+def _follows(column: Ints) -> Flags:
+    """Whether the row before has the same number."""
+    return np.concatenate((np.zeros(min(len(column), 1), bool), column[1:] == column[:-1]))

@@ -1,10 +1,11 @@
 """The files that a table consists of, and how new ones take the place of some of them in one commit."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
+from typing import Any
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable
@@ -25,6 +26,11 @@ class Stored:
     size_bytes: int
     rows: int | None
 
+    @classmethod
+    def of(cls, action: Mapping[str, Any]) -> "Stored":
+        """Of an add action."""
+        return cls(action["path"], action[f"partition.{DAY}"], action["size_bytes"], action["num_records"])
+
     def is_named(self, beginning: str) -> bool:
         """Whether its name begins so."""
         return self.path.rsplit("/", 1)[-1].startswith(beginning)
@@ -32,8 +38,13 @@ class Stored:
 
 def stored(table: DeltaTable) -> list[Stored]:
     """All of them."""
-    actions = pa.table(table.get_add_actions(flatten=True)).to_pylist()
-    return [Stored(one["path"], one[f"partition.{DAY}"], one["size_bytes"], one["num_records"]) for one in actions]
+    return [Stored.of(action) for action in add_actions(table)]
+
+
+def add_actions(table: DeltaTable) -> list[dict[str, Any]]:
+    """What the table's log says of each of its files: path, size, day, and bounds of columns as `min.` and `max.`."""
+    actions: list[dict[str, Any]] = pa.table(table.get_add_actions(flatten=True)).to_pylist()
+    return actions
 
 
 def exchange(table: DeltaTable, of: Table, new: Sequence[DataFile], old: Sequence[Stored], is_news: bool) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from pyarrow.fs import FileSystem, LocalFileSystem
 
@@ -113,6 +114,22 @@ class _OpenFile:
 def _is_counted(kind: pa.DataType) -> bool:
     """Offsets and times are different in every row: steps between them are smaller, and quicker made, than a list."""
     return bool(pa.types.is_int64(kind) or pa.types.is_timestamp(kind))
+
+
+def stored_rows(
+    root: str, table: Table, path: str, schema: pa.Schema, groups: slice = slice(None)
+) -> Iterator[pa.RecordBatch]:
+    """Rows of these row groups of a file of the table, with the columns of `schema`; those that it lacks are null.
+
+    Texts that the schema has as dictionaries are read as such. Raises OSError.
+    """
+    files, folder = file_system(f"{root}/{table.name}")
+    coded = [column.name for column in schema if pa.types.is_dictionary(column.type)]
+    reader = ds.ParquetFileFormat(read_options=ds.ParquetReadOptions(dictionary_columns=coded))
+    whole = reader.make_fragment(f"{folder}/{path}", files)
+    some = whole.subset(row_group_ids=list(range(whole.num_row_groups)[groups]))
+    if some.num_row_groups:
+        yield from some.to_batches(schema, batch_size=ROW_GROUP, use_threads=False, batch_readahead=1)
 
 
 def file_system(root: str) -> tuple[FileSystem, str]:

@@ -1,16 +1,16 @@
 """Written files in the place of all rows of a span of time, in one commit."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import chain
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 from deltalake import DeltaTable
 
-from lag.history.exchange import Stored, exchange_now, stored
-from lag.history.files import ROW_GROUP, DataFile, TableFiles, file_system
+from lag.history.exchange import Stored, add_actions, exchange_now
+from lag.history.files import DataFile, TableFiles, stored_rows
 from lag.history.schemas import TABLES, Table, with_day
 from lag.history.store import History, again, told
 
@@ -39,11 +39,7 @@ class Timed:
 
 def within(table: DeltaTable, column: str, since: datetime, until: datetime) -> list[Timed]:
     """The files that may have a row with that time in [since, until)."""
-    actions, files = pa.table(table.get_add_actions(flatten=True)), stored(table)
-    names = [f"{side}.{column}" for side in ("min", "max")]
-    told = names[0] in actions.column_names
-    bounds = [actions[name].to_pylist() if told else [None] * len(files) for name in names]
-    timed = [Timed(*one) for one in zip(files, *bounds, strict=True)]
+    timed = [Timed(Stored.of(one), one.get(f"min.{column}"), one.get(f"max.{column}")) for one in add_actions(table)]
     return [one for one in timed if one.may_meet(since, until)]
 
 
@@ -68,17 +64,9 @@ def put(history: History, name: str, files: Sequence[DataFile], since: datetime,
 def _rest(root: str, of: Table, old: Sequence[Stored], since: datetime, until: datetime) -> list[DataFile]:
     """The rows of these files that are not of the span, in new files."""
     files = TableFiles(root, of)
-    for rows in _batches(root, of, old):
+    for batch in chain.from_iterable(stored_rows(root, of, one.path, of.file_schema) for one in old):
+        rows = pa.Table.from_batches([batch])
         at = rows[of.time]
         stays = pc.or_(pc.less(at, pa.scalar(since, at.type)), pc.greater_equal(at, pa.scalar(until, at.type)))
         files.add(with_day(rows.filter(stays), of))
     return files.close()
-
-
-def _batches(root: str, of: Table, old: Sequence[Stored]) -> Iterator[pa.Table]:
-    if not old:
-        return
-    system, folder = file_system(f"{root}/{of.name}")
-    found = ds.dataset([f"{folder}/{one.path}" for one in old], of.file_schema, "parquet", system)
-    for batch in found.to_batches(batch_size=ROW_GROUP, fragment_readahead=1, batch_readahead=1):
-        yield pa.Table.from_batches([batch])

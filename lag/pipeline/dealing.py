@@ -11,11 +11,10 @@ from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.dataset as ds
 from pyspark import SparkContext
 
 from lag.history.exchange import Stored
-from lag.history.files import ROW_GROUP, file_system
+from lag.history.files import stored_rows
 from lag.history.schemas import BYTES, TABLES, TEXT
 from lag.offsets import Ints
 from lag.rates import Flags
@@ -89,8 +88,7 @@ def by_partition(rows: pa.RecordBatch) -> Ints:
 
 def by_topic(rows: pa.RecordBatch) -> Ints:
     """A topic's rows go to one share."""
-    topic = rows["topic"]
-    coded = topic if pa.types.is_dictionary(topic.type) else topic.dictionary_encode()
+    coded = rows["topic"].dictionary_encode()
     of = np.array([crc32(text.encode()) for text in coded.dictionary.to_pylist()], np.int64)
     numbers: Ints = of[coded.indices.to_numpy()]
     return numbers
@@ -99,15 +97,9 @@ def by_topic(rows: pa.RecordBatch) -> Ints:
 def read(root: str, part: FilePart, columns: Sequence[str]) -> Batches:
     """Texts as dictionaries; columns that the file does not have are null."""
     table = TABLES[part.table]
-    system, folder = file_system(f"{root}/{table.name}")
     kinds = {name: table.schema.field(name).type for name in columns}
     texts = {name: pa.dictionary(pa.int32(), kind) for name, kind in kinds.items() if kind in (TEXT, BYTES)}
-    reader = ds.ParquetFileFormat(read_options=ds.ParquetReadOptions(dictionary_columns=list(texts)))
-    whole = reader.make_fragment(f"{folder}/{part.path}", system)
-    groups = range(whole.num_row_groups)[part.first :: part.of]
-    some = whole if part.of == 1 else whole.subset(row_group_ids=list(groups))
-    if groups:
-        yield from some.to_batches(pa.schema(kinds | texts), batch_size=ROW_GROUP, use_threads=False, batch_readahead=1)
+    return stored_rows(root, table, part.path, pa.schema(kinds | texts), slice(part.first, None, part.of))
 
 
 def _dealt(rows: pa.RecordBatch, shares: Ints, of: int) -> Iterator[tuple[int, bytes]]:
@@ -121,18 +113,11 @@ def _dealt(rows: pa.RecordBatch, shares: Ints, of: int) -> Iterator[tuple[int, b
 
 def _compact(rows: pa.RecordBatch) -> pa.RecordBatch:
     """Without the words that only other shares need."""
-    columns = [_spoken(column) if pa.types.is_dictionary(column.type) else column for column in rows.columns]
+    columns = [
+        column.dictionary_decode().dictionary_encode() if pa.types.is_dictionary(column.type) else column
+        for column in rows.columns
+    ]
     return pa.record_batch(columns, rows.schema)
-
-
-def _spoken(column: pa.DictionaryArray) -> pa.DictionaryArray:
-    words = len(column.dictionary)
-    index = column.indices.fill_null(words).to_numpy()
-    used = np.bincount(index, minlength=words + 1)[:words] > 0
-    new = np.append(np.cumsum(used) - 1, 0)[index].astype(np.int32)
-    return pa.DictionaryArray.from_arrays(
-        pa.array(new, mask=index == words), column.dictionary.take(pa.array(np.flatnonzero(used)))
-    )
 
 
 def _bytes(rows: pa.RecordBatch) -> bytes:

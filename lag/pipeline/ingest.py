@@ -1,36 +1,21 @@
-"""What a Python worker does with its share of a batch: decode the records, write the files of each table.
-
-Only the list of files goes back through Spark: rows that went back would be written by the JVM, at several times the
-cost. The files count for nothing until the driver commits them, so a task that dies or runs twice leaves no trace.
-"""
+"""What a Python worker does with its share of a batch: decode the records, write the files of each table."""
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 import pyarrow as pa
 
-from lag.history.files import DataFile, TableFiles
 from lag.history.rows import Origin, Rows, errors, events
-from lag.history.schemas import TABLES
 from lag.model import is_ours
+from lag.pipeline.made import Writing, counted
 from lag.records import Blobs, Decoded, Decoder
 
 COLUMNS = ("key", "value", "partition", "offset", "timestamp")
 STREAMED = ("commits", "group_events", "decode_errors")
-RECORDS, OURS, UNKNOWN = "records", "ours", "unknown"
-
-REPORT = pa.schema(
-    [
-        ("count", pa.string()), ("table", pa.string()), ("rows", pa.int64()), ("path", pa.string()),
-        ("day", pa.string()), ("size_bytes", pa.int64()), ("written_ms", pa.int64()), ("stats", pa.string()),
-    ]
-)  # fmt: skip
-REPORT_DDL = (
-    "count string, table string, rows long, path string, day string, size_bytes long, written_ms long, stats string"
-)
+RECORDS, OURS, UNKNOWN = "records", "ours", "unknown "
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +29,13 @@ class Job:
 
 
 def ingest(job: Job, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Files that were written, and counts. Raises OSError when one cannot be written."""
-    files = {name: TableFiles(job.root, TABLES[name]) for name in job.tables}
+    """Files that were written, and counts (`MADE`). Raises OSError when one cannot be written."""
+    writing = Writing(job.root, *job.tables)
     counts: Counter[str] = Counter()
     for batch in filter(len, batches):
-        _take_in(job, batch, files, counts)
-    written = {name: table.close() for name, table in files.items()}
-    yield _report(written, counts)
+        _take_in(job, batch, writing, counts)
+    yield writing.told()
+    yield counted(counts)
 
 
 @cache
@@ -59,19 +44,16 @@ def _decoder() -> tuple[Decoder, Rows]:
     return Decoder(), Rows()
 
 
-def _take_in(job: Job, batch: pa.RecordBatch, files: dict[str, TableFiles], counts: Counter[str]) -> None:
+def _take_in(job: Job, batch: pa.RecordBatch, writing: Writing, counts: Counter[str]) -> None:
     decoder, rows = _decoder()
     keys, values = _blobs(batch["key"]), _blobs(batch["value"])
     decoded, origin = decoder.decode(keys, values), _origin(job, batch)
     commits = rows.commits(decoded.commits, origin)
-    made = {"commits": commits}
+    writing.add("commits", commits)
     if decoded.events:
-        made["group_events"] = events(decoded, origin, keys, values)
+        writing.add("group_events", events(decoded, origin, keys, values))
     if decoded.errors:
-        made["decode_errors"] = errors(decoded, origin, keys, values)
-    for name, found in made.items():
-        if name in files and len(found):
-            files[name].add(found)
+        writing.add("decode_errors", errors(decoded, origin, keys, values))
     _count(decoded, len(commits), counts)
 
 
@@ -79,7 +61,7 @@ def _count(decoded: Decoded, commits: int, counts: Counter[str]) -> None:
     counts[RECORDS] += decoded.records
     counts[OURS] += len(decoded.commits) - commits + sum(is_ours(event.group_id) for event in decoded.events)
     for record_type, number in decoded.unknown_counts.items():
-        counts[f"{UNKNOWN} {record_type}"] += number
+        counts[f"{UNKNOWN}{record_type}"] += number
 
 
 def _blobs(column: pa.Array) -> Blobs:
@@ -95,9 +77,3 @@ def _origin(job: Job, batch: pa.RecordBatch) -> Origin:
     until[: len(job.bootstrap_until)] = job.bootstrap_until
     time_us = batch["timestamp"].cast(pa.int64()).to_numpy()
     return Origin(job.cluster, partition, offset, time_us, offset < until[partition])
-
-
-def _report(written: dict[str, list[DataFile]], counts: Counter[str]) -> pa.RecordBatch:
-    files = [{"table": name, **asdict(file)} for name, listed in written.items() for file in listed]
-    counted = [{"count": name, "rows": number} for name, number in counts.items()]
-    return pa.RecordBatch.from_pylist([*files, *counted], REPORT)

@@ -65,13 +65,13 @@ class Lags:
         commits = self._stored(COMMITS, ("commit_ts", "src_ts"), known.known_until, span.until)
         job = self._job(span, known, sum(file.rows or 0 for file in (*ends, *commits)))
         lag = self._computed(job, job.shares, [*file_parts(END_OFFSETS.name, ends), *file_parts(COMMITS.name, commits)])
-        minutes = [FilePart(LAG_1M.name, file.path) for file in files_of(lag, LAG_1M)]
+        minutes = [FilePart(LAG_1M.name, file.path) for file in files_of(lag, LAG_1M.name)]
         topics = self._computed(TopicJob(self._history.root), job.shares, minutes)
         made = pa.concat_tables([lag, topics])
         for table in MADE_OF_LAG:
-            put(self._history, table.name, files_of(made, table), span.since, span.until)
+            put(self._history, table.name, files_of(made, table.name), span.since, span.until)
         self._rolled = Rolled(self.until, _moment(job.carry_us), rows_of(lag, CARRIED))
-        rows = {table.name: sum(file.rows for file in files_of(made, table)) for table in MADE_OF_LAG}
+        rows = {table.name: sum(file.rows for file in files_of(made, table.name)) for table in MADE_OF_LAG}
         return rows, rows_of(topics, SEEN)
 
     def done(self, until: Mapping[str, datetime]) -> None:
@@ -86,7 +86,6 @@ class Lags:
             root=self._history.root,
             shares=max(self._spark.sparkContext.defaultParallelism, -(-rows // SHARE_ROWS)),
             since_us=us(span.since),
-            until_us=us(span.until),
             times=Times(
                 look_back_us=us(span.since - LOOKBACK),
                 known_us=us(known.known_until),

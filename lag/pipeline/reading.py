@@ -44,7 +44,7 @@ class Numbers:
 
     def of(self, column: pa.Array) -> Ints:
         """The number of each text in a column, which may be a dictionary of them."""
-        coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        coded = column.dictionary_encode()
         known = np.array([*map(self._number, coded.dictionary.to_pylist()), UNKNOWN], np.int64)
         numbers: Ints = known[coded.indices.fill_null(-1).to_numpy()]
         return numbers

@@ -84,9 +84,9 @@ class Rollup:
 
         `tell` hears of each piece and of the time that is left to compute.
         """
-        read = {cluster: _minute(at) for cluster, at in read_until(self._history).items()}
-        until = min(_minute(now), max(read.values(), default=now))
-        since = self._since(read or {ALL: until}, until)
+        read = {cluster: _minute(at) for cluster, at in read_until(self._history).items()} or {ALL: _minute(now)}
+        until = min(_minute(now), max(read.values()))
+        since = self._since(read, until)
         pieces = []
         for start in _steps(since or until, until):
             piece = self._piece(start, min(start + PIECE, until), until, read)
@@ -104,7 +104,7 @@ class Rollup:
             minutes = self._health(since, until, events, seen)
             made["group_health_1m"] = self._replace("group_health_1m", minutes, since, until)
             made["slo_burn"] = self._replace("slo_burn", self._budgets(since, until), since, until)
-            self._lags.done({name: min(at, until) for name, at in (read or {ALL: until}).items() if at > since})
+            self._lags.done({name: min(at, until) for name, at in read.items() if at > since})
         return Piece(since, until, made, time.monotonic() - began)
 
     def _since(self, read: Mapping[str, datetime], until: datetime) -> datetime | None:

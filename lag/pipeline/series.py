@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lag.history.schemas import COMMITS as COMMITS_TABLE
-from lag.history.schemas import END_OFFSETS, LAG_1H, LAG_1M, TEXT, TIME
+from lag.history.schemas import END_OFFSETS, LAG_1H, LAG_1M, TEXT, TIME, with_day
 from lag.minutes import MINUTE_US, Commits, Ends, Minutes, minutes
 from lag.offsets import UNKNOWN, Ints
 from lag.pipeline.dealing import Deal, by_partition
@@ -84,7 +84,7 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class LagJob:
-    """The minutes of [since, until) for all series. Times in microseconds since 1970.
+    """The minutes from `since_us` on for all series. Times in microseconds since 1970.
 
     `known` has the last commits before those that count. `owners` are changes of owner (`lag.pipeline.groups.OWNERS`).
     `carry_us`: the last commits before it are to be told.
@@ -93,7 +93,6 @@ class LagJob:
     root: str
     shares: int
     since_us: int
-    until_us: int
     times: Times
     known: pa.Table
     carry_us: int
@@ -105,7 +104,7 @@ class LagJob:
 
     def compute(self, share: int, rows: Iterator[tuple[str, pa.RecordBatch]]) -> Iterator[pa.RecordBatch]:
         """Of a share what was written and is told (`MADE`). Raises OSError when a file cannot be written."""
-        names, carried, lag = Names(), [], Writing(self.root, LAG_1M, LAG_1H)
+        names, carried, lag = Names(), [], Writing(self.root, LAG_1M.name, LAG_1H.name)
         samples, made = Parts(EndRows, "place", "at_us"), Parts(CommitRows, "place", "group", "at_us", "src_offset")
         for table, some in chain(self._known(share), rows):
             if table == COMMITS:
@@ -115,8 +114,9 @@ class LagJob:
         owned = _owned(self.owners, names)
         for mine, there in zip(made, samples, strict=True):
             carried.append(last_commits(mine, self.carry_us, names))
-            lag_1m = lag_minutes(there, mine, owned, names, self.since_us, self.until_us)
-            lag.add(lag_1m, hours(lag_1m))
+            lag_1m = lag_minutes(there, mine, owned, names, self.since_us, self.times.until_us)
+            lag.add(LAG_1M.name, with_day(lag_1m, LAG_1M))
+            lag.add(LAG_1H.name, with_day(hours(lag_1m), LAG_1H))
         yield lag.told()
         yield told(CARRIED, pa.concat_tables(carried))
 

@@ -17,20 +17,21 @@ from typing import Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException, StreamingQueryException
-from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.streaming.query import StreamingQuery
 
 from lag.cluster.offsets_topic import NAME, OffsetsTopic, read_offsets_topic
 from lag.cluster.settings import Settings
 from lag.errors import ConnectError, GroupscopeError
-from lag.history.files import DataFile
 from lag.history.progress import NEVER, mark_read
 from lag.history.store import Application, History, explained
 from lag.model import OURS_PREFIX
 from lag.pipeline.checkpoint import Gap, Run, batch_end, gaps, open_run, position, spark_checkpoint
-from lag.pipeline.ingest import COLUMNS, OURS, RECORDS, REPORT_DDL, STREAMED, UNKNOWN, Job, ingest
+from lag.pipeline.ingest import COLUMNS, OURS, RECORDS, STREAMED, UNKNOWN, Job, ingest
 from lag.pipeline.kafka_options import kafka_options
 from lag.pipeline.looks import Look, Looks
+from lag.pipeline.made import MADE, counts_of, files_of
 
 BATCH_OFFSETS = 2_000_000
 EVERY = "10 seconds"
@@ -207,28 +208,23 @@ class Stream:
         lacking = tuple(name for name in STREAMED if self._committed(name) < number)
         job = Job(self._history.root, self._run.cluster_id, self._run.bootstrap_until, lacking)
         cores = self._spark.sparkContext.defaultParallelism
-        report = batch.coalesce(cores).mapInArrow(partial(ingest, job), REPORT_DDL).collect()
+        made = batch.coalesce(cores).mapInArrow(partial(ingest, job), from_arrow_schema(MADE)).toArrow()
         for name in lacking:
-            files = [_file(row) for row in report if row["table"] == name]
+            files = files_of(made, name)
             if files:
                 self._history.commit(name, files, Application(self._run.run_id, number))
             self.outcome.rows[name] += sum(file.rows for file in files)
-        self._count(report)
+        self._count(counts_of(made))
 
     def _committed(self, name: str) -> int:
         number = self._history.committed(name, self._run.run_id)
         return -1 if number is None else number
 
-    def _count(self, report: list[Row]) -> None:
+    def _count(self, counts: Counter[str]) -> None:
         self.outcome.batches += 1
-        for row in report:
-            name, _, kind = (row["count"] or "").partition(" ")
-            if name == RECORDS:
-                self.outcome.records += row["rows"]
-            elif name == OURS:
-                self.outcome.ours += row["rows"]
-            elif name == UNKNOWN:
-                self.outcome.unknown[int(kind)] += row["rows"]
+        self.outcome.records += counts.pop(RECORDS, 0)
+        self.outcome.ours += counts.pop(OURS, 0)
+        self.outcome.unknown += Counter({int(kind.removeprefix(UNKNOWN)): rows for kind, rows in counts.items()})
 
 
 class _News:
@@ -249,10 +245,6 @@ def _stop(query: StreamingQuery) -> None:
     """End it; one that waits for a broker does not heed that, and ends with the session."""
     with suppress(Py4JJavaError, PySparkException):
         query.stop()
-
-
-def _file(row: Row) -> DataFile:
-    return DataFile(row["path"], row["day"], row["rows"], row["size_bytes"], row["written_ms"], row["stats"])
 
 
 def _progress(said: Mapping[str, Any], ends: Mapping[int, int]) -> Progress:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from lag.health import URGENCY
-from lag.history.schemas import I8, I32, LAG_1M, LAG_GROUP_TOPIC_1M, TEXT, TIME
+from lag.history.schemas import I8, I32, LAG_1M, LAG_GROUP_TOPIC_1M, TEXT, TIME, with_day
 from lag.offsets import UNKNOWN, Ints
 from lag.pipeline.dealing import Deal, by_topic
 from lag.pipeline.made import Writing, told
@@ -48,8 +48,8 @@ class TopicJob:
             yield told(SEEN, SEEN_SCHEMA.empty_table())
             return
         together = _Together(in_order(every, "place", "group", "minute_us", "lag"), names)
-        topics = Writing(self.root, LAG_GROUP_TOPIC_1M)
-        topics.add(together.topics())
+        topics = Writing(self.root, LAG_GROUP_TOPIC_1M.name)
+        topics.add(LAG_GROUP_TOPIC_1M.name, with_day(together.topics(), LAG_GROUP_TOPIC_1M))
         yield topics.told()
         yield told(SEEN, together.seen())
 

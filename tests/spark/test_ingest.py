@@ -1,16 +1,15 @@
 """What a worker does with its share of a batch: damaged and unknown records stop nothing, nothing is left out."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from lag.history.files import DataFile
 from lag.history.schemas import TIME
 from lag.history.store import Application, History
 from lag.pipeline.ingest import STREAMED, Job, ingest
+from lag.pipeline.made import counts_of, files_of
 from tests.lag.history.test_rows import OUR_KEY
 from tests.lag.records.test_worked_examples import GROUP, GROUP_KEY, KEY, V3, V4
 
@@ -40,12 +39,10 @@ def batch(records: list[tuple[bytes | None, bytes | None]], partition: int = 3) 
 def taken_in(history: History, tables: tuple[str, ...], *batches: pa.RecordBatch) -> dict[str, int]:
     """Ingest and commit; the counts that were reported."""
     job = Job(history.root, "c1", (0, 0, 0, 12), tables)
-    (report,) = ingest(job, iter(batches))
-    rows: list[dict[str, Any]] = report.to_pylist()
+    made = pa.Table.from_batches(ingest(job, iter(batches)))
     for name in tables:
-        files = [DataFile(**{key: row[key] for key in DataFile.__slots__}) for row in rows if row["table"] == name]
-        history.commit(name, files, Application("run", 0))
-    return {row["count"]: row["rows"] for row in rows if row["count"]}
+        history.commit(name, files_of(made, name), Application("run", 0))
+    return counts_of(made)
 
 
 def test_every_record_is_a_row_or_is_counted(history: History) -> None:
@@ -75,5 +72,5 @@ def test_many_batches_become_one_file_a_table(history: History) -> None:
 
 
 def test_nothing_to_read_writes_nothing(history: History) -> None:
-    (report,) = ingest(Job(history.root, "c1", (), STREAMED), iter([batch([])]))
-    assert len(report) == 0
+    made = pa.Table.from_batches(ingest(Job(history.root, "c1", (), STREAMED), iter([batch([])])))
+    assert len(made) == 0
