@@ -184,8 +184,6 @@ class World:
                     yield f"{name} {_away(client)}, and the group has not noticed"
             elif client.is_too_slow:
                 yield f"{name} processes for longer than max.poll.interval.ms"
-            elif not client.is_settled and client.is_too_late:
-                yield f"{name} is {client.doing[0]}, and processes for longer than session.timeout.ms"
             elif not client.is_settled:
                 yield f"{name} is {client.doing[0]}"
 

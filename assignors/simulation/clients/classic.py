@@ -22,7 +22,7 @@ from assignors.simulation.classic.messages import (
 from assignors.simulation.clients import leader
 from assignors.simulation.clients.heartbeat import HeartbeatThread
 from assignors.simulation.clients.process import Process, Surroundings
-from assignors.simulation.clients.refusals import ELSEWHERE, FATAL, LATER, NEW_ID, REJOIN
+from assignors.simulation.clients.refusals import ELSEWHERE, FATAL, LATER, LOST, NEW_ID
 from assignors.simulation.clients.wire import decode_assignment, encode_subscription
 from assignors.simulation.errors import KafkaError
 from assignors.simulation.timeline import MemberState
@@ -238,7 +238,7 @@ class ClassicClient(Process):
         self._rejoins = True
         if error is KafkaError.MEMBER_ID_REQUIRED:
             self.member_id = member_id
-        elif error in REJOIN:
+        elif error in LOST:
             self._reset(forget_id=error in NEW_ID)
         if error in ELSEWHERE:
             self.forget_coordinator()
@@ -255,11 +255,11 @@ class ClassicClient(Process):
         self.later(self.around.settings.client.retry_backoff_ms, over)
 
     def _reset(self, *, forget_id: bool) -> None:
-        """Its generation is lost: what it holds is no longer its own."""
+        """Its generation is lost: what it holds is no longer its own, and its next poll says so (onPartitionsLost)."""
         self._heartbeat.stop()
         self.generation, self.phase = NO_GENERATION, Phase.UNJOINED
         self.member_id = "" if forget_id else self.member_id
-        self._rejoins = True
+        self._rejoins = self._must_prepare = True
         self.expelled()
         self.note()
 
@@ -336,7 +336,6 @@ class ClassicClient(Process):
             self.say_goodbye()
             self.hold(())
             self._reset(forget_id=True)
-            self._must_prepare = True
         self.wake()
 
     def refresh(self) -> None:
@@ -359,13 +358,6 @@ class ClassicClient(Process):
             and not self._differs_from(now)
             and resolved(self.member, now) is self.member
         )
-
-    @property
-    def is_too_late(self) -> bool:
-        """Whether it joins between batches that take longer than its session: each poll gives records at once, because
-        it keeps its partitions, and no heartbeat is sent during a join. Cooperative only: eager ones have none then.
-        """
-        return self.processing_ms >= self.around.settings.client.session_timeout_ms and bool(self.owned)
 
     @property
     def doing(self) -> tuple[MemberState, int]:

@@ -190,11 +190,6 @@ class Process(ABC):
         return self._is_busy and self.processing_ms > self._limit_ms
 
     @property
-    def is_too_late(self) -> bool:
-        """Whether what the coordinator answers is out of date whenever it is looked at."""
-        return False
-
-    @property
     def _limit_ms(self) -> int:
         return self.around.settings.client.max_poll_interval_ms
 

@@ -11,10 +11,11 @@ LATER = ELSEWHERE | {KafkaError.COORDINATOR_LOAD_IN_PROGRESS}
 NEW_ID = frozenset({KafkaError.UNKNOWN_MEMBER_ID, KafkaError.FENCED_INSTANCE_ID})
 """Classic: the member id is worth nothing any more."""
 
-REJOIN = NEW_ID | {KafkaError.ILLEGAL_GENERATION, KafkaError.REBALANCE_IN_PROGRESS}
+LOST = NEW_ID | {KafkaError.ILLEGAL_GENERATION}
 """Classic: the generation is lost; join again."""
 
-FATAL = (frozenset(KafkaError) - REJOIN - LATER - {KafkaError.NONE, KafkaError.MEMBER_ID_REQUIRED}) | {
-    KafkaError.FENCED_INSTANCE_ID
-}
+AGAIN = frozenset({KafkaError.NONE, KafkaError.MEMBER_ID_REQUIRED, KafkaError.REBALANCE_IN_PROGRESS})
+"""Classic: join again, and nothing is lost."""
+
+FATAL = (frozenset(KafkaError) - LOST - LATER - AGAIN) | {KafkaError.FENCED_INSTANCE_ID}
 """Classic: the application gets it as an exception."""

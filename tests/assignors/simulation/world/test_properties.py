@@ -32,7 +32,7 @@ from assignors.model import Member, Topic, TopicPartition
 from assignors.protocols import RebalanceProtocol
 from assignors.simulation.summary import summarize
 from assignors.simulation.timeline import Hold, Holding, MemberState, Timeline
-from tests.assignors.simulation.world.stories import CONSUMER, COOPERATIVE, EAGER, QUICK, SESSION, played
+from tests.assignors.simulation.world.stories import CONSUMER, COOPERATIVE, EAGER, QUICK, played
 
 NAMES = "abcd"
 SUBSCRIPTIONS = st.sampled_from([(("t",), None), (("t", "u"), None), (("u",), None), ((), None), ((), "[tu]")])
@@ -156,29 +156,15 @@ def test_every_story(story: Scenario, protocol: RebalanceProtocol) -> None:
     generations_increase(timeline)
     summary_is_that_of_the_table(timeline)
     messages_take_their_time(timeline, int(story.protocol["simulated.latency.ms"]))
-    assert timeline.unsettled is None or never_gets_back_in(story, timeline)
+    assert timeline.unsettled is None
     at_rest_everybody_has_what_was_planned(timeline)
 
 
-def never_gets_back_in(story: Scenario, timeline: Timeline) -> bool:
-    """Whether it ends with a cooperative member whose batches outlast its session: Kafka's own never rests either."""
-    slow = any(isinstance(event.action, Slow) and event.action.processing_ms > SESSION for event in story.events)
-    told = timeline.unsettled or ""
-    return slow and timeline.protocol is COOPERATIVE and told.endswith("processes for longer than session.timeout.ms")
-
-
 def nobody_has_two_owners(timeline: Timeline) -> None:
-    """A zombie is never an owner, and whoever holds in another way is no member or stands still.
-
-    But a cooperative zombie that joins again still claims what it holds (its client keeps it when a join or sync fails,
-    without onPartitionsLost), and `computePartitionsTransferringOwnership` believes that: Kafka then gives a partition
-    to it that another one has not revoked yet.
-    """
-    zombies = [span.start_ms for span in timeline.spans if span.state is MemberState.ZOMBIE]
-    trusted_ms = min(zombies) if zombies and timeline.protocol == COOPERATIVE else timeline.end_ms
+    """A zombie is never an owner, and whoever holds in another way is no member or stands still."""
     for rows in by_partition(timeline).values():
-        for start_ms, _, held in spells(rows):
-            assert start_ms > trusted_ms or sum(row.hold is Hold.OWNED for row in held) <= 1, held
+        for _, _, held in spells(rows):
+            assert sum(row.hold is Hold.OWNED for row in held) <= 1, held
             assert {row.member is None for row in held if row.hold is Hold.NOBODY} <= {True}
             assert len(held) <= 1 or Hold.NOBODY not in {row.hold for row in held}
 
