@@ -56,8 +56,8 @@ class Prices:
 
 
 KEEP_DAYS = {"commits": 7, "end_offsets": 7, "group_snapshots": 90, "lag_1m": 90, "lag_1h": 730, "by topic": 90}
-LATE_H = 2
-"""Each roll-up computes so many hours before its own anew (`lag.pipeline.rollup.LATE`), and reads as many again."""
+AGAIN_H = 1
+"""A roll-up after the full hour computes the one before anew as well: some of its last rows are new."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def plan(fleet: Fleet, measured: Measured | None = None, prices: Prices | None =
     rows = _rows(fleet, rate)
     stored = {name: count * KEEP_DAYS[name] * _row_bytes(measured)[name] for name, count in rows.items()}
     samples_per_s = fleet.pairs / fleet.poll_every_s
-    again = (LATE_H + fleet.roll_up_every_h) / fleet.roll_up_every_h
+    again = (AGAIN_H + fleet.roll_up_every_h) / fleet.roll_up_every_h
     cores = (
         rate / measured.stream_records_per_s,
         samples_per_s * again / measured.rollup_samples_per_s,

@@ -45,14 +45,14 @@ def test_what_is_stored_is_what_is_kept() -> None:
     }
 
 
-def test_an_hourly_roll_up_computes_each_hour_three_times() -> None:
+def test_an_hourly_roll_up_computes_each_hour_twice() -> None:
     made = plan(SMALL, ROUND)
-    assert (made.stream_cores, made.rollup_cores, made.poll_cores) == (40 / 80, 20 * 3 / 40, 20 / 200)
+    assert (made.stream_cores, made.rollup_cores, made.poll_cores) == (40 / 80, 20 * 2 / 40, 20 / 200)
 
 
 def test_the_cost_is_that_of_storage_and_cores() -> None:
     made = plan(SMALL, ROUND, Prices(gb_month=1, core_hour=2))
-    assert made.dollars_a_month == pytest.approx(sum(made.stored.values()) / 1e9 + (0.5 + 1.5 + 0.1) * 730 * 2)
+    assert made.dollars_a_month == pytest.approx(sum(made.stored.values()) / 1e9 + (0.5 + 1.0 + 0.1) * 730 * 2)
 
 
 def test_more_readers_of_a_partition_cost_nothing_at_its_ends() -> None:

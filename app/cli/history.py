@@ -45,8 +45,8 @@ def rollup(
 ) -> None:
     """Compute lag, health and error budgets from what was recorded.
 
-    The last two hours are computed anew each time, since rows come late. Without --once it runs every minute until
-    Ctrl-C.
+    Rows come late: what new ones belong to is computed anew, up to two hours back. Without --once it runs every minute
+    until Ctrl-C.
     """
     from app.commands import pipeline as command
 

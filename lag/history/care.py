@@ -24,7 +24,7 @@ KEEP_REPLACED_HOURS = 24
 """A reader may still be at a file that was replaced, and a writer at one that it has not committed yet."""
 
 SETTLED = timedelta(hours=3)
-"""So long after its end a day counts as today: the roll-up writes its last two hours anew, from a whole hour on."""
+"""So long after its end a day counts as today: the roll-up may write its last two hours anew, from a whole hour on."""
 
 
 @dataclass(frozen=True, slots=True)

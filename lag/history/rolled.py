@@ -28,11 +28,15 @@ LAST_COMMITS = pa.schema(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rolled:
-    """`until`: of each cluster the minutes before it are done. `commits`: the last ones before `known_until`."""
+    """`until`: of each cluster the minutes before it are done. `commits`: the last ones before `known_until`.
+
+    `files`: those recorded files whose rows of the last hours were there already.
+    """
 
     until: Mapping[str, datetime]
     known_until: datetime
     commits: pa.Table
+    files: frozenset[str] = frozenset()
 
 
 def rolled_up(history: History) -> Rolled | None:
@@ -49,7 +53,8 @@ def rolled_up(history: History) -> Rolled | None:
         about = json.loads(rows.schema.metadata[b"about"])
         until = {cluster: _time(at) for cluster, at in about["until"].items()}
         is_of_these = about["tables"] == _ids(history) and rows.schema.equals(LAST_COMMITS)
-        return Rolled(until, _time(about["known_until"]), rows) if is_of_these else None
+        known_until, files = _time(about["known_until"]), frozenset(map(str, about["files"]))
+        return Rolled(until, known_until, rows, files) if is_of_these else None
     except (pa.ArrowInvalid, KeyError, TypeError, ValueError, AttributeError):
         return None
 
@@ -59,6 +64,7 @@ def keep(history: History, made: Rolled) -> None:
     about = {
         "until": {cluster: at.isoformat() for cluster, at in made.until.items()},
         "known_until": made.known_until.isoformat(),
+        "files": sorted(made.files),
         "tables": _ids(history),
     }
     rows = made.commits.replace_schema_metadata({"about": json.dumps(about)})

@@ -1,6 +1,6 @@
 """Lag by the minute, hour and topic, the driver's part: what workers read and compute, and where their files go."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
@@ -17,6 +17,7 @@ from lag.history.store import History
 from lag.minutes import LOOKBACK_US
 from lag.pipeline.dealing import FilePart, computed, file_parts
 from lag.pipeline.made import MADE, files_of, rows_of
+from lag.pipeline.news import TIMES
 from lag.pipeline.reading import SERIES
 from lag.pipeline.series import CARRIED, LagJob, Times
 from lag.pipeline.topics import SEEN, TopicJob
@@ -58,11 +59,16 @@ class Lags:
         """Until when the minutes of each cluster are done."""
         return {} if self._rolled is None else self._rolled.until
 
+    @property
+    def files(self) -> frozenset[str]:
+        """The recorded files that are known (`lag.pipeline.news`)."""
+        return frozenset() if self._rolled is None else self._rolled.files
+
     def make(self, span: Span) -> tuple[dict[str, int], pa.Table]:
         """Compute the minutes of the span anew: rows by table, and what they say of groups (`SEEN_SCHEMA`)."""
         back, known = span.since - LOOKBACK, self._known(span)
-        ends = self._stored(END_OFFSETS, ("poll_ts",), back, span.until)
-        commits = self._stored(COMMITS, ("commit_ts", "src_ts"), known.known_until, span.until)
+        ends = self._stored(END_OFFSETS, back, span.until)
+        commits = self._stored(COMMITS, known.known_until, span.until)
         job = self._job(span, known, sum(file.rows or 0 for file in (*ends, *commits)))
         lag = self._computed(job, job.shares, [*file_parts(END_OFFSETS.name, ends), *file_parts(COMMITS.name, commits)])
         minutes = [FilePart(LAG_1M.name, file.path) for file in files_of(lag, LAG_1M.name)]
@@ -70,7 +76,7 @@ class Lags:
         made = pa.concat_tables([lag, topics])
         for table in MADE_OF_LAG:
             put(self._history, table.name, files_of(made, table.name), span.since, span.until)
-        self._rolled = Rolled(self.until, _moment(job.carry_us), rows_of(lag, CARRIED))
+        self._rolled = Rolled(self.until, _moment(job.carry_us), rows_of(lag, CARRIED), self.files)
         rows = {table.name: sum(file.rows for file in files_of(made, table.name)) for table in MADE_OF_LAG}
         return rows, rows_of(topics, SEEN)
 
@@ -79,6 +85,12 @@ class Lags:
         if self._rolled is not None:
             later = {cluster: max(at, self.until.get(cluster, at)) for cluster, at in until.items()}
             self._rolled = replace(self._rolled, until={**self.until, **later})
+            keep(self._history, self._rolled)
+
+    def saw(self, files: Iterable[str]) -> None:
+        """Remember that all that was to be made of these files is made."""
+        if self._rolled is not None:
+            self._rolled = replace(self._rolled, files=frozenset(files))
             keep(self._history, self._rolled)
 
     def _job(self, span: Span, known: Rolled, rows: int) -> LagJob:
@@ -101,10 +113,10 @@ class Lags:
         """What the workers tell (`MADE`)."""
         return pa.Table.from_batches(computed(self._spark.sparkContext, job.deal(), shares, some, job.compute), MADE)
 
-    def _stored(self, of: Table, columns: Sequence[str], since: datetime, until: datetime) -> list[Stored]:
-        """The files that may have a row with one of these times in the span."""
+    def _stored(self, of: Table, since: datetime, until: datetime) -> list[Stored]:
+        """The files that may have a row of the span."""
         table = DeltaTable(self._history.place(of.name))
-        found = (one.file for column in columns for one in within(table, column, since, until))
+        found = (one.file for column in TIMES[of.name] for one in within(table, column, since, until))
         return list({file.path: file for file in found}.values())
 
     def _known(self, span: Span) -> Rolled:

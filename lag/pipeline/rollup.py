@@ -3,9 +3,10 @@
 `commits`, `end_offsets`, `group_events` -> `lag_1m` -> `lag_1h`, `lag_group_topic_1m`
 `lag_1m`, `group_events`, `group_snapshots` -> `group_health_1m` -> `slo_burn`
 
-A run computes the last LATE hours anew, for rows come late, and puts them in the place of what was there: running again
-is harmless. Spark deals partitions out to its workers, which read what was recorded and write lag by themselves
-(`lag.pipeline.series`); what follows from it is less, and goes through Spark.
+Rows come late: a run goes back to the earliest hour of which a file that came since the last run may have rows, LATE at
+most, and puts what it computes in the place of what was there: running again is harmless. Spark deals partitions out to
+its workers, which read what was recorded and write lag by themselves (`lag.pipeline.series`); what follows from it is
+less, and goes through Spark.
 
 A minute is judged once the stream has read all of it (`lag.history.progress`): while the stream is away the roll-up
 waits, and goes on where it was, so that nobody is said to have stopped whose commits were only not read yet.
@@ -39,6 +40,7 @@ from lag.pipeline.groups import (
     owners,
 )
 from lag.pipeline.lags import EVER, Lags, Span, us
+from lag.pipeline.news import TIMES, recent
 
 LATE = timedelta(hours=2)
 PIECE = timedelta(hours=6)
@@ -47,7 +49,6 @@ PIECE = timedelta(hours=6)
 ALL = ""
 """Stands for all clusters of a history that no stream has written to."""
 
-RECORDED = ("commits", "end_offsets", "group_events", "group_snapshots")
 ROLLED_UP = ("lag_1m", "lag_1h", "lag_group_topic_1m", "group_health_1m", "slo_burn")
 
 
@@ -68,7 +69,7 @@ class Piece:
 class Rollup:
     """Roll-ups of one history, all clusters at once. Raises HistoryError.
 
-    Hours that were over by more than `late` when it last ran are not computed anew.
+    What was over by more than `late` when it last ran is not computed anew.
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class Rollup:
     ) -> None:
         self._spark, self._history, self._slos, self._late = spark, history, slos, late
         self._lags = Lags(spark, history)
-        for name in (*RECORDED, *ROLLED_UP):
+        for name in (*TIMES, *ROLLED_UP):
             history.create(name)
 
     def run(self, now: datetime, tell: Callable[[Piece, timedelta], None]) -> list[Piece]:
@@ -86,12 +87,16 @@ class Rollup:
         """
         read = {cluster: _minute(at) for cluster, at in read_until(self._history).items()} or {ALL: _minute(now)}
         until = min(_minute(now), max(read.values()))
-        since = self._since(read, until)
+        files = recent(self._history, min([until, *self._lags.until.values()]) - self._late)
+        news = min((first for file, first in files.items() if file not in self._lags.files), default=until)
+        since = self._since(read, until, news)
         pieces = []
         for start in _steps(since or until, until):
             piece = self._piece(start, min(start + PIECE, until), until, read)
             pieces.append(piece)
             tell(piece, until - piece.until)
+        if pieces:
+            self._lags.saw(files)
         return pieces
 
     def _piece(self, since: datetime, until: datetime, end: datetime, read: Mapping[str, datetime]) -> Piece:
@@ -107,26 +112,25 @@ class Rollup:
             self._lags.done({name: min(at, until) for name, at in read.items() if at > since})
         return Piece(since, until, made, time.monotonic() - began)
 
-    def _since(self, read: Mapping[str, datetime], until: datetime) -> datetime | None:
+    def _since(self, read: Mapping[str, datetime], until: datetime, news: datetime) -> datetime | None:
         """The hour to begin with: that of the cluster which is furthest behind what was read of it. None: nobody is."""
-        news = {cluster: min(at, until) for cluster, at in read.items()}
-        begins = {
-            cluster: self._begin(cluster) for cluster, at in news.items() if at > self._lags.until.get(cluster, EVER)
-        }
-        return min((begin for cluster, begin in begins.items() if begin and begin < news[cluster]), default=None)
+        ends = {cluster: min(at, until) for cluster, at in read.items()}
+        behind = [cluster for cluster, end in ends.items() if end > self._lags.until.get(cluster, EVER)]
+        begins = {cluster: self._begin(cluster, news) for cluster in behind}
+        return min((begin for cluster, begin in begins.items() if begin and begin < ends[cluster]), default=None)
 
-    def _begin(self, cluster: str) -> datetime | None:
+    def _begin(self, cluster: str, news: datetime) -> datetime | None:
         """The hour of what is computed anew, or else of the first sample. None: no sample."""
         where = "" if cluster == ALL else f" WHERE cluster = {literal(cluster)}"
-        again = self._again(cluster, where)
+        again = self._again(cluster, where, news)
         first = self._one("min(poll_ts)", "end_offsets", where if again is None else "")
         return None if first is None else _hour(max(first, again or first))
 
-    def _again(self, cluster: str, where: str) -> datetime | None:
-        """`late` before the end of what is done. None: nothing is."""
+    def _again(self, cluster: str, where: str, news: datetime) -> datetime | None:
+        """The end of what is done, or earlier where there are news, but not before `late`. None: nothing is done."""
         done = self._lags.until.get(cluster)
         if done is not None:
-            return done - self._late
+            return max(done - self._late, min(done, news))
         newest = self._one("max(minute)", "lag_1m", where)
         # a run that was killed has written lag of its last piece, and perhaps nothing that follows from it
         return None if newest is None else newest - max(self._late, PIECE)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from lag.burn import DEFAULT, WINDOWS_S, Slo
@@ -461,6 +462,44 @@ def test_a_cluster_whose_stream_comes_back_is_made_up_for_while_the_others_go_on
         for name in clusters
     }
     assert lag == {"c1": [5] * 3 + [3] * 7, "c2": [5] * 9}
+
+
+@pytest.mark.usefixtures("only_lag")
+def test_a_run_goes_back_as_far_as_new_files_have_rows_and_late_at_most(spark: SparkSession, history: History) -> None:
+    begin, minute = BEGIN.replace(minute=0), timedelta(minutes=1)
+
+    def record(since: int, until: int, *late: int) -> None:
+        ends = [
+            {"poll_ts": begin + at * minute, "log_end": 2 * at, "last_stable": 2 * at} for at in range(since, until)
+        ]
+        times = [*range(since, until, 10), *late]
+        commits = [{"commit_ts": begin + at * minute, "src_ts": begin + max(at, since) * minute} for at in times]
+        made = [commit | {"src_offset": since + n, "committed": times[n]} for n, commit in enumerate(commits)]
+        history.append("end_offsets", rows("end_offsets", *ends))
+        history.append("commits", rows("commits", *made))
+
+    def run(at: int) -> list[float]:
+        pieces = Rollup(spark, history).run(begin + at * minute, lambda *_: None)
+        return [(piece.since - begin) / minute for piece in pieces]
+
+    record(0, 240)
+    assert run(240) == [0]
+    record(240, 270)
+    assert run(270) == [240]
+    record(270, 300, 205)
+    assert run(300) == [180]
+    record(300, 310, 31)
+    assert run(310) == [180]
+    record(310, 330)
+    DeltaTable(history.place("end_offsets")).optimize.compact()
+    assert run(330) == [180]
+    assert run(331) == [300]
+    lag = of(history, "lag_1m", "minute")
+    assert [row["lag_last"] for row in lag[200:210]] == [200, 202, 204, 206, 208, 205, 207, 209, 211, 213]
+    for name in ("lag_1m", "lag_1h", "lag_group_topic_1m"):
+        shutil.rmtree(history.place(name))
+    assert run(331) == [0]
+    assert of(history, "lag_1m", "minute")[60:] == lag[60:]
 
 
 def test_a_recorded_file_that_is_gone_is_named(spark: SparkSession, history: History) -> None:

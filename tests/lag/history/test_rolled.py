@@ -1,6 +1,7 @@
 """How far the roll-up has come is told to the next run, unless it is of other tables or damaged."""
 
 import shutil
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -26,17 +27,18 @@ def made() -> Rolled:
         {"c": NOON, "d": NOON - timedelta(days=1)},
         NOON - timedelta(hours=2),
         LAST_COMMITS.empty_table().from_pylist(rows, LAST_COMMITS),
+        frozenset({"commits/dt=2026-11-22/a.parquet", "end_offsets/dt=2026-11-22/b.parquet"}),
     )
 
 
 def test_what_was_kept_comes_back(history: History) -> None:
     assert rolled_up(history) is None
     for until in (NOON, NOON + timedelta(microseconds=1)):
-        keep(history, Rolled({"c": until}, made().known_until, made().commits))
+        keep(history, replace(made(), until={"c": until}))
         found = rolled_up(history)
         assert found is not None
         assert (found.until, found.known_until) == ({"c": until}, made().known_until)
-        assert found.commits.equals(made().commits)
+        assert (found.commits.equals(made().commits), found.files) == (True, made().files)
         assert found.until["c"].tzinfo is UTC
 
 
