@@ -69,13 +69,11 @@ class Piece:
 class Rollup:
     """Roll-ups of one history, all clusters at once. Raises HistoryError.
 
-    What was over by more than `late` when it last ran is not computed anew.
+    What was over by more than LATE when it last ran is not computed anew.
     """
 
-    def __init__(
-        self, spark: SparkSession, history: History, slos: tuple[Slo, ...] = DEFAULT, late: timedelta = LATE
-    ) -> None:
-        self._spark, self._history, self._slos, self._late = spark, history, slos, late
+    def __init__(self, spark: SparkSession, history: History, slos: tuple[Slo, ...] = DEFAULT) -> None:
+        self._spark, self._history, self._slos = spark, history, slos
         self._lags = Lags(spark, history)
         for name in (*TIMES, *ROLLED_UP):
             history.create(name)
@@ -87,7 +85,7 @@ class Rollup:
         """
         read = {cluster: _minute(at) for cluster, at in read_until(self._history).items()} or {ALL: _minute(now)}
         until = min(_minute(now), max(read.values()))
-        files = recent(self._history, min([until, *self._lags.until.values()]) - self._late)
+        files = recent(self._history, min([until, *self._lags.until.values()]) - LATE)
         news = min((first for file, first in files.items() if file not in self._lags.files), default=until)
         since = self._since(read, until, news)
         pieces = []
@@ -102,7 +100,7 @@ class Rollup:
     def _piece(self, since: datetime, until: datetime, end: datetime, read: Mapping[str, datetime]) -> Piece:
         """Compute the minutes of [since, until) anew; `since` is a whole hour, the run goes on to `end`."""
         began = time.monotonic()
-        next_since = min(until, _hour(end - self._late))
+        next_since = min(until, _hour(end - LATE))
         with told(self._history.root), self._events(since, until) as events:
             owned = events.groupBy("bucket").applyInArrow(owners, from_arrow_schema(OWNERS)).toArrow()
             made, seen = self._lags.make(Span(since, until, next_since, read, owned))
@@ -127,13 +125,13 @@ class Rollup:
         return None if first is None else _hour(max(first, again or first))
 
     def _again(self, cluster: str, where: str, news: datetime) -> datetime | None:
-        """The end of what is done, or earlier where there are news, but not before `late`. None: nothing is done."""
+        """The end of what is done, or where there are news LATE before it at most. None: nothing is done."""
         done = self._lags.until.get(cluster)
         if done is not None:
-            return max(done - self._late, min(done, news))
+            return max(done - LATE, min(done, news))
         newest = self._one("max(minute)", "lag_1m", where)
-        # a run that was killed has written lag of its last piece, and perhaps nothing that follows from it
-        return None if newest is None else newest - max(self._late, PIECE)
+        # A run that was killed has written lag of its last piece, and perhaps nothing that follows from it.
+        return None if newest is None else newest - PIECE
 
     def _one(self, what: str, name: str, where: str) -> datetime | None:
         sql = f"SELECT {what} AS found FROM {name}{where}"

@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from lag.cluster.offsets_topic import read_offsets_topic
 from lag.cluster.settings import Settings
@@ -21,8 +21,6 @@ STREAM_EVERY = "20 seconds"
 ROLL_UP_EVERY_S = 60.0
 AGAIN_S = 5.0
 TOPIC_EVERY_S = 2.0
-LATE = timedelta(minutes=5)
-"""Nothing comes later here; two hours anew each minute would leave a gigabyte of replaced files a day."""
 
 
 class Due:
@@ -47,7 +45,7 @@ def record(settings: Settings, history: History) -> None:
     _wait_for_groups(settings)
     source = Source.of(settings)
     with session(heap_mb=HEAP_MB, java_options=FRUGAL) as spark:
-        stream, rollup = Stream(spark, history, source), Rollup(spark, history, late=LATE)
+        stream, rollup = Stream(spark, history, source), Rollup(spark, history)
         roll_up = Due(lambda: _roll_up(rollup), ROLL_UP_EVERY_S, 0.0)
         look_after = Due(lambda: _look_after(history), CARE_S, CARE_S)
 

@@ -530,19 +530,18 @@ def test_commits_of_before_a_stream_first_started_count_though_a_run_came_before
 def test_a_first_run_that_was_killed_after_lag_leaves_no_gap_in_what_follows_from_it(
     spark: SparkSession, history: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The roll-up of `groupscope up` counts as late what is five minutes old."""
     polls = [BEGIN + timedelta(minutes=20 * at) for at in range(12)]
     history.append(
         "end_offsets", rows("end_offsets", *({"poll_ts": at, "log_end": 9, "last_stable": 9} for at in polls))
     )
     history.append("commits", rows("commits", {"committed": 4, "src_ts": BEGIN, "commit_ts": BEGIN}))
-    end, late = polls[-1] + timedelta(minutes=1), timedelta(minutes=5)
+    end = polls[-1] + timedelta(minutes=1)
     with monkeypatch.context() as patched:
         patched.setattr(Rollup, "_replace", killed)
         with pytest.raises(KeyboardInterrupt):
-            Rollup(spark, history, late=late).run(end, lambda *_: None)
+            Rollup(spark, history).run(end, lambda *_: None)
     assert [row["minute"] for row in of(history, "lag_1m", "minute")] == polls
-    Rollup(spark, history, late=late).run(end, lambda *_: None)
+    Rollup(spark, history).run(end, lambda *_: None)
     assert [row["minute"] for row in of(history, "group_health_1m", "minute")] == polls
 
 
