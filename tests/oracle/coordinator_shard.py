@@ -320,9 +320,11 @@ class Shard:
         return self._shard.fetchOffsets(request.setGroupId(group_id).setTopics(None), jpype.JLong(2**63 - 1))
 
     def close(self) -> None:
-        """Let go of Java's lambdas, which hold this: neither garbage collector sees the whole circle."""
+        """Let go of Java's objects, which hold this: neither garbage collector sees the whole circle."""
         self.timers.disarm_all()
         self._waiting.clear()
+        self._log.clear()
+        del self._shard, self.manager
 
 
 def error_name(error: Any) -> str:
@@ -342,7 +344,7 @@ def _metrics() -> Any:
     return java(_GROUP + "metrics.GroupCoordinatorMetrics")()
 
 
-@lru_cache(None)
+@lru_cache(64)
 def configs(properties: tuple[tuple[str, int | str], ...]) -> tuple[Any, Any]:
     """Java's `GroupCoordinatorConfig` and `GroupConfigManager` of these properties."""
     given = java("java.util.HashMap")()

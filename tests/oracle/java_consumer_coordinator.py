@@ -195,7 +195,7 @@ def _regexes(printed: str) -> frozenset[tuple[frozenset[str], int, int]]:
     )
 
 
-@lru_cache(None)
+@lru_cache(64)
 def _service(given: tuple[tuple[str, int | str], ...]) -> tuple[Any, Any]:
     """A bare service, for its private check of requests."""
     config, manager = configs(given)
