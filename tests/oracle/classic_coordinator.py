@@ -6,6 +6,7 @@ assignments and the committed offsets.
 
 import random
 from collections.abc import Hashable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -112,8 +113,11 @@ class Sequence:
             difference = self.pair.difference(thorough=number % 5 == 4 or number == STEPS - 1)
             if difference:
                 return "\n".join((*self.steps, difference))
-        self.pair.java.shard.close()
         return ""
+
+    def close(self) -> None:
+        """Let go of Java's coordinator."""
+        self.pair.java.shard.close()
 
     def _step(self) -> None:
         doing = self._r.random()
@@ -157,4 +161,5 @@ class ClassicOracle:
 
     def __call__(self, seed: int, number: int) -> Iterator[Checked]:
         """One sequence."""
-        yield Checked(NAME, Sequence(generator(seed, number)).run())
+        with closing(Sequence(generator(seed, number))) as sequence:
+            yield Checked(NAME, sequence.run())

@@ -6,6 +6,7 @@ states, what is assigned and what is to be revoked), its target, every timer's d
 
 import random
 from collections.abc import Hashable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -136,8 +137,11 @@ class Sequence:
             difference = self.pair.difference(thorough=number % 5 == 4 or number == STEPS - 1)
             if difference:
                 return "\n".join((*map(str, self.steps), difference))
-        self.pair.java.shard.close()
         return ""
+
+    def close(self) -> None:
+        """Let go of Java's coordinator."""
+        self.pair.java.shard.close()
 
     def _step(self) -> None:
         doing = self._r.random()
@@ -178,4 +182,5 @@ class ConsumerOracle:
 
     def __call__(self, seed: int, number: int) -> Iterator[Checked]:
         """One sequence."""
-        yield Checked(NAME, Sequence(generator(seed, number)).run())
+        with closing(Sequence(generator(seed, number))) as sequence:
+            yield Checked(NAME, sequence.run())

@@ -2,6 +2,7 @@
 
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from itertools import pairwise
 from typing import Any
 from uuid import UUID
@@ -45,12 +46,12 @@ def played(oracle: Any) -> Iterator[tuple[Any, list[Written], tuple[Any, ...]]]:
     Left out are groups of the other type, and those with appends that nobody has replicated: they are not in the log.
     """
     for number in range(SEQUENCES):
-        sequence = oracle.Sequence(generator(11, number))
-        assert sequence.run() == ""
-        java = sequence.pair.java
-        states, look = recorded(java.shard.log), java.look()
-        if look is not None and states and not java.shard.held:
-            yield java, states, look
+        with closing(oracle.Sequence(generator(11, number))) as sequence:
+            assert sequence.run() == ""
+            java = sequence.pair.java
+            states, look = recorded(java.shard.log), java.look()
+            if look is not None and states and not java.shard.held:
+                yield java, states, look
 
 
 def test_kip_848_groups_end_with_the_members_and_the_target_that_java_has() -> None:
