@@ -10,6 +10,7 @@ from pathlib import Path
 from statistics import median
 
 GROUPSCOPE = str(Path(sys.executable).with_name("groupscope"))
+TIMED = [sys.executable, "-I", "-S", str(Path(__file__).with_name("timed.py"))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +25,9 @@ class Run:
 def process(command: Sequence[str], stdout: Path) -> Run:
     """Run `command` to its end. Raises CalledProcessError when it fails."""
     with stdout.open("wb") as out:
-        started = time.monotonic()
-        child = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL)
-        _, status, usage = os.wait4(child.pid, 0)
-        wall_s = time.monotonic() - started
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode:
-        raise subprocess.CalledProcessError(child.returncode, command)
-    return Run(wall_s, usage.ru_maxrss / 1024, stdout)
+        told = subprocess.run([*TIMED, *command], stdout=out, stderr=subprocess.PIPE, check=True, text=True).stderr
+    wall_s, peak_kib = told.split()
+    return Run(float(wall_s), float(peak_kib) / 1024, stdout)
 
 
 def typical(runs: Sequence[Run]) -> Run:
