@@ -33,7 +33,7 @@ from lag.pipeline.kafka_options import kafka_options
 from lag.pipeline.looks import Look, Looks
 from lag.pipeline.made import MADE, counts_of, files_of
 
-BATCH_OFFSETS = 2_000_000
+BATCH_OFFSETS = 3_000_000
 EVERY = "10 seconds"
 LOOK_S = 0.2
 SILENT_S = 20.0
