@@ -22,13 +22,13 @@ from lag.cluster.settings import load_settings
 from lag.collector import ClusterReader, Collector, Collectors
 from lag.embedded.workload import Controls
 from lag.errors import ConfigError
-from lag.model import ClusterSnapshot
+from lag.health import Health
 from lag.tail import OffsetsReader, Tail
 
 SWITCH_S = 0.0005
 """A page that draws while a large cluster is read waits this long for its turn, some hundred times; Python's own 5 ms
 would add up to half a second."""
-Record = Callable[[ClusterSnapshot], None]
+Record = Callable[[Health], None]
 PARTS = ("groupscope", "kafka-python", "streamlit", "plotly", "pandas", "numpy")
 
 
@@ -55,7 +55,7 @@ def collectors() -> Iterator[Source]:
 
 @contextmanager
 def recording(history: str | None) -> Iterator[Record | None]:
-    """What the collectors hand their snapshots to, while the block runs; None when no history is kept."""
+    """What the collectors hand what they read to, while the block runs; None when no history is kept."""
     if history is None:
         yield None
         return

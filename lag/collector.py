@@ -145,7 +145,7 @@ class Collector:
     """Polls one cluster from a thread of its own, between `start` and `stop`.
 
     `connect` makes a reader, at first and after every failure; it raises GroupscopeError. `tail` runs beside it; None:
-    generations are inferred from the polls alone. `record` is handed every snapshot; it must come back at once. The
+    generations are inferred from the polls alone. `record` is handed every judgement; it must come back at once. The
     clocks and `chance` (for the jitter of retries) may be replaced in tests.
     """
 
@@ -157,7 +157,7 @@ class Collector:
         rules: Rules | None = None,
         tail: Follower | None = None,
         *,
-        record: Callable[[ClusterSnapshot], None] | None = None,
+        record: Callable[[Health], None] | None = None,
         clock_ms: Callable[[], int] = wall_clock_ms,
         monotonic_s: Callable[[], float] = time.monotonic,
         chance: Callable[[], float] = random.random,
@@ -276,7 +276,7 @@ class Collector:
         if self._tail is not None:
             self._tail.see(snapshot)
         if self._record is not None:
-            self._record(snapshot)
+            self._record(health)
         return Report(snapshot, health)
 
     def _succeeded(self, report: Report, took_s: float) -> Pause:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 from lag.group_records import GroupRecord, Role
+from lag.health import URGENCY, Status
 from lag.minutes import MINUTE_US
 from lag.model import GroupType
 
@@ -19,23 +20,42 @@ STATES = (
 )  # fmt: skip
 """The column `state` is a place in here: Kafka's words. New ones come last."""
 
+_UNKNOWN = URGENCY.index(Status.UNKNOWN)
 STATE_CODE: Mapping[str, int] = {name: code for code, name in enumerate(STATES)}
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What polls and lag say of a group in a minute: its type, state and members at the last poll, None without one.
+    """What commits and polls say of a group in a minute; None where there are none.
 
-    `status` is a place in `URGENCY`, `time_lag_max_ms` the longest time lag that is known or known to be exceeded;
-    `time_lag_known`: every partition's is.
+    By its commits: `status`, a place in `URGENCY`, and `time_lag_max_ms`, the longest that is known or known to be
+    exceeded; `time_lag_known`: every partition's is. The others are of the last poll: `verdict` is the collector's
+    status; in `markers` partitions nothing but transaction markers may be left, and `poll_time_lag_ms` is without them;
+    `lag` covers `lag_known` of `lag_partitions`.
     """
 
-    type: str | None = None
-    state: str | None = None
-    members: int | None = None
     status: int | None = None
     time_lag_max_ms: int | None = None
     time_lag_known: bool | None = None
+    type: str | None = None
+    state: str | None = None
+    members: int | None = None
+    verdict: int | None = None
+    markers: int | None = None
+    poll_time_lag_ms: int | None = None
+    lag: int | None = None
+    lag_known: int | None = None
+    lag_partitions: int | None = None
+
+    def judged(self) -> int | None:
+        """The status: the collector knows members, transactions and siblings, which commits alone do not tell."""
+        return self.status if self.verdict in (None, _UNKNOWN) and self.status is not None else self.verdict
+
+    def time_lag(self) -> tuple[int | None, bool | None]:
+        """The longest, and whether every partition's is known: the poll's where markers would count as records."""
+        if self.markers or (self.time_lag_known is None and self.lag_partitions):
+            return self.poll_time_lag_ms, self.poll_time_lag_ms is not None
+        return self.time_lag_max_ms, self.time_lag_known
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +78,9 @@ class GroupMinute:
     status: int | None
     time_lag_max_ms: int | None
     time_lag_known: bool | None
+    lag: int | None
+    lag_known: int | None
+    lag_partitions: int | None
 
 
 @dataclass(slots=True)
@@ -131,6 +154,7 @@ def _minute(minute: int, now: _Now, records: Iterable[GroupRecord], seen: Seen) 
     counts = tally.counts or ([] if seen.members is None else [seen.members])
     mean = fmean(counts) if counts else 0
     state = now.state() if seen.state is None else STATE_CODE.get(seen.state, 0)
+    time_lag_ms, time_lag_known = seen.time_lag()
     return GroupMinute(
         minute_us=minute,
         type=str(now.type or seen.type or GroupType.UNKNOWN),
@@ -145,9 +169,12 @@ def _minute(minute: int, now: _Now, records: Iterable[GroupRecord], seen: Seen) 
         churn=(tally.joins + tally.leaves) / mean if mean else None,
         rebalance_ms=tally.rebalance_ms,
         state=state,
-        status=seen.status,
-        time_lag_max_ms=seen.time_lag_max_ms,
-        time_lag_known=seen.time_lag_known,
+        status=seen.judged(),
+        time_lag_max_ms=time_lag_ms,
+        time_lag_known=time_lag_known,
+        lag=seen.lag,
+        lag_known=seen.lag_known,
+        lag_partitions=seen.lag_partitions,
     )
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from lag.model import ClusterSnapshot, GroupSnapshot, LagTotal, Remainder
 
+TOO_EARLY = -1
 NEVER = float("inf")
 """A drain time of "never": the group does not gain on the producers."""
 
@@ -103,11 +104,30 @@ class GroupHealth:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class GroupColumns:
+    """What a history keeps of every group, as columns (groups,).
+
+    `status` is a place in URGENCY, `TOO_EARLY` while nothing is the matter but the window is too short to tell.
+    `markers` counts partitions with nothing left but what may be transaction markers; `time_lag_s` is without them: NaN
+    where not known, 0 where nothing waits.
+    """
+
+    status: NDArray[np.int8]
+    time_lag_s: NDArray[np.float64]
+    markers: NDArray[np.int64]
+
+
+def _no_columns() -> GroupColumns:
+    return GroupColumns(np.empty(0, np.int8), np.empty(0), np.empty(0, np.int64))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Health:
     """The judgement of one snapshot. `groups` runs parallel to `snapshot.groups`; `times_ms` are the sample times.
 
     `worth_a_look` lists rows of the offset table whose small lag does not move: records, or transaction markers?
-    `open_group` makes the per-partition part of the group of that number; pages call `partitions` instead.
+    `columns` are of all groups at once what `groups` says one by one. `open_group` makes the per-partition part of the
+    group of that number; pages call `partitions` instead.
     """
 
     snapshot: ClusterSnapshot
@@ -115,6 +135,7 @@ class Health:
     groups: Sequence[GroupHealth]
     open_group: Callable[[int], Sequence[PartitionHealth]] = field(repr=False)
     worth_a_look: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64), repr=False)
+    columns: GroupColumns = field(default_factory=_no_columns, repr=False)
 
     def group(self, group_id: str) -> GroupHealth | None:
         """The health of the group of that id, or None."""

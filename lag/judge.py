@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lag import compute, evidence, match, rates, status
-from lag.health import NEVER, URGENCY, GroupHealth, Health, PartitionHealth, Status, TimeLag
+from lag.health import NEVER, TOO_EARLY, URGENCY, GroupColumns, GroupHealth, Health, PartitionHealth, Status, TimeLag
 from lag.model import ClusterSnapshot, GroupSnapshot
 from lag.offsets import UNKNOWN, Ints
 from lag.rates import Flags, Floats, TimeLags
@@ -48,6 +48,7 @@ class _Groups:
 
     `counts` is (groups, statuses), `trend` (groups, samples); `worth_a_look` lists rows of the table. `worst` is the
     table's row with the group's status and the most lag, -1 if it has no rows; `now` and `facts` are those of that row.
+    `markers` counts doubtful rows, `waiting` those with records to read, or perhaps.
     """
 
     status: Statuses
@@ -60,6 +61,8 @@ class _Groups:
     trend: Floats
     now: RowsNow
     facts: Facts
+    markers: Ints
+    waiting: Ints
     worth_a_look: Ints
 
 
@@ -70,7 +73,9 @@ def judge(snapshot: ClusterSnapshot, window: Window, rules: Rules | None = None,
     """
     looked = np.zeros(len(snapshot.offsets), np.uint8) if left is None else left
     judgement = _Judgement(snapshot, window, rules or Rules(), looked)
-    return Health(snapshot, window.times_ms, judgement, judgement.open_group, judgement.worth_a_look)
+    return Health(
+        snapshot, window.times_ms, judgement, judgement.open_group, judgement.worth_a_look, judgement.group_columns()
+    )
 
 
 class _Judgement(Sequence[GroupHealth]):
@@ -149,7 +154,22 @@ class _Judgement(Sequence[GroupHealth]):
             trend=_group_trend(judged.lag, bounds).T,
             now=_take(judged.now, worst),
             facts=_take(judged.facts, worst),
+            markers=_count(judged.doubtful, bounds),
+            waiting=_count((judged.now.lag != 0) & (judged.now.left != status.MARKERS_ONLY), bounds),
             worth_a_look=np.flatnonzero(judged.worth_a_look) + table.bounds[first],
+        )
+
+    def group_columns(self) -> GroupColumns:
+        """Of all groups at once: no sentences are made."""
+        columns = self._columns
+        times_ms, rules = self._window.times_ms, self._rules
+        is_short = len(times_ms) < rules.min_samples or times_ms[-1] - times_ms[0] < rules.min_s * 1000
+        nothing_waits = (columns.waiting == 0) & (columns.status != CODE[Status.UNKNOWN])
+        early = (columns.status == _OK) & (columns.waiting > 0) & is_short
+        return GroupColumns(
+            status=np.where(early, TOO_EARLY, columns.status).astype(np.int8),
+            time_lag_s=np.where(nothing_waits, 0.0, columns.time_lag.seconds),
+            markers=columns.markers,
         )
 
     def _without_rows(self, code: Statuses, first: int, bounds: Ints) -> Statuses:
@@ -244,6 +264,11 @@ def _worst(judged: _Rows, group_code: Statuses, group: Ints, bounds: Ints) -> In
 def _counts(code: Statuses, group: Ints, groups: int) -> Ints:
     width = len(URGENCY)
     return np.bincount(group * width + code, minlength=groups * width).reshape(groups, width)
+
+
+def _count(chosen: Flags, bounds: Ints) -> Ints:
+    counts: Ints = _per_group(np.add, chosen.astype(np.int64), bounds, 0)
+    return counts
 
 
 def _sum(rate: Floats, bounds: Ints) -> Floats:

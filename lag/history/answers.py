@@ -181,6 +181,21 @@ def line(span: Span, found: pa.Table | None) -> LagLine:
     return LagLine(at_us, lag, time_lag, known, int(_whole(found, "partitions").max()))
 
 
+def completed(line: LagLine, polled: LagLine) -> LagLine:
+    """By commits, and where these tell of no partition, as polls saw it: shares of a group have no commits.
+
+    Only polls know of partitions that were never committed to.
+    """
+    untold = (line.known == 0) & (polled.known > 0)
+    return LagLine(
+        line.at_us,
+        np.where(untold, polled.lag_records, line.lag_records),
+        np.where(untold, polled.time_lag_s, line.time_lag_s),
+        np.where(untold, polled.known, line.known),
+        max(line.partitions, polled.partitions),
+    )
+
+
 def verdicts(found: pa.Table | None) -> Verdicts | None:
     """Rows of `minute`, `status`, `rebalances`, `joins` and `leaves`, in order of time; None when there are none."""
     if found is None or not len(found):

@@ -45,9 +45,12 @@ class Questions:
         return found is not None and len(found) > 0
 
     def groups(self, span: Span) -> list[str]:
-        """Groups with a lag in the span, by name."""
-        sql = f"SELECT DISTINCT group_id FROM lag_group_topic_1m WHERE {self._within(span)} ORDER BY group_id"
-        return [row["group_id"] for row in self._rows("lag_group_topic_1m", sql)]
+        """Groups that were there in the span, by name: those that never committed too."""
+        names = ("lag_group_topic_1m", "group_health_1m")
+        return sorted({row["group_id"] for name in names for row in self._rows(name, self._group_ids(name, span))})
+
+    def _group_ids(self, name: str, span: Span) -> str:
+        return f"SELECT DISTINCT group_id FROM {name} WHERE {self._within(span)}"
 
     def topics(self, group_id: str, span: Span) -> list[str]:
         """The topics of a group in the span, by name."""
@@ -68,13 +71,21 @@ class Questions:
             name, sql = self._partition_lag(place, span)
         else:
             name, sql = "lag_group_topic_1m", self._group_lag(place, span)
-        found = self._ask(name, sql)
-        return answers.line(span, found)
+        line = answers.line(span, self._ask(name, sql))
+        if place.topic is not None:
+            return line
+        return answers.completed(line, answers.line(span, self._ask("group_health_1m", self._polled_lag(place, span))))
 
     def _group_lag(self, place: Place, span: Span) -> str:
         minutes = f"""SELECT minute AS at, sum(lag_sum) AS lag, {_whole("time_lag_max_ms", "lag_known")} AS time_lag,
             sum(lag_known) AS known, sum(partitions) AS partitions
             FROM lag_group_topic_1m WHERE {self._within(span, place)} GROUP BY minute"""
+        return minutes if span.step == MINUTE else _by_hour(minutes)
+
+    def _polled_lag(self, place: Place, span: Span) -> str:
+        minutes = f"""SELECT minute AS at, lag, CASE WHEN time_lag_known THEN time_lag_max_ms END AS time_lag,
+            lag_known AS known, lag_partitions AS partitions
+            FROM group_health_1m WHERE {self._within(span, place)} AND lag_partitions IS NOT NULL"""
         return minutes if span.step == MINUTE else _by_hour(minutes)
 
     def _partition_lag(self, place: Place, span: Span) -> tuple[str, str]:

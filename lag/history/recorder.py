@@ -6,6 +6,7 @@ that may take longer than polls can wait.
 """
 
 import logging
+import math
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -18,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from lag.errors import HistoryError
+from lag.health import TOO_EARLY, GroupColumns, Health
 from lag.history.care import care
 from lag.history.schemas import END_OFFSETS, GROUP_SNAPSHOTS, TIME, with_day
 from lag.history.store import History
@@ -51,11 +53,11 @@ class Recorder:
             for name, work in (("history", self._run), ("history-care", self._look_after))
         ]
 
-    def see(self, snapshot: ClusterSnapshot) -> None:
+    def see(self, health: Health) -> None:
         """Take in one poll; one of a cluster that does not tell its id is not kept."""
-        if snapshot.cluster_id is None:
+        if health.snapshot.cluster_id is None:
             return
-        made = {"end_offsets": end_offsets(snapshot), "group_snapshots": group_snapshots(snapshot)}
+        made = {"end_offsets": end_offsets(health.snapshot), "group_snapshots": group_snapshots(health)}
         with self._changed:
             self._waiting += [(name, rows) for name, rows in made.items() if len(rows)]
             while self.waiting_rows() > MOST_ROWS:
@@ -148,9 +150,9 @@ def end_offsets(snapshot: ClusterSnapshot) -> pa.Table:
     return with_day(pa.table(columns), END_OFFSETS)
 
 
-def group_snapshots(snapshot: ClusterSnapshot) -> pa.Table:
-    """Each group that is not ours: who it is and how far behind."""
-    rows = []
+def group_snapshots(health: Health) -> pa.Table:
+    """Each group that is not ours: who it is, how far behind, and what is the matter with it."""
+    snapshot, rows = health.snapshot, []
     for number, group in enumerate(snapshot.groups):
         if is_ours(group.group_id):
             continue
@@ -169,12 +171,22 @@ def group_snapshots(snapshot: ClusterSnapshot) -> pa.Table:
                 "lag_known": len(known),
                 "lag_partitions": len(lag),
                 "complete": group.complete,
+                **_verdict(health.columns, number),
             }
         )
     own = [field for field in GROUP_SNAPSHOTS.file_schema if field.name not in ("cluster", "poll_ts")]
     made = pa.Table.from_pylist(rows, pa.schema(own))
     columns = _when(snapshot, len(rows)) | {name: made[name] for name in made.column_names}
     return with_day(pa.table(columns), GROUP_SNAPSHOTS)
+
+
+def _verdict(columns: GroupColumns, number: int) -> dict[str, int | None]:
+    code, time_lag_s = int(columns.status[number]), float(columns.time_lag_s[number])
+    return {
+        "status": None if code == TOO_EARLY else code,
+        "time_lag_ms": None if math.isnan(time_lag_s) else round(time_lag_s * 1000),
+        "markers": int(columns.markers[number]),
+    }
 
 
 def _when(snapshot: ClusterSnapshot, rows: int) -> dict[str, pa.Array]:

@@ -125,10 +125,14 @@ END_OFFSETS = _table(
 GROUP_SNAPSHOTS = _table(
     "group_snapshots",
     """cluster:str poll_ts:time group_id:str type:str state:str coordinator:i32? assignor:str? epoch:i32? members:i32
-    lag:i64? lag_known:i32 lag_partitions:i32 complete:bool""",
+    lag:i64? lag_known:i32 lag_partitions:i32 complete:bool status:i8? time_lag_ms:i64? markers:i32?""",
     "poll_ts", "group_id", 90,
 )  # fmt: skip
-"""Each group as the collector saw it; `lag` covers `lag_known` of `lag_partitions` partitions."""
+"""Each group as the collector saw it; `lag` covers `lag_known` of `lag_partitions` partitions.
+
+`status` is a place in `lag.health.URGENCY`. `markers` counts partitions in which nothing but transaction markers may be
+left to read: `time_lag_ms` is without them.
+"""
 
 LAG_1M = _table(
     "lag_1m", f"{_PLACE} minute:time committed_last:i64? log_start:i64? log_end:i64? {_LAG}", "minute", _SERIES, 90
@@ -156,13 +160,14 @@ GROUP_HEALTH_1M = _table(
     "group_health_1m",
     """cluster:str group_id:str minute:time type:str generation_first:i32? generation_last:i32? rebalances:i32
     members_last:i32? members_min:i32? members_max:i32? joins:i32 leaves:i32 churn:f64? rebalance_ms:i64?
-    state:i8? status:i8? time_lag_max_ms:i64? time_lag_known:bool?""",
+    state:i8? status:i8? time_lag_max_ms:i64? time_lag_known:bool? lag:i64? lag_known:i32? lag_partitions:i32?""",
     "minute", "group_id", 730,
 )  # fmt: skip
 """A minute in the life of a group: `state` is a place in `lag.group_minutes.STATES`, `status` in `lag.health.URGENCY`.
 
+`status` is what the collector said at its last poll of the minute, else what its commits and the ends of logs say.
 `time_lag_max_ms` is the longest time lag of its partitions that is known, or known to be exceeded; `time_lag_known`:
-every partition's is known.
+every partition's is known. `lag` of that poll covers `lag_known` of `lag_partitions`: partitions without a commit too.
 """
 
 SLO_BURN = _table(

@@ -20,7 +20,10 @@ EVENT_COLUMNS = (
     *GROUP, "ts", "src_offset", "record_type", "member_id", "generation_or_epoch", "assignment_epoch", "state",
     "assignment", "tombstone", "bootstrap",
 )  # fmt: skip
-SEEN_COLUMNS = (*GROUP, "minute", "type", "state", "members", "status", "time_lag_max_ms", "time_lag_known")
+POLLED_COLUMNS = (
+    "type", "state", "members", "verdict", "markers", "poll_time_lag_ms", "lag", "lag_known", "lag_partitions",
+)  # fmt: skip
+SEEN_COLUMNS = (*GROUP, "minute", "status", "time_lag_max_ms", "time_lag_known", *POLLED_COLUMNS)
 TALLY_COLUMNS = (*GROUP, "slo_id", "at", "good", "bad", "unknown")
 
 OWNERS = pa.schema(

@@ -33,6 +33,7 @@ from lag.pipeline.groups import (
     EVENT_COLUMNS,
     GROUP,
     OWNERS,
+    POLLED_COLUMNS,
     SEEN_COLUMNS,
     TALLY_COLUMNS,
     budgets,
@@ -181,9 +182,10 @@ class Rollup:
             f.bool_and("time_lag_known").alias("time_lag_known"),
         )  # fmt: skip
         polls = self._read("group_snapshots").where(_within("poll_ts", since, until))
-        last = f.max_by(f.struct("type", "state", "members"), "poll_ts").alias("last")
+        named = polls.withColumnsRenamed({"status": "verdict", "time_lag_ms": "poll_time_lag_ms"})
+        last = f.max_by(f.struct(*POLLED_COLUMNS), "poll_ts").alias("last")
         minute = f.date_trunc("minute", "poll_ts").alias("minute")
-        polled = polls.groupBy(*GROUP, minute).agg(last).select(*GROUP, "minute", "last.*")
+        polled = named.groupBy(*GROUP, minute).agg(last).select(*GROUP, "minute", "last.*")
         return told.join(polled, [*GROUP, "minute"], "full").select(*SEEN_COLUMNS)
 
     def _budgets(self, since: datetime, until: datetime) -> DataFrame:

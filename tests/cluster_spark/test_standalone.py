@@ -13,6 +13,8 @@ from lag.cluster.settings import load_settings
 from lag.embedded.broker import EmbeddedKafka
 from lag.history.recorder import Recorder
 from lag.history.store import History
+from lag.judge import judge
+from lag.trend import Trend
 from tests.cluster_spark.standalone import Standalone
 from tests.spark.broker_side import commit, create_topic, places, records, stable_groups
 from tests.support.consumers import Crowd
@@ -78,7 +80,8 @@ def polled(servers: str, history: History) -> float:
     """One poll of the collector's reader in the history; the time when its minute is over."""
     reader, recorder, now = open_reader(load_settings(servers, None, {}), "test", 10.0), Recorder(history), time.time()
     try:
-        recorder.see(reader.read(1, round(now * 1000)))
+        snapshot = reader.read(1, round(now * 1000))
+        recorder.see(judge(snapshot, Trend().append(snapshot)))
         recorder.flush()
     finally:
         reader.close()

@@ -8,6 +8,7 @@ import pytest
 
 from lag.group_minutes import STATES, Seen, minutes
 from lag.group_records import records
+from lag.health import URGENCY, Status
 from tests.lag import plain_group_minutes as plain
 from tests.lag.plain_group_minutes import Row
 
@@ -140,16 +141,58 @@ def test_a_group_that_goes_over_to_kip848_keeps_its_members() -> None:
 
 
 def test_a_minute_without_a_record_is_as_the_one_before() -> None:
-    (row,) = ours(classic(1, 0, 4, "ab"), {660: Seen("classic", "PreparingRebalance", 2, 3, 70_000, True)})
+    (row,) = ours(classic(1, 0, 4, "ab"), {660: Seen(3, 70_000, True, "classic", "PreparingRebalance", 2)})
     assert (row["minute"], row["rebalances"], row["members_last"], row["churn"]) == (660, 0, 2, 0.0)
     assert (row["state"], row["status"], row["time_lag_max_ms"]) == ("PreparingRebalance", 3, 70_000)
 
 
 def test_a_group_without_records_is_known_from_polls_only() -> None:
-    (row,) = ours([], {660: Seen("consumer", "Empty", 0, None, None, None)})
+    (row,) = ours([], {660: Seen(type="consumer", state="Empty", members=0)})
     assert (row["type"], row["generation_last"], row["members_last"], row["state"]) == ("consumer", None, 0, "Empty")
-    (row,) = ours([], {660: Seen(None, None, None, 12, 5, False)})
+    (row,) = ours([], {660: Seen(12, 5, False)})
     assert (row["type"], row["members_last"], row["state"], row["time_lag_known"]) == ("unknown", None, None, False)
+
+
+STOPPED, HELD, UNKNOWN, OK = (URGENCY.index(one) for one in (Status.STOPPED, Status.HELD, Status.UNKNOWN, Status.OK))
+
+
+@pytest.mark.parametrize(
+    ("of_commits", "verdict", "status"),
+    [
+        pytest.param(STOPPED, HELD, HELD, id="a transaction holds it, which commits do not tell"),
+        pytest.param(STOPPED, OK, OK, id="markers only"),
+        pytest.param(STOPPED, None, STOPPED, id="nobody polled, or the window was too short"),
+        pytest.param(STOPPED, UNKNOWN, STOPPED, id="the poll could not read it"),
+        pytest.param(None, HELD, HELD, id="no commit is known"),
+        pytest.param(None, UNKNOWN, UNKNOWN, id="nothing is known"),
+        pytest.param(None, None, None, id="nothing was seen"),
+    ],
+)
+def test_the_status_is_the_collectors_where_it_has_one(
+    of_commits: int | None, verdict: int | None, status: int | None
+) -> None:
+    (row,) = ours([], {660: Seen(status=of_commits, verdict=verdict)})
+    assert row["status"] == status
+
+
+@pytest.mark.parametrize(
+    ("seen", "time_lag_ms", "known"),
+    [
+        pytest.param(
+            Seen(time_lag_max_ms=9, time_lag_known=True, markers=0, poll_time_lag_ms=5), 9, True, id="records"
+        ),
+        pytest.param(
+            Seen(time_lag_max_ms=9, time_lag_known=True, markers=1, poll_time_lag_ms=0), 0, True, id="markers"
+        ),
+        pytest.param(Seen(time_lag_max_ms=9, time_lag_known=True, markers=1), None, False, id="markers perhaps"),
+        pytest.param(Seen(markers=0, poll_time_lag_ms=7, lag_partitions=2), 7, True, id="shares: no commits"),
+        pytest.param(Seen(markers=0, lag_partitions=2), None, False, id="never committed"),
+        pytest.param(Seen(markers=0, poll_time_lag_ms=0, lag_partitions=0), None, None, id="no partition"),
+    ],
+)
+def test_markers_that_nobody_reads_are_no_time_lag(seen: Seen, time_lag_ms: int | None, known: bool | None) -> None:
+    (row,) = ours([], {660: seen})
+    assert (row["time_lag_max_ms"], row["time_lag_known"]) == (time_lag_ms, known)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -347,6 +347,28 @@ def test_a_commit_that_comes_late_changes_the_minutes_that_it_belongs_to(spark: 
     assert [row["lag_last"] for row in lag_by_the_minute(spark, history, 3)] == [60, 10, 10]
 
 
+def test_the_health_of_a_group_is_the_collectors_verdict_where_there_is_one(
+    spark: SparkSession, history: History
+) -> None:
+    """By its commits alone it has stopped; a poll knows of the transaction, and of a partition without a commit."""
+    held = CODE[Status.HELD]
+    samples = [{"poll_ts": BEGIN + timedelta(minutes=n), "log_end": 100, "last_stable": 100} for n in range(14)]
+    history.append("end_offsets", rows("end_offsets", *samples))
+    history.append("commits", rows("commits", {"committed": 40, "src_ts": BEGIN, "commit_ts": BEGIN}))
+    poll = {"group_id": "g", "type": "classic", "state": "Stable", "members": 2, "complete": True}
+    seen = poll | {"lag": 60, "lag_known": 1, "lag_partitions": 2, "markers": 0, "time_lag_ms": 7}
+    polls = [seen | {"poll_ts": BEGIN + timedelta(minutes=at), "status": code} for at, code in ((11, None), (12, held))]
+    history.append("group_snapshots", rows("group_snapshots", *polls))
+    Rollup(spark, history).run(BEGIN + timedelta(minutes=13), lambda *_: None)
+    made = of(history, "group_health_1m", "minute")[-3:]
+    assert [row["status"] for row in made] == [CODE[Status.STOPPED], CODE[Status.STOPPED], held]
+    assert [(row["lag"], row["lag_known"], row["lag_partitions"]) for row in made] == [
+        (None,) * 3,
+        (60, 1, 2),
+        (60, 1, 2),
+    ]
+
+
 @pytest.fixture
 def only_lag(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without what is made of it."""

@@ -88,6 +88,28 @@ def test_the_lag_of_a_group_is_that_of_its_topics_and_gaps_stay_gaps(history: Hi
     assert asked.groups(FIVE) == ["another", "g"]
 
 
+def test_partitions_that_were_never_committed_to_count_as_not_known(history: History, asked: Questions) -> None:
+    topic = {"topic": "a", "lag_sum": 10, "time_lag_max_ms": 1500, "partitions": 2, "lag_known": 2}
+    polled = {"lag": 10, "lag_known": 2, "lag_partitions": 3, "time_lag_max_ms": 1500, "time_lag_known": True}
+    history.append("lag_group_topic_1m", past("lag_group_topic_1m", {"at": 0, **topic}))
+    history.append("group_health_1m", past("group_health_1m", {"at": 0, **polled}, {"at": 1}))
+    line = asked.lag(G, FIVE)
+    assert (numbers(line.lag_records), line.known.tolist(), line.partitions) == ([10, *[None] * 4], [2, 0, 0, 0, 0], 3)
+    assert asked.lag(Place("g", "a"), FIVE).partitions == 2
+
+
+@pytest.mark.parametrize("span", [FIVE, Span(NOON - 5 * DAY, NOON + HOUR)], ids=["by the minute", "by the hour"])
+def test_a_share_group_has_a_lag_although_it_commits_nothing(history: History, asked: Questions, span: Span) -> None:
+    polled = {"lag": 7, "lag_known": 1, "lag_partitions": 2, "time_lag_max_ms": 2500}
+    made = past("group_health_1m", {"at": 2, **polled, "time_lag_known": True}, {"at": 3, "group_id": "another"})
+    history.append("group_health_1m", made)
+    line = asked.lag(G, span)
+    (at,) = np.flatnonzero(line.known)
+    assert (line.lag_records[at], line.time_lag_s[at], line.known[at], line.partitions) == (7, 2.5, 1, 2)
+    assert np.isnan(np.delete(line.lag_records, at)).all()
+    assert asked.groups(FIVE) == ["another", "g"]
+
+
 def test_the_lag_of_a_partition_has_no_number_where_none_is_known(history: History, asked: Questions) -> None:
     made = past(
         "lag_1m",

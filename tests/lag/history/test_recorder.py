@@ -1,22 +1,28 @@
 """What the collectors read becomes rows; a history that cannot be written holds up nothing and fills nothing."""
 
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
 from uuid import UUID
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from lag.collector import Collector
 from lag.errors import HistoryError
+from lag.health import URGENCY, Health, Status
 from lag.history import recorder
 from lag.history.recorder import Recorder, end_offsets, group_snapshots
 from lag.history.store import History
+from lag.judge import judge
 from lag.model import OURS_PREFIX, ClusterSnapshot
-from tests.lag.make import cluster, deleted, end, failed, group
+from lag.status import CODE, MARKERS_ONLY
+from lag.trend import Trend
+from tests.lag.make import cluster, deleted, end, failed, group, judged
 from tests.lag.test_collector import Script, clock
 from tests.support.waiting import wait_until
 
@@ -49,18 +55,62 @@ def test_end_offsets_are_those_of_partitions_that_groups_have_to_do_with() -> No
 
 
 def test_group_snapshots_say_what_their_lag_covers() -> None:
-    group_g, group_h = group_snapshots(snapshot()).to_pylist()
+    group_g, group_h = group_snapshots(judged([snapshot()])).to_pylist()
     assert group_g == {
         "cluster": "id-test", "poll_ts": AT, "group_id": "g", "type": "classic", "state": "Stable", "coordinator": 1,
         "assignor": "range", "epoch": None, "members": 2, "lag": 10, "lag_known": 1, "lag_partitions": 3,
-        "complete": True, "dt": AT.date(),
+        "complete": True, "status": CODE[Status.TOPIC_DELETED], "time_lag_ms": None, "markers": 0, "dt": AT.date(),
     }  # fmt: skip
     assert (group_h["state"], group_h["members"], group_h["lag"], group_h["lag_partitions"]) == ("Empty", 0, 0, 0)
 
 
+def polls(seconds: int, ends: Callable[[int], int], commits: Callable[[int], int | None]) -> list[ClusterSnapshot]:
+    """A poll every ten seconds of a group on one partition."""
+    return [
+        cluster({"g": group({"t-0": commits(at)}, 1)}, {"t-0": end(ends(at))}, at // 10, at * 1000)
+        for at in range(0, seconds + 1, 10)
+    ]
+
+
+def verdict(health: Health) -> tuple[Status | None, int | None, int]:
+    """What is recorded of the only group: its status, time lag and partitions with markers."""
+    (row,) = group_snapshots(health).to_pylist()
+    return None if row["status"] is None else URGENCY[row["status"]], row["time_lag_ms"], row["markers"]
+
+
+def test_a_group_that_falls_behind_is_recorded_as_such() -> None:
+    falls = judged(polls(300, lambda at: 100 + 10 * at, lambda at: 100 + 5 * at))
+    assert verdict(falls)[0] is falls.groups[0].finding.status is Status.FALLING_BEHIND
+
+
+def test_a_group_that_stopped_is_not_said_to_be_well_before_the_window_can_tell() -> None:
+    stopped = polls(60, lambda at: 100 + at, lambda _: 90)
+    assert [verdict(judged(stopped[: number + 1]))[0] for number in range(7)] == [*[None] * 5, *[Status.STOPPED] * 2]
+
+
+def test_what_may_be_a_marker_is_told_and_counts_for_no_time_lag() -> None:
+    assert verdict(judged(polls(300, lambda _: 100, lambda _: 99))) == (Status.OK, None, 1)
+
+
+def test_nothing_waits_where_only_markers_are_left() -> None:
+    snapshots = polls(300, lambda _: 100, lambda _: 99)
+    trend = Trend()
+    window = [trend.append(one) for one in snapshots][-1]
+    left = np.array([MARKERS_ONLY], np.uint8)
+    assert verdict(judge(snapshots[-1], window, left=left)) == (Status.OK, 0, 1)
+
+
+def test_a_group_that_has_read_everything_has_no_time_lag() -> None:
+    assert verdict(judged(polls(300, lambda at: 100 + at, lambda at: 100 + at))) == (Status.OK, 0, 0)
+
+
+def test_a_group_of_which_nothing_could_be_read_has_an_unknown_time_lag() -> None:
+    assert verdict(judged([cluster({"g": group({}, 0, complete=False)}, {})])) == (Status.UNKNOWN, None, 0)
+
+
 def test_our_own_readers_groups_are_left_out() -> None:
     made = cluster({f"{OURS_PREFIX}x": group({"t-0": 1}), "g": group({"t-0": 1})}, {"t-0": end(2)})
-    assert group_snapshots(made)["group_id"].to_pylist() == ["g"]
+    assert group_snapshots(judged([made]))["group_id"].to_pylist() == ["g"]
 
 
 def test_everything_that_a_collector_reads_is_there_when_it_has_stopped(history: History) -> None:
@@ -83,7 +133,7 @@ def test_what_cannot_be_written_waits_and_is_told_once(
     with monkeypatch.context() as patch:
         patch.setattr(History, "append", _full)
         for number in range(3):
-            made.see(snapshot(number))
+            made.see(judged([snapshot(number)]))
             made.flush()
     assert [(record.levelno, record.message) for record in caplog.records] == [(logging.WARNING, "full. Free some")]
     assert made.waiting_rows() == 3 * 5
@@ -103,7 +153,7 @@ def test_what_waits_is_bounded_and_the_oldest_is_given_up_and_told(
     monkeypatch.setattr(recorder, "MOST_ROWS", 12)
     made = Recorder(history)
     for second in range(100):
-        made.see(snapshot(second, second * 1000))
+        made.see(judged([snapshot(second, second * 1000)]))
         assert made.waiting_rows() <= 12
     made.flush()
     found = history.query("SELECT DISTINCT poll_ts FROM end_offsets ORDER BY poll_ts", "end_offsets")
@@ -130,7 +180,7 @@ def test_a_table_that_cannot_be_written_does_not_hold_up_the_other(
     monkeypatch.setattr(History, "append", broken)
     made = Recorder(history)
     for number in range(2):
-        made.see(snapshot(number))
+        made.see(judged([snapshot(number)]))
         made.flush()
     assert (made.waiting_rows(), len(history.query("SELECT 1 FROM group_snapshots", "group_snapshots"))) == (6, 4)
     assert [record.message for record in caplog.records] == ["damaged. Restore it"]
@@ -149,7 +199,7 @@ def test_polls_are_written_while_the_files_are_put_together(history: History, mo
     monkeypatch.setattr(recorder, "care", long_care)
     with Recorder(history, flush_s=0.01, care_s=0.01) as made:
         wait_until(lambda: cared)
-        made.see(snapshot())
+        made.see(judged([snapshot()]))
         wait_until(lambda: made.waiting_rows() == 0)
         written.set()
         wait_until(lambda: "group_snapshots" in cared)
@@ -159,5 +209,5 @@ def test_polls_are_written_while_the_files_are_put_together(history: History, mo
 
 def test_a_cluster_without_an_id_is_not_kept(history: History) -> None:
     made = Recorder(history)
-    made.see(replace(snapshot(), cluster_id=None))
+    made.see(judged([replace(snapshot(), cluster_id=None)]))
     assert made.waiting_rows() == 0
