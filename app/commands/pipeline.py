@@ -3,16 +3,19 @@
 import os
 import time
 from collections import Counter
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from app.commands.output import emit, emit_json, note, table
 from app.commands.stopping import until_told
+from app.formats import duration
 from lag.cluster.settings import load_settings
 from lag.errors import HistoryError
 from lag.history.care import Care, Extent, care, extents
 from lag.history.progress import NEVER, read_until
+from lag.history.rolled import rolled_up
 from lag.history.schemas import TABLES
 from lag.history.store import History
 from lag.slo import ENVIRONMENT, load_slos
@@ -167,11 +170,42 @@ def _care_document(one: Care) -> dict[str, Any]:
 
 
 def status(history: str, as_json: bool) -> None:
-    """What each table holds. Raises HistoryError."""
-    found = extents(History(history))
+    """What each table holds, and how far stream and roll-up have come. Raises HistoryError."""
+    store = History(history)
+    found, come = extents(store), _come(store)
     if as_json:
-        emit_json({"history": history, "tables": [_extent_document(one) for one in found]})
+        progress = [{"cluster": name, "read_until": read, "rolled_up_until": done} for name, read, done in come]
+        emit_json({"history": history, "tables": [_extent_document(one) for one in found], "progress": progress})
         return
+    _say_extents(found)
+    if come:
+        now, heads = datetime.now(UTC), ("CLUSTER", "STREAM HAS READ UNTIL", "ROLLED UP UNTIL")
+        emit("")
+        rows = [(name or "all", _until(read, now), _until(done, now)) for name, read, done in come]
+        for line in table(heads, rows):
+            emit(line)
+
+
+def _come(history: History) -> list[tuple[str, str | None, str | None]]:
+    """Of each cluster how far the stream has read and the roll-up computed; None: not at all."""
+    read, rolled = read_until(history), rolled_up(history)
+    done = {} if rolled is None else rolled.until
+    clusters = sorted(read.keys() | done.keys())
+    return [(name, _iso(read.get(name)), _iso(done.get(name))) for name in clusters]
+
+
+def _iso(at: datetime | None) -> str | None:
+    return None if at in (None, NEVER) else at.isoformat()
+
+
+def _until(at: str | None, now: datetime) -> str:
+    if at is None:
+        return "-"
+    until = datetime.fromisoformat(at)
+    return f"{until:%Y-%m-%d %H:%M:%S} UTC, {duration((now - until).total_seconds())} ago"
+
+
+def _say_extents(found: Iterable[Extent]) -> None:
     heads = ("TABLE", "ROWS", "FILES", "MB", "FIRST DAY", "LAST DAY")
     rows = [
         (

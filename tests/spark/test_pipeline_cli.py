@@ -16,10 +16,11 @@ from pyspark.sql import SparkSession
 from typer.testing import CliRunner
 
 from app.cli import cli
-from app.commands.pipeline import _roll_up, _tell_piece, compact
+from app.commands.pipeline import _roll_up, _tell_piece, compact, status
 from lag.embedded.broker import EmbeddedKafka
 from lag.errors import ConfigError, GroupscopeError, HistoryError
 from lag.history.progress import NEVER, mark_read
+from lag.history.rolled import LAST_COMMITS, Rolled, keep
 from lag.history.store import History
 from lag.pipeline import session as session_module
 from lag.pipeline.rollup import Piece
@@ -183,6 +184,22 @@ def test_status_says_what_each_table_holds(call: Call, kept: Path) -> None:
     assert tables["commits"]["rows"] == len(history.query("SELECT 1 FROM commits", "commits"))
     assert tables["commits"]["last_day"] == NOON.date().isoformat()
     assert call("status", kept).out.splitlines()[1].split()[0] == "commits"
+
+
+def test_status_says_how_far_stream_and_roll_up_have_come(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    history, read = History(tmp_path), datetime.now(UTC) - timedelta(minutes=2, seconds=5)
+    mark_read(history, "c1", read)
+    mark_read(history, "c2", NEVER)
+    keep(history, Rolled({"c1": NOON}, NOON, LAST_COMMITS.empty_table()))
+    status(str(tmp_path), as_json=True)
+    assert json.loads(capsys.readouterr().out)["progress"] == [
+        {"cluster": "c1", "read_until": read.isoformat(), "rolled_up_until": NOON.isoformat()},
+        {"cluster": "c2", "read_until": None, "rolled_up_until": None},
+    ]
+    status(str(tmp_path), as_json=False)
+    first, second = capsys.readouterr().out.splitlines()[-2:]
+    assert first.startswith(f"c1       {read:%Y-%m-%d %H:%M:%S} UTC, 2 min 5 s ago  {NOON:%Y-%m-%d %H:%M:%S} UTC, ")
+    assert second.split() == ["c2", "-", "-"]
 
 
 def test_levels_are_taken_from_the_file_or_the_environment(
