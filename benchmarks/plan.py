@@ -3,8 +3,8 @@
 Arithmetic on figures that were measured here (`Measured`); nothing is run. Prices are examples, to be put in your own.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 DAY_S, MONTH_H = 86_400, 730
 GB = 1e9
@@ -29,6 +29,18 @@ class Fleet:
         return self.partitions * self.fan_out
 
 
+ROW_BYTES = {
+    "commits": 11.0,
+    "end_offsets": 4.0,
+    "group_snapshots": 1.8,
+    "lag_1m": 28.5,
+    "lag_1h": 44.6,
+    "by topic": 28.5,
+    "group_health_1m": 4.6,
+}
+"""As the benchmarks stream and rollup printed them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Measured:
     """Figures of one core and of one row, as the benchmarks stream, rollup and snapshots print them.
@@ -41,10 +53,7 @@ class Measured:
     rollup_samples_per_s: float = 120_000
     poll_pairs_per_s: float = 150_000
     record_bytes: float = 100
-    commits_bytes: float = 11.7
-    end_offsets_bytes: float = 3.6
-    group_snapshots_bytes: float = 1.8
-    lag_1m_bytes: float = 38.6
+    row_bytes: Mapping[str, float] = field(default_factory=lambda: ROW_BYTES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +64,15 @@ class Prices:
     core_hour: float = 0.05
 
 
-KEEP_DAYS = {"commits": 7, "end_offsets": 7, "group_snapshots": 90, "lag_1m": 90, "lag_1h": 730, "by topic": 90}
+KEEP_DAYS = {
+    "commits": 7,
+    "end_offsets": 7,
+    "group_snapshots": 90,
+    "lag_1m": 90,
+    "lag_1h": 730,
+    "by topic": 90,
+    "group_health_1m": 730,
+}
 AGAIN_H = 1
 """A roll-up after the full hour computes the one before anew as well: some of its last rows are new."""
 
@@ -79,7 +96,7 @@ def plan(fleet: Fleet, measured: Measured | None = None, prices: Prices | None =
     measured, prices = measured or Measured(), prices or Prices()
     rate = fleet.pairs / fleet.commit_every_s
     rows = _rows(fleet, rate)
-    stored = {name: count * KEEP_DAYS[name] * _row_bytes(measured)[name] for name, count in rows.items()}
+    stored = {name: count * KEEP_DAYS[name] * measured.row_bytes[name] for name, count in rows.items()}
     samples_per_s = fleet.pairs / fleet.poll_every_s
     again = (AGAIN_H + fleet.roll_up_every_h) / fleet.roll_up_every_h
     cores = (
@@ -107,18 +124,7 @@ def _rows(fleet: Fleet, rate: float) -> dict[str, float]:
         "lag_1m": fleet.pairs * MINUTES_A_DAY,
         "lag_1h": fleet.pairs * HOURS_A_DAY,
         "by topic": fleet.topics * fleet.fan_out * MINUTES_A_DAY,
-    }
-
-
-def _row_bytes(measured: Measured) -> dict[str, float]:
-    """Hours and topics have the columns of minutes."""
-    return {
-        "commits": measured.commits_bytes,
-        "end_offsets": measured.end_offsets_bytes,
-        "group_snapshots": measured.group_snapshots_bytes,
-        "lag_1m": measured.lag_1m_bytes,
-        "lag_1h": measured.lag_1m_bytes,
-        "by topic": measured.lag_1m_bytes,
+        "group_health_1m": fleet.groups * MINUTES_A_DAY,
     }
 
 

@@ -12,10 +12,15 @@ ROUND = Measured(
     rollup_samples_per_s=40,
     poll_pairs_per_s=200,
     record_bytes=100,
-    commits_bytes=10,
-    end_offsets_bytes=4,
-    group_snapshots_bytes=5,
-    lag_1m_bytes=20,
+    row_bytes={
+        "commits": 10,
+        "end_offsets": 4,
+        "group_snapshots": 5,
+        "lag_1m": 20,
+        "lag_1h": 30,
+        "by topic": 25,
+        "group_health_1m": 3,
+    },
 )
 
 
@@ -30,6 +35,7 @@ def test_rows_follow_from_series_and_intervals() -> None:
         "lag_1m": 200 * 1_440,
         "lag_1h": 200 * 24,
         "by topic": 40 * 1_440,
+        "group_health_1m": 10 * 1_440,
     }
 
 
@@ -40,8 +46,9 @@ def test_what_is_stored_is_what_is_kept() -> None:
         "end_offsets": 100 * 8_640 * 7 * 4,
         "group_snapshots": 10 * 8_640 * 90 * 5,
         "lag_1m": 200 * 1_440 * 90 * 20,
-        "lag_1h": 200 * 24 * 730 * 20,
-        "by topic": 40 * 1_440 * 90 * 20,
+        "lag_1h": 200 * 24 * 730 * 30,
+        "by topic": 40 * 1_440 * 90 * 25,
+        "group_health_1m": 10 * 1_440 * 730 * 3,
     }
 
 
