@@ -25,9 +25,11 @@ from tests.oracle.client_cases import mixed_family
 SIZES = ((10, 10, 10), (10, 100, 100), (50, 200, 100), (500, 200, 1000), (500, 2000, 2000))
 MIXED = (
     *((family, size) for size in SIZES[1:4] for family in ("bucket5", "lastone", "overlap")),
-    *((family, SIZES[4]) for family in ("lastone", "bucket5")),
+    *((family, SIZES[4]) for family in ("lastone", "bucket5", "overlap")),
     ("mod4", (100, 200, 500)),
+    ("mod4", SIZES[3]),
 )
+MIXED_STICKY = tuple((family, SIZES[2]) for family in ("bucket5", "lastone", "overlap"))
 STICKY = ("sticky", "cooperative-sticky")
 PATIENCE_S = 120
 PEER_PARTITIONS = 10_000
@@ -50,6 +52,8 @@ def rows() -> Iterator[Row]:
             yield from _compare(name, "equal", size)
     for family, size in MIXED:
         yield from _compare("cooperative-sticky", family, size)
+    for family, size in MIXED_STICKY:
+        yield from _compare("sticky", family, size)
     yield from kafka_python.rows()
 
 
