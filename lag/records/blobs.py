@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lag.records.text import text
+
 Int64s = NDArray[np.int64]
 NULL = -1
 
@@ -53,4 +55,4 @@ class Blobs:
         """All as text; bytes that are not UTF-8 become U+FFFD."""
         view = self.data.data
         bounds = zip(self.starts.tolist(), self.lengths.tolist(), strict=True)
-        return [None if n < 0 else "" if n == 0 else str(view[at : at + n], "utf-8", "replace") for at, n in bounds]
+        return [None if n < 0 else "" if n == 0 else text(view[at : at + n]) for at, n in bounds]

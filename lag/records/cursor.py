@@ -8,6 +8,8 @@ from struct import Struct
 from typing import TypeVar
 from uuid import UUID
 
+from lag.records.text import text
+
 T = TypeVar("T")
 
 _INT8, _INT16, _UINT16, _INT32, _INT64 = Struct(">b"), Struct(">h"), Struct(">H"), Struct(">i"), Struct(">q")
@@ -104,7 +106,7 @@ class Cursor:
     def text_or_none(self, compact: bool) -> str | None:
         """Text after its length; bytes that are not UTF-8 become U+FFFD, as in Java."""
         span = self.text_span(compact)
-        return None if span is None else self.data[span[0] : self.at].decode(errors="replace")
+        return None if span is None else text(self.data[span[0] : self.at])
 
 
 def present(value: T | None) -> T:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lag.records.blobs import Int64s
+from lag.records.text import text
 
 IRREGULAR = -1
 """In place of a number: the head is not that of a commit's key."""
@@ -122,7 +123,7 @@ class Heads:
             return IRREGULAR, IRREGULAR
         if max(len(group), len(topic)) > _LONGEST_NAME:
             return IRREGULAR, IRREGULAR
-        return self.groups.number(group.decode(errors="replace")), self.topics.number(topic.decode(errors="replace"))
+        return self.groups.number(text(group)), self.topics.number(text(topic))
 
 
 def _lanes_of(words: Words, starts: Int64s, lengths: Int64s) -> Words:

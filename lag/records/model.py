@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from lag.records.blobs import Blobs, Int64s
 from lag.records.schema import Message
+from lag.records.text import text
 
 NONE = -1
 """In the columns of commits: a commit does not have it."""
@@ -83,7 +84,7 @@ class Commits:
             tombstone=False,
             offset=int(self.offsets[index]),
             leader_epoch=_known(self.leader_epochs[index]),
-            metadata=(self.metadata[index] or b"").decode(errors="replace"),
+            metadata=text(self.metadata[index] or b""),
             commit_ts=int(self.commit_ts[index]),
             expire_ts=_known(self.expire_ts[index]),
             topic_id=UUID(bytes=self.topic_ids[index].tobytes()) if self.topic_ids[index].any() else None,

@@ -39,12 +39,12 @@ def _server() -> Check:
 
 
 ORACLES = (
-    Oracle(ClientOracle, NAMES, 0.18),
-    Oracle(_server, tuple(server_assignors.CLASSES), 0.16),
+    Oracle(ClientOracle, NAMES, 0.13),
+    Oracle(_server, tuple(server_assignors.CLASSES), 0.12),
     Oracle(GenerationOracle, ("generations",), 0.05),
-    Oracle(MapOracle, ("java maps",), 0.04),
-    Oracle(classic_coordinator.ClassicOracle, (classic_coordinator.NAME,), 0.22),
-    Oracle(consumer_coordinator.ConsumerOracle, (consumer_coordinator.NAME,), 0.33),
+    Oracle(MapOracle, ("java maps",), 0.02),
+    Oracle(classic_coordinator.ClassicOracle, (classic_coordinator.NAME,), 0.19),
+    Oracle(consumer_coordinator.ConsumerOracle, (consumer_coordinator.NAME,), 0.47),
     Oracle(records.RecordsOracle, (records.NAME,), 0.02),
 )
 

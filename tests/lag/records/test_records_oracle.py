@@ -1,12 +1,16 @@
 """Every kind and version of record, as Kafka's own classes write it: ours and Kafka's reader give the same fields."""
 
+import random
 from collections import Counter
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
+import jpype
 import pytest
 
 from lag.records.kinds import KINDS, OFFSET_COMMITS
+from lag.records.text import text
 from tests.oracle import tally
 from tests.oracle.records import NAME, RecordsOracle, difference, java_reads, ours, record_types, versions, write
 
@@ -36,6 +40,17 @@ def test_whole_and_damaged_records_and_tombstones_are_read_or_refused_as_java_do
     done = tally.run(RecordsOracle(), seed=20, cases=1800)
     assert done.cases == Counter({NAME: 1800})
     assert done.differences == []
+
+
+LEADS_AND_ENDS = bytes.fromhex("41 7f 80 8f 90 9f a0 bf c0 c2 df e0 e1 ec ed ee ef f0 f1 f4 f5 ff")
+
+
+def test_bytes_that_are_no_text_become_what_java_makes_of_them(java_classes: JavaClasses) -> None:
+    string, utf_8 = java_classes("java.lang.String"), java_classes("java.nio.charset.StandardCharsets").UTF_8
+    dice = random.Random(4)
+    some = [bytes(dice.choices(LEADS_AND_ENDS, k=dice.randint(4, 9))) for _ in range(5_000)]
+    for made in (*map(bytes, product(LEADS_AND_ENDS, repeat=3)), *some):
+        assert text(made) == str(string(jpype.JArray(jpype.JByte)(made), utf_8)), made.hex()
 
 
 def test_what_consumers_of_every_version_write_into_a_group_is_what_java_wrote(java_classes: JavaClasses) -> None:

@@ -87,6 +87,12 @@ def test_metadata_that_is_not_utf8_is_shown_with_replacement_characters() -> Non
     assert commits[0].metadata == "a\ufffdb"
 
 
+def test_a_surrogate_in_metadata_is_one_replacement_character_as_in_java() -> None:
+    value = V3.replace(h("00000005 0000"), h("00000005 0005 61eda08062"))
+    commits = decode(Blobs.of([KEY] * 5), Blobs.of([value] * 5)).commits
+    assert (commits.metadata.texts(), commits[0].metadata) == (["a\ufffdb"] * 5, "a\ufffdb")
+
+
 @pytest.mark.parametrize("length", [0, 1, 86, 87, 88, 249, 32767])
 def test_names_of_every_legal_character_and_of_any_length(length: int) -> None:
     legal = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
