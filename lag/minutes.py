@@ -396,11 +396,9 @@ class _Fold:
 
     def _moves(self) -> tuple[Ints, Ints, Ints]:
         """Per minute: the longest time between two commits (ms), how many went back, and by how many records."""
-        told = np.flatnonzero(self._commits.offset != UNKNOWN)
-        offset, at, news = self._commits.offset[told], self._commits.at_us[told], self._news[told]
-        row = self._commit_row[told]
-        step, gap = np.diff(offset, prepend=offset[:1]), np.diff(at, prepend=at[:1]) // 1000
-        later = news & _follows(self._commits.series[told])
+        commits, row = self._commits, self._commit_row
+        step, gap = np.diff(commits.offset, prepend=commits.offset[:1]), np.diff(commits.at_us, prepend=0) // 1000
+        later = self._news & _goes_on(commits)
         longest = np.full(len(self._every), UNKNOWN)
         np.maximum.at(longest, row[later], gap[later])
         back = later & (step < 0)
@@ -438,6 +436,15 @@ class _Fold:
         quiet = np.zeros(len(self._every), bool)
         quiet[self._row[self._inside]] = (waits & (at.at_us - since >= QUIET_US))[self._inside]
         return quiet
+
+
+def _goes_on(commits: Commits) -> Flags:
+    """Whether each commit goes on from the row before: no tombstone, and not known to be of another topic."""
+    before, named = commits.topic[:-1], commits.topic[1:]
+    other_topic = (before != named) & (before != UNKNOWN) & (named != UNKNOWN)
+    goes_on = _follows(commits.series)
+    goes_on[1:] &= (commits.offset[:-1] != UNKNOWN) & ~other_topic
+    return goes_on
 
 
 def _follows(column: Ints) -> Flags:

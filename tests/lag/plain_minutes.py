@@ -129,9 +129,11 @@ def last(inside: list[Any], name: str) -> int | None:
 
 
 def previous(commit: Commit, commits: list[Commit]) -> Commit | None:
-    told = [c for c in commits if c.offset is not None]
-    at = next(index for index, c in enumerate(told) if c is commit)
-    return told[at - 1] if at else None
+    """The one that this one goes on from: not over a tombstone, nor over from another topic of this name."""
+    at = next(index for index, c in enumerate(commits) if c is commit)
+    before = commits[at - 1] if at else Commit(0, None)
+    other_topic = None not in (before.topic, commit.topic) and before.topic != commit.topic
+    return None if before.offset is None or other_topic else before
 
 
 def rate(inside: list[Any], judged: list[Any], name: str) -> float | None:

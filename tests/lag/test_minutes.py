@@ -164,6 +164,24 @@ def test_rewinds_are_counted_and_are_no_consumption() -> None:
     assert row["commit_gap_max_ms"] == 15_000
 
 
+def test_a_commit_to_a_topic_that_was_made_anew_is_no_step_from_one_to_the_old_topic() -> None:
+    """No sample came between the two. A commit that names no topic may be of either, and counts."""
+    samples = [Sample(600, 0, 500, 500, "old"), Sample(610, 0, 5, 5, "new")]
+    (row,) = both(samples, [Commit(601, 500, "old"), Commit(605, 4, "new")], until=660)
+    assert (row["commits"], row["rewinds"], row["rewind_records"], row["commit_gap_max_ms"]) == (2, 0, 0, None)
+    assert (row["lag_last"], row["status"]) == (1, "ok")
+    (unnamed,) = both(samples, [Commit(601, 500, "old"), Commit(605, 4, None)], until=660)
+    assert (unnamed["rewinds"], unnamed["rewind_records"], unnamed["commit_gap_max_ms"]) == (1, 496, 4_000)
+
+
+def test_a_commit_after_a_tombstone_is_the_first_of_its_series() -> None:
+    """So it does not matter whether the rows before it are still known."""
+    samples, again = [Sample(620, 0, 500, 500)], [Commit(605, 10), Commit(608, 8)]
+    (row,) = both(samples, [Commit(590, 400), Commit(602, None), *again], until=660)
+    assert (row["commits"], row["rewinds"], row["rewind_records"], row["commit_gap_max_ms"]) == (2, 1, 2, 3_000)
+    assert both(samples, again, until=660) == [row]
+
+
 def test_what_was_there_before_us_is_no_news() -> None:
     commits = [Commit(601, 40, bootstrap=True), Commit(602, 30, bootstrap=True), Commit(650, 60)]
     (row,) = both([Sample(655, 0, 70, 70)], commits, until=660)
