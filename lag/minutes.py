@@ -208,10 +208,15 @@ def time_to_loss(at: Samples, judged: Ints) -> Floats:
 
 def _rolls(at: Samples) -> Ints:
     """The samples that found the log's beginning moved on."""
-    known = np.flatnonzero((at.log_start != UNKNOWN) & (at.committed != UNKNOWN))
+    known = np.flatnonzero((at.log_start != UNKNOWN) & (_places(at) != UNKNOWN))
     moved = (np.diff(at.log_start[known]) > 0) & (np.diff(at.life[known]) == 0)
     rolls: Ints = known[1:][moved]
     return rolls
+
+
+def _places(at: Samples) -> Ints:
+    """Where the group was in the log of each sample: a commit to another topic of this name does not tell."""
+    return np.where(at.stale, UNKNOWN, at.committed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -378,7 +383,7 @@ class _Fold:
         at = self._at
         span = np.diff(at.at_us, prepend=at.at_us[:1])
         pair = self._inside & (span > 0) & (span <= PAIR_US) & (np.diff(at.life, prepend=at.life[:1]) == 0)
-        return self._rate(at.committed, span, pair), self._rate(at.log_end, span, pair)
+        return self._rate(_places(at), span, pair), self._rate(at.log_end, span, pair)
 
     def _rate(self, values: Ints, span: Ints, pair: Flags) -> Floats:
         before = np.concatenate((values[:1], values[:-1]))

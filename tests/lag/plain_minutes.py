@@ -47,7 +47,8 @@ def judge(number: int, samples: list[Sample], commits: list[Commit], lives: list
     commit = before[-1] if before else Commit(0, None)
     stale = commit.offset is not None and None not in (commit.topic, sample.topic) and commit.topic != sample.topic
     told = {"at": sample.at, "life": lives[number], "committed": commit.offset, "start": start, "end": end,
-            "stale": stale, "lag": None, "raw": None, "lost": 0, "rc": None, "time": None, "least": None}  # fmt: skip
+            "place": None if stale else commit.offset, "stale": stale,
+            "lag": None, "raw": None, "lost": 0, "rc": None, "time": None, "least": None}  # fmt: skip
     if commit.offset is None or end is None or stale:
         return told
     position = max(commit.offset, start if start is not None else -1)
@@ -91,7 +92,7 @@ def row(minute: int, inside: list[Any], news: list[Commit], judged: list[Any], c
     known = [one for one in inside if one["lag"] is not None]
     timed = [one["time"] for one in known if one["time"] is not None]
     least = [one["least"] for one in known if one["least"] is not None]
-    consume, produce = rate(inside, judged, "committed"), rate(inside, judged, "end")
+    consume, produce = rate(inside, judged, "place"), rate(inside, judged, "end")
     lag_last = known[-1]["lag"] if known else None
     moves = [(c, previous(c, commits)) for c in news if previous(c, commits) is not None]
     back = [before.offset - c.offset for c, before in moves if c.offset < before.offset]
@@ -152,7 +153,7 @@ def rate(inside: list[Any], judged: list[Any], name: str) -> float | None:
 def time_to_loss(one: Any, judged: list[Any]) -> float | None:
     """Sample by sample: the deletions of the last two hours, and what the group read meanwhile."""
     log = [other for other in judged if other["life"] == one["life"] and other["start"] is not None]
-    log = [other for other in log if other["committed"] is not None and other["at"] <= one["at"]]
+    log = [other for other in log if other["place"] is not None and other["at"] <= one["at"]]
     if not log or log[-1] is not one:
         return None
     rolls = [new for old, new in pairwise(log) if new["start"] > old["start"] and new["at"] >= one["at"] - 7200]
@@ -160,8 +161,8 @@ def time_to_loss(one: Any, judged: list[Any]) -> float | None:
         return None
     first, newest = rolls[0], rolls[-1]
     deleted = (newest["start"] - first["start"]) / (newest["at"] - first["at"])
-    read = max(one["committed"] - first["committed"], 0) / max(one["at"] - first["at"], 1e-6)
-    lead = max(one["committed"] - one["start"], 0)
+    read = max(one["place"] - first["place"], 0) / max(one["at"] - first["at"], 1e-6)
+    lead = max(one["place"] - one["start"], 0)
     if not lead:
         return 0.0
     return lead / (deleted - read) if deleted > read else inf

@@ -164,6 +164,15 @@ def test_rewinds_are_counted_and_are_no_consumption() -> None:
     assert row["commit_gap_max_ms"] == 15_000
 
 
+def test_from_a_place_in_the_old_topic_to_one_in_the_new_topic_nothing_is_consumed() -> None:
+    """The deletion of 620 is the first that found the group in this log, so only the fourth one gives a pace."""
+    samples = [Sample(600 + 10 * n, 20 * n, 1000, 1000, "new") for n in range(5)]
+    commits = [Commit(1, 4, "old"), *(Commit(610 + 10 * n, 130 + 10 * n, "new") for n in range(4))]
+    early, late = (both(samples[:n], commits, until=660)[0] for n in (4, 5))
+    assert (early["consume_rate"], early["time_to_loss_s"]) == (20 / 20, None)
+    assert (late["consume_rate"], late["time_to_loss_s"]) == (30 / 30, (160 - 80) / (2 - 1))
+
+
 def test_a_commit_to_a_topic_that_was_made_anew_is_no_step_from_one_to_the_old_topic() -> None:
     """No sample came between the two. A commit that names no topic may be of either, and counts."""
     samples = [Sample(600, 0, 500, 500, "old"), Sample(610, 0, 5, 5, "new")]
