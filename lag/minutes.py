@@ -28,6 +28,9 @@ CARRIED_POLLS = 2
 PAIR_US = 5 * MINUTE_US
 """Two samples further apart than this tell no rate."""
 
+DRAIN_US, DRAIN_LEAST_US = 15 * MINUTE_US, 5 * MINUTE_US
+"""A drain time is told by the rates of so long before, and not by less: a group commits by fits and starts."""
+
 QUIET_US = 10 * MINUTE_US
 """With records waiting and no commit for so long, the partition has stopped."""
 
@@ -220,6 +223,36 @@ def _places(at: Samples) -> Ints:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Growth:
+    """From the sample before to each one: increases, and the time that they took; 0 and 0 where that is not known."""
+
+    records: Ints
+    took_us: Ints
+
+    def recent_rate(self, at: Samples, judged: Ints) -> Floats:
+        """Per second, over DRAIN_US up to each judged sample; NaN if of its log less than DRAIN_LEAST_US are known."""
+        since = np.maximum(
+            np.searchsorted(at.at_us, at.at_us[judged] - DRAIN_US),
+            np.searchsorted(at.life, at.life[judged]),
+        )
+        records, took_us = (total[judged] - total[since] for total in map(np.cumsum, (self.records, self.took_us)))
+        return np.where(took_us >= DRAIN_LEAST_US, records * 1e6 / np.maximum(took_us, 1), np.nan)
+
+
+def growths(at: Samples) -> tuple[Growth, Growth]:
+    """What was consumed and what was produced, in one log and between samples at most PAIR_US apart."""
+    span = np.diff(at.at_us, prepend=at.at_us[:1])
+    pair = (span > 0) & (span <= PAIR_US) & (np.diff(at.life, prepend=at.life[:1]) == 0)
+    return _growth(_places(at), span, pair), _growth(at.log_end, span, pair)
+
+
+def _growth(values: Ints, span: Ints, pair: Flags) -> Growth:
+    before = np.concatenate((values[:1], values[:-1]))
+    told = pair & (values != UNKNOWN) & (before != UNKNOWN)
+    return Growth(np.where(told, np.maximum(values - before, 0), 0), np.where(told, span, 0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Minutes:
     """One row for each minute with a sample or a commit, series by series; -1 and NaN are "not known".
 
@@ -310,7 +343,7 @@ class _Fold:
 
     def minutes(self) -> Minutes:
         at, known = self._at, self._known
-        consume, produce = self._rates()
+        consumed, produced = growths(at)
         lag_last, (raw_min, has_raw) = self._last(at.lag), self._least(at.raw, known)
         gap, rewinds, rewound = self._moves()
         timed = known & ~np.isnan(at.time_lag_us)
@@ -338,9 +371,9 @@ class _Fold:
             commit_gap_max_ms=gap,
             rewinds=rewinds,
             rewind_records=rewound,
-            consume_rate=consume,
-            produce_rate=produce,
-            eta_s=rates.drain(lag_last, consume, produce),
+            consume_rate=self._rate(consumed),
+            produce_rate=self._rate(produced),
+            eta_s=self._drains(consumed, produced),
             time_to_loss_s=self._time_to_loss(),
             status=self._status(lag_last, raw_min, lost, rewinds),
             samples=self._count(self._inside),
@@ -378,24 +411,30 @@ class _Fold:
         last[self._row[chosen]] = values[chosen]
         return last
 
-    def _rates(self) -> tuple[Floats, Floats]:
-        """From sample to sample: increases over the time that they took; NaN where there are no two of one log."""
-        at = self._at
-        span = np.diff(at.at_us, prepend=at.at_us[:1])
-        pair = self._inside & (span > 0) & (span <= PAIR_US) & (np.diff(at.life, prepend=at.life[:1]) == 0)
-        return self._rate(_places(at), span, pair), self._rate(at.log_end, span, pair)
-
-    def _rate(self, values: Ints, span: Ints, pair: Flags) -> Floats:
-        before = np.concatenate((values[:1], values[:-1]))
-        told = pair & (values != UNKNOWN) & (before != UNKNOWN)
+    def _rate(self, growth: Growth) -> Floats:
+        """Of each minute; NaN where there are no two samples of one log."""
         with np.errstate(invalid="ignore", divide="ignore"):
-            rate: Floats = self._sum(np.maximum(values - before, 0), told) * 1e6 / self._sum(span, told)
+            rate: Floats = self._sum(growth.records, self._inside) * 1e6 / self._sum(growth.took_us, self._inside)
         return rate
+
+    def _drains(self, consumed: Growth, produced: Growth) -> Floats:
+        """Seconds until what is left at the end of each minute is read, at the rates of DRAIN_US before."""
+        left = np.full(len(self._every), np.nan)
+        judged = self._newest(self._known)
+        consume, produce = (growth.recent_rate(self._at, judged) for growth in (consumed, produced))
+        left[self._row[judged]] = rates.drain(self._at.lag[judged], consume, produce)
+        return left
+
+    def _newest(self, chosen: Flags) -> Ints:
+        """The number of the newest of these samples of each minute that has any."""
+        number = np.flatnonzero(chosen)
+        newest: Ints = number[np.diff(self._row[number], append=len(self._every)) > 0]
+        return newest
 
     def _time_to_loss(self) -> Floats:
         """Seconds until deletion reaches the group's place, at the end of each minute (`time_to_loss`)."""
         left = np.full(len(self._every), np.nan)
-        judged = np.flatnonzero(self._known & (self._at.log_start != UNKNOWN))
+        judged = self._newest(self._known & (self._at.log_start != UNKNOWN))
         left[self._row[judged]] = time_to_loss(self._at, judged)
         return left
 

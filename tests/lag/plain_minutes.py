@@ -118,7 +118,9 @@ def row(minute: int, inside: list[Any], news: list[Commit], judged: list[Any], c
         "rewind_records": sum(back),
         "consume_rate": consume,
         "produce_rate": produce,
-        "eta_s": drain(lag_last, consume, produce),
+        "eta_s": drain(lag_last, *(recent_rate(known[-1], judged, name) for name in ("place", "end")))
+        if known
+        else None,
         "time_to_loss_s": time_to_loss(known[-1], judged) if known else None,
         "status": status(inside, known, judged, len(back)),
         "samples": len(inside),
@@ -138,16 +140,26 @@ def previous(commit: Commit, commits: list[Commit]) -> Commit | None:
 
 
 def rate(inside: list[Any], judged: list[Any], name: str) -> float | None:
-    grown, spans = 0, 0.0
-    for one in inside:
-        at = next(index for index, other in enumerate(judged) if other is one)
-        if at == 0:
-            continue
-        before = judged[at - 1]
-        span = one["at"] - before["at"]
-        if 0 < span <= 300 and one["life"] == before["life"] and None not in (one[name], before[name]):
-            grown, spans = grown + max(one[name] - before[name], 0), spans + span
+    pairs = [(old, new) for old, new in pairwise(judged) if any(new is one for one in inside)]
+    grown, spans = growth(pairs, name)
     return grown / spans if spans else None
+
+
+def recent_rate(one: Any, judged: list[Any], name: str) -> float | None:
+    """Over the 15 minutes that end with this sample, or what of them its log has: five at least."""
+    log = [other for other in judged if other["life"] == one["life"] and 0 <= round(one["at"] - other["at"], 6) <= 900]
+    grown, spans = growth(list(pairwise(log)), name)
+    return grown / spans if round(spans, 6) >= 300 else None
+
+
+def growth(pairs: list[tuple[Any, Any]], name: str) -> tuple[int, float]:
+    """Between these samples: by how much it grew, and in which time."""
+    grown, spans = 0, 0.0
+    for old, new in pairs:
+        span = new["at"] - old["at"]
+        if 0 < span <= 300 and new["life"] == old["life"] and None not in (new[name], old[name]):
+            grown, spans = grown + max(new[name] - old[name], 0), spans + span
+    return grown, spans
 
 
 def time_to_loss(one: Any, judged: list[Any]) -> float | None:
