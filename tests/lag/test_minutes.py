@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from lag.health import URGENCY
-from lag.minutes import LOOKBACK_US, Commits, Ends, Minutes, minutes
+from lag.minutes import Minutes, minutes
+from lag.samples import LOOKBACK_US, Commits, Ends
 from tests.lag import plain_minutes as plain
 from tests.lag.plain_minutes import Commit, Sample
 
