@@ -47,6 +47,7 @@ class EndRows:
     kind: NDArray[np.int8]
     offset: Ints
     problem: Problems
+    leader_epoch: Codes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,6 +98,7 @@ def _empty_ends(topics: tuple[str, ...], keys: Ints) -> EndOffsets:
         log_start=np.full(n, UNKNOWN, dtype=np.int64),
         log_end=np.full(n, UNKNOWN, dtype=np.int64),
         last_stable=np.full(n, UNKNOWN, dtype=np.int64),
+        leader_epoch=np.full(n, UNKNOWN, dtype=np.int32),
         problem=np.zeros(n, dtype=np.uint8),
     )
 
@@ -109,7 +111,8 @@ def _place(ends: EndOffsets, keys: Ints, rank: Codes, answers: EndRows) -> None:
         column[at[mine]] = answers.offset[mine]
     # The last stable offset never lies beyond the end; where it seems to, it was read later and the log has grown.
     np.maximum(ends.log_end, ends.last_stable, out=ends.log_end, where=ends.log_end != UNKNOWN)
-    failed = (answers.problem != 0) & (answers.kind == 1)
+    told, failed = ((answers.kind == 1) & which for which in (answers.problem == 0, answers.problem != 0))
+    ends.leader_epoch[at[told]] = answers.leader_epoch[told]
     ends.problem[at[failed]] = answers.problem[failed]
     ends.problem[ends.log_end != UNKNOWN] = 0
 

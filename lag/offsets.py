@@ -35,7 +35,8 @@ class EndOffsets:
     """Every partition known to the metadata or named by a commit, sorted by (topic, partition).
 
     Arrays of equal length: `topic` (index into `topics`), `partition`, `leader` (node id), `log_start`, `log_end`
-    (high watermark), `last_stable`, `problem` (code). `topics` is sorted; names not in the metadata are deleted topics.
+    (high watermark), `last_stable`, `leader_epoch` (told with the log end), `problem` (code). `topics` is sorted; names
+    not in the metadata are deleted topics.
     """
 
     topics: tuple[str, ...]
@@ -45,6 +46,7 @@ class EndOffsets:
     log_start: Ints
     log_end: Ints
     last_stable: Ints
+    leader_epoch: Codes
     problem: Problems
 
     def __len__(self) -> int:

@@ -101,6 +101,7 @@ def _end_rows(ends: Ends) -> EndRows:
         kind=_column(ends.kind, np.int8),
         offset=_column(ends.offset, np.int64),
         problem=_column(ends.problem, np.uint8),
+        leader_epoch=_column(ends.leader_epoch, np.int32),
     )
 
 

@@ -49,7 +49,7 @@ async def _fetch_kind(wire: Wire, node: int, chunk: Partitions, kind: int, into:
         number = numbers[topic.name]
         for part in topic.partitions:
             problem = problem_code(partition_problem(part.error_code)) if part.error_code else 0
-            into.add(number, part.partition_index, kind, part.offset, problem)
+            into.add(number, part.partition_index, kind, part.offset, problem, part.leader_epoch)
 
 
 def _request(chunk: Partitions, kind: int) -> Message:

@@ -79,11 +79,13 @@ class Ends:
     kind: "array[int]" = field(default_factory=lambda: array("b"))
     offset: "array[int]" = field(default_factory=lambda: array("q"))
     problem: "array[int]" = field(default_factory=lambda: array("B"))
+    leader_epoch: "array[int]" = field(default_factory=lambda: array("i"))
 
-    def add(self, topic: int, partition: int, kind: int, offset: int, problem: int = 0) -> None:
-        """One answer: an offset, or -1 and a problem's code."""
+    def add(self, topic: int, partition: int, kind: int, offset: int, problem: int = 0, leader_epoch: int = -1) -> None:
+        """One answer: an offset and, where the broker tells it, its leader epoch; or -1 and a problem's code."""
         self.topic.append(topic)
         self.partition.append(partition)
         self.kind.append(kind)
         self.offset.append(offset)
         self.problem.append(problem)
+        self.leader_epoch.append(leader_epoch)

@@ -24,7 +24,7 @@ from lag.history.care import care
 from lag.history.schemas import END_OFFSETS, GROUP_SNAPSHOTS, TIME, with_day
 from lag.history.store import History
 from lag.model import ClusterSnapshot, is_ours
-from lag.offsets import UNKNOWN, Ints
+from lag.offsets import UNKNOWN, Codes, Ints
 
 log = logging.getLogger(__name__)
 
@@ -144,7 +144,7 @@ def end_offsets(snapshot: ClusterSnapshot) -> pa.Table:
         "log_start": _known(ends.log_start[used]),
         "log_end": _known(ends.log_end[used]),
         "last_stable": _known(ends.last_stable[used]),
-        "leader_epoch": pa.nulls(len(used), pa.int32()),
+        "leader_epoch": _known(ends.leader_epoch[used]),
         "err": pa.array(ends.problem[used].astype(np.int16)),
     }
     return with_day(pa.table(columns), END_OFFSETS)
@@ -194,5 +194,5 @@ def _when(snapshot: ClusterSnapshot, rows: int) -> dict[str, pa.Array]:
     return {"cluster": pa.repeat(snapshot.cluster_id, rows), "poll_ts": pa.repeat(at, rows)}
 
 
-def _known(offsets: Ints) -> pa.Array:
+def _known(offsets: Ints | Codes) -> pa.Array:
     return pa.array(offsets, mask=offsets == UNKNOWN)

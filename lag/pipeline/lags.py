@@ -14,13 +14,13 @@ from lag.history.rolled import LAST_COMMITS, Rolled, keep, rolled_up
 from lag.history.schemas import COMMITS, END_OFFSETS, LAG_1H, LAG_1M, LAG_GROUP_TOPIC_1M, Table
 from lag.history.span import put, within
 from lag.history.store import History
-from lag.minutes import LOOKBACK_US
 from lag.pipeline.dealing import FilePart, computed, file_parts
 from lag.pipeline.made import MADE, files_of, rows_of
 from lag.pipeline.news import TIMES
 from lag.pipeline.reading import SERIES
 from lag.pipeline.series import CARRIED, LagJob, Times
 from lag.pipeline.topics import SEEN, TopicJob
+from lag.samples import LOOKBACK_US
 
 SHARE_ROWS = 16_000_000
 """Samples and commits that a worker takes at a time: somewhat more than a gigabyte."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from lag.history.schemas import COMMITS as COMMITS_TABLE
 from lag.history.schemas import END_OFFSETS, LAG_1H, LAG_1M, TEXT, TIME, with_day
-from lag.minutes import MINUTE_US, Commits, Ends, Minutes, minutes
+from lag.minutes import MINUTE_US, Minutes, minutes
 from lag.offsets import UNKNOWN, Ints
 from lag.pipeline.dealing import Deal, by_partition
 from lag.pipeline.hours import hours
@@ -35,6 +35,7 @@ from lag.pipeline.reading import (
     unplaced,
 )
 from lag.rates import Flags
+from lag.samples import Commits, Ends
 
 CARRIED = "last commits"
 ENDS, COMMITS = END_OFFSETS.name, COMMITS_TABLE.name

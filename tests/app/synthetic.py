@@ -149,6 +149,7 @@ def snapshot(
         np.array([by_key[k].start for k in keys], np.int64),
         np.array([_code(by_key[k].end) for k in keys], np.int64),
         np.array([_code(by_key[k].stable if by_key[k].stable is not None else by_key[k].end) for k in keys], np.int64),
+        np.full(len(keys), UNKNOWN, np.int32),
         np.zeros(len(keys), np.uint8),
     )
     at = {k: i for i, k in enumerate(keys)}

@@ -110,6 +110,7 @@ def test_topic_without_groups_has_its_end_offsets_and_leaders(reader: ClusterRea
     ends = snapshot.offsets.ends
     mine = [row for row in range(len(ends)) if ends.tp(row).topic == topic]
     assert [(int(ends.log_start[r]), int(ends.log_end[r]), int(ends.leader[r])) for r in mine] == [(0, 100, 1)] * 4
+    assert ends.leader_epoch[mine].tolist() == [0] * 4
     assert (snapshot.topics[topic].partitions, snapshot.topics[topic].internal) == (4, False)
     assert snapshot.topics[topic].topic_id is not None
 

@@ -45,6 +45,7 @@ class End:
     stable: int | None = None
     leader: int = 1
     problem: PartitionProblem | None = None
+    leader_epoch: int | None = None
 
 
 @dataclass(frozen=True)
@@ -126,6 +127,7 @@ def end_offsets(ends: Mapping[str, End]) -> EndOffsets:
         log_start=_ints(row.start for row in rows),
         log_end=_ints(row.log_end for row in rows),
         last_stable=_ints(row.stable for row in rows),
+        leader_epoch=_ints(row.leader_epoch for row in rows).astype(np.int32),
         problem=np.array([problem_code(row.problem) for row in rows], np.uint8),
     )
 

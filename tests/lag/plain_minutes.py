@@ -1,6 +1,6 @@
 """The roll-up of one series in plain Python, sample by sample and commit by commit, straight from the specification.
 
-None is "not known". Times are seconds. It shares nothing with `lag.minutes` but the names of the columns.
+None is "not known". Times are seconds. It shares but the names of columns with `lag.minutes`.
 """
 
 from dataclasses import dataclass
@@ -47,7 +47,8 @@ def judge(number: int, samples: list[Sample], commits: list[Commit], lives: list
     commit = before[-1] if before else Commit(0, None)
     stale = commit.offset is not None and None not in (commit.topic, sample.topic) and commit.topic != sample.topic
     told = {"at": sample.at, "life": lives[number], "committed": commit.offset, "start": start, "end": end,
-            "stale": stale, "lag": None, "raw": None, "lost": 0, "rc": None, "time": None, "least": None}  # fmt: skip
+            "place": None if stale else commit.offset, "stale": stale,
+            "lag": None, "raw": None, "lost": 0, "rc": None, "time": None, "least": None}  # fmt: skip
     if commit.offset is None or end is None or stale:
         return told
     position = max(commit.offset, start if start is not None else -1)
@@ -91,7 +92,7 @@ def row(minute: int, inside: list[Any], news: list[Commit], judged: list[Any], c
     known = [one for one in inside if one["lag"] is not None]
     timed = [one["time"] for one in known if one["time"] is not None]
     least = [one["least"] for one in known if one["least"] is not None]
-    consume, produce = rate(inside, judged, "committed"), rate(inside, judged, "end")
+    consume, produce = rate(inside, judged, "place"), rate(inside, judged, "end")
     lag_last = known[-1]["lag"] if known else None
     moves = [(c, previous(c, commits)) for c in news if previous(c, commits) is not None]
     back = [before.offset - c.offset for c, before in moves if c.offset < before.offset]
@@ -117,7 +118,9 @@ def row(minute: int, inside: list[Any], news: list[Commit], judged: list[Any], c
         "rewind_records": sum(back),
         "consume_rate": consume,
         "produce_rate": produce,
-        "eta_s": drain(lag_last, consume, produce),
+        "eta_s": drain(lag_last, *(recent_rate(known[-1], judged, name) for name in ("place", "end")))
+        if known
+        else None,
         "time_to_loss_s": time_to_loss(known[-1], judged) if known else None,
         "status": status(inside, known, judged, len(back)),
         "samples": len(inside),
@@ -129,28 +132,40 @@ def last(inside: list[Any], name: str) -> int | None:
 
 
 def previous(commit: Commit, commits: list[Commit]) -> Commit | None:
-    told = [c for c in commits if c.offset is not None]
-    at = next(index for index, c in enumerate(told) if c is commit)
-    return told[at - 1] if at else None
+    """The one that this one goes on from: not over a tombstone, nor over from another topic of this name."""
+    at = next(index for index, c in enumerate(commits) if c is commit)
+    before = commits[at - 1] if at else Commit(0, None)
+    other_topic = None not in (before.topic, commit.topic) and before.topic != commit.topic
+    return None if before.offset is None or other_topic else before
 
 
 def rate(inside: list[Any], judged: list[Any], name: str) -> float | None:
-    grown, spans = 0, 0.0
-    for one in inside:
-        at = next(index for index, other in enumerate(judged) if other is one)
-        if at == 0:
-            continue
-        before = judged[at - 1]
-        span = one["at"] - before["at"]
-        if 0 < span <= 300 and one["life"] == before["life"] and None not in (one[name], before[name]):
-            grown, spans = grown + max(one[name] - before[name], 0), spans + span
+    pairs = [(old, new) for old, new in pairwise(judged) if any(new is one for one in inside)]
+    grown, spans = growth(pairs, name)
     return grown / spans if spans else None
+
+
+def recent_rate(one: Any, judged: list[Any], name: str) -> float | None:
+    """Over the 15 minutes that end with this sample, or what of them its log has: five at least."""
+    log = [other for other in judged if other["life"] == one["life"] and 0 <= round(one["at"] - other["at"], 6) <= 900]
+    grown, spans = growth(list(pairwise(log)), name)
+    return grown / spans if round(spans, 6) >= 300 else None
+
+
+def growth(pairs: list[tuple[Any, Any]], name: str) -> tuple[int, float]:
+    """Between these samples: by how much it grew, and in which time."""
+    grown, spans = 0, 0.0
+    for old, new in pairs:
+        span = new["at"] - old["at"]
+        if 0 < span <= 300 and new["life"] == old["life"] and None not in (new[name], old[name]):
+            grown, spans = grown + max(new[name] - old[name], 0), spans + span
+    return grown, spans
 
 
 def time_to_loss(one: Any, judged: list[Any]) -> float | None:
     """Sample by sample: the deletions of the last two hours, and what the group read meanwhile."""
     log = [other for other in judged if other["life"] == one["life"] and other["start"] is not None]
-    log = [other for other in log if other["committed"] is not None and other["at"] <= one["at"]]
+    log = [other for other in log if other["place"] is not None and other["at"] <= one["at"]]
     if not log or log[-1] is not one:
         return None
     rolls = [new for old, new in pairwise(log) if new["start"] > old["start"] and new["at"] >= one["at"] - 7200]
@@ -158,8 +173,8 @@ def time_to_loss(one: Any, judged: list[Any]) -> float | None:
         return None
     first, newest = rolls[0], rolls[-1]
     deleted = (newest["start"] - first["start"]) / (newest["at"] - first["at"])
-    read = max(one["committed"] - first["committed"], 0) / max(one["at"] - first["at"], 1e-6)
-    lead = max(one["committed"] - one["start"], 0)
+    read = max(one["place"] - first["place"], 0) / max(one["at"] - first["at"], 1e-6)
+    lead = max(one["place"] - one["start"], 0)
     if not lead:
         return 0.0
     return lead / (deleted - read) if deleted > read else inf

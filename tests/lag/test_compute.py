@@ -1,5 +1,7 @@
 """Offsets -> lag and verdict: each case by hand, then thousands against the definitions written out per row."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -40,6 +42,7 @@ def answers(*given_answers: tuple[int, int, int, int, P | None]) -> EndRows:
         kind=np.array(columns[2], np.int8),
         offset=np.array(columns[3], np.int64),
         problem=np.array([problem_code(p) for p in columns[4]], np.uint8),
+        leader_epoch=np.full(len(columns[0]), UNKNOWN, np.int32),
     )
 
 
@@ -120,6 +123,14 @@ def test_second_answer_for_the_same_end_wins() -> None:
 def test_log_that_grew_between_reading_its_end_and_its_last_stable_offset_has_the_later_end() -> None:
     row = only(table_of(ONE, answers(*log(0, 0, 0, 105, 106)), rows((0, 0, 0, 106, None, None))))
     assert (row.log_end, row.last_stable, row.lag_records, row.problem) == (106, 106, 0, None)
+
+
+def test_leader_epoch_is_that_of_the_last_answer_for_the_log_end() -> None:
+    """Those for the log's beginning have the epoch of the first record."""
+    made = answers(*log(0, 0, 0, 10, 10), (0, 0, 1, 12, None), (0, 1, 1, UNKNOWN, P.ERROR))
+    made = replace(made, leader_epoch=np.array([1, 6, 6, 7, UNKNOWN], np.int32))
+    ends = end_offsets(Catalog(("orders",), {"orders": (1, 1)}), made, rows())
+    assert ends.leader_epoch.tolist() == [7, UNKNOWN]
 
 
 def test_share_group_lag_is_the_brokers_own() -> None:

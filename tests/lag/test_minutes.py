@@ -2,13 +2,15 @@
 
 import math
 import random
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from lag.health import URGENCY
-from lag.minutes import Commits, Ends, Minutes, minutes
+from lag.minutes import Minutes, minutes
+from lag.samples import LOOKBACK_US, Commits, Ends
 from tests.lag import plain_minutes as plain
 from tests.lag.plain_minutes import Commit, Sample
 
@@ -164,6 +166,33 @@ def test_rewinds_are_counted_and_are_no_consumption() -> None:
     assert row["commit_gap_max_ms"] == 15_000
 
 
+def test_from_a_place_in_the_old_topic_to_one_in_the_new_topic_nothing_is_consumed() -> None:
+    """The deletion of 620 is the first that found the group in this log, so only the fourth one gives a pace."""
+    samples = [Sample(600 + 10 * n, 20 * n, 1000, 1000, "new") for n in range(5)]
+    commits = [Commit(1, 4, "old"), *(Commit(610 + 10 * n, 130 + 10 * n, "new") for n in range(4))]
+    early, late = (both(samples[:n], commits, until=660)[0] for n in (4, 5))
+    assert (early["consume_rate"], early["time_to_loss_s"]) == (20 / 20, None)
+    assert (late["consume_rate"], late["time_to_loss_s"]) == (30 / 30, (160 - 80) / (2 - 1))
+
+
+def test_a_commit_to_a_topic_that_was_made_anew_is_no_step_from_one_to_the_old_topic() -> None:
+    """No sample came between the two. A commit that names no topic may be of either, and counts."""
+    samples = [Sample(600, 0, 500, 500, "old"), Sample(610, 0, 5, 5, "new")]
+    (row,) = both(samples, [Commit(601, 500, "old"), Commit(605, 4, "new")], until=660)
+    assert (row["commits"], row["rewinds"], row["rewind_records"], row["commit_gap_max_ms"]) == (2, 0, 0, None)
+    assert (row["lag_last"], row["status"]) == (1, "ok")
+    (unnamed,) = both(samples, [Commit(601, 500, "old"), Commit(605, 4, None)], until=660)
+    assert (unnamed["rewinds"], unnamed["rewind_records"], unnamed["commit_gap_max_ms"]) == (1, 496, 4_000)
+
+
+def test_a_commit_after_a_tombstone_is_the_first_of_its_series() -> None:
+    """So it does not matter whether the rows before it are still known."""
+    samples, again = [Sample(620, 0, 500, 500)], [Commit(605, 10), Commit(608, 8)]
+    (row,) = both(samples, [Commit(590, 400), Commit(602, None), *again], until=660)
+    assert (row["commits"], row["rewinds"], row["rewind_records"], row["commit_gap_max_ms"]) == (2, 1, 2, 3_000)
+    assert both(samples, again, until=660) == [row]
+
+
 def test_what_was_there_before_us_is_no_news() -> None:
     commits = [Commit(601, 40, bootstrap=True), Commit(602, 30, bootstrap=True), Commit(650, 60)]
     (row,) = both([Sample(655, 0, 70, 70)], commits, until=660)
@@ -184,10 +213,45 @@ def test_samples_far_apart_tell_no_rate() -> None:
 
 
 def test_a_consumer_that_gains_gets_an_end_and_one_that_does_not_gets_none() -> None:
-    commits = [Commit(600 + 10 * number, 40 * number) for number in range(4)]
-    gains = both(steady(range(1000, 1040, 10)), commits, until=660)[0]
-    assert gains["eta_s"] == (1030 - 120) / (4 - 1)
-    assert both(steady(range(1000, 1400, 100)), commits, until=660)[0]["eta_s"] == math.inf
+    """Once five minutes of the log are known."""
+    commits = [Commit(600 + 10 * number, 20 * number) for number in range(36)]
+    gains = both(steady(range(1000, 1360, 10)), commits, until=960)
+    assert [row["eta_s"] for row in gains] == [None] * 5 + [(1350 - 700) / (2 - 1)]
+    assert both(steady(range(1000, 4600, 100)), commits, until=960)[-1]["eta_s"] == math.inf
+
+
+def test_a_group_that_commits_every_two_minutes_has_a_drain_time_in_every_minute() -> None:
+    """15 records a second, 10 are written. Of the last 900 s, 7 commits or 8 are seen: 14 or 16 a second."""
+    samples = [Sample(10 * n, 0, 100_000 + 100 * n, 100_000 + 100 * n) for n in range(240)]
+    commits = [Commit(120 * n, 1800 * n) for n in range(20)]
+    found = both(samples, commits, 1200, 2400)
+    assert [row["consume_rate"] for row in found] == [30, 0] * 10
+    assert [row["eta_s"] for row in found[::2]] == [row["lag_last"] / (16 - 10) for row in found[::2]]
+    assert [row["eta_s"] for row in found[1::2]] == [row["lag_last"] / (14 - 10) for row in found[1::2]]
+
+
+def test_the_drain_time_of_a_topic_that_was_made_anew_is_not_that_of_the_old_one() -> None:
+    """Nothing is written to it, and from 700 s on five records a second are read; five minutes must be known."""
+    old, new = steady(range(100, 1000, 100), topic="old"), [Sample(690, 0, 9000, 9000, "new")]
+    new += [Sample(700 + 10 * n, 0, 9000, 9000, "new") for n in range(38)]
+    commits = [Commit(1, 50, "old"), *(Commit(700 + 10 * n, 100 + 50 * n, "new") for n in range(38))]
+    found = both([*old, *new], commits, until=1080)
+    assert [row["eta_s"] for row in found] == [None] * 6 + [(9000 - 1650) / 5, (9000 - 1950) / 5]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_minute_is_the_same_wherever_a_run_begins(seed: int) -> None:
+    """A run has the samples of the look-back, and the last commit before it."""
+    dice = random.Random(seed)
+    samples, commits = [], []
+    for began in range(0, 9600, 1600):
+        samples += [replace(one, at=one.at + began) for one in random_samples(dice)]
+        commits += [replace(one, at=one.at + began) for one in random_commits(dice)]
+    since = 8400
+    begin = since - LOOKBACK_US // 1_000_000
+    old = [one for one in commits if one.at < begin][-1:]
+    recent = [one for one in samples if one.at >= begin], [*old, *(one for one in commits if one.at >= begin)]
+    assert ours(*recent, since, 9600) == ours(samples, commits, since, 9600)
 
 
 def test_ten_minutes_without_a_commit_while_records_wait_is_stopped() -> None:

@@ -16,7 +16,8 @@ from lag.history.rolled import LAST_COMMITS
 from lag.history.store import History
 from lag.pipeline import reading
 from lag.pipeline.dealing import Deal, FilePart, by_partition, by_topic, file_parts, read
-from lag.pipeline.reading import COMMIT_COLUMNS, END_COLUMNS, Names, Parts, in_order, joined
+from lag.pipeline.reading import COMMIT_COLUMNS, END_COLUMNS, Names, Parts, commit_times, in_order, joined
+from lag.pipeline.series import Owned, lag_minutes
 from tests.lag.history.rows import NOON, rows
 
 
@@ -177,6 +178,34 @@ def test_the_last_commit_is_that_of_the_latest_time_and_of_these_the_latest_reco
     assert told == [("g", at(5), 4, 20, b"1" * 16)]
     again = commits(last.to_batches(), names)
     assert reading.last_commits(again, us(at(10)), names).equals(last)
+
+
+def test_a_minute_is_the_same_by_every_commit_and_by_the_last_ones_that_are_remembered(history: History) -> None:
+    """A series that ended is not remembered, so what begins anew after it has nothing to go back from."""
+    made = [
+        commit("g", 5, 1, committed=400), commit("g", 6, 2, committed=None, op=1, commit_ts=None, src_ts=at(6)),
+        commit("g", 65, 3, committed=10), commit("h", 5, 1, committed=400), commit("h", 65, 2, committed=10),
+    ]  # fmt: skip
+    history.append("commits", rows("commits", *made))
+    history.append("end_offsets", rows("end_offsets", {"poll_ts": at(70), "log_end": 500}))
+    names = Names()
+    samples = ends(stored_rows(history, "end_offsets", END_COLUMNS), names)
+    every = commits(stored_rows(history, "commits", COMMIT_COLUMNS), names)
+    last = reading.last_commits(every, us(at(60)), names).to_batches()
+    late = [
+        batch.filter(pa.array(commit_times(batch) >= us(at(60))))
+        for batch in stored_rows(history, "commits", COMMIT_COLUMNS)
+    ]
+    nobody = Owned(np.zeros(0, np.int64), pa.array([], pa.string()), {})
+    by_every, by_last = (
+        lag_minutes(samples, made, nobody, names, us(at(60)), us(at(120)))
+        for made in (every, commits([*last, *late], names))
+    )
+    assert by_every.equals(by_last)
+    assert by_every.select(["group_id", "commits", "rewinds", "rewind_records"]).to_pylist() == [
+        {"group_id": "g", "commits": 1, "rewinds": 0, "rewind_records": 0},
+        {"group_id": "h", "commits": 1, "rewinds": 1, "rewind_records": 390},
+    ]
 
 
 def test_a_number_stands_for_the_same_text_in_every_batch() -> None:

@@ -33,7 +33,12 @@ AT = datetime(2026, 11, 22, 12, 0, 0, 250_000, UTC)
 def snapshot(number: int = 1, at_ms: int = round(AT.timestamp() * 1000)) -> ClusterSnapshot:
     """Two groups; nobody reads `idle`, `gone` was deleted, `t-1` has no leader."""
     groups = {"g": group({"t-0": 90, "t-1": 5, "gone-0": 7}, 2), "h": group({}, 0, state="Empty")}
-    ends = {"t-0": end(100, start=10, stable=99), "t-1": failed(), "gone-0": deleted(), "idle-0": end(3)}
+    ends = {
+        "t-0": replace(end(100, start=10, stable=99), leader_epoch=7),
+        "t-1": failed(),
+        "gone-0": deleted(),
+        "idle-0": end(3),
+    }
     return cluster(groups, ends, number, at_ms, topic_ids={"t": str(TOPIC_ID), "idle": str(TOPIC_ID)})
 
 
@@ -48,10 +53,10 @@ def test_end_offsets_are_those_of_partitions_that_groups_have_to_do_with() -> No
     gone, first, second = rows
     assert first == {
         "cluster": "id-test", "topic": "t", "topic_id": TOPIC_ID.bytes, "partition": 0, "poll_ts": AT,
-        "log_start": 10, "log_end": 100, "last_stable": 99, "leader_epoch": None, "err": 0, "dt": AT.date(),
+        "log_start": 10, "log_end": 100, "last_stable": 99, "leader_epoch": 7, "err": 0, "dt": AT.date(),
     }  # fmt: skip
     assert (gone["topic_id"], gone["log_end"], gone["err"]) == (None, None, 4)
-    assert (second["log_start"], second["log_end"], second["err"]) == (None, None, 5)
+    assert (second["log_start"], second["log_end"], second["leader_epoch"], second["err"]) == (None, None, None, 5)
 
 
 def test_group_snapshots_say_what_their_lag_covers() -> None:
