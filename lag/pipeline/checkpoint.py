@@ -61,17 +61,34 @@ def open_run(history: History, topic: OffsetsTopic) -> Run:
             _refuse_doubles(history, topic)
             run = Run(str(uuid.uuid4()), topic.cluster_id, topic.topic_id, topic.last_stable)
             write_whole(files, f"{folder}/run.json", json.dumps(asdict(run)).encode())
-    _refuse_strangers(history, run, topic)
+    refuse_strangers(history, run, topic)
     return run
 
 
-def gaps(history: History, topic: OffsetsTopic) -> tuple[Gap, ...]:
-    """What was lost since the last batch was read: deleted meanwhile, or cut off at the end."""
-    places = position(history)
+def refuse_strangers(history: History, run: Run, topic: OffsetsTopic) -> None:
+    """Raises HistoryError when it is another topic than the run's, or another cluster's."""
+    place = f"{history.root}/{FOLDER}"
+    if run.cluster_id != topic.cluster_id:
+        raise HistoryError(
+            f"The checkpoint at {place} belongs to cluster {run.cluster_id}, and this is cluster {topic.cluster_id}",
+            "Name another --history for this cluster, or the brokers of that one",
+        )
+    if run.topic_id != topic.topic_id:
+        raise HistoryError(
+            f"{NAME} was deleted and made anew since the checkpoint at {place}: its offsets mean other records now",
+            "Name a new --history; the old one stays readable",
+        )
+
+
+def gaps(since: Sequence[int], until: Sequence[int], log_start: Sequence[int]) -> tuple[Gap, ...]:
+    """What a batch between these offsets cannot have read whole; `log_start`: where the logs began after it was read.
+
+    A partition that is new has none: it is read from its beginning.
+    """
     return tuple(
         Gap(partition, at, bound)
-        for partition, at in enumerate(places)
-        if (bound := min(max(at, topic.log_start[partition]), topic.last_stable[partition])) != at
+        for partition, (at, end) in enumerate(zip(since, until, strict=False))
+        if (bound := min(max(at, log_start[partition]), end)) != at
     )
 
 
@@ -108,20 +125,6 @@ def _read(files: FileSystem, path: str) -> Run | None:
         return Run(said["run_id"], said["cluster_id"], said["topic_id"], tuple(said["bootstrap_until"]))
     except (ValueError, KeyError, TypeError):
         raise HistoryError(f"{path} is damaged", "Restore it, or name another history") from None
-
-
-def _refuse_strangers(history: History, run: Run, topic: OffsetsTopic) -> None:
-    place = f"{history.root}/{FOLDER}"
-    if run.cluster_id != topic.cluster_id:
-        raise HistoryError(
-            f"The checkpoint at {place} belongs to cluster {run.cluster_id}, and this is cluster {topic.cluster_id}",
-            "Name another --history for this cluster, or the brokers of that one",
-        )
-    if run.topic_id != topic.topic_id:
-        raise HistoryError(
-            f"{NAME} was deleted and made anew since the checkpoint at {place}: its offsets mean other records now",
-            "Name a new --history; the old one stays readable",
-        )
 
 
 def _refuse_doubles(history: History, topic: OffsetsTopic) -> None:
