@@ -43,8 +43,12 @@ class Gap:
     def __str__(self) -> str:
         where = f"partition {self.partition} of {NAME}"
         if self.until > self.since:
-            return f"{where}: offsets {self.since} to {self.until - 1} were deleted before they were read"
+            return f"{where}: offsets {self.since} to {self.until - 1} were deleted before or while they were read"
         return f"{where}: the log was cut back from offset {self.since} to {self.until}"
+
+
+class Stranger(HistoryError):
+    """The topic is not the one that the checkpoint is of."""
 
 
 def spark_checkpoint(history: History) -> str:
@@ -66,15 +70,15 @@ def open_run(history: History, topic: OffsetsTopic) -> Run:
 
 
 def refuse_strangers(history: History, run: Run, topic: OffsetsTopic) -> None:
-    """Raises HistoryError when it is another topic than the run's, or another cluster's."""
+    """Raises Stranger when it is another topic than the run's, or another cluster's."""
     place = f"{history.root}/{FOLDER}"
     if run.cluster_id != topic.cluster_id:
-        raise HistoryError(
+        raise Stranger(
             f"The checkpoint at {place} belongs to cluster {run.cluster_id}, and this is cluster {topic.cluster_id}",
             "Name another --history for this cluster, or the brokers of that one",
         )
     if run.topic_id != topic.topic_id:
-        raise HistoryError(
+        raise Stranger(
             f"{NAME} was deleted and made anew since the checkpoint at {place}: its offsets mean other records now",
             "Name a new --history; the old one stays readable",
         )
@@ -108,6 +112,25 @@ def batch_end(history: History, number: int) -> Sequence[int]:
             lines = stream.read().decode().splitlines()
         offsets = json.loads(lines[-1])[NAME]
         return tuple(offsets[str(partition)] for partition in range(len(offsets)))
+
+
+def forget_planned(history: History, recorded: int) -> None:
+    """Take back the plan of a batch after `recorded`, the last that a table has: its offsets may be a stranger's.
+
+    Spark plans it anew when it is started again. No stream may be running.
+    """
+    with told(spark_checkpoint(history)):
+        files, folder = file_system(spark_checkpoint(history))
+        last = max([recorded, *_numbers(files, f"{folder}/commits")])
+        for number in _numbers(files, f"{folder}/offsets"):
+            if number > last:
+                _delete(files, f"{folder}/offsets/.{number}.crc")  # first: the next plan would not agree with it
+                _delete(files, f"{folder}/offsets/{number}")
+
+
+def _delete(files: FileSystem, path: str) -> None:
+    if files.get_file_info(path).type == FileType.File:
+        files.delete_file(path)
 
 
 def _numbers(files: FileSystem, folder: str) -> list[int]:

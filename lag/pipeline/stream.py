@@ -29,7 +29,18 @@ from lag.errors import ConnectError, GroupscopeError
 from lag.history.progress import NEVER, mark_read
 from lag.history.store import Application, History, explained
 from lag.model import OURS_PREFIX
-from lag.pipeline.checkpoint import Gap, Run, batch_end, gaps, open_run, position, refuse_strangers, spark_checkpoint
+from lag.pipeline.checkpoint import (
+    Gap,
+    Run,
+    Stranger,
+    batch_end,
+    forget_planned,
+    gaps,
+    open_run,
+    position,
+    refuse_strangers,
+    spark_checkpoint,
+)
 from lag.pipeline.ingest import COLUMNS, OURS, RECORDS, STREAMED, UNKNOWN, Job, ingest
 from lag.pipeline.kafka_options import kafka_options
 from lag.pipeline.looks import Look, Looks
@@ -133,14 +144,22 @@ class Stream:
         began = time.monotonic()
         query = self._start({"availableNow": True} if once else {"processingTime": every})
         try:
+            self._follow_to_its_end(query, once, heard)
+        except Stranger:
+            forget_planned(self._history, max(map(self._committed, STREAMED)))
+            raise
+        finally:
+            self.outcome.took_s = time.monotonic() - began
+        return self.outcome
+
+    def _follow_to_its_end(self, query: StreamingQuery, once: bool, heard: Listeners) -> None:
+        try:
             self._follow(query, once, heard)
         except StreamingQueryException as error:
             raise self._why(str(error)) from error
         finally:
             self._stopping.set()
             _stop(query)
-            self.outcome.took_s = time.monotonic() - began
-        return self.outcome
 
     def _start(self, trigger: dict[str, Any]) -> StreamingQuery:
         return (
@@ -196,7 +215,7 @@ class Stream:
         return Look(at, self._topic_now().last_stable)
 
     def _topic_now(self) -> OffsetsTopic:
-        """Raises HistoryError when it is no longer the topic that this stream is of, or ConnectError."""
+        """Raises Stranger when it is no longer the topic that this stream is of, or ConnectError."""
         topic = self._source.ask()
         refuse_strangers(self._history, self._run, topic)
         return topic

@@ -8,7 +8,7 @@ import pytest
 from lag.cluster.offsets_topic import OffsetsTopic
 from lag.errors import HistoryError
 from lag.history.store import History
-from lag.pipeline.checkpoint import Gap, Run, gaps, refuse_strangers
+from lag.pipeline.checkpoint import Gap, Run, forget_planned, gaps, refuse_strangers, spark_checkpoint
 
 TOPIC = OffsetsTopic("c1", "id1", (0, 0, 0), (10, 10, 10))
 RUN = Run("r1", "c1", "id1", (10, 10, 10))
@@ -21,7 +21,7 @@ def test_nothing_is_missing_of_a_batch_that_begins_within_its_logs() -> None:
 def test_what_was_deleted_before_it_was_read_is_a_gap_up_to_where_the_log_begins() -> None:
     (gap,) = gaps((0, 5), (4, 90), (0, 8))
     assert gap == Gap(1, 5, 8)
-    assert str(gap) == "partition 1 of __consumer_offsets: offsets 5 to 7 were deleted before they were read"
+    assert str(gap) == "partition 1 of __consumer_offsets: offsets 5 to 7 were deleted before or while they were read"
 
 
 def test_a_log_that_begins_behind_the_batch_is_told_batch_by_batch_each_offset_once() -> None:
@@ -54,3 +54,19 @@ def test_the_topic_of_the_run_is_gone_on_with_wherever_it_ends(tmp_path: Path) -
 def test_another_cluster_or_topic_is_refused(tmp_path: Path, topic: OffsetsTopic, said: str) -> None:
     with pytest.raises(HistoryError, match=said):
         refuse_strangers(History(tmp_path), RUN, topic)
+
+
+@pytest.mark.parametrize(("recorded", "left"), [(-1, [1, 2]), (2, [1, 2]), (3, [1, 2, 3])])
+def test_a_batch_that_a_stranger_may_have_planned_is_taken_back_unless_a_table_has_it(
+    tmp_path: Path, recorded: int, left: list[int]
+) -> None:
+    """What a table has was planned by the topic that it was read from."""
+    history = History(tmp_path)
+    for folder, number in (("offsets", "1"), ("offsets", "2"), ("offsets", "3"), ("commits", "1"), ("commits", "2")):
+        place = Path(spark_checkpoint(history)) / folder
+        place.mkdir(parents=True, exist_ok=True)
+        (place / number).touch()
+        (place / f".{number}.crc").touch()
+    forget_planned(history, recorded)
+    files = {file.name for file in (Path(spark_checkpoint(history)) / "offsets").iterdir()}
+    assert files == {name for number in left for name in (f"{number}", f".{number}.crc")}
