@@ -41,10 +41,8 @@ def stream(history: str, bootstrap: str | None, config: Path | None, once: bool,
         with session() as spark:
             made = Stream(spark, History(history), source)
             outcome = made.outcome
-            for gap in outcome.gaps:
-                note(f"warning: {gap}")
             with until_told():  # once more: Spark has put a handler of its own in its place
-                made.run(once, Listeners(_tell, lambda said: note(f"warning: {said}")))
+                made.run(once, Listeners(_tell, gap=_warn, trouble=_warn))
     _say_stream(history, outcome, as_json)
 
 
@@ -54,6 +52,10 @@ def _tell(progress: Any) -> None:
         f"batch {progress.batch}: {progress.records:,} records, {progress.records_per_s:,.0f}/s, "
         f"{progress.behind:,} offsets behind{eta}"
     )
+
+
+def _warn(of: Any) -> None:
+    note(f"warning: {of}")
 
 
 def _say_stream(history: str, outcome: Any, as_json: bool) -> None:

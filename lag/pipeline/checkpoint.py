@@ -43,8 +43,12 @@ class Gap:
     def __str__(self) -> str:
         where = f"partition {self.partition} of {NAME}"
         if self.until > self.since:
-            return f"{where}: offsets {self.since} to {self.until - 1} were deleted before they were read"
+            return f"{where}: offsets {self.since} to {self.until - 1} were deleted before or while they were read"
         return f"{where}: the log was cut back from offset {self.since} to {self.until}"
+
+
+class Stranger(HistoryError):
+    """The topic is not the one that the checkpoint is of."""
 
 
 def spark_checkpoint(history: History) -> str:
@@ -61,17 +65,34 @@ def open_run(history: History, topic: OffsetsTopic) -> Run:
             _refuse_doubles(history, topic)
             run = Run(str(uuid.uuid4()), topic.cluster_id, topic.topic_id, topic.last_stable)
             write_whole(files, f"{folder}/run.json", json.dumps(asdict(run)).encode())
-    _refuse_strangers(history, run, topic)
+    refuse_strangers(history, run, topic)
     return run
 
 
-def gaps(history: History, topic: OffsetsTopic) -> tuple[Gap, ...]:
-    """What was lost since the last batch was read: deleted meanwhile, or cut off at the end."""
-    places = position(history)
+def refuse_strangers(history: History, run: Run, topic: OffsetsTopic) -> None:
+    """Raises Stranger when it is another topic than the run's, or another cluster's."""
+    place = f"{history.root}/{FOLDER}"
+    if run.cluster_id != topic.cluster_id:
+        raise Stranger(
+            f"The checkpoint at {place} belongs to cluster {run.cluster_id}, and this is cluster {topic.cluster_id}",
+            "Name another --history for this cluster, or the brokers of that one",
+        )
+    if run.topic_id != topic.topic_id:
+        raise Stranger(
+            f"{NAME} was deleted and made anew since the checkpoint at {place}: its offsets mean other records now",
+            "Name a new --history; the old one stays readable",
+        )
+
+
+def gaps(since: Sequence[int], until: Sequence[int], log_start: Sequence[int]) -> tuple[Gap, ...]:
+    """What a batch between these offsets cannot have read whole; `log_start`: where the logs began after it was read.
+
+    A partition that is new has none: it is read from its beginning.
+    """
     return tuple(
         Gap(partition, at, bound)
-        for partition, at in enumerate(places)
-        if (bound := min(max(at, topic.log_start[partition]), topic.last_stable[partition])) != at
+        for partition, (at, end) in enumerate(zip(since, until, strict=False))
+        if (bound := min(max(at, log_start[partition]), end)) != at
     )
 
 
@@ -93,6 +114,25 @@ def batch_end(history: History, number: int) -> Sequence[int]:
         return tuple(offsets[str(partition)] for partition in range(len(offsets)))
 
 
+def forget_planned(history: History, recorded: int) -> None:
+    """Take back the plan of a batch after `recorded`, the last that a table has: its offsets may be a stranger's.
+
+    Spark plans it anew when it is started again. No stream may be running.
+    """
+    with told(spark_checkpoint(history)):
+        files, folder = file_system(spark_checkpoint(history))
+        last = max([recorded, *_numbers(files, f"{folder}/commits")])
+        for number in _numbers(files, f"{folder}/offsets"):
+            if number > last:
+                _delete(files, f"{folder}/offsets/.{number}.crc")  # first: the next plan would not agree with it
+                _delete(files, f"{folder}/offsets/{number}")
+
+
+def _delete(files: FileSystem, path: str) -> None:
+    if files.get_file_info(path).type == FileType.File:
+        files.delete_file(path)
+
+
 def _numbers(files: FileSystem, folder: str) -> list[int]:
     found = files.get_file_info(FileSelector(folder, allow_not_found=True))
     return [int(one.base_name) for one in found if one.base_name.isdigit()]
@@ -108,20 +148,6 @@ def _read(files: FileSystem, path: str) -> Run | None:
         return Run(said["run_id"], said["cluster_id"], said["topic_id"], tuple(said["bootstrap_until"]))
     except (ValueError, KeyError, TypeError):
         raise HistoryError(f"{path} is damaged", "Restore it, or name another history") from None
-
-
-def _refuse_strangers(history: History, run: Run, topic: OffsetsTopic) -> None:
-    place = f"{history.root}/{FOLDER}"
-    if run.cluster_id != topic.cluster_id:
-        raise HistoryError(
-            f"The checkpoint at {place} belongs to cluster {run.cluster_id}, and this is cluster {topic.cluster_id}",
-            "Name another --history for this cluster, or the brokers of that one",
-        )
-    if run.topic_id != topic.topic_id:
-        raise HistoryError(
-            f"{NAME} was deleted and made anew since the checkpoint at {place}: its offsets mean other records now",
-            "Name a new --history; the old one stays readable",
-        )
 
 
 def _refuse_doubles(history: History, topic: OffsetsTopic) -> None:

@@ -13,8 +13,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
+from threading import Event
 from typing import Any
 
+import pyarrow as pa
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
@@ -27,7 +29,18 @@ from lag.errors import ConnectError, GroupscopeError
 from lag.history.progress import NEVER, mark_read
 from lag.history.store import Application, History, explained
 from lag.model import OURS_PREFIX
-from lag.pipeline.checkpoint import Gap, Run, batch_end, gaps, open_run, position, spark_checkpoint
+from lag.pipeline.checkpoint import (
+    Gap,
+    Run,
+    Stranger,
+    batch_end,
+    forget_planned,
+    gaps,
+    open_run,
+    position,
+    refuse_strangers,
+    spark_checkpoint,
+)
 from lag.pipeline.ingest import COLUMNS, OURS, RECORDS, STREAMED, UNKNOWN, Job, ingest
 from lag.pipeline.kafka_options import kafka_options
 from lag.pipeline.looks import Look, Looks
@@ -40,6 +53,7 @@ SILENT_S = 20.0
 """After so long without news from Spark we ask the brokers ourselves: its consumers wait for them without a word."""
 
 ANSWER_S = 10.0
+AGAIN_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +99,17 @@ class Source:
         at, topic = datetime.now(UTC), read_offsets_topic(settings)
         return cls(settings, topic, Look(at, topic.last_stable), kafka_options(settings))
 
-    def ask(self) -> Look:
-        """Look again. Raises ConnectError when the cluster does not answer."""
-        at = datetime.now(UTC)
-        return Look(at, read_offsets_topic(self.settings, ANSWER_S).last_stable)
+    def ask(self) -> OffsetsTopic:
+        """The topic as it is now. Raises ConnectError when the cluster does not answer."""
+        return read_offsets_topic(self.settings, ANSWER_S)
 
 
 @dataclass(frozen=True, slots=True)
 class Listeners:
-    """Who hears of a stream: of each batch, and of brokers that do not answer; `idle` is called again and again."""
+    """Who hears of a stream: of each batch, each gap, and brokers that do not answer; `idle` is called all the time."""
 
     batch: Callable[[Progress], None] = lambda _: None
+    gap: Callable[[Gap], None] = lambda _: None
     trouble: Callable[[str], None] = lambda _: None
     idle: Callable[[], None] = lambda: None
 
@@ -112,30 +126,40 @@ class Stream:
         self._run: Run = open_run(history, topic)
         self._ends = dict(enumerate(topic.last_stable))
         self._position = position(history)
-        self._looks = Looks(history, topic.cluster_id, source.look, source.ask)
+        self._looks = Looks(history, topic.cluster_id, source.look, self._look)
         if not self._position:  # until it has come to the end, nothing that commits tell of is known
             mark_read(history, topic.cluster_id, NEVER)
-        self.outcome = Outcome(topic.cluster_id, gaps(history, topic))
+        self.outcome = Outcome(topic.cluster_id)
         self._failure: GroupscopeError | None = None
+        self._stopping = Event()
         for name in STREAMED:
             history.create(name)
 
     def run(self, once: bool, heard: Listeners, every: str = EVERY) -> Outcome:
         """Read what is there (`once`), or a batch `every` so often until interrupted.
 
-        Raises HistoryError, and ConnectError when the cluster is gone: `once` after half a minute, else when Spark
-        gives up; till then it waits for the brokers to come back.
+        Raises HistoryError, also when the topic is suddenly another one, and ConnectError when the cluster is gone:
+        `once` after half a minute, else when Spark gives up; till then it waits for the brokers to come back.
         """
         began = time.monotonic()
         query = self._start({"availableNow": True} if once else {"processingTime": every})
+        try:
+            self._follow_to_its_end(query, once, heard)
+        except Stranger:
+            forget_planned(self._history, max(map(self._committed, STREAMED)))
+            raise
+        finally:
+            self.outcome.took_s = time.monotonic() - began
+        return self.outcome
+
+    def _follow_to_its_end(self, query: StreamingQuery, once: bool, heard: Listeners) -> None:
         try:
             self._follow(query, once, heard)
         except StreamingQueryException as error:
             raise self._why(str(error)) from error
         finally:
+            self._stopping.set()
             _stop(query)
-            self.outcome.took_s = time.monotonic() - began
-        return self.outcome
 
     def _start(self, trigger: dict[str, Any]) -> StreamingQuery:
         return (
@@ -161,7 +185,7 @@ class Stream:
         )
 
     def _follow(self, query: StreamingQuery, once: bool, heard: Listeners) -> None:
-        told, news = -1, _News()
+        told, gaps_told, news = -1, 0, _News()
         active = True
         while active:
             active = not query.awaitTermination(LOOK_S)  # type: ignore[arg-type]  # it takes parts of a second as well
@@ -170,6 +194,9 @@ class Stream:
                 if one.batchId > told and one.numInputRows:
                     told = one.batchId
                     heard.batch(_progress(json.loads(one.json), self._ends))
+            for gap in self.outcome.gaps[gaps_told:]:
+                gaps_told += 1
+                heard.gap(gap)
             if active and news.is_silent(progress[-1].timestamp if progress else ""):
                 self._ask(once, heard)
             self._looks.follow(self._position)
@@ -177,26 +204,44 @@ class Stream:
 
     def _ask(self, once: bool, heard: Listeners) -> None:
         try:
-            self._source.ask()
+            self._topic_now()
         except ConnectError as error:
             if once:
                 raise
             heard.trouble(str(error))
 
+    def _look(self) -> Look:
+        at = datetime.now(UTC)
+        return Look(at, self._topic_now().last_stable)
+
+    def _topic_now(self) -> OffsetsTopic:
+        """Raises Stranger when it is no longer the topic that this stream is of, or ConnectError."""
+        topic = self._source.ask()
+        refuse_strangers(self._history, self._run, topic)
+        return topic
+
+    def _topic_after_reading(self) -> OffsetsTopic:
+        """The brokers are waited for, as Spark does: who wants to know meanwhile why it takes so long asks as well."""
+        while True:
+            try:
+                return self._topic_now()
+            except ConnectError:
+                if self._stopping.wait(AGAIN_S):
+                    raise
+
     def _why(self, said: str) -> GroupscopeError:
-        """Why the stream ended; that the brokers are away is a better reason than what comes of it."""
+        """Why the stream ended; that brokers are away, or other ones, is a better reason than what comes of it."""
         if self._failure is not None:
             return self._failure
         try:
-            self._source.ask()
-        except ConnectError as error:
+            self._topic_now()
+        except GroupscopeError as error:
             return error
         return _explained(self._history, said)
 
     def _take_in(self, batch: DataFrame, number: int) -> None:
         try:
-            self._write(batch, number)
-            self._position = batch_end(self._history, number)
+            self._record(batch, number)
         except GroupscopeError as error:
             self._failure = error
             raise
@@ -204,11 +249,22 @@ class Stream:
             self._failure = _explained(self._history, str(error))
             raise
 
-    def _write(self, batch: DataFrame, number: int) -> None:
+    def _record(self, batch: DataFrame, number: int) -> None:
+        """Ids are never given twice: if the topic is ours after the batch was read, all that was read is of it."""
         lacking = tuple(name for name in STREAMED if self._committed(name) < number)
+        made = self._read(batch, lacking)
+        topic = self._topic_after_reading()
+        self._write(made, lacking, number)
+        until = batch_end(self._history, number)
+        self.outcome.gaps += gaps(self._position, until, topic.log_start)
+        self._position = until
+
+    def _read(self, batch: DataFrame, lacking: tuple[str, ...]) -> pa.Table:
         job = Job(self._history.root, self._run.cluster_id, self._run.bootstrap_until, lacking)
         cores = self._spark.sparkContext.defaultParallelism
-        made = batch.coalesce(cores).mapInArrow(partial(ingest, job), from_arrow_schema(MADE)).toArrow()
+        return batch.coalesce(cores).mapInArrow(partial(ingest, job), from_arrow_schema(MADE)).toArrow()
+
+    def _write(self, made: pa.Table, lacking: tuple[str, ...], number: int) -> None:
         for name in lacking:
             files = files_of(made, name)
             if files:

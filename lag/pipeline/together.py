@@ -12,6 +12,7 @@ from lag.history.care import care
 from lag.history.recorder import CARE_S, RECORDED
 from lag.history.schemas import TABLES
 from lag.history.store import History
+from lag.pipeline.checkpoint import Gap
 from lag.pipeline.rollup import Rollup
 from lag.pipeline.session import FRUGAL, session
 from lag.pipeline.stream import Listeners, Source, Stream
@@ -53,7 +54,7 @@ def record(settings: Settings, history: History) -> None:
             roll_up()
             look_after()
 
-        stream.run(once=False, heard=Listeners(idle=idle, trouble=_say), every=STREAM_EVERY)
+        stream.run(once=False, heard=Listeners(gap=_warn, trouble=_warn, idle=idle), every=STREAM_EVERY)
 
 
 def _wait_for_groups(settings: Settings) -> None:
@@ -79,5 +80,5 @@ def _look_after(history: History) -> bool:
     return True
 
 
-def _say(line: str) -> None:
-    sys.stderr.write(f"{line}\n")
+def _warn(of: Gap | str) -> None:
+    sys.stderr.write(f"warning: {of}\n")

@@ -1,6 +1,9 @@
 """What the broker has in `__consumer_offsets`, read without anything of ours; and ways to put something there."""
 
-from collections.abc import Iterable
+import itertools
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +16,7 @@ from tests.support.waiting import wait_until
 
 NAME = "__consumer_offsets"
 COMMIT_TYPES = (0, 1)
+COMMITTED = 25
 SETTLING = (
     confluent_kafka.KafkaError.NOT_COORDINATOR,
     confluent_kafka.KafkaError.COORDINATOR_NOT_AVAILABLE,
@@ -87,6 +91,26 @@ def commit(bootstrap: str, group: str, offsets: dict[tuple[str, int], int]) -> N
         wait_until(lambda: _committed(consumer, wanted))
     finally:
         consumer.close()
+
+
+@contextmanager
+def committing(servers: str) -> Iterator[None]:
+    """A commit for each of so many partitions every 50 ms, by 40 groups in turn, until the block ends."""
+    stopping = threading.Event()
+
+    def work() -> None:
+        for number in itertools.count(1):
+            if stopping.wait(0.05):
+                return
+            commit(servers, f"group-{number % 40}", {("orders", part): number for part in range(COMMITTED)})
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stopping.set()
+        thread.join()
 
 
 def _committed(consumer: Any, offsets: list[Any]) -> bool:

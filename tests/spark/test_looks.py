@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lag.errors import ConnectError
+from lag.errors import ConnectError, HistoryError
 from lag.history.progress import read_until
 from lag.history.store import History
 from lag.pipeline import looks
@@ -58,6 +58,17 @@ def test_brokers_that_are_away_are_asked_again(history: History) -> None:
         made.follow((5,))
         seen.append(read_until(history)["c1"])
     assert seen == [NOON, NOON, LATER]
+
+
+def test_a_look_that_finds_another_topic_ends_it_and_says_nothing_of_time(history: History) -> None:
+    def ask() -> Look:
+        raise HistoryError("made anew", "name a new history")
+
+    made = Looks(history, "c1", Look(NOON, (5,)), ask)
+    made.follow((5,))
+    with pytest.raises(HistoryError, match="made anew"):
+        made.follow((5,))
+    assert read_until(history) == {"c1": NOON}
 
 
 def test_the_next_look_waits_a_while(history: History, monkeypatch: pytest.MonkeyPatch) -> None:

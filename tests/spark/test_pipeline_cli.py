@@ -23,7 +23,10 @@ from lag.history.progress import NEVER, mark_read
 from lag.history.rolled import LAST_COMMITS, Rolled, keep
 from lag.history.store import History
 from lag.pipeline import session as session_module
+from lag.pipeline import stream as stream_module
+from lag.pipeline.checkpoint import Gap
 from lag.pipeline.rollup import Piece
+from lag.pipeline.stream import Listeners, Outcome, Source
 from tests.lag.history.rows import NOON, rows
 from tests.spark.broker_side import commit, places, records
 
@@ -122,6 +125,23 @@ def test_a_long_roll_up_says_how_far_behind_it_is_and_when_it_will_be_done(capsy
     begin = datetime(2026, 11, 22, 12, tzinfo=UTC)
     _tell_piece(Piece(begin, begin + timedelta(hours=2), {"lag_1m": 900, "lag_1h": 300}, 30.0), timedelta(hours=3))
     assert capsys.readouterr().err == "2026-11-22 12:00 to 14:00: 1,200 rows, 40/s, 3.0 h behind, done in 45 s\n"
+
+
+def test_what_a_stream_could_not_read_is_a_warning_when_it_is_found_and_in_the_result(
+    call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    gap, outcome = Gap(1, 5, 8), Outcome("c1")
+
+    def run(_: bool, heard: Listeners) -> None:
+        outcome.gaps += (gap,)
+        heard.gap(gap)
+
+    source = SimpleNamespace(topic=SimpleNamespace(cluster_id="c1"))
+    monkeypatch.setattr(Source, "of", lambda _: source)
+    monkeypatch.setattr(stream_module, "Stream", lambda *_: SimpleNamespace(outcome=outcome, run=run))
+    said = call("stream", tmp_path, "--bootstrap-server", "localhost:9", "--once", "--json")
+    assert said.err.splitlines() == ["Spark is starting", f"warning: {gap}"]
+    assert said.document["gaps"] == [{"partition": 1, "since": 5, "until": 8}]
 
 
 def cluster_of(history: History) -> str:
