@@ -5,9 +5,11 @@ from dataclasses import replace
 import pytest
 
 import assignors
+from assignors.events import Scenario
 from assignors.model import Member as PlannedMember
 from assignors.model import Topic as PlannedTopic
 from assignors.model import TopicPartition as TP
+from assignors.scenario import check_bytes, dump
 from lag.health import Health
 from lag.live import LiveScenario, NoWhatIfError, assignor_of, generation_of, group_of, revision, scenario_of
 from lag.model import GroupSnapshot, GroupType, Member, Problem, Scope, Topic
@@ -145,6 +147,45 @@ def test_group_without_members_starts_empty_with_the_topics_it_committed_to() ->
     live = started(health_of({"orders-0": 5}, members=0, state="Empty"))
     assert (live.scenario.members, set(live.scenario.topics)) == ((), {"orders"})
     assert live.notes[0] == "The group has no members: it starts empty, with the topics it has committed to."
+
+
+def exported(live: LiveScenario) -> Scenario:
+    return check_bytes(dump(without_ids(live.scenario)).encode(), "live.yaml").scenario
+
+
+def without_ids(scenario: Scenario) -> Scenario:
+    """Ids of topics made by hand are none."""
+    return replace(scenario, topics={n: replace(topic, topic_id=None) for n, topic in scenario.topics.items()})
+
+
+def test_a_deleted_topic_that_is_still_assigned_is_left_out_and_said() -> None:
+    has = Member("m0", topics=("orders", "gone"), assigned=(TP("orders", 0), TP("gone", 1), TP("gone", 0)))
+    live = started(health_of({f"orders-{p}": 5 for p in range(3)}, members=(has,)))
+    assert live.scenario.members[0].owned == (TP("orders", 0),)
+    assert live.notes[0] == "gone-1, gone-0 are assigned and do not exist (any more): they are left out."
+    assert without_ids(live.scenario) == exported(live)
+
+
+def test_a_topic_recreated_smaller_leaves_what_it_had_out() -> None:
+    has = (
+        Member("m0", topics=("orders",), assigned=(TP("orders", 3),), generation=4),
+        Member("m1", topics=("orders",)),
+    )
+    live = started(health_of({f"orders-{p}": 5 for p in range(3)}, members=has))
+    assert [(member.owned, member.generation) for member in live.scenario.members] == [((), None), ((), None)]
+    assert live.notes[0] == "orders-3 is assigned and does not exist (any more): it is left out."
+    assert without_ids(live.scenario) == exported(live)
+
+
+def test_lag_of_a_topic_that_nobody_reads_any_more_is_left_out_and_said() -> None:
+    """It had no place in the file: the export raised KeyError."""
+    ends = {"orders-0": end(100), "old-0": end(50), "old-1": end(60)}
+    members = (Member("m0", topics=("orders",), assigned=(TP("orders", 0),)),)
+    committed = {"orders-0": 90, "old-0": 50, "old-1": 50}
+    live = started(judged([cluster({"billing": group(committed, members=members)}, ends)]))
+    assert live.scenario.loads.lag_records == {TP("orders", 0): 10}
+    assert live.notes[0] == "The lag of 2 of 3 partitions is left out: nobody reads their topics."
+    assert without_ids(live.scenario) == exported(live)
 
 
 def test_group_whose_topics_are_gone_cannot_start() -> None:
