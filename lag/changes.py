@@ -96,7 +96,7 @@ def _topics(old: Mapping[str, PlannedTopic], new: Mapping[str, PlannedTopic]) ->
 
 
 def _moved(old: Group | Scenario, new: Group) -> Iterator[str]:
-    """Of partitions that there are: a scenario leaves claims to others out, and of a topic that is gone that is said."""
+    """Of partitions that exist: a scenario leaves claims to others out, and that a topic is gone is said before."""
     before, after = (owners_of((m.member_id, m.owned) for m in group.members) for group in (old, new))
     moved = sum(before.get(tp) != after.get(tp) for tp in {*before, *after} if exists(tp, new.topics))
     if moved:
