@@ -8,6 +8,7 @@ import assignors
 from assignors import model as plan
 from assignors.events import Loads, Scenario
 from assignors.model import Group, TopicPartition
+from assignors.patterns import is_quick, matching
 from lag.errors import GroupscopeError
 from lag.evidence import duration
 from lag.health import Health, PartitionHealth
@@ -74,8 +75,9 @@ def generation_of(group: GroupSnapshot) -> int | None:
 def group_of(group: GroupSnapshot, topics: Mapping[str, Topic]) -> Group:
     """The group as an assignor would see it in a rebalance now: members own what is assigned to them.
 
-    Topics are those that members subscribe to or own and that exist. Members stand in the coordinator's order. A
-    subscription by regular expression counts as what `matched` finds. `assignor` is None where it is not known here.
+    Topics are those that members subscribe to or own and that exist. Members stand in the coordinator's order. Of a
+    subscription by regular expression the topics are what `matched` finds. `assignor` is None where it is not known
+    here.
     """
     generation = generation_of(group)
     members = tuple(_member(member, matched(group, member), generation) for member in group.members)
@@ -118,6 +120,7 @@ def _member(member: Member, topics: tuple[str, ...], generation: int | None) -> 
         topics=topics,
         owned=member.assigned,
         generation=generation if member.assigned else None,
+        pattern=member.topic_regex,
     )
 
 
@@ -138,7 +141,8 @@ def scenario_at(
 ) -> LiveScenario:
     """The same of a group, the topics there are, and what is known of each of its partitions over `span_s`.
 
-    A scenario knows its topics and no others: claims and lags of partitions that are not there stay out.
+    A scenario knows its topics and no others: claims and lags of partitions that are not there stay out. It matches
+    the patterns of its members itself: one stays where that is safe and finds the topics that its members have.
     """
     _check(group)
     seen = group_of(group, topics)
@@ -147,15 +151,19 @@ def scenario_at(
         raise NoWhatIfError(f"No topic of {group.group_id} exists (any more)", "Write a scenario by hand instead.")
     rows = list(zip(group.partitions, of_each, strict=True))
     loads = _loads(rows, found)
-    members = tuple(_existing(member, found) for member in seen.members)
+    members = tuple(_said(of, member, found) for of, member in zip(group.members, seen.members, strict=True))
     assignor = seen.assignor or STAND_INS.get(group.type, "range")
     scenario = Scenario(group.group_id, assignor, found, members, loads=loads)
     return LiveScenario(scenario, tuple(_notes(group, scenario, seen.assignor, rows, span_s)), revision(group))
 
 
-def _existing(member: plan.Member, topics: Mapping[str, plan.Topic]) -> plan.Member:
+def _said(of: Member, member: plan.Member, topics: Mapping[str, plan.Topic]) -> plan.Member:
+    """The member as a scenario can say it."""
     owned = tuple(tp for tp in member.owned if exists(tp, topics))
-    return replace(member, owned=owned, generation=member.generation if owned else None)
+    pattern = of.topic_regex
+    if pattern is None or of.topics or not is_quick(pattern) or matching(pattern, topics) != member.topics:
+        pattern = None
+    return replace(member, owned=owned, generation=member.generation if owned else None, pattern=pattern)
 
 
 def _check(group: GroupSnapshot) -> None:
@@ -228,8 +236,10 @@ def _member_notes(group: GroupSnapshot, scenario: Scenario, assignor: str | None
     unread = sum(member.problem is not None for member in group.members)
     if unread:
         yield f"The subscription or assignment of {unread} of {len(group.members)} members cannot be decoded."
-    if any(member.topic_regex is not None for member in group.members):
-        yield "Regular expressions are taken as the topics that their members have now."
+    pairs = zip(group.members, scenario.members, strict=True)
+    if unsaid := sum(of.topic_regex is not None and said.pattern is None for of, said in pairs):
+        named = "name the topics that they have now, in place of a regular expression that cannot be matched here"
+        yield f"{unsaid} of {len(group.members)} members {named}."
 
 
 def _left_out(group: GroupSnapshot, scenario: Scenario) -> Iterable[str]:
