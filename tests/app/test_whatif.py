@@ -279,8 +279,47 @@ def test_events_stop_at_a_thousand(open_page):
     events = tuple(Event(0, ChangeRack("c1", "r")) for _ in range(drafts.MOST_EVENTS))
     page = open_page("whatif", scenario=links.pack(replace(scenario, events=events)))
     assert not page.exception
-    assert "992 earlier events" in said(page)
+    assert "993 to 1,000 of 1,000" in said(page)
     assert page.button(key="whatif_add").disabled
+
+
+def test_every_event_of_many_can_be_seen_and_taken_out(open_page):
+    scenario = load_scenario(examples()["cooperative-hand-over"])
+    events = tuple(Event(1000 * at, ChangeRack("c1", f"r{at}")) for at in range(1, 21))
+    page = open_page("whatif", scenario=links.pack(replace(scenario, events=events)))
+    assert page.button(key="whatif_later").disabled
+    page = page.button(key="whatif_earlier").click().run().button(key="whatif_earlier").click().run()
+    assert "1 to 4 of 20" in said(page)
+    assert page.button(key="whatif_earlier").disabled
+    page = page.button(key="whatif_drop_0").click().run()
+    assert "1 to 3 of 19" in said(page)
+    assert links.unpack(page.query_params["scenario"]).events == events[1:]
+    assert "4 to 11 of 19" in said(page.button(key="whatif_later").click().run())
+
+
+def test_an_event_that_is_added_is_seen_among_many(open_page):
+    scenario = load_scenario(examples()["cooperative-hand-over"])
+    events = tuple(Event(1000 * at, ChangeRack("c1", f"r{at}")) for at in range(1, 21))
+    page = open_page("whatif", scenario=links.pack(replace(scenario, events=events)))
+    page = click(page.button(key="whatif_earlier").click().run(), "Add")
+    assert "14 to 21 of 21" in said(page)
+
+
+def test_what_a_member_can_process_is_taken_back_by_undo(open_page):
+    its = load_scenario(examples()["hot-member"])
+    loads = replace(its.loads, capacity_per_s={}, default_capacity_per_s=0.5)
+    page = open_page("whatif", scenario=links.pack(replace(its, loads=loads)))
+
+    def field():
+        return next(box for box in page.number_input if "can process" in box.label)
+
+    before, drains = field().value, page.header[0].value
+    page = field().set_value(100_000.0).run()
+    assert (field().value, page.header[0].value == drains) == (100_000.0, False)
+    page = click(page, "Undo")
+    assert not page.exception
+    assert (field().value, page.header[0].value) == (before, drains)
+    assert (click(page, "Redo"), field().value)[1] == 100_000.0
 
 
 def test_a_topic_that_is_deleted_leaves_the_subscription_of_newcomers(open_page):
