@@ -16,7 +16,7 @@ MOST_AT_ONCE = 100
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A scenario, and the lists of events it had before the last changes (oldest first) and after undone ones.
+    """A scenario, what it was before the last changes (oldest first), and after those that were undone.
 
     `key` tells equal starts apart from others, for caches; `title` names the start; `notes` say what is estimated.
     `group_id` and `revision` are set when it began as a live group.
@@ -28,27 +28,28 @@ class Draft:
     notes: tuple[str, ...] = ()
     group_id: str | None = None
     revision: str | None = None
-    past: tuple[tuple[Event, ...], ...] = ()
-    undone: tuple[tuple[Event, ...], ...] = ()
+    past: tuple[Scenario, ...] = ()
+    undone: tuple[Scenario, ...] = ()
 
-    def with_events(self, events: Iterable[Event]) -> "Draft":
-        """The same with other events; `undo` takes it back."""
-        past = (*self.past, self.scenario.events)
-        return replace(self, scenario=replace(self.scenario, events=tuple(events)), past=past, undone=())
+    def changed(self, scenario: Scenario) -> "Draft":
+        """With another scenario; `undo` takes it back."""
+        return replace(self, scenario=scenario, past=(*self.past, self.scenario), undone=())
 
     def undo(self) -> "Draft":
         """Before the last change; itself when there is none."""
         if not self.past:
             return self
-        back = replace(self.scenario, events=self.past[-1])
-        return replace(self, scenario=back, past=self.past[:-1], undone=(*self.undone, self.scenario.events))
+        return replace(self, scenario=self.past[-1], past=self.past[:-1], undone=(*self.undone, self.scenario))
 
     def redo(self) -> "Draft":
         """As before the last undo; itself when there was none."""
         if not self.undone:
             return self
-        again = replace(self.scenario, events=self.undone[-1])
-        return replace(self, scenario=again, past=(*self.past, self.scenario.events), undone=self.undone[:-1])
+        return replace(self, scenario=self.undone[-1], past=(*self.past, self.scenario), undone=self.undone[:-1])
+
+    def with_events(self, events: Iterable[Event]) -> "Draft":
+        """The same with other events."""
+        return self.changed(replace(self.scenario, events=tuple(events)))
 
     def then(self, actions: Sequence[object]) -> "Draft":
         """With actions after the last event, all at one time."""
@@ -64,7 +65,7 @@ class Draft:
     def with_capacity(self, per_s: float | None) -> "Draft":
         """With another number of records a second that a member can process."""
         loads = replace(self.scenario.loads, default_capacity_per_s=per_s)
-        return replace(self, scenario=replace(self.scenario, loads=loads))
+        return self.changed(replace(self.scenario, loads=loads))
 
 
 def members_at_end(scenario: Scenario) -> list[Member]:

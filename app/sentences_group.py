@@ -5,6 +5,7 @@ from app.tables.group import GroupView
 from assignors.simulation.advice import Finding, advise_group
 from assignors.simulation.finder import DEFAULT_PARTITIONS, OFFSETS_TOPIC, offsets_partition
 from lag.model import ClusterSnapshot, GroupType
+from lag.why import Why
 
 _SHARING = (GroupType.CLASSIC, GroupType.CONSUMER)
 """Types whose members each have partitions of their own."""
@@ -20,6 +21,19 @@ def home(view: GroupView, snapshot: ClusterSnapshot) -> str:
     assumed = "" if count else f", if that topic has {DEFAULT_PARTITIONS} partitions (the default; it cannot be seen)"
     what = "state lives" if view.group.type is GroupType.SHARE else "commits live"
     return f"Its {what} in {formats.code(f'{OFFSETS_TOPIC}-{where}')}, {led}{assumed}."
+
+
+def now_and_fresh(found: Why) -> str:
+    """What a rebalance now would move, and what would stay if members had forgotten what they own; "" if not known."""
+    said = []
+    if found.moves_now is not None:
+        said.append(
+            f"a rebalance now would move {found.moves_now:,} of {formats.plural(found.partitions, 'partition')}"
+        )
+    if found.stay_if_fresh is not None:
+        said.append(f"if nobody said what it owns, {found.stay_if_fresh:,} would stay")
+    text = "; ".join(said)
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
 def advice(view: GroupView) -> list[Finding]:

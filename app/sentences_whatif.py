@@ -34,7 +34,9 @@ from assignors.events import (
     Subscribe,
     UseAssignor,
 )
+from assignors.javahash import NEWEST_RULE_JDK
 from assignors.newcomers import everybody
+from assignors.protocols import RebalanceProtocol, protocol_of
 from assignors.quality import Quality
 
 MOST_NAMED = 2
@@ -217,6 +219,30 @@ def under_the_table(outcomes: Sequence[Outcome]) -> list[str]:
         cannot = "No assignor can" if len(names) == len(outcomes) else f"{_few(names, 8)} cannot"
         said.append(f":red[:material/error: {cannot} plan this group:] {formats.md(error)}")
     return [*said, *_unknown_drains(outcomes)]
+
+
+def on_a_broker(outcomes: Sequence[Outcome], scenario: Scenario) -> str:
+    """What the plans of the broker's assignors rest on here, beside the group; "" where none is shown (Markdown)."""
+    theirs = [o.assignor for o in outcomes if protocol_of(o.assignor) in _BROKERS]
+    if not theirs:
+        return ""
+    names = _few([formats.code(name) for name in theirs])
+    java = f"the hash order of Java {NEWEST_RULE_JDK} or newer: a broker on an older one may differ"
+    return f"{names}: {_topic_ids(scenario)}; {java}."
+
+
+_BROKERS = (RebalanceProtocol.CONSUMER, RebalanceProtocol.SHARE)
+"""The protocols whose plans the broker makes."""
+
+
+def _topic_ids(scenario: Scenario) -> str:
+    created = [its.action.topic for its in scenario.events if isinstance(its.action, CreateTopic)]
+    topics = [*scenario.topics.values(), *created]
+    unknown = sum(topic.topic_id is None for topic in topics)
+    if not unknown:
+        return "planned with the topics' own ids"
+    which = f"{unknown:,} of {len(topics):,} topic ids are" if unknown < len(topics) else "the topic ids are"
+    return f"{which} not known and made up from the names, and a real cluster's plan depends on them"
 
 
 def _unknown_drains(outcomes: Sequence[Outcome]) -> list[str]:

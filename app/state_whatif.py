@@ -1,7 +1,7 @@
 """What a what-if page remembers: the draft of this session, kept in step with the URL, and outcomes, cached.
 
 URL parameters: `group` (a live group), `example`, or `scenario` (packed, as soon as it is edited and small enough);
-`assignor` and `gen` say what is looked at.
+`assignor`, `gen` and `topic` say what is looked at.
 """
 
 import re
@@ -28,6 +28,7 @@ _DRAFT = "_draft"
 _DRAFT_URL = "_draft_url"
 _IN_LINK = "_draft_in_link"
 _PARAMETERS = ("group", "example", "scenario", "cluster")
+_LOOKED_AT = ("assignor", "gen", "topic")
 
 
 def draft(page: state.Shown | None) -> Draft | None:
@@ -84,7 +85,7 @@ def gallery() -> pd.DataFrame:
 
 def start(**parameters: str) -> None:
     """Begin anew from another start: `group=`, `example=`, or nothing."""
-    for name in ("group", "example", "scenario", "gen", "assignor", "protocol", "story"):
+    for name in ("group", "example", "scenario", *_LOOKED_AT, "protocol", "story"):
         state.set_url(name, parameters.get(name))
     st.session_state.pop(_DRAFT, None)
     st.session_state.pop(_DRAFT_URL, None)
@@ -92,7 +93,7 @@ def start(**parameters: str) -> None:
 
 def parameters() -> dict[str, str]:
     """What a link to the same start on another page needs in its URL."""
-    return {name: value for name in (*_PARAMETERS, "assignor", "gen") if (value := state.url(name)) is not None}
+    return {name: value for name in (*_PARAMETERS, *_LOOKED_AT) if (value := state.url(name)) is not None}
 
 
 def start_from_file(data: bytes, name: str) -> None:

@@ -1,8 +1,8 @@
 """A group as the broker's group coordinator hands it to an assignor.
 
 Source: `TargetAssignmentBuilder`, `GroupSpecImpl`, `TopicIds` and `Assignment.fromRecord` of Kafka 4.3.1. The order of
-`Group.members` is the order in which the coordinator puts them into its map of members. Regular expressions do not
-occur: a member names its topics.
+`Group.members` is the order in which the coordinator puts them into its map of members. What a regular expression
+matches is resolved before: a member has its topics, and its expression says only that it does not name them.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ OwnedSets = JavaHashMap[UUID, JavaHashSet[int]]
 
 @dataclass(frozen=True, slots=True)
 class ServerGroup:
-    """Members in the coordinator's order, their different subscriptions, and whether those name the same topics.
+    """Members in the coordinator's order, their different subscriptions, and whether Kafka takes those for the same.
 
     `ghosts` count as owned, though no member has them: a dynamic member that comes back as a static one takes over the
     old target of who had that instance id, and what it had itself is still its in the coordinator's map of owners.
@@ -95,7 +95,7 @@ class ServerGroup:
 def server_group(group: Group, jdk: int = NEWEST_RULE_JDK, homogeneous: bool | None = None) -> ServerGroup:
     """Bring the members into the coordinator's order. AssignorError when members or topics are not valid.
 
-    `homogeneous`: what the coordinator takes the group for, where it does not compare the topics (None: it does).
+    `homogeneous`: what the coordinator takes the group for, where it has counted (None: what it would count).
     """
     ids = tuple(member.member_id for member in group.members)
     if len(set(ids)) < len(ids):
@@ -103,8 +103,16 @@ def server_group(group: Group, jdk: int = NEWEST_RULE_JDK, homogeneous: bool | N
     _check_topics(group.topics.values())
     members = tuple(group.members[position] for position in string_order(ids))
     lists = _distinct(members)
-    same = len(set(map(frozenset, lists))) <= 1 if homogeneous is None else homogeneous
+    same = _is_homogeneous(members, lists) if homogeneous is None else homogeneous
     return ServerGroup(members, group.topics, lists, same, jdk)
+
+
+def _is_homogeneous(members: Sequence[Member], lists: Sequence[tuple[str, ...]]) -> bool:
+    """`ConsumerGroup.subscriptionType`: all name the same topics, or all have the same regular expression.
+
+    Members that read the same topics, some by name and some by an expression or by another one, are heterogeneous.
+    """
+    return len({member.pattern for member in members}) <= 1 and len(set(map(frozenset, lists))) <= 1
 
 
 def _check_topics(topics: Collection[Topic]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from assignors.events import Scenario
 from assignors.model import Group, Member, TopicPartition
 from assignors.model import Topic as PlannedTopic
-from lag.live import group_of
+from lag.live import exists, group_of
 from lag.model import GroupSnapshot, Topic
 
 MOST_NAMES = 3
@@ -96,7 +96,8 @@ def _topics(old: Mapping[str, PlannedTopic], new: Mapping[str, PlannedTopic]) ->
 
 
 def _moved(old: Group | Scenario, new: Group) -> Iterator[str]:
+    """Of partitions that exist: a scenario leaves claims to others out, and that a topic is gone is said before."""
     before, after = (owners_of((m.member_id, m.owned) for m in group.members) for group in (old, new))
-    moved = sum(before.get(tp) != after.get(tp) for tp in {*before, *after})
+    moved = sum(before.get(tp) != after.get(tp) for tp in {*before, *after} if exists(tp, new.topics))
     if moved:
         yield f"{moved} partitions changed owners" if moved > 1 else "1 partition changed owners"

@@ -1,13 +1,14 @@
 """A live group, as the assignors see it: where a what-if starts and "why is it so" looks."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
 import assignors
 from assignors import model as plan
 from assignors.events import Loads, Scenario
-from assignors.model import Group
+from assignors.model import Group, TopicPartition
+from assignors.patterns import is_quick, matching
 from lag.errors import GroupscopeError
 from lag.evidence import duration
 from lag.health import Health, PartitionHealth
@@ -28,6 +29,9 @@ REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance"})
 BACKLOG_S = 30.0
 """So much work waits for a member that does all it can. Less is what lies between two commits, or between two polls."""
 UNSETTLED = REBALANCING | {"Assigning", "Reconciling"}
+
+MOST_NAMED = 3
+"""Of more partitions only the number is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +75,9 @@ def generation_of(group: GroupSnapshot) -> int | None:
 def group_of(group: GroupSnapshot, topics: Mapping[str, Topic]) -> Group:
     """The group as an assignor would see it in a rebalance now: members own what is assigned to them.
 
-    Topics are those that members subscribe to or own and that exist. Members stand in the coordinator's order. A
-    subscription by regular expression counts as what `matched` finds. `assignor` is None where it is not known here.
+    Topics are those that members subscribe to or own and that exist. Members stand in the coordinator's order. Of a
+    subscription by regular expression the topics are what `matched` finds. `assignor` is None where it is not known
+    here.
     """
     generation = generation_of(group)
     members = tuple(_member(member, matched(group, member), generation) for member in group.members)
@@ -100,6 +105,11 @@ def planned_topics(names: Iterable[str], topics: Mapping[str, Topic]) -> dict[st
     return {topic.name: plan.Topic(topic.name, topic.partitions, topic.racks, topic.topic_id) for topic in found}
 
 
+def exists(tp: TopicPartition, topics: Mapping[str, plan.Topic]) -> bool:
+    """Whether a topic of that name has a partition of that number."""
+    return tp.topic in topics and tp.partition < topics[tp.topic].partitions
+
+
 def _member(member: Member, topics: tuple[str, ...], generation: int | None) -> plan.Member:
     return plan.Member(
         member_id=member.member_id,
@@ -110,6 +120,7 @@ def _member(member: Member, topics: tuple[str, ...], generation: int | None) -> 
         topics=topics,
         owned=member.assigned,
         generation=generation if member.assigned else None,
+        pattern=member.topic_regex,
     )
 
 
@@ -128,17 +139,31 @@ def scenario_of(group: GroupSnapshot, health: Health) -> LiveScenario:
 def scenario_at(
     group: GroupSnapshot, topics: Mapping[str, Topic], of_each: Sequence[PartitionHealth], span_s: int
 ) -> LiveScenario:
-    """The same of a group, the topics there are, and what is known of each of its partitions over `span_s`."""
+    """The same of a group, the topics there are, and what is known of each of its partitions over `span_s`.
+
+    A scenario knows its topics and no others: claims and lags of partitions that are not there stay out. It matches
+    the patterns of its members itself: one stays where that is safe and finds the topics that its members have.
+    """
     _check(group)
     seen = group_of(group, topics)
     found = seen.topics if group.members else planned_topics({row.tp.topic for row in group.partitions}, topics)
     if not found:
         raise NoWhatIfError(f"No topic of {group.group_id} exists (any more)", "Write a scenario by hand instead.")
     rows = list(zip(group.partitions, of_each, strict=True))
-    loads = _loads(rows)
+    loads = _loads(rows, found)
+    members = tuple(_said(of, member, found) for of, member in zip(group.members, seen.members, strict=True))
     assignor = seen.assignor or STAND_INS.get(group.type, "range")
-    scenario = Scenario(group.group_id, assignor, found, seen.members, loads=loads)
+    scenario = Scenario(group.group_id, assignor, found, members, loads=loads)
     return LiveScenario(scenario, tuple(_notes(group, scenario, seen.assignor, rows, span_s)), revision(group))
+
+
+def _said(of: Member, member: plan.Member, topics: Mapping[str, plan.Topic]) -> plan.Member:
+    """The member as a scenario can say it."""
+    owned = tuple(tp for tp in member.owned if exists(tp, topics))
+    pattern = of.topic_regex
+    if pattern is None or of.topics or not is_quick(pattern) or matching(pattern, topics) != member.topics:
+        pattern = None
+    return replace(member, owned=owned, generation=member.generation if owned else None, pattern=pattern)
 
 
 def _check(group: GroupSnapshot) -> None:
@@ -160,11 +185,12 @@ def _check(group: GroupSnapshot) -> None:
 _Rows = list[tuple[PartitionLag, PartitionHealth]]
 
 
-def _loads(rows: _Rows) -> Loads:
+def _loads(rows: _Rows, topics: Mapping[str, plan.Topic]) -> Loads:
     rates = _busy_rates(rows)
+    there = [(row, of) for row, of in rows if exists(row.tp, topics)]
     return Loads(
-        lag_records={row.tp: row.lag_records for row, _ in rows if row.lag_records is not None},
-        produced_per_s={row.tp: of.produce_rate for row, of in rows if of.produce_rate is not None},
+        lag_records={row.tp: row.lag_records for row, _ in there if row.lag_records is not None},
+        produced_per_s={row.tp: of.produce_rate for row, of in there if of.produce_rate is not None},
         default_capacity_per_s=max(rates.values(), default=None),
     )
 
@@ -190,6 +216,7 @@ def _member_rates(rows: _Rows) -> dict[str, float]:
 
 def _notes(group: GroupSnapshot, scenario: Scenario, assignor: str | None, rows: _Rows, span_s: int) -> Iterable[str]:
     yield from _member_notes(group, scenario, assignor)
+    yield from _left_out(group, scenario)
     unknown = [row for row in group.partitions if row.lag_records is None]
     if unknown:
         yield f"The lag of {len(unknown)} of {len(group.partitions)} partitions is unknown and left out."
@@ -209,8 +236,23 @@ def _member_notes(group: GroupSnapshot, scenario: Scenario, assignor: str | None
     unread = sum(member.problem is not None for member in group.members)
     if unread:
         yield f"The subscription or assignment of {unread} of {len(group.members)} members cannot be decoded."
-    if any(member.topic_regex is not None for member in group.members):
-        yield "Regular expressions are taken as the topics that their members have now."
+    pairs = zip(group.members, scenario.members, strict=True)
+    if unsaid := sum(of.topic_regex is not None and said.pattern is None for of, said in pairs):
+        named = "name the topics that they have now, in place of a regular expression that cannot be matched here"
+        yield f"{unsaid} of {len(group.members)} members {named}."
+
+
+def _left_out(group: GroupSnapshot, scenario: Scenario) -> Iterable[str]:
+    """Partitions of the group that the scenario has no topic for."""
+    assigned = dict.fromkeys(tp for member in group.members for tp in member.assigned)
+    gone = [str(tp) for tp in assigned if not exists(tp, scenario.topics)]
+    named = ", ".join(gone[:MOST_NAMED]) + (f" and {len(gone) - MOST_NAMED} more" if len(gone) > MOST_NAMED else "")
+    if gone:
+        verbs = ("is", "does", "it is") if len(gone) == 1 else ("are", "do", "they are")
+        yield f"{named} {verbs[0]} assigned and {verbs[1]} not exist (any more): {verbs[2]} left out."
+    unread = sum(row.tp.topic not in scenario.topics and row.lag_records is not None for row in group.partitions)
+    if unread:
+        yield f"The lag of {unread} of {len(group.partitions)} partitions is left out: nobody reads their topics."
 
 
 def unsettled(group: GroupSnapshot) -> list[Member]:

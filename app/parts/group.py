@@ -10,10 +10,11 @@ from app.tables.group import GroupView, Tile
 from app.tables.overview import MOST_ROWS, SPARKLINE_ROWS
 from lag.health import Status
 from lag.model import GroupType
-from lag.why import Verdict
+from lag.why import Verdict, Why
 
 MOST_OPTIONS = 5_000
 MOST_URGENT = 12
+MOST_DIFFERENCES = 100
 PROBE_UP_TO = 5
 """Markers take one or two offsets each: a lag that stays this small may be nothing but markers."""
 
@@ -201,14 +202,35 @@ MARKS = {
 
 
 def why_it_is_so(page: state.Shown, view: GroupView) -> None:
-    """Whether the group's assignor, run again, gives this assignment; when not, the likely reason."""
+    """Whether the group's assignor, run again, gives this assignment; when not, where, and the likely reason."""
     found = state.why_it_is_so(page, view.group.group_id)
     if found is None or not view.group.members:
         return
     colour, icon = MARKS[found.verdict]
     widgets.line(colour, icon, "Why is it so", formats.md(found.sentence))
-    for reason in found.reasons:
-        widgets.note(formats.md(reason))
+    for note in (*found.reasons, sentences_group.now_and_fresh(found)):
+        widgets.note(formats.md(note))
+    if found.differences:
+        _differences(found, view)
+
+
+def _differences(found: Why, view: GroupView) -> None:
+    frame = tables.differences(found.differences[:MOST_DIFFERENCES], view.names)
+    c = st.column_config
+    widgets.table(
+        frame,
+        key="differences",
+        most=6,
+        alt="Partitions that the assignor, run again, would assign otherwise: who has each, and who would",
+        columns={
+            "topic": c.TextColumn("Topic", width=140),
+            "partition": c.NumberColumn("Partition", width=72),
+            "has": c.TextColumn("Has it", width=140),
+            "would": c.TextColumn("Would have it", width=140),
+        },
+    )
+    if len(found.differences) > len(frame):
+        widgets.note(f"The first {len(frame)} of {formats.plural(len(found.differences), 'difference')}.")
 
 
 def advice(view: GroupView) -> None:

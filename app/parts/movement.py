@@ -13,13 +13,14 @@ from app.charts.movement import animation, counts, flow, look, reading, sentence
 from app.charts.movement.look import Picture
 from app.charts.movement.steps import Steps
 from app.names import member_names
-from app.parts.stepper import asked, stepper
+from app.parts.stepper import asked as asked_step
+from app.parts.stepper import stepper
 from app.sentences_whatif import MOST_LETTERS
 from app.tables import whatif as tables
 from app.tables.overview import MOST_ROWS
 from assignors.generations import Generation
 
-_AT = "gen"
+_AT, _TOPIC = "gen", "topic"
 BETWEEN_WORDS = re.compile(r"([\s;,:]+)")
 ALL_TOPICS = "All topics"
 MOST_SLIDER_LETTERS = 20
@@ -46,12 +47,12 @@ def _readable(event: str, names: Mapping[str, str]) -> str:
 
 
 def controls(generations: Sequence[Generation], steps: Steps, default: int) -> tuple[int, Steps]:
-    """Previous, next, slider, and one topic of many; the arrow keys work, and the URL's `gen` says where.
+    """Previous, next, slider, and one topic of many; the arrow keys work, and the URL's `gen` and `topic` say where.
 
     Returns the position, and the steps of the topic chosen.
     """
     last = len(generations) - 1
-    at = max(0, min(asked(_AT, default), last))
+    at = max(0, min(asked_step(_AT, default), last))
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if last > 0:
             stepper(_AT, at, last, "Generation", lambda step: _short(steps, step), _write)
@@ -87,10 +88,22 @@ def legend() -> str:
 def _one_topic(steps: Steps) -> Steps:
     if len(steps.topics) < 2:
         return steps
+    asked = state.url(_TOPIC)
+    st.session_state["movement_topic"] = asked if asked in steps.topics else ALL_TOPICS
     chosen = st.selectbox(
-        "Topic", [ALL_TOPICS, *steps.topics], key="movement_topic", label_visibility="collapsed", width=200
+        "Topic",
+        [ALL_TOPICS, *steps.topics],
+        key="movement_topic",
+        label_visibility="collapsed",
+        width=200,
+        on_change=_write_topic,
     )
     return steps if chosen in (None, ALL_TOPICS) else steps.topic(chosen)
+
+
+def _write_topic() -> None:
+    chosen = st.session_state["movement_topic"]
+    state.set_url(_TOPIC, None if chosen == ALL_TOPICS else chosen)
 
 
 def one_step(steps: Steps, at: int) -> None:

@@ -15,6 +15,7 @@ from app.tables.overview import drains, sparkline
 from assignors.model import TopicPartition
 from lag.health import GroupHealth, Health, PartitionHealth, Status
 from lag.model import ClusterSnapshot, GroupSnapshot, GroupType, Member, PartitionLag, PartitionProblem, Remainder
+from lag.why import Difference
 
 NOBODY = "nobody"
 """The lane of partitions that no member owns."""
@@ -225,6 +226,16 @@ def lanes(view: GroupView) -> dict[str, list[tuple[TopicPartition, Tile]]]:
     if left := [(tp, kind) for tp, kind in free if tp not in coming]:
         out[NOBODY] = sorted(left)
     return out
+
+
+def differences(found: Sequence[Difference], names: Mapping[str, str]) -> pd.DataFrame:
+    """Where the assignor, run again, would have it otherwise: topic, partition, has, would (have)."""
+
+    def called(members: Sequence[str]) -> str:
+        return ", ".join(names[member] for member in members) or NOBODY
+
+    rows = [(it.tp.topic, it.tp.partition, called(it.assigned), called(it.recomputed)) for it in found]
+    return pd.DataFrame(rows, columns=["topic", "partition", "has", "would"])
 
 
 def tile(row: PartitionLag, health: PartitionHealth) -> Tile:

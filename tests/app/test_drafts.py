@@ -33,6 +33,14 @@ def test_undo_and_redo_walk_the_same_way() -> None:
     assert two.undo().undo().redo().redo().scenario == two.scenario
 
 
+def test_undo_and_redo_take_back_what_a_member_can_process() -> None:
+    changed = DRAFT.then([Leave("c1-uuid")]).with_capacity(5.0)
+    assert changed.undo().scenario.loads.default_capacity_per_s is None
+    assert changed.undo().scenario.events == changed.scenario.events
+    assert changed.undo().undo().scenario == SCENARIO
+    assert changed.undo().redo().scenario == changed.scenario
+
+
 def test_undo_of_nothing_is_nothing() -> None:
     assert DRAFT.undo() is DRAFT
     assert DRAFT.redo() is DRAFT

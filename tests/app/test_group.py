@@ -101,6 +101,37 @@ def test_tiles_carry_every_partition_once(open_page):
     assert numbers == list(range(40))
 
 
+def test_where_the_assignor_would_have_it_otherwise_is_a_table(open_page):
+    """`enrich-static-3` has nothing yet of its target, which holds each fourth partition."""
+    page = open_page("group", group="orders-enrichment")
+    assert table(page, "otherwise").to_dict("list") == {
+        "topic": ["orders"] * 3,
+        "partition": [3, 7, 11],
+        "has": ["nobody"] * 3,
+        "would": ["enrich-static-3"] * 3,
+    }
+    told = "A rebalance now would move 3 of 12 partitions; if nobody said what it owns, 2 would stay."
+    assert told in said(page).replace("\\", "")
+
+
+def test_an_assignment_that_the_assignor_gives_has_no_such_table(open_page, feed):
+    one = tuple(replace(m, topics=("t",)) for m in synthetic.members(1))
+    alone = [synthetic.Spec("alone", synthetic.rows("t", [9], [4], 1), one, assignor="range")]
+    feed.report = feeds.report(alone, at_ms=state.now_ms())
+    page = open_page("group", group="alone")
+    assert "The plan is what the assignor gives" in said(page)
+    assert not [element for element in page.dataframe if "otherwise" in element.proto.alt]
+
+
+def test_of_many_differences_the_first_hundred_stand_there(open_page, feed):
+    one = tuple(replace(m, topics=("t",), assigned=()) for m in synthetic.members(1))
+    new = [synthetic.Spec("new", synthetic.rows("t", [9] * 140, [1] * 140, 0), one, assignor="range")]
+    feed.report = feeds.report(new, at_ms=state.now_ms())
+    page = open_page("group", group="new")
+    assert len(table(page, "otherwise")) == 100
+    assert "The first 100 of 140 differences." in said(page)
+
+
 def test_a_share_group_says_that_partitions_are_shared(open_page, feed):
     two = tuple(replace(m, assigned=(TopicPartition("t", 0),)) for m in synthetic.members(2))
     shared = [synthetic.Spec("shared", synthetic.rows("t", [9], [4], 0), two, type=GroupType.SHARE)]

@@ -108,6 +108,59 @@ def test_a_group_that_changes_underneath_is_told(open_page, feed):
     assert "`orders-enrichment` is gone" in said(page)
 
 
+def test_a_group_that_has_changed_is_told_how_and_started_again_from(open_page, feed):
+    page = click(open_page("whatif", group="orders-enrichment"), "Add")
+    now = [
+        replace(spec, members=spec.members[:3]) if spec.group_id == "orders-enrichment" else spec
+        for spec in synthetic.specs()
+    ]
+    feed.report = feeds.report(now, number=2, at_ms=state.now_ms())
+    page = page.run()
+    told = "The group has changed since this what-if began:]"
+    assert f"{told} enrich\\-static\\-3 left]" in said(page)
+    page = click(page, "Start again")
+    assert not page.exception
+    assert told not in said(page)
+    assert "scenario" not in page.query_params
+    assert page.header[0].value.startswith("12 partitions on 3 members")
+
+
+@pytest.mark.parametrize("page_name", ["whatif", "generations"])
+def test_the_topic_that_is_looked_at_is_in_the_url(open_page, page_name):
+    page = open_page(page_name, example="rack-aware", topic="refunds")
+    assert not page.exception
+    assert page.selectbox(key="movement_topic").value == "refunds"
+    page = page.selectbox(key="movement_topic").select("orders").run()
+    assert page.query_params["topic"] == "orders"
+    page = page.selectbox(key="movement_topic").select("All topics").run()
+    assert "topic" not in page.query_params
+
+
+def test_a_topic_in_the_url_that_is_not_there_is_all_of_them(open_page):
+    page = open_page("whatif", example="rack-aware", topic="nonsense")
+    assert not page.exception
+    assert page.selectbox(key="movement_topic").value == "All topics"
+
+
+JAVA = "the hash order of Java 21 or newer: a broker on an older one may differ."
+
+
+def test_what_the_brokers_plans_rest_on_stands_under_the_table(open_page):
+    page = open_page("whatif", example="cooperative-hand-over")
+    ids = "the topic ids are not known and made up from the names, and a real cluster's plan depends on them"
+    assert f"`uniform`, `server-range`: {ids}; {JAVA}" in said(page)
+
+
+def test_topic_ids_that_are_known_are_said_to_be(open_page):
+    its = load_scenario(examples()["cooperative-hand-over"])
+    known = {name: replace(topic, topic_id="q6lCBgVqOKRKTHAPNzudtg") for name, topic in its.topics.items()}
+    page = open_page("whatif", scenario=links.pack(replace(its, topics=known)))
+    assert f"`uniform`, `server-range`: planned with the topics' own ids; {JAVA}" in said(page)
+    created = Event(90_000, CreateTopic(Topic("new", 1)))
+    more = replace(its, topics=known, events=(*its.events, created))
+    assert "`server-range`: 1 of 2 topic ids are not known" in said(open_page("whatif", scenario=links.pack(more)))
+
+
 def test_without_a_cluster_examples_still_work(open_page):
     its = feeds.source(demo=feeds.HandFeed())
     assert not open_page("whatif", its=its, example="rack-aware").exception
@@ -226,8 +279,47 @@ def test_events_stop_at_a_thousand(open_page):
     events = tuple(Event(0, ChangeRack("c1", "r")) for _ in range(drafts.MOST_EVENTS))
     page = open_page("whatif", scenario=links.pack(replace(scenario, events=events)))
     assert not page.exception
-    assert "992 earlier events" in said(page)
+    assert "993 to 1,000 of 1,000" in said(page)
     assert page.button(key="whatif_add").disabled
+
+
+def test_every_event_of_many_can_be_seen_and_taken_out(open_page):
+    scenario = load_scenario(examples()["cooperative-hand-over"])
+    events = tuple(Event(1000 * at, ChangeRack("c1", f"r{at}")) for at in range(1, 21))
+    page = open_page("whatif", scenario=links.pack(replace(scenario, events=events)))
+    assert page.button(key="whatif_later").disabled
+    page = page.button(key="whatif_earlier").click().run().button(key="whatif_earlier").click().run()
+    assert "1 to 4 of 20" in said(page)
+    assert page.button(key="whatif_earlier").disabled
+    page = page.button(key="whatif_drop_0").click().run()
+    assert "1 to 3 of 19" in said(page)
+    assert links.unpack(page.query_params["scenario"]).events == events[1:]
+    assert "4 to 11 of 19" in said(page.button(key="whatif_later").click().run())
+
+
+def test_an_event_that_is_added_is_seen_among_many(open_page):
+    scenario = load_scenario(examples()["cooperative-hand-over"])
+    events = tuple(Event(1000 * at, ChangeRack("c1", f"r{at}")) for at in range(1, 21))
+    page = open_page("whatif", scenario=links.pack(replace(scenario, events=events)))
+    page = click(page.button(key="whatif_earlier").click().run(), "Add")
+    assert "14 to 21 of 21" in said(page)
+
+
+def test_what_a_member_can_process_is_taken_back_by_undo(open_page):
+    its = load_scenario(examples()["hot-member"])
+    loads = replace(its.loads, capacity_per_s={}, default_capacity_per_s=0.5)
+    page = open_page("whatif", scenario=links.pack(replace(its, loads=loads)))
+
+    def field():
+        return next(box for box in page.number_input if "can process" in box.label)
+
+    before, drains = field().value, page.header[0].value
+    page = field().set_value(100_000.0).run()
+    assert (field().value, page.header[0].value == drains) == (100_000.0, False)
+    page = click(page, "Undo")
+    assert not page.exception
+    assert (field().value, page.header[0].value) == (before, drains)
+    assert (click(page, "Redo"), field().value)[1] == 100_000.0
 
 
 def test_a_topic_that_is_deleted_leaves_the_subscription_of_newcomers(open_page):

@@ -30,6 +30,14 @@ def test_newcomers_of_a_group_without_numbers() -> None:
     assert [join.member.member_id for join in newcomers(scenario, 2, (), None)] == ["new-1", "new-2"]
 
 
+def test_newcomers_subscribe_by_the_pattern_of_those_that_have_the_topics() -> None:
+    by_pattern = tuple(replace(member, pattern="t.*") for member in MEMBERS)
+    scenario = replace(SCENARIO, members=(*by_pattern, Member("x", topics=("t",))))
+    assert newcomers(scenario, 1, ("t",), None)[0].member.pattern == "t.*"
+    assert newcomers(scenario, 1, (), None)[0].member.pattern is None
+    assert newcomers(SCENARIO, 1, ("t",), None)[0].member.pattern is None
+
+
 def test_the_usual_subscription_is_the_most_frequent() -> None:
     members = [Member("a", topics=("t",)), Member("b", topics=("t", "u")), Member("c", topics=("t", "u")), Member("d")]
     assert usual_topics(members) == ("t", "u")

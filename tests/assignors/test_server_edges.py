@@ -1,6 +1,7 @@
 """What the broker's assignors do with odd and bad groups; and the fast ways beside the exact ones."""
 
 import doctest
+from collections import Counter
 from dataclasses import replace
 from importlib import import_module
 from itertools import islice
@@ -14,6 +15,8 @@ from assignors.server_group import server_group
 from assignors.server_range import SERVER_RANGE, ranges, static_first
 from assignors.server_range_arrays import fast_ranges
 from assignors.share_simple import SHARE_SIMPLE
+from assignors.simulation.consumer.group import is_homogeneous
+from assignors.simulation.consumer.records import RegexRecord
 from assignors.uniform import UNIFORM
 from assignors.uniform_arrays import fast_plan
 from assignors.uniform_heterogeneous import Heterogeneous
@@ -44,6 +47,34 @@ def test_a_group_without_members_gets_an_empty_plan(assignor: Assignor) -> None:
 def test_members_that_subscribe_to_nothing_have_nothing(assignor: Assignor) -> None:
     plan = assignor.assign(group(Member("m0", owned=[TopicPartition("a", 0)]), Member("m1"), a=3))
     assert {member: list(owned) for member, owned in plan.by_member.items()} == {"m0": [], "m1": []}
+
+
+@pytest.mark.parametrize(
+    ("patterns", "homogeneous"),
+    [
+        ((None, None, None), True),
+        (("orders", "orders", "orders"), True),
+        ((None, None, "orders"), False),
+        (("orders", "orders", "order."), False),
+    ],
+)
+def test_members_read_alike_when_all_name_the_topics_or_all_have_one_pattern(
+    patterns: tuple[str | None, ...], homogeneous: bool
+) -> None:
+    members = [Member(f"m{at}", topics=("orders",), pattern=pattern) for at, pattern in enumerate(patterns)]
+    regexes = Counter(pattern for pattern in patterns if pattern)
+    by_name = Counter("orders" for pattern in patterns if not pattern)
+    resolved = {pattern: RegexRecord(pattern, ("orders",), 1, 0) for pattern in regexes}
+    assert server_group(group(*members, orders=7)).homogeneous is homogeneous
+    assert is_homogeneous(regexes, by_name, resolved, 3) is homogeneous  # as the simulated coordinator counts
+
+
+def test_a_member_that_subscribes_by_pattern_makes_the_group_heterogeneous() -> None:
+    names = [Member(f"m{at}", topics=("orders",)) for at in range(2)]
+    made = group(*names, Member("m2", topics=("orders",), pattern="orders"), orders=7)
+    plan = UNIFORM.assign(made).by_member
+    numbers = {member: [tp.partition for tp in owned] for member, owned in plan.items()}
+    assert numbers == {"m0": [0, 3, 6], "m1": [1, 4], "m2": [2, 5]}
 
 
 @EVERY
@@ -109,7 +140,7 @@ def test_a_member_that_keeps_what_it_has_keeps_the_very_list() -> None:
 @pytest.mark.parametrize("seed", [11, 12])
 def test_fast_ways_equal_the_exact_ones(seed: int) -> None:
     compared = {"uniform": 0, "mixed": 0, "range": 0}
-    for chain in islice(chains(seed), 300):
+    for chain in islice(chains(seed, patterns=0.2), 300):
         for _ in range(chain.steps):
             seen = server_group(chain.group)
             uniform, exact = (fast_plan, Homogeneous) if seen.homogeneous else (fast_mixed_plan, Heterogeneous)

@@ -62,6 +62,14 @@ def test_topics_that_grew_or_went_are_named() -> None:
     assert told == ["topic orders: 4 → 12 partitions", "topic payments is gone"]
 
 
+def test_what_a_scenario_leaves_out_is_no_change() -> None:
+    """A topic that was deleted and is still assigned."""
+    group = snapshot(replace(MEMBERS[0], assigned=(TP("orders", 0), TP("gone", 0), TP("orders", 9))))
+    old = group_of(group, TOPICS)
+    begun = Scenario("g", "uniform", old.topics, (replace(old.members[0], owned=(TP("orders", 0),)),))
+    assert changes(begun, group, TOPICS) == []
+
+
 def test_a_scenario_is_compared_like_a_group() -> None:
     old = group_of(BEFORE, TOPICS)
     scenario = Scenario("g", "uniform", old.topics, old.members)

@@ -5,9 +5,11 @@ from dataclasses import replace
 import pytest
 
 import assignors
+from assignors.events import Scenario
 from assignors.model import Member as PlannedMember
 from assignors.model import Topic as PlannedTopic
 from assignors.model import TopicPartition as TP
+from assignors.scenario import check_bytes, dump
 from lag.health import Health
 from lag.live import LiveScenario, NoWhatIfError, assignor_of, generation_of, group_of, revision, scenario_of
 from lag.model import GroupSnapshot, GroupType, Member, Problem, Scope, Topic
@@ -82,7 +84,9 @@ def test_expression_stands_for_the_topics_that_its_members_have() -> None:
     same = Member("m2", topics=("named",), topic_regex="o.*")
     other = Member("m3", topic_regex="s.*", assigned=(TP("spare", 0),))
     found = group_of(consumer(members=(one, same, other)), TOPICS)
-    assert [member.topics for member in found.members] == [("oats", "orders"), ("named", "oats", "orders"), ("spare",)]
+    assert [(member.topics, member.pattern) for member in found.members] == [
+        (("oats", "orders"), "o.*"), (("named", "oats", "orders"), "o.*"), (("spare",), "s.*"),
+    ]  # fmt: skip
 
 
 def health_of(*polls: dict[str, int | None], logs: int = 100, **spec: object) -> Health:
@@ -147,6 +151,79 @@ def test_group_without_members_starts_empty_with_the_topics_it_committed_to() ->
     assert live.notes[0] == "The group has no members: it starts empty, with the topics it has committed to."
 
 
+def exported(live: LiveScenario) -> Scenario:
+    return check_bytes(dump(without_ids(live.scenario)).encode(), "live.yaml").scenario
+
+
+def without_ids(scenario: Scenario) -> Scenario:
+    """Ids of topics made by hand are none."""
+    return replace(scenario, topics={n: replace(topic, topic_id=None) for n, topic in scenario.topics.items()})
+
+
+def test_a_deleted_topic_that_is_still_assigned_is_left_out_and_said() -> None:
+    has = Member("m0", topics=("orders", "gone"), assigned=(TP("orders", 0), TP("gone", 1), TP("gone", 0)))
+    live = started(health_of({f"orders-{p}": 5 for p in range(3)}, members=(has,)))
+    assert live.scenario.members[0].owned == (TP("orders", 0),)
+    assert live.notes[0] == "gone-1, gone-0 are assigned and do not exist (any more): they are left out."
+    assert without_ids(live.scenario) == exported(live)
+
+
+def test_a_topic_recreated_smaller_leaves_what_it_had_out() -> None:
+    has = (
+        Member("m0", topics=("orders",), assigned=(TP("orders", 3),), generation=4),
+        Member("m1", topics=("orders",)),
+    )
+    live = started(health_of({f"orders-{p}": 5 for p in range(3)}, members=has))
+    assert [(member.owned, member.generation) for member in live.scenario.members] == [((), None), ((), None)]
+    assert live.notes[0] == "orders-3 is assigned and does not exist (any more): it is left out."
+    assert without_ids(live.scenario) == exported(live)
+
+
+def test_lag_of_a_topic_that_nobody_reads_any_more_is_left_out_and_said() -> None:
+    """It had no place in the file: the export raised KeyError."""
+    ends = {"orders-0": end(100), "old-0": end(50), "old-1": end(60)}
+    members = (Member("m0", topics=("orders",), assigned=(TP("orders", 0),)),)
+    committed = {"orders-0": 90, "old-0": 50, "old-1": 50}
+    live = started(judged([cluster({"billing": group(committed, members=members)}, ends)]))
+    assert live.scenario.loads.lag_records == {TP("orders", 0): 10}
+    assert live.notes[0] == "The lag of 2 of 3 partitions is left out: nobody reads their topics."
+    assert without_ids(live.scenario) == exported(live)
+
+
+def subscribed(*members: Member) -> LiveScenario:
+    spare = (Member("spare", topics=("orders", "spare"), assigned=(TP("spare", 0),)),)
+    committed = {"orders-0": 5, "orders-1": 5, "spare-0": 5}
+    ends = {key: end(100) for key in committed}
+    return started(judged([cluster({"billing": group(committed, members=(*members, *spare))}, ends)]))
+
+
+def test_members_by_pattern_stay_so_in_the_scenario_and_its_file() -> None:
+    by_name = Member("m0", topics=("orders",), assigned=(TP("orders", 0),))
+    live = subscribed(by_name, Member("m1", topic_regex="ord.*", assigned=(TP("orders", 1),)))
+    assert [(m.topics, m.pattern) for m in live.scenario.members[:2]] == [(("orders",), None), (("orders",), "ord.*")]
+    assert live.notes == ("No member was seen to commit, so what one can process is unknown.",)
+    assert without_ids(live.scenario) == exported(live)
+
+
+@pytest.mark.parametrize(
+    ("regex", "named"),
+    [
+        ("(o+)+rders", ()),  # Python may never be done with it
+        (r"\pL+", ()),  # RE2 knows it, Python does not
+        (".*", ()),  # matches a topic that the broker did not give to the member
+        ("ord.*", ("orders",)),  # a scenario cannot say both
+    ],
+)
+def test_a_pattern_that_is_not_matched_here_becomes_the_topics_that_it_found(
+    regex: str, named: tuple[str, ...]
+) -> None:
+    live = subscribed(Member("m1", topics=named, topic_regex=regex, assigned=(TP("orders", 1),)))
+    assert [(m.topics, m.pattern) for m in live.scenario.members[:1]] == [(("orders",), None)]
+    told = "name the topics that they have now, in place of a regular expression that cannot be matched here"
+    assert live.notes[0] == f"1 of 2 members {told}."
+    assert without_ids(live.scenario) == exported(live)
+
+
 def test_group_whose_topics_are_gone_cannot_start() -> None:
     health = judged([cluster({"billing": group({"gone-0": 5}, members=0, state="Empty")}, {"gone-0": deleted()})])
     with pytest.raises(NoWhatIfError, match=r"No topic of billing exists \(any more\)\. Write a scenario"):
@@ -195,7 +272,6 @@ def test_what_is_estimated_or_not_settled_is_said() -> None:
         "'my-own' is not known here; uniform stands in for it.",
         "The group is rebalancing (Reconciling): its members' assignment is not settled.",
         "The subscription or assignment of 1 of 2 members cannot be decoded.",
-        "Regular expressions are taken as the topics that their members have now.",
         "No member was seen to commit, so what one can process is unknown.",
         "The cluster tells no topic ids; the broker's plan depends on them and may differ.",
     )

@@ -109,6 +109,16 @@ def test_uniform_group_keeps_what_it_has_though_a_fresh_start_would_not() -> Non
     assert found.stay_if_fresh == sum(len({*plan[m.member_id]} & {*m.assigned}) for m in members) < 6
 
 
+def test_uniform_group_by_name_and_by_pattern_is_planned_as_a_heterogeneous_one() -> None:
+    """Seven partitions dealt one by one; members that all name the topic have them in one piece each."""
+    seven = {"orders": replace(TOPICS["orders"], partitions=7)}
+    have = {"m0": tps(0, 3, 6), "m1": tps(1, 4), "m2": tps(2, 5)}
+    *named, last = (member(name, mine, target=mine) for name, mine in have.items())
+    by_pattern = modern(*named, replace(last, topics=(), topic_regex="ord.*"), assignor="uniform")
+    assert (why(by_pattern, seven).verdict, why(by_pattern, seven).stay_if_fresh) == (Verdict.SAME, 7)
+    assert why(modern(*named, last, assignor="uniform"), seven).stay_if_fresh == 2
+
+
 def test_share_group_compares_all_the_owners_of_a_partition() -> None:
     one = {"orders": replace(TOPICS["orders"], partitions=1)}
     members = tuple(member(name, tps(0)) for name in "ab")

@@ -6,8 +6,10 @@ occur: nothing on the broker's side asks for racks.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
@@ -28,6 +30,7 @@ CLASSES = {
     "server-range": _GROUP + "assignor.RangeAssignor",
     "share-simple": _GROUP + "assignor.SimpleAssignor",
 }
+PATTERNS = {"uniform": 0.3, "server-range": 0.3}  # so often do members subscribe by pattern; share groups never
 LARGE = {"uniform": 0.04, "server-range": 0.01}  # so often are groups large
 _MEMBER = re.compile(r"(?:\{|, )([^=,{}]+)=MemberAssignment\(partitions=\{(.*?)\}\)")
 _TOPIC = re.compile(r"([\w-]{22})=(?:\[(.*?)\]|RangeSet\(from=(\d+) \(inclusive\), to=(\d+) \(exclusive\)\))")
@@ -166,12 +169,17 @@ def _types() -> dict[bool, Any]:
 
 
 def subscription_type(group: Group) -> Any:
-    """What the coordinator decides from how many members name each topic."""
-    counts = _class("java.util.HashMap")()
-    names = [name for member in group.members for name in set(member.topics)]
-    for name in dict.fromkeys(names):
-        counts.put(name, _class(_GROUP + "modern.SubscriptionCount")(names.count(name), 0))
-    return _class(_GROUP + "modern.ModernGroup").subscriptionType(counts, len(group.members))
+    """What the coordinator decides from how many members name each topic, and how many patterns match it."""
+    patterns = Counter(member.pattern for member in group.members if member.pattern is not None)
+    by_name = Counter(name for member in group.members if member.pattern is None for name in set(member.topics))
+    matched = {member.pattern: member.topics for member in group.members if member.pattern is not None}
+    by_pattern = Counter(chain.from_iterable(matched.values()))
+    counts, regexes = _class("java.util.HashMap")(), _class("java.util.HashMap")()
+    for name in dict.fromkeys((*by_name, *by_pattern)):
+        counts.put(name, _class(_GROUP + "modern.SubscriptionCount")(by_name[name], by_pattern[name]))
+    for pattern, count in patterns.items():
+        regexes.put(pattern, _integer(count))
+    return _class(_GROUP + "modern.consumer.ConsumerGroup").subscriptionType(regexes, counts, len(group.members))
 
 
 def topic_id_set(topics: Iterable[str], resolver: Any) -> Any:
@@ -221,17 +229,17 @@ def our_assignors() -> Mapping[str, Assignor]:
 def check(seed: int, number: int) -> Iterator[Checked]:
     """A few plans of one group in the course of its life, by one of the assignors. The JVM must run."""
     name = list(CLASSES)[number % len(CLASSES)]
-    chain = Chain(generator(seed, number), LARGE.get(name, 0.0))
-    for step in range(chain.steps):
-        theirs, ours = java_plan(name, chain.group), our_plan(name, chain.group)
+    life = Chain(generator(seed, number), LARGE.get(name, 0.0), PATTERNS.get(name, 0.0))
+    for step in range(life.steps):
+        theirs, ours = java_plan(name, life.group), our_plan(name, life.group)
         is_refused = isinstance(theirs, str)
         if same(theirs, ours):
             yield Checked(name, refused=is_refused)
         else:
-            yield Checked(name, f"step {step}: {chain.group}\nours: {shown(ours)}\nJava: {theirs}", is_refused)
+            yield Checked(name, f"step {step}: {life.group}\nours: {shown(ours)}\nJava: {theirs}", is_refused)
         if isinstance(ours, str) or is_refused:
             return
-        chain.go_on(ours.by_member)
+        life.go_on(ours.by_member)
 
 
 def our_plan(name: str, group: Group) -> Assignment | str:

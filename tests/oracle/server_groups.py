@@ -12,18 +12,19 @@ from tests.oracle.tally import generator
 LARGE_COUNTS = (700, 1000, 2048, 3000)
 
 
-def chains(seed: int) -> Iterator["Chain"]:
+def chains(seed: int, patterns: float = 0.0) -> Iterator["Chain"]:
     """Endless groups, each to be planned and changed a few times."""
-    return (Chain(generator(seed, number)) for number in count())
+    return (Chain(generator(seed, number), patterns=patterns) for number in count())
 
 
 class Chain:
     """A group in the course of its life."""
 
-    def __init__(self, r: random.Random, large: float = 0.0) -> None:
-        """`large`: how likely there are few topics with thousands of partitions."""
+    def __init__(self, r: random.Random, large: float = 0.0, patterns: float = 0.0) -> None:
+        """How likely there are few topics with thousands of partitions (`large`), and subscriptions by pattern."""
         self._r = r
         self._ids = iter(member_ids(r))
+        self._by_pattern = r.choice((0.3, 0.9, 1.0)) if r.random() < patterns else 0.0
         self._is_mixed = r.random() < 0.45
         self._is_large = r.random() < large
         ids = topic_ids(r)[: 3 if self._is_large else None]
@@ -44,7 +45,14 @@ class Chain:
         topics = self._subscription() if self._is_mixed and self._r.random() < 0.7 else self._common
         if self._r.random() < 0.05:
             topics += topics[:1]
-        return Member(next(self._ids), instance, topics=topics)
+        return self._subscribing(Member(next(self._ids), instance), topics)
+
+    def _subscribing(self, member: Member, topics: tuple[str, ...]) -> Member:
+        """By name, or by one of two patterns that match the same."""
+        if self._r.random() >= self._by_pattern:
+            return replace(member, topics=topics, pattern=None)
+        spare = ["absent"] * (self._r.random() < 0.1)
+        return replace(member, topics=tuple(sorted(set(topics))), pattern="|".join(sorted({*topics, *spare})))
 
     def go_on(self, plan: Mapping[str, Sequence[TopicPartition]]) -> None:
         """Take the plan for the members' own, as it is or as plain tuples, then change the group."""
@@ -75,10 +83,10 @@ class Chain:
 
     def _resubscribe(self) -> None:
         if self._is_mixed or self._r.random() < 0.3:
-            self._change_member(lambda member: replace(member, topics=self._subscription()))
+            self._change_member(lambda member: self._subscribing(member, self._subscription()))
         else:
             self._common = self._subscription()
-            members = tuple(replace(member, topics=self._common) for member in self.group.members)
+            members = tuple(self._subscribing(member, self._common) for member in self.group.members)
             self.group = replace(self.group, members=members)
 
     def _delete(self) -> None:

@@ -24,7 +24,7 @@ from assignors.events import (
 from assignors.model import Topic
 from assignors.newcomers import everybody, newcomers, usual_topics
 
-LISTED_EVENTS = 8
+LISTED_EVENTS, _BACK = 8, "whatif_leaves_back"
 MOST_PARTITIONS = 100_000
 TOPIC_NAME = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}")
 """Kafka's rule (`org.apache.kafka.common.internals.Topic`); a scenario with another name could not be loaded again."""
@@ -57,15 +57,34 @@ def _icon(label: str, icon: str, enabled: bool, change: Callable[[Draft], Draft]
 
 
 def _listed(its: Draft) -> None:
-    events = its.scenario.events
-    if not events:
+    count = len(its.scenario.events)
+    if not count:
         st.markdown(":small[:gray[Nothing yet: the group stays as it is.]]")
-    first = max(0, len(events) - LISTED_EVENTS)
-    if first:
-        st.markdown(f":small[:gray[{formats.plural(first, 'earlier event')}, all of them in the file]]")
+    last = count - LISTED_EVENTS * _leaves_back(count)
+    first = max(0, last - LISTED_EVENTS)
+    if count > LISTED_EVENTS:
+        _leaf(first, last, count)
     with st.container(gap=None):
-        for at in range(first, len(events)):
+        for at in range(first, last):
             _event(its, at)
+
+
+def _leaves_back(count: int) -> int:
+    """How far back the viewer has turned from the last events; taking some out may leave less."""
+    return min(int(st.session_state.get(_BACK, 0)), max(0, count - 1) // LISTED_EVENTS)
+
+
+def _leaf(first: int, last: int, count: int) -> None:
+    """Which of many events stand here, and the way to the others."""
+
+    def turn(by: int) -> None:
+        st.session_state[_BACK] = _leaves_back(count) + by
+
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.markdown(f":small[:gray[{first + 1:,} to {last:,} of {count:,}]]", width="content")
+        for label, icon, by, more in (("Earlier", "left", 1, first > 0), ("Later", "right", -1, last < count)):
+            key, icon = f"whatif_{label.lower()}", f":material/chevron_{icon}:"
+            st.button(label, icon=icon, type="tertiary", disabled=not more, key=key, on_click=turn, args=(by,))
 
 
 def _event(its: Draft, at: int) -> None:
@@ -99,6 +118,7 @@ def _add(its: Draft) -> None:
         )
         if wanted and made is not None and not full:  # it was enabled by what was in the fields before
             state_whatif.edit(lambda now: now.then(made))
+            st.session_state[_BACK] = 0
             st.rerun()
 
 
@@ -200,11 +220,12 @@ def capacity(its: Draft) -> None:
     known = its.scenario.loads.default_capacity_per_s
     named = len(its.scenario.loads.capacity_per_s)
     key = f"whatif_capacity_{its.key}"
+    st.session_state[key] = known  # undo changes it, too
     st.number_input(
         "Other members can process, records/s" if named else "A member can process, records/s",
         min_value=LEAST_RECORDS_PER_S,
         max_value=MOST_RECORDS_PER_S,
-        value=known,
+        value=None,
         format="%.0f" if known is None or known >= 10 else "%.2f",
         placeholder="unknown",
         step=None,

@@ -30,7 +30,7 @@ def outcomes(its: Draft) -> list[Outcome]:
 
 
 def side_by_side(found: Sequence[Outcome], its: Draft) -> None:
-    """All assignors in one table, and under it who cannot plan and what is not known."""
+    """All assignors in one table, and under it who cannot plan, what is not known, and what the broker's rest on."""
     names = member_names(everybody(its.scenario))
     frame = tables.compare(found, dict(zip(names, lane_names(list(names.values()), HOTTEST_CHARS), strict=True)))
     own = formats.code(its.scenario.assignor)
@@ -44,6 +44,8 @@ def side_by_side(found: Sequence[Outcome], its: Draft) -> None:
     )
     for sentence in sentences_whatif.under_the_table(found):
         widgets.note(sentence)
+    if rests_on := sentences_whatif.on_a_broker(found, its.scenario):
+        widgets.note(rests_on)
 
 
 def _columns(frame: pd.DataFrame) -> list[str]:
