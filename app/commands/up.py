@@ -48,7 +48,7 @@ def run(
         kafka = _kafka(stack, brokers)
         servers, history = kafka.bootstrap_servers, str(kafka.folder / "history")
         if workload:
-            _workload(stack, servers, wait=as_json or not dashboard)
+            _workload(stack, kafka, wait=as_json or not dashboard)
         if dashboard:
             clusters = [ClusterSettings(name=NAME, bootstrap_servers=servers)]
             shown = [*worked_examples(), *(plugins or settings.plugins)]
@@ -65,10 +65,10 @@ def _kafka(stack: ExitStack, brokers: int) -> EmbeddedKafka:
     return stack.enter_context(EmbeddedKafka(brokers, properties=BROKER_PROPERTIES))
 
 
-def _workload(stack: ExitStack, servers: str, wait: bool) -> None:
+def _workload(stack: ExitStack, kafka: EmbeddedKafka, wait: bool) -> None:
     """Start the demo; a program is told that all is ready only when it is, a person may watch it come to life."""
     note("The demo workload is starting")
-    demo = Workload(servers)
+    demo = Workload(kafka.bootstrap_servers, kafka.folder)
     stack.callback(demo.stop)  # before it starts: Ctrl-C may come at any time
     demo.start()
     os.environ.update(demo.controls.environment)
