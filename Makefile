@@ -1,4 +1,5 @@
-# Python >= 3.11 and make are all this needs: uv is brought along when it is not on PATH.
+# Python >= 3.11 (on Debian with python3-venv) and make are all this needs: uv is brought along when it is not on PATH.
+# `test` and `bench` also need a Chromium.
 PYTHON ?= python3
 UV_VERSION := 0.13.9
 UV := $(or $(shell command -v uv),.uv/bin/uv)

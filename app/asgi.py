@@ -14,7 +14,7 @@ from functools import partial
 from importlib import metadata
 
 from app import server
-from app.settings import ClusterSettings, Settings
+from app.settings import ClusterSettings, Settings, read_settings
 from app.source import Source
 from lag.cluster.offsets_log import open_offsets_log
 from lag.cluster.reader import open_reader
@@ -43,7 +43,7 @@ def _give_pages_their_turn() -> None:
 def collectors() -> Iterator[Source]:
     """Start one collector per configured cluster; stop them all at the end."""
     _give_pages_their_turn()
-    settings = Settings()
+    settings = read_settings()
     envs = {c.name: os.environ if c.from_environment else {} for c in settings.clusters}
     connections = {c.name: masked(c, envs[c.name]) for c in settings.clusters}
     versions = {part: metadata.version(part) for part in PARTS}

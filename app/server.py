@@ -1,7 +1,8 @@
 """Builds the server around the pages: what starts and stops with it, its routes, its settings.
 
-Streamlit reads `.streamlit/config.toml` from the working directory only; `serve` hands over the packaged file, so that
-theme and security settings hold wherever the command is run.
+Streamlit reads `.streamlit/config.toml` from the working directory and beside the script that was started, which is our
+command's; `serve` hands over the packaged file, so that theme and security settings hold wherever the command is run.
+The file of the checkout's top folder is the same: a wheel has no room for it.
 """
 
 import logging

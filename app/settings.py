@@ -10,14 +10,29 @@ The command line sets these variables from its flags before it starts the server
 that `config` names, and are never read here.
 """
 
+import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from lag.errors import ConfigError
 
 PREFIX = "GROUPSCOPE_"
 MOST_LETTERS = 80
+EXAMPLES = {
+    "clusters": '[{"name": "prod", "bootstrap_servers": "b1:9092"}]',
+    "interval_s": "10",
+    "follow": "true",
+    "plugins": '["yours.module:YourAssignor"]',
+    "history": "/var/lib/groupscope",
+}
+
+
+def _from_json(value: Any) -> Any:
+    """Here, not by pydantic-settings: its error for what is no JSON names the field only somewhere in its text."""
+    return json.loads(value) if isinstance(value, str) else value
 
 
 class ClusterSettings(BaseModel):
@@ -40,12 +55,12 @@ class Settings(BaseSettings):
     `history` is the folder or URL of the Delta tables that the collectors fill; None: they fill none.
     """
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True)
+    model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, frozen=True)
 
-    clusters: tuple[ClusterSettings, ...] = ()
+    clusters: Annotated[tuple[ClusterSettings, ...], NoDecode, BeforeValidator(_from_json)] = ()
     interval_s: Annotated[float, Field(ge=1, le=3600)] = 10.0
     follow: bool = True
-    plugins: tuple[str, ...] = ()
+    plugins: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_from_json)] = ()
     history: str | None = None
 
     @field_validator("clusters")
@@ -55,3 +70,23 @@ class Settings(BaseSettings):
         if len(set(names)) != len(names):
             raise ValueError(f"cluster names must differ: {', '.join(names)}")
         return clusters
+
+
+def read_settings() -> Settings:
+    """The settings in the environment. Raises ConfigError, which names every variable that is wrong, and no value."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        raise _config_error(error) from None
+
+
+def _config_error(error: ValidationError) -> ConfigError:
+    wrong = error.errors(include_input=False)
+    listed = "; ".join(f"{_place(*e['loc'])}: {e['msg'].removeprefix('Value error, ')}" for e in wrong)
+    right = " ".join(f"{_place(name)}={EXAMPLES[str(name)]}" for name in dict.fromkeys(e["loc"][0] for e in wrong))
+    mend = f"Write for example {right}, or unset what is named."
+    return ConfigError(f"Settings with values that cannot be used: {listed}", mend)
+
+
+def _place(name: int | str, *inside: int | str) -> str:
+    return ".".join([PREFIX + str(name).upper(), *map(str, inside)])

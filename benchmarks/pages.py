@@ -1,7 +1,6 @@
 """How fast a person sees data: the Overview of 5,000 groups in a real Chromium, and a second `make run`."""
 
 import json
-import shutil
 import subprocess
 import time
 import urllib.request
@@ -15,8 +14,8 @@ from benchmarks import fill
 from benchmarks.measure import GROUPSCOPE
 from benchmarks.report import Row
 from lag.embedded.broker import EmbeddedKafka
+from tests.support.chromium import launch
 
-FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
 GROUPS = 5_000
 TABS = 10
 FILTERS = 15
@@ -28,7 +27,7 @@ TABLE = "[data-testid=stDataFrame] canvas"
 def rows() -> Iterator[Row]:
     """The Overview of 5,000 groups: first table, a filter, ten tabs; then `groupscope up` with everything cached."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=list(FLAGS))
+        browser = launch(playwright)
         with EmbeddedKafka() as kafka:
             fill.groups(kafka.bootstrap_servers, "page", GROUPS, 10)
             with _server(["serve", "--bootstrap-server", kafka.bootstrap_servers]) as url:

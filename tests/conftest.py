@@ -57,7 +57,10 @@ class Demo:
 @pytest.fixture(scope="module")
 def demo() -> Iterator[Demo]:
     """What `groupscope up` shows; tests leave it as they found it. It ends with its module: it never rests."""
-    with EmbeddedKafka(properties=BROKER_PROPERTIES) as cluster, Workload(cluster.bootstrap_servers) as workload:
+    with (
+        EmbeddedKafka(properties=BROKER_PROPERTIES) as cluster,
+        Workload(cluster.bootstrap_servers, cluster.folder) as workload,
+    ):
         workload.wait_ready(120)
         yield Demo(cluster, workload)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from app.commands.output import emit, emit_json, open_on_a_desktop
 from app.commands.stopping import until_told
-from app.settings import MOST_LETTERS, ClusterSettings, Settings
+from app.settings import MOST_LETTERS, ClusterSettings, read_settings
 from lag.cluster.settings import load_settings
 from lag.errors import ConfigError
 
@@ -35,6 +35,7 @@ def run(
     as_json: bool,
 ) -> None:
     """Serve until SIGINT or SIGTERM. Raises ConfigError before anything starts when a setting is wrong."""
+    settings = read_settings()
     clusters = [*_first(bootstrap, config, bool(more)), *map(_further, more)]
     _refuse_same_names([cluster.name for cluster in clusters])
     refuse_taken(host, port)
@@ -42,7 +43,8 @@ def run(
     if not follow:
         os.environ["GROUPSCOPE_FOLLOW"] = "false"
     with until_told():
-        start(clusters, port, host, interval_s, plugins, history, lambda url: _announce(url, browser, as_json))
+        shown = plugins or settings.plugins
+        start(clusters, port, host, interval_s, shown, history, lambda url: _announce(url, browser, as_json))
 
 
 def start(
@@ -58,7 +60,7 @@ def start(
     port = port or _free_port(host)
     os.environ["GROUPSCOPE_CLUSTERS"] = json.dumps([c.model_dump(mode="json") for c in clusters])
     os.environ["GROUPSCOPE_INTERVAL_S"] = str(interval_s)
-    os.environ["GROUPSCOPE_PLUGINS"] = json.dumps(plugins or Settings().plugins)
+    os.environ["GROUPSCOPE_PLUGINS"] = json.dumps(plugins)
     if history is not None:
         os.environ["GROUPSCOPE_HISTORY"] = history
     from app import asgi  # reads the environment that was just set

@@ -14,7 +14,7 @@ from app.commands import serve
 from app.commands.output import emit, emit_json, note, open_on_a_desktop
 from app.commands.stopping import until_told
 from app.plugins import worked_examples
-from app.settings import ClusterSettings
+from app.settings import ClusterSettings, read_settings
 from lag.embedded.broker import EmbeddedKafka
 from lag.embedded.workload import BROKER_PROPERTIES, Workload
 from lag.errors import EmbeddedError
@@ -38,8 +38,9 @@ def run(
 ) -> None:
     """Run until SIGINT or SIGTERM; nothing is left behind.
 
-    Raises ConfigError when the port is taken, EmbeddedError when something does not start.
+    Raises ConfigError when the port is taken or a setting is wrong, EmbeddedError when something does not start.
     """
+    settings = read_settings()
     if dashboard:
         serve.refuse_taken(HOST, port)
         serve.import_early()
@@ -47,10 +48,10 @@ def run(
         kafka = _kafka(stack, brokers)
         servers, history = kafka.bootstrap_servers, str(kafka.folder / "history")
         if workload:
-            _workload(stack, servers, wait=as_json or not dashboard)
+            _workload(stack, kafka, wait=as_json or not dashboard)
         if dashboard:
             clusters = [ClusterSettings(name=NAME, bootstrap_servers=servers)]
-            shown = [*worked_examples(), *plugins]
+            shown = [*worked_examples(), *(plugins or settings.plugins)]
             announce = partial(_announce, servers, browser=browser, as_json=as_json)
             begin = partial(_record, kafka, history) if pipeline else None
             serve.start(clusters, port, HOST, INTERVAL_S, shown, history, partial(_dashboard_is_up, announce, begin))
@@ -64,10 +65,10 @@ def _kafka(stack: ExitStack, brokers: int) -> EmbeddedKafka:
     return stack.enter_context(EmbeddedKafka(brokers, properties=BROKER_PROPERTIES))
 
 
-def _workload(stack: ExitStack, servers: str, wait: bool) -> None:
+def _workload(stack: ExitStack, kafka: EmbeddedKafka, wait: bool) -> None:
     """Start the demo; a program is told that all is ready only when it is, a person may watch it come to life."""
     note("The demo workload is starting")
-    demo = Workload(servers)
+    demo = Workload(kafka.bootstrap_servers, kafka.folder)
     stack.callback(demo.stop)  # before it starts: Ctrl-C may come at any time
     demo.start()
     os.environ.update(demo.controls.environment)

@@ -3,6 +3,8 @@
 - Host names are resolved and tokens fetched off the I/O thread: a slow name server holds up nothing else.
 - The TLS handshake has the deadline of the connect, so a frozen broker cannot keep it waiting for ever.
 - What a broker says just before it closes the connection is read: why it refuses a login, for one.
+- An answer that cannot be decoded, whatever its decoding raises, ends the connection: else nobody would read on, and
+  the broker would be called silent.
 - Sockets of failed attempts are closed at once, and the reason of a failure stays attached as `__cause__`.
 - A lost connection starts no metadata requests of its own: every poll reads the metadata anyway.
 """
@@ -16,13 +18,14 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from kafka.errors import KafkaConnectionError, KafkaTimeoutError
+from kafka.errors import KafkaConnectionError, KafkaProtocolError, KafkaTimeoutError
 from kafka.future import Future
 from kafka.net.connection import KafkaConnection
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
 from kafka.net.transport import KafkaSSLTransport, KafkaTCPTransport
 
+from lag.cluster.messages import UNREADABLE
 from lag.cluster.oauth import TokenProvider
 from lag.errors import ConnectError
 
@@ -130,19 +133,25 @@ class Manager(KafkaConnectionManager):
             return
 
 
-class _LastWords:
+class _Listening:
     """Hand over what was received before the end of the stream: a broker that refuses a login says why, then closes."""
+
+    async def _read_from_sock(self) -> None:
+        try:
+            await super()._read_from_sock()  # type: ignore[misc]
+        except UNREADABLE as error:
+            self.abort(KafkaProtocolError(f"{type(error).__name__} when decoding its answer"))  # type: ignore[attr-defined]
 
     def _sock_recv(self) -> tuple[bytes, Exception | None]:
         data, error = super()._sock_recv()  # type: ignore[misc]
         return data, None if data else error
 
 
-class _PlainTransport(_LastWords, KafkaTCPTransport):
+class _PlainTransport(_Listening, KafkaTCPTransport):
     pass
 
 
-class _TlsTransport(_LastWords, KafkaSSLTransport):
+class _TlsTransport(_Listening, KafkaSSLTransport):
     async def handshake_by(self, timeout_at: float | None) -> None:
         while True:
             try:

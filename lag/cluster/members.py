@@ -1,6 +1,5 @@
 """Members as the describe responses carry them, turned into `lag.model.Member`."""
 
-import struct
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -8,11 +7,8 @@ from typing import Any
 from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 
 from assignors.model import TopicPartition
-from lag.cluster.messages import Message
+from lag.cluster.messages import UNREADABLE, Message
 from lag.model import Member
-
-UNREADABLE = (struct.error, ValueError, IndexError, TypeError, EOFError, MemoryError, OverflowError)
-"""What decoding foreign bytes may raise; UnicodeDecodeError is a ValueError."""
 
 
 def classic(member: Message, protocol_type: str) -> Member:

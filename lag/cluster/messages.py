@@ -4,6 +4,7 @@ Each class reads its fields from `schemas/<class name>.json`; the facts in there
 `kafka-clients` 4.3.1.
 """
 
+import struct
 from typing import Any
 
 from kafka.protocol.api_message import ApiMessage
@@ -45,3 +46,6 @@ class DescribeShareGroupOffsetsResponse(ApiMessage, load_json=SCHEMAS):
 
 Message = Any
 """A request or response of kafka-python, whose classes are made at run time from schemas and carry no types."""
+
+UNREADABLE = (struct.error, ValueError, IndexError, TypeError, EOFError, MemoryError, OverflowError)
+"""What decoding foreign bytes may raise; UnicodeDecodeError is a ValueError."""

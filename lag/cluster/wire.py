@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from kafka.errors import IncompatibleBrokerVersion, KafkaError, KafkaTimeoutError
+from kafka.errors import IncompatibleBrokerVersion, KafkaError, KafkaProtocolError, KafkaTimeoutError
 from kafka.future import Future
 from kafka.net.manager import KafkaConnectionManager
 
@@ -118,6 +118,10 @@ class Wire:
         if isinstance(error, KafkaTimeoutError):
             cause = f"broker {node} at {where} has not answered for {self.deadline_s:g} s"
             return Problem("timeout", Scope.BROKER, str(node), cause, "Check whether it is overloaded or frozen")
+        if isinstance(error, KafkaProtocolError):
+            cause = f"broker {node} at {where} answers something that is not Kafka's protocol: {_reason(error)}"
+            mend = "Check that it is a Kafka broker, and that nothing between us and it changes what it says"
+            return Problem("garbled", Scope.BROKER, str(node), cause, mend)
         cause = f"broker {node} at {where} cannot be reached: {_reason(error)}"
         return Problem("unreachable", Scope.BROKER, str(node), cause, "Check that it runs and that we may reach it")
 

@@ -69,7 +69,14 @@ class Supervisor:
         for process in self._processes.values():
             process.wait()
         _end_sessions({process.pid for process in self._processes.values()})
-        shutil.rmtree(self._folder, ignore_errors=True)
+        _remove(self._folder)
+
+
+def _remove(folder: Path) -> None:
+    """Until it is gone: the demo's workload, which ends with our parent as we do, may write there meanwhile."""
+    deadline = time.monotonic() + _GONE_WITHIN_S
+    while folder.exists() and time.monotonic() < deadline:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _start(command: list[str], folder: Path, log: Path) -> subprocess.Popen[bytes]:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from confluent_kafka import Consumer
@@ -14,11 +15,14 @@ from kafka.admin import (
     ResourcePattern,
     ResourceType,
 )
+from kafka.protocol.admin import ListGroupsRequest
+from kafka.protocol.consumer import ListOffsetsRequest, OffsetFetchRequest
 
 from app.commands.snapshot import read_once
 from benchmarks import fill
 from lag.embedded.broker import EmbeddedKafka
 from lag.errors import ConnectError
+from lag.model import Scope
 from tests.app.commandline import refused, run
 from tests.cluster import strangers
 from tests.cluster.certificates import DAY, Authority
@@ -312,3 +316,34 @@ def test_cluster_that_vanishes_is_told_by_the_command(behind_proxy: Proxy, as_js
     assert done.code == 1
     assert done.err.startswith("error: ")
     assert json.loads(done.out)["error"] if as_json else done.out == ""
+
+
+@pytest.mark.broker
+@pytest.mark.parametrize(
+    "request_", [ListGroupsRequest, ListOffsetsRequest, OffsetFetchRequest], ids=lambda request: str(request.__name__)
+)
+def test_broker_whose_answers_are_spoiled_on_the_way_is_not_called_unreachable(
+    behind_proxy: Proxy, request_: Any
+) -> None:
+    behind_proxy.spoil(request_.API_KEY)
+    found = read_once(str(behind_proxy.address), None, 3.0)
+    behind_proxy.come_back()
+    (problem,) = [one for one in found.problems if one.scope is Scope.BROKER]
+    assert (problem.kind, problem.subject) == ("garbled", "1")
+    assert problem.cause.startswith(
+        f"broker 1 at {behind_proxy.address} answers something that is not Kafka's protocol: "
+    )
+    assert problem.mend == "Check that it is a Kafka broker, and that nothing between us and it changes what it says"
+
+
+@pytest.mark.broker
+def test_spoiled_answer_is_told_by_the_command(behind_proxy: Proxy) -> None:
+    behind_proxy.spoil(ListGroupsRequest.API_KEY)
+    done = run("snapshot", "--bootstrap-server", str(behind_proxy.address))
+    behind_proxy.come_back()
+    assert done.code == 0
+    assert done.err.splitlines()[0] == (
+        f"problem: broker 1: broker 1 at {behind_proxy.address} answers something that is not Kafka's protocol: "
+        "ValueError when decoding its answer. "
+        "Check that it is a Kafka broker, and that nothing between us and it changes what it says"
+    )

@@ -82,6 +82,18 @@ def test_nothing_is_left_after_sigkill(tmp_path: Path) -> None:
         wait_until(lambda: not using(command.temp) and not list(command.temp.iterdir()))
 
 
+@pytest.mark.parametrize("depth", [0, 1], ids=["short temp dir", "temp dir longer than a socket's path may be"])
+def test_nothing_is_left_of_a_workload_that_was_killed(tmp_path: Path, depth: int) -> None:
+    """multiprocessing has a folder with a socket, which only an orderly end removes."""
+    folder = tmp_path.joinpath(*["x" * 100] * depth)
+    folder.mkdir(exist_ok=True)
+    with running(folder, "up", "--port", "0", "--no-pipeline") as command:
+        wait_until(lambda: list(command.temp.glob(f"{PREFIX}*/pymp-*/listener-*")), within_s=60)
+        workload_of(command).kill()
+        assert command.ends(signal.SIGINT) == 0
+        assert_nothing_is_left(command)
+
+
 @pytest.mark.long
 @pytest.mark.timeout(600)
 def test_lag_by_the_minute_is_there_without_a_command(tmp_path: Path) -> None:
@@ -120,8 +132,13 @@ def broker_starts(command: Running) -> bool:
     return bool(list(command.temp.glob(f"{PREFIX}*/broker-1.log")))
 
 
+def workload_of(command: Running) -> Any:
+    """The process of the demo's workload; None before it starts."""
+    return next((one for one in using(command.temp) if "lag.embedded.workload" in command_line(one)), None)
+
+
 def workload_starts(command: Running) -> bool:
-    return any("lag.embedded.workload" in command_line(process) for process in using(command.temp))
+    return workload_of(command) is not None
 
 
 def server_starts(command: Running) -> bool:

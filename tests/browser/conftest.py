@@ -17,16 +17,8 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
 
-CHROMIUM = os.environ.get("GROUPSCOPE_CHROMIUM", "/usr/bin/chromium")
-QUIET = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
+from tests.support.chromium import launch
+
 DESKTOP: ViewportSize = {"width": 1440, "height": 900}
 PHONE: ViewportSize = {"width": 390, "height": 844}
 READY_WITHIN_S = 60.0
@@ -80,7 +72,7 @@ def dashboard_url() -> Iterator[str]:
 def chromium() -> Iterator[Browser]:
     """One browser for all tests."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
+        browser = launch(playwright)
         yield browser
         browser.close()
 

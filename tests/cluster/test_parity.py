@@ -4,13 +4,16 @@ Records arrive and are committed all the time, so an answer of theirs is compare
 after it agree; rounds go on until every group has been compared.
 """
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
 
+from app.commands.snapshot import document
 from lag.cluster.reader import ClusterReader, open_reader
 from lag.cluster.settings import load_settings
+from lag.compute import totals
 from lag.embedded.workload import describe
 from lag.model import ClusterSnapshot, GroupSnapshot, GroupType, PartitionLag, PartitionProblem
 from tests.conftest import Demo
@@ -72,15 +75,15 @@ def test_offsets_lag_and_owner_of_every_partition(demo: Demo, reader: ClusterRea
             for group, row in plain_rows(snapshot)
         }
 
-    def theirs() -> Rows:
-        rows = oracle.offsets(demo.kafka.bootstrap_servers, PLAIN)
-        return {
-            (r.group, r.topic, r.partition): (r.committed, r.log_end, r.lag, r.member_id, r.host, r.client_id)
-            for r in rows
-        }
-
-    compared = agreed(reader, theirs, ours)
+    compared = agreed(reader, lambda: tool_rows(demo), ours)
     assert {group for group, _, _ in compared} == set(PLAIN)
+
+
+def tool_rows(demo: Demo) -> Rows:
+    return {
+        (r.group, r.topic, r.partition): (r.committed, r.log_end, r.lag, r.member_id, r.host, r.client_id)
+        for r in oracle.offsets(demo.kafka.bootstrap_servers, PLAIN)
+    }
 
 
 def plain_lag(row: PartitionLag) -> int | None:
@@ -185,6 +188,51 @@ def test_members_epochs_and_offsets_of_the_share_group(demo: Demo, reader: Clust
 
         compared = agreed(reader, theirs, ours)
     assert len(compared) == len(ids) + 4
+
+
+def test_json_of_the_snapshot_command(demo: Demo, reader: ClusterReader) -> None:
+    """It is written from whole columns, not from the objects that the other tests compare."""
+
+    def ours(snapshot: ClusterSnapshot) -> Rows:
+        shown = list(zip(snapshot.groups, totals(snapshot.offsets), strict=True))
+        groups = [g for g in json.loads(json.dumps(document(snapshot, shown)))["groups"] if g["group_id"] in PLAIN]
+        rows = {
+            (group["group_id"], row["topic"], row["partition"]): row_told(group, row)
+            for group in groups
+            for row in group["partitions"]
+            if row["committed"] is not None or row["member_id"] is not None
+        }
+        return rows | {(group["group_id"], "", 0): group_told(group) for group in groups}
+
+    with oracle.admin(demo.kafka.bootstrap_servers) as client:
+        compared = agreed(reader, lambda: tool_rows(demo) | named(oracle.consumer_groups(client, PLAIN)), ours)
+    assert {group for group, topic, _ in compared if topic} == set(PLAIN)
+    assert {group for group, topic, _ in compared if not topic} == set(PLAIN)
+
+
+def row_told(group: dict[str, Any], row: dict[str, Any]) -> tuple[object, ...]:
+    """A partition of the document in the tool's terms: it counts lost records as lag, and cut ones as negative lag."""
+    lag = row["log_end"] - row["committed"] if row["problem"] == "beyond_end" else row["lag"]
+    by_id = {member["member_id"]: member for member in group["members"]}
+    member = by_id.get(row["member_id"], {"member_id": None, "host": None, "client_id": None})
+    return (
+        row["committed"], row["log_end"], None if lag is None else lag + row["lost"],
+        member["member_id"], member["host"], member["client_id"],
+    )  # fmt: skip
+
+
+def group_told(group: dict[str, Any]) -> oracle.JavaGroup:
+    members = tuple(
+        oracle.JavaMember(
+            **{key: member[key] for key in ("member_id", "instance_id", "client_id", "host", "epoch")},
+            assigned=tuple((topic, partition) for topic, partition in member["assigned"]),
+            target=None if member["target"] is None else tuple((topic, part) for topic, part in member["target"]),
+        )
+        for member in sorted(group["members"], key=lambda member: str(member["member_id"]))
+    )
+    return oracle.JavaGroup(
+        *(group[key] for key in ("state", "assignor", "epoch", "assignment_epoch")), group["coordinator"], members
+    )
 
 
 def test_commits_left_for_a_deleted_topic_equal_those_of_the_admin_client(demo: Demo, reader: ClusterReader) -> None:

@@ -3,6 +3,7 @@
 import signal
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,7 +35,7 @@ def test_an_interrupt_is_heard_after_the_moment(signals: list[signal.Signals]) -
 
 @pytest.mark.parametrize(
     ("module", "start"),
-    [(keeper, Keeper), (workload, lambda: Workload(NO_BROKER).start())],
+    [(keeper, Keeper), (workload, lambda: Workload(NO_BROKER, Path()).start())],
     ids=["brokers", "workload"],
 )
 def test_a_process_started_as_an_interrupt_comes_is_ended(

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import jpype
@@ -92,7 +93,7 @@ def demo_kafka() -> Iterator[EmbeddedKafka]:
 
 @pytest.fixture(scope="module")
 def demo(demo_kafka: EmbeddedKafka) -> Iterator[Workload]:
-    with Workload(demo_kafka.bootstrap_servers) as workload:
+    with Workload(demo_kafka.bootstrap_servers, demo_kafka.folder) as workload:
         workload.wait_ready(60)
         yield workload
 
@@ -470,19 +471,22 @@ def test_kafka_with_topics_of_others_is_refused(kafka: EmbeddedKafka) -> None:
     admin = KafkaAdminClient(bootstrap_servers=kafka.bootstrap_servers)
     admin.create_topics(["somebodys-topic"])
     admin.close()
-    with Workload(kafka.bootstrap_servers) as workload, pytest.raises(EmbeddedError, match="needs an empty Kafka"):
+    with (
+        Workload(kafka.bootstrap_servers, kafka.folder) as workload,
+        pytest.raises(EmbeddedError, match="needs an empty Kafka"),
+    ):
         workload.wait_ready(60)
 
 
-def test_workload_without_a_broker_says_so() -> None:
-    with Workload("127.0.0.1:1") as workload, pytest.raises(EmbeddedError, match="No broker answers"):
+def test_workload_without_a_broker_says_so(tmp_path: Path) -> None:
+    with Workload("127.0.0.1:1", tmp_path) as workload, pytest.raises(EmbeddedError, match="No broker answers"):
         workload.wait_ready(60)
     assert workload.pid is None
 
 
 @pytest.mark.long
 def test_stopped_workload_leaves_no_process(fresh_kafka: EmbeddedKafka) -> None:
-    with Workload(fresh_kafka.bootstrap_servers) as workload:
+    with Workload(fresh_kafka.bootstrap_servers, fresh_kafka.folder) as workload:
         workload.wait_ready(60)
         workload.controls.freeze_member("email-dispatch-1")
         pids = family(workload.pid)
@@ -491,9 +495,8 @@ def test_stopped_workload_leaves_no_process(fresh_kafka: EmbeddedKafka) -> None:
 
 
 def test_workload_dies_with_its_parent(fresh_kafka: EmbeddedKafka) -> None:
-    parent = subprocess.Popen(
-        [sys.executable, "-c", PARENT, fresh_kafka.bootstrap_servers], stdout=subprocess.PIPE, text=True
-    )
+    command = [sys.executable, "-c", PARENT, fresh_kafka.bootstrap_servers, str(fresh_kafka.folder)]
+    parent = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert parent.stdout is not None
     with parent.stdout:
         assert parent.stdout.readline() == "ready\n"
@@ -505,7 +508,7 @@ def test_workload_dies_with_its_parent(fresh_kafka: EmbeddedKafka) -> None:
 
 @pytest.mark.long
 def test_members_die_with_the_workload(fresh_kafka: EmbeddedKafka) -> None:
-    with Workload(fresh_kafka.bootstrap_servers) as workload:
+    with Workload(fresh_kafka.bootstrap_servers, fresh_kafka.folder) as workload:
         workload.wait_ready(60)
         workload.controls.freeze_member("email-dispatch-1")
         pids = family(workload.pid)
@@ -517,8 +520,9 @@ def test_members_die_with_the_workload(fresh_kafka: EmbeddedKafka) -> None:
 
 PARENT = """
 import sys, time
+from pathlib import Path
 from lag.embedded.workload import Workload
-workload = Workload(sys.argv[1])
+workload = Workload(sys.argv[1], Path(sys.argv[2]))
 workload.start()
 workload.wait_ready(60)
 workload.controls.freeze_member("order-fulfilment-1")

@@ -63,8 +63,8 @@ def _record_type(record_type: int) -> Any:
 def write(r: random.Random, record_type: int, version: int) -> Written:
     """A record of that kind and version with random contents, some with tags that no release has."""
     kind = _record_type(record_type)
-    key = _message(r, kind.newRecordKey().getClass(), 0)
-    value = _message(r, kind.newRecordValue().getClass(), version)
+    key = message(r, kind.newRecordKey().getClass(), 0)
+    value = message(r, kind.newRecordValue().getClass(), version)
     if r.random() < 0.3:
         _add_unknown_tags(r, value, version)
     return Written(record_type, version, _prefixed(record_type, key, 0), _prefixed(version, value, version))
@@ -79,7 +79,8 @@ def _prefixed(prefix: int, message: Any, version: int) -> bytes:
     return bytes(buffer.array())
 
 
-def _message(r: random.Random, kind: Any, version: int) -> Any:
+def message(r: random.Random, kind: Any, version: int) -> Any:
+    """A message of one of Java's generated classes with random contents."""
     document = _draw(r, kind.getField(f"SCHEMA_{version}").get(None))
     node = _java("com.fasterxml.jackson.databind.ObjectMapper")().readTree(json.dumps(document))
     return _java(f"{kind.getName()}JsonConverter").read(node, jpype.JShort(version))
@@ -122,6 +123,8 @@ def _draw_struct(r: random.Random, kind: Any) -> Any:
 def _draw_plain(r: random.Random, name: str) -> Any:
     name = name.removeprefix("NULLABLE_")
     match name:
+        case "BOOLEAN":
+            return r.random() < 0.5
         case "INT8" | "INT16" | "INT32" | "INT64":
             bits = int(name[3:])
             low, high = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1

@@ -1,4 +1,4 @@
-"""A TCP proxy in front of one broker, which can vanish after so many requests and come back."""
+"""A TCP proxy in front of one broker, which can vanish after so many requests, spoil answers, and come back."""
 
 import socket
 import struct
@@ -14,6 +14,7 @@ from lag.embedded.broker import EmbeddedKafka
 
 class Proxy:
     """Forwards Kafka's frames. `vanish_after(n)`: the n-th request still passes, then all connections break.
+    `spoil(api_key)`: of the answers to such requests only length and correlation id are the broker's.
 
     The address is there before the target: a broker can be told to advertise it.
     """
@@ -23,6 +24,7 @@ class Proxy:
         self.address = Address(*self._listener.getsockname()[:2])
         self.target: tuple[str, int] | None = None
         self._left: int | None = None
+        self._spoiled: int | None = None
         self._lock = threading.Lock()
         self._sockets: list[socket.socket] = []
         self._threads = [threading.Thread(target=self._accept)]
@@ -34,10 +36,14 @@ class Proxy:
         if not requests:
             self._hang_up()
 
+    def spoil(self, api_key: int) -> None:
+        """Make nonsense of the answers to that kind of request, until `come_back`."""
+        self._spoiled = api_key
+
     def come_back(self) -> None:
-        """Forward everything again."""
+        """Forward everything again, as it is."""
         with self._lock:
-            self._left = None
+            self._left = self._spoiled = None
 
     @property
     def vanished(self) -> bool:
@@ -67,25 +73,32 @@ class Proxy:
                 continue
             broker = socket.create_connection(self.target)
             self._sockets += [client, broker]
+            asked: dict[bytes, int] = {}
             for pump, source, sink in ((self._requests, client, broker), (self._answers, broker, client)):
-                self._threads.append(threading.Thread(target=pump, args=(source, sink)))
+                self._threads.append(threading.Thread(target=pump, args=(source, sink, asked)))
                 self._threads[-1].start()
 
-    def _requests(self, client: socket.socket, broker: socket.socket) -> None:
-        with client.makefile("rb") as frames, broker:
+    def _requests(self, client: socket.socket, broker: socket.socket, asked: dict[bytes, int]) -> None:
+        with broker:
             try:
-                while (size := frames.read(4)) and len(size) == 4 and self._may_pass():
-                    broker.sendall(size + frames.read(struct.unpack(">i", size)[0]))
+                for frame in _frames(client):
+                    if not self._may_pass():
+                        break
+                    asked[frame[8:12]] = int.from_bytes(
+                        frame[4:6]
+                    )  # after the length: API key, version, correlation id
+                    broker.sendall(frame)
             except OSError:
                 return
         if self.vanished:
             self._hang_up()
 
-    def _answers(self, broker: socket.socket, client: socket.socket) -> None:
+    def _answers(self, broker: socket.socket, client: socket.socket, asked: dict[bytes, int]) -> None:
         with client:
             try:
-                while data := broker.recv(65536):
-                    client.sendall(data)
+                for frame in _frames(broker):
+                    spoiled = asked.pop(frame[4:8]) == self._spoiled
+                    client.sendall(frame[:8] + b"\xff" * (len(frame) - 8) if spoiled else frame)
             except OSError:
                 return
 
@@ -104,6 +117,13 @@ class Proxy:
                 one.shutdown(socket.SHUT_RDWR)
             except OSError:
                 continue
+
+
+def _frames(source: socket.socket) -> Iterator[bytes]:
+    """Whole messages, each with the four bytes that tell its length, until the connection ends."""
+    with source.makefile("rb") as stream:
+        while len(size := stream.read(4)) == 4:
+            yield size + stream.read(struct.unpack(">i", size)[0])
 
 
 @contextmanager

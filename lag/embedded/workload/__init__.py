@@ -1,6 +1,9 @@
 """A shop and its payments on an embedded Kafka: real producers and consumers, healthy and sick ones, forever.
 
-    with EmbeddedKafka(properties=BROKER_PROPERTIES) as kafka, Workload(kafka.bootstrap_servers) as workload:
+    with (
+        EmbeddedKafka(properties=BROKER_PROPERTIES) as kafka,
+        Workload(kafka.bootstrap_servers, kafka.folder) as workload,
+    ):
         workload.wait_ready()
         workload.controls.kill_member("order-fulfilment-1")
 

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from contextlib import ExitStack
+from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
@@ -27,12 +28,13 @@ LAST_BYTES = 4000
 class Workload:
     """The demo shop on an embedded Kafka. It ends with `stop`, and by itself when this process dies.
 
-    The workload watches a pipe that only this process holds; its members end with it.
+    The workload watches a pipe that only this process holds; its members end with it. `folder` is for what it writes,
+    such as sockets; whoever gives it removes it, as the embedded Kafka does with its own.
     EmbeddedError when it cannot run: confluent-kafka is missing, or the Kafka is not an empty one on this machine.
     """
 
-    def __init__(self, bootstrap_servers: str) -> None:
-        self._bootstrap_servers = bootstrap_servers
+    def __init__(self, bootstrap_servers: str, folder: Path) -> None:
+        self._bootstrap_servers, self._folder = bootstrap_servers, folder
         self._process: subprocess.Popen[bytes] | None = None
         self._controls: Controls | None = None
         self._log: IO[bytes] | None = None
@@ -102,8 +104,9 @@ class Workload:
         log.close()
 
     def _spawn(self, key: bytes) -> subprocess.Popen[bytes]:
+        what = ["--bootstrap-server", self._bootstrap_servers, "--folder", str(self._folder)]
         return subprocess.Popen(
-            [sys.executable, "-m", "lag.embedded.workload", "--bootstrap-server", self._bootstrap_servers],
+            [sys.executable, "-m", "lag.embedded.workload", *what],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
