@@ -253,9 +253,9 @@ def members(view: GroupView) -> None:
         return
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         widgets.titled("Members", legend)
+        st.space("stretch")
         text = widgets.text_filter("Member", "members_q", 160)
         rows = widgets.containing(tables.members(view), text, *tables.MEMBER_NAMES)
-        st.space("stretch")
         widgets.downloads("members", lambda: rows.drop(columns=["rank"]))
     _members_table(view, rows.head(MOST_ROWS))
     if len(rows) > MOST_ROWS:

@@ -7,7 +7,6 @@ from app import formats, sentences, state, widgets
 from app.tables import topic as tables
 from app.tables.overview import MOST_ROWS
 from app.tables.topic import MOST_GROUPS, TopicView
-from lag.health import NEVER
 from lag.model import FOREVER, Topic
 
 MOST_OPTIONS = 5_000
@@ -86,8 +85,8 @@ def _readers(readers: pd.DataFrame) -> pd.DataFrame:
     with st.container(gap="xxsmall"):
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             widgets.titled("Groups", legend)
-            rows = widgets.containing(readers, widgets.text_filter("Group", "readers_q"), "group")
             st.space("stretch")
+            rows = widgets.containing(readers, widgets.text_filter("Group", "readers_q", 160), "group")
             widgets.downloads("readers", lambda: tables.export(rows))
         _readers_table(rows.head(MOST_ROWS))
         if len(rows) > MOST_ROWS:
@@ -98,7 +97,7 @@ def _readers(readers: pd.DataFrame) -> pd.DataFrame:
 
 
 def _readers_table(rows: pd.DataFrame) -> None:
-    left = widgets.timedeltas(rows["left_s"].replace(NEVER, None).astype(float))
+    left = widgets.timedeltas(tables.two_units(rows["left_s"]))
     view = rows.assign(v=widgets.as_tags(rows["verdict"]), left=left)
     c = st.column_config
     widgets.table(

@@ -129,6 +129,14 @@ def _besides(left_s: float, unknown: int, partitions: int) -> str:
     return f"; not known for {unknown:,} of {partitions:,}" if unknown and not np.isnan(left_s) else ""
 
 
+def two_units(left_s: pd.Series) -> pd.Series:
+    """A countdown as it is shown: whole minutes from an hour on, whole hours from a day on, rounded down."""
+    seconds = left_s.where(np.isfinite(left_s))
+    unit = np.select([seconds >= 86_400, seconds >= 3600], [3600, 60], 1)
+    whole: pd.Series = seconds - seconds % unit
+    return whole
+
+
 def soon(readers: pd.DataFrame) -> pd.DataFrame:
     """The groups that deletion may reach within the hour, and before they have read on; the first one first."""
     left = readers["left_s"]

@@ -138,6 +138,13 @@ def test_what_is_far_or_drained_in_time_is_no_conclusion(row):
     assert tables.soon(pd.DataFrame([row])).empty
 
 
+def test_a_countdown_is_shown_in_its_two_largest_units_rounded_down():
+    left = pd.Series([59.6, 3_599.0, 3_661.0, 86_399.0, 90_061.0, 604_495.0, np.inf, np.nan])
+    shown = tables.two_units(left)
+    assert shown[:6].tolist() == [59.0, 3_599.0, 3_660.0, 86_340.0, 90_000.0, 601_200.0]
+    assert shown[6:].isna().all()
+
+
 def one_topic(groups, partitions=3, **rest):
     """Groups that all read `t`, g0 with most lag; retention one hour, or as `rest` says."""
     specs = [
@@ -157,7 +164,7 @@ def test_the_page_counts_down_and_says_where(open_page, feed):
     left = "`g000` is about to lose records of `t`: deletion may reach its position in 10 min"
     assert page.header[0].value == left
     readers = table(page, "Groups that read").set_index("group")
-    assert readers.loc["g000", "left"] == pd.Timedelta(seconds=600)
+    assert readers.loc["g000", "left"] == pd.Timedelta(seconds=599)
     assert readers.loc["g000", "where"] == "partition 0"
 
 
