@@ -220,7 +220,8 @@ def losing(topic: str, soon: pd.DataFrame) -> str:
     who = formats.code(str(first["group"]))
     if first["lost"]:
         return f"{who} loses records of {topic}: Kafka deletes them before they are read{others}"
-    when = f"in {formats.duration(first['left_s'])}" if first["left_s"] > 0 else "at any moment"
+    word = "within" if pd.isna(first["left_s"]) else "in"
+    when = f"{word} {formats.duration(first['within_s'])}" if first["within_s"] > 0 else "at any moment"
     return f"{who} is about to lose records of {topic}: deletion may reach its position {when}{others}"
 
 

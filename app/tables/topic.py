@@ -77,6 +77,7 @@ def _readers(table: OffsetTable, rows: Ints, starts: Ints, left: Left, retention
             "lag": pd.arrays.IntegerArray(lag, known == 0),
             "known": [formats.known_for(int(n), int(size)) for n, size in zip(known, sizes, strict=True)],
             "left_s": left.seconds[worst],
+            "at_most_s": left.at_most_s[worst],
             "where": [
                 _where(table, int(rows[at]), float(left.seconds[at]), float(left.at_most_s[at]), retention_ms)
                 + _besides(float(left.seconds[at]), int(n), int(size))
@@ -89,9 +90,9 @@ def _readers(table: OffsetTable, rows: Ints, starts: Ints, left: Left, retention
 
 
 def _worst(left: Left, starts: Ints, sizes: Ints) -> Ints:
-    """Of each group the row with the least left; without a known one, that with the lowest bound."""
+    """Of each group the row with the least left; one that is only bounded has at most its bound."""
     group = np.repeat(np.arange(len(starts)), sizes)
-    order: Ints = np.lexsort((left.at_most_s, left.seconds, group))
+    order: Ints = np.lexsort((np.fmin(left.seconds, left.at_most_s), group))
     return order[starts]
 
 
@@ -110,10 +111,12 @@ def _where(table: OffsetTable, row: int, left_s: float, at_most_s: float, retent
         return _unknown(table, row, at_most_s, retention_ms)
     if np.isinf(left_s):
         return "deletion does not gain on the group"
-    partition = f"partition {table.ends.partition[table.end[row]]}"
-    if left_s > 0:
-        return partition
-    return f"{partition}: {'records are deleted unread' if table.lost[row] else 'may be deleted at any moment'}"
+    due = "" if left_s > 0 else ": records are deleted unread" if table.lost[row] else ": may be deleted at any moment"
+    return _partition(table, row) + due
+
+
+def _partition(table: OffsetTable, row: int) -> str:
+    return f"partition {table.ends.partition[table.end[row]]}"
 
 
 def _unknown(table: OffsetTable, row: int, at_most_s: float, retention_ms: int | None) -> str:
@@ -121,7 +124,7 @@ def _unknown(table: OffsetTable, row: int, at_most_s: float, retention_ms: int |
         problem = PROBLEM_CODES[table.problem[row]]
         return words.PROBLEMS[problem] if problem else "the lag is not known"
     if not np.isnan(at_most_s):
-        return f"at most {formats.duration(at_most_s)}: the record is older than our first poll"
+        return f"at most {formats.duration(at_most_s)} on {_partition(table, row)}: older than our first poll"
     return "nothing is deleted by age" if retention_ms == FOREVER else "retention.ms is not known"
 
 
@@ -139,9 +142,9 @@ def two_units(left_s: pd.Series) -> pd.Series:
 
 def soon(readers: pd.DataFrame) -> pd.DataFrame:
     """The groups that deletion may reach within the hour, and before they have read on; the first one first."""
-    left = readers["left_s"]
-    near = (left < SOON_S) & (readers["lag"].fillna(0) > 0) & ~(readers["drain_s"] < left)
-    return readers[near.astype(bool)].sort_values("left_s", kind="stable")
+    within = readers["left_s"].fillna(readers["at_most_s"])
+    near = (within < SOON_S) & (readers["lag"].fillna(0) > 0) & ~(readers["drain_s"] < within)
+    return readers.assign(within_s=within)[near.astype(bool)].sort_values("within_s", kind="stable")
 
 
 def _partitions(ends: EndOffsets, rows: range) -> pd.DataFrame:
@@ -176,11 +179,12 @@ def _integers(column: Ints) -> pd.arrays.IntegerArray:
 
 def export(readers: pd.DataFrame) -> pd.DataFrame:
     """The groups in plain units, for CSV and JSON."""
-    columns = ["group", "verdict", "lag", "known", "left_s", "where", "lead", "lost"]
+    columns = ["group", "verdict", "lag", "known", "left_s", "at_most_s", "where", "lead", "lost"]
     names = {
         "lag": "lag_records",
         "known": "lag_known_for",
         "left_s": "retention_left_s",
+        "at_most_s": "retention_left_at_most_s",
         "where": "retention_left_where",
         "lead": "above_log_start_percent",
         "lost": "lost_records",

@@ -47,11 +47,13 @@ def test_the_worst_partition_counts_and_is_named():
 
 
 def test_partitions_that_are_not_known_are_counted():
-    assert reader(growing({"t-0": 120, "t-1": 90, "t-2": None}, 3)) == (3590.0, "partition 0; not known for 2 of 3")
+    assert reader(growing({"t-0": 120, "t-1": 125, "t-2": None}, 3)) == (3590.0, "partition 0; not known for 1 of 3")
 
 
 def test_a_record_older_than_our_polls_has_at_most_what_is_left():
-    assert reader(growing({"t-0": 90})) == (None, "at most 59 min 30 s: the record is older than our first poll")
+    at_most = "at most 59 min 30 s on partition 1: older than our first poll"
+    assert reader(growing({"t-0": 120, "t-1": 90}, 2)) == (None, at_most)
+    assert viewed(growing({"t-0": 120, "t-1": 90}, 2)).readers["at_most_s"].tolist() == [3570.0]
 
 
 def test_a_lost_record_is_gone_already():
@@ -112,8 +114,9 @@ def test_lags_are_put_beside_the_partitions_for_the_groups_asked_for():
     assert frame["log_end"].tolist() == [100, 101, 102]
 
 
-def soon(left_s, lag=10, drain_s=np.nan, lost=0):
-    return {"group": f"g{left_s:.0f}", "left_s": left_s, "lag": lag, "drain_s": drain_s, "lost": lost}
+def soon(left_s, lag=10, drain_s=np.nan, lost=0, at_most_s=np.nan):
+    name = f"g{left_s:.0f}"
+    return {"group": name, "left_s": left_s, "at_most_s": at_most_s, "lag": lag, "drain_s": drain_s, "lost": lost}
 
 
 @pytest.mark.parametrize(
@@ -125,6 +128,11 @@ def soon(left_s, lag=10, drain_s=np.nan, lost=0):
             "`g60` is about to lose records of `t`: deletion may reach its position in 1 min; "
             "1 more group within the hour",
         ),
+        (
+            [soon(900), soon(np.nan, at_most_s=700)],
+            "`gnan` is about to lose records of `t`: deletion may reach its position within 11 min 40 s; "
+            "1 more group within the hour",
+        ),
         ([soon(0)], "`g0` is about to lose records of `t`: deletion may reach its position at any moment"),
         ([soon(0, lost=3)], "`g0` loses records of `t`: Kafka deletes them before they are read"),
     ],
@@ -133,7 +141,10 @@ def test_less_than_an_hour_left_is_the_conclusion(rows, told):
     assert sentences.losing("`t`", tables.soon(pd.DataFrame(rows))) == told
 
 
-@pytest.mark.parametrize("row", [soon(3601), soon(np.nan), soon(np.inf), soon(60, lag=0), soon(60, drain_s=59)])
+FAR = soon(np.nan, at_most_s=3601)
+
+
+@pytest.mark.parametrize("row", [soon(3601), soon(np.nan), soon(np.inf), soon(60, lag=0), soon(60, drain_s=59), FAR])
 def test_what_is_far_or_drained_in_time_is_no_conclusion(row):
     assert tables.soon(pd.DataFrame([row])).empty
 
