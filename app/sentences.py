@@ -213,8 +213,20 @@ def topics_more(frame: pd.DataFrame) -> str:
     return f"{formats.plural(len(own), 'topic')}{gone}; {read} read by at least one group."
 
 
-def topic(name: str, its: Topic | None, readers: pd.DataFrame) -> str:
-    """One topic's conclusion: gone, leaderless, unread, or who is behind."""
+def losing(topic: str, soon: pd.DataFrame) -> str:
+    """Who is about to lose records of the topic; the rows of `soon` stand in the order in which they do."""
+    first, more = soon.iloc[0], len(soon) - 1
+    others = f"; {formats.plural(more, 'more group')} within the hour" if more else ""
+    who = formats.code(str(first["group"]))
+    if first["lost"]:
+        return f"{who} loses records of {topic}: Kafka deletes them before they are read{others}"
+    word = "within" if pd.isna(first["left_s"]) else "in"
+    when = f"{word} {formats.duration(first['within_s'])}" if first["within_s"] > 0 else "at any moment"
+    return f"{who} is about to lose records of {topic}: deletion may reach its position {when}{others}"
+
+
+def topic(name: str, its: Topic | None, readers: pd.DataFrame, soon: pd.DataFrame) -> str:
+    """One topic's conclusion: gone, leaderless, unread, about to be deleted unread, or who is behind."""
     shown = formats.code(name)
     if its is None:
         left = f": {formats.plural(len(readers), 'group')} still keep commits for it" if len(readers) else ""
@@ -223,6 +235,8 @@ def topic(name: str, its: Topic | None, readers: pd.DataFrame) -> str:
         return f"{shown} has {formats.plural(len(its.leaderless), 'partition')} without a leader"
     if readers.empty:
         return f"No group reads {shown}"
+    if not soon.empty:
+        return losing(shown, soon)
     behind = readers[readers["lag"].fillna(0) > 0].sort_values("lag", ascending=False)
     read = f"{shown} is read by {formats.plural(len(readers), 'group')}"
     if behind.empty:

@@ -18,7 +18,8 @@ from app import formats, source, theme
 from app.source import Feed, Source
 from app.tables import group as group_tables
 from app.tables import overview as overview_tables
-from app.tables import topics as topic_tables
+from app.tables import topic as topic_tables
+from app.tables import topics as topics_tables
 from lag.errors import HistoryError
 from lag.why import Why, why
 
@@ -175,7 +176,12 @@ def _overview(key: tuple[str, int, int], _report: "Report") -> overview_tables.O
 
 @st.cache_resource(max_entries=6, show_spinner=False)
 def _topics(key: tuple[str, int, int], _report: "Report") -> pd.DataFrame:
-    return topic_tables.build(_report.snapshot, _report.health)
+    return topics_tables.build(_report.snapshot, _report.health, _report.window)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _topic(key: tuple[str, int, int], name: str, _report: "Report") -> topic_tables.TopicView:
+    return topic_tables.view(_report.snapshot, _report.health, _report.window, name)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
@@ -212,6 +218,11 @@ def overview(page: Shown) -> overview_tables.Overview:
 def topics(page: Shown) -> pd.DataFrame:
     """All topics of the snapshot as one table."""
     return _topics(page.key, page.report)
+
+
+def topic(page: Shown, name: str) -> topic_tables.TopicView:
+    """One topic with its groups and partitions."""
+    return _topic(page.key, name, page.report)
 
 
 def group_view(page: Shown, group_id: str) -> group_tables.GroupView | None:
@@ -254,7 +265,7 @@ def with_history(page: Shown, group_id: str, live: "Recording") -> "Recording":
 
 def clear() -> None:
     """Drop all cached tables."""
-    for cached in (_overview, _topics, _group, _why, _recording, _stored):
+    for cached in (_overview, _topics, _topic, _group, _why, _recording, _stored):
         cached.clear()
 
 

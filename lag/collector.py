@@ -25,7 +25,7 @@ from lag.observed import Observer
 from lag.recorded import Following, How, Recorded, Recording
 from lag.stale import carry_forward
 from lag.status import Rules
-from lag.trend import Trend
+from lag.trend import Trend, Window
 
 log = logging.getLogger(__name__)
 
@@ -91,10 +91,11 @@ class Follower(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One good poll: what was read and what it means."""
+    """One good poll: what was read, what it means, and the polls before it that are still kept."""
 
     snapshot: ClusterSnapshot
     health: Health
+    window: Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,14 +271,15 @@ class Collector:
             reader = self._reader = self._connect()
         before = self._report.snapshot if self._report else None
         snapshot = carry_forward(before, reader.read(self._status.polls + 1, self._clock_ms()))
-        health = judge(snapshot, self._trend.append(snapshot), self._rules, self._looks.column(snapshot))
+        window = self._trend.append(snapshot)
+        health = judge(snapshot, window, self._rules, self._looks.column(snapshot))
         self._looks.look(health, reader.left_to_read)
         self._observer.see(snapshot)
         if self._tail is not None:
             self._tail.see(snapshot)
         if self._record is not None:
             self._record(health)
-        return Report(snapshot, health)
+        return Report(snapshot, health, window)
 
     def _succeeded(self, report: Report, took_s: float) -> Pause:
         interval_s = self._interval_s if report.snapshot.groups else min(self._interval_s, EMPTY_INTERVAL_S)

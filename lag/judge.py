@@ -17,10 +17,7 @@ from lag.model import ClusterSnapshot, GroupSnapshot
 from lag.offsets import UNKNOWN, Ints
 from lag.rates import Flags, Floats, TimeLags
 from lag.status import CODE, Codes8, Facts, RowsNow, Rules, Statuses
-from lag.trend import RowWindow, Window
-
-BLOCK_CELLS = 250_000
-"""Rows times samples judged in one go."""
+from lag.trend import BLOCK_CELLS, RowWindow, Window
 
 _OK = CODE[Status.OK]
 _MEMBERLESS_STATES = {"empty", "dead"}

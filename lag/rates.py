@@ -63,7 +63,7 @@ def time_lag(position: Ints, log_end: Ints, times_ms: Ints) -> TimeLags:
     rows = np.arange(len(position))
     known, now_ms = log_end != UNKNOWN, int(times_ms[-1])
     below = known & (log_end <= position)
-    before, bracketed = _last(below), below.any(axis=0)
+    before, bracketed = last(below), below.any(axis=0)
     after = np.argmax(known & ~below, axis=0)
     caught_up = below[-1]
     judged = known[-1] & (position != UNKNOWN)
@@ -88,11 +88,11 @@ def drain(lag: Ints, consume: Floats, produce: Floats, gain: float = GAIN) -> Fl
 
 def _span_ms(known: Flags, times_ms: Ints) -> Ints:
     """Between the first and the last known sample; 0 where there are none."""
-    span_ms: Ints = times_ms[_last(known)] - times_ms[np.argmax(known, axis=0)]
+    span_ms: Ints = times_ms[last(known)] - times_ms[np.argmax(known, axis=0)]
     return np.where(known.any(axis=0), span_ms, 0)
 
 
-def _last(flags: Flags) -> Ints:
+def last(flags: Flags) -> Ints:
     """The last sample where the flag is set; the newest one if it never is."""
-    last: Ints = len(flags) - 1 - np.argmax(flags[::-1], axis=0)
-    return last
+    newest: Ints = len(flags) - 1 - np.argmax(flags[::-1], axis=0)
+    return newest

@@ -219,10 +219,15 @@ def worth_a_look(known: Facts, now: RowsNow, memberless: Flags, rules: Rules) ->
 
 def recent_rates(window: RowWindow, rules: Rules) -> tuple[Floats, Floats]:
     """Consume and produce rate over the last `rates_s` seconds."""
-    times = window.times_ms
-    first = int(np.searchsorted(times, times[-1] - rules.rates_s * 1000))
-    last = slice(max(0, min(first, len(times) - rules.min_samples)), None)
-    return rates.rate(window.committed[last], times[last]), rates.rate(window.log_end[last], times[last])
+    last = recent(window.times_ms, rules)
+    times = window.times_ms[last]
+    return rates.rate(window.committed[last], times), rates.rate(window.log_end[last], times)
+
+
+def recent(times_ms: Ints, rules: Rules) -> slice:
+    """The samples that rates are made of: those of the last `rates_s` seconds."""
+    first = int(np.searchsorted(times_ms, times_ms[-1] - rules.rates_s * 1000))
+    return slice(max(0, min(first, len(times_ms) - rules.min_samples)), None)
 
 
 def _has(now: RowsNow, problem: PartitionProblem) -> Flags:

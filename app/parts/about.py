@@ -6,8 +6,9 @@ import pandas as pd
 import streamlit as st
 
 from app import bundle, formats, state, widgets
-from app.parts.topics import MOST_OPTIONS
+from app.parts.topic import MOST_OPTIONS
 from app.tables.overview import MOST_ROWS, SPARKLINE_ROWS
+from app.tables.topic import MOST_GROUPS
 
 MOST_PROBLEMS = 5
 ISSUE = "What did you expect, what did you see, on which page (copy its address)? Attach the bundle."
@@ -123,7 +124,8 @@ def _pairs(name: str, value: str, pairs: Mapping[str, str]) -> None:
 
 LIMITS = (
     f"A table shows at most {MOST_ROWS:,} rows, sparklines up to {SPARKLINE_ROWS:,} rows, a picker {MOST_OPTIONS:,} "
-    "names; downloads hold every row that passes the filters.",
+    f"names, the partitions of a topic the lag of {MOST_GROUPS} groups; downloads hold every row that passes the "
+    "filters.",
     "Lag over time, rates and time lag come from the samples kept in memory since the server started; nothing is "
     "extrapolated beyond them.",
     "The dashboard reads: it changes no offset, group or topic.",

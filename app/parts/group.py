@@ -268,11 +268,25 @@ def idle_note(view: GroupView) -> str:
 def members(view: GroupView) -> None:
     """The members, the one in trouble first."""
     idle = len(view.idle_members())
-    widgets.titled("Members", f":gray[{len(view.group.members)}{f', {idle} of them idle' if idle else ''}]")
+    legend = f":gray[{len(view.group.members)}{f', {idle} of them idle' if idle else ''}]"
     if not view.group.members:
+        widgets.titled("Members", legend)
         st.markdown(f":gray[{_no_members(view)}]")
         return
-    frame = tables.members(view)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        widgets.titled("Members", legend)
+        st.space("stretch")
+        text = widgets.text_filter("Member", "members_q", 160)
+        rows = widgets.containing(tables.members(view), text, *tables.MEMBER_NAMES)
+        widgets.downloads("members", lambda: rows.drop(columns=["rank"]))
+    _members_table(view, rows.head(MOST_ROWS))
+    if len(rows) > MOST_ROWS:
+        widgets.note(f"The first {MOST_ROWS:,} of {len(rows):,} members. Filter to see others; the downloads hold all.")
+    elif rows.empty:
+        widgets.note("No member passes this filter.")
+
+
+def _members_table(view: GroupView, frame: pd.DataFrame) -> None:
     frame = frame.assign(v=widgets.as_tags(frame["verdict"]), moved=widgets.timedeltas(frame["last_moved_s"]))
     said = [c for c in ("epoch", "note", "instance", "rack") if frame[c].replace("", None).notna().any()]
     epoch, more = [c for c in said if c == "epoch"], [c for c in said if c != "epoch"]

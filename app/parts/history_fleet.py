@@ -22,7 +22,7 @@ def draw(past: Past, span: Span, newest: datetime | None) -> None:
     title = st.container(gap="xxsmall")
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         parts.ranges(span)
-        text = _text_filter()
+        text = widgets.text_filter("Group", "history_q")
         st.space("stretch")
         tools = st.container(horizontal=True, gap="small", width="content")
     cells, lags = _cells(past, span), _lags(past, span)
@@ -30,26 +30,13 @@ def draw(past: Past, span: Span, newest: datetime | None) -> None:
     with title:
         st.header(sentences_history.fleet(frame, parts.shown(span), parts.is_refused()), anchor=False)
         parts.status_line(past, span, newest, sentences_history.fleet_facts(frame, span))
-    rows = frame[frame["group"].str.contains(text, case=False, regex=False)] if text else frame
+    rows = widgets.containing(frame, text, "group")
     _map(rows, cells, span)
     _table(rows.head(MOST_ROWS))
     if len(rows) > MOST_ROWS:
         widgets.note(f"The first {MOST_ROWS:,} of {len(rows):,} groups. Filter to see others.")
     with tools:
         widgets.downloads("history", lambda: tables.fleet_export(rows))
-
-
-def _text_filter() -> str:
-    return st.text_input(
-        "Group contains",
-        placeholder="Group…",
-        key="history_q",
-        bind="query-params",
-        type="search",
-        live="150ms",
-        label_visibility="collapsed",
-        width=240,
-    )
 
 
 def _cells(past: Past, span: Span) -> list[Cell]:

@@ -162,6 +162,10 @@ def members(view: GroupView) -> pd.DataFrame:
     return frame.sort_values(["rank", "lag", "member"], ascending=[True, False, True], na_position="last")
 
 
+MEMBER_NAMES = ("member", "client", "host", "instance", "member_id")
+"""The columns of `members` that say who it is."""
+
+
 def _member(view: GroupView, m: Member, rows: list[int]) -> dict[str, object]:
     known = [lag for at in rows if (lag := view.lags[at].lag_records) is not None]
     worst = min((view.healths[at].finding.status for at in rows), key=words.RANK.__getitem__, default=None)

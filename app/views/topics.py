@@ -1,12 +1,12 @@
 """Who reads this topic, and who is behind?"""
 
 from app import state, widgets
-from app.parts import topics as parts
+from app.parts import topic, topics
 
 widgets.follow()
 page = widgets.require_report()
 chosen = state.url("topic")
 if chosen is None:
-    parts.all_topics(page)
+    topics.all_topics(page)
 else:
-    parts.one_topic(page, chosen)
+    topic.one_topic(page, chosen)

@@ -57,11 +57,13 @@ def report(
     at_ms: int = synthetic.NOW_MS,
     brokers: tuple[Broker, ...] | None = None,
     problems: tuple[Problem, ...] = (),
+    samples: int = synthetic.SAMPLES,
 ) -> Any:
     """The specs as a report."""
     specs = synthetic.specs() if specs is None else specs
     snapshot = synthetic.snapshot(specs, number, at_ms, brokers, problems)
-    return SimpleNamespace(snapshot=snapshot, health=synthetic.health(specs, snapshot))
+    window = synthetic.window(specs, snapshot, samples)
+    return SimpleNamespace(snapshot=snapshot, health=synthetic.health(specs, snapshot), window=window)
 
 
 def source(**feeds: HandFeed) -> Source:

@@ -24,6 +24,7 @@ from lag.model import (
     Topic,
 )
 from lag.offsets import UNKNOWN, EndOffsets, OffsetTable, PartitionRows, problem_code
+from lag.trend import Window
 
 NOW_MS = 1_795_258_817_000
 INTERVAL_MS = 10_000
@@ -240,6 +241,31 @@ def health(specs: Sequence[Spec], snap: ClusterSnapshot) -> Health:
     by_id = {s.group_id: s for s in specs}
     times = snap.at_ms - INTERVAL_MS * np.arange(SAMPLES - 1, -1, -1, dtype=np.int64)
     return Health(snap, times, [_health(by_id[g.group_id], g) for g in snap.groups], partial(open_group, by_id, snap))
+
+
+def window(specs: Sequence[Spec], snap: ClusterSnapshot, samples: int = SAMPLES) -> Window:
+    """The polls before the snapshot: logs grew and commits moved at the rates of the specs, log starts stood still."""
+    table, ends = snap.offsets, snap.offsets.ends
+    flat = [r for s in sorted(specs, key=lambda s: s.group_id) for r in _sorted(s.rows)]
+    by_key = {(r.topic, r.partition): r for r in flat}
+    produced = _steps([by_key[ends.tp(row)].produce for row in range(len(ends))])
+    consumed, ago = _steps([r.consume for r in flat]), range(samples - 1, -1, -1)
+    return Window(
+        snap.at_ms - INTERVAL_MS * np.array(ago, np.int64),
+        table.end,
+        tuple(_before(table.committed, consumed * n) for n in ago),
+        tuple(ends.log_start for _ in ago),
+        tuple(_before(ends.log_end, produced * n) for n in ago),
+    )
+
+
+def _steps(rates: Sequence[float | None]) -> np.ndarray:
+    """Records from poll to poll."""
+    return np.array([(rate or 0) * INTERVAL_MS / 1000 for rate in rates], np.int64)
+
+
+def _before(offsets: np.ndarray, less: np.ndarray) -> np.ndarray:
+    return np.where(offsets == UNKNOWN, UNKNOWN, np.maximum(offsets - less, 0))
 
 
 def _health(s: Spec, g: GroupSnapshot) -> GroupHealth:

@@ -180,3 +180,21 @@ def test_a_large_group_is_counted_instead_of_tiled(open_page, feed):
     assert not page.exception
     assert "partitions per member and topic" in said(page)
     assert "the 400 with most lag of 900" in said(page)
+
+
+def test_members_are_found_by_any_of_their_names_and_downloaded(open_page):
+    page = open_page("group", group="orders-enrichment")
+    assert {"members_csv", "members_json"} <= {button.key for button in page.get("download_button")}
+    assert len(table(page, "Members of")) == 4
+    for asked, found in (("STATIC-2", ["enrich-2"]), ("10.4.3.", ["enrich-1", "enrich-3"]), ("H-0-8C", ["enrich-0"])):
+        page.text_input(key="members_q").set_value(asked).run()
+        assert sorted(table(page, "Members of")["client"]) == found
+    page.text_input(key="members_q").set_value("nobody").run()
+    assert "No member passes this filter." in said(page)
+
+
+def test_members_beyond_the_limit_are_counted(open_page, monkeypatch):
+    monkeypatch.setattr("app.parts.group.MOST_ROWS", 3)
+    page = open_page("group", group="orders-enrichment", members_q="enrich")
+    assert len(table(page, "Members of")) == 3
+    assert "The first 3 of 4 members. Filter to see others; the downloads hold all." in said(page)

@@ -2,14 +2,18 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from app import state
 from app.tables import topics as tables
+from lag.judge import judge
 from lag.model import PartitionProblem
+from lag.trend import Trend, Window
 from tests.app import feeds, synthetic
 from tests.app.reading import said, table
+from tests.lag.make import cluster, deleted, end, failed, group
 
 
 def test_the_slowest_reader_is_the_conclusion(open_page):
@@ -89,8 +93,39 @@ def test_readers_are_counted_from_the_offset_table_columns():
             assert reader.lag == (sum(known) if known else None)
 
 
-def test_lead_above_the_log_start_is_a_share_of_the_log():
-    specs = [synthetic.Spec("g", (synthetic.Row("t", 0, 250, 1_000, start=200),), ())]
-    snapshot = synthetic.snapshot(specs)
-    risks = tables.risks(snapshot, synthetic.health(specs, snapshot), "t")
-    assert risks.iloc[0][["lead_records", "lead_share"]].tolist() == [50, 6.25]
+def test_a_topic_that_no_group_reads_has_a_produce_rate():
+    snapshot = cluster({"g": group({"read-0": 1})}, {"read-0": end(9), "unread-0": end(500), "unread-1": end(80)})
+    frame = built(snapshot, {"read": [(9, 9)], "unread": [(200, 500), (60, 80)]})
+    assert frame.loc["unread", ["produce", "groups", "note"]].tolist() == [32.0, 0, ""]
+    assert frame.loc["read", "produce"] == 0.0
+
+
+def test_a_produce_rate_that_is_not_known_has_its_reason():
+    ends = {"t-0": end(9), "t-1": failed(), "gone-0": deleted()}
+    snapshot = cluster({"g": group({"gone-0": 3})}, ends)
+    frame = built(snapshot, {"gone": [(-1, -1)], "t": [(4, 9), (-1, -1)]})
+    assert pd.isna(frame.loc["t", "produce"])
+    told = "fewer than two polls have read the log end of 1 of 2 partitions"
+    assert frame.loc["t", "produce_why"] == told
+    assert frame.loc["t", "note"] == f"produce rate not known: {told}"
+    assert frame.loc["gone", "note"] == "not in the cluster's metadata; only commits still name it"
+
+
+def test_the_first_poll_says_why_there_is_no_produce_rate(open_page, feed):
+    feed.report = feeds.report(at_ms=state.now_ms(), samples=1)
+    page = open_page("topics", topic="orders")
+    assert "produce rate not known: one poll so far, two are needed" in said(page)
+
+
+def test_records_of_a_topic_are_not_known_when_those_of_a_partition_are_not():
+    ends = {"a-0": end(9, start=2), "b-0": end(30, start=10), "b-1": end(8), "c-0": end(5), "c-1": failed()}
+    frame = built(cluster({}, ends), {"a": [(9, 9)], "b": [(30, 30), (8, 8)], "c": [(5, 5), (-1, -1)]})
+    assert frame["records"].dropna().to_dict() == {"a": 7, "b": 28}
+
+
+def built(snapshot, log_ends):
+    """The table of all topics; `log_ends` per topic the ends of its partitions 10 s before the snapshot and in it."""
+    columns = zip(*(pair for topic in sorted(log_ends) for pair in log_ends[topic]), strict=True)
+    times, starts = np.array([0, 10_000]), snapshot.offsets.ends.log_start
+    seen = Window(times, snapshot.offsets.end, (), (starts, starts), tuple(np.array(column) for column in columns))
+    return tables.build(snapshot, judge(snapshot, Trend().append(snapshot)), seen).set_index("topic")

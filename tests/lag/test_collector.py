@@ -106,6 +106,7 @@ def test_polls_are_numbered_and_published_with_their_health(collect):
     assert report.snapshot.number >= 3
     assert report.health.snapshot is report.snapshot
     assert len(report.health.times_ms) == report.snapshot.number
+    assert report.window.times_ms.tolist() == report.health.times_ms.tolist()
     assert report.health.groups[0].lag.records == 100 - report.snapshot.number
 
 

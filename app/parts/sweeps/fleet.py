@@ -124,21 +124,12 @@ def fleet(frame: pd.DataFrame) -> None:
 
 
 def _filtered(frame: pd.DataFrame) -> pd.DataFrame:
-    text = st.text_input(
-        "Group contains",
-        placeholder="Group…",
-        key="sweep_q",
-        bind="query-params",
-        type="search",
-        live="150ms",
-        label_visibility="collapsed",
-        width=260,
-    )
+    text = widgets.text_filter("Group", "sweep_q", 260)
     counts = frame["gain"].value_counts()
     there = [kind.value for kind in Gain if kind.value in counts.index]
     chosen = state.chips("Gain", there, lambda kind: f"{LABELS[Gain(kind)]} {counts[kind]:,}", "gain")
     rows = frame[frame["gain"].isin(chosen)] if chosen else frame
-    return rows[rows["group_id"].str.contains(text, case=False, regex=False)] if text else rows
+    return widgets.containing(rows, text, "group_id")
 
 
 def _fleet_table(rows: pd.DataFrame) -> None:

@@ -1,0 +1,228 @@
+"""One topic: how long until deletion reaches what its groups have not read, and what is shown when they are many."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from app import sentences, state
+from app.tables import topic as tables
+from lag.judge import judge
+from lag.model import FOREVER
+from lag.trend import Trend
+from tests.app import feeds, synthetic
+from tests.app.reading import said, table
+from tests.lag.make import cluster, deleted, end, failed, group
+
+HOUR_MS = 3_600_000
+
+
+def viewed(polls, retention_ms=HOUR_MS, topic="t"):
+    """The view of the topic after those polls (groups, ends), 10 s apart."""
+    trend = Trend()
+    for number, (groups, ends) in enumerate(polls):
+        snapshot = cluster(
+            {name: group(commits) for name, commits in groups.items()}, ends, number + 1, number * 10_000
+        )
+        window = trend.append(snapshot)
+    if topic in snapshot.topics:
+        snapshot.topics[topic] = replace(snapshot.topics[topic], retention_ms=retention_ms)
+    return tables.view(snapshot, judge(snapshot, window), window, topic)
+
+
+def reader(polls, name="g", **rest):
+    """(seconds left, where) of a group."""
+    row = viewed(polls, **rest).readers.set_index("group").loc[name]
+    return (None if np.isnan(row["left_s"]) else float(row["left_s"]), row["where"])
+
+
+def growing(commits, partitions=1):
+    """Four polls: partition p has 100, 110, 120, 130 records, and the group stands still."""
+    return [({"g": commits}, {f"t-{p}": end(100 + 10 * n) for p in range(partitions)}) for n in range(4)]
+
+
+def test_the_worst_partition_counts_and_is_named():
+    assert reader(growing({"t-0": 120, "t-1": 105, "t-2": 130}, 3)) == (3600.0 - 25, "partition 1")
+
+
+def test_partitions_that_are_not_known_are_counted():
+    assert reader(growing({"t-0": 120, "t-1": 125, "t-2": None}, 3)) == (3590.0, "partition 0; not known for 1 of 3")
+
+
+def test_a_record_older_than_our_polls_has_at_most_what_is_left():
+    at_most = "at most 59 min 30 s on partition 1: older than our first poll"
+    assert reader(growing({"t-0": 120, "t-1": 90}, 2)) == (None, at_most)
+    assert viewed(growing({"t-0": 120, "t-1": 90}, 2)).readers["at_most_s"].tolist() == [3570.0]
+
+
+def test_a_lost_record_is_gone_already():
+    polls = [(commits, {"t-0": end(130, start=10)}) for commits, _ in growing({"t-0": 5})]
+    assert reader(polls) == (0.0, "partition 0: records are deleted unread")
+
+
+def test_what_has_outlived_its_retention_may_go_at_any_moment():
+    assert reader(growing({"t-0": 90}), retention_ms=30_000) == (0.0, "partition 0: may be deleted at any moment")
+
+
+def test_a_group_faster_than_deletion_is_not_reached():
+    polls = [({"g": {"t-0": 500 + 50 * n}}, {"t-0": end(900, start=10 * n)}) for n in range(4)]
+    assert reader(polls, retention_ms=FOREVER) == (np.inf, "deletion does not gain on the group")
+
+
+@pytest.mark.parametrize(
+    ("retention_ms", "why"), [(FOREVER, "nothing is deleted by age"), (None, "retention.ms is not known")]
+)
+def test_a_countdown_that_is_not_known_has_its_reason(retention_ms, why):
+    assert reader(growing({"t-0": 120}), retention_ms=retention_ms) == (None, why)
+
+
+def test_a_lag_that_is_not_known_is_the_reason():
+    no_leader = "the partition has no leader: no broker can tell its end"
+    assert reader([({"g": {"t-0": 5}}, {"t-0": failed(), "t-1": end(3)})]) == (None, no_leader)
+    gone = "the topic is gone, the commit was left behind"
+    assert reader([({"g": {"t-0": 5}}, {"t-0": deleted()})]) == (None, gone)
+
+
+def test_each_group_has_its_own_numbers_most_urgent_first():
+    """`b` has lost records; `a` and `c` read only; `d` reads another topic."""
+    ends = [{"t-0": end(100 + 10 * n, start=40), "t-1": end(60, start=10), "u-0": end(5)} for n in range(4)]
+    commits = {"a": {"t-0": 115}, "b": {"t-0": 30, "t-1": 20}, "c": {"t-1": 60}, "d": {"u-0": 1}}
+    frame = viewed([(commits, e) for e in ends]).readers
+    assert frame["group"].tolist() == ["b", "a", "c"]
+    assert frame["lag"].tolist() == [90 + 40, 15, 0]
+    assert frame["known"].tolist() == ["all 2", "all 1", "all 1"]
+    assert frame["lost"].tolist() == [10, 0, 0]
+    assert frame["lead"].tolist() == [0.0, 75 / 90 * 100, 100.0]
+    assert frame["left_s"].tolist() == [0.0, 3600.0 - 15, 3600.0]
+
+
+def test_a_topic_without_readers_or_unknown_has_an_empty_view():
+    for topic in ("t", "nope"):
+        view = viewed([({}, {"t-0": end(5)})], topic=topic)
+        assert (len(view.readers), len(view.partitions)) == (0, int(topic == "t"))
+        assert tables.with_lags(view, []).columns.tolist()[:2] == ["partition", "leader"]
+
+
+def test_lags_are_put_beside_the_partitions_for_the_groups_asked_for():
+    commits = {"a": {"t-0": 70, "t-2": 5}, "b": {"t-1": None, "t-2": 9}, "c": {"t-0": 1}}
+    view = viewed([(commits, {f"t-{p}": end(100 + p) for p in range(3)} | {"u-0": end(1)})])
+    frame = tables.with_lags(view, ["b", "a"])
+    assert [c for c in frame.columns if c.startswith("lag: ")] == ["lag: b", "lag: a"]
+    assert frame["lag: a"].astype(object).where(frame["lag: a"].notna(), None).tolist() == [30, None, 97]
+    assert frame["lag: b"].astype(object).where(frame["lag: b"].notna(), None).tolist() == [None, None, 93]
+    assert frame["log_end"].tolist() == [100, 101, 102]
+
+
+def soon(left_s, lag=10, drain_s=np.nan, lost=0, at_most_s=np.nan):
+    name = f"g{left_s:.0f}"
+    return {"group": name, "left_s": left_s, "at_most_s": at_most_s, "lag": lag, "drain_s": drain_s, "lost": lost}
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([soon(2461)], "`g2461` is about to lose records of `t`: deletion may reach its position in 41 min 1 s"),
+        (
+            [soon(7000), soon(900), soon(60)],
+            "`g60` is about to lose records of `t`: deletion may reach its position in 1 min; "
+            "1 more group within the hour",
+        ),
+        (
+            [soon(900), soon(np.nan, at_most_s=700)],
+            "`gnan` is about to lose records of `t`: deletion may reach its position within 11 min 40 s; "
+            "1 more group within the hour",
+        ),
+        ([soon(0)], "`g0` is about to lose records of `t`: deletion may reach its position at any moment"),
+        ([soon(0, lost=3)], "`g0` loses records of `t`: Kafka deletes them before they are read"),
+    ],
+)
+def test_less_than_an_hour_left_is_the_conclusion(rows, told):
+    assert sentences.losing("`t`", tables.soon(pd.DataFrame(rows))) == told
+
+
+FAR = soon(np.nan, at_most_s=3601)
+
+
+@pytest.mark.parametrize("row", [soon(3601), soon(np.nan), soon(np.inf), soon(60, lag=0), soon(60, drain_s=59), FAR])
+def test_what_is_far_or_drained_in_time_is_no_conclusion(row):
+    assert tables.soon(pd.DataFrame([row])).empty
+
+
+def test_a_countdown_is_shown_in_its_two_largest_units_rounded_down():
+    left = pd.Series([59.6, 3_599.0, 3_661.0, 86_399.0, 90_061.0, 604_495.0, np.inf, np.nan])
+    shown = tables.two_units(left)
+    assert shown[:6].tolist() == [59.0, 3_599.0, 3_660.0, 86_340.0, 90_000.0, 601_200.0]
+    assert shown[6:].isna().all()
+
+
+def one_topic(groups, partitions=3, **rest):
+    """Groups that all read `t`, g0 with most lag; retention one hour, or as `rest` says."""
+    specs = [
+        synthetic.Spec(f"g{i:03}", synthetic.rows("t", [9_000] * partitions, [1 + groups - i] * partitions, 0))
+        for i in range(groups)
+    ]
+    return feeds.report(specs, at_ms=state.now_ms(), **rest)
+
+
+def test_the_page_counts_down_and_says_where(open_page, feed):
+    feed.report = one_topic(2)
+    feed.report.snapshot.topics["t"] = replace(feed.report.snapshot.topics["t"], retention_ms=600_000)
+    feed.report.health.groups[0] = replace(feed.report.health.groups[0], drain_s=np.inf)
+    feed.report.health.groups[1] = replace(feed.report.health.groups[1], drain_s=1.0)
+    page = open_page("topics", topic="t")
+    assert not page.exception
+    left = "`g000` is about to lose records of `t`: deletion may reach its position in 10 min"
+    assert page.header[0].value == left
+    readers = table(page, "Groups that read").set_index("group")
+    assert readers.loc["g000", "left"] == pd.Timedelta(seconds=599)
+    assert readers.loc["g000", "where"] == "partition 0"
+
+
+def test_partitions_show_the_most_urgent_groups_and_say_how_many_are_not_shown(open_page, feed):
+    feed.report = one_topic(30)
+    page = open_page("topics", topic="t")
+    lags = [c for c in table(page, "with offsets").columns if c.startswith("lag: ")]
+    assert lags == [f"lag: g{i:03}" for i in range(tables.MOST_GROUPS)]
+    assert len(table(page, "Groups that read")) == 30
+    assert f"The lag of the {tables.MOST_GROUPS} most urgent of 30 groups. Filter the groups to see others." in said(
+        page
+    )
+
+
+def test_a_text_filter_over_the_groups_leads_to_all_of_them(open_page, feed):
+    feed.report = one_topic(30)
+    page = open_page("topics", topic="t", readers_q="G029")
+    assert table(page, "Groups that read")["group"].tolist() == ["g029"]
+    assert [c for c in table(page, "with offsets").columns if c.startswith("lag: ")] == ["lag: g029"]
+    assert "most urgent of" not in said(page)
+    assert "No group passes this filter." in said(open_page("topics", topic="t", readers_q="nobody"))
+
+
+def test_partitions_beyond_the_limit_are_counted(open_page, feed):
+    feed.report = one_topic(1, 5_003)
+    page = open_page("topics", topic="t")
+    assert len(table(page, "with offsets")) == 5_000
+    assert "The first 5,000 of 5,003 partitions; the files have all." in said(page)
+
+
+def test_groups_beyond_the_limit_are_counted(open_page, feed, monkeypatch):
+    monkeypatch.setattr("app.parts.topic.MOST_ROWS", 4)
+    feed.report = one_topic(6)
+    page = open_page("topics", topic="t")
+    assert table(page, "Groups that read")["group"].tolist() == ["g000", "g001", "g002", "g003"]
+    assert "The first 4 of 6 groups. Filter to see others." in said(page)
+
+
+def test_the_groups_of_a_topic_can_be_downloaded(open_page):
+    page = open_page("topics", topic="orders")
+    assert {"readers_csv", "readers_json", "topic_csv", "topic_json"} <= {b.key for b in page.get("download_button")}
+
+
+def test_a_topic_is_viewed_once_per_snapshot(open_page, monkeypatch):
+    made = []
+    real = tables.view
+    monkeypatch.setattr(tables, "view", lambda *a: made.append(1) or real(*a))
+    page = open_page("topics", topic="orders")
+    page.run()
+    assert made == [1]

@@ -1,0 +1,123 @@
+"""The data-loss countdown: exact values by age, by the pace of deletion, and what is not known."""
+
+import math
+
+import numpy as np
+import pytest
+
+from lag import loss
+from lag.health import NEVER
+from lag.model import FOREVER
+from lag.offsets import UNKNOWN
+from lag.trend import RowWindow, Trend
+from tests.lag.make import cluster, end, group
+
+MINUTE_MS = 60_000
+ENDS = [10, 20, 30, 40]
+
+
+def window(committed, log_start, log_end):
+    """One row over time, a sample every 10 s."""
+    columns = (np.array(values, np.int64)[:, None] for values in (committed, log_start, log_end))
+    return RowWindow(np.arange(len(committed), dtype=np.int64) * 10_000, *columns)
+
+
+def left(committed, log_start, log_end, retention_ms, lag=5):
+    """(seconds, at most); None where not known."""
+    found = loss.left(window(committed, log_start, log_end), np.array([lag], np.int64), retention_ms)
+    return tuple(None if math.isnan(v[0]) else float(v[0]) for v in (found.seconds, found.at_most_s))
+
+
+def test_a_position_has_the_retention_less_the_age_of_its_record():
+    assert left([25] * 4, [0] * 4, ENDS, MINUTE_MS) == (45.0, None)
+
+
+def test_a_group_that_has_read_all_has_the_whole_retention():
+    assert left([40] * 4, [0] * 4, ENDS, MINUTE_MS, lag=0) == (60.0, None)
+
+
+def test_a_record_that_has_outlived_its_retention_may_go_at_any_moment():
+    assert left([25] * 4, [0] * 4, ENDS, 12_000) == (0.0, None)
+
+
+def test_a_record_older_than_our_samples_has_an_upper_bound_only():
+    assert left([5] * 4, [0] * 4, ENDS, MINUTE_MS) == (None, 30.0)
+
+
+def test_a_record_older_than_our_samples_and_than_its_retention_may_go_at_any_moment():
+    assert left([5] * 4, [0] * 4, ENDS, 30_000) == (0.0, None)
+
+
+def test_a_position_below_the_log_start_is_lost_already():
+    assert left([25] * 4, [28] * 4, ENDS, None) == (0.0, None)
+
+
+@pytest.mark.parametrize("retention_ms", [FOREVER, None])
+def test_without_a_retention_time_and_without_deletions_nothing_is_known(retention_ms):
+    assert left([25] * 4, [0] * 4, ENDS, retention_ms) == (None, None)
+
+
+def test_without_a_lag_nothing_is_known():
+    assert left([25] * 4, [0] * 4, [10, 20, 30, UNKNOWN], MINUTE_MS, lag=UNKNOWN) == (None, None)
+    assert left([UNKNOWN] * 4, [5] * 4, ENDS, MINUTE_MS, lag=UNKNOWN) == (None, None)
+
+
+def test_deletion_reaches_the_group_at_the_difference_of_their_paces():
+    """As `minutes.time_to_loss`: 2 records a second are deleted, 1 is read, 100 lie between."""
+    assert left([130, 140, 150, 160], [0, 20, 40, 60], [1000] * 4, FOREVER) == ((160 - 60) / (20 / 10 - 10 / 10), None)
+
+
+def test_two_deletions_tell_no_pace():
+    assert left([130, 140, 150], [0, 20, 40], [1000] * 3, FOREVER) == (None, None)
+
+
+def test_deletion_that_does_not_gain_on_the_group_never_reaches_it():
+    assert left([130, 160, 190, 220], [0, 20, 40, 60], [1000] * 4, FOREVER) == (NEVER, None)
+
+
+def test_deletions_in_polls_that_knew_no_commit_do_not_count():
+    assert left([UNKNOWN, UNKNOWN, 150, 160], [0, 20, 40, 60], [1000] * 4, FOREVER) == (None, None)
+
+
+def test_a_log_start_that_one_poll_did_not_know_is_taken_from_the_poll_before():
+    assert left([130, 130, 130, 130, 130], [0, 20, UNKNOWN, 60, 80], [1000] * 5, FOREVER) == (50 / 2.0, None)
+
+
+def test_the_earlier_of_age_and_pace_counts():
+    committed, start, ends = [22] * 4, [0, 4, 8, 12], [10, 20, 30, 40]
+    assert left(committed, start, ends, FOREVER) == (10 / 0.4, None)
+    assert left(committed, start, ends, MINUTE_MS) == (25.0, None)
+    assert left(committed, start, ends, 30_000) == (12.0, None)
+
+
+def test_a_pace_that_never_reaches_the_group_leaves_the_age():
+    assert left([25, 35, 45, 55], [0, 1, 2, 3], [40, 60, 80, 100], MINUTE_MS) == (60 - 22.5, None)
+
+
+def test_a_pace_beyond_what_the_age_allows_is_not_believed():
+    assert left([50] * 4, [0, 1, 2, 3], [100] * 4, MINUTE_MS) == (None, 30.0)
+    assert left([50] * 4, [0, 10, 20, 30], [100] * 4, MINUTE_MS) == (20.0, None)
+
+
+def test_no_rows_have_no_countdown():
+    snapshot = cluster({}, {}, 1, 0)
+    found = loss.of_rows(Trend().append(snapshot), snapshot.offsets, np.empty(0, np.int64), MINUTE_MS)
+    assert (len(found.seconds), len(found.at_most_s)) == (0, 0)
+
+
+def test_rows_are_counted_down_together_whatever_the_blocks(monkeypatch):
+    trend, names = Trend(), [f"g{number}" for number in range(7)]
+    for poll in range(4):
+        ends = {"t-0": end(10 + 10 * poll), "t-1": end(100 + 10 * poll, start=poll)}
+        groups = {name: group({"t-0": 25 + at, "t-1": 105 - at}) for at, name in enumerate(names)}
+        snapshot = cluster(groups, ends, poll + 1, poll * 10_000)
+        seen = trend.append(snapshot)
+    rows = np.array([0, 1, 2, 5, 13])
+    whole = loss.of_rows(seen, snapshot.offsets, rows, MINUTE_MS)
+    assert whole.seconds[:4].tolist() == [45.0, 35.0, 46.0, 33.0]
+    assert np.isnan(whole.seconds[4])
+    assert whole.at_most_s.tolist()[4] == 30.0
+    monkeypatch.setattr("lag.trend.BLOCK_CELLS", 8)
+    cut = loss.of_rows(seen, snapshot.offsets, rows, MINUTE_MS)
+    assert np.array_equal(cut.seconds, whole.seconds, equal_nan=True)
+    assert np.array_equal(cut.at_most_s, whole.at_most_s, equal_nan=True)
