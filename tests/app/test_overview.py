@@ -8,7 +8,10 @@ import pytest
 
 from app import state
 from app.tables import overview as tables
+from lag.cluster.groups import refusal
+from lag.cluster.problems import of_topics
 from lag.errors import AddressError
+from lag.health import Status
 from lag.judge import judge
 from lag.model import Remainder
 from lag.status import LEFT_CODES
@@ -46,7 +49,7 @@ def test_unknown_lag_is_empty_not_zero(open_page):
     table = open_page().dataframe[0].value.set_index("group")
     assert pd.isna(table.loc["recreated-topic-reader", "lag"])
     assert pd.isna(table.loc["gdpr-erasure-worker", "lag"])
-    assert table.loc["gdpr-erasure-worker", "why"] == "not authorised to describe the group"
+    assert table.loc["gdpr-erasure-worker", "why"] == "not authorised to describe it"
 
 
 def test_our_own_groups_are_hidden_until_asked_for(open_page):
@@ -95,6 +98,28 @@ def test_problems_stand_on_one_line_each(open_page, feed):
     assert "did not answer within 5 s" in lines
     assert "`gdpr\\-erasure\\-worker`" not in lines
     assert "`gdpr-erasure-worker`: Grant DESCRIBE" in lines
+
+
+def test_groups_that_we_may_not_describe_are_one_line_with_the_mend(open_page, feed):
+    lines = said(open_page())
+    assert "1 group: not authorised to describe it" in lines.replace("\\", "")
+    assert "`gdpr-erasure-worker`: Grant DESCRIBE on group gdpr-erasure-worker" in lines.replace("\\", "")
+    feed.report = feeds.report([denied(f"g-{number:03}") for number in range(300)], 2, state.now_ms())
+    lines = said(open_page()).replace("\\", "")
+    assert "Not authorised for 300 groups" in lines
+    assert "`g-000, g-001, g-002 and 297 more`: Grant DESCRIBE on these groups" in lines
+
+
+def test_topics_that_we_may_not_describe_are_one_line_with_the_mend(open_page, feed):
+    feed.report = feeds.report(at_ms=state.now_ms(), problems=tuple(of_topics({"pay", "tax"})))
+    lines = said(open_page()).replace("\\", "")
+    assert "Not authorised for 2 topics" in lines
+    assert "`pay, tax`: Grant DESCRIBE on these topics" in lines
+
+
+def denied(group_id):
+    problems = (refusal(group_id, synthetic.GROUP_AUTHORIZATION_FAILED),)
+    return synthetic.Spec(group_id, status=Status.UNKNOWN, state="Unknown", problems=problems)
 
 
 def test_a_failing_poll_keeps_the_table_and_says_why(open_page, feed):

@@ -198,6 +198,10 @@ def test_group_that_may_not_be_described_is_listed_with_the_mend(bob: ClusterRea
     assert allowed is not None
     assert allowed.complete
     assert [(row.tp.partition, row.lag_records) for row in allowed.partitions] == [(0, 0), (1, 0), (2, 0)]
+    assert not snapshot.complete
+    assert list(map(str, snapshot.problems)) == [
+        "group shut-00000: not authorised to describe it. Grant DESCRIBE on group shut-00000"
+    ]
 
 
 def test_topic_that_may_not_be_described_is_unauthorised_not_deleted(
@@ -208,12 +212,16 @@ def test_topic_that_may_not_be_described_is_unauthorised_not_deleted(
     member.subscribe(["shut-topic"])
     try:
         wait_until(lambda: member.poll(0.1) is None and len(member.assignment()) == 3, within_s=60, every_s=0)
-        found = bob.read(1, 0).group("open-00001")
+        snapshot = bob.read(1, 0)
     finally:
         member.close()
+    found = snapshot.group("open-00001")
     assert found is not None
     seen = {(row.tp.topic, row.problem) for row in found.partitions}
     assert seen == {("open-topic", None), ("shut-topic", PartitionProblem.UNAUTHORIZED)}
+    assert not snapshot.complete
+    told = {(p.scope, p.subject): (p.kind, p.mend) for p in snapshot.problems}
+    assert told[Scope.TOPIC, "shut-topic"] == ("unauthorized", "Grant DESCRIBE on topic shut-topic")
 
 
 @pytest.mark.parametrize("describe", [False, True], ids=["may not see it", "may not read it"])
