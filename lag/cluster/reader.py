@@ -102,9 +102,11 @@ class ClusterReader:
         )
 
     async def _refresh_retention(self, wire: Wire, meta: Metadata) -> None:
-        """Not in the first poll, which somebody is waiting for."""
+        """Not in the first poll, which somebody is waiting for. What nobody tells this time stays as it was."""
         if self._polls % RETENTION_EVERY == 1:
-            self._retention = await metadata.retention(wire, [t.name for t in meta.topics.values() if not t.internal])
+            found = await metadata.retention(wire, [t.name for t in meta.topics.values() if not t.internal])
+            known = self._retention | found
+            self._retention = {name: kept for name, kept in known.items() if name in meta.topics}
 
     def _with_retention(self, meta: Metadata) -> Metadata:
         topics = {

@@ -110,6 +110,23 @@ def test_frozen_broker_is_read_again_in_the_first_poll_after_it_thaws(
     assert len(whole(reader).groups) == GROUPS
 
 
+@pytest.mark.parametrize("node", [1, 2, 3])
+def test_settings_of_topics_are_told_by_the_brokers_that_answer(
+    filled: EmbeddedKafka, reader: ClusterReader, node: int
+) -> None:
+    whole(reader)
+    second = open_reader(load_settings(filled.bootstrap_servers, None, {}), "test", DEADLINE_S)
+    second.read(1, 0)  # settings are read in the second poll
+    filled.broker(node).pause()
+    try:
+        found = second.read(2, 0)
+    finally:
+        filled.broker(node).resume()
+        second.close()
+    assert not found.complete
+    assert found.topics["partial-topic"].retention_ms == 604_800_000
+
+
 def test_connecting_does_not_wait_for_a_frozen_bootstrap_broker(filled: EmbeddedKafka) -> None:
     first, others = filled.broker(1), filled.bootstrap_servers.split(",", 1)
     first.pause()
