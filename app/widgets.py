@@ -176,6 +176,29 @@ def titled_table(title: str, legend: str, name: str, frame: pd.DataFrame) -> Non
         downloads(name, lambda: frame)
 
 
+def text_filter(label: str, key: str, width: int = 240) -> str:
+    """Part of a name, asked for as "<label> contains"; it stands in the URL."""
+    text = st.text_input(
+        f"{label} contains",
+        placeholder=f"{label}…",
+        key=key,
+        bind="query-params",
+        type="search",
+        live="150ms",
+        label_visibility="collapsed",
+        width=width,
+    )
+    return text or ""
+
+
+def containing(frame: pd.DataFrame, text: str, *columns: str) -> pd.DataFrame:
+    """The rows with that text in one of the columns, in whatever case."""
+    if not text:
+        return frame
+    found = [frame[column].str.contains(text, case=False, regex=False, na=False) for column in columns]
+    return frame[pd.concat(found, axis=1).any(axis=1)]
+
+
 def swatches(entries: Iterable[tuple[str, str, str]]) -> str:
     """Legend entries (glyph, colour, word) whose glyphs have the colour of the marks."""
     return "\u2003".join(f':color[{glyph}]{{foreground="{colour}"}} :gray[{word}]' for glyph, colour, word in entries)
