@@ -145,18 +145,17 @@ def _when(health: GroupHealth) -> str:
 _ICONS = {
     Scope.BROKER: "error",
     Scope.CLUSTER: "error",
-    Scope.GROUP: "lock",
+    Scope.GROUP: "warning",
     Scope.TOPIC: "warning",
     Scope.PARTITION: "warning",
 }
 
 
 def problem_lines(snapshot: ClusterSnapshot, most: int = 5) -> list[tuple[str, str, str]]:
-    """(icon, head, rest) per kind of trouble: brokers one by one, the others gathered by kind with their names."""
-    gathered: dict[tuple[str, Scope, str, str], list[Problem]] = {}
+    """(icon, head, rest) per problem; topics without a leader are gathered with their names."""
+    gathered: dict[tuple[str, Scope, str], list[Problem]] = {}
     for p in snapshot.problems:
-        alone = p.scope in {Scope.BROKER, Scope.CLUSTER}
-        gathered.setdefault((p.kind, p.scope, p.subject if alone else "", "" if alone else p.kind), []).append(p)
+        gathered.setdefault((p.kind, p.scope, "" if p.kind == "leaderless" else p.subject), []).append(p)
     lines = [_line(these) for these in gathered.values()]
     leaderless = [t for t in snapshot.topics.values() if t.leaderless]
     if leaderless and not any(p.kind == "leaderless" for p in snapshot.problems):
@@ -172,17 +171,22 @@ def problem_lines(snapshot: ClusterSnapshot, most: int = 5) -> list[tuple[str, s
 def _line(these: list[Problem]) -> tuple[str, str, str]:
     p = these[0]
     icon = "lock" if p.kind == "unauthorized" else _ICONS[p.scope]
-    affected = sum(q.affected or 0 for q in these)
     if p.scope in {Scope.BROKER, Scope.CLUSTER}:
-        tail = f" ({formats.count(affected)} lags unknown)" if affected else ""
+        tail = f" ({formats.count(p.affected)} lags unknown)" if p.affected else ""
         return icon, formats.md(p.cause) + tail, formats.md(p.mend)
     names = ", ".join(formats.code(q.subject) for q in these[:3]) + (
         f" and {len(these) - 3} more" if len(these) > 3 else ""
     )
-    what = "not authorised" if p.kind == "unauthorized" else formats.md(p.kind)
-    counted = formats.plural(len(these), p.scope.value)
-    head = f"{counted}: {formats.md(p.cause)}" if len(these) == 1 else f"{counted} {what}"
-    return icon, head, f"{names}: {formats.md(p.mend)}" if p.mend else names
+    return icon, _head(p, len(these)), f"{names}: {formats.md(p.mend)}" if p.mend else names
+
+
+def _head(p: Problem, topics: int) -> str:
+    """How many groups or topics have it, and what it is; `topics` are those without a leader, which come one by one."""
+    number = topics if p.kind == "leaderless" else p.affected or 1
+    counted = formats.plural(number, p.scope.value)
+    if number > 1 and p.kind == "unauthorized":
+        return f"Not authorised for {counted}"
+    return f"{counted} leaderless" if topics > 1 else f"{counted}: {formats.md(p.cause)}"
 
 
 def topics(frame: pd.DataFrame) -> str:

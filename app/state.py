@@ -142,15 +142,18 @@ def shown() -> Shown | None:
 
 
 def drawn(page: Shown) -> None:
-    """Remember which snapshot the page body shows, so that only a newer one redraws it."""
-    st.session_state[_DRAWN] = (page.cluster, page.report.snapshot.number)
+    """Remember what the page body shows, so that only something else redraws it."""
+    st.session_state[_DRAWN] = _look(page)
 
 
-def newer_is_there() -> bool:
-    """Whether the collector has a snapshot that this page has not drawn (never while paused)."""
-    its = feed()
-    report = its.latest() if its else None
-    return report is not None and not paused() and (cluster(), report.snapshot.number) != st.session_state.get(_DRAWN)
+def is_outdated() -> bool:
+    """Whether the page body would look different: of a newer snapshot, or grey by now (never while paused)."""
+    page = shown()
+    return page is not None and not paused() and _look(page) != st.session_state.get(_DRAWN)
+
+
+def _look(page: Shown) -> tuple[str, int, bool]:
+    return page.cluster, page.report.snapshot.number, page.stale
 
 
 def paused() -> bool:

@@ -75,8 +75,8 @@ def headline(page: state.Shown, sentence: str) -> None:
 
 @st.fragment(run_every=TICK)
 def status_line(before: str, coverage: str, small: bool = False) -> None:
-    """`before`, then age, coverage and interval; ticks, and redraws the page when a newer snapshot is there."""
-    if state.newer_is_there():
+    """`before`, then age, coverage and interval; ticks, and redraws the page when it is outdated."""
+    if state.is_outdated():
         st.rerun()
     page = state.shown()
     if page is None:

@@ -247,6 +247,8 @@ def _behind(total: LagTotal) -> str:
 
 
 def _calm(total: LagTotal, worst: Row) -> str:
+    if total.records is None:
+        return _ok(worst)
     return _behind(total) if not total.records else f"{_behind(total)}; most: {_ok(worst)}"
 
 
@@ -282,8 +284,10 @@ def no_time_lag(seconds: float, at_least_s: float, absent: str) -> str | None:
     return f"the record is older than our first poll, {duration(at_least_s)} ago"
 
 
-def no_position(total: LagTotal) -> str:
+def no_position(status: Status, total: LagTotal, worst: Row | None) -> str:
     """Why a group has no time lag at all."""
-    if not total.partitions:
+    if worst is None:
         return "the group has no partitions"
+    if status is Status.OK and (not total.known or worst.now.left[worst.at] == MARKERS_ONLY):
+        return _ok(worst)
     return "what waits may be transaction markers only" if total.known else NO_OFFSET

@@ -199,7 +199,7 @@ class _Judgement(Sequence[GroupHealth]):
             lag=total,
             consume_rate=_optional(columns.consume_rate[number]),
             produce_rate=_optional(columns.produce_rate[number]),
-            time_lag=_time_lag_at(columns.time_lag, number, evidence.no_position(total)),
+            time_lag=_time_lag_at(columns.time_lag, number, evidence.no_position(verdict, total, row)),
             drain_s=_optional(columns.drain_s[number]),
             unhealthy={URGENCY[code]: int(counts[code]) for code in np.flatnonzero(counts[:_OK])},
             worst=None if whole else table_row - int(self._snapshot.offsets.bounds[number]),

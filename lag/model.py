@@ -71,6 +71,7 @@ class Scope(StrEnum):
 class Problem:
     """One thing that could not be read: `kind` is a short stable word, `subject` names the broker, group or topic.
 
+    In a snapshot, groups and topics with the same cause are one problem: `subject` names the first few of them.
     `cause` and `mend` are sentences for people. `affected` counts what is unknown because of it, if that is known.
     """
 

@@ -22,13 +22,14 @@ from lag.cluster.settings import load_settings
 from lag.embedded.jars import Missing, missing_jars
 from lag.embedded.java import find_java
 from lag.errors import GroupscopeError
-from lag.model import ClusterSnapshot, GroupType, PartitionProblem, Problem
-from lag.offsets import OffsetTable, problem_code
+from lag.model import ClusterSnapshot, GroupType, Problem
 
 PORT = 8501
 PACKAGES = ("groupscope", "kafka-python", "streamlit", "plotly", "pandas", "numpy")
 EXTRAS = {"demo": ("confluent-kafka",), "pipeline": ("pyspark", "delta-spark")}
-NAMES_SHOWN = 5
+REFUSED = "unauthorized"
+"""The kind of the problems that the check of authorisations tells."""
+
 WITHOUT_RECORDS = "rebalances are inferred from polls, which miss some, and `pipeline stream` records nothing"
 
 
@@ -189,7 +190,7 @@ def _read(snapshot: ClusterSnapshot, reader: ClusterReader) -> Iterator[Check]:
             yield Check("broker", False, broker.error, "Check that it runs and that we may reach it")
     yield _authorised(snapshot)
     for problem in snapshot.problems:
-        if problem.scope != "broker":
+        if problem.scope != "broker" and problem.kind != REFUSED:
             yield Check(problem.scope, False, f"{problem.subject}: {problem.cause}", problem.mend)
 
 
@@ -200,8 +201,7 @@ def _types(reader: ClusterReader) -> str:
 
 
 def _authorised(snapshot: ClusterSnapshot) -> Check:
-    groups = [group.group_id for group in snapshot.groups if any(p.kind == "unauthorized" for p in group.problems)]
-    refused = [*_some("group", groups), *_some("topic", _hidden_topics(snapshot.offsets))]
+    refused = [f"{p.scope} {p.subject}: {p.cause}" for p in snapshot.problems if p.kind == REFUSED]
     seen = f"{formats.plural(len(snapshot.groups), 'group')} and {formats.plural(len(snapshot.topics), 'topic')} seen"
     if refused:
         return Check("authorised", False, "; ".join([seen, *refused]), "Grant DESCRIBE on what is named")
@@ -209,15 +209,3 @@ def _authorised(snapshot: ClusterSnapshot) -> Check:
         mend = "If there should be some: grant DESCRIBE on the cluster, or on the groups"
         return Check("authorised", None, seen, mend)
     return Check("authorised", True, seen)
-
-
-def _hidden_topics(table: OffsetTable) -> list[str]:
-    rows = table.end[table.problem == problem_code(PartitionProblem.UNAUTHORIZED)]
-    return sorted({table.ends.topics[topic] for topic in table.ends.topic[rows].tolist()})
-
-
-def _some(what: str, names: list[str]) -> list[str]:
-    if not names:
-        return []
-    listed = ", ".join(names[:NAMES_SHOWN]) + (", .." if len(names) > NAMES_SHOWN else "")
-    return [f"{formats.plural(len(names), what)} refused ({listed})"]

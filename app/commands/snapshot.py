@@ -171,8 +171,6 @@ def _member(member: Member) -> dict[str, Any]:
 
 
 def _print(snapshot: ClusterSnapshot, shown: Sequence[tuple[GroupSnapshot, LagTotal]], detailed: bool) -> None:
-    for problem in snapshot.problems:
-        note(f"problem: {problem}")
     for line in table(*_groups_table(shown), right=(3, 4, 5)):
         emit(line)
     for group, _ in shown if detailed else ():
@@ -180,9 +178,9 @@ def _print(snapshot: ClusterSnapshot, shown: Sequence[tuple[GroupSnapshot, LagTo
         emit(group.group_id)
         for line in table(*_partitions_table(group), right=(1, 2, 3, 4, 5, 6, 7)):
             emit(line)
-    for group, _ in shown:
-        for problem in group.problems:
-            note(f"problem: {problem}")
+    asked_for = (problem for group, _ in shown if detailed for problem in group.problems)
+    for problem in dict.fromkeys(map(str, (*snapshot.problems, *asked_for))):
+        note(f"problem: {problem}")
     partial = "" if snapshot.complete else ", incomplete"
     size = f"{len(shown)} of {len(snapshot.groups)} groups, {len(snapshot.offsets):,} offsets"
     note(f"{size}, {snapshot.took_s:.2f} s{partial}")

@@ -325,10 +325,20 @@ def _no_members(view: GroupView) -> str:
     return "None."
 
 
-def partitions(frame: pd.DataFrame) -> None:
-    """The per-partition table."""
+def found(frame: pd.DataFrame) -> pd.DataFrame:
+    """The partitions that the reader asks for, by part of "topic-partition" or of the owner."""
     if frame.empty:
-        st.markdown(":gray[Nothing is committed, assigned or subscribed.]")
+        return frame
+    text = widgets.text_filter("Topic, partition or owner", "partitions_q")
+    names = frame["topic"] + "-" + frame["partition"].astype(str)
+    return widgets.containing(frame.assign(name=names), text, "name", "owner")
+
+
+def partitions(frame: pd.DataFrame, of: int) -> None:
+    """The table of those of the group's `of` partitions that pass the filter."""
+    if frame.empty:
+        nothing = "No partition passes this filter." if of else "Nothing is committed, assigned or subscribed."
+        st.markdown(f":gray[{nothing}]")
         return
     shown = frame.head(MOST_ROWS)
     sparklines = len(shown) <= SPARKLINE_ROWS
@@ -385,4 +395,5 @@ def partitions(frame: pd.DataFrame) -> None:
         },
     )
     if len(frame) > len(shown):
-        widgets.note(f"The {len(shown):,} most urgent of {len(frame):,} partitions; the downloads hold all.")
+        most = f"The {len(shown):,} most urgent of {len(frame):,} partitions."
+        widgets.note(f"{most} Filter to see others; the downloads hold all.")

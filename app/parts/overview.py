@@ -11,7 +11,7 @@ from app.tables.overview import Filters, Overview
 from lag.health import URGENCY, Status
 from lag.model import ClusterSnapshot
 
-WHY = "The evidence behind the verdict"
+WHY = "The evidence behind the verdict; of a group that is OK, why its time lag is not known"
 TIME_LAG = (
     "Age of the oldest record that is not yet committed, measured between own samples; "
     "a dash where it is older than the samples (see Why) or not known"

@@ -109,9 +109,12 @@ def member_count(group: GroupSnapshot) -> int | None:
 
 
 def why(group: GroupSnapshot, health: GroupHealth) -> str:
-    """The evidence in words; for what is unknown, the reason; for lag older than the samples, the bound."""
+    """The evidence in words; for what is unknown, the reason; for lag older than the samples, the bound.
+
+    Of a group that is well: why its time lag is not known, if it is not.
+    """
     if health.finding.status == Status.OK:
-        return ""
+        return health.time_lag.reason or ""
     if health.finding.status == Status.UNKNOWN and group.problems:
         return group.problems[0].cause
     text = health.finding.evidence or words.VERDICTS[health.finding.status].meaning

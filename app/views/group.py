@@ -55,7 +55,8 @@ frame = tables.partitions(view)
 with st.container(gap="xxsmall"):
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         widgets.titled("Partitions", f":gray[{formats.count(len(frame))}, worst first]")
+        rows = parts.found(frame)
         st.space("stretch")
-        widgets.actions("partitions", lambda: tables.export(frame))
-    parts.partitions(frame)
+        widgets.actions("partitions", lambda: tables.export(rows))
+    parts.partitions(rows, len(frame))
 widgets.explain_verdicts()

@@ -22,10 +22,17 @@ from lag.model import (
 )
 from lag.offsets import UNKNOWN, OffsetTable, PartitionRows, problem_code
 
+_UNREAD = (
+    PartitionProblem.TIMEOUT,
+    PartitionProblem.ERROR,
+    PartitionProblem.LEADERLESS,
+    PartitionProblem.UNAUTHORIZED,
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """All that one poll got; `complete` is False when a broker, or part of the groups, could not be read."""
+    """All that one poll got; `denied` are topics that groups name and that we may not see."""
 
     cluster: str
     number: int
@@ -63,8 +70,7 @@ def snapshot(read: Read) -> ClusterSnapshot:
 
 
 def _unread_ends(table: OffsetTable) -> bool:
-    unread = [problem_code(p) for p in (PartitionProblem.TIMEOUT, PartitionProblem.ERROR, PartitionProblem.LEADERLESS)]
-    return bool(np.isin(table.ends.problem, unread).any())
+    return bool(np.isin(table.ends.problem, [problem_code(problem) for problem in _UNREAD]).any())
 
 
 def _group(read: Read, table: OffsetTable, number: int, group: RawGroup) -> GroupSnapshot:

@@ -1,8 +1,9 @@
 """The cluster's brokers, topics and partition leaders; and what has become of topics that only commits still name."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from kafka.errors import KafkaTimeoutError
 from kafka.future import Future
@@ -141,13 +142,9 @@ async def unauthorized(wire: Wire, names: list[str]) -> set[str]:
     """
     denied: set[str] = set()
     for chunk in chunks(names, CONFIGS_CHUNK):
-        for node in wire.nodes():
-            try:
-                answer = await wire.ask(node, _request(chunk))
-            except (BrokerFailed, Unsupported):
-                continue
+        answer = await _ask_any(wire, partial(_request, chunk))
+        if answer is not None:
             denied |= {t.name for t in answer.topics if "Authorization" in error_name(t.error_code)}
-            break
     return denied
 
 
@@ -155,15 +152,26 @@ async def retention(wire: Wire, names: list[str]) -> dict[str, int]:
     """Topic -> retention.ms (FOREVER if nothing is deleted by age), for the topics whose settings we may read."""
     found: dict[str, int] = {}
     for chunk in chunks(names, CONFIGS_CHUNK):
-        resource = DescribeConfigsRequest.DescribeConfigsResource
-        keys = ["retention.ms", "cleanup.policy"]
-        ask = [resource(resource_type=TOPIC_CONFIG, resource_name=name, configuration_keys=keys) for name in chunk]
-        try:
-            answer = await wire.ask(next(iter(wire.nodes())), DescribeConfigsRequest(resources=ask))
-        except (BrokerFailed, Unsupported, StopIteration):
-            return found
-        found |= {r.resource_name: _retention(r) for r in answer.results if not r.error_code}
+        answer = await _ask_any(wire, partial(_retention_request, chunk))
+        if answer is not None:
+            found |= {r.resource_name: _retention(r) for r in answer.results if not r.error_code}
     return found
+
+
+async def _ask_any(wire: Wire, request: Callable[[], Message]) -> Message | None:
+    """The first answer that a broker gives; None when none does."""
+    for node in wire.nodes():
+        try:
+            return await wire.ask(node, request())
+        except (BrokerFailed, Unsupported):
+            continue
+    return None
+
+
+def _retention_request(names: list[str]) -> Message:
+    resource, keys = DescribeConfigsRequest.DescribeConfigsResource, ["retention.ms", "cleanup.policy"]
+    ask = [resource(resource_type=TOPIC_CONFIG, resource_name=name, configuration_keys=keys) for name in names]
+    return DescribeConfigsRequest(resources=ask)
 
 
 def _retention(result: Message) -> int:

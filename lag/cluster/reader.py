@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from kafka.future import Future
 
-from lag.cluster import assemble, committed, ends, groups, metadata, remainder
+from lag.cluster import assemble, committed, ends, groups, metadata, problems, remainder
 from lag.cluster.connect import Connection, open_manager
 from lag.cluster.metadata import Metadata
 from lag.cluster.raw import Commits, Ends, RawGroup
@@ -21,8 +21,6 @@ from lag.model import Broker, ClusterSnapshot, GroupType, PartitionLag, Problem,
 
 RETENTION_EVERY = 30
 """Topic settings are read once in so many polls; they change rarely and cost a request per thousand topics."""
-
-OFFSETS_TOPIC = "__consumer_offsets"
 
 
 def open_reader(settings: Settings, cluster: str, deadline_s: float = 5.0) -> "ClusterReader":
@@ -86,6 +84,7 @@ class ClusterReader:
         await poll.run()
         await self._refresh_retention(wire, meta)
         meta = self._with_retention(meta)
+        denied = await poll.denied()
         return assemble.snapshot(
             assemble.Read(
                 cluster=self._cluster,
@@ -97,15 +96,17 @@ class ClusterReader:
                 groups=poll.groups,
                 commits=poll.commits,
                 ends=poll.ends,
-                denied=await poll.denied(),
-                problems=tuple(_problems(wire, meta, poll.unlisted)),
+                denied=denied,
+                problems=tuple(poll.problems(denied)),
             )
         )
 
     async def _refresh_retention(self, wire: Wire, meta: Metadata) -> None:
-        """Not in the first poll, which somebody is waiting for."""
+        """Not in the first poll, which somebody is waiting for. What nobody tells this time stays as it was."""
         if self._polls % RETENTION_EVERY == 1:
-            self._retention = await metadata.retention(wire, [t.name for t in meta.topics.values() if not t.internal])
+            found = await metadata.retention(wire, [t.name for t in meta.topics.values() if not t.internal])
+            known = self._retention | found
+            self._retention = {name: kept for name, kept in known.items() if name in meta.topics}
 
     def _with_retention(self, meta: Metadata) -> Metadata:
         topics = {
@@ -177,6 +178,13 @@ class _Poll:
         missing = sorted(named - set(self.meta.topics))
         return frozenset(await metadata.unauthorized(self.wire, missing)) if missing else frozenset()
 
+    def problems(self, denied: frozenset[str]) -> list[Problem]:
+        """All that failed or was refused. Groups of a coordinator that failed are not named: it is."""
+        asked = (group for group in self.groups if group.coordinator not in self.wire.failed)
+        of_groups = problems.gathered(problem for group in asked for problem in group.problems)
+        of_brokers = problems.of_brokers(self.wire, self.meta, self.unlisted)
+        return [*of_brokers, *of_groups, *problems.of_topics(denied)]
+
 
 def _brokers(wire: Wire, meta: Metadata) -> tuple[Broker, ...]:
     def told(broker: Broker) -> Broker:
@@ -190,24 +198,3 @@ def _brokers(wire: Wire, meta: Metadata) -> tuple[Broker, ...]:
         )
 
     return tuple(told(broker) for broker in meta.brokers)
-
-
-def _problems(wire: Wire, meta: Metadata, unlisted: list[Problem]) -> list[Problem]:
-    """Failed brokers, what they lead, and coordinators that nobody can ask."""
-    failed = {**{p.subject: p for p in unlisted}, **{str(node): p for node, p in wire.failed.items()}}
-    counts = {node: sum(nodes.count(node) for nodes in meta.leaders.values()) for node in wire.failed}
-    found = [replace(p, affected=counts.get(int(subject))) for subject, p in sorted(failed.items())]
-    lost = [number for number, leader in enumerate(meta.leaders.get(OFFSETS_TOPIC, ())) if leader == metadata.NO_LEADER]
-    if lost:
-        cause = f"{len(lost)} of {len(meta.leaders[OFFSETS_TOPIC])} partitions of {OFFSETS_TOPIC} have no leader"
-        mend = "Groups that they hold have no coordinator and are missing here; bring the broker back"
-        found.append(Problem("coordinator_unavailable", Scope.CLUSTER, OFFSETS_TOPIC, cause, mend, len(lost)))
-    found += [_leaderless(t.name, t.leaderless) for t in meta.topics.values() if t.leaderless and not t.internal]
-    return found
-
-
-def _leaderless(topic: str, partitions: tuple[int, ...]) -> Problem:
-    listed = ", ".join(map(str, partitions[:10])) + (", …" if len(partitions) > 10 else "")
-    cause = f"{len(partitions)} partitions have no leader ({listed})"
-    mend = "Bring back a broker that holds a replica of them"
-    return Problem("leaderless", Scope.TOPIC, topic, cause, mend, len(partitions))

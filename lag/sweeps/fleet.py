@@ -9,6 +9,7 @@ from assignors.scenario import Problem, ScenarioError, check_bytes, check_file
 from lag.errors import ConfigError, GroupscopeError
 from lag.health import Health
 from lag.live import scenario_of
+from lag.model import Scope
 
 ENDINGS = (".yaml", ".yml", ".json")
 
@@ -50,7 +51,11 @@ def of_cluster(health: Health) -> Fleet:
             found.append(scenario_of(group, health).scenario)
         except GroupscopeError as error:
             skipped.append(Trouble(group.group_id, "", str(error)))
-    problems = tuple(Trouble(f"{its.scope} {its.subject}", "", its.cause) for its in snapshot.problems)
+    problems = tuple(
+        Trouble(f"{its.scope} {its.subject}", "", its.cause)
+        for its in snapshot.problems
+        if its.scope is not Scope.GROUP and its.kind != "unauthorized"  # what we may not see is skipped, group by group
+    )
     return Fleet(snapshot.cluster_id or snapshot.cluster, tuple(found), problems, tuple(skipped))
 
 

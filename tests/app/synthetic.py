@@ -9,6 +9,8 @@ from hashlib import md5
 import numpy as np
 
 from assignors.model import TopicPartition
+from lag.cluster.groups import refusal
+from lag.cluster.problems import gathered
 from lag.health import NEVER, Finding, GroupHealth, Health, PartitionHealth, Status, TimeLag
 from lag.model import (
     Broker,
@@ -29,6 +31,8 @@ from lag.trend import Window
 NOW_MS = 1_795_258_817_000
 INTERVAL_MS = 10_000
 SAMPLES = 90
+GROUP_AUTHORIZATION_FAILED = 30
+"""Kafka's code of that error."""
 
 
 @dataclass(frozen=True)
@@ -182,6 +186,7 @@ def snapshot(
     some = brokers or tuple(
         Broker(i, f"10.4.0.1{i}", 9092, f"eu-1{'abc'[i - 1]}", None, 4, 0.021, "4.3") for i in (1, 2, 3)
     )
+    problems += tuple(gathered(problem for group in groups for problem in group.problems))
     complete = not problems and all(b.error is None for b in some)
     return ClusterSnapshot("demo", "kR4x", number, at_ms, 0.31, complete, some, 1, groups, topics, table, problems)
 
@@ -478,16 +483,8 @@ def specs() -> list[Spec]:
             state="Unknown",
             assignor=None,
             rule="",
-            evidence="not authorised to describe the group",
-            problems=(
-                Problem(
-                    "unauthorized",
-                    Scope.GROUP,
-                    "gdpr-erasure-worker",
-                    "not authorised to describe the group",
-                    "Grant DESCRIBE on group gdpr-erasure-worker",
-                ),
-            ),
+            evidence="not authorised to describe it",
+            problems=(refusal("gdpr-erasure-worker", GROUP_AUTHORIZATION_FAILED),),
         ),
         Spec(
             "share-thumbnailer",
@@ -562,14 +559,6 @@ PROBLEMS = (
         "broker 3 (10.4.0.13:9092) did not answer within 5 s",
         "Check that the broker runs and that this machine can reach it",
         38,
-    ),
-    Problem(
-        "unauthorized",
-        Scope.GROUP,
-        "gdpr-erasure-worker",
-        "not authorised to describe the group",
-        "Grant DESCRIBE on group gdpr-erasure-worker",
-        1,
     ),
 )
 

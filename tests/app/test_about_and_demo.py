@@ -23,6 +23,18 @@ def test_about_shows_requests_per_broker_and_masked_settings(open_page, feed):
     assert "Read in 0.31 s with 10 requests." in said(page)
 
 
+def test_about_names_the_groups_that_we_may_not_describe(open_page):
+    page = open_page("about")
+    assert page.header[0].value == "Snapshot 1 of `demo` is incomplete: 31 groups, 12 topics, 3 brokers"
+    (row,) = table(page, "could not be read").to_dict("records")
+    assert row == {
+        "What": "group",
+        "Name": "gdpr-erasure-worker",
+        "Cause": "not authorised to describe it",
+        "Mend": "Grant DESCRIBE on group gdpr-erasure-worker",
+    }
+
+
 def test_about_says_how_far_the_records_of_the_groups_are_read(open_page, feed):
     assert "Switched off; generations are inferred from polling." in said(open_page("about"))
     denied = Problem("unauthorized", Scope.TOPIC, "offsets", "this account may not read it")

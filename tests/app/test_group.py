@@ -198,3 +198,18 @@ def test_members_beyond_the_limit_are_counted(open_page, monkeypatch):
     page = open_page("group", group="orders-enrichment", members_q="enrich")
     assert len(table(page, "Members of")) == 3
     assert "The first 3 of 4 members. Filter to see others; the downloads hold all." in said(page)
+
+
+def test_every_partition_of_a_very_large_group_can_be_found(open_page, feed):
+    rows = synthetic.rows("t", [9_000] * 5_003, range(5_003), 50) + synthetic.rows("u", [9], [0], 0)
+    feed.report = feeds.report([synthetic.Spec("large", rows, synthetic.members(50))], at_ms=state.now_ms())
+    page = open_page("group", group="large")
+    shown = table(page, "worst first")
+    assert (len(shown), "t-0" in set(shown["topic"] + "-" + shown["partition"].astype(str))) == (5_000, False)
+    assert "The 5,000 most urgent of 5,004 partitions. Filter to see others; the downloads hold all." in said(page)
+    for asked, found in (("T-500", [*range(5_002, 4_999, -1), 500]), ("u-", [0]), ("c-49", range(5_002, 4_948, -1))):
+        page = open_page("group", group="large", partitions_q=asked)
+        assert list(table(page, "worst first")["partition"]) == list(found)
+    page.text_input(key="partitions_q").set_value("nowhere").run()
+    assert not page.exception
+    assert "No partition passes this filter." in said(page)

@@ -2,14 +2,23 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from app import state
 from app.tables import overview as tables
+from lag.cluster.groups import refusal
+from lag.cluster.problems import of_topics
 from lag.errors import AddressError
+from lag.health import Status
+from lag.judge import judge
+from lag.model import Remainder
+from lag.status import LEFT_CODES
+from lag.trend import Trend
 from tests.app import feeds, synthetic
 from tests.app.reading import said
+from tests.lag.make import cluster, end, group
 
 
 def groups(page) -> list[str]:
@@ -40,7 +49,7 @@ def test_unknown_lag_is_empty_not_zero(open_page):
     table = open_page().dataframe[0].value.set_index("group")
     assert pd.isna(table.loc["recreated-topic-reader", "lag"])
     assert pd.isna(table.loc["gdpr-erasure-worker", "lag"])
-    assert table.loc["gdpr-erasure-worker", "why"] == "not authorised to describe the group"
+    assert table.loc["gdpr-erasure-worker", "why"] == "not authorised to describe it"
 
 
 def test_our_own_groups_are_hidden_until_asked_for(open_page):
@@ -89,6 +98,28 @@ def test_problems_stand_on_one_line_each(open_page, feed):
     assert "did not answer within 5 s" in lines
     assert "`gdpr\\-erasure\\-worker`" not in lines
     assert "`gdpr-erasure-worker`: Grant DESCRIBE" in lines
+
+
+def test_groups_that_we_may_not_describe_are_one_line_with_the_mend(open_page, feed):
+    lines = said(open_page())
+    assert "1 group: not authorised to describe it" in lines.replace("\\", "")
+    assert "`gdpr-erasure-worker`: Grant DESCRIBE on group gdpr-erasure-worker" in lines.replace("\\", "")
+    feed.report = feeds.report([denied(f"g-{number:03}") for number in range(300)], 2, state.now_ms())
+    lines = said(open_page()).replace("\\", "")
+    assert "Not authorised for 300 groups" in lines
+    assert "`g-000, g-001, g-002 and 297 more`: Grant DESCRIBE on these groups" in lines
+
+
+def test_topics_that_we_may_not_describe_are_one_line_with_the_mend(open_page, feed):
+    feed.report = feeds.report(at_ms=state.now_ms(), problems=tuple(of_topics({"pay", "tax"})))
+    lines = said(open_page()).replace("\\", "")
+    assert "Not authorised for 2 topics" in lines
+    assert "`pay, tax`: Grant DESCRIBE on these topics" in lines
+
+
+def denied(group_id):
+    problems = (refusal(group_id, synthetic.GROUP_AUTHORIZATION_FAILED),)
+    return synthetic.Spec(group_id, status=Status.UNKNOWN, state="Unknown", problems=problems)
 
 
 def test_a_failing_poll_keeps_the_table_and_says_why(open_page, feed):
@@ -189,3 +220,38 @@ def test_export_has_plain_units_and_every_row():
     assert list(out.columns[:4]) == ["group", "status", "lag_records", "lag_known_for"]
     assert set(out["drain_s"]) == {"never"}
     assert len(out) == 31
+
+
+def why(committed, ends, polls=12, left=Remainder.UNKNOWN, **spec):
+    """What the Overview says of the group "g" with the one partition t-0, after polls ten seconds apart."""
+    trend = Trend()
+    for number in range(polls):
+        its = {"g": group({"t-0": committed(number)}, **spec)}
+        snapshot = cluster(its, {"t-0": end(ends(number))}, number + 1, number * 10_000)
+        window = trend.append(snapshot)
+    health = judge(snapshot, window, left=np.array([LEFT_CODES.index(left)], np.uint8))
+    (row,) = tables.build(snapshot, health).frame.to_dict("records")
+    assert row["status"] == "ok"
+    return row["why"]
+
+
+def test_a_group_of_which_only_markers_are_left_says_so_beside_its_dashes():
+    assert why(lambda n: 8, lambda n: 10, left=Remainder.MARKERS_ONLY) == (
+        "2 offsets behind on t-0, but only transaction markers are left between committed offset 8 and log end 10: "
+        "no consumer can read those"
+    )
+
+
+def test_a_group_of_which_markers_may_be_left_says_so():
+    assert why(lambda n: 9, lambda n: 10) == "what waits may be transaction markers only"
+
+
+def test_a_group_that_is_well_says_why_its_time_lag_is_not_known():
+    assert why(lambda n: 10, lambda n: 90, polls=1) == "one poll so far: two are needed"
+    assert why(lambda n: 10, lambda n: 90, polls=2) == "the record is older than our first poll, 10 s ago"
+    assert why(lambda n: None, lambda n: 0) == "no commit on t-0, and no record either"
+
+
+def test_a_group_that_is_well_and_whose_numbers_are_known_needs_no_words():
+    assert why(lambda n: 10 * n, lambda n: 10 * n) == ""
+    assert why(lambda n: 100 * n, lambda n: 100 * n + 100) == ""

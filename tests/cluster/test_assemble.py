@@ -18,10 +18,16 @@ def member(member_id: str, *owned: tuple[str, int], topics: tuple[str, ...] = ()
     return Member(member_id, topics=topics, assigned=tuple(TP(*tp) for tp in owned))
 
 
-def read(groups: list[RawGroup], commits: Commits, ends: Ends, leaders: dict[str, list[int]]) -> ClusterSnapshot:
+def read(
+    groups: list[RawGroup],
+    commits: Commits,
+    ends: Ends,
+    leaders: dict[str, list[int]],
+    denied: frozenset[str] = frozenset(),
+) -> ClusterSnapshot:
     topics = {name: Topic(name, None, len(nodes)) for name, nodes in leaders.items()}
     metadata = Metadata("id", 1, (), topics, leaders)
-    return snapshot(Read("test", 1, 5, 0.1, metadata, (), groups, commits, ends))
+    return snapshot(Read("test", 1, 5, 0.1, metadata, (), groups, commits, ends, denied))
 
 
 def ends_of(commits: Commits, **log_ends: list[int]) -> Ends:
@@ -47,6 +53,12 @@ def test_group_whose_commits_could_not_be_read_still_shows_who_owns_what() -> No
     assert [(r.tp.partition, r.member_id, r.log_end, r.lag_records, r.problem) for r in found.partitions] == [
         (1, "m", 20, None, PartitionProblem.TIMEOUT)
     ]
+    assert not found.complete
+
+
+def test_snapshot_with_a_topic_that_may_not_be_described_is_not_complete() -> None:
+    found = read([group("g", member("m", ("shut", 0)))], Commits({}), Ends(), {}, frozenset({"shut"}))
+    assert [row.problem for row in found.groups[0].partitions] == [PartitionProblem.UNAUTHORIZED]
     assert not found.complete
 
 

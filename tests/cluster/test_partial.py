@@ -110,6 +110,23 @@ def test_frozen_broker_is_read_again_in_the_first_poll_after_it_thaws(
     assert len(whole(reader).groups) == GROUPS
 
 
+@pytest.mark.parametrize("node", [1, 2, 3])
+def test_settings_of_topics_are_told_by_the_brokers_that_answer(
+    filled: EmbeddedKafka, reader: ClusterReader, node: int
+) -> None:
+    whole(reader)
+    second = open_reader(load_settings(filled.bootstrap_servers, None, {}), "test", DEADLINE_S)
+    second.read(1, 0)  # settings are read in the second poll
+    filled.broker(node).pause()
+    try:
+        found = second.read(2, 0)
+    finally:
+        filled.broker(node).resume()
+        second.close()
+    assert not found.complete
+    assert found.topics["partial-topic"].retention_ms == 604_800_000
+
+
 def test_connecting_does_not_wait_for_a_frozen_bootstrap_broker(filled: EmbeddedKafka) -> None:
     first, others = filled.broker(1), filled.bootstrap_servers.split(",", 1)
     first.pause()
@@ -198,6 +215,10 @@ def test_group_that_may_not_be_described_is_listed_with_the_mend(bob: ClusterRea
     assert allowed is not None
     assert allowed.complete
     assert [(row.tp.partition, row.lag_records) for row in allowed.partitions] == [(0, 0), (1, 0), (2, 0)]
+    assert not snapshot.complete
+    assert list(map(str, snapshot.problems)) == [
+        "group shut-00000: not authorised to describe it. Grant DESCRIBE on group shut-00000"
+    ]
 
 
 def test_topic_that_may_not_be_described_is_unauthorised_not_deleted(
@@ -208,12 +229,16 @@ def test_topic_that_may_not_be_described_is_unauthorised_not_deleted(
     member.subscribe(["shut-topic"])
     try:
         wait_until(lambda: member.poll(0.1) is None and len(member.assignment()) == 3, within_s=60, every_s=0)
-        found = bob.read(1, 0).group("open-00001")
+        snapshot = bob.read(1, 0)
     finally:
         member.close()
+    found = snapshot.group("open-00001")
     assert found is not None
     seen = {(row.tp.topic, row.problem) for row in found.partitions}
     assert seen == {("open-topic", None), ("shut-topic", PartitionProblem.UNAUTHORIZED)}
+    assert not snapshot.complete
+    told = {(p.scope, p.subject): (p.kind, p.mend) for p in snapshot.problems}
+    assert told[Scope.TOPIC, "shut-topic"] == ("unauthorized", "Grant DESCRIBE on topic shut-topic")
 
 
 @pytest.mark.parametrize("describe", [False, True], ids=["may not see it", "may not read it"])

@@ -266,6 +266,14 @@ def test_one_record_that_may_be_a_transaction_marker_is_no_stall():
     assert whole.time_lag.reason == "what waits may be transaction markers only"
 
 
+def test_a_group_without_commit_and_record_has_no_lag_and_not_a_lag_of_0():
+    whole, _ = watch({"orders-0": None}, {"orders-0": 0})
+    assert whole.lag.records is None
+    assert whole.finding.status is Status.OK
+    assert whole.finding.evidence == "no commit on orders-0, and no record either"
+    assert whole.time_lag.reason == "no commit on orders-0, and no record either"
+
+
 def test_a_second_record_ends_the_doubt():
     assert status(98, 100) is Status.STOPPED
     assert status(99, 100, rules=Rules(marker_records=0)) is Status.STOPPED

@@ -12,7 +12,7 @@ from assignors.scenario import dump
 from assignors.scenario.dump import document
 from lag.compute import totals
 from lag.errors import ConfigError
-from lag.model import GroupType
+from lag.model import GroupType, Problem, Scope
 from lag.sweeps.document import read_document
 from lag.sweeps.fleet import Trouble, of_cluster, of_files
 from tests.lag.make import cluster, end, group, judged
@@ -87,6 +87,16 @@ def test_groups_of_a_cluster_are_as_they_are_and_those_without_a_plan_are_skippe
     (streams,) = fleet.skipped
     assert (fleet.cluster, streams.where) == ("id-test", "tasks")
     assert "streams group" in streams.message
+
+
+def test_what_we_may_not_see_is_no_problem_of_a_sweep_and_a_broker_that_is_silent_is() -> None:
+    told = (
+        Problem("timeout", Scope.BROKER, "2", "broker 2 has not answered for 5 s"),
+        Problem("unauthorized", Scope.GROUP, "a, b", "not authorised to describe it", affected=2),
+        Problem("unauthorized", Scope.TOPIC, "shut", "not authorised to describe it", affected=1),
+    )
+    fleet = of_cluster(judged([cluster(GROUPS, ENDS, problems=told)]))
+    assert fleet.problems == (Trouble("broker 2", "", "broker 2 has not answered for 5 s"),)
 
 
 def written(path: Path) -> Path:
