@@ -13,7 +13,7 @@ import streamlit as st
 
 from app import links, state
 from app.drafts import Draft
-from app.plugins import fold_any
+from app.plugins import DEADLINE_S, fold_any
 from assignors.comparison import SHARE, Outcome, fitting, switched
 from assignors.events import AddPartitions, CreateTopic, Scenario
 from assignors.model import AssignorError, Topic
@@ -180,17 +180,22 @@ def _too_large(scenario: Scenario) -> str | None:
 def _outcome(key: str, assignor: str, _scenario: Scenario) -> Outcome:
     scenario, first = switched(_scenario, assignor)
     try:
-        return Outcome(assignor, tuple(fold_any(scenario, first)))
+        return Outcome(assignor, tuple(fold_any(scenario, first, given(), DEADLINE_S)))
     except AssignorError as error:
         return Outcome(assignor, error=_renumbered(str(error), len(scenario.events) - len(_scenario.events)))
 
 
 def _renumbered(told: str, too_many: int) -> str:
-    """The numbers of events as the viewer counts them: the change to the assignor is not one of theirs."""
-    return re.sub(r"^Event (\d+)", lambda found: f"Event {int(found[1]) - too_many}", told)
+    """The numbers of events as the viewer counts them; the change to the assignor is none of theirs."""
+    theirs = re.sub(r"^Event (\d+)", lambda found: f"Event {int(found[1]) - too_many}", told)
+    return re.sub(r"^Event 0 at 0 s \(.*?\): ", "", theirs)
 
 
 def candidates(scenario: Scenario) -> list[str]:
     """The assignors to compare: those that fit, the group's own first, then those of the user."""
-    plugins = () if scenario.assignor == SHARE else state.current_source().settings.plugins
-    return [*fitting(scenario), *plugins]
+    return [*fitting(scenario), *(() if scenario.assignor == SHARE else given())]
+
+
+def given() -> tuple[str, ...]:
+    """The plugins of command line and settings, as `module:Class`."""
+    return state.current_source().settings.plugins
