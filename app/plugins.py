@@ -41,12 +41,12 @@ def fold_any(scenario: Scenario, assignor: str, plugins: Collection[str], deadli
     """
     if assignor not in plugins:
         refuse_unknown(assignor)
-    yours = _not_kafkas(scenario, assignor)
+    yours = not_kafkas(scenario, assignor)
     return _fold_apart(scenario, assignor, yours, deadline_s) if yours else assignors.fold(scenario, assignor)
 
 
-def _not_kafkas(scenario: Scenario, assignor: str) -> str:
-    """Those that the group has at first or changes to, as text."""
+def not_kafkas(scenario: Scenario, assignor: str) -> str:
+    """Those that the group has at first or changes to, as text; "" when all are Kafka's."""
     later = (event.action.assignor for event in scenario.events if isinstance(event.action, UseAssignor))
     return " or ".join(repr(name) for name in dict.fromkeys((assignor, *later)) if name not in BUILT_IN)
 

@@ -219,6 +219,12 @@ def under_the_table(outcomes: Sequence[Outcome]) -> list[str]:
     return [*said, *_unknown_drains(outcomes)]
 
 
+def still_planning(awaited: Sequence[str], for_s: int) -> str:
+    """Whose plan is not there yet (Markdown)."""
+    names = _few([formats.code(tables.short(name)) for name in awaited], 8)
+    return f":small[:gray[:material/hourglass_top: {names} {'is' if len(awaited) == 1 else 'are'} planning, {for_s} s]]"
+
+
 def _unknown_drains(outcomes: Sequence[Outcome]) -> list[str]:
     """One reason is enough, and none where no lag is known."""
     unknown = [

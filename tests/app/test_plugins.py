@@ -7,6 +7,7 @@ import pytest
 
 from app import links, links_calls, state_whatif
 from app.links_calls import LinkError
+from app.parts.whatif import outcomes
 from app.plugins import fold_any
 from app.settings import Settings
 from assignors.events import Event, UseAssignor
@@ -15,7 +16,6 @@ from assignors.scenario import check_bytes, dump, examples, load_scenario
 from tests.app import feeds
 from tests.app.reading import said
 from tests.support.scenes import join, member, plans, scenario
-from tests.support.waiting import wait_until
 
 HAND_OVER = "cooperative-hand-over"
 NOT_IN_A_FILE = "A file cannot name a plugin, which runs as code. Give it as --plugin, or install it."
@@ -129,20 +129,49 @@ def test_a_plan_of_objects_that_only_the_plugin_knows_is_refused(install_yours):
     assert os.getpid() not in yours.processes
 
 
-def test_installed_assignors_that_go_wrong_are_told_and_the_others_stand(open_page, install_yours, monkeypatch):
+def test_installed_assignors_that_go_wrong_are_told_and_the_others_stand(open_page, install_yours):
     """The members own their partitions, so each group changes to the assignor, by an event."""
-    yours = install_yours("first", "hangs", "dies", "unready")
-    monkeypatch.setattr(state_whatif, "DEADLINE_S", 3.0)
+    yours = install_yours("first", "dies", "unready")
     page = open_page("whatif", example=HAND_OVER)
-    wait_until(lambda: "hung" in told(page.run()))
     assert not page.exception
     assert "`dies` cannot plan this group:] The assignor 'dies' ended its process with exit code 3 before" in told(page)
-    assert "`hangs` cannot plan this group:] The assignor 'hangs' hung: it had no plan after 3 s" in told(page)
     assert "`unready` cannot plan this group:] The assignor 'yours:Unready' cannot be loaded: ValueError: no" in told(
         page
     )
     assert table(page).loc[["cooperative-sticky", "range", "first"], "moved"].tolist() == [2, 3, 3]
+    assert len(yours.processes) == 3
     assert os.getpid() not in yours.processes
+
+
+def test_an_installed_assignor_that_hangs_is_told(open_page, install_yours, monkeypatch):
+    monkeypatch.setattr(state_whatif, "DEADLINE_S", 2.0)
+    install_yours("hangs")
+    page = open_page("whatif", example=HAND_OVER)
+    assert not page.exception
+    assert "`hangs` cannot plan this group:] The assignor 'hangs' hung: it had no plan after 2 s, and was" in told(page)
+
+
+def test_kafkas_assignors_are_there_before_a_plugin_has_answered(open_page, monkeypatch):
+    waited = []
+    monkeypatch.setattr(outcomes, "wait_for", lambda its, awaited: waited.append((its.key, awaited)))
+    its = replace(feeds.source(demo=feeds.HandFeed()), settings=Settings(plugins=("yours:First",)))
+    page = open_page("whatif", its=its, example=HAND_OVER, assignor="yours:First")
+    assert not page.exception
+    assert waited == [(f"example:{HAND_OVER}", ["yours:First"])]
+    assert list(table(page).index) == ["cooperative-sticky", "range", "roundrobin", "sticky", "uniform", "server-range"]
+    assert page.header[0].value == "`c3` joins: 2 of 6 partitions move, nobody idles"
+
+
+def test_a_group_whose_own_assignor_is_a_plugin_is_there_first(open_page, install_yours, monkeypatch):
+    """All others begin with it as well."""
+    install_yours("first")
+    monkeypatch.setattr(outcomes, "wait_for", lambda its, awaited: None)
+    begun = scenario(
+        "first", (member("A", owned="t-0", generation=1), member("B", owned="t-1", generation=1)), join("C")
+    )
+    page = open_page("whatif", scenario=links.pack(begun))
+    assert not page.exception
+    assert list(table(page).index) == ["first"]
 
 
 def test_a_plugin_gives_partitions_to_a_member_that_does_not_subscribe(open_page, install_yours):
@@ -150,7 +179,6 @@ def test_a_plugin_gives_partitions_to_a_member_that_does_not_subscribe(open_page
     its = replace(feeds.source(demo=feeds.HandFeed()), settings=Settings(plugins=("yours:First",)))
     begun = scenario("range", (member("A", "t"), member("B", "t u")), topics="t:2 u:1")
     page = open_page("whatif", its=its, scenario=links.pack(begun))
-    wait_until(lambda: "without subscribing" in told(page.run()))
     assert "The plan of 'first' is broken. Member 'A' gets u-0 without subscribing to it." in told(page)
     assert table(page).loc["range", "each"] == "1 to 2"
 
