@@ -1,21 +1,24 @@
 """Your own assignors, run in a process of their own: one that hangs, dies or prints must not take us along.
 
-Which one runs is said by your command line, your settings or an installed entry point, never by an uploaded file.
+Which one runs is said by your command line, your settings or an installed entry point, never by a link or an uploaded
+file.
 """
 
+import io
 import os
 import pickle
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import Any
 
 import assignors
-from assignors.events import Scenario
+from assignors.events import Scenario, UseAssignor
 from assignors.generations import Generation
-from assignors.model import Assignor, AssignorError
-from assignors.registry import BUILT_IN
+from assignors.model import AssignorError
+from assignors.registry import BUILT_IN, refuse_unknown
 
 DEADLINE_S = 30.0
 WORKED_EXAMPLES = ("docs.plugins.weighted:Weighted", "docs.plugins.consistent:Consistent")
@@ -29,18 +32,28 @@ def worked_examples() -> list[str]:
     ]
 
 
-def fold_any(scenario: Scenario, assignor: str, deadline_s: float = DEADLINE_S) -> Sequence[Generation]:
-    """The generations under an assignor of Kafka's by name, computed here, or under any other, as `fold_plugin`."""
-    return assignors.fold(scenario, assignor) if assignor in BUILT_IN else fold_plugin(scenario, assignor, deadline_s)
+def fold_any(scenario: Scenario, assignor: str, plugins: Collection[str], deadline_s: float) -> Sequence[Generation]:
+    """The generations under an assignor: of that name, or, as `module:Class`, one of `plugins`; nothing else is loaded.
 
-
-def fold_plugin(scenario: Scenario, reference: str, deadline_s: float = DEADLINE_S) -> list[Generation]:
-    """The generations under a plugin: `module:Class`, or the name of an entry point.
-
-    The module is looked for where Python looks, and in the working directory. Raises AssignorError saying that it
-    cannot be loaded, raised, gave a broken plan (whose, of what), had none within the deadline, or ended its process.
+    Computed here where only Kafka's own have a part in it, else in a process apart. Raises AssignorError, of a plugin
+    also saying that it cannot be loaded, raised, gave a broken plan (whose, of what), had none within the deadline, or
+    ended its process.
     """
-    asked = pickle.dumps((scenario, reference, [*sys.path, os.getcwd()]))
+    if assignor not in plugins:
+        refuse_unknown(assignor)
+    yours = not_kafkas(scenario, assignor)
+    return _fold_apart(scenario, assignor, yours, deadline_s) if yours else assignors.fold(scenario, assignor)
+
+
+def not_kafkas(scenario: Scenario, assignor: str) -> str:
+    """Those that the group has at first or changes to, as text; "" when all are Kafka's."""
+    later = (event.action.assignor for event in scenario.events if isinstance(event.action, UseAssignor))
+    return " or ".join(repr(name) for name in dict.fromkeys((assignor, *later)) if name not in BUILT_IN)
+
+
+def _fold_apart(scenario: Scenario, assignor: str, yours: str, deadline_s: float) -> list[Generation]:
+    """The module of a plugin is looked for where Python looks, and in the working directory."""
+    asked = pickle.dumps((scenario, assignor, yours, [*sys.path, os.getcwd()]))
     # -P: a folder `app` of the working directory is not ours.
     with subprocess.Popen(
         [sys.executable, "-P", "-m", "app.plugins"],
@@ -51,11 +64,11 @@ def fold_plugin(scenario: Scenario, reference: str, deadline_s: float = DEADLINE
         try:
             answer, _ = process.communicate(asked, deadline_s)
         except subprocess.TimeoutExpired:
-            told = f"The assignor {reference!r} hung: it had no plan after {deadline_s:g} s, and was ended."
+            told = f"The assignor {yours} hung: it had no plan after {deadline_s:g} s, and was ended."
             raise AssignorError(told) from None
         finally:
             _end(process)
-    return _read(answer, process.returncode, reference)
+    return _read(answer, process.returncode, yours)
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
@@ -66,39 +79,46 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
         return
 
 
-def _read(answer: bytes, code: int, reference: str) -> list[Generation]:
+def _read(answer: bytes, code: int, yours: str) -> list[Generation]:
     try:
-        generations, refusal = pickle.loads(answer)
+        generations, refusal = _Answer(io.BytesIO(answer)).load()
     except (EOFError, pickle.UnpicklingError):
         how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
-        raise AssignorError(f"The assignor {reference!r} ended its process {how} before it had a plan.") from None
+        raise AssignorError(f"The assignor {yours} ended its process {how} before it had a plan.") from None
     if refusal is not None:
         raise AssignorError(refusal)
     made: list[Generation] = generations
     return made
 
 
-def _answer(scenario: Scenario, reference: str) -> tuple[list[Generation] | None, str | None]:
+class _Answer(pickle.Unpickler):
+    """Reads objects of ours alone: one of a plugin's own classes would have its module imported here."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """The class of that name, if it may stand in an answer."""
+        if module.partition(".")[0] not in ("assignors", "numpy", "builtins"):
+            raise AssignorError(f"The plan holds a {module}.{name}. Use plain texts and TopicPartitions.")
+        return super().find_class(module, name)
+
+
+def _answer(scenario: Scenario, assignor: str, yours: str) -> tuple[list[Generation] | None, str | None]:
     """What the child found: generations, or a sentence."""
     try:
-        return assignors.fold(scenario, _load(reference)), None
+        is_name = assignor in assignors.names()
+        return assignors.fold(scenario, assignor if is_name else assignors.load_plugin(assignor)), None
     except AssignorError as error:
         return None, str(error)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - somebody else's code: anything may come out of it
-        return None, f"The assignor {reference!r} raised {type(error).__name__}: {error}"
-
-
-def _load(reference: str) -> Assignor:
-    return assignors.load_plugin(reference) if ":" in reference else assignors.get(reference)
+        return None, f"The assignor {yours} raised {type(error).__name__}: {error}"
 
 
 def _serve() -> None:
     """The child: one question on stdin, one answer on stdout; what the plugin prints goes to stderr."""
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    scenario, reference, sys.path[:] = pickle.load(sys.stdin.buffer)
+    scenario, assignor, yours, sys.path[:] = pickle.load(sys.stdin.buffer)
     with answers:
-        pickle.dump(_answer(scenario, reference), answers, pickle.HIGHEST_PROTOCOL)
+        pickle.dump(_answer(scenario, assignor, yours), answers, pickle.HIGHEST_PROTOCOL)
     os._exit(0)  # a thread that the plugin has left behind is not waited for
 
 

@@ -245,6 +245,12 @@ def _topic_ids(scenario: Scenario) -> str:
     return f"{which} not known and made up from the names, and a real cluster's plan depends on them"
 
 
+def still_planning(awaited: Sequence[str], for_s: int) -> str:
+    """Whose plan is not there yet (Markdown)."""
+    names = _few([formats.code(tables.short(name)) for name in awaited], 8)
+    return f":small[:gray[:material/hourglass_top: {names} {'is' if len(awaited) == 1 else 'are'} planning, {for_s} s]]"
+
+
 def _unknown_drains(outcomes: Sequence[Outcome]) -> list[str]:
     """One reason is enough, and none where no lag is known."""
     unknown = [

@@ -13,7 +13,7 @@ import streamlit as st
 
 from app import links, state
 from app.drafts import Draft
-from app.plugins import fold_any
+from app.plugins import DEADLINE_S, fold_any, not_kafkas
 from assignors.comparison import SHARE, Outcome, fitting, switched
 from assignors.events import AddPartitions, CreateTopic, Scenario
 from assignors.model import AssignorError, Topic
@@ -27,6 +27,7 @@ MOST_CELLS = 2_000_000
 _DRAFT = "_draft"
 _DRAFT_URL = "_draft_url"
 _IN_LINK = "_draft_in_link"
+_ANSWERED = "_draft_answered"
 _PARAMETERS = ("group", "example", "scenario", "cluster")
 _LOOKED_AT = ("assignor", "gen", "topic")
 
@@ -160,8 +161,12 @@ def outcome(its: Draft, assignor: str) -> Outcome:
     """Where an assignor takes the draft; computed once, shared by all sessions."""
     if (refusal := _too_large(its.scenario)) is not None:
         return Outcome(assignor, error=refusal)
+    return _outcome(_key(its), assignor, its.scenario)
+
+
+def _key(its: Draft) -> str:
     said = repr((its.scenario.events, its.scenario.loads.default_capacity_per_s))
-    return _outcome(f"{its.key}:{sha256(said.encode(errors='surrogatepass')).hexdigest()}", assignor, its.scenario)
+    return f"{its.key}:{sha256(said.encode(errors='surrogatepass')).hexdigest()}"
 
 
 def _too_large(scenario: Scenario) -> str | None:
@@ -181,17 +186,34 @@ def _too_large(scenario: Scenario) -> str | None:
 def _outcome(key: str, assignor: str, _scenario: Scenario) -> Outcome:
     scenario, first = switched(_scenario, assignor)
     try:
-        return Outcome(assignor, tuple(fold_any(scenario, first)))
+        return Outcome(assignor, tuple(fold_any(scenario, first, given(), DEADLINE_S)))
     except AssignorError as error:
         return Outcome(assignor, error=_renumbered(str(error), len(scenario.events) - len(_scenario.events)))
 
 
 def _renumbered(told: str, too_many: int) -> str:
-    """The numbers of events as the viewer counts them: the change to the assignor is not one of theirs."""
-    return re.sub(r"^Event (\d+)", lambda found: f"Event {int(found[1]) - too_many}", told)
+    """The numbers of events as the viewer counts them; the change to the assignor is none of theirs."""
+    theirs = re.sub(r"^Event (\d+)", lambda found: f"Event {int(found[1]) - too_many}", told)
+    return re.sub(r"^Event 0 at 0 s \(.*?\): ", "", theirs)
 
 
 def candidates(scenario: Scenario) -> list[str]:
     """The assignors to compare: those that fit, the group's own first, then those of the user."""
-    plugins = () if scenario.assignor == SHARE else state.current_source().settings.plugins
-    return [*fitting(scenario), *plugins]
+    return [*fitting(scenario), *(() if scenario.assignor == SHARE else given())]
+
+
+def awaited(its: Draft) -> list[str]:
+    """The candidates that need a plugin, while this session has not waited for them; never the group's own."""
+    if st.session_state.get(_ANSWERED) == _key(its):
+        return []
+    return [name for name in candidates(its.scenario)[1:] if not_kafkas(*switched(its.scenario, name))]
+
+
+def have_answered(its: Draft) -> None:
+    """The plugins have, so what comes of them is kept."""
+    st.session_state[_ANSWERED] = _key(its)
+
+
+def given() -> tuple[str, ...]:
+    """The plugins of command line and settings, as `module:Class`."""
+    return state.current_source().settings.plugins

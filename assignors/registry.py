@@ -32,10 +32,14 @@ def names() -> tuple[str, ...]:
 
 def get(name: str) -> Assignor:
     """The assignor of that name. Raises AssignorError when there is none, or when it cannot be loaded."""
-    if name in BUILT_IN:
-        return load_plugin(BUILT_IN[name])
-    if name in _installed():
-        return load_plugin(_installed()[name].value)
+    refuse_unknown(name)
+    return load_plugin(BUILT_IN[name] if name in BUILT_IN else _installed()[name].value)
+
+
+def refuse_unknown(name: str) -> None:
+    """Raise AssignorError when no assignor has that name. Nothing is loaded."""
+    if name in names():
+        return
     close = get_close_matches(name, names(), n=1)
     hint = f"Did you mean {close[0]!r}?" if close else f"There are {', '.join(names())}."
     raise AssignorError(f"No assignor is named {name!r}. {hint}")
@@ -53,8 +57,9 @@ def load_plugin(reference: str) -> Assignor:
         raise AssignorError(f"{reference!r} does not name an assignor. Write it as module:Class.")
     try:
         made = _class(module, attribute)()
-    except (ImportError, AttributeError, TypeError) as error:
-        raise AssignorError(f"The assignor {reference!r} cannot be loaded: {error}.") from error
+    except (Exception, SystemExit) as error:  # somebody else's code: anything may come out of it
+        told = f"The assignor {reference!r} cannot be loaded: {type(error).__name__}: {error}."
+        raise AssignorError(told) from error
     if not isinstance(made, Assignor):
         raise AssignorError(f"{reference!r} is no assignor: it needs a name and a method assign(group).")
     return made

@@ -11,6 +11,7 @@ from enum import StrEnum
 
 import assignors
 from assignors.model import Assignment, AssignorError, Group, TopicPartition
+from assignors.registry import BUILT_IN
 from assignors.sticky import user_data
 from lag.changes import Owners, owners_of
 from lag.live import REBALANCING, UNSETTLED, assignor_of, generation_of, group_of, unsettled
@@ -132,11 +133,19 @@ def _obstacle(group: GroupSnapshot) -> str | None:
         return "The broker plans tasks for a streams group, not partitions; none of Kafka's assignors has a part in it."
     if group.type is GroupType.CLASSIC and group.state in REBALANCING:
         return "The group is rebalancing: until that is over, the coordinator tells neither subscriptions nor plan."
-    if assignor_of(group) is None:
-        named = f"Its assignor, {group.assignor!r}, is not known here" if group.assignor else "It names no assignor"
-        return f"{named}; a strategy of your own can be added as a plugin of that name."
+    if assignor_of(group) not in BUILT_IN:
+        return _not_kafkas(group)
     unread = [member for member in group.members if member.problem is not None]
     return f"Of member {unread[0].member_id}, {unread[0].problem}." if unread else None
+
+
+def _not_kafkas(group: GroupSnapshot) -> str:
+    """Plugins are not asked: this is computed where one that hangs or dies would take all pages along."""
+    if group.assignor is None:
+        return "It names no assignor, so it cannot be planned again."
+    if assignor_of(group) is None:
+        return f"Its assignor, {group.assignor!r}, is not known here; What if can run a plugin of that name."
+    return f"Its assignor, {group.assignor!r}, is a plugin, which only What if runs, in a process of its own."
 
 
 def _planned(group: Group) -> Owners:

@@ -4,16 +4,20 @@ With pytest-xdist each worker has its own. Tests keep apart by the names of thei
 """
 
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import jpype
 import pytest
 
+from assignors import registry
 from lag.embedded.broker import EmbeddedKafka
 from lag.embedded.config import SaslSsl
 from lag.embedded.workload import BROKER_PROPERTIES, Workload
+from tests.support.installed import Yours, install
 from tests.support.java import start_jvm
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -70,3 +74,18 @@ def java_classes() -> Callable[[str], Any]:
     """`java_classes("org.apache.kafka...")` -> the Java class, in a JVM inside this process."""
     start_jvm()
     return jpype.JClass
+
+
+@pytest.fixture
+def install_yours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Yours]]:
+    """`install_yours("first", "hangs")` installs those assignors of `tests.support.installed` for this test."""
+
+    def installed(*names: str) -> Yours:
+        its = install(tmp_path, *names)
+        monkeypatch.syspath_prepend(tmp_path)
+        registry._installed.cache_clear()
+        return its
+
+    yield installed
+    registry._installed.cache_clear()
+    sys.modules.pop("yours", None)

@@ -33,7 +33,9 @@ def run(file: str, assignors: Sequence[str], plugins: Sequence[str], plugin_time
     for warning in checked.warnings:
         note(f"warning: {placed(file, warning)}")
     scenario = checked.scenario
-    outcomes = {name: _outcome(scenario, name, plugin_timeout_s) for name in wanted(scenario, assignors, plugins)}
+    outcomes = {
+        name: _outcome(scenario, name, plugins, plugin_timeout_s) for name in wanted(scenario, assignors, plugins)
+    }
     if as_json:
         emit_json({"assignors": {name: _document(outcome) for name, outcome in outcomes.items()}})
     else:
@@ -50,9 +52,9 @@ def wanted(scenario: Scenario, assignors: Sequence[str], plugins: Sequence[str])
     return list(dict.fromkeys([*named, *plugins]))
 
 
-def _outcome(scenario: Scenario, name: str, plugin_timeout_s: float) -> Outcome:
+def _outcome(scenario: Scenario, name: str, plugins: Sequence[str], plugin_timeout_s: float) -> Outcome:
     try:
-        return fold_any(scenario, name, plugin_timeout_s)
+        return fold_any(scenario, name, plugins, plugin_timeout_s)
     except AssignorError as error:
         return error
 

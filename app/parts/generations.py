@@ -10,6 +10,7 @@ from app import formats, sentences_generations, state, state_protocol, state_wha
 from app.links_protocol import PROTOCOLS, LinkError
 from app.parts.group import MOST_OPTIONS
 from app.tables import whatif as tables
+from assignors.events import Scenario
 from assignors.generations import Generation
 from assignors.model import AssignorError
 from assignors.protocols import RebalanceProtocol
@@ -46,12 +47,20 @@ def _folded(page: state.Shown | None) -> Told | None:
     its = state_whatif.draft(page)
     if its is None:
         return None
-    outcome = state_whatif.outcome(its, state.url("assignor") or its.scenario.assignor)
+    outcome = state_whatif.outcome(its, _assignor(its.scenario))
     if outcome.error is not None:
         raise AssignorError(outcome.error)
     by, of = formats.code(tables.short(outcome.assignor)), formats.code(its.title)
     origin = f"with {by} from the scenario {of}; none of it has happened"
     return Told(outcome.generations, its.title, origin)
+
+
+def _assignor(scenario: Scenario) -> str:
+    """What the URL names, if What if offers it: a link must not run what else there is in this process."""
+    wanted, offered = state.url("assignor") or scenario.assignor, state_whatif.candidates(scenario)
+    if wanted not in offered:
+        raise AssignorError(f"assignor is {formats.cut(wanted)!r}. Use one of {', '.join(offered)}.")
+    return wanted
 
 
 def _played() -> Told:

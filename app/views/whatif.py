@@ -32,8 +32,11 @@ with left, st.container(gap="xxsmall"):
     editor.editor(draft)
     editor.capacity(draft)
 with right, st.container(gap="xxsmall"):
-    found = outcomes.outcomes(draft)
+    awaited = state_whatif.awaited(draft)
+    found = outcomes.outcomes(draft, awaited)
     outcomes.side_by_side(found, draft)
+    if awaited:
+        outcomes.wait_for(draft, awaited)
 with head:
     start.notes(page, draft)
 

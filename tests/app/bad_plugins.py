@@ -1,5 +1,7 @@
 """Assignors that go wrong, each in its own way."""
 
+import time
+
 from assignors.model import Assignment, Group, TopicPartition
 
 
@@ -29,3 +31,13 @@ class Doubles:
     def assign(self, group: Group) -> Assignment:
         all_of_it = [TopicPartition(t.name, number) for t in group.topics.values() for number in range(t.partitions)]
         return Assignment(None, {member.member_id: all_of_it for member in group.members})
+
+
+class Dawdles(Raises):
+    """Thinks for a while before it throws."""
+
+    name = "dawdles"
+
+    def assign(self, group: Group) -> Assignment:
+        time.sleep(12)
+        return super().assign(group)

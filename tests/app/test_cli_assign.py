@@ -221,8 +221,8 @@ BROKEN = {
     "strange:Leaves": "The assignor 'sound' raised SystemExit: 4",
     "strange:Forgets": "The plan of 'sound' is broken. clicks-0, clicks-1, clicks-2 and 3 more have no owner.",
     "strange:Doubles": "The plan of 'sound' is broken. clicks-0 goes to both 'c1' and 'c2'. clicks-1 goes to both",
-    "strange:Nothing": "The assignor 'strange:Nothing' cannot be loaded: module 'strange' has no attribute 'Nothing'.",
-    "nowhere:X": "The assignor 'nowhere:X' cannot be loaded: No module named 'nowhere'.",
+    "strange:Nothing": "The assignor 'strange:Nothing' cannot be loaded: AttributeError: module 'strange' has no attri",
+    "nowhere:X": "The assignor 'nowhere:X' cannot be loaded: ModuleNotFoundError: No module named 'nowhere'.",
     "os:getcwd": "'os:getcwd' is no assignor: it needs a name and a method assign(group).",
 }
 
@@ -234,6 +234,13 @@ def test_plugins_that_are_not_what_they_should_be_are_reported_and_the_others_st
     assert done.code == 1
     assert len(outcomes["range"]["generations"]) == 2
     assert [name for name, told in BROKEN.items() if not outcomes[name]["error"].startswith(told)] == [], outcomes
+
+
+def test_only_a_plugin_is_given_as_module_and_class(strange: Path) -> None:
+    done = run("assign", example("range-overload"), "--json", "--assignor", "strange:Sound", cwd=strange)
+    error = done.document["assignors"]["strange:Sound"]["error"]
+    assert (done.code, done.err) == (1, "")
+    assert error.startswith("No assignor is named 'strange:Sound'. There are range, roundrobin, ")
 
 
 def test_a_plugin_that_hangs_is_ended(strange: Path) -> None:

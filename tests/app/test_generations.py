@@ -145,4 +145,4 @@ def test_a_scenario_is_simulated_and_says_so(open_page):
 def test_an_assignor_that_cannot_plan_is_told(open_page):
     page = open_page("generations", example="sticky-after-a-leave", assignor="nonsense")
     assert not page.exception
-    assert "No assignor is named 'nonsense'" in said(page)
+    assert "assignor is 'nonsense'. Use one of sticky, range, roundrobin, " in said(page).replace("\\", "")

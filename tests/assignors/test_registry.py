@@ -1,9 +1,13 @@
 """Assignors by name, and plugins that are not what they should be."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
 import assignors
 from assignors.model import Assignment, Assignor, AssignorError, Group
+from tests.support.installed import Yours
 
 
 class Lazy:
@@ -49,8 +53,8 @@ def test_a_plugin_by_module_and_class() -> None:
     ("reference", "cause"),
     [
         ("lazy", "'lazy' does not name an assignor. Write it as module:Class."),
-        ("no_such_module:Lazy", "cannot be loaded: No module named 'no_such_module'."),
-        (f"{__name__}:Missing", "cannot be loaded: module '"),
+        ("no_such_module:Lazy", "cannot be loaded: ModuleNotFoundError: No module named 'no_such_module'."),
+        (f"{__name__}:Missing", "cannot be loaded: AttributeError: module '"),
         (f"{__name__}:NoAssignor", "is no assignor: it needs a name and a method assign(group)."),
     ],
 )
@@ -58,3 +62,31 @@ def test_a_plugin_that_is_none(reference: str, cause: str) -> None:
     with pytest.raises(AssignorError) as refusal:
         assignors.load_plugin(reference)
     assert cause in str(refusal.value)
+
+
+def test_an_installed_assignor_has_a_name_like_kafkas(install_yours: Callable[..., Yours]) -> None:
+    kafkas = assignors.names()
+    install_yours("wraps", "first")
+    assert assignors.names() == (*kafkas, "first", "wraps")
+    assert assignors.get("first").name == "first"
+    with pytest.raises(AssignorError, match=r"^No assignor is named 'firs'. Did you mean 'first'\?$"):
+        assignors.get("firs")
+
+
+def test_an_installed_assignor_whose_constructor_raises_is_told(install_yours: Callable[..., Yours]) -> None:
+    install_yours("unready")
+    with pytest.raises(AssignorError, match=r"'yours:Unready' cannot be loaded: ValueError: no settings\.$"):
+        assignors.get("unready")
+
+
+@pytest.mark.parametrize(
+    ("line", "told"), [("raise ValueError('bad table')", "ValueError: bad table."), ("exit(3)", "SystemExit: 3.")]
+)
+def test_a_module_that_raises_as_it_is_imported_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, told: str
+) -> None:
+    (tmp_path / "never_there.py").write_text(line)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(AssignorError, match="The assignor 'never_there:X' cannot be loaded: ") as refusal:
+        assignors.load_plugin("never_there:X")
+    assert str(refusal.value).endswith(told)

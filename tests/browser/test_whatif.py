@@ -36,6 +36,13 @@ def with_plugins() -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="module")
+def with_a_slow_plugin() -> Iterator[str]:
+    """The dashboard with a plugin that plans for 12 s."""
+    with served(env={"GROUPSCOPE_PLUGINS": '["tests.app.bad_plugins:Dawdles"]'}) as url:
+        yield url
+
+
 def headline(page: Page) -> Locator:
     return page.locator("h2")
 
@@ -115,6 +122,19 @@ def test_an_uploaded_scenario_is_compared_downloaded_and_the_same(open_page: Ope
         press(page, "Scenario file")
     assert load_scenario(Path(scenario.value.path()).read_text()) == load_scenario(examples()[HAND_OVER])
     assert scenario.value.suggested_filename == "scenario.yaml"
+
+
+def test_an_edit_is_not_kept_waiting_by_a_plugin(open_page: Open, with_a_slow_plugin: str) -> None:
+    """What Kafka's assignors make of the group, and of the edit, stands before the plugin has answered."""
+    page = open_page(f"/whatif?example={HAND_OVER}", url=with_a_slow_plugin)
+    expect(page.get_by_text("Dawdles is planning")).to_be_visible()
+    expect(first_column(page)).to_have_text(COMPARED[:6])
+    press(page, "Add")
+    expect(headline(page)).to_have_text("c3 joins, c4 joins: 3 of 6 partitions move, nobody idles", timeout=10_000)
+    expect(page.get_by_text("Dawdles is planning")).to_be_visible()
+    expect(page.get_by_text("Dawdles cannot plan this group")).to_be_visible()
+    expect(page.get_by_text("Dawdles is planning")).not_to_be_attached()
+    expect(first_column(page)).to_have_text([*COMPARED[:6], "Dawdles"])
 
 
 ALIAS = b"schema_version: 1\nname: a\ntopics: &t [{name: a, partitions: 1}]\nmembers: *t\n"

@@ -1,5 +1,6 @@
 """Why is it so: the same plan again, or the reason why not."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -10,6 +11,7 @@ from assignors.sticky import user_data
 from lag.live import group_of
 from lag.model import GroupSnapshot, GroupType, Member, Problem, Scope, Topic
 from lag.why import Difference, Verdict, why
+from tests.support.installed import Yours
 
 TOPICS = {"orders": Topic("orders", "142265b8-7b32-4ee0-a7f1-6d9836042013", 6)}
 
@@ -226,7 +228,7 @@ def test_librdkafkas_order_of_receivers_is_named() -> None:
         (classic(state="Empty", assignor=None), "The group has no members, so nothing is assigned."),
         (modern(member("a", ()), type=GroupType.STREAMS), "The broker plans tasks for a streams group"),
         (classic(member("a", ()), state="PreparingRebalance"), "The group is rebalancing: until that is over"),
-        (classic(member("a", ()), assignor="by-hand"), "Its assignor, 'by-hand', is not known here; a strategy of"),
+        (classic(member("a", ()), assignor="by-hand"), "Its assignor, 'by-hand', is not known here; What if"),
         (classic(member("a", ()), assignor=None), "It names no assignor"),
         (classic(member("a", (), problem="it cannot be decoded")), "Of member a, it cannot be decoded."),
         (classic(member("a", ()), member("a", ())), "range cannot plan this group: Member id 'a' appears twice."),
@@ -236,3 +238,13 @@ def test_group_that_cannot_be_planned_says_why_not(group: GroupSnapshot, said: s
     found = why(group, TOPICS)
     assert (found.verdict, found.differences) == (Verdict.CANNOT, ())
     assert found.sentence.startswith(said)
+
+
+def test_a_plugin_is_not_run_to_say_why(install_yours: Callable[..., Yours]) -> None:
+    yours = install_yours("hangs")
+    found = why(classic(member("a", tps(0, 1, 2, 3, 4, 5)), assignor="hangs"), TOPICS)
+    assert (found.verdict, found.sentence) == (
+        Verdict.CANNOT,
+        "Its assignor, 'hangs', is a plugin, which only What if runs, in a process of its own.",
+    )
+    assert yours.processes == set()

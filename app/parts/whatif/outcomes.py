@@ -1,7 +1,8 @@
 """What each assignor makes of a what-if, side by side, and which of them is looked at."""
 
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+import time
+from collections.abc import Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 from typing import Any
 
@@ -20,13 +21,33 @@ HOTTEST_CHARS = 13
 OPTIONAL = ("unassigned", "drains", "together", "racks", "hottest_lag", "hottest_rate", "hottest_weight")
 """Columns that are there when they say something."""
 MOST_AT_A_TIME = 4
-"""Plugins run in processes of their own: they are waited for together."""
+LOOK_EVERY_S = 0.2
+
+_PLUGINS = ThreadPoolExecutor(MOST_AT_A_TIME, "plugins")
+"""They run in processes of their own; here they are waited for, as many at a time for all sessions together."""
 
 
-def outcomes(its: Draft) -> list[Outcome]:
-    """What each assignor makes of it."""
+def outcomes(its: Draft, awaited: Collection[str]) -> list[Outcome]:
+    """What each assignor makes of it, but for those that are still waited for."""
+    names = [name for name in state_whatif.candidates(its.scenario) if name not in awaited]
     with st.spinner("Running the assignors", show_time=True), ThreadPoolExecutor(MOST_AT_A_TIME) as pool:
-        return list(pool.map(partial(state_whatif.outcome, its), state_whatif.candidates(its.scenario)))
+        return list(pool.map(partial(state_whatif.outcome, its), names))
+
+
+@st.fragment(parallel=True)
+def wait_for(its: Draft, awaited: Sequence[str]) -> None:
+    """Say who is still planning, while the page stands and takes edits; once all have answered, draw it anew."""
+    began_s, said = time.monotonic(), st.empty()
+    running = [_PLUGINS.submit(state_whatif.outcome, its, name) for name in awaited]
+    try:
+        while wait(running, LOOK_EVERY_S).not_done:
+            # Whatever is drawn here ends this as soon as the viewer has done something.
+            said.markdown(sentences_whatif.still_planning(awaited, int(time.monotonic() - began_s)))
+    finally:
+        for one in running:
+            one.cancel()
+    state_whatif.have_answered(its)
+    st.rerun()
 
 
 def side_by_side(found: Sequence[Outcome], its: Draft) -> None:

@@ -1,0 +1,203 @@
+"""Your own assignors on the pages: in a process of their own, and never because a link or a file says so."""
+
+import os
+from dataclasses import replace
+
+import pytest
+
+from app import links, links_calls, state_whatif
+from app.links_calls import LinkError
+from app.parts.whatif import outcomes
+from app.plugins import fold_any
+from app.settings import Settings
+from assignors.events import Event, UseAssignor
+from assignors.model import AssignorError
+from assignors.scenario import check_bytes, dump, examples, load_scenario
+from tests.app import feeds
+from tests.app.reading import said
+from tests.support.scenes import join, member, plans, scenario
+
+HAND_OVER = "cooperative-hand-over"
+NOT_IN_A_FILE = "A file cannot name a plugin, which runs as code. Give it as --plugin, or install it."
+
+
+@pytest.fixture(autouse=True)
+def _nothing_computed_before():
+    """Outcomes are kept for the life of a process; here another test has other plugins."""
+    state_whatif._outcome.clear()
+
+
+def table(page):
+    return page.dataframe[0].value.set_index("assignor")
+
+
+def told(page):
+    return said(page).replace("\\", "")
+
+
+# -- what a link or a file names ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "asked", ["os:abort", "yours:First", "nonsense", "share-simple", "docs.plugins.weighted:Weighted"]
+)
+def test_a_link_to_generations_names_an_assignor_that_what_if_does_not_offer(open_page, install_yours, asked):
+    yours = install_yours("first")
+    page = open_page("generations", example=HAND_OVER, assignor=asked)
+    assert not page.exception
+    offered = "cooperative-sticky, range, roundrobin, sticky, uniform, server-range, first"
+    assert f"There are no generations to show:] assignor is '{asked}'. Use one of {offered}." in told(page)
+    assert yours.processes == set()
+
+
+def test_a_link_to_generations_names_an_assignor_of_the_settings(open_page, install_yours):
+    yours = install_yours()
+    its = replace(feeds.source(demo=feeds.HandFeed()), settings=Settings(plugins=("yours:First",)))
+    page = open_page("generations", its=its, example=HAND_OVER, assignor="yours:First")
+    assert "Simulated] :gray[2 generations with `First` from the scenario" in told(page)
+    assert len(yours.processes - {os.getpid()}) == 1
+
+
+def test_a_link_to_what_if_names_an_assignor_that_is_not_offered(open_page):
+    page = open_page("whatif", example=HAND_OVER, assignor="os:abort")
+    assert page.header[0].value == "`c3` joins: 2 of 6 partitions move, nobody idles"
+    assert "os:abort" not in told(page)
+
+
+@pytest.mark.parametrize("page_name", ["whatif", "generations", "protocol"])
+@pytest.mark.parametrize("key", ["assignor", "use_assignor"])
+def test_a_scenario_in_a_link_names_code(open_page, page_name, key):
+    page = open_page(page_name, scenario=links.pack_text(naming("os:abort", key)))
+    assert not page.exception
+    assert NOT_IN_A_FILE in told(page)
+
+
+@pytest.mark.parametrize("key", ["assignor", "use_assignor"])
+def test_an_uploaded_scenario_names_code(key):
+    with pytest.raises(AssignorError, match="A file cannot name a plugin"):
+        check_bytes(naming("os:abort", key).encode(), "file.yaml")
+
+
+def naming(assignor, key):
+    """A scenario file that names it, for the group or in an event."""
+    begun = load_scenario(examples()[HAND_OVER])
+    if key == "assignor":
+        return dump(replace(begun, assignor=assignor))
+    return dump(replace(begun, events=(Event(1000, UseAssignor(assignor)),)))
+
+
+def test_what_was_not_given_is_not_run():
+    with pytest.raises(AssignorError, match="No assignor is named 'os:abort'"):
+        fold_any(scenario("range", "A"), "os:abort", (), 30)
+    with pytest.raises(AssignorError, match="No assignor is named 'os:abort'"):
+        fold_any(scenario("range", "A", UseAssignor("os:abort")), "range", ("docs.plugins.weighted:Weighted",), 30)
+
+
+# -- what is installed -------------------------------------------------------------------------------------------------
+
+
+def test_an_installed_assignor_plans_in_a_process_of_its_own(install_yours):
+    yours = install_yours("first")
+    made = fold_any(scenario("range", "A", join("B")), "first", (), 30)
+    assert plans(made) == [{"A": "t-0 t-1 t-2 t-3 t-4 t-5"}, {"A": "t-0 t-1 t-2 t-3 t-4 t-5", "B": ""}]
+    assert len(yours.processes - {os.getpid()}) == len(yours.processes) == 1
+
+
+def test_an_assignor_that_an_event_changes_to_plans_in_a_process_of_its_own(install_yours):
+    yours = install_yours("first")
+    made = fold_any(scenario("range", "A B", UseAssignor("first")), "range", (), 30)
+    assert plans(made)[-1] == {"A": "t-0 t-1 t-2 t-3 t-4 t-5", "B": ""}
+    assert len(yours.processes - {os.getpid()}) == len(yours.processes) == 1
+
+
+def test_an_assignor_that_an_event_changes_to_hangs(install_yours):
+    install_yours("hangs")
+    with pytest.raises(AssignorError, match=r"^The assignor 'hangs' hung: it had no plan after 2 s, and was ended\.$"):
+        fold_any(scenario("range", "A B", UseAssignor("hangs")), "range", (), 2)
+
+
+def test_an_assignor_that_an_event_changes_to_ends_its_process_without_a_word(install_yours):
+    install_yours("quits")
+    with pytest.raises(AssignorError, match=r"^The assignor 'quits' ended its process with exit code 0 "):
+        fold_any(scenario("range", "A B", UseAssignor("quits")), "range", (), 30)
+
+
+def test_a_plan_of_objects_that_only_the_plugin_knows_is_refused(install_yours):
+    yours = install_yours("wraps")
+    with pytest.raises(AssignorError, match=r"^The plan holds a yours\.Strange\. Use plain texts"):
+        fold_any(scenario("range", "A"), "wraps", (), 30)
+    assert os.getpid() not in yours.processes
+
+
+def test_installed_assignors_that_go_wrong_are_told_and_the_others_stand(open_page, install_yours):
+    """The members own their partitions, so each group changes to the assignor, by an event."""
+    yours = install_yours("first", "dies", "unready")
+    page = open_page("whatif", example=HAND_OVER)
+    assert not page.exception
+    assert "`dies` cannot plan this group:] The assignor 'dies' ended its process with exit code 3 before" in told(page)
+    assert "`unready` cannot plan this group:] The assignor 'yours:Unready' cannot be loaded: ValueError: no" in told(
+        page
+    )
+    assert table(page).loc[["cooperative-sticky", "range", "first"], "moved"].tolist() == [2, 3, 3]
+    assert len(yours.processes) == 3
+    assert os.getpid() not in yours.processes
+
+
+def test_an_installed_assignor_that_hangs_is_told(open_page, install_yours, monkeypatch):
+    monkeypatch.setattr(state_whatif, "DEADLINE_S", 2.0)
+    install_yours("hangs")
+    page = open_page("whatif", example=HAND_OVER)
+    assert not page.exception
+    assert "`hangs` cannot plan this group:] The assignor 'hangs' hung: it had no plan after 2 s, and was" in told(page)
+
+
+def test_kafkas_assignors_are_there_before_a_plugin_has_answered(open_page, monkeypatch):
+    waited = []
+    monkeypatch.setattr(outcomes, "wait_for", lambda its, awaited: waited.append((its.key, awaited)))
+    its = replace(feeds.source(demo=feeds.HandFeed()), settings=Settings(plugins=("yours:First",)))
+    page = open_page("whatif", its=its, example=HAND_OVER, assignor="yours:First")
+    assert not page.exception
+    assert waited == [(f"example:{HAND_OVER}", ["yours:First"])]
+    assert list(table(page).index) == ["cooperative-sticky", "range", "roundrobin", "sticky", "uniform", "server-range"]
+    assert page.header[0].value == "`c3` joins: 2 of 6 partitions move, nobody idles"
+
+
+def test_a_group_whose_own_assignor_is_a_plugin_is_there_first(open_page, install_yours, monkeypatch):
+    """All others begin with it as well."""
+    install_yours("first")
+    monkeypatch.setattr(outcomes, "wait_for", lambda its, awaited: None)
+    begun = scenario(
+        "first", (member("A", owned="t-0", generation=1), member("B", owned="t-1", generation=1)), join("C")
+    )
+    page = open_page("whatif", scenario=links.pack(begun))
+    assert not page.exception
+    assert list(table(page).index) == ["first"]
+
+
+def test_a_plugin_gives_partitions_to_a_member_that_does_not_subscribe(open_page, install_yours):
+    install_yours()
+    its = replace(feeds.source(demo=feeds.HandFeed()), settings=Settings(plugins=("yours:First",)))
+    begun = scenario("range", (member("A", "t"), member("B", "t u")), topics="t:2 u:1")
+    page = open_page("whatif", its=its, scenario=links.pack(begun))
+    assert "The plan of 'first' is broken. Member 'A' gets u-0 without subscribing to it." in told(page)
+    assert table(page).loc["range", "each"] == "1 to 2"
+
+
+# -- where only Kafka's own are played ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("begun", [scenario("first", "A B"), scenario("range", "A B", UseAssignor("first"))])
+def test_the_protocol_lab_plays_kafkas_assignors_only(open_page, install_yours, begun):
+    yours = install_yours("first")
+    page = open_page("protocol", scenario=links.pack(begun))
+    assert not page.exception
+    assert "'first' is not Kafka's, and only Kafka's own assignors are played second by second" in told(page)
+    assert yours.processes == set()
+
+
+def test_the_call_lab_plays_kafkas_assignors_only(install_yours):
+    yours = install_yours("first")
+    script = "topic t 2\nA: join assignors=first\nA: sync"
+    with pytest.raises(LinkError, match=r"Line 2: there is no assignor 'first'\. There are range, "):
+        links_calls.decode({"story": "two-assignors", "script": links.pack_text(script)})
+    assert yours.processes == set()
