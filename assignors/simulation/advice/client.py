@@ -156,11 +156,16 @@ def _slow_batches(client: _Client) -> Iterator[Finding]:
 
 
 def _session_and_poll(client: _Client) -> Iterator[Finding]:
-    session, interval = client.number[_SESSION], client.number[_POLL]
-    if not client.is_classic or session <= interval:
+    if client.is_classic:
+        yield from session_and_poll(client.number[_SESSION], client.number[_POLL], client.is_static)
+
+
+def session_and_poll(session: int, interval: int, is_static: bool) -> Iterator[Finding]:
+    """What is wrong between a member's session.timeout.ms and max.poll.interval.ms under the classic protocol."""
+    if session <= interval:
         return
     reason = f"{_SESSION} {session} is above {_POLL} {interval}: a stalled member is found before a dead one."
-    if client.is_static:
+    if is_static:
         reason += " A dead static member is even assigned partitions in the next generation."
     yield _warning(_SESSION, reason, "KIP-62, KIP-345", str(min(interval, int(CONSUMER[_SESSION].default or 0))))
 
