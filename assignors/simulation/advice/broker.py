@@ -84,5 +84,5 @@ def _in_sync(properties: Properties, work: Work) -> Iterator[Finding]:
     own = {_IN_SYNC: properties[_IN_SYNC]} if _IN_SYNC in properties else {}
     yield from refused(own, REPLICATION, "ServerLogConfigs")
     if work.acks_all and numbers(own, REPLICATION)[_IN_SYNC] == 1:
-        reason = "With one in-sync replica acks=all waits for the leader alone: a record it acknowledged may be lost."
+        reason = "Once the others have fallen behind, acks=all waits for the leader alone; what it then loses is lost."
         yield _warning(_IN_SYNC, reason, "ServerLogConfigs, ReplicaManager", "2")
