@@ -11,15 +11,13 @@ from enum import StrEnum
 from typing import Any
 
 from app.formats import plural
-from assignors.events import AddPartitions, GcPause, Restart, Scenario
 from assignors.simulation.advice import Finding, Severity, Work, advise_broker, advise_client
-from assignors.simulation.advice.names import CONSUMER, COORDINATOR
-from assignors.simulation.settings import PREFIX, read
+from assignors.simulation.advice.table import CONSUMER, COORDINATOR
 from lag.cluster.properties import MAX_BYTES, Property, parse_properties
 from lag.errors import ConfigError
 
 _NAME = re.compile(r"[a-z][a-z0-9]*([._-][a-z0-9]+)+")
-_NAMES = sorted(CONSUMER | COORDINATOR)
+_NAMES = sorted({*CONSUMER, *COORDINATOR})
 MOST_NAME_LETTERS, ALIKE = 64, 0.8
 _PLACEHOLDER = "${"
 _BROKERS_OWN = frozenset({"broker.id", "node.id", "process.roles", "listeners", "log.dirs", "zookeeper.connect"})
@@ -81,16 +79,14 @@ def verdict(advised: Advised) -> str:
     return f"{said or 'nothing to say'} in {plural(advised.settings, 'setting')}"
 
 
-def advise_text(text: str, kind: Kind, work: Work = _DEFAULT_WORK, members: int | None = None) -> Advised:
+def advise_text(text: str, kind: Kind, work: Work = _DEFAULT_WORK) -> Advised:
     """Advice on pasted text. Raises ConfigError when it cannot be read, or holds no setting."""
     if len(text.encode(errors="replace")) > MAX_BYTES:
         raise ConfigError("The text is larger than 1 MB", "Paste the properties of one consumer or broker.")
-    return advise(parse_properties(text, "The text"), kind, work, members)
+    return advise(parse_properties(text, "The text"), kind, work)
 
 
-def advise(
-    properties: Sequence[Property], kind: Kind, work: Work = _DEFAULT_WORK, members: int | None = None
-) -> Advised:
+def advise(properties: Sequence[Property], kind: Kind, work: Work = _DEFAULT_WORK) -> Advised:
     """Advice on properties. Raises ConfigError when none of them is a setting."""
     named = [its for its in properties if _is_setting(its)]
     if not named:
@@ -98,7 +94,7 @@ def advise(
             f"There is no setting in {_lines(len(properties))}", "Settings are lines like group.id=billing."
         )
     judged = {its.key: its.value for its in named if _PLACEHOLDER not in its.value}
-    found = advise_client(judged, work) if kind is Kind.CONSUMER else advise_broker(judged, members)
+    found = advise_client(judged, work) if kind is Kind.CONSUMER else advise_broker(judged, work)
     lines = {its.key: its.line for its in named}
     return Advised(
         kind,
@@ -108,36 +104,6 @@ def advise(
         tuple(its.line for its in named if _PLACEHOLDER in its.value),
         _is_other(kind, lines),
     )
-
-
-def for_scenario(scenario: Scenario) -> list[Finding]:
-    """Advice on a scenario's settings, read as those of its consumers and brokers, and on what happens in it."""
-    said = {name: str(value) for name, value in scenario.protocol.items() if not name.startswith(PREFIX)}
-    broker = {name: value for name, value in said.items() if name in COORDINATOR}
-    client = {name: value for name, value in said.items() if name in CONSUMER}
-    strategy = _STRATEGIES.get(scenario.assignor, "RangeAssignor")
-    is_static = any(member.instance_id is not None for member in scenario.members)
-    client |= {"group.id": scenario.name, _STRATEGY: strategy} | ({"group.instance.id": "its own"} if is_static else {})
-    return [*advise_client(client, _work_in(scenario), broker), *advise_broker(broker, len(scenario.members))]
-
-
-_STRATEGY = "partition.assignment.strategy"
-_STRATEGIES = {
-    "sticky": "StickyAssignor",
-    "cooperative-sticky": "CooperativeStickyAssignor",
-    "roundrobin": "RoundRobinAssignor",
-}
-
-
-def _work_in(scenario: Scenario) -> Work:
-    """What the scenario tells of its consumers' work."""
-    actions = [event.action for event in scenario.events]
-    pauses = [action.lasts_ms for action in actions if isinstance(action, GcPause)]
-    restarts = any(isinstance(action, Restart) for action in actions)
-    grows = any(isinstance(action, AddPartitions) for action in actions)
-    by_pattern = any(member.pattern is not None for member in scenario.members)
-    restart_ms = read(scenario.protocol).assumed.restart_ms if restarts else None
-    return Work(restart_ms=restart_ms, gc_pause_ms=max(pauses, default=None), grows=grows or by_pattern)
 
 
 def _is_setting(its: Property) -> bool:
@@ -159,8 +125,8 @@ def _twice(named: Sequence[Property]) -> Iterator[Placed]:
 
 
 def _is_other(kind: Kind, lines: Mapping[str, int]) -> bool:
-    broker = len(lines.keys() & (COORDINATOR | _BROKERS_OWN))
-    consumer = len(lines.keys() & CONSUMER)
+    broker = len(lines.keys() & (COORDINATOR.keys() | _BROKERS_OWN))
+    consumer = len(lines.keys() & CONSUMER.keys())
     return broker > consumer if kind is Kind.CONSUMER else consumer > broker
 
 

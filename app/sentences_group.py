@@ -1,12 +1,16 @@
 """What the Group page says beyond the verdict: where the commits live, and advice that follows from live facts."""
 
+from collections.abc import Mapping
+
 from app import formats
 from app.tables.group import GroupView
 from assignors.simulation.advice import Finding, advise_group
 from assignors.simulation.finder import DEFAULT_PARTITIONS, OFFSETS_TOPIC, offsets_partition
-from lag.model import ClusterSnapshot, GroupType
+from lag.model import ClusterSnapshot, GroupType, Member
+from lag.recorded import Timeouts
 from lag.why import Why
 
+NOT_TOLD = Timeouts(None, None)
 _SHARING = (GroupType.CLASSIC, GroupType.CONSUMER)
 """Types whose members each have partitions of their own."""
 
@@ -36,14 +40,26 @@ def now_and_fresh(found: Why) -> str:
     return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
-def advice(view: GroupView) -> list[Finding]:
+def advice(view: GroupView, timeouts: Mapping[str, Timeouts]) -> list[Finding]:
     """Findings that follow from what is known of a group that is at rest; none while it rebalances or is incomplete.
 
-    Live facts are the members, their instance ids and the partitions. What members are configured with is not known.
+    Live facts are the members, their instance ids and the partitions, and the timeouts that members joined with, where
+    the records of all of them were read. What else members are configured with is not known.
     """
     group = view.group
     at_rest = group.complete and group.state.lower() == "stable"
     if not at_rest or group.type not in _SHARING or not view.lags:
         return []
-    known = {its.member_id: {"group.instance.id": its.instance_id} if its.instance_id else {} for its in group.members}
+    told = timeouts if all(its.member_id in timeouts for its in group.members) else {}
+    known = {its.member_id: _known(its, told.get(its.member_id, NOT_TOLD)) for its in group.members}
     return advise_group(known, len(view.lags))
+
+
+def _known(member: Member, timeouts: Timeouts) -> dict[str, str]:
+    """The member's settings, as far as they are known."""
+    known = {
+        "group.instance.id": member.instance_id,
+        "session.timeout.ms": timeouts.session_ms,
+        "max.poll.interval.ms": timeouts.rebalance_ms,
+    }
+    return {name: str(value) for name, value in known.items() if value is not None}

@@ -22,7 +22,7 @@ from lag.judge import judge
 from lag.looks import Looks
 from lag.model import ClusterSnapshot, PartitionLag, Problem, Remainder, Scope
 from lag.observed import Observer
-from lag.recorded import Following, How, Recorded, Recording
+from lag.recorded import Following, How, Recorded, Recording, Timeouts
 from lag.stale import carry_forward
 from lag.status import Rules
 from lag.trend import Trend, Window
@@ -81,6 +81,9 @@ class Follower(Protocol):
 
     def knows(self, group_id: str) -> bool:
         """Whether the group's state is known from its records."""
+
+    def timeouts(self, group_id: str) -> Mapping[str, Timeouts]:
+        """Those of the group's members, by id, as far as their records were read."""
 
     def problem(self, group_id: str) -> Problem | None:
         """Why the group's records are not read now; None when they are."""
@@ -215,9 +218,9 @@ class Collector:
             return Recording(How.INFERRED, inferred, SWITCHED_OFF)
         problem, recorded = self._tail.problem(group_id), self._tail.recorded(group_id)
         if recorded and (problem is None or not _is_newer(inferred, recorded)):
-            return Recording(How.RECORDED, recorded, problem)
+            return Recording(How.RECORDED, recorded, problem, self._tail.timeouts(group_id))
         if problem is None and self._tail.knows(group_id):
-            return Recording(How.RECORDED)
+            return Recording(How.RECORDED, timeouts=self._tail.timeouts(group_id))
         return Recording(How.INFERRED, inferred, problem or NOT_IN_FULL)
 
     def following(self) -> Following | None:

@@ -18,7 +18,7 @@ from assignors.simulation.finder import OFFSETS_TOPIC, offsets_partition
 from lag.collector import pause_before_retry
 from lag.errors import GroupscopeError
 from lag.model import ClusterSnapshot, GroupSnapshot, Problem, Scope
-from lag.recorded import Following, Recorded, Recorder, Timed, told
+from lag.recorded import Following, Recorded, Recorder, Timed, Timeouts, told
 from lag.records import Blobs, decode
 from lag.records.values import TargetAssignmentMember
 
@@ -126,6 +126,11 @@ class Tail:
         """Whether the group's state is known from its records: if nothing is recorded, nothing has happened."""
         with self._lock:
             return self._recorder.knows(group_id)
+
+    def timeouts(self, group_id: str) -> Mapping[str, Timeouts]:
+        """Those of the group's members, by id (`lag.recorded.Recorder.timeouts`)."""
+        with self._lock:
+            return self._recorder.timeouts(group_id)
 
     def problem(self, group_id: str) -> Problem | None:
         """Why the group's records are not read now; None when they are."""

@@ -103,10 +103,22 @@ def advise(
     record_p99_ms: Annotated[
         float | None, typer.Option(metavar="MS", min=0, help="How long 99 of 100 records take at most to process.")
     ] = None,
+    batch_ms: Annotated[
+        int | None, typer.Option(metavar="MS", min=0, help="How long it is from one poll to the next.")
+    ] = None,
     restart_ms: Annotated[int | None, typer.Option(metavar="MS", min=0, help="How long a restart takes.")] = None,
     gc_pause_ms: Annotated[int | None, typer.Option(metavar="MS", min=0, help="The longest pause of a member.")] = None,
+    tolerated_outage_ms: Annotated[
+        int | None, typer.Option(metavar="MS", min=0, help="How long the partitions of a dead member may wait.")
+    ] = None,
+    planned_outage_ms: Annotated[
+        int | None, typer.Option(metavar="MS", min=0, help="How long the whole group may be down.")
+    ] = None,
     async_workers: Annotated[
         bool, typer.Option("--async-workers", help="Records are processed outside the poll loop.")
+    ] = False,
+    closes_in_finally: Annotated[
+        bool, typer.Option("--closes-in-finally", help="close() is called after a processing error too.")
     ] = False,
     grows: Annotated[
         bool, typer.Option("--grows", help="Topics get partitions, or are subscribed by pattern.")
@@ -114,19 +126,33 @@ def advise(
     members: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="How many members start together (with --broker).")
     ] = None,
+    acks_all: Annotated[bool, typer.Option("--acks-all", help="Producers count on acks=all (with --broker).")] = False,
     json: Json = False,
 ) -> None:
     """Judge a properties file of a consumer or a broker.
 
-    Says for each setting why, who says so, and what would be better; exit code 1 when Kafka would refuse one. Values
-    are not printed.
+    Says for each setting that Kafka would refuse, that will hurt or that it does not know why, who says so, and what
+    would be better; exit code 1 when Kafka would refuse one. Whether a class exists is not looked at. Of values only
+    numbers are printed.
     """
     from app.advising import Kind
     from app.commands import advise as command
     from assignors.simulation.advice import Work
 
-    work = Work(record_p99_ms, restart_ms, gc_pause_ms, async_workers, grows)
-    command.run(file, Kind.BROKER if broker else Kind.CONSUMER, work, members, json)
+    work = Work(
+        record_p99_ms=record_p99_ms,
+        batch_ms=batch_ms,
+        restart_ms=restart_ms,
+        gc_pause_ms=gc_pause_ms,
+        tolerated_outage_ms=tolerated_outage_ms,
+        planned_outage_ms=planned_outage_ms,
+        async_workers=async_workers,
+        closes_in_finally=closes_in_finally,
+        grows=grows,
+        members=members,
+        acks_all=acks_all,
+    )
+    command.run(file, Kind.BROKER if broker else Kind.CONSUMER, work, json)
 
 
 offsets_cli = typer.Typer(name="offsets", help="Read records of __consumer_offsets.", no_args_is_help=True)

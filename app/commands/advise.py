@@ -12,12 +12,12 @@ from assignors.simulation.advice import Severity, Work
 from lag.cluster.properties import read_properties
 
 
-def run(file: Path, kind: Kind, work: Work, members: int | None, as_json: bool) -> None:
+def run(file: Path, kind: Kind, work: Work, as_json: bool) -> None:
     """Print every finding, a line each; exit code 1 when Kafka would refuse something.
 
     Raises ConfigError when the file cannot be read, or holds no setting.
     """
-    advised = advise(read_properties(file), kind, work, members)
+    advised = advise(read_properties(file), kind, work)
     if as_json:
         emit_json(_document(file, advised))
     else:

@@ -10,6 +10,7 @@ from lag.errors import ConfigError
 
 MOST_LETTERS = 100_000
 MOST_SHOWN = 60
+MS_A_DAY = 86_400_000
 TEXT, KIND = "advice_text", "kind"
 EXAMPLE = """\
 group.id=billing
@@ -27,7 +28,7 @@ SOURCES = "Sources are classes of Kafka 4.3.1, and KIPs."
 def pasted() -> Advised | None:
     """The advice on what is in the box; None while it is empty, or cannot be read (`refused` says why)."""
     text = str(st.session_state.get(TEXT, ""))
-    return advise_text(text, kind(), _work(), _members()) if text.strip() else None
+    return advise_text(text, kind(), _work()) if text.strip() else None
 
 
 def kind() -> Kind:
@@ -71,32 +72,38 @@ def work() -> None:
     with st.expander("What is known of its work", icon=":material/tune:"):
         if kind() is Kind.BROKER:
             _number("Members that start together", "advice_members")
+            st.toggle("Producers count on acks=all", key="advice_acks")
             return
         _number("99 of 100 records are processed within, ms", "advice_p99")
+        _number("From one poll to the next it takes, ms", "advice_batch")
         _number("A restart takes, ms", "advice_restart")
         _number("The longest pause (GC, swap), ms", "advice_pause")
+        _number("The partitions of a dead member may wait for, ms", "advice_tolerated")
+        _number("The whole group is down at times (planned) for, ms", "advice_outage", 366 * MS_A_DAY)
         st.toggle("Records are processed outside the poll loop", key="advice_workers")
+        st.toggle("close() is called after a processing error too (finally)", key="advice_finally")
         st.toggle("Topics get partitions, or are subscribed by pattern", key="advice_grows")
 
 
-def _number(label: str, key: str) -> None:
-    st.number_input(label, min_value=1, max_value=86_400_000, value=None, placeholder="not known", key=key)
+def _number(label: str, key: str, most: int = MS_A_DAY) -> None:
+    st.number_input(label, min_value=1, max_value=most, value=None, placeholder="not known", key=key)
 
 
 def _work() -> Work:
     its = st.session_state
     return Work(
-        its.get("advice_p99"),
-        its.get("advice_restart"),
-        its.get("advice_pause"),
-        bool(its.get("advice_workers")),
-        bool(its.get("advice_grows")),
+        record_p99_ms=its.get("advice_p99"),
+        batch_ms=its.get("advice_batch"),
+        restart_ms=its.get("advice_restart"),
+        gc_pause_ms=its.get("advice_pause"),
+        tolerated_outage_ms=its.get("advice_tolerated"),
+        planned_outage_ms=its.get("advice_outage"),
+        async_workers=bool(its.get("advice_workers")),
+        closes_in_finally=bool(its.get("advice_finally")),
+        grows=bool(its.get("advice_grows")),
+        members=its.get("advice_members"),
+        acks_all=bool(its.get("advice_acks")),
     )
-
-
-def _members() -> int | None:
-    found: int | None = st.session_state.get("advice_members")
-    return found
 
 
 def conclusion(advised: Advised | None, refused: ConfigError | None) -> str:

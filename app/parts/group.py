@@ -5,6 +5,7 @@ import streamlit as st
 
 from app import formats, sentences_group, state, widgets, words
 from app.charts import assignment, base, lag, limits
+from app.parts import advice as advice_parts
 from app.tables import group as tables
 from app.tables.group import GroupView, Tile
 from app.tables.overview import MOST_ROWS, SPARKLINE_ROWS
@@ -233,11 +234,14 @@ def _differences(found: Why, view: GroupView) -> None:
         widgets.note(f"The first {len(frame)} of {formats.plural(len(found.differences), 'difference')}.")
 
 
-def advice(view: GroupView) -> None:
-    """What follows from the members and partitions of the group."""
-    for finding in sentences_group.advice(view):
-        better = f"Better: {finding.better}." if finding.better else ""
-        widgets.line(":orange", "lightbulb", "Advice", formats.md(f"{finding.reason} {better}"))
+def advice(page: state.Shown, view: GroupView) -> None:
+    """What follows from the members and partitions of the group, and from what its records say."""
+    recording = state.recording(page, view.group.group_id)
+    findings = sentences_group.advice(view, {} if recording is None else recording.timeouts)
+    if findings:
+        widgets.titled("Advice")
+    for finding in findings:
+        advice_parts.finding(finding, "now")
 
 
 _ELSEWHERE = (

@@ -48,7 +48,7 @@ with left, st.container(gap="xxsmall"):
 with right, st.container(gap="xxsmall"):
     parts.who_owns_what(view)
     parts.why_it_is_so(page, view)
-    parts.advice(view)
+    parts.advice(page, view)
 
 # -- partitions
 frame = tables.partitions(view)

@@ -3,19 +3,19 @@
 Defaults of Kafka 4.3.1 (ConsumerConfig, GroupCoordinatorConfig). Kafka's settings that play no part here are ignored.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
 from typing import Any
 
-from assignors.simulation.advice import Finding, Severity, advise_client, names
+from assignors.simulation.advice import Severity, advise_broker, advise_client
+from assignors.simulation.advice.definition import Definition, Type
+from assignors.simulation.advice.table import CONSUMER, COORDINATOR
 from assignors.simulation.classic import Settings as BrokerSettings
 from assignors.simulation.consumer import Settings as Kip848Settings
 
 Setting = str | int | float | bool
-
-MOST_INT = 2**31 - 1
 
 
 class SettingsError(ValueError):
@@ -95,8 +95,6 @@ _KIP848 = {
     for side in ("", "min.", "max.")
     for name in ("session.timeout", "heartbeat.interval", "assignment.interval")
 } | {"group.consumer.max.size": "max_size"}
-_WORDS = {_AUTO_COMMIT: "true", _RESET: "latest"}
-_RESETS = ("latest", "earliest", "none", "by_duration:<ISO-8601>")
 PREFIX = "simulated."
 _ASSUMED = {
     f"{PREFIX}{name}": name.replace(".", "_")
@@ -105,7 +103,13 @@ _ASSUMED = {
 _FREEZE = f"{PREFIX}freeze"
 SIMULATED = (*_ASSUMED, _FREEZE)
 """The names of our own settings."""
-_AT_LEAST_ONE = ("session.timeout.ms", "heartbeat.interval.ms", "max.poll.interval.ms", "group.max.size")
+_KNOWN: Mapping[str, Definition] = (
+    {**CONSUMER, **COORDINATOR}
+    | dict.fromkeys(_ASSUMED, Definition(Type.INT, least=0))
+    | {_FREEZE: Definition(Type.STRING, words=tuple(Frozen))}
+)
+_LEAST_PLAYED = {"heartbeat.interval.ms": 1, "group.initial.rebalance.delay.ms": 0}
+"""Kafka takes less: it then beats without a pause, or does not wait."""
 
 
 def read(given: Mapping[str, Setting]) -> Settings:
@@ -114,27 +118,17 @@ def read(given: Mapping[str, Setting]) -> Settings:
     Raises SettingsError where Kafka refuses a value, with the name of Kafka's error, and on names that neither Kafka
     nor the simulator knows.
     """
-    problems = [*_unknown(given)]
-    numbers = {name: _number(name, given[name], problems) for name in _numeric() if name in given}
-    problems += [] if problems else _refused(given)
-    freeze = str(given.get(_FREEZE, Frozen.POLLING))
-    if freeze not in tuple(Frozen):
-        problems.append(f"{_FREEZE} is {freeze!r}. Write {' or '.join(Frozen)}.")
-    commits, reset = (str(given.get(name, usual)).strip().lower() for name, usual in _WORDS.items())
-    if commits not in ("true", "false"):
-        problems.append(f"{_AUTO_COMMIT} is {commits[:40]!r}: Kafka's ConfigException asks for true or false.")
-    if reset not in _RESETS and not reset.startswith("by_duration:"):
-        problems.append(f"{_RESET} is {reset[:40]!r}: Kafka's ConfigException asks for {', '.join(_RESETS)}.")
+    texts = {name: str(value) for name, value in given.items()}
+    problems = [*_unknown(texts), *_wrong(texts)]
+    problems += [] if problems else _refused(texts)
     if problems:
         raise SettingsError("\n".join(problems))
-    try:
-        broker = BrokerSettings(**_fields(_BROKER, numbers))
-        kip848 = _kip848(numbers)
-    except ValueError as error:
-        raise SettingsError(f"ConfigException: {error}.") from None
+    numbers = {name: _played(name, texts[name]) for name in _CLIENT | _BROKER | _KIP848 | _ASSUMED if name in texts}
+    commits, reset = texts.get(_AUTO_COMMIT, "true").strip().lower(), texts.get(_RESET, "latest").strip()
     said: dict[str, Any] = {**_fields(_CLIENT, numbers), "enable_auto_commit": commits == "true"}
-    client = ClientSettings(**said, auto_offset_reset=reset)
-    return Settings(client, broker, kip848, Assumptions(**_fields(_ASSUMED, numbers), freeze=Frozen(freeze)))
+    client, broker = ClientSettings(**said, auto_offset_reset=reset), BrokerSettings(**_fields(_BROKER, numbers))
+    assumed = Assumptions(**_fields(_ASSUMED, numbers), freeze=Frozen(texts.get(_FREEZE, Frozen.POLLING)))
+    return Settings(client, broker, _kip848(numbers), assumed)
 
 
 def _kip848(numbers: Mapping[str, int]) -> Kip848Settings:
@@ -142,47 +136,36 @@ def _kip848(numbers: Mapping[str, int]) -> Kip848Settings:
     return Kip848Settings(**given)
 
 
-def _numeric() -> dict[str, str]:
-    return _CLIENT | _BROKER | _KIP848 | _ASSUMED
-
-
 def _fields(names_of: Mapping[str, str], numbers: Mapping[str, int]) -> dict[str, int]:
     return {field: numbers[name] for name, field in names_of.items() if name in numbers}
 
 
-def _unknown(given: Mapping[str, Setting]) -> list[str]:
-    known = names.CONSUMER | names.COORDINATOR | set(SIMULATED)
-    return [f"Kafka has no setting {name!r}.{_hint(name, known)}" for name in given if name not in known]
+def _unknown(given: Iterable[str]) -> list[str]:
+    return [f"Kafka has no setting {name!r}.{_hint(name)}" for name in given if name not in _KNOWN]
 
 
-def _hint(name: str, known: frozenset[str] | set[str]) -> str:
-    close = get_close_matches(name, sorted(known), 1)
+def _hint(name: str) -> str:
+    close = get_close_matches(name, sorted(_KNOWN), 1)
     return f" Did you mean {close[0]!r}?" if close else ""
 
 
-def _number(name: str, value: Setting, problems: list[str]) -> int:
-    text = str(value).strip()
-    number = int(text) if text.removeprefix("-").isdecimal() and len(text) <= len(str(-MOST_INT)) else None
-    least = 1 if name in _AT_LEAST_ONE else 0
-    if number is None or number > MOST_INT:
-        problems.append(f"{name} is {text[:40]!r}, not a number of type INT (ConfigException).")
-    elif number < least:
-        problems.append(f"{name} is {number}: Kafka's ConfigException asks for at least {least}.")
-    return number or 0
+def _wrong(given: Mapping[str, str]) -> list[str]:
+    """Values that are wrong by themselves."""
+    told = []
+    for name, text in given.items():
+        if name in _KNOWN and not _KNOWN[name].takes(text):
+            who = "the simulator" if name in SIMULATED else "Kafka's ConfigException"
+            told.append(f"{name} is {text.strip()[:40]!r}: {who} asks for {_KNOWN[name].asked}.")
+    return told
 
 
-def _refused(given: Mapping[str, Setting]) -> list[str]:
+def _refused(given: Mapping[str, str]) -> list[str]:
     """What Kafka's own classes throw on values that are fine each by itself."""
-    properties = {name: str(value) for name, value in given.items() if not name.startswith(PREFIX)}
-    found = advise_client({"group.id": "simulated"} | properties, broker=properties)
-    return [_with_name(finding) for finding in found if finding.severity is Severity.ERROR]
+    broker = {name: text for name, text in given.items() if name in COORDINATOR}
+    client = {name: text for name, text in given.items() if name in CONSUMER}
+    found = [*advise_broker(broker), *advise_client({"group.id": "simulated"} | client, broker=broker)]
+    return [finding.reason for finding in found if finding.severity is Severity.ERROR]
 
 
-def _with_name(finding: Finding) -> str:
-    """The reason with the name of Kafka's error, where it does not have it yet."""
-    if "Exception" in finding.reason or "INVALID_" in finding.reason:
-        return finding.reason
-    return f"{finding.reason.rstrip('.')} ({_THROWN.get(finding.source, 'ConfigException')})."
-
-
-_THROWN = {"Heartbeat (constructor)": "IllegalArgumentException"}
+def _played(name: str, text: str) -> int:
+    return max(_KNOWN[name].whole(text) or 0, _LEAST_PLAYED.get(name, 0))

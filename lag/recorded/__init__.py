@@ -9,7 +9,7 @@ from the brokers; whoever stores them (Delta) keeps key and value beside the col
     recorder.recorded("billing")                      # [Recorded(generation, began_ms, settled_ms, steps, skipped)]
 """
 
-from lag.recorded.model import Following, How, Phase, Recorded, Recording, Step, Timed
+from lag.recorded.model import Following, How, Phase, Recorded, Recording, Step, Timed, Timeouts
 from lag.recorded.recorder import Recorder, told
 
-__all__ = ["Following", "How", "Phase", "Recorded", "Recorder", "Recording", "Step", "Timed", "told"]
+__all__ = ["Following", "How", "Phase", "Recorded", "Recorder", "Recording", "Step", "Timed", "Timeouts", "told"]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from assignors.model import Group, Member, TopicPartition
 from lag.recorded import causes
-from lag.recorded.model import Progress, Written
+from lag.recorded.model import Progress, Timeouts, Written
 from lag.records.values import ClassicMember, GroupMetadata
 
 
@@ -31,6 +31,11 @@ def states(group_id: str, at_ms: int, value: GroupMetadata, last: Written | None
         return []
     progress = Progress(value.current_state_timestamp, at_ms)
     return [causes.followed(last, value.generation, at_ms, group, progress, False, causes.CAME_BACK)]
+
+
+def timeouts(value: GroupMetadata) -> dict[str, Timeouts]:
+    """Those of the members, by id."""
+    return {each.member_id: Timeouts(each.session_timeout_ms, each.rebalance_timeout_ms) for each in value.members}
 
 
 def _group(group_id: str, value: GroupMetadata, last: Written | None) -> Group:

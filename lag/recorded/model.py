@@ -1,6 +1,6 @@
 """What goes in, what comes out, and what is kept of a group in between."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
@@ -64,6 +64,16 @@ class Recorded:
     skipped: int = 0
 
 
+class Timeouts(NamedTuple):
+    """What a member joined with; None: its record does not say (under KIP-848 the session is the broker's).
+
+    The rebalance timeout is a consumer's max.poll.interval.ms.
+    """
+
+    session_ms: int | None
+    rebalance_ms: int | None
+
+
 class How(StrEnum):
     """How generations are known."""
 
@@ -73,11 +83,15 @@ class How(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """The generations of a live group, oldest first. `problem` is why they are not recorded but inferred, if so."""
+    """The generations of a live group, oldest first. `problem` is why they are not recorded but inferred, if so.
+
+    `timeouts` are those of its members now, by id, as far as their records were read.
+    """
 
     how: How
     generations: Sequence[Recorded] = ()
     problem: Problem | None = None
+    timeouts: Mapping[str, Timeouts] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

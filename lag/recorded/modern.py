@@ -17,7 +17,7 @@ from assignors.model import Group, Member, TopicPartition
 from lag.live import SERVER_NAMES, STAND_INS
 from lag.model import GroupType
 from lag.recorded import causes
-from lag.recorded.model import STEPS_PER_MEMBER, Phase, Progress, Step, Timed, Written
+from lag.recorded.model import STEPS_PER_MEMBER, Phase, Progress, Step, Timed, Timeouts, Written
 
 
 class Role(Enum):
@@ -50,11 +50,12 @@ Given = tuple[tuple[str, tuple[int, ...]], ...]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a member told of itself; `regex` is its expression."""
+    """What a member told of itself; `regex` is its expression. `timeouts` are None where only a poll has seen it."""
 
     member: Member
     regex: str | None
     assignor: str | None
+    timeouts: Timeouts | None = None
 
 
 @dataclass(slots=True)
@@ -209,7 +210,14 @@ def _asked(name: str, value: Any) -> Asked:
         value.rack_id,
         value.subscribed_topic_names,
     )
-    return Asked(member, getattr(value, "subscribed_topic_regex", None), getattr(value, "server_assignor", None))
+    regex, assignor = getattr(value, "subscribed_topic_regex", None), getattr(value, "server_assignor", None)
+    return Asked(member, regex, assignor, _timeouts(value))
+
+
+def _timeouts(value: Any) -> Timeouts:
+    """A member of the classic protocol in a KIP-848 group has a session of its own."""
+    old = getattr(value, "classic_member_metadata", None)
+    return Timeouts(old.session_timeout_ms or None if old else None, getattr(value, "rebalance_timeout_ms", None))
 
 
 def _counts(value: Any) -> tuple[int, int]:

@@ -1,13 +1,13 @@
 """Takes group events as they come and keeps the last generations of every group, within a budget."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
 from assignors.model import AssignorError
 from lag.model import GroupSnapshot
 from lag.recorded import asleep, causes, classic
-from lag.recorded.model import Recorded, Timed, Written
+from lag.recorded.model import Recorded, Timed, Timeouts, Written
 from lag.recorded.modern import ROLES, SHARE_RECORDS, ModernGroup, NameOf, Role
 from lag.records.values import ConsumerGroupPartitionMetadata, GroupMetadata
 from lag.states import MOST_CELLS, MOST_GENERATIONS, Shelf, generations
@@ -44,6 +44,7 @@ class Recorder:
         self._last: dict[str, Written] = {}
         self._modern: dict[str, ModernGroup] = {}
         self._buried: dict[str, tuple[int, bool]] = {}
+        self._timeouts: dict[str, dict[str, Timeouts]] = {}
         self._names: dict[UUID, str] = {}
         self._asleep: dict[str, GroupSnapshot] = {}
 
@@ -76,6 +77,13 @@ class Recorder:
         """Whether the group's present state is known."""
         return group_id in self._last or group_id in self._asleep
 
+    def timeouts(self, group_id: str) -> Mapping[str, Timeouts]:
+        """Those of the group's members, by id, as far as their records were read."""
+        modern = self._modern.get(group_id)
+        if modern is None:
+            return self._timeouts.get(group_id, {})
+        return {name: asked.timeouts for name, asked in modern.asked.items() if asked.timeouts is not None}
+
     def see(self, groups: Iterable[GroupSnapshot]) -> None:
         """Take groups that a poll saw for what the records before it must have told, where these were not read.
 
@@ -102,7 +110,7 @@ class Recorder:
         gone = list(group_ids)
         self._shelf.forget(gone)
         for group_id in gone:
-            for kept in (self._last, self._modern, self._asleep):
+            for kept in (self._last, self._modern, self._asleep, self._timeouts):
                 kept.pop(group_id, None)
 
     def known(self) -> list[str]:
@@ -123,8 +131,10 @@ class Recorder:
     def _take_classic(self, timed: Timed) -> None:
         group_id, value = timed.event.group_id, timed.event.value
         if not isinstance(value, GroupMetadata):
+            self._timeouts.pop(group_id, None)
             self._buried[group_id] = (timed.at_ms, False)
             return
+        self._timeouts[group_id] = classic.timeouts(value)
         self._return(group_id, modern=False)
         self._keep(group_id, classic.states(group_id, timed.at_ms, value, self._before(group_id)))
 

@@ -56,6 +56,18 @@ def test_what_is_known_of_the_work_counts(open_page):
     assert "500 records of 600 ms may take 300000 ms" in said(page)
 
 
+def test_outages_and_what_stands_behind_a_broker_count(open_page):
+    page = paste(open_page("advice"), f"{COOPERATIVE}group.id=g\ngroup.instance.id=pod-1\n")
+    page = page.number_input(key="advice_tolerated").set_value(30_000).run()
+    page = page.number_input(key="advice_outage").set_value(8 * 86_400_000).run()
+    page = page.number_input(key="advice_batch").set_value(400_000).run()
+    page = page.toggle(key="advice_finally").set_value(True).run()
+    assert page.header[0].value == "4 warnings in 3 settings"
+    page = paste(open_page("advice", kind="broker"), "min.insync.replicas=1")
+    assert page.header[0].value == "Nothing to say in 1 setting"
+    assert page.toggle(key="advice_acks").set_value(True).run().header[0].value == "1 warning in 1 setting"
+
+
 def test_brokers_settings_are_chosen_in_the_url(open_page):
     page = paste(open_page("advice", kind="broker"), "offsets.topic.replication.factor=1\nlog.dirs=/data")
     assert page.header[0].value == "1 warning in 2 settings"
@@ -119,7 +131,7 @@ def test_only_what_is_written_like_a_setting_is_named(line: str, is_named: bool)
 
 
 def test_whole_numbers_are_those_that_kafka_reads():
-    for value in ("1_000", "٣", "0x10", "1e3", ""):
+    for value in ("1_000", "𝟏", "0x10", "1e3", ""):
         advised = advise_text(f"{COOPERATIVE}max.poll.records={value}\n", Kind.CONSUMER)
         assert told(advised) == [("max.poll.records", "error", 2)]
     slow = advise_text(f"{COOPERATIVE}max.poll.records=+1000\n", Kind.CONSUMER, Work(record_p99_ms=151))
@@ -152,8 +164,8 @@ def test_command_as_json_fails_where_kafka_would_refuse(tmp_path: Path):
                 "severity": "error",
                 "setting": "group.consumer.session.timeout.ms",
                 "line": 1,
-                "reason": "group.consumer.session.timeout.ms 61000 is outside 45000 to 60000; "
-                "the broker does not start.",
+                "reason": "group.consumer.session.timeout.ms 61000 is outside 45000 to 60000 "
+                "(IllegalArgumentException); the broker does not start.",
                 "better": "60000",
                 "source": "GroupCoordinatorConfig",
             }
@@ -161,6 +173,35 @@ def test_command_as_json_fails_where_kafka_would_refuse(tmp_path: Path):
         "lines_without_a_setting": [],
         "lines_with_a_placeholder": [],
     }
+
+
+def test_command_names_what_kafka_refuses_with_its_error_and_the_allowed_range(tmp_path: Path):
+    file = tmp_path / "client.properties"
+    file.write_text(f"{COOPERATIVE}max.poll.records=0\nisolation.level={SECRET}\n")
+    done = run("advise", str(file))
+    assert (done.code, SECRET in done.out) == (1, False)
+    assert done.out.splitlines() == [
+        f"{file}:2: error: max.poll.records: max.poll.records is 0: Kafka's ConfigException asks for a number of type "
+        "INT, at least 1. Better: 500. [ConsumerConfig]",
+        f"{file}:3: error: isolation.level: The value of isolation.level is refused: Kafka's ConfigException asks for "
+        "read_committed or read_uncommitted. Better: read_uncommitted. [ConsumerConfig]",
+    ]
+
+
+def test_command_takes_what_is_known_of_the_work(tmp_path: Path):
+    consumer, broker = tmp_path / "client.properties", tmp_path / "server.properties"
+    consumer.write_text(f"{COOPERATIVE}group.id=g\ngroup.instance.id=pod-1\n")
+    broker.write_text("group.max.size=100\n")
+    known = ("--batch-ms", "400000", "--tolerated-outage-ms", "30000", "--planned-outage-ms", "700000000")
+    done = run("advise", str(consumer), *known, "--closes-in-finally", "--json")
+    assert [its["setting"] for its in done.document["findings"]] == [
+        "enable.auto.commit",
+        "max.poll.interval.ms",
+        "session.timeout.ms",
+        "auto.offset.reset",
+    ]
+    done = run("advise", "--broker", "--acks-all", str(broker), "--json")
+    assert [(its["setting"], its["better"]) for its in done.document["findings"]] == [("min.insync.replicas", "2")]
 
 
 def test_command_refuses_what_it_cannot_read(tmp_path: Path):

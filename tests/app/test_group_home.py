@@ -8,6 +8,7 @@ from app import sentences_group
 from app.tables.group import view
 from lag.health import Status
 from lag.model import GroupType, Topic
+from lag.recorded import How, Recording, Timeouts
 from tests.app import feeds, synthetic
 from tests.app.reading import said
 
@@ -43,7 +44,7 @@ def test_an_assumed_size_and_an_unknown_leader_are_said():
 
 def test_more_members_than_partitions_bring_advice():
     its, _ = viewed(members=3, partitions=2, state="Stable")
-    assert [(found.reason, found.better) for found in sentences_group.advice(its)] == [
+    assert [(found.reason, found.better) for found in sentences_group.advice(its, {})] == [
         ("3 members share 2 partitions: 1 stay idle.", "2")
     ]
 
@@ -62,7 +63,7 @@ def test_more_members_than_partitions_bring_advice():
 )
 def test_what_is_not_known_to_be_idle_brings_none(changes):
     its, _ = viewed(**{"state": "Stable", "complete": True, **changes})
-    assert sentences_group.advice(its) == []
+    assert sentences_group.advice(its, {}) == []
 
 
 def test_page_shows_both(open_page, feed):
@@ -71,4 +72,39 @@ def test_page_shows_both(open_page, feed):
     page = open_page("group", group="my-group")
     assert not page.exception
     assert "Its commits live in `__consumer_offsets-12`" in said(page)
-    assert "Advice:] 3 members share 2 partitions\\: 1 stay idle\\. Better\\: 2\\." in said(page)
+    assert "Warning] **`members`** :small[:gray[now]]" in said(page)
+    assert "3 members share 2 partitions\\: 1 stay idle\\." in said(page)
+    assert "Better: `2` · :gray[Source: one member per partition]" in said(page)
+
+
+def test_timeouts_that_members_joined_with_bring_advice():
+    its, _ = viewed(members=2, partitions=2, state="Stable")
+    one, other = (member.member_id for member in its.group.members)
+    timeouts = {one: Timeouts(45_000, 300_000), other: Timeouts(45_000, 30_000)}
+    assert [(found.key, found.reason, found.better) for found in sentences_group.advice(its, timeouts)] == [
+        ("max.poll.interval.ms", "Members of one group differ in max.poll.interval.ms: 30000, 300000.", None),
+        (
+            "session.timeout.ms",
+            "session.timeout.ms 45000 is above max.poll.interval.ms 30000: a stalled member is found before a "
+            "dead one.",
+            "30000",
+        ),
+    ]
+
+
+@pytest.mark.parametrize("told", [0, 1], ids=["none", "only one"])
+def test_timeouts_count_once_those_of_all_members_are_known(told):
+    its, _ = viewed(members=2, partitions=2, state="Stable")
+    ids = [member.member_id for member in its.group.members]
+    assert sentences_group.advice(its, dict.fromkeys(ids[:told], Timeouts(45_000, 30_000))) == []
+
+
+def test_page_draws_what_the_records_say(open_page, feed):
+    spec = synthetic.Spec("my-group", synthetic.rows("t", [9, 9], [0, 0], 2), synthetic.members(2), Status.OK)
+    feed.report = feeds.report([spec])
+    ids = [member.member_id for member in feed.report.snapshot.groups[0].members]
+    feed.seen["my-group"] = Recording(How.RECORDED, timeouts=dict.fromkeys(ids, Timeouts(45_000, 30_000)))
+    page = open_page("group", group="my-group")
+    assert not page.exception
+    assert "Warning] **`session.timeout.ms`** :small[:gray[now]]" in said(page)
+    assert "Source: KIP\\-62, KIP\\-345" in said(page)

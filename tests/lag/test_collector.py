@@ -11,7 +11,7 @@ from lag.collector import NOT_IN_FULL, SWITCHED_OFF, Collector, Collectors, Paus
 from lag.errors import AddressError, GroupscopeError
 from lag.health import Status
 from lag.model import Problem, Remainder, Scope
-from lag.recorded import Following, How
+from lag.recorded import Following, How, Timeouts
 from tests.lag.make import cluster, end, group
 from tests.lag.recorded.events import recorded
 from tests.lag.recorded.test_classic import FIRST, SECOND
@@ -145,6 +145,9 @@ class Followed:
     def knows(self, group_id):
         return self.known
 
+    def timeouts(self, group_id):
+        return {"a": Timeouts(10_000, 300_000)}
+
     def problem(self, group_id):
         return self.its
 
@@ -176,6 +179,7 @@ def test_generations_are_the_recorded_ones_as_long_as_records_are_read(collect, 
     found = collector.recording("g")
     told = [one.generation.number for one in found.generations]
     assert (found.how, told, found.problem) == (how, numbers, problem)
+    assert dict(found.timeouts) == ({"a": Timeouts(10_000, 300_000)} if how is How.RECORDED else {})
 
 
 def test_recorded_ones_stay_while_polls_have_seen_nothing_newer(collect):

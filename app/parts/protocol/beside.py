@@ -3,10 +3,12 @@
 import streamlit as st
 
 from app import formats, sentences_finder, state, state_protocol, widgets
-from app.advising import for_scenario
+from app.advising_scenario import for_scenario
 from app.links_protocol import Told
 from app.parts import advice as parts
 from app.tables.protocol import NAMES
+from assignors.simulation.advice import Finding
+from assignors.simulation.advice.table import CONSUMER, COORDINATOR
 from assignors.simulation.finder import OFFSETS_TOPIC
 
 EXAMPLES = ("my-group", "polygenelubricants", "gruppe-ä")
@@ -14,14 +16,20 @@ MOST_ID_LETTERS = 249
 
 
 def advice(its: Told) -> None:
-    """What is to be said about the story's settings, read as those of its consumers and brokers."""
-    widgets.titled("Advice on these settings")
+    """What is to be said about the story: its settings, its members and what happens in it."""
+    widgets.titled("Advice on this story")
     findings = for_scenario(its.scenario)
     if not findings:
         st.markdown(":green[:material/check_circle:] Nothing to say: Kafka takes them, and none of the rules fires.")
     for finding in findings:
-        parts.finding(finding, "set here" if finding.key in its.scenario.protocol else "default")
+        parts.finding(finding, _where(finding, its))
     widgets.note(parts.SOURCES)
+
+
+def _where(finding: Finding, its: Told) -> str:
+    if finding.key in its.scenario.protocol:
+        return "set here"
+    return "default" if finding.key in CONSUMER or finding.key in COORDINATOR else "in the story"
 
 
 def finder() -> None:

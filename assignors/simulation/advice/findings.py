@@ -1,14 +1,13 @@
-"""What a finding is, and the findings that need nothing but names and numbers."""
+"""What a finding is, and the findings that need nothing but the table of settings."""
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
 
-Properties = Mapping[str, str]
+from assignors.simulation.advice.definition import Definition
 
-_WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
+Properties = Mapping[str, str]
 
 
 class Severity(StrEnum):
@@ -29,7 +28,7 @@ class Finding:
     better: str | None = None
 
 
-def unknown(properties: Properties, known: frozenset[str], source: str) -> Iterator[Finding]:
+def unknown(properties: Properties, known: Mapping[str, Definition], source: str) -> Iterator[Finding]:
     """Keys that Kafka does not know, each with the nearest one it does."""
     for key in properties:
         if key not in known:
@@ -38,21 +37,25 @@ def unknown(properties: Properties, known: frozenset[str], source: str) -> Itera
             yield Finding(key, Severity.WARNING, f"Kafka does not know {key} and ignores it. {hint}", source, near)
 
 
-class Numbers:
-    """The whole numbers among the properties, defaults filled in; what cannot be read becomes a finding.
+def refused(properties: Properties, known: Mapping[str, Definition], source: str) -> Iterator[Finding]:
+    """Values that Kafka's ConfigDef refuses.
 
-    The finding does not repeat the value: a secret may have been put on the wrong line.
+    Only numbers are repeated: a secret may have been put on the wrong line.
     """
+    for key in filter(known.__contains__, properties):
+        its, text = known[key], properties[key]
+        if not its.takes(text):
+            number = its.whole(text) if its.is_whole else None
+            value = f"The value of {key} is refused" if number is None else f"{key} is {number}"
+            reason = f"{value}: Kafka's ConfigException asks for {its.asked}."
+            yield Finding(key, Severity.ERROR, reason, source, None if its.default is None else str(its.default))
 
-    def __init__(self, properties: Properties, defaults: Mapping[str, int], source: str) -> None:
-        self.values = dict(defaults)
-        self.findings = list[Finding]()
-        for key in defaults.keys() & properties.keys():
-            if _WHOLE.fullmatch(text := properties[key].strip()):
-                self.values[key] = int(text)
-            else:
-                reason = f"The value of {key} is not a whole number (ConfigException)."
-                self.findings.append(Finding(key, Severity.ERROR, reason, source, str(defaults[key])))
 
-    def __getitem__(self, key: str) -> int:
-        return self.values[key]
+def numbers(properties: Properties, known: Mapping[str, Definition]) -> dict[str, int]:
+    """The whole numbers; Kafka's defaults where one is missing or refused."""
+    found = {key: its.default for key, its in known.items() if isinstance(its.default, int)}
+    for key in filter(known.__contains__, properties):
+        number = known[key].whole(properties[key]) if known[key].is_whole else None
+        if number is not None and known[key].takes(properties[key]):
+            found[key] = number
+    return found

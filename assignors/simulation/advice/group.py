@@ -2,16 +2,18 @@
 
 from collections.abc import Iterator, Mapping
 
-from assignors.simulation.advice.client import DEFAULT_STRATEGY
-from assignors.simulation.advice.findings import Finding, Properties, Severity
+from assignors.simulation.advice.client import DEFAULT_STRATEGY, session_and_poll
+from assignors.simulation.advice.findings import Finding, Properties, Severity, numbers
+from assignors.simulation.advice.table import CONSUMER
 
 _SAME = ("group.protocol", "partition.assignment.strategy", "session.timeout.ms", "max.poll.interval.ms")
 _INSTANCE, _STRATEGY = "group.instance.id", "partition.assignment.strategy"
+_SESSION, _POLL = "session.timeout.ms", "max.poll.interval.ms"
 
 
 def advise_group(members: Mapping[str, Properties], partitions: int | None = None) -> list[Finding]:
     """What is wrong between members; `partitions` is how many the group reads (None: not known)."""
-    found = [*_no_common_assignor(members), *_same_instance(members), *_different(members)]
+    found = [*_no_common_assignor(members), *_same_instance(members), *_different(members), *_timeouts(members)]
     if partitions is not None and len(members) > partitions:
         reason = f"{len(members)} members share {partitions} partitions: {len(members) - partitions} stay idle."
         found.append(Finding("members", Severity.WARNING, reason, "one member per partition", str(partitions)))
@@ -43,3 +45,13 @@ def _different(members: Mapping[str, Properties]) -> Iterator[Finding]:
         if len(values) > 1:
             reason = f"Members of one group differ in {key}: {', '.join(values)}."
             yield Finding(key, Severity.WARNING, reason, "one group, one configuration")
+
+
+def _timeouts(members: Mapping[str, Properties]) -> Iterator[Finding]:
+    """Of members that have set both, each finding once."""
+    found = dict[Finding, None]()
+    for own in members.values():
+        if _SESSION in own and _POLL in own:
+            number = numbers(own, CONSUMER)
+            found |= dict.fromkeys(session_and_poll(number[_SESSION], number[_POLL], _INSTANCE in own))
+    yield from found

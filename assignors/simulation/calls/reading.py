@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from assignors.model import TopicPartition
-from assignors.simulation.calls.config import reset_duration_ms
 from assignors.simulation.calls.log import Logs
 from assignors.simulation.calls.machine import Refusal, listed
+from assignors.simulation.resets import reset_duration_ms
 
 
 @dataclass(slots=True)

@@ -24,8 +24,3 @@ class Settings:
             raise ValueError(f"offsets.retention.minutes is {self.offsets_retention_ms / 60_000:g}: at least 1, please")
         if self.offsets_retention_check_interval_ms < 1:
             raise ValueError("offsets.retention.check.interval.ms must be at least 1")
-        if self.min_session_timeout_ms > self.max_session_timeout_ms:
-            raise ValueError(
-                f"group.max.session.timeout.ms {self.max_session_timeout_ms} must be greater than or equal to "
-                f"group.min.session.timeout.ms {self.min_session_timeout_ms}"
-            )

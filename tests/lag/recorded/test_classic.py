@@ -1,6 +1,6 @@
 """Classic groups: one record at the end of each rebalance."""
 
-from lag.recorded import Recorder
+from lag.recorded import Recorder, Timeouts
 from tests.lag.recorded.events import classic, gained, plan, recorded, told, written
 
 FIRST = classic(1000, 1, {"a": [0, 1, 2]}, joined_ms=970)
@@ -119,3 +119,12 @@ def test_only_the_last_generations_are_kept() -> None:
     events = [classic(1000 * n, n, {"a": [0, 1], "b": [2]} if n % 2 else {"a": [0, 1, 2]}) for n in range(1, 9)]
     made = recorded(*events, most_generations=3)
     assert told(made) == [(6, 6000, "oldest one kept"), (7, 7000, "c-b joined"), (8, 8000, "c-b left")]
+
+
+def test_timeouts_are_those_of_the_last_record_and_go_with_the_group() -> None:
+    recorder = Recorder({}.get)
+    recorder.take([FIRST, SECOND], whole=True)
+    assert dict(recorder.timeouts("g")) == dict.fromkeys("ab", Timeouts(1, None))
+    assert dict(recorder.timeouts("h")) == {}
+    recorder.take([written(9000, 2, None)], whole=True)
+    assert dict(recorder.timeouts("g")) == {}

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from lag.recorded import Phase, Recorder, Timed
+from lag.recorded import Phase, Recorder, Timed, Timeouts
 from lag.records.values import ShareGroupMemberMetadata, ShareGroupMetadata
 from lag.records.values import TargetAssignmentMember as Target
 from lag.records.values import TargetAssignmentMetadata as Planned
@@ -185,3 +185,13 @@ def test_forgotten_groups_begin_anew() -> None:
     assert recorder.known() == ["g"]
     recorder.forget(recorder.known())
     assert (recorder.known(), recorder.recorded("g")) == ([], [])
+
+
+def test_timeouts_are_those_that_members_said_last() -> None:
+    recorder = Recorder({}.get)
+    recorder.take([*A_JOINS, *B_JOINS], whole=True)
+    assert dict(recorder.timeouts("g")) == dict.fromkeys("ab", Timeouts(None, 1))
+    recorder.take(gone(9000, "b"), whole=True)
+    assert dict(recorder.timeouts("g")) == {"a": Timeouts(None, 1)}
+    recorder.forget(["g"])
+    assert dict(recorder.timeouts("g")) == {}

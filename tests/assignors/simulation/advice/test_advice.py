@@ -95,7 +95,7 @@ def test_brokers_own_bounds_count_for_the_session() -> None:
     ],
 )
 def test_coordinator_is_advised(properties: dict[str, str], members: int | None, expected: Found) -> None:
-    found = advise_broker(properties, members)
+    found = advise_broker(properties, Work(members=members))
     assert [(finding.key, finding.severity, finding.better) for finding in found] == expected
 
 
@@ -123,3 +123,91 @@ def test_members_that_do_not_go_together(
 def test_more_members_than_partitions_stay_idle() -> None:
     (found,) = advise_group({"c1": {}, "c2": {}, "c3": {}}, partitions=2)
     assert (found.reason, found.better) == ("3 members share 2 partitions: 1 stay idle.", "2")
+
+
+STATIC = {"group.instance.id": "pod-1"}
+LATEST = {"auto.offset.reset": "latest"}
+RETENTION_MS = 10_080 * 60_000
+
+
+@pytest.mark.parametrize(
+    ("properties", "work", "expected"),
+    [
+        ({"group.id": "g"}, Work(closes_in_finally=True), [("enable.auto.commit", W, "false")]),
+        ({"group.id": "g", "enable.auto.commit": "false"}, Work(closes_in_finally=True), []),
+        (STATIC, Work(tolerated_outage_ms=45_000), []),
+        (STATIC, Work(tolerated_outage_ms=44_999), [("session.timeout.ms", W, "44999")]),
+        ({}, Work(tolerated_outage_ms=1), []),
+        (LATEST, Work(planned_outage_ms=RETENTION_MS), []),
+        (LATEST, Work(planned_outage_ms=RETENTION_MS + 1), [("auto.offset.reset", W, "earliest")]),
+        ({}, Work(planned_outage_ms=RETENTION_MS + 1), [("auto.offset.reset", W, "earliest")]),
+        ({"auto.offset.reset": "earliest"}, Work(planned_outage_ms=RETENTION_MS + 1), []),
+        ({}, Work(batch_ms=150_000), []),
+        ({}, Work(batch_ms=150_001), [("max.poll.interval.ms", W, "300002")]),
+        ({"max.poll.interval.ms": "0"}, Work(), [("max.poll.interval.ms", E, "300000")]),
+        ({"auto.offset.reset": "foo"}, Work(), [("auto.offset.reset", E, "latest")]),
+        ({"group.protocol": "kip848"}, Work(), [("group.protocol", E, "classic")]),
+    ],
+)
+def test_what_is_known_of_the_work_is_held_against_the_settings(
+    properties: dict[str, str], work: Work, expected: Found
+) -> None:
+    found = advise_client({**COOPERATIVE, **properties}, work)
+    assert [(finding.key, finding.severity, finding.better) for finding in found] == expected
+
+
+def test_brokers_retention_counts_for_a_planned_outage() -> None:
+    (found,) = advise_client(COOPERATIVE, Work(planned_outage_ms=60_001), {"offsets.retention.minutes": "1"})
+    assert found.reason == (
+        "An outage of 60001 ms outlives the group's offsets (offsets.retention.minutes 1): records written meanwhile "
+        "are skipped."
+    )
+
+
+def test_under_kip_848_the_brokers_session_counts_for_static_members() -> None:
+    work = Work(restart_ms=60_000, tolerated_outage_ms=30_000)
+    found = advise_client({"group.protocol": "consumer", **STATIC}, work)
+    assert [(its.key, its.severity, its.better) for its in found] == [
+        ("group.consumer.session.timeout.ms", W, "63000"),
+        ("group.consumer.session.timeout.ms", W, "30000"),
+    ]
+
+
+def test_a_number_is_repeated_with_the_allowed_range_and_a_word_is_not() -> None:
+    found = advise_client({**COOPERATIVE, "max.poll.records": "-5", "isolation.level": "hunter2"})
+    assert [its.reason for its in found] == [
+        "max.poll.records is -5: Kafka's ConfigException asks for a number of type INT, at least 1.",
+        "The value of isolation.level is refused: Kafka's ConfigException asks for read_committed or read_uncommitted.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("properties", "work", "expected"),
+    [
+        ({}, Work(acks_all=True), [("min.insync.replicas", W, "2")]),
+        ({"min.insync.replicas": "1"}, Work(acks_all=True), [("min.insync.replicas", W, "2")]),
+        ({"min.insync.replicas": "2"}, Work(acks_all=True), []),
+        ({"min.insync.replicas": "1"}, Work(), []),
+        ({"min.insync.replicas": "0"}, Work(), [("min.insync.replicas", E, "1")]),
+        (
+            {"group.min.session.timeout.ms": "9000", "group.max.session.timeout.ms": "8000"},
+            Work(),
+            [("group.max.session.timeout.ms", W, "1800000")],
+        ),
+        (
+            {"group.initial.rebalance.delay.ms": "-1"},
+            Work(members=2),
+            [("group.initial.rebalance.delay.ms", W, "3000")],
+        ),
+        (
+            {"group.consumer.max.session.timeout.ms": "30000"},
+            Work(),
+            [("group.consumer.max.session.timeout.ms", E, "45000")],
+        ),
+    ],
+)
+def test_what_stands_behind_a_broker_is_held_against_its_settings(
+    properties: dict[str, str], work: Work, expected: Found
+) -> None:
+    found = advise_broker(properties, work)
+    assert [(finding.key, finding.severity, finding.better) for finding in found] == expected

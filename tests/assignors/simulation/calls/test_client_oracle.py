@@ -8,8 +8,8 @@ import jpype
 import pytest
 
 from assignors.simulation.calls.client import Client
-from assignors.simulation.calls.config import reset_duration_ms
 from assignors.simulation.calls.machine import Turn, play
+from assignors.simulation.resets import reset_duration_ms
 
 SEED, SEQUENCES, CALLS = 20_261_122, 200, 14
 CONSUMER = "org.apache.kafka.clients.consumer."
