@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from lag import rates
-from lag.minutes import ROLLS
 from lag.model import FOREVER
 from lag.offsets import UNKNOWN, Ints, OffsetTable
+from lag.paces import ROLLS
 from lag.rates import Floats, TimeLags
 from lag.trend import RowWindow, Window
 
@@ -62,7 +62,7 @@ def by_age(retention_s: float, age: TimeLags) -> Left:
 def by_pace(window: RowWindow) -> Floats:
     """Until the log start, at its pace, reaches the group, at hers, both since the first deletion in the window.
 
-    NaN with fewer than ROLLS deletions: they take whole segments. So `lag.minutes.time_to_loss` has it, over hours.
+    NaN with fewer than ROLLS deletions: they take whole segments. So `lag.paces.time_to_loss` has it, over hours.
     """
     start, committed, times_ms = rates.held(window.log_start), rates.held(window.committed), window.times_ms
     lead = np.maximum(committed[-1] - start[-1], 0)
