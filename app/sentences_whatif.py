@@ -206,6 +206,12 @@ def table(frame: pd.DataFrame) -> str:
     return f"{compared} compared; {best['assignor']} moves fewest partitions, {best['moved']}"
 
 
+def still_planning(awaited: Sequence[str], for_s: int) -> str:
+    """Whose plan is not there yet (Markdown)."""
+    names = _few([formats.code(tables.short(name)) for name in awaited], 8)
+    return f":small[:gray[:material/hourglass_top: {names} {'is' if len(awaited) == 1 else 'are'} planning, {for_s} s]]"
+
+
 def under_the_table(outcomes: Sequence[Outcome]) -> list[str]:
     """Who cannot plan and why, each reason once, and why a drain time is a dash (Markdown)."""
     failed: dict[str, list[str]] = {}
@@ -217,12 +223,6 @@ def under_the_table(outcomes: Sequence[Outcome]) -> list[str]:
         cannot = "No assignor can" if len(names) == len(outcomes) else f"{_few(names, 8)} cannot"
         said.append(f":red[:material/error: {cannot} plan this group:] {formats.md(error)}")
     return [*said, *_unknown_drains(outcomes)]
-
-
-def still_planning(awaited: Sequence[str], for_s: int) -> str:
-    """Whose plan is not there yet (Markdown)."""
-    names = _few([formats.code(tables.short(name)) for name in awaited], 8)
-    return f":small[:gray[:material/hourglass_top: {names} {'is' if len(awaited) == 1 else 'are'} planning, {for_s} s]]"
 
 
 def _unknown_drains(outcomes: Sequence[Outcome]) -> list[str]:
