@@ -208,6 +208,12 @@ def table(frame: pd.DataFrame) -> str:
     return f"{compared} compared; {best['assignor']} moves fewest partitions, {best['moved']}"
 
 
+def still_planning(awaited: Sequence[str], for_s: int) -> str:
+    """Whose plan is not there yet (Markdown)."""
+    names = _few([formats.code(tables.short(name)) for name in awaited], 8)
+    return f":small[:gray[:material/hourglass_top: {names} {'is' if len(awaited) == 1 else 'are'} planning, {for_s} s]]"
+
+
 def under_the_table(outcomes: Sequence[Outcome]) -> list[str]:
     """Who cannot plan and why, each reason once, and why a drain time is a dash (Markdown)."""
     failed: dict[str, list[str]] = {}
@@ -243,12 +249,6 @@ def _topic_ids(scenario: Scenario) -> str:
         return "planned with the topics' own ids"
     which = f"{unknown:,} of {len(topics):,} topic ids are" if unknown < len(topics) else "the topic ids are"
     return f"{which} not known and made up from the names, and a real cluster's plan depends on them"
-
-
-def still_planning(awaited: Sequence[str], for_s: int) -> str:
-    """Whose plan is not there yet (Markdown)."""
-    names = _few([formats.code(tables.short(name)) for name in awaited], 8)
-    return f":small[:gray[:material/hourglass_top: {names} {'is' if len(awaited) == 1 else 'are'} planning, {for_s} s]]"
 
 
 def _unknown_drains(outcomes: Sequence[Outcome]) -> list[str]:
