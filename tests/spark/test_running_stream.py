@@ -1,6 +1,7 @@
 """A stream that runs: what others do to its topic is noticed, what others do to its tables does not matter."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -32,6 +33,7 @@ from tests.spark.test_stream import move_log_start
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(600)]
 
 EVERY = "1 second"
+NOTICED_S = 120.0
 COMMITS = 60
 ROUNDS = 4
 
@@ -96,12 +98,13 @@ def frugal(settings: Settings) -> Source:
 
 
 def run_on(stream: Stream, history: History, then: Callable[[], object]) -> None:
-    """On and on; `then` when it has come to the end."""
-    cluster = stream.outcome.cluster
+    """On and on; `then` when it has come to the end, and the stream shall notice it."""
+    cluster, deadline = stream.outcome.cluster, time.monotonic() + NOTICED_S
 
     def idle() -> None:
         if read_until(history)[cluster] > NEVER:
             then()
+        assert time.monotonic() < deadline, "the stream goes on"
 
     stream.run(once=False, heard=Listeners(idle=idle), every=EVERY)
 
