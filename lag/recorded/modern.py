@@ -159,7 +159,7 @@ class ModernGroup:
         if name in self.asked and name not in self.planned and self.epoch == last.number:
             return self._succeed(at_ms, last)
         if self.unsettled:
-            self._step(last.progress, Step(at_ms, name, value.member_epoch, phase, *_counts(value)), last.number)
+            self._step(last, Step(at_ms, name, value.member_epoch, phase, *_counts(value)))
         return []
 
     def _succeed(self, at_ms: int, last: Written) -> list[Written]:
@@ -168,13 +168,13 @@ class ModernGroup:
         progress = Progress(None, None)
         return [causes.followed(last, last.number, at_ms, self._group(last), progress, True, causes.CAME_BACK)]
 
-    def _step(self, progress: Progress, step: Step, epoch: int) -> None:
-        if len(progress.steps) < STEPS_PER_MEMBER * len(self.planned):
-            progress.steps.append(step)
-        if self.stable_at.get(step.member_id) == epoch:
+    def _step(self, last: Written, step: Step) -> None:
+        if len(last.progress.steps) < STEPS_PER_MEMBER * len(last.group.members):
+            last.progress.steps.append(step)
+        if self.stable_at.get(step.member_id) == last.number:
             self.unsettled.discard(step.member_id)
             if not self.unsettled:
-                progress.settled_ms = step.at_ms
+                last.progress.settled_ms = step.at_ms
 
     def _group(self, last: Written | None) -> Group:
         members = [self._member(asked) for asked in self.asked.values()]

@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lag.recorded import Recorder, Timed
@@ -26,7 +26,15 @@ EVENTS = st.one_of(
 )
 
 
+BOTH_AT_ONCE = [
+    *[classic(0, 0, {}, protocol="")] * 4, epoch(0, 0, 0), *[classic(0, 0, {}, protocol="")] * 5, member(0, "a", None),
+    planned(0, 0), written(0, 2, None), current(0, "a", 0, 0, [], []),
+]  # fmt: skip
+"""Of a group that is classic and not: its last generation has no members, and yet one of them takes a step."""
+
+
 @given(st.lists(EVENTS, max_size=40), st.booleans())
+@example(BOTH_AT_ONCE, False)
 @settings(max_examples=150, deadline=None)
 def test_generations_follow_on_one_another(events: list[Timed], whole: bool) -> None:
     recorder = Recorder(NAMES.get, most_generations=5)
