@@ -150,7 +150,7 @@ def check(scenario: Scenario) -> None:
     _fits(_messages_at_most(scenario, settings, members), MOST_MESSAGES, "message")
 
 
-_OTHERWISE = "`groupscope simulate` has no such limit."
+_OTHERWISE = "`groupscope simulate` plays more."
 
 
 def _fits(count: int, most: int, what: str) -> None:

@@ -42,7 +42,7 @@ from assignors.model import AssignorError, Member, Topic
 from assignors.patterns import matching
 from assignors.protocols import RebalanceProtocol
 from assignors.simulation.clients import ClassicClient, ConsumerClient, Process, Surroundings
-from assignors.simulation.kernel import Kernel
+from assignors.simulation.kernel import EndlessStoryError, Kernel
 from assignors.simulation.network import Network
 from assignors.simulation.recorder import Recorder
 from assignors.simulation.roles import assignor_for
@@ -62,8 +62,8 @@ def play(
     """The timeline of a scenario under that protocol, until everything has come to rest, or until `until_ms`.
 
     Members own what they own when the scenario begins: the group is Stable then; otherwise all of them start at 0. A
-    story that does not come to rest ends after `patience_ms`, and says so. Raises AssignorError when an event cannot
-    happen, or when the protocol cannot be simulated.
+    story that does not come to rest ends after `patience_ms`, or after as many events as the kernel runs, and says so.
+    Raises AssignorError when an event cannot happen, or when the protocol cannot be simulated.
     """
     with collector_at_rest():
         world = World(scenario, settings, protocol, random.Random(seed))
@@ -102,6 +102,7 @@ class World:
         self._paused: set[str] = set()
         self._processing_ms: dict[str, int] = {}
         self._deleted: set[str] = set()
+        self._endless: str | None = None
         self._server = self._serve(self._around, self.clients)
         self._change_topics(scenario.topics)
         self._begin()
@@ -153,10 +154,13 @@ class World:
         self._server.adopt(adopted, generation)
 
     def run(self, until_ms: int | None) -> None:
-        """Go on until everything has come to rest, or until that time."""
-        if until_ms is not None:
-            self.kernel.run_until(until_ms)
-            return
+        """Go on until everything has come to rest, or until that time; no further than the kernel does."""
+        try:
+            self._run_to_rest() if until_ms is None else self.kernel.run_until(until_ms)
+        except EndlessStoryError as error:
+            self._endless = str(error)
+
+    def _run_to_rest(self) -> None:
         last_ms = max((event.at_ms for event in self._scenario.events), default=0)
         self.kernel.run_until(last_ms)
         while self.kernel.now_ms < last_ms + patience_ms(self._scenario, self._settings):
@@ -167,7 +171,7 @@ class World:
 
     def unsettled(self) -> str | None:
         """What is still going on; None: everything has come to rest."""
-        return next(self._under_way(), None)
+        return self._endless or next(self._under_way(), None)
 
     def _under_way(self) -> Iterator[str]:
         yield from self._server.under_way()

@@ -2,9 +2,20 @@
 
 import pytest
 
-from assignors.events import AddPartitions, GcPause, Heal, Join, Slow, Split
+from assignors.events import (
+    AddPartitions,
+    CoordinatorDown,
+    CoordinatorUp,
+    Freeze,
+    GcPause,
+    Heal,
+    Join,
+    Slow,
+    Split,
+)
 from assignors.model import AssignorError
 from assignors.protocols import RebalanceProtocol
+from assignors.simulation import kernel as kernels
 from assignors.simulation.summary import summarize
 from assignors.simulation.timeline import Hold, Timeline
 from tests.assignors.simulation.world.stories import (
@@ -125,6 +136,36 @@ def test_nothing_else_happens_to_a_process_that_stands_still() -> None:
         played(scenario(1, members("a"), {31_000: GcPause("a", 5_000), 32_000: Slow("a", 1_000)}), EAGER)
     with pytest.raises(AssignorError, match=r"Event 1 at 5 s \(heal a\): member 'a' is not split off\."):
         played(scenario(1, members("a"), {5_000: Heal("a")}), EAGER)
+
+
+@EVERY
+def test_retries_that_take_no_time_end_the_story_and_are_told(
+    protocol: RebalanceProtocol, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernels, "MOST_EVENTS_AT_ONCE", 1_000)
+    timeless = {"retry.backoff.ms": 0, "simulated.latency.ms": 0}
+    events = {20_000: CoordinatorDown(), 21_000: CoordinatorUp()}
+    told = played(scenario(2, members("a"), events, timeless), protocol)
+    assert told.unsettled == (
+        "more than 1,000 events in the millisecond at 20.000 s: time stands still; "
+        "raise simulated.latency.ms or retry.backoff.ms above 0"
+    )
+    assert (told.end_ms, holders(told, 19_999)) == (20_000, {0: "a", 1: "a"})
+
+
+@EVERY
+def test_a_group_that_may_wait_for_weeks_is_not_played_for_weeks(
+    protocol: RebalanceProtocol, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernels, "MOST_EVENTS", 3_000)
+    patient = QUICK | {"max.poll.interval.ms": 2_147_483_647}
+    told = played(scenario(2, members("a", "b"), {31_000: Freeze("b")}, patient), protocol)
+    seconds = f"{told.end_ms / 1000:,.3f} s"
+    assert told.unsettled == (
+        f"more than 3,000 events by {seconds}, and the rest is not played; "
+        "take fewer members, longer heartbeats, or a shorter max.poll.interval.ms"
+    )
+    assert 1_000 < len(told.messages) <= 3_000
 
 
 def test_one_slow_member_holds_an_eager_rebalance_until_its_next_poll() -> None:
