@@ -3,6 +3,7 @@
 import pytest
 
 from assignors.events import (
+    Action,
     AddPartitions,
     CoordinatorDown,
     CoordinatorUp,
@@ -10,6 +11,8 @@ from assignors.events import (
     GcPause,
     Heal,
     Join,
+    Restart,
+    Resume,
     Slow,
     Split,
 )
@@ -136,6 +139,52 @@ def test_nothing_else_happens_to_a_process_that_stands_still() -> None:
         played(scenario(1, members("a"), {31_000: GcPause("a", 5_000), 32_000: Slow("a", 1_000)}), EAGER)
     with pytest.raises(AssignorError, match=r"Event 1 at 5 s \(heal a\): member 'a' is not split off\."):
         played(scenario(1, members("a"), {5_000: Heal("a")}), EAGER)
+
+
+@EVERY
+@pytest.mark.parametrize(
+    ("what", "told", "state"),
+    [
+        (Freeze("a"), "freeze a", "stalled"),
+        (GcPause("a", 60_000), "gc pause a", "frozen"),
+        (Restart("a"), "restart a", "down"),
+    ],
+)
+def test_a_process_that_is_down_cannot_stand_still_or_be_restarted(
+    protocol: RebalanceProtocol, what: Action, told: str, state: str
+) -> None:
+    """It restarts until 25 s."""
+    with pytest.raises(AssignorError) as refused:
+        played(scenario(1, members("a", "b"), {20_000: Restart("a"), 22_000: what}), protocol)
+    assert str(refused.value) == (
+        f"Event 2 at 22 s ({told}): member 'a' is down at this time. Let it happen when it is back."
+    )
+    later = played(scenario(1, members("a", "b"), {20_000: Restart("a"), 25_001: what}), protocol, until_ms=26_000)
+    assert lane(later, "a")[-1] == (state, 25_001, 26_000)
+
+
+@EVERY
+@pytest.mark.parametrize("frozen", ["polling", "process"])
+@pytest.mark.parametrize(("what", "told"), [(Freeze("a"), "freeze a"), (GcPause("a", 1_000), "gc pause a")])
+def test_a_frozen_process_cannot_stand_still_once_more(
+    protocol: RebalanceProtocol, frozen: str, what: Action, told: str
+) -> None:
+    """The end of the pause would resume it."""
+    story = scenario(1, members("a"), {20_000: Freeze("a"), 22_000: what}, QUICK | {"simulated.freeze": frozen})
+    with pytest.raises(AssignorError) as refused:
+        played(story, protocol)
+    assert str(refused.value) == (
+        f"Event 2 at 22 s ({told}): member 'a' is frozen already. Resume it before, or leave this event out."
+    )
+
+
+@EVERY
+def test_a_restart_ends_a_freeze(protocol: RebalanceProtocol) -> None:
+    events = {20_000: Freeze("a"), 22_000: Restart("a"), 28_000: Resume("a")}
+    with pytest.raises(AssignorError, match=r"Event 3 at 28 s \(resume a\): member 'a' is not frozen\."):
+        played(scenario(1, members("a"), events), protocol)
+    again = {20_000: Freeze("a"), 22_000: Restart("a"), 28_000: Freeze("a"), 29_000: Resume("a")}
+    assert played(scenario(1, members("a"), again), protocol).unsettled is None
 
 
 @EVERY
