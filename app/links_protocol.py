@@ -8,9 +8,9 @@ from app.formats import cut, plural
 from assignors.events import AddPartitions, CreateTopic, Join, Scenario
 from assignors.model import AssignorError
 from assignors.protocols import RebalanceProtocol
+from assignors.simulation.patience import patience_ms
 from assignors.simulation.settings import Settings, SettingsError, read
 from assignors.simulation.stories import STORIES
-from assignors.simulation.world import patience_ms
 
 BY_NAME = {story.name: story for story in STORIES}
 PROTOCOLS = (RebalanceProtocol.EAGER, RebalanceProtocol.COOPERATIVE, RebalanceProtocol.CONSUMER)
@@ -150,7 +150,7 @@ def check(scenario: Scenario) -> None:
     _fits(_messages_at_most(scenario, settings, members), MOST_MESSAGES, "message")
 
 
-_OTHERWISE = "`groupscope simulate` has no such limit."
+_OTHERWISE = "`groupscope simulate` plays more."
 
 
 def _fits(count: int, most: int, what: str) -> None:

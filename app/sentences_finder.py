@@ -28,9 +28,13 @@ def _partitions(snapshot: ClusterSnapshot | None) -> tuple[int, bool]:
 
 
 def _led(where: int, count: int, snapshot: ClusterSnapshot | None) -> str:
-    """All groups of one partition have one coordinator, so any of them tells."""
-    groups = () if snapshot is None else snapshot.groups
-    known = (its.coordinator for its in groups if offsets_partition(its.group_id, count) == where)
+    """The partition's leader. Where the topic cannot be seen any group of it tells: they have one coordinator."""
+    if snapshot is None:
+        return ""
+    if snapshot.offsets_leaders:
+        leader = snapshot.offsets_leaders[where]
+        return ", without a leader now" if leader is None else f", led by broker {leader}"
+    known = (its.coordinator for its in snapshot.groups if offsets_partition(its.group_id, count) == where)
     broker = next((coordinator for coordinator in known if coordinator is not None), None)
     return "" if broker is None else f", led by broker {broker}"
 

@@ -219,7 +219,8 @@ class Topic:
 class ClusterSnapshot:
     """All that one poll read. `groups` is sorted by id; `offsets` holds every partition's numbers as columns.
 
-    `complete` is False when any broker, group or partition failed; `problems` says which and why.
+    `complete` is False when any broker, group or partition failed; `problems` says which and why. `offsets_leaders` are
+    the nodes that lead each partition of `__consumer_offsets` (None: nobody now); empty while it cannot be seen.
     """
 
     cluster: str
@@ -234,6 +235,7 @@ class ClusterSnapshot:
     topics: Mapping[str, Topic]
     offsets: "OffsetTable"
     problems: tuple[Problem, ...] = ()
+    offsets_leaders: tuple[int | None, ...] = ()
     by_group: Mapping[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -14,11 +14,13 @@ from operator import itemgetter
 
 Action = Callable[[], None]
 
-MOST_EVENTS_AT_ONCE = 1_000_000
+MOST_EVENTS_AT_ONCE = 200_000
+MOST_EVENTS = 5_000_000
+"""Of one run; what it notes of them is held in memory."""
 
 
 class EndlessStoryError(Exception):
-    """Events keep causing events without the clock ever moving."""
+    """Events keep causing events, without the clock ever moving or for longer than anybody waits."""
 
 
 class Kernel:
@@ -27,13 +29,13 @@ class Kernel:
     Members of a group send heartbeats in step, so many events share a millisecond: only the times are in a heap.
     """
 
-    __slots__ = ("_done", "_due", "_now_ms", "_sequence", "_times")
+    __slots__ = ("_done", "_due", "_events", "_now_ms", "_sequence", "_times")
 
     def __init__(self, now_ms: int = 0) -> None:
         self._now_ms = now_ms
         self._times: list[int] = []
         self._due: dict[int, list[tuple[int, Action]]] = {}
-        self._done = 0
+        self._done = self._events = 0
         self._sequence = count()
 
     @property
@@ -70,20 +72,32 @@ class Kernel:
     def run_until(self, end_ms: int) -> None:
         """Run everything that is due until `end_ms`, which is the time then.
 
-        Raises EndlessStoryError after a million events within one millisecond.
+        Raises EndlessStoryError after MOST_EVENTS_AT_ONCE within one millisecond, and after MOST_EVENTS in all.
         """
         times = self._times
         while times and times[0] <= end_ms:
+            if self._events > MOST_EVENTS:
+                raise EndlessStoryError(_TOO_LONG.format(MOST_EVENTS, self._now_ms / 1000))
             self._now_ms = at_ms = heappop(times)
             for done, (_, action) in enumerate(self._due[at_ms], 1):  # it may grow meanwhile
                 self._done = done
                 if done > MOST_EVENTS_AT_ONCE:
-                    told = f"more than {MOST_EVENTS_AT_ONCE} events at {at_ms} ms: the clock stands still"
-                    raise EndlessStoryError(told)
+                    raise EndlessStoryError(_TIMELESS.format(MOST_EVENTS_AT_ONCE, at_ms / 1000))
                 action()
             del self._due[at_ms]
+            self._events += self._done
             self._done = 0
         self._now_ms = max(self._now_ms, end_ms)
+
+
+_TIMELESS = (
+    "more than {:,} events in the millisecond at {:,.3f} s: time stands still; "
+    "raise simulated.latency.ms or retry.backoff.ms above 0"
+)
+_TOO_LONG = (
+    "more than {:,} events by {:,.3f} s, and the rest is not played; "
+    "take fewer members, longer heartbeats, or a shorter max.poll.interval.ms"
+)
 
 
 _Timer = tuple[int, int, Action]

@@ -42,8 +42,9 @@ from assignors.model import AssignorError, Member, Topic
 from assignors.patterns import matching
 from assignors.protocols import RebalanceProtocol
 from assignors.simulation.clients import ClassicClient, ConsumerClient, Process, Surroundings
-from assignors.simulation.kernel import Kernel
+from assignors.simulation.kernel import EndlessStoryError, Kernel
 from assignors.simulation.network import Network
+from assignors.simulation.patience import LOOK_EVERY_MS, patience_ms
 from assignors.simulation.recorder import Recorder
 from assignors.simulation.roles import assignor_for
 from assignors.simulation.servers import ClassicServer, ConsumerServer
@@ -52,9 +53,6 @@ from assignors.simulation.timeline import Records, Timeline
 
 Client = ClassicClient | ConsumerClient
 
-LOOK_EVERY_MS = 1_000
-"""How often a run looks whether everything has come to rest, once nothing more happens from outside."""
-
 
 def play(
     scenario: Scenario, settings: Settings, protocol: RebalanceProtocol, *, seed: int = 0, until_ms: int | None = None
@@ -62,22 +60,13 @@ def play(
     """The timeline of a scenario under that protocol, until everything has come to rest, or until `until_ms`.
 
     Members own what they own when the scenario begins: the group is Stable then; otherwise all of them start at 0. A
-    story that does not come to rest ends after `patience_ms`, and says so. Raises AssignorError when an event cannot
-    happen, or when the protocol cannot be simulated.
+    story that does not come to rest ends after `patience_ms`, or after as many events as the kernel runs, and says so.
+    Raises AssignorError when an event cannot happen, or when the protocol cannot be simulated.
     """
     with collector_at_rest():
         world = World(scenario, settings, protocol, random.Random(seed))
         world.run(until_ms)
         return world.timeline()
-
-
-def patience_ms(scenario: Scenario, settings: Settings) -> int:
-    """How long a group may take to come to rest after the last event: twice all that it may have to wait for."""
-    client, actions = settings.client, [event.action for event in scenario.events]
-    longest_ms = max([0, *(action.processing_ms for action in actions if isinstance(action, Slow))])
-    longest_ms += max([0, *(action.lasts_ms for action in actions if isinstance(action, GcPause))])
-    slow_ms = client.max_poll_interval_ms + settings.assumed.processing_ms + settings.assumed.restart_ms + longest_ms
-    return 2 * (client.session_timeout_ms + client.metadata_max_age_ms + slow_ms + 60_000)
 
 
 class World:
@@ -100,8 +89,10 @@ class World:
         self._subscribed: set[str] = set()
         self._frozen: set[str] = set()
         self._paused: set[str] = set()
+        self._restarting: set[str] = set()
         self._processing_ms: dict[str, int] = {}
         self._deleted: set[str] = set()
+        self._endless: str | None = None
         self._server = self._serve(self._around, self.clients)
         self._change_topics(scenario.topics)
         self._begin()
@@ -153,10 +144,13 @@ class World:
         self._server.adopt(adopted, generation)
 
     def run(self, until_ms: int | None) -> None:
-        """Go on until everything has come to rest, or until that time."""
-        if until_ms is not None:
-            self.kernel.run_until(until_ms)
-            return
+        """Go on until everything has come to rest, or until that time; no further than the kernel does."""
+        try:
+            self._run_to_rest() if until_ms is None else self.kernel.run_until(until_ms)
+        except EndlessStoryError as error:
+            self._endless = str(error)
+
+    def _run_to_rest(self) -> None:
         last_ms = max((event.at_ms for event in self._scenario.events), default=0)
         self.kernel.run_until(last_ms)
         while self.kernel.now_ms < last_ms + patience_ms(self._scenario, self._settings):
@@ -167,12 +161,12 @@ class World:
 
     def unsettled(self) -> str | None:
         """What is still going on; None: everything has come to rest."""
-        return next(self._under_way(), None)
+        return self._endless or next(self._under_way(), None)
 
     def _under_way(self) -> Iterator[str]:
         yield from self._server.under_way()
         for name in self._wanted:
-            if name not in self.clients or self.clients[name].is_closed:
+            if name in self._restarting:
                 yield f"{name} is starting again"
         for name, client in self.clients.items():
             if not client.alive:
@@ -232,10 +226,13 @@ class World:
         client = self.clients[name]
         if client.alive:
             client.close()
+        self._frozen.discard(name)
+        self._restarting.add(name)
         self.kernel.after(self._settings.assumed.restart_ms, partial(self._come_back, name, client))
 
     def _come_back(self, name: str, before: Client) -> None:
         if name in self._wanted and self.clients[name] is before:
+            self._restarting.remove(name)
             self._start(replace(self._wanted[name], owned=(), generation=None, user_data=None))
 
     # Events
@@ -272,7 +269,7 @@ class World:
                 self._member(name)
                 self._heal(name)
             case Restart(member_id=name):
-                self._member(name)
+                self._up(name)
                 self._restart(name)
             case Subscribe(member_id=name, topics=topics, pattern=pattern):
                 self._subscribe(name, topics, pattern)
@@ -295,6 +292,20 @@ class World:
             raise AssignorError(f"member {name!r} stands still at this time. Let it happen when its pause is over.")
         return self._wanted[name]
 
+    def _up(self, name: str) -> Client:
+        """Its process, which is there or has died of an error."""
+        self._member(name)
+        if name in self._restarting:
+            raise AssignorError(f"member {name!r} is down at this time. Let it happen when it is back.")
+        return self.clients[name]
+
+    def _going(self, name: str) -> Client:
+        """Its process, which can be made to stand still."""
+        client = self._up(name)
+        if name in self._frozen:
+            raise AssignorError(f"member {name!r} is frozen already. Resume it before, or leave this event out.")
+        return client
+
     def _join(self, member: Member) -> None:
         name = member.member_id
         if name in self._wanted:
@@ -304,14 +315,14 @@ class World:
 
     def _end(self, name: str, how: Callable[[Process], None]) -> None:
         del self._wanted[self._member(name).member_id]
-        self.network.split.discard(name)
+        for those in (self.network.split, self._frozen, self._restarting):
+            those.discard(name)
         if self.clients[name].alive:
             how(self.clients[name])
 
     def _freeze(self, name: str) -> None:
-        self._member(name)
+        client = self._going(name)
         self._frozen.add(name)
-        client = self.clients[name]
         if client.alive:
             client.freeze() if self._settings.assumed.freeze is Frozen.PROCESS else client.stall()
 
@@ -325,9 +336,8 @@ class World:
             client.resume()
 
     def _pause(self, name: str, lasts_ms: int) -> None:
-        self._member(name)
-        client = self.clients[name]
-        if client.alive and not client.is_stalled:
+        client = self._going(name)
+        if client.alive:
             client.freeze()
             self._paused.add(name)
             self.kernel.after(lasts_ms, partial(self._go_on, client))

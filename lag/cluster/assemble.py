@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from assignors.simulation.finder import OFFSETS_TOPIC
 from lag.cluster.ends import LOG_END
-from lag.cluster.metadata import Metadata
+from lag.cluster.metadata import NO_LEADER, Metadata
 from lag.cluster.raw import Commits, Ends, RawGroup
 from lag.compute import Catalog, EndRows, Rows, end_offsets, offset_table, partition_key
 from lag.model import (
@@ -66,7 +67,12 @@ def snapshot(read: Read) -> ClusterSnapshot:
         topics=read.metadata.topics,
         offsets=table,
         problems=read.problems,
+        offsets_leaders=_offsets_leaders(read.metadata),
     )
+
+
+def _offsets_leaders(metadata: Metadata) -> tuple[int | None, ...]:
+    return tuple(None if node == NO_LEADER else node for node in metadata.leaders.get(OFFSETS_TOPIC, ()))
 
 
 def _unread_ends(table: OffsetTable) -> bool:

@@ -113,6 +113,19 @@ def test_a_story_that_never_comes_to_rest_says_so(tmp_path: Path) -> None:
     assert run("simulate", str(path), "--json").document["protocols"]["eager"]["unsettled"] is not None
 
 
+def test_retries_that_take_no_time_are_told_and_are_no_traceback(tmp_path: Path) -> None:
+    path = tmp_path / "timeless.yaml"
+    away = "  - {at: 20s, coordinator_down: true}\n  - {at: 21s, coordinator_up: true}\n  - {at: 31s, crash: b}\n"
+    timeless = CRASH.replace("latency.ms: 10", "latency.ms: 0") + "  retry.backoff.ms: 0\n"
+    path.write_text(timeless.replace("  - {at: 31s, crash: b}\n", away))
+    done = run("simulate", str(path), "--protocol", "consumer")
+    assert (done.code, done.err) == (
+        0,
+        "warning: consumer never came to rest: more than 200,000 events in the millisecond at 20.000 s: "
+        "time stands still; raise simulated.latency.ms or retry.backoff.ms above 0\n",
+    )
+
+
 def test_who_commits_alone_is_not_guessed_at(tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
     path.write_text(CRASH + "  enable.auto.commit: false\n")

@@ -5,7 +5,7 @@ import pytest
 from assignors.model import TopicPartition as TP
 from lag.cluster.assemble import Read, beyond_end, snapshot
 from lag.cluster.ends import LOG_END, LOG_START
-from lag.cluster.metadata import Metadata
+from lag.cluster.metadata import NO_LEADER, Metadata
 from lag.cluster.raw import Commits, Ends, RawGroup
 from lag.model import ClusterSnapshot, GroupType, Member, PartitionProblem, Problem, Scope, Topic
 
@@ -42,6 +42,12 @@ def ends_of(commits: Commits, **log_ends: list[int]) -> Ends:
 def test_cluster_without_groups_and_topics_is_an_empty_snapshot() -> None:
     found = read([], Commits({}), Ends(), {})
     assert (found.groups, len(found.offsets), found.complete) == ((), 0, True)
+
+
+def test_the_leaders_of_the_offsets_topic_are_kept_and_those_of_others_are_not() -> None:
+    leaders = {"a": [1], "__consumer_offsets": [2, NO_LEADER, 3]}
+    assert read([], Commits({}), Ends(), leaders).offsets_leaders == (2, None, 3)
+    assert read([], Commits({}), Ends(), {"a": [1]}).offsets_leaders == ()
 
 
 def test_group_whose_commits_could_not_be_read_still_shows_who_owns_what() -> None:

@@ -42,7 +42,7 @@ class Process(ABC):
         self.around = around
         self.member = member
         self.name = member.member_id
-        self.alive, self.is_closed = True, False
+        self.alive = True
         self.connection = 0
         self.member_id = ""
         self.owned: tuple[TopicPartition, ...] = ()
@@ -300,7 +300,6 @@ class Process(ABC):
         """It closes as Kafka's consumer does."""
         self.commit()
         self.say_goodbye()
-        self.is_closed = True
         self._end(MemberState.DOWN)
 
     def fail(self, error: str) -> None:

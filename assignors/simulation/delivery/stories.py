@@ -166,8 +166,8 @@ STORIES: tuple[Story, ...] = (
     ),
     Story(
         "consumer-per-thread",
-        "A thread and a consumer for each partition",
-        "The order is kept; a crash repeats at most one batch of one partition, which its thread had not committed.",
+        "A thread and a consumer for each partition: one of them",
+        "Each thread does this with its own partition: order is kept, and a crash repeats at most one batch of each.",
         Lab(Strategy.SYNC, (7,), batch_records=3),
         Failure(_CRASH, _POLL + 3 + 1 + _POLL + 2),
     ),

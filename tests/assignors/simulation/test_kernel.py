@@ -44,8 +44,22 @@ def test_a_story_whose_clock_stands_still_is_stopped(monkeypatch: pytest.MonkeyP
         kernel.after(0, again)
 
     kernel.after(7, again)
-    with pytest.raises(EndlessStoryError, match="more than 1000 events at 7 ms"):
+    with pytest.raises(EndlessStoryError, match=r"more than 1,000 events in the millisecond at 0\.007 s"):
         kernel.run_until(8)
+
+
+def test_a_story_that_goes_on_and_on_is_stopped_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "MOST_EVENTS", 1000)
+    kernel = Kernel()
+
+    def again() -> None:
+        kernel.after(3, again)
+
+    kernel.after(0, again)
+    kernel.run_until(2_000)
+    with pytest.raises(EndlessStoryError, match=r"more than 1,000 events by 3\.000 s"):
+        kernel.run_until(10_000)
+    assert kernel.now_ms == 3_000
 
 
 def test_many_events_at_many_times_are_no_endless_story(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,9 +2,23 @@
 
 import pytest
 
-from assignors.events import AddPartitions, GcPause, Heal, Join, Slow, Split
+from assignors.events import (
+    Action,
+    AddPartitions,
+    CoordinatorDown,
+    CoordinatorUp,
+    Freeze,
+    GcPause,
+    Heal,
+    Join,
+    Restart,
+    Resume,
+    Slow,
+    Split,
+)
 from assignors.model import AssignorError
 from assignors.protocols import RebalanceProtocol
+from assignors.simulation import kernel as kernels
 from assignors.simulation.summary import summarize
 from assignors.simulation.timeline import Hold, Timeline
 from tests.assignors.simulation.world.stories import (
@@ -125,6 +139,82 @@ def test_nothing_else_happens_to_a_process_that_stands_still() -> None:
         played(scenario(1, members("a"), {31_000: GcPause("a", 5_000), 32_000: Slow("a", 1_000)}), EAGER)
     with pytest.raises(AssignorError, match=r"Event 1 at 5 s \(heal a\): member 'a' is not split off\."):
         played(scenario(1, members("a"), {5_000: Heal("a")}), EAGER)
+
+
+@EVERY
+@pytest.mark.parametrize(
+    ("what", "told", "state"),
+    [
+        (Freeze("a"), "freeze a", "stalled"),
+        (GcPause("a", 60_000), "gc pause a", "frozen"),
+        (Restart("a"), "restart a", "down"),
+    ],
+)
+def test_a_process_that_is_down_cannot_stand_still_or_be_restarted(
+    protocol: RebalanceProtocol, what: Action, told: str, state: str
+) -> None:
+    """It restarts until 25 s."""
+    with pytest.raises(AssignorError) as refused:
+        played(scenario(1, members("a", "b"), {20_000: Restart("a"), 22_000: what}), protocol)
+    assert str(refused.value) == (
+        f"Event 2 at 22 s ({told}): member 'a' is down at this time. Let it happen when it is back."
+    )
+    later = played(scenario(1, members("a", "b"), {20_000: Restart("a"), 25_001: what}), protocol, until_ms=26_000)
+    assert lane(later, "a")[-1] == (state, 25_001, 26_000)
+
+
+@EVERY
+@pytest.mark.parametrize("frozen", ["polling", "process"])
+@pytest.mark.parametrize(("what", "told"), [(Freeze("a"), "freeze a"), (GcPause("a", 1_000), "gc pause a")])
+def test_a_frozen_process_cannot_stand_still_once_more(
+    protocol: RebalanceProtocol, frozen: str, what: Action, told: str
+) -> None:
+    """The end of the pause would resume it."""
+    story = scenario(1, members("a"), {20_000: Freeze("a"), 22_000: what}, QUICK | {"simulated.freeze": frozen})
+    with pytest.raises(AssignorError) as refused:
+        played(story, protocol)
+    assert str(refused.value) == (
+        f"Event 2 at 22 s ({told}): member 'a' is frozen already. Resume it before, or leave this event out."
+    )
+
+
+@EVERY
+def test_a_restart_ends_a_freeze(protocol: RebalanceProtocol) -> None:
+    events = {20_000: Freeze("a"), 22_000: Restart("a"), 28_000: Resume("a")}
+    with pytest.raises(AssignorError, match=r"Event 3 at 28 s \(resume a\): member 'a' is not frozen\."):
+        played(scenario(1, members("a"), events), protocol)
+    again = {20_000: Freeze("a"), 22_000: Restart("a"), 28_000: Freeze("a"), 29_000: Resume("a")}
+    assert played(scenario(1, members("a"), again), protocol).unsettled is None
+
+
+@EVERY
+def test_retries_that_take_no_time_end_the_story_and_are_told(
+    protocol: RebalanceProtocol, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernels, "MOST_EVENTS_AT_ONCE", 1_000)
+    timeless = {"retry.backoff.ms": 0, "simulated.latency.ms": 0}
+    events = {20_000: CoordinatorDown(), 21_000: CoordinatorUp()}
+    told = played(scenario(2, members("a"), events, timeless), protocol)
+    assert told.unsettled == (
+        "more than 1,000 events in the millisecond at 20.000 s: time stands still; "
+        "raise simulated.latency.ms or retry.backoff.ms above 0"
+    )
+    assert (told.end_ms, holders(told, 19_999)) == (20_000, {0: "a", 1: "a"})
+
+
+@EVERY
+def test_a_group_that_may_wait_for_weeks_is_not_played_for_weeks(
+    protocol: RebalanceProtocol, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernels, "MOST_EVENTS", 3_000)
+    patient = QUICK | {"max.poll.interval.ms": 2_147_483_647}
+    told = played(scenario(2, members("a", "b"), {31_000: Freeze("b")}, patient), protocol)
+    seconds = f"{told.end_ms / 1000:,.3f} s"
+    assert told.unsettled == (
+        f"more than 3,000 events by {seconds}, and the rest is not played; "
+        "take fewer members, longer heartbeats, or a shorter max.poll.interval.ms"
+    )
+    assert 1_000 < len(told.messages) <= 3_000
 
 
 def test_one_slow_member_holds_an_eager_rebalance_until_its_next_poll() -> None:

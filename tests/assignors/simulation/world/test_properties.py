@@ -37,6 +37,7 @@ from tests.assignors.simulation.world.stories import CONSUMER, COOPERATIVE, EAGE
 NAMES = "abcd"
 SUBSCRIPTIONS = st.sampled_from([(("t",), None), (("t", "u"), None), (("u",), None), ((), None), ((), "[tu]")])
 """Topics, and a pattern."""
+SLOWEST_RESTART_MS = 30_000
 
 
 class Course:
@@ -47,6 +48,7 @@ class Course:
         self.there = {member.member_id for member in group}
         self.away: dict[str, type[Freeze | Split]] = {}
         self.still: dict[str, int] = {}
+        self.back: dict[str, int] = {}
         self.partitions = {"t": 4}
         self.now_ms = 0
         self.up = True
@@ -81,7 +83,9 @@ class Course:
 
     def _happen(self) -> Action:
         name = self.draw(st.sampled_from(self._able()))
-        kind = self.draw(st.sampled_from((Leave, Crash, Freeze, Split, Restart, Subscribe, GcPause, Slow)))
+        kinds = [Leave, Crash, Split, Subscribe, Slow]
+        kinds += [Freeze, Restart, GcPause] if self.back.get(name, -1) < self.now_ms else []
+        kind = self.draw(st.sampled_from(kinds))
         if kind is Subscribe:
             return Subscribe(name, *self.draw(SUBSCRIPTIONS))
         if kind is Slow:
@@ -89,7 +93,9 @@ class Course:
         if kind is GcPause:
             self.still[name] = self.now_ms + self.draw(st.sampled_from((2_000, 30_000)))
             return GcPause(name, self.still[name] - self.now_ms)
-        if kind is not Restart:
+        if kind is Restart:
+            self.back[name] = self.now_ms + SLOWEST_RESTART_MS
+        else:
             self.there.remove(name)
         if kind in (Freeze, Split):
             self.away[name] = kind
@@ -126,7 +132,7 @@ def stories(draw: st.DrawFn) -> Scenario:
         "simulated.append.ms": draw(st.sampled_from((0, 5, 300))),
         "simulated.latency.ms": draw(st.sampled_from((0, 1, 40))),
         "simulated.processing.ms": draw(st.sampled_from((0, 700, 5_000))),
-        "simulated.restart.ms": draw(st.sampled_from((0, 4_000, 30_000))),
+        "simulated.restart.ms": draw(st.sampled_from((0, 4_000, SLOWEST_RESTART_MS))),
         "simulated.freeze": draw(st.sampled_from(("polling", "process"))),
     }
     return Scenario("random", "cooperative-sticky", {"t": Topic("t", 4)}, group, tuple(events), protocol=chosen)
