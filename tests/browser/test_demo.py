@@ -164,7 +164,7 @@ def test_two_members_added_go_where_the_what_if_said(open_page: Open, demo: Demo
     expect(page.locator("h2")).to_contain_text(f"{group}-4 joins, {group}-5 joins:")
     page.keyboard.press("ArrowRight")
     expect(page.get_by_text(f"{group}-5 joins;").first).to_be_visible()
-    predicted = {(row["topic"], int(row["partition"])): row["member"] for row in downloaded_csv(page, "Whole plan")}
+    predicted = {(row["topic"], int(row["partition"])): row["member"] for row in downloaded_csv(page, whole_plan(page))}
     assert len(predicted) == 6
 
     panel = open_page("/demo")
@@ -179,17 +179,22 @@ def test_two_members_added_go_where_the_what_if_said(open_page: Open, demo: Demo
     expect(seen.get_by_text("recorded; ").first).to_be_visible()
     seen.get_by_role("button", name="Generations").click()
     expect(seen.locator("h2")).to_contain_text(f"{group}-5 joined")
-    recorded = {(row["topic"], int(row["partition"])): row["member"] for row in downloaded_csv(seen, "Whole plan")}
+    recorded = {(row["topic"], int(row["partition"])): row["member"] for row in downloaded_csv(seen, whole_plan(seen))}
     assert recorded == predicted
 
 
-def downloaded_csv(page: Page, button: str) -> list[dict[str, str]]:
+def whole_plan(page: Page) -> Locator:
+    return page.get_by_role("button", name="Whole plan", exact=True)
+
+
+def downloaded_csv(page: Page, button: Locator) -> list[dict[str, str]]:
     """The rows of a file that a button offers."""
     with page.expect_download() as download:
-        page.get_by_role("button", name=button, exact=True).click()
+        button.click()
     return list(csv.DictReader(io.StringIO(Path(download.value.path()).read_text())))
 
 
 def owners(page: Page) -> dict[tuple[str, int], str]:
     """Who has which partition, as the Group page tells it."""
-    return {(row["topic"], int(row["partition"])): row["owner"] for row in downloaded_csv(page, "CSV")}
+    offered = page.locator(".st-key-partitions_csv").get_by_role("button")
+    return {(row["topic"], int(row["partition"])): row["owner"] for row in downloaded_csv(page, offered)}

@@ -4,6 +4,7 @@ import asyncio
 import json
 import random
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import jpype
@@ -123,7 +124,8 @@ def described(topology: object) -> RawGroup:
     }
     answer = as_java_writes({"throttleTimeMs": 0, "groups": [group]})
     found = RawGroup("shop", GroupType.STREAMS, "Unknown", coordinator=1)
-    asyncio.run(describe_groups(Answering(answer), 1, [found]))
+    with ThreadPoolExecutor(1) as beside:  # Playwright's loop runs in the thread of the tests
+        beside.submit(lambda: asyncio.run(describe_groups(Answering(answer), 1, [found]))).result()
     return found
 
 
