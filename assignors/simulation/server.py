@@ -54,6 +54,7 @@ class Server(ABC):
         self._looked_at: Seen | None = None
         self._members = 0
         self._causes: list[str] = []
+        self._unsure: list[int] = []
         self._last_cause = ""
         self._rounds = 0
 
@@ -104,6 +105,7 @@ class Server(ABC):
         if self.coordinator is not None and self.log is not None:
             self.coordinator.timers.disarm_all()
             self.log.is_lost = True
+            self._forget_lost_plans(self.log.replicated)
         self.coordinator = self.around.network.coordinator = None
         self._noted, self._looked_at = UNSEEN, None
         self.around.network.is_known = False
@@ -208,6 +210,14 @@ class Server(ABC):
         now_ms = self.around.kernel.now_ms
         plan = Plan(seen.generation, now_ms, self._cause(), members, parts, topics, assignor)
         self.around.recorder.plans.append(plan)
+        self._unsure.append(self.log.appends if self.log is not None else 0)
+
+    def _forget_lost_plans(self, replicated: int) -> None:
+        """Of a plan that was not replicated nobody has heard: what caused it causes the next one."""
+        while self._unsure and self._unsure[-1] > replicated:
+            self._unsure.pop()
+            self._causes.insert(0, self.around.recorder.plans.pop().cause)
+        self._unsure.clear()
 
     def _cause(self) -> str:
         if self._causes:
@@ -243,11 +253,14 @@ class _Watched(Kernel):
 
 
 class Log:
-    """Records are replicated a while after they are written, unless the broker dies before. `appends`: how many."""
+    """Records are replicated a while after they are written, unless the broker dies before.
+
+    `appends` and `replicated` count writes.
+    """
 
     def __init__(self, kernel: Kernel, append_ms: int, records: list[Any]) -> None:
         self.is_lost = False
-        self.appends = 0
+        self.appends = self.replicated = 0
         self._kernel, self._append_ms, self._records = kernel, append_ms, records
 
     def append(self, records: Sequence[Any], done: Done) -> None:
@@ -257,6 +270,7 @@ class Log:
 
         def replicated() -> None:
             if not self.is_lost:
+                self.replicated += 1
                 self._records.extend(written)
                 done()
 

@@ -115,6 +115,17 @@ def test_everything_is_persisted_so_a_new_coordinator_goes_on() -> None:
     ]
 
 
+def test_a_plan_that_was_lost_with_its_coordinator_is_none() -> None:
+    """It was made at 0 s, and replicated nowhere when the broker died; topics changed before the next one."""
+    events = {100: CoordinatorDown(), 1_000: AddPartitions("t", 3), 5_000: CoordinatorUp()}
+    slow = QUICK | {"simulated.append.ms": 300, "simulated.latency.ms": 0}
+    story = played(scenario(2, members("a"), events, slow), CONSUMER)
+    (plan,) = story.plans
+    assert (plan.generation, len(plan.by_member["a"])) == (2, 3)
+    assert plan.at_ms > 5_000
+    assert plan.cause == "first assignment; coordinator down; add partitions t; coordinator up"
+
+
 def test_a_group_that_exists_already_goes_on() -> None:
     group = (Member("a", topics=("t",), owned=t(0), generation=7), Member("b", topics=("t",), owned=t(1)))
     story = played(scenario(2, group, {31_000: Leave("b")}), CONSUMER)
