@@ -47,7 +47,7 @@ LEFT_CODES: tuple[Remainder, ...] = (Remainder.UNKNOWN, Remainder.RECORDS, Remai
 RECORDS, MARKERS_ONLY = LEFT_CODES.index(Remainder.RECORDS), LEFT_CODES.index(Remainder.MARKERS_ONLY)
 
 _NO_COMMIT = problem_code(PartitionProblem.NO_COMMIT)
-_UNREAD = np.array(
+UNREAD_CODES = np.array(
     [
         problem_code(problem)
         for problem in (
@@ -191,7 +191,7 @@ def row_status(known: Facts, now: RowsNow, group_moved_ms: Ints, memberless: Fla
         (_has(now, PartitionProblem.TOPIC_DELETED), Status.TOPIC_DELETED),
         (no_commit & empty, Status.OK),
         (no_commit, Status.NEVER_COMMITTED),
-        (np.isin(now.problem, _UNREAD) | (lag == UNKNOWN), Status.UNKNOWN),
+        (np.isin(now.problem, UNREAD_CODES) | (lag == UNKNOWN), Status.UNKNOWN),
         (lag <= rules.lag_floor, Status.OK),
         (now.left == MARKERS_ONLY, Status.OK),
         (held, Status.HELD),

@@ -17,18 +17,11 @@ from lag.model import (
     ClusterSnapshot,
     GroupSnapshot,
     GroupType,
-    PartitionProblem,
     Problem,
     is_ours,
 )
 from lag.offsets import UNKNOWN, OffsetTable, PartitionRows, problem_code
-
-_UNREAD = (
-    PartitionProblem.TIMEOUT,
-    PartitionProblem.ERROR,
-    PartitionProblem.LEADERLESS,
-    PartitionProblem.UNAUTHORIZED,
-)
+from lag.status import UNREAD_CODES
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +69,7 @@ def _offsets_leaders(metadata: Metadata) -> tuple[int | None, ...]:
 
 
 def _unread_ends(table: OffsetTable) -> bool:
-    return bool(np.isin(table.ends.problem, [problem_code(problem) for problem in _UNREAD]).any())
+    return bool(np.isin(table.ends.problem, UNREAD_CODES).any())
 
 
 def _group(read: Read, table: OffsetTable, number: int, group: RawGroup) -> GroupSnapshot:
