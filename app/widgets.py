@@ -176,15 +176,15 @@ def titled_table(title: str, legend: str, name: str, frame: pd.DataFrame) -> Non
         downloads(name, lambda: frame)
 
 
-def text_filter(label: str, key: str, width: int = 240) -> str:
-    """Part of a name, asked for as "<label> contains"; it stands in the URL."""
+def text_filter(label: str, key: str, width: int | Literal["stretch"] = 240, live: str = "150ms") -> str:
+    """Part of a name, asked for as "<label> contains"; it stands in the URL. `live`: how soon it follows the typing."""
     text = st.text_input(
         f"{label} contains",
         placeholder=f"{label}…",
         key=key,
         bind="query-params",
         type="search",
-        live="150ms",
+        live=live,
         label_visibility="collapsed",
         width=width,
     )

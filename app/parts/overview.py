@@ -61,20 +61,6 @@ def type_chips(rows: pd.DataFrame) -> list[str]:
     return _counted("Type", rows, "type")
 
 
-def text_filter() -> str:
-    """Part of a group's or a topic's name."""
-    text = st.text_input(
-        "Group or topic contains",
-        placeholder="Group or topic…",
-        key="q",
-        bind="query-params",
-        type="search",
-        live="80ms",
-        label_visibility="collapsed",
-    )
-    return text or ""
-
-
 def rare_filters(snapshot: ClusterSnapshot) -> Filters:
     """The filters behind a button: topic, least lag, internal groups."""
     with st.popover("More", icon=":material/tune:"):

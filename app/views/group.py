@@ -4,7 +4,7 @@ import streamlit as st
 
 from app import formats, sentences, sentences_group, state, widgets, words
 from app.parts import group as parts
-from app.parts import lag_over_time
+from app.parts import group_tables, lag_over_time
 from app.tables import group as tables
 
 widgets.follow()
@@ -44,7 +44,7 @@ with right, st.container(gap="xxsmall"):
 # -- members
 left, right = st.columns([0.56, 0.44], gap="medium")
 with left, st.container(gap="xxsmall"):
-    parts.members(view)
+    group_tables.members(view)
 with right, st.container(gap="xxsmall"):
     parts.who_owns_what(view)
     parts.why_it_is_so(page, view)
@@ -55,8 +55,8 @@ frame = tables.partitions(view)
 with st.container(gap="xxsmall"):
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         widgets.titled("Partitions", f":gray[{formats.count(len(frame))}, worst first]")
-        rows = parts.found(frame)
+        rows = group_tables.found(frame)
         st.space("stretch")
         widgets.actions("partitions", lambda: tables.export(rows))
-    parts.partitions(rows, len(frame))
+    group_tables.partitions(rows, len(frame))
 widgets.explain_verdicts()

@@ -29,7 +29,8 @@ with st.container(gap="xsmall"):
         states, types = parts.state_chips(visible), parts.type_chips(visible)
         rare = parts.rare_filters(snapshot)
         tools = st.container(horizontal=True, gap="small", vertical_alignment="center", width="content")
-        text = parts.text_filter()  # last: the table's own toolbar appears over the right end of this line
+        # Last: the table's own toolbar appears over the right end of this line.
+        text = widgets.text_filter("Group or topic", "q", "stretch", "80ms")
 rows = tables.select(table, replace(rare, verdicts=verdicts, states=states, types=types, text=text))
 with tools:
     widgets.actions("groups", lambda: tables.export(rows))
