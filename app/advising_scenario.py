@@ -1,20 +1,15 @@
 """What is to be said about the settings of a scenario, its members, and what happens in it."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
+from assignors.courses import course
 from assignors.events import (
     AddPartitions,
-    Crash,
-    CreateTopic,
-    DeleteTopic,
     GcPause,
     Join,
-    Leave,
     Restart,
     Scenario,
     Slow,
-    Subscribe,
 )
 from assignors.model import Member, Topic
 from assignors.patterns import resolved
@@ -66,22 +61,7 @@ def _work_in(scenario: Scenario) -> Work:
 
 def _crowds(scenario: Scenario) -> Iterator[tuple[list[Member], int]]:
     """The members at the start and after each event, and how many partitions they read: those times at which any do."""
-    members, topics = {member.member_id: member for member in scenario.members}, dict(scenario.topics)
-    yield from _crowd(members, topics)
-    for event in scenario.events:
-        match event.action:
-            case Join(member=member):
-                members[member.member_id] = member
-            case Leave(member_id=name) | Crash(member_id=name):
-                members.pop(name, None)
-            case Subscribe(member_id=name, topics=wanted, pattern=pattern) if name in members:
-                members[name] = replace(members[name], topics=wanted, pattern=pattern)
-            case AddPartitions(topic=name, partitions=size) if name in topics:
-                topics[name] = replace(topics[name], partitions=size, racks=None)
-            case CreateTopic(topic=topic):
-                topics[topic.name] = topic
-            case DeleteTopic(topic=name):
-                topics.pop(name, None)
+    for members, topics in course(scenario):
         yield from _crowd(members, topics)
 
 

@@ -6,7 +6,8 @@ Pure: pages hold a `Draft` per session and replace it by another one at every cl
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from assignors.events import AddPartitions, Crash, CreateTopic, DeleteTopic, Event, Join, Leave, Scenario
+from assignors.courses import course
+from assignors.events import Event, Scenario
 from assignors.model import Member
 
 EVERY_MS = 30_000
@@ -70,25 +71,11 @@ class Draft:
 
 def members_at_end(scenario: Scenario) -> list[Member]:
     """Who is in the group after the last event."""
-    here = {member.member_id: member for member in scenario.members}
-    for event in scenario.events:
-        match event.action:
-            case Join(member=member):
-                here[member.member_id] = member
-            case Leave(member_id=gone) | Crash(member_id=gone):
-                here.pop(gone, None)
-    return list(here.values())
+    *_, (members, _) = course(scenario)
+    return list(members.values())
 
 
 def topics_at_end(scenario: Scenario) -> dict[str, int]:
     """Topics after the last event, by name, with their number of partitions."""
-    sizes = {name: topic.partitions for name, topic in scenario.topics.items()}
-    for event in scenario.events:
-        match event.action:
-            case CreateTopic(topic=topic):
-                sizes[topic.name] = topic.partitions
-            case AddPartitions(topic=name, partitions=partitions):
-                sizes[name] = partitions
-            case DeleteTopic(topic=name):
-                sizes.pop(name, None)
-    return dict(sorted(sizes.items()))
+    *_, (_, topics) = course(scenario)
+    return {name: topics[name].partitions for name in sorted(topics)}
