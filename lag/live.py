@@ -118,10 +118,16 @@ def _member(member: Member, topics: tuple[str, ...], generation: int | None) -> 
         host=member.host,
         rack=member.rack,
         topics=topics,
-        owned=member.assigned,
+        owned=_as_listed(member),
         generation=generation if member.assigned else None,
         pattern=member.topic_regex,
     )
+
+
+def _as_listed(member: Member) -> tuple[TopicPartition, ...]:
+    """What the member has, in the order of its target; what is no longer in that, behind it."""
+    place = {tp: at for at, tp in enumerate(member.target or ())}
+    return tuple(sorted(member.assigned, key=lambda tp: place.get(tp, len(place))))
 
 
 def scenario_of(group: GroupSnapshot, health: Health) -> LiveScenario:
@@ -257,13 +263,16 @@ def _left_out(group: GroupSnapshot, scenario: Scenario) -> Iterable[str]:
 
 def unsettled(group: GroupSnapshot) -> list[Member]:
     """Members that do not have what the broker wants them to have (KIP-848)."""
-    return [member for member in group.members if member.target is not None and member.target != member.assigned]
+    return [m for m in group.members if m.target is not None and set(m.target) != set(m.assigned)]
 
 
 def revision(group: GroupSnapshot) -> str:
     """A fingerprint of the group's epoch, assignor, members, their subscriptions and assignments; 12 characters."""
-    parts = [(m.member_id, m.topics, m.topic_regex, m.assigned, m.target, m.generation) for m in group.members]
-    said = repr((group.group_id, group.type, group.assignor, group.epoch, sorted(parts)))
+    parts = sorted(
+        (m.member_id, m.topics, m.topic_regex, m.assigned, m.target and tuple(sorted(m.target)), m.generation)
+        for m in group.members
+    )
+    said = repr((group.group_id, group.type, group.assignor, group.epoch, parts))
     return sha256(said.encode(errors="surrogatepass")).hexdigest()[:12]
 
 

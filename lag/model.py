@@ -107,7 +107,8 @@ class Member:
     `epoch` is the KIP-848 member epoch; None for classic members, whose generation no request tells.
     `owned`, as of `generation`, is what a classic member claimed in its last JoinGroup (None: it does not say);
     `user_data` and `subscription_version` are those of the subscription that came with it.
-    `assigned` is what it has now, `target` what it shall have (KIP-848 only, else None).
+    `assigned` is what it has now, sorted; `target` what it shall have (KIP-848 only, else None), in the order in which
+    the coordinator's maps have it: where ids of topics share a bucket, that decides what a member gives up next.
     `problem` is set when its subscription or assignment bytes could not be decoded.
     """
 

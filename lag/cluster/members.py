@@ -1,6 +1,6 @@
 """Members as the describe responses carry them, turned into `lag.model.Member`."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -75,13 +75,13 @@ def modern(member: Message) -> Member:
         epoch=member.member_epoch,
         topics=tuple(member.subscribed_topic_names),
         topic_regex=getattr(member, "subscribed_topic_regex", None) or None,
-        assigned=_partitions(member.assignment),
-        target=_partitions(member.target_assignment) if hasattr(member, "target_assignment") else None,
+        assigned=tuple(sorted(_partitions(member.assignment))),
+        target=tuple(_partitions(member.target_assignment)) if hasattr(member, "target_assignment") else None,
     )
 
 
-def _partitions(assignment: Message) -> tuple[TopicPartition, ...]:
-    return tuple(sorted(TopicPartition(t.topic_name, p) for t in assignment.topic_partitions for p in t.partitions))
+def _partitions(assignment: Message) -> Iterator[TopicPartition]:
+    return (TopicPartition(t.topic_name, p) for t in assignment.topic_partitions for p in t.partitions)
 
 
 def streams(member: Message, sources: Mapping[str, tuple[str, ...]]) -> Member:

@@ -8,12 +8,14 @@ from kafka.admin import KafkaAdminClient, NewTopic
 
 import assignors
 from assignors.events import Event, Join, Leave, Scenario
+from assignors.javahash.hashes import spread, uuid_hash
 from assignors.model import Group, Member, TopicPartition
 from assignors.sticky import user_data
+from assignors.topic_ids import topic_uuid
 from lag.cluster.reader import ClusterReader, open_reader
 from lag.cluster.settings import load_settings
 from lag.embedded.broker import EmbeddedKafka
-from lag.live import group_of
+from lag.live import group_of, planned_topics
 from lag.model import ClusterSnapshot, GroupSnapshot, Topic
 from lag.why import Verdict, as_last_planned, why
 from tests.support.consumers import Crowd, Running
@@ -67,7 +69,7 @@ class World(NamedTuple):
 
 def is_settled(group: GroupSnapshot, members: int) -> bool:
     given = sum(len(member.assigned) for member in group.members)
-    there = all(member.target in (None, member.assigned) for member in group.members)
+    there = all(member.target is None or set(member.target) == set(member.assigned) for member in group.members)
     return group.state == "Stable" and len(group.members) == members and given == sum(TOPICS.values()) and there
 
 
@@ -78,16 +80,37 @@ def world() -> Iterator[World]:
         EmbeddedKafka(properties=QUICK, initial_rebalance_delay_ms=3000) as kafka,
         Crowd(kafka.bootstrap_servers) as crowd,
     ):
-        with KafkaAdminClient(bootstrap_servers=kafka.bootstrap_servers) as admin:
-            admin.create_topics([NewTopic(name, count, 1) for name, count in TOPICS.items()])
+        reader = open_reader(load_settings(kafka.bootstrap_servers, None, {}), "test")
+        create_topics(kafka.bootstrap_servers, reader)
         wanted = {f"{library}/{strategy}": (library, strategy, 3) for library, strategy in GROUPS} | CHANGING
         first = {
             group_id: crowd.join(library, group_id, list(TOPICS), strategy, count)[0]
             for group_id, (library, strategy, count) in wanted.items()
         }
-        reader = open_reader(load_settings(kafka.bootstrap_servers, None, {}), "test")
         yield World(kafka.bootstrap_servers, reader, crowd, first)
         reader.close()
+
+
+def create_topics(bootstrap_servers: str, reader: ClusterReader) -> None:
+    """Their ids share a bucket, so that a broker lists them in the order in which it came to know them."""
+    with KafkaAdminClient(bootstrap_servers=bootstrap_servers) as admin:
+        admin.create_topics([NewTopic(name, count, 1) for name, count in TOPICS.items()])
+        while len(buckets := {bucket(topic) for topic in topics_of(reader)}) != 1:
+            assert len(buckets) == len(TOPICS)
+            admin.delete_topics(["five"])
+            wait_until(lambda: len(topics_of(reader)) == 1, within_s=30, every_s=0.02)
+            admin.create_topics([NewTopic("five", TOPICS["five"], 1)])
+            wait_until(lambda: len(topics_of(reader)) == len(TOPICS), within_s=30, every_s=0.02)
+
+
+def topics_of(reader: ClusterReader) -> list[Topic]:
+    return [topic for name, topic in reader.read(1, 0).topics.items() if name in TOPICS and topic.partitions]
+
+
+def bucket(topic: Topic) -> int:
+    """Of a HashMap that has not grown."""
+    (planned,) = planned_topics([topic.name], {topic.name: topic}).values()
+    return spread(uuid_hash(topic_uuid(planned))) % 16
 
 
 def has(group: GroupSnapshot) -> Plan:

@@ -139,7 +139,7 @@ def java_group(group: GroupSnapshot) -> oracle.JavaGroup:
             host=member.host,
             epoch=member.epoch,
             assigned=tuple((tp.topic, tp.partition) for tp in member.assigned),
-            target=None if member.target is None else tuple((tp.topic, tp.partition) for tp in member.target),
+            target=None if member.target is None else tuple((tp.topic, tp.partition) for tp in sorted(member.target)),
         )
         for member in sorted(group.members, key=lambda member: member.member_id)
     )
@@ -226,7 +226,9 @@ def group_told(group: dict[str, Any]) -> oracle.JavaGroup:
         oracle.JavaMember(
             **{key: member[key] for key in ("member_id", "instance_id", "client_id", "host", "epoch")},
             assigned=tuple((topic, partition) for topic, partition in member["assigned"]),
-            target=None if member["target"] is None else tuple((topic, part) for topic, part in member["target"]),
+            target=None
+            if member["target"] is None
+            else tuple((topic, part) for topic, part in sorted(member["target"])),
         )
         for member in sorted(group["members"], key=lambda member: str(member["member_id"]))
     )
