@@ -1,4 +1,4 @@
-"""How fast a person sees data: the Overview of 5,000 groups in a real Chromium, and a second `make run`."""
+"""How fast a person sees data: the Overview of 5,000 groups in a real Chromium, a slider, and a second `make run`."""
 
 import json
 import subprocess
@@ -10,6 +10,7 @@ from statistics import median
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from assignors.simulation.stories import STORIES
 from benchmarks import fill
 from benchmarks.measure import GROUPSCOPE
 from benchmarks.report import Row
@@ -22,10 +23,12 @@ FILTERS = 15
 THINK_MS = 1_300  # and not in step with the polls
 WATCH_POLLS = 4
 TABLE = "[data-testid=stDataFrame] canvas"
+AT_REST = "[data-testid=stApp][data-test-script-state=notRunning]"
+SLIDES = 3
 
 
 def rows() -> Iterator[Row]:
-    """The Overview of 5,000 groups: first table, a filter, ten tabs; then `groupscope up` with everything cached."""
+    """The Overview of 5,000 groups: first table, a filter, ten tabs; a slider; `groupscope up`, everything cached."""
     with sync_playwright() as playwright:
         browser = launch(playwright)
         with EmbeddedKafka() as kafka:
@@ -33,6 +36,8 @@ def rows() -> Iterator[Row]:
             with _server(["serve", "--bootstrap-server", kafka.bootstrap_servers]) as url:
                 yield from _overview(browser, url)
                 yield _tabs(browser, url)
+        with EmbeddedKafka() as kafka, _server(["serve", "--bootstrap-server", kafka.bootstrap_servers]) as url:
+            yield _sliders(browser, url)
         yield from _second_run(browser)
         browser.close()
 
@@ -97,6 +102,30 @@ def _tabs(browser: Browser, url: str) -> Row:
     for page in pages:
         page.close()
     return Row("requests to Kafka per minute, no tab and ten tabs open", f"{none:.0f} and {ten:.0f}", "goal: no more")
+
+
+def _sliders(browser: Browser, url: str) -> Row:
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    took = {story.name: median(_slide(page, url, story.name, at) for at in range(SLIDES)) for story in STORIES}
+    slowest = max(took, key=lambda name: took[name])
+    return Row(
+        f"a slider of the Protocol lab, each of {len(STORIES)} stories under three protocols: page is as it was told",
+        f"{median(took.values()):.2f} s",
+        f"median; slowest story {took[slowest]:.2f} s ({slowest}); each the median of {SLIDES}; goal < 1 s",
+    )
+
+
+def _slide(page: Page, url: str, story: str, at: int) -> float:
+    """From the key to a page that is at rest again; each time another value, so that nothing is remembered."""
+    page.goto(f"{url}/protocol?story={story}&heartbeat={2000 + 1000 * at}")
+    page.wait_for_selector(TABLE)
+    page.wait_for_selector(AT_REST)
+    page.locator(".st-key-protocol_heartbeat").get_by_role("slider").focus()
+    began = time.monotonic()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url(f"**heartbeat={2500 + 1000 * at}**", wait_until="commit")
+    page.wait_for_selector(AT_REST)
+    return time.monotonic() - began
 
 
 def _requests_per_minute(url: str) -> float:

@@ -150,6 +150,10 @@ class Server(ABC):
         seen = None if self.coordinator is None else self.seen()
         return seen is not None and member_id in seen.members
 
+    def has_forgotten(self, client: Process) -> bool:
+        """Whether there is a coordinator whose group is without that process."""
+        return self.coordinator is not None and not self.has(client.member_id)
+
     def under_way(self) -> Iterator[str]:
         """What keeps the group from being at rest."""
         if self.coordinator is None:

@@ -108,6 +108,7 @@ class World:
             plans,
             self._new_id,
             lambda process: self._server.refusal(process),
+            lambda process: self._server.has_forgotten(process),
         )
 
     def _new_id(self, prefix: str) -> str:
@@ -157,7 +158,8 @@ class World:
             self.kernel.run_until(self.kernel.now_ms + LOOK_EVERY_MS)
             if self.unsettled() is None:
                 self.kernel.run_until(self.kernel.now_ms + LOOK_EVERY_MS)  # so that the rest is seen, too
-                return
+                if self.unsettled() is None:
+                    return
 
     def unsettled(self) -> str | None:
         """What is still going on; None: everything has come to rest."""
@@ -178,6 +180,8 @@ class World:
                     yield f"{name} {_away(client)}, and the group has not noticed"
             elif client.is_too_slow:
                 yield f"{name} processes for longer than max.poll.interval.ms"
+            elif client.subscribes and self._server.has_forgotten(client):
+                yield f"{name} has not heard that the group is without it"
             elif not client.is_settled:
                 yield f"{name} is {client.doing[0]}"
 

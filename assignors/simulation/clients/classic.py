@@ -225,7 +225,8 @@ class ClassicClient(Process):
             self.call("onPartitionsRevoked", revoked)
             self._rejoins = True
         self._memory = leader.Memory(assigned, self.generation)
-        self.is_zombie = self._gave_up = False
+        self._gave_up = False
+        self.is_zombie = self.around.has_forgotten(self)  # it comes so late that the group is without it
         self.hold(assigned)
         self.call("onPartitionsAssigned", [tp for tp in assigned if tp not in had])
         self.note()

@@ -182,6 +182,8 @@ class ConsumerClient(Process):
             self.note()
 
     def _refused(self, error: KafkaError) -> None:
+        """The next heartbeat says everything again (Kafka: resetHeartbeatState)."""
+        self._must_tell, self._told = True, None
         if error in _FENCED:
             self._leave_phase(Phase.FENCED)
         elif error in ELSEWHERE:

@@ -25,9 +25,10 @@ class Memory:
 
 
 class Leader(Protocol):
-    """What a plan takes: the topics that this member has heard of."""
+    """What a plan takes: what this member reads, and the topics that it has heard of."""
 
     around: Surroundings
+    member: Member
     topics: Mapping[str, Topic]
 
 
@@ -60,7 +61,13 @@ def _members(joined: Sequence[JoinedMember]) -> list[Member]:
 
 
 def _known(members: Sequence[Member], leader: Leader) -> Topics:
-    """All topics of the group: a leader asks for those that it does not read itself (Kafka: ensureFreshMetadata)."""
+    """All topics of the group, as the leader knows them.
+
+    It asks for those that it does not read itself (Kafka: `updateGroupSubscription`), and for no others: one of its own
+    that it has not heard of yet is planned for once it has.
+    """
     now = leader.around.topics()
     names = dict.fromkeys(name for member in members for name in member.topics)
-    return {name: leader.topics.get(name) or now.get(name) for name in names}
+    news = names.keys() - leader.topics.keys() - {*leader.member.topics}
+    leader.topics = {**leader.topics, **{name: now[name] for name in news & now.keys()}}
+    return {name: leader.topics.get(name) for name in names}

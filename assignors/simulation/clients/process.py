@@ -23,6 +23,7 @@ class Surroundings:
     """What a process finds around it. `topics` are those of the cluster, at any time.
 
     `refusal`: Kafka's name of the error that a commit of that process gets now, None when it is accepted.
+    `has_forgotten`: whether there is a coordinator whose group is without that process.
     """
 
     kernel: Kernel
@@ -33,6 +34,7 @@ class Surroundings:
     assignor: Assignor
     new_id: Callable[[str], str]
     refusal: Callable[["Process"], str | None]
+    has_forgotten: Callable[["Process"], bool]
 
 
 class Process(ABC):

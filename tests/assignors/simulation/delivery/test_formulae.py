@@ -18,6 +18,7 @@ from assignors.simulation.delivery.formulae import (
     planned_eager,
     reach,
 )
+from assignors.simulation.delivery.ledger import COMMITS
 from assignors.simulation.delivery.lives import life
 from assignors.simulation.delivery.model import AUTO_COMMITTING, Kind
 
@@ -38,6 +39,30 @@ def moments(lab: Lab) -> Iterator[tuple[int, Moment]]:
 def outcome(ledger: Ledger) -> Outcome:
     assert max(ledger.processed.values(), default=0) <= 2
     return Outcome(len(ledger.duplicated), len(ledger.lost))
+
+
+FAILURES = [
+    FailureKind.CRASH, FailureKind.EXCEPTION, FailureKind.KICKED, FailureKind.EAGER, FailureKind.COOPERATIVE,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("strategy", list(Strategy), ids=lambda strategy: strategy.name)
+def test_whatever_fails_at_whatever_step_nobody_commits_beyond_its_position_or_polls_beyond_the_end(
+    strategy: Strategy,
+) -> None:
+    for lab in labs(strategy):
+        for (step, _), kind in product(moments(lab), FAILURES):
+            positions: dict[tuple[str, int], int] = {}
+            committed = dict(enumerate(lab.start))  # where a consumer begins that has not polled yet
+            for event in run(lab, Failure(kind, step)).events:
+                for partition, offset in event.offsets:
+                    if event.kind is Kind.POLL:
+                        assert offset <= lab.end[partition], (lab, step, kind)
+                        positions[event.consumer, partition] = offset
+                    elif event.kind in COMMITS:
+                        at = positions.get((event.consumer, partition), committed[partition])
+                        assert offset <= at, (lab, step, kind, event)
+                        committed[partition] = offset
 
 
 @pytest.mark.parametrize("strategy", COVERED, ids=lambda strategy: strategy.name)

@@ -7,6 +7,7 @@ from assignors.events import (
     AddPartitions,
     CoordinatorDown,
     CoordinatorUp,
+    CreateTopic,
     Freeze,
     GcPause,
     Heal,
@@ -15,8 +16,9 @@ from assignors.events import (
     Resume,
     Slow,
     Split,
+    Subscribe,
 )
-from assignors.model import AssignorError
+from assignors.model import AssignorError, Member, Topic, TopicPartition
 from assignors.protocols import RebalanceProtocol
 from assignors.simulation import kernel as kernels
 from assignors.simulation.summary import summarize
@@ -269,3 +271,49 @@ def test_a_sync_that_another_rebalance_overtakes_costs_no_partition() -> None:
         (ASSIGNED, "onPartitionsAssigned", 3),
         (31_000 + 5 * 4_000, "onPartitionsRevoked", 1),
     ]
+
+
+@EVERY
+def test_a_story_goes_on_until_a_healed_member_has_heard_that_the_group_went_on(protocol: RebalanceProtocol) -> None:
+    """It has nothing to lose, and says nothing before its next heartbeat."""
+    events = {SPLIT: Split("b"), 151_000: Heal("b")}
+    story = played(scenario(1, members("a", "b"), events, QUICK | {"heartbeat.interval.ms": 9_000}), protocol)
+    assert {owner for at_ms in (SPLIT, 151_000) for owner in holders(story, at_ms).values()} == {"a"}
+    assert story.unsettled is None
+    assert {span.generation for span in story.spans if span.end_ms == story.end_ms} == {story.group[-1].generation}
+
+
+@CLASSIC
+def test_who_reads_its_assignment_when_the_group_is_long_without_it_consumes_as_a_zombie(
+    protocol: RebalanceProtocol,
+) -> None:
+    story = played(scenario(2, members("a", "b"), {JOINED + 1: GcPause("b", 30_000)}), protocol)
+    wakes_ms = JOINED + 1 + 30_000
+    assert "b" in holders(story, wakes_ms + 1, Hold.ZOMBIE).values()
+    assert set(holders(story, wakes_ms + 1).values()) == {"a"}
+    assert "onPartitionsLost" in [name for _, name, _ in calls(story, "b")]
+
+
+@CLASSIC
+def test_a_leader_plans_for_a_topic_that_came_while_it_stood_still_once_it_has_heard_of_it(
+    protocol: RebalanceProtocol,
+) -> None:
+    """Two rebalances after its pause: it joins again, and then sees the topic."""
+    events = {31_000: GcPause("a", 30_500), 32_000: CreateTopic(Topic("u", 1))}
+    story = played(scenario(1, [Member("a", topics=("t", "u"))], events), protocol)
+    has = [sorted(tp.topic for tp in plan.by_member["a"]) for plan in story.plans]
+    assert has == [["t"], ["t"], ["t", "u"]]
+
+
+def test_what_a_loading_coordinator_has_refused_is_said_again() -> None:
+    """Kafka: an error resets what the consumer believes to have told; the new subscription is in the next heartbeat."""
+    events = {
+        30_000: CreateTopic(Topic("u", 1)),
+        31_000: CoordinatorDown(),
+        32_000: Subscribe("a", ("t", "u"), None),
+        33_000: CoordinatorUp(),
+    }
+    story = played(scenario(1, members("a"), events, QUICK | {"simulated.load.ms": 5_000}), CONSUMER)
+    assert "COORDINATOR_LOAD_IN_PROGRESS" in [each.error for each in story.messages]
+    held = {(row.partition, row.member) for row in story.ownership if row.end_ms == story.end_ms}
+    assert held == {(TopicPartition("t", 0), "a"), (TopicPartition("u", 0), "a")}
