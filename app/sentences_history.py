@@ -192,8 +192,9 @@ def fleet_facts(frame: pd.DataFrame, span: Span) -> str:
     if frame.empty:
         return ""
     groups, minutes = formats.plural(len(frame), "group"), len(frame) * (span.length // MINUTE)
-    percent = 100 * int(frame["known_minutes"].fillna(0).sum()) // minutes
-    return groups if percent == 100 else f"{groups} · verdicts known for {percent} % of the time"
+    known = int(frame["known_minutes"].fillna(0).sum())
+    share = "less than 1" if 0 < 100 * known < minutes else str(100 * known // minutes)
+    return groups if share == "100" else f"{groups} · verdicts known for {share} % of the time"
 
 
 def known_until(newest: datetime, now: datetime) -> tuple[str, bool]:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from lag.embedded.supervisor import PREFIX
+from lag.history.store import History
 from tests.support.forge import COMMAND, Forge
 from tests.support.waiting import wait_until
 
@@ -108,3 +110,12 @@ def running(folder: Path, *args: str, env: Mapping[str, str] | None = None) -> I
                     process.wait(20)
                 except subprocess.TimeoutExpired:
                     process.kill()
+
+
+def recorded_groups(command: Running, table: str) -> set[str]:
+    """The groups in a table of the demo's history."""
+    for folder in command.temp.glob(f"{PREFIX}*/history"):
+        history = History(folder)
+        if history.exists(table):
+            return set(history.query(f"SELECT DISTINCT group_id FROM {table}", table)["group_id"].to_pylist())
+    return set()

@@ -17,8 +17,7 @@ from app.commands import up
 from lag.embedded.broker import EmbeddedKafka
 from lag.embedded.supervisor import PREFIX
 from lag.embedded.workload import describe
-from lag.history.store import History
-from tests.app.commandline import COMMAND, Running, refused, run, running
+from tests.app.commandline import COMMAND, Running, recorded_groups, refused, run, running
 from tests.support.processes import command_line, using
 from tests.support.waiting import wait_until
 
@@ -92,25 +91,6 @@ def test_nothing_is_left_of_a_workload_that_was_killed(tmp_path: Path, depth: in
         workload_of(command).kill()
         assert command.ends(signal.SIGINT) == 0
         assert_nothing_is_left(command)
-
-
-@pytest.mark.long
-@pytest.mark.timeout(600)
-def test_lag_by_the_minute_is_there_without_a_command(tmp_path: Path) -> None:
-    with running(tmp_path, "up", "--port", "0") as command:
-        wait_until(lambda: "Dashboard  http://127.0.0.1:" in command.out, within_s=120)
-        wait_until(lambda: len(recorded_groups(command, "lag_1m")) > 3, within_s=280, every_s=2)
-        assert command.ends(signal.SIGTERM) == 0
-        assert_nothing_is_left(command)
-
-
-def recorded_groups(command: Running, table: str) -> set[str]:
-    """The groups in a table of the demo's history."""
-    for folder in command.temp.glob(f"{PREFIX}*/history"):
-        history = History(folder)
-        if history.exists(table):
-            return set(history.query(f"SELECT DISTINCT group_id FROM {table}", table)["group_id"].to_pylist())
-    return set()
 
 
 def pipeline_of(command: Running) -> Any:

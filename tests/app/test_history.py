@@ -209,6 +209,12 @@ def judged(root, *rows, group="g"):
     History(root).append("group_health_1m", past("group_health_1m", *(its | row for row in rows)))
 
 
+def test_one_minute_of_a_day_is_less_than_a_percent_and_not_nothing(open_page, kept, tmp_path):
+    judged(tmp_path, {"at": -1, "status": Status.OK})
+    page = open_page("history", kept(tmp_path), until=UNTIL)
+    assert "1 group · verdicts known for less than 1 % of the time" in plain(page)
+
+
 def test_a_group_of_which_no_verdict_is_known_had_no_calm(open_page, kept, tmp_path):
     judged(tmp_path, *({"at": -at, "status": Status.UNKNOWN} for at in (3, 2, 1)))
     page = open_page("history", kept(tmp_path), group="g", until=UNTIL)

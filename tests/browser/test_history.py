@@ -10,8 +10,10 @@ import pytest
 from playwright.sync_api import ViewportSize, expect
 
 from tests.app import pasts
+from tests.app.commandline import recorded_groups, running
 from tests.browser.conftest import DESKTOP, Open, served
 from tests.browser.test_pages import BOTH, cell, click_row, no_sideways_scroll
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -68,3 +70,17 @@ def test_without_a_history_the_page_names_the_command(open_page: Open) -> None:
     page = open_page("/history")
     expect(page.locator("h2")).to_have_text("No history is kept")
     expect(page.get_by_text("--history /var/lib/groupscope").first).to_be_visible()
+
+
+@pytest.mark.long
+@pytest.mark.broker
+@pytest.mark.timeout(900)
+def test_lag_of_the_demos_groups_is_there_without_a_command(open_page: Open, tmp_path: Path) -> None:
+    with running(tmp_path, "up", "--json", "--port", "0") as command:
+        url = command.first_line()["dashboard"]
+        wait_until(lambda: "ad-attribution" in recorded_groups(command, "group_health_1m"), within_s=280, every_s=2)
+        page = open_page("/history", url=url)
+        expect(page.get_by_role("figure", name="Health of ")).to_be_attached()
+        page.goto(f"{url}/history?group=ad-attribution")  # its line has two points a minute later, at the latest
+        expect(page.get_by_role("figure", name="Lag of ad-attribution: at worst ")).to_be_attached(timeout=120_000)
+        page.goto("about:blank")  # before the server goes
