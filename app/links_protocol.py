@@ -8,7 +8,7 @@ from app.formats import cut, plural
 from assignors.events import AddPartitions, CreateTopic, Join, Scenario
 from assignors.model import AssignorError
 from assignors.protocols import RebalanceProtocol
-from assignors.simulation.patience import patience_ms
+from assignors.simulation.rest import patience_ms
 from assignors.simulation.settings import Settings, SettingsError, read
 from assignors.simulation.stories import STORIES
 

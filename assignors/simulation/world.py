@@ -6,7 +6,7 @@ Kafka: member ids, and how far each member of a group that exists already is fro
 
 import random
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
@@ -44,8 +44,8 @@ from assignors.protocols import RebalanceProtocol
 from assignors.simulation.clients import ClassicClient, ConsumerClient, Process, Surroundings
 from assignors.simulation.kernel import EndlessStoryError, Kernel
 from assignors.simulation.network import Network
-from assignors.simulation.patience import LOOK_EVERY_MS, patience_ms
 from assignors.simulation.recorder import Recorder
+from assignors.simulation.rest import LOOK_EVERY_MS, patience_ms, under_way
 from assignors.simulation.roles import assignor_for
 from assignors.simulation.servers import ClassicServer, ConsumerServer
 from assignors.simulation.settings import Frozen, Settings
@@ -163,27 +163,7 @@ class World:
 
     def unsettled(self) -> str | None:
         """What is still going on; None: everything has come to rest."""
-        return self._endless or next(self._under_way(), None)
-
-    def _under_way(self) -> Iterator[str]:
-        yield from self._server.under_way()
-        for name in self._wanted:
-            if name in self._restarting:
-                yield f"{name} is starting again"
-        for name, client in self.clients.items():
-            if not client.alive:
-                continue
-            if name in self._paused:
-                yield f"{name} stands still"
-            elif client.is_frozen or client.is_stalled or client.is_split:
-                if self._server.has(client.member_id):
-                    yield f"{name} {_away(client)}, and the group has not noticed"
-            elif client.is_too_slow:
-                yield f"{name} processes for longer than max.poll.interval.ms"
-            elif client.subscribes and self._server.has_forgotten(client):
-                yield f"{name} has not heard that the group is without it"
-            elif not client.is_settled:
-                yield f"{name} is {client.doing[0]}"
+        return self._endless or next(under_way(self._server, self.clients, self._restarting, self._paused), None)
 
     def timeline(self) -> Timeline:
         """All that has been, as tables."""
@@ -400,7 +380,3 @@ class World:
         self._around = self._surroundings(assignor)
         for name in self._wanted:
             self._restart(name)
-
-
-def _away(client: Client) -> str:
-    return "cannot reach the coordinator" if client.is_split else "stands still"
