@@ -15,7 +15,7 @@ from assignors.simulation.classic.records import OffsetRecord
 from assignors.simulation.consumer import regexes
 from assignors.simulation.consumer.checks import check, known_static
 from assignors.simulation.consumer.group import ConsumerGroup
-from assignors.simulation.consumer.heartbeat import REFRESH_AFTER_MS, Turn, is_routine
+from assignors.simulation.consumer.heartbeat import REFRESH_AFTER_MS, Turn, is_routine, refuse_when_full
 from assignors.simulation.consumer.members import Member, MemberState
 from assignors.simulation.consumer.messages import (
     JOINING,
@@ -144,6 +144,7 @@ class ConsumerCoordinator:
         self._change(group, request, answer)
 
     def _change(self, group: ConsumerGroup, request: Heartbeat, answer: Answer) -> None:
+        refuse_when_full(group, request.member_id, self._settings.max_size)
         member_id = request.member_id or self._new_id()
         turn = Turn(group, request, member_id, self._topics, self._settings, self._now_ms)
         turn.find()

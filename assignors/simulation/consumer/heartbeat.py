@@ -43,6 +43,12 @@ def is_routine(group: ConsumerGroup, request: Heartbeat, now_ms: int) -> bool:
     )
 
 
+def refuse_when_full(group: ConsumerGroup, member_id: str, max_size: int) -> None:
+    """Kafka: `throwIfConsumerGroupIsFull`, before a newcomer gets an id."""
+    if len(group.members) >= max_size and member_id not in group.members:
+        raise Refused(KafkaError.GROUP_MAX_SIZE_REACHED)
+
+
 @dataclass(slots=True)
 class Turn:
     """One heartbeat on its way through the coordinator: `find`, `reconcile`, then read the rest. Both raise Refused.
@@ -63,7 +69,6 @@ class Turn:
 
     def find(self) -> None:
         """Who it is, and what it says anew."""
-        self._refuse_when_full()
         self.before = self._dynamic() if self.request.instance_id is None else self._static(self.request.instance_id)
         self.after = self.before.told(self.request)
         if self.after is not self.before and self.after != self.before:
@@ -88,11 +93,6 @@ class Turn:
         return said.epoch == JOINING or is_full or self.before.assigned != self.after.assigned
 
     # Who
-
-    def _refuse_when_full(self) -> None:
-        members = self.group.members
-        if len(members) >= self.settings.max_size and self.request.member_id not in members:
-            raise Refused(KafkaError.GROUP_MAX_SIZE_REACHED)
 
     def _dynamic(self) -> Member:
         member = self._known_or_new()
