@@ -19,7 +19,7 @@ from tests.oracle.java_maps import MapOracle
 from tests.oracle.tally import Check, Tally, run
 from tests.support.java import start_jvm
 
-SECONDS = 3600  # on two cores: three quarters of a million plans, more than 60,000 sequences of each coordinator
+SECONDS = 3600  # on two cores: three quarters of a million plans, more than 100,000 sequences of each coordinator
 PROCESSES = 2
 SHOWN = 3
 SHOWN_CHARACTERS = 4000
@@ -39,13 +39,13 @@ def _server() -> Check:
 
 
 ORACLES = (
-    Oracle(ClientOracle, NAMES, 0.13),
+    Oracle(ClientOracle, NAMES, 0.12),
     Oracle(_server, tuple(server_assignors.CLASSES), 0.12),
     Oracle(GenerationOracle, ("generations",), 0.05),
     Oracle(MapOracle, ("java maps",), 0.02),
-    Oracle(classic_coordinator.ClassicOracle, (classic_coordinator.NAME,), 0.19),
-    Oracle(consumer_coordinator.ConsumerOracle, (consumer_coordinator.NAME,), 0.47),
-    Oracle(records.RecordsOracle, (records.NAME,), 0.02),
+    Oracle(classic_coordinator.ClassicOracle, (classic_coordinator.NAME,), 0.28),
+    Oracle(consumer_coordinator.ConsumerOracle, (consumer_coordinator.NAME,), 0.38),
+    Oracle(records.RecordsOracle, (records.NAME,), 0.03),
 )
 
 
