@@ -43,7 +43,7 @@ def boxes(fig: go.Figure, rows: Sequence[Sequence[Box]], styles: Sequence[Style]
             write(fig, [[*row, *[""] * (width - len(row))] for row in words], style.ink)
         outlined += [(x, y, style.outline) for x, y in found if style.outline]
     # All at once: Plotly checks every shape again for each one that is added.
-    fig.update_layout(shapes=[*fig.layout.shapes, *(_frame(x, y, colour) for x, y, colour in outlined)])
+    fig.layout.shapes = (*fig.layout.shapes, *(_frame(x, y, colour) for x, y, colour in outlined))
 
 
 def _frame(x: int, y: int, colour: str) -> dict[str, Any]:

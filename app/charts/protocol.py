@@ -154,7 +154,7 @@ def _inside(fig: go.Figure, fitting: Sequence[Bar], look: Look, window: tuple[in
     middles = [sum(_cut(bar, window)) / 2000 for bar in fitting]
     if look.hatch:  # nobody can read on a hatch
         notes = [_note(at, bar, "center", colours.text, colours) for at, bar in zip(middles, fitting, strict=True)]
-        fig.update_layout(annotations=[*fig.layout.annotations, *notes])
+        fig.layout.annotations = (*fig.layout.annotations, *notes)
     elif fitting:
         fig.add_scatter(
             x=middles,
@@ -179,7 +179,7 @@ def _beside(fig: go.Figure, measured: Sequence[Bar], window: tuple[int, int], co
         for bar in longest.values()
         if not _fits(bar, window)
     ]
-    fig.update_layout(annotations=[*fig.layout.annotations, *notes])
+    fig.layout.annotations = (*fig.layout.annotations, *notes)
 
 
 def _note(at_s: float, bar: Bar, anchor: str, ink: str, colours: Palette) -> dict[str, Any]:
@@ -230,7 +230,7 @@ def _phases(fig: go.Figure, made: Sequence[Block], window: tuple[int, int], colo
         for bar in bars(block)
         if bar.look == REBALANCING and bar.start_ms < window[1] and bar.end_ms > window[0]
     ]
-    fig.update_layout(shapes=[*fig.layout.shapes, *bands])
+    fig.layout.shapes = (*fig.layout.shapes, *bands)
 
 
 def _events(fig: go.Figure, events: Sequence[Event], window: tuple[int, int], rows: int, colours: Palette) -> None:
@@ -247,7 +247,7 @@ def _events(fig: go.Figure, events: Sequence[Event], window: tuple[int, int], ro
         }
         for _, event in seen
     ]
-    fig.update_layout(shapes=[*fig.layout.shapes, *lines])
+    fig.layout.shapes = (*fig.layout.shapes, *lines)
     fig.add_scatter(
         x=[event.at_ms / 1000 for _, event in seen],
         y=[0] * len(seen),
