@@ -267,8 +267,12 @@ def seconds_column(label: str, width: int, help_: str | None = None) -> Any:
 
 
 def timedeltas(seconds: pd.Series) -> pd.Series:
-    """Seconds as whole-second timedeltas, unknown stays unknown."""
-    return pd.to_timedelta(seconds.round(), unit="s")
+    """Seconds as whole-second timedeltas, unknown stays unknown.
+
+    Not by `pandas.to_timedelta`: where a number is not known it computes with memory that nobody has written.
+    """
+    whole = seconds.astype("float").fillna(0).round().astype("int64").astype("timedelta64[s]")
+    return whole.astype("timedelta64[ns]").where(seconds.notna())
 
 
 def open_on_click(key: str, ids: list[str], target: str, parameter: str) -> Callable[[], None]:

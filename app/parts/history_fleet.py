@@ -98,7 +98,7 @@ def _table(rows: pd.DataFrame) -> None:
         return
     view = rows.assign(
         v=tables.labels(rows["rank"]).map(lambda label: [label], na_action="ignore"),
-        trouble=pd.to_timedelta(rows["trouble_minutes"].astype("float"), unit="min"),
+        trouble=widgets.timedeltas(60 * rows["trouble_minutes"].astype("float")),
         oldest=widgets.timedeltas(rows["time_lag_s"]),
         most_at=tables.local(rows["most_at_us"], parts.local),
     )

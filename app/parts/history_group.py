@@ -225,7 +225,7 @@ def _hours(frame: pd.DataFrame, span: Span) -> None:
     view = frame.assign(at=tables.local(frame["at_us"], begins), oldest=widgets.timedeltas(frame["time_lag_s"]))
     if judged:
         view["v"] = tables.labels(frame["rank"]).map(lambda label: [label], na_action="ignore")
-        view["trouble"] = pd.to_timedelta(frame["trouble_minutes"].astype("float"), unit="min")
+        view["trouble"] = widgets.timedeltas(60 * frame["trouble_minutes"].astype("float"))
     c = st.column_config
     more = ["v", "trouble", "rebalances", "joins", "leaves"] if judged else []
     widgets.table(

@@ -39,6 +39,7 @@ def _of_process(server: Server, client: Process, *, is_paused: bool) -> str | No
         return f"{away}, and the group has not noticed" if server.has(client.member_id) else None
     if client.is_too_slow:
         return "processes for longer than max.poll.interval.ms"
-    if client.subscribes and server.has_forgotten(client):
-        return "has not heard that the group is without it"
-    return None if client.is_settled else f"is {client.doing[0]}"
+    if not client.is_settled:
+        return f"is {client.doing[0]}"
+    is_unaware = client.subscribes and server.has_forgotten(client)
+    return "has not heard that the group is without it" if is_unaware else None

@@ -8,7 +8,7 @@ from shutil import copytree
 import pandas as pd
 import pytest
 
-from app import formats, state_history
+from app import formats, state_history, widgets
 from lag.health import Status
 from lag.history.store import History
 from tests.app import feeds, pasts
@@ -207,6 +207,12 @@ def judged(root, *rows, group="g"):
     lags = [its | {"at": row["at"], "lag_sum": 7} for row in rows]
     History(root).append("lag_group_topic_1m", past("lag_group_topic_1m", *lags))
     History(root).append("group_health_1m", past("group_health_1m", *(its | row for row in rows)))
+
+
+def test_a_duration_that_is_not_known_stays_unknown():
+    found = widgets.timedeltas(pd.Series([0.4, None, 90.6, 3 * 86_400], dtype="object"))
+    assert found.dtype == "timedelta64[ns]"
+    assert [None if pd.isna(one) else one.total_seconds() for one in found] == [0, None, 91, 259_200]
 
 
 def test_one_minute_of_a_day_is_less_than_a_percent_and_not_nothing(open_page, kept, tmp_path):

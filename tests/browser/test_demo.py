@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
@@ -149,9 +150,19 @@ def two_more(demo: Demo) -> Iterator[str]:
 
 def members(demo: Demo, group: str) -> list[str]:
     """The client ids of a group's members, as the broker tells them."""
+    return sorted(member["client_id"] for member in told_members(demo, group))
+
+
+def assigned(demo: Demo, group: str) -> dict[tuple[str, int], str]:
+    """Who has which partition, as the broker tells it."""
+    found = told_members(demo, group)
+    return {(topic, partition): member["client_id"] for member in found for topic, partition in member["assigned"]}
+
+
+def told_members(demo: Demo, group: str) -> list[dict[str, Any]]:
     command = [GROUPSCOPE, "snapshot", "--bootstrap-server", demo.kafka.bootstrap_servers, "--group", group, "--json"]
     told = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
-    return sorted(member["client_id"] for member in told["groups"][0]["members"])
+    return list(told["groups"][0]["members"])
 
 
 def test_two_members_added_go_where_the_what_if_said(open_page: Open, demo: Demo, two_more: str) -> None:
@@ -172,10 +183,11 @@ def test_two_members_added_go_where_the_what_if_said(open_page: Open, demo: Demo
         panel.get_by_role("button", name="Add a member").click()
         expect(panel.get_by_text(f"{group}-{number} is starting").first).to_be_visible()
         wait_until(lambda name=f"{group}-{number}": name in members(demo, group), within_s=90, every_s=1)
+    wait_until(lambda: assigned(demo, group) == predicted, within_s=60, every_s=1)
     seen = open_page(f"/group?group={group}")
     expect(seen.locator("canvas").nth(0)).to_be_attached()
     expect(seen.get_by_text(f"{group}-5").first).to_be_attached(timeout=60_000)
-    wait_until(lambda: owners(seen) == predicted, within_s=60, every_s=3)
+    wait_until(lambda: owners(seen) == predicted, within_s=60, every_s=10)  # the page's own poll may be older
     expect(seen.get_by_text("recorded; ").first).to_be_visible()
     seen.get_by_role("button", name="Generations").click()
     expect(seen.locator("h2")).to_contain_text(f"{group}-5 joined")
