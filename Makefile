@@ -25,7 +25,7 @@ run: setup  ## a real Kafka with a demo workload, and the dashboard on it
 	@$(BIN)/groupscope up
 
 test: setup-dev  ## everything: a real broker, a real Chromium, Java's own classes
-	@$(BIN)/pytest -n 2 --dist loadfile $(PYTEST_ARGS)
+	@$(BIN)/pytest -n 2 --dist loadfile --max-worker-restart 1 $(PYTEST_ARGS)
 
 test-long: setup-dev  ## the tests that take long and are not among the others
 	@$(BIN)/pytest -m long $(PYTEST_ARGS)

@@ -12,6 +12,7 @@ from typing import Any
 
 import jpype
 import pytest
+from hypothesis import settings
 
 from assignors import registry
 from lag.embedded.broker import EmbeddedKafka
@@ -22,6 +23,10 @@ from tests.support.java import start_jvm
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 """A run in the background of a shell ignores it, and so would every command that a test starts and interrupts."""
+
+settings.register_profile("same", derandomize=True)
+settings.load_profile("same")
+"""Each run tries the same examples; `--hypothesis-profile=default`, with a seed or without, looks for others."""
 
 USERS = {"alice": "alice-secret", "bob": "bob-secret"}
 

@@ -150,8 +150,8 @@ class Server(ABC):
         seen = None if self.coordinator is None else self.seen()
         return seen is not None and member_id in seen.members
 
-    def has_forgotten(self, client: Process) -> bool:
-        """Whether there is a coordinator whose group is without that process."""
+    def has_forgotten(self, client: Any) -> bool:
+        """Whether there is a coordinator whose group goes on without that process."""
         return self.coordinator is not None and not self.has(client.member_id)
 
     def under_way(self) -> Iterator[str]:
@@ -184,20 +184,21 @@ class Server(ABC):
             self.around.recorder.group("", -1)
             return
         self.note_state(seen)
-        self._expel(seen)
-        if seen.state == "Stable" and self._is_new(seen):
+        is_planned = seen.state == "Stable" and self._is_new(seen)
+        if is_planned:
             self._note_plan(seen)
+        if is_planned or len(seen.members) < self._members:
+            self._expel()
+        self._members = len(seen.members)
 
     def note_state(self, seen: Seen) -> None:
         """Write down the group's state."""
         self.around.recorder.group(seen.state, seen.generation)
 
-    def _expel(self, seen: Seen) -> None:
-        if len(seen.members) < self._members:
-            for client in self.clients.values():
-                if client.owned and client.member_id not in seen.members:
-                    client.expelled()
-        self._members = len(seen.members)
+    def _expel(self) -> None:
+        for client in self.clients.values():
+            if client.owned and self.has_forgotten(client):
+                client.expelled()
 
     def _is_new(self, seen: Seen) -> bool:
         plans = self.around.recorder.plans

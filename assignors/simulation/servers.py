@@ -1,15 +1,16 @@
 """The coordinators of both protocols as a run sees them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from assignors.model import TopicPartition
 from assignors.patterns import matching
 from assignors.simulation.classic import ClassicCoordinator, State
-from assignors.simulation.classic.messages import CONSUMER, Commit, Heartbeat, while_loading
+from assignors.simulation.classic.messages import CONSUMER, Commit, Heartbeat, JoinReply, while_loading
 from assignors.simulation.classic.offsets import refusal, refusal_without_group
 from assignors.simulation.classic.records import GroupRecord, MemberRecord
-from assignors.simulation.clients import ClassicClient, ConsumerClient
+from assignors.simulation.clients import ClassicClient, ConsumerClient, Process, Surroundings
 from assignors.simulation.clients.wire import decode_assignment, encode_assignment
 from assignors.simulation.consumer import ConsumerCoordinator, GroupState, Member, Topics
 from assignors.simulation.consumer.messages import HeartbeatReply
@@ -32,6 +33,11 @@ class ClassicServer(Server):
     """Eager and cooperative groups."""
 
     _state: State | None = None
+
+    def __init__(self, around: Surroundings, clients: Mapping[str, Process]) -> None:
+        super().__init__(around, clients)
+        self._let_in: dict[str, int] = {}
+        """The generation that the last join of each brought."""
 
     def make(self, kernel: Kernel, log: Log) -> Coordinator:
         """With ids that are remembered by who asked."""
@@ -68,7 +74,12 @@ class ClassicServer(Server):
         if isinstance(request, Heartbeat) and self.coordinator is not None:
             self.coordinator.handle(request, answer)
         else:
-            super().handle(name, request, answer)
+            super().handle(name, request, partial(self._answer, name, answer))
+
+    def _answer(self, name: str, answer: Answer, reply: Any) -> None:
+        if isinstance(reply, JoinReply) and reply.error is KafkaError.NONE:
+            self._let_in[name] = reply.generation
+        answer(reply)
 
     def seen(self) -> Seen | None:
         """By its state."""
@@ -88,6 +99,12 @@ class ClassicServer(Server):
         """As the leader planned."""
         members = self.coordinator.group.members
         return {member_id: decode_assignment(member.assignment) for member_id, member in members.items()}
+
+    def has_forgotten(self, client: Any) -> bool:
+        """Also when it has planned anew without a static member, which it keeps until its session ends (KIP-345)."""
+        plans, let_in = self.around.recorder.plans, self._let_in.get(client.name, client.generation)
+        is_behind = self.coordinator is not None and bool(plans) and let_in < plans[-1].generation
+        return is_behind or super().has_forgotten(client)
 
     def topics_changed(self) -> None:
         """The coordinator does not look at topics: members do."""

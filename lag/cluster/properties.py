@@ -91,7 +91,7 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
         if not continued:
             yield start, logical
             logical = ""
-    if logical or continued:
+    if logical or (continued and not text.endswith("\r\n")):  # Java looks for the \n behind an \r, and finds the end
         yield start, logical
 
 

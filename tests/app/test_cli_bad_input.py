@@ -27,6 +27,7 @@ from tests.app.commandline import refused, run
 from tests.cluster import strangers
 from tests.cluster.certificates import DAY, Authority
 from tests.conftest import USERS
+from tests.support.closing import close
 from tests.support.proxy import Proxy, broker_behind_proxy
 from tests.support.waiting import wait_until
 
@@ -217,14 +218,14 @@ def bob(guarded: EmbeddedKafka, tmp_path: Path) -> str:
     return login(guarded, tmp_path, "bob", USERS["bob"])
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def reads_a_hidden_topic(guarded: EmbeddedKafka) -> Iterator[None]:
     """Kafka leaves hidden topics out of a group's commits; a member's assignment still names them."""
     member = Consumer({"bootstrap.servers": guarded.bootstrap_servers, "group.id": "cli-shut-00001"})
     member.subscribe(["cli-shut-topic"])
     wait_until(lambda: member.poll(0.1) is None and len(member.assignment()) == 3)
     yield
-    member.close()
+    close(member)
 
 
 @pytest.mark.broker

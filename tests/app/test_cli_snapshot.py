@@ -19,6 +19,7 @@ from kafka.errors import NoError, RetriableError
 from lag.embedded.broker import EmbeddedKafka
 from tests.app.commandline import COMMAND, Done, run
 from tests.cluster import strangers
+from tests.support.closing import close
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.broker
@@ -58,8 +59,7 @@ def shop(kafka: EmbeddedKafka) -> Iterator[Shop]:
         modern = member(kafka, "cli-modern", topic, {"group.protocol": "consumer", "client.id": "scanner"})
         commit_through(classic, topic, 70)
         yield Shop(kafka.bootstrap_servers, topic)
-        classic.close()
-        modern.close()
+        close(classic, modern)
 
 
 def fill(kafka: EmbeddedKafka, topic: str) -> None:

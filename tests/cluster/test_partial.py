@@ -25,6 +25,7 @@ from lag.embedded.broker import EmbeddedKafka
 from lag.model import ClusterSnapshot, PartitionProblem, Scope
 from lag.tail import REFUSED_S, Tail
 from tests.conftest import USERS
+from tests.support.closing import close
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.broker
@@ -231,7 +232,7 @@ def test_topic_that_may_not_be_described_is_unauthorised_not_deleted(
         wait_until(lambda: member.poll(0.1) is None and len(member.assignment()) == 3, within_s=60, every_s=0)
         snapshot = bob.read(1, 0)
     finally:
-        member.close()
+        close(member)
     found = snapshot.group("open-00001")
     assert found is not None
     seen = {(row.tp.topic, row.problem) for row in found.partitions}

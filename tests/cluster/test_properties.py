@@ -46,6 +46,7 @@ def test_each_property_knows_the_line_where_it_starts() -> None:
 @given(text=TEXTS)
 @example(text="\\")
 @example(text="\\\n")
+@example(text="\\\r\n")
 @example(text="\\\n#a")
 @example(text="a\\\n\nb")
 def test_any_text_is_read_as_java_util_properties_reads_it(java_classes: Callable[[str], Any], text: str) -> None:

@@ -1,6 +1,5 @@
 """The reader on a real broker: what arrives, what fails and stays local, and what an older broker cannot say."""
 
-import threading
 import uuid
 from collections.abc import Callable, Iterator
 
@@ -17,6 +16,7 @@ from lag.cluster.reader import ClusterReader, open_reader
 from lag.cluster.settings import load_settings
 from lag.embedded.broker import EmbeddedKafka
 from lag.model import FOREVER, ClusterSnapshot, GroupSnapshot, GroupType, PartitionProblem
+from tests.support.closing import close
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.broker
@@ -164,11 +164,7 @@ def consumer(kafka: EmbeddedKafka) -> Iterator[Callable[..., Consumer]]:
         return made[-1]
 
     yield make
-    closing = [threading.Thread(target=one.close, daemon=True) for one in made]
-    for thread in closing:
-        thread.start()
-    for thread in closing:
-        thread.join(20)  # librdkafka 2.16 now and then waits for ever: a rebalance that begins as a member closes
+    close(*made)
 
 
 def poll_until(consumers: list[Consumer], ready: Callable[[], bool]) -> None:

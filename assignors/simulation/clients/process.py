@@ -23,7 +23,7 @@ class Surroundings:
     """What a process finds around it. `topics` are those of the cluster, at any time.
 
     `refusal`: Kafka's name of the error that a commit of that process gets now, None when it is accepted.
-    `has_forgotten`: whether there is a coordinator whose group is without that process.
+    `has_forgotten`: whether there is a coordinator whose group goes on without that process.
     """
 
     kernel: Kernel

@@ -3,10 +3,12 @@
 import random
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from itertools import count, pairwise
+from operator import attrgetter
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from assignors.simulation.classic import ClassicCoordinator, ClassicGroup, InstantLog, State
@@ -155,6 +157,7 @@ def test_the_same_requests_have_the_same_answers(seed: int) -> None:
 
 @often
 @stories
+@example(seed=695_349)  # the member that stands first lists second after the map is filled anew
 def test_a_coordinator_that_loads_the_log_knows_what_was_persisted_last(seed: int) -> None:
     story = Story(seed)
     for _ in range(STEPS):
@@ -165,7 +168,12 @@ def test_a_coordinator_that_loads_the_log_knows_what_was_persisted_last(seed: in
     if persisted and isinstance(persisted[-1], GroupRecord):
         assignments = {member.member_id: member.assignment for member in persisted[-1].members}
         assert loaded.group is not None
-        assert loaded.group.record(assignments) == persisted[-1]
+        assert _in_order(loaded.group.record(assignments)) == _in_order(persisted[-1])
+
+
+def _in_order(record: GroupRecord) -> GroupRecord:
+    """A map that once had more members lists them in another order than one that has just been filled."""
+    return replace(record, members=tuple(sorted(record.members, key=attrgetter("member_id"))))
 
 
 def test_states_follow_each_other_as_in_kafka() -> None:

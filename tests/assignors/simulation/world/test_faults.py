@@ -295,6 +295,18 @@ def test_who_reads_its_assignment_when_the_group_is_long_without_it_consumes_as_
 
 
 @CLASSIC
+def test_a_static_member_that_misses_a_rebalance_is_a_zombie_from_then_on(protocol: RebalanceProtocol) -> None:
+    """Kafka keeps it in the group (KIP-345); others get what it holds before its own max.poll.interval.ms ends."""
+    settings = QUICK | {"max.poll.interval.ms": 21_000, "simulated.freeze": "polling"}
+    events = {SPLIT: Join(Member("b", topics=("t",))), SPLIT + 500: Freeze("a")}
+    story = played(scenario(2, members("a", static=True), events, settings), protocol)
+    planned_ms = story.plans[1].at_ms
+    assert SPLIT + 21_000 < planned_ms < SPLIT + 21_500
+    assert set(holders(story, planned_ms - 1).values()) == {"a"}
+    assert set(holders(story, planned_ms, Hold.ZOMBIE).values()) == {"a"}
+
+
+@CLASSIC
 def test_a_leader_plans_for_a_topic_that_came_while_it_stood_still_once_it_has_heard_of_it(
     protocol: RebalanceProtocol,
 ) -> None:
