@@ -52,6 +52,7 @@ class Server(ABC):
         self.log: Log | None = None
         self._noted: tuple[object, ...] | None = UNSEEN
         self._looked_at: Seen | None = None
+        self._left: Seen | None = None
         self._members = 0
         self._causes: list[str] = []
         self._unsure: list[int] = []
@@ -103,6 +104,7 @@ class Server(ABC):
     def stop(self) -> None:
         """The broker dies: nobody answers; connections break, and what is not replicated yet is lost."""
         if self.coordinator is not None and self.log is not None:
+            self._left = self.seen()
             self.coordinator.timers.disarm_all()
             self.log.is_lost = True
             self._forget_lost_plans(self.log.replicated)
@@ -151,8 +153,10 @@ class Server(ABC):
         return seen is not None and member_id in seen.members
 
     def has_forgotten(self, client: Any) -> bool:
-        """Whether there is a coordinator whose group goes on without that process."""
-        return self.coordinator is not None and not self.has(client.member_id)
+        """Whether the group goes on without that process; while there is no coordinator, whether the last one's did."""
+        if self.coordinator is not None:
+            return not self.has(client.member_id)
+        return self._left is not None and client.member_id not in self._left.members
 
     def under_way(self) -> Iterator[str]:
         """What keeps the group from being at rest."""

@@ -103,8 +103,7 @@ class ClassicServer(Server):
     def has_forgotten(self, client: Any) -> bool:
         """Also when it has planned anew without a static member, which it keeps until its session ends (KIP-345)."""
         plans, let_in = self.around.recorder.plans, self._let_in.get(client.name, client.generation)
-        is_behind = self.coordinator is not None and bool(plans) and let_in < plans[-1].generation
-        return is_behind or super().has_forgotten(client)
+        return (bool(plans) and let_in < plans[-1].generation) or super().has_forgotten(client)
 
     def topics_changed(self) -> None:
         """The coordinator does not look at topics: members do."""

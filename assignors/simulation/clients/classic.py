@@ -28,6 +28,8 @@ from assignors.simulation.errors import KafkaError
 from assignors.simulation.timeline import MemberState
 
 NO_GENERATION = -1
+REQUEST_TIMEOUT_MS = 30_000
+"""Kafka's default of request.timeout.ms, for how long a member waits for the reply to a SyncGroup."""
 
 
 class Phase(StrEnum):
@@ -53,6 +55,7 @@ class ClassicClient(Process):
         self.is_cooperative = protocol_of(around.assignor.name) is RebalanceProtocol.COOPERATIVE
         self._rejoins = self._must_prepare = True
         self._in_flight = self._backs_off = False
+        self._asked = 0
         self._arrived: JoinReply | bytes | None = None
         self._joined_topics: tuple[str, ...] = ()
         self._planned_for: leader.Topics | None = None
@@ -298,9 +301,16 @@ class ClassicClient(Process):
         """A join or a sync; without a coordinator it fails at once."""
         self._in_flight = self.knows_coordinator
         if self.knows_coordinator:
+            self._asked += 1
             self.around.network.ask(self, request, answer)
+            if isinstance(request, Sync):  # a JoinGroup may take as long as a rebalance
+                self.later(REQUEST_TIMEOUT_MS, self._timed_out, self._asked)
         else:
             self._rejoins = True
+
+    def _timed_out(self, asked: int) -> None:
+        if self._in_flight and asked == self._asked:
+            self.lost_coordinator()
 
     def lost_coordinator(self) -> None:
         """What is in flight is lost; the member keeps its generation."""

@@ -97,6 +97,7 @@ class ConsumerClient(Process):
         self.commit()
         if revoked:
             self.call("onPartitionsRevoked", revoked)
+        self.is_zombie = self.around.has_forgotten(self)  # it comes so late that the group is without it
         self.hold(target)
         self.call("onPartitionsAssigned", [tp for tp in target if tp not in had])
         self.phase, self._must_tell = Phase.ACKNOWLEDGING, True
@@ -129,7 +130,7 @@ class ConsumerClient(Process):
         self.around.network.ask(self, self._heartbeat(), self._answered)
         if self.phase is Phase.ACKNOWLEDGING:
             self.phase = Phase.STABLE
-            self.is_zombie = self._gave_up = False
+            self._gave_up = False
             self.note()
         self._beat_in(self.heartbeat_interval_ms)
 
@@ -146,7 +147,7 @@ class ConsumerClient(Process):
         return self.member.client_id or self.name
 
     def _full_heartbeat(self) -> Heartbeat:
-        joins = self.epoch == JOINING
+        joins, knows_nothing = self.epoch == JOINING, self._told is None
         tells, self._must_tell = self._must_tell and not joins, False
         says = joins or self._told != self._wanted
         self._told = topics, regex = self._wanted
@@ -155,10 +156,10 @@ class ConsumerClient(Process):
             self.member_id,
             self.epoch,
             self.member.instance_id,
-            self._limit_ms if joins else None,
+            self._limit_ms if joins or knows_nothing else None,
             topics if says else None,
             regex if says else None,
-            assignor=(RANGE if server == "server-range" else server) if joins else None,
+            assignor=(RANGE if server == "server-range" else server) if joins or knows_nothing else None,
             owned=frozenset() if joins else self._ids(self.owned) if tells else None,
             client_id=self._client_id,
         )
@@ -171,6 +172,7 @@ class ConsumerClient(Process):
             self._accepted(reply)
 
     def _accepted(self, reply: HeartbeatReply) -> None:
+        self.recognised()
         has_moved, self.epoch, self.heartbeat_interval_ms = reply.epoch != self.epoch, reply.epoch, reply.interval_ms
         if reply.assignment is not None and reply.assignment != self.target:
             self.target, self.phase = reply.assignment, Phase.RECONCILING
@@ -182,7 +184,7 @@ class ConsumerClient(Process):
             self.note()
 
     def _refused(self, error: KafkaError) -> None:
-        """The next heartbeat says everything again (Kafka: resetHeartbeatState)."""
+        """The next heartbeat says everything again (Kafka: resetHeartbeatState), and so gets the assignment again."""
         self._must_tell, self._told = True, None
         if error in _FENCED:
             self._leave_phase(Phase.FENCED)

@@ -65,6 +65,8 @@ class HeartbeatThread:
         error = reply.error
         if error in (KafkaError.NONE, KafkaError.REBALANCE_IN_PROGRESS):
             self._answered_ms = self._process.now_ms
+        if error is KafkaError.NONE and self._says is said:
+            self._process.recognised()
         if error in ELSEWHERE:
             self._process.forget_coordinator()
         elif error is KafkaError.REBALANCE_IN_PROGRESS or (error is not KafkaError.NONE and self._says is said):

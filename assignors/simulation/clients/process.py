@@ -23,7 +23,7 @@ class Surroundings:
     """What a process finds around it. `topics` are those of the cluster, at any time.
 
     `refusal`: Kafka's name of the error that a commit of that process gets now, None when it is accepted.
-    `has_forgotten`: whether there is a coordinator whose group goes on without that process.
+    `has_forgotten`: whether the group goes on without that process.
     """
 
     kernel: Kernel
@@ -234,6 +234,13 @@ class Process(ABC):
         """The coordinator has forgotten it, or it has said goodbye, while it goes on: what it holds is not its own."""
         if self.alive and self.owned and not self.is_zombie:
             self.is_zombie = True
+            self.note_hold()
+            self.note()
+
+    def recognised(self) -> None:
+        """The coordinator counts it among its members: another one has taken over since it was expelled."""
+        if self.is_zombie:
+            self.is_zombie = False
             self.note_hold()
             self.note()
 

@@ -283,15 +283,24 @@ def test_a_story_goes_on_until_a_healed_member_has_heard_that_the_group_went_on(
     assert {span.generation for span in story.spans if span.end_ms == story.end_ms} == {story.group[-1].generation}
 
 
-@CLASSIC
+@pytest.mark.parametrize(
+    ("protocol", "late", "sleeps_ms", "lasts_ms"),
+    [
+        (EAGER, "b", JOINED + 1, 30_000),
+        (COOPERATIVE, "b", JOINED + 1, 30_000),
+        (CONSUMER, "a", FOUND + 1, KIP848_SESSION + 15_000),
+    ],
+)
+@pytest.mark.parametrize("is_down", [False, True], ids=["", "while there is no coordinator"])
 def test_who_reads_its_assignment_when_the_group_is_long_without_it_consumes_as_a_zombie(
-    protocol: RebalanceProtocol,
+    protocol: RebalanceProtocol, late: str, sleeps_ms: int, lasts_ms: int, is_down: bool
 ) -> None:
-    story = played(scenario(2, members("a", "b"), {JOINED + 1: GcPause("b", 30_000)}), protocol)
-    wakes_ms = JOINED + 1 + 30_000
-    assert "b" in holders(story, wakes_ms + 1, Hold.ZOMBIE).values()
-    assert set(holders(story, wakes_ms + 1).values()) == {"a"}
-    assert "onPartitionsLost" in [name for _, name, _ in calls(story, "b")]
+    wakes_ms = sleeps_ms + lasts_ms
+    failure = {wakes_ms - 1000: CoordinatorDown(), wakes_ms + 1000: CoordinatorUp()} if is_down else {}
+    story = played(scenario(2, members("a", "b"), {sleeps_ms: GcPause(late, lasts_ms), **failure}), protocol)
+    assert late in holders(story, wakes_ms + 1, Hold.ZOMBIE).values()
+    assert late not in holders(story, wakes_ms + 1).values()
+    assert "onPartitionsLost" in [name for _, name, _ in calls(story, late)]
 
 
 @CLASSIC
@@ -315,6 +324,46 @@ def test_a_leader_plans_for_a_topic_that_came_while_it_stood_still_once_it_has_h
     story = played(scenario(1, [Member("a", topics=("t", "u"))], events), protocol)
     has = [sorted(tp.topic for tp in plan.by_member["a"]) for plan in story.plans]
     assert has == [["t"], ["t"], ["t", "u"]]
+
+
+@CLASSIC
+def test_who_unsubscribes_while_it_syncs_waits_for_the_reply_for_thirty_seconds(protocol: RebalanceProtocol) -> None:
+    """Kafka's coordinator forgets the sync of a member that leaves; the client asks nothing more meanwhile."""
+    events = {JOINED + 100: Subscribe("b", (), None), 10_000: Subscribe("b", ("t",), None)}
+    story = played(scenario(2, members("a", "b"), events, QUICK | {"simulated.append.ms": 300}), protocol)
+    said = [(each.kind, each.sent_ms) for each in story.messages if each.source == "b"]
+    synced_ms = dict(reversed(said))["SyncGroup"]
+    assert synced_ms < JOINED + 100
+    again_ms = next(sent_ms for kind, sent_ms in said if kind == "JoinGroup" and sent_ms > 10_000)
+    assert again_ms == synced_ms + 30_000 + FOUND
+    assert set(holders(story, story.end_ms - 1).values()) == {"a", "b"}
+
+
+@CLASSIC
+def test_who_was_expelled_in_vain_owns_its_partitions_again(protocol: RebalanceProtocol) -> None:
+    """The coordinator fails before it has written that the member is gone; the next one knows it as before."""
+    out_ms, wakes_ms = LAST_BEAT + L + SESSION, SPLIT + 15_000
+    events = {SPLIT: GcPause("a", 15_000), out_ms + 1000: CoordinatorDown(), out_ms + 2000: CoordinatorUp()}
+    story = played(scenario(2, members("a"), events, QUICK | {"simulated.append.ms": 5_000}), protocol)
+    assert set(holders(story, wakes_ms + 1, Hold.ZOMBIE).values()) == {"a"}
+    assert set(holders(story, story.end_ms - 1).values()) == {"a"}
+    assert story.unsettled is None
+
+
+def test_an_assignment_whose_reply_was_lost_is_sent_again() -> None:
+    """It wakes, asks, and finds its connection broken; a heartbeat that says everything gets the assignment."""
+    events = {
+        SPLIT - 100: AddPartitions("t", 4),
+        SPLIT: GcPause("a", 30_000),
+        40_000: CoordinatorDown(),
+        45_000: CoordinatorUp(),
+    }
+    settings = QUICK | {"simulated.append.ms": 100, "metadata.max.age.ms": 600_000}
+    story = played(scenario(2, members("a"), events, settings), CONSUMER)
+    assert None in [each.arrived_ms for each in story.messages if each.target == "a" and each.sent_ms > SPLIT]
+    assert len(story.plans[-1].by_member["a"]) == 4
+    assert story.unsettled is None
+    assert set(holders(story, story.end_ms - 1).values()) == {"a"}
 
 
 def test_what_a_loading_coordinator_has_refused_is_said_again() -> None:
