@@ -7,6 +7,7 @@ no barrier: the member revokes, says so at once, and goes on with what it keeps.
 from collections.abc import Iterable
 from dataclasses import replace
 from enum import StrEnum
+from functools import partial
 
 from assignors.layout import java_order
 from assignors.model import Member, TopicPartition
@@ -47,7 +48,7 @@ class ConsumerClient(Process):
         self.target: frozenset[TopicIdPartition] | None = None
         self._told: Subscription | None = None
         self._in_flight = self._must_tell = self._gave_up = self._pauses = False
-        self._tick = 0
+        self._tick = self._visit = 0
         self._routine: Heartbeat | None = None
         self.heartbeat_interval_ms = around.settings.kip848.heartbeat_interval_ms
 
@@ -127,7 +128,7 @@ class ConsumerClient(Process):
         if tick != self._tick or not ready:
             return
         self._in_flight = True
-        self.around.network.ask(self, self._heartbeat(), self._answered)
+        self.around.network.ask(self, self._heartbeat(), partial(self._answered, self._visit))
         if self.phase is Phase.ACKNOWLEDGING:
             self.phase = Phase.STABLE
             self._gave_up = False
@@ -164,9 +165,11 @@ class ConsumerClient(Process):
             client_id=self._client_id,
         )
 
-    def _answered(self, reply: HeartbeatReply) -> None:
+    def _answered(self, visit: int, reply: HeartbeatReply) -> None:
         self._in_flight = False
-        if reply.error is not KafkaError.NONE:
+        if visit != self._visit:  # it has left since, and perhaps comes back
+            self.found_coordinator()
+        elif reply.error is not KafkaError.NONE:
             self._refused(reply.error)
         elif self.phase not in (Phase.FENCED, Phase.STALE):
             self._accepted(reply)
@@ -226,7 +229,7 @@ class ConsumerClient(Process):
         self._say_leave()
 
     def _say_leave(self) -> None:
-        if self.knows_coordinator and self.epoch != JOINING:
+        if self.knows_coordinator and (self.epoch != JOINING or self._told is not None):
             epoch = LEAVING if self.member.instance_id is None else LEAVING_FOR_A_WHILE
             goodbye = Heartbeat(self.member_id, epoch, self.member.instance_id)
             self.around.network.ask(self, goodbye, lambda reply: None)
@@ -243,6 +246,7 @@ class ConsumerClient(Process):
             self.hold(())
             self.epoch, self.phase, self.target, self._told = JOINING, Phase.JOINING, None, None
             self._tick += 1
+            self._visit += 1
             self.note()
         elif not had:
             self._beat_now()

@@ -238,8 +238,11 @@ class Process(ABC):
             self.note()
 
     def recognised(self) -> None:
-        """The coordinator counts it among its members: another one has taken over since it was expelled."""
-        if self.is_zombie:
+        """Its heartbeat was accepted: perhaps another coordinator has taken over, which does not know it as expelled.
+
+        Or it was accepted long ago, or by one that loads and accepts them all.
+        """
+        if self.is_zombie and not self.around.has_forgotten(self):
             self.is_zombie = False
             self.note_hold()
             self.note()

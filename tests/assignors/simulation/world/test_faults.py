@@ -350,6 +350,16 @@ def test_who_was_expelled_in_vain_owns_its_partitions_again(protocol: RebalanceP
     assert story.unsettled is None
 
 
+@pytest.mark.parametrize("comes_back_ms", [None, FOUND + L + 100, 5_000])
+def test_who_unsubscribes_before_its_join_is_answered_takes_nothing_of_the_answer(comes_back_ms: int | None) -> None:
+    events: dict[int, Action] = {FOUND + L: Subscribe("a", (), None)}
+    events |= {} if comes_back_ms is None else {comes_back_ms: Subscribe("a", ("t",), None)}
+    story = played(scenario(1, members("a"), events, QUICK | {"simulated.append.ms": 300}), CONSUMER)
+    assert set(holders(story, FOUND + RTT + 300).values()) <= {None}
+    assert set(holders(story, story.end_ms - 1).values()) == (set() if comes_back_ms is None else {"a"})
+    assert story.group[-1].state == ("Empty" if comes_back_ms is None else "Stable")
+
+
 def test_an_assignment_whose_reply_was_lost_is_sent_again() -> None:
     """It wakes, asks, and finds its connection broken; a heartbeat that says everything gets the assignment."""
     events = {

@@ -189,7 +189,7 @@ def test_every_story(story: Scenario, protocol: RebalanceProtocol) -> None:
     if timeline.unsettled is None:
         at_rest_everybody_has_what_was_planned(timeline)
         if protocol is CONSUMER or not has_static(story) or not (grows(story) or restarts(story)):
-            at_rest_every_partition_that_somebody_reads_is_owned(timeline)
+            at_rest_every_partition_that_somebody_reads_is_owned(timeline, story)
     else:
         assert protocol is not CONSUMER
         assert polls_too_rarely(story) or gets_what_it_does_not_read(timeline)
@@ -263,8 +263,8 @@ def at_rest_everybody_has_what_was_planned(timeline: Timeline) -> None:
     assert all(held[partition] in planned and partition in planned[held[partition] or ""] for partition in owned)
 
 
-def at_rest_every_partition_that_somebody_reads_is_owned(timeline: Timeline) -> None:
-    """By one who is there and does its work: of what there was of the topics that such a one reads at the last plan.
+def at_rest_every_partition_that_somebody_reads_is_owned(timeline: Timeline, story: Scenario) -> None:
+    """By one who is there and does its work: of what there was of the topics that such a one reads since the last plan.
 
     Not where a classic group has static members and topics grow or processes restart. A static leader that comes back
     takes the topics as they are for what was planned (KIP-814); a static member that was about to join again with what
@@ -274,7 +274,9 @@ def at_rest_every_partition_that_somebody_reads_is_owned(timeline: Timeline) -> 
         return
     last, plan = {span.member: span.state for span in timeline.spans}, timeline.plans[-1]
     there = {member for member, state in last.items() if state in (MemberState.CONSUMING, MemberState.IDLE)}
-    read = {topic for member in plan.members for topic in member.topics if member.member_id in there}
+    news = [event for event in story.events if event.at_ms > plan.at_ms and isinstance(event.action, Subscribe)]
+    same = there - {event.action.member_id for event in news}
+    read = {topic for member in plan.members for topic in member.topics if member.member_id in same}
     for partition, rows in by_partition(timeline).items():
         known = plan.topics.get(partition.topic)
         if partition.topic in read and known is not None and partition.partition < known.partitions:
