@@ -73,10 +73,17 @@ def past(page: state.Shown) -> Past | None:
 # -- the URL -----------------------------------------------------------------------------------------------------------
 
 
-def chosen_range() -> str:
-    """The key of the range in the URL, else the usual one."""
+def range_of(span: Span) -> str:
+    """The key of the range that is so long."""
+    return next(key for key, (_, length) in RANGES.items() if length == span.length)
+
+
+def _range(past: Past, newest: datetime | None) -> str:
+    """The key of the range in the URL, else the usual one; up to the newest minute, a shorter one that has it all."""
     wanted = state.url("range")
-    return wanted if wanted in RANGES else USUAL
+    if wanted in RANGES:
+        return wanted
+    return USUAL if newest is None or until() is not None else _filled(past, newest + MINUTE)
 
 
 def place() -> Place | None:
@@ -105,9 +112,12 @@ def until() -> datetime | None:
     return found if _FIRST <= found < _LAST else None
 
 
-def span(newest: datetime | None) -> Span:
-    """What of the past is shown, whole hours of a long range; up to now where the newest minute is not known."""
-    end, length = until() or (newest or _this_minute()) + MINUTE, RANGES[chosen_range()][1]
+def span(past: Past, newest: datetime | None) -> Span:
+    """What of the past is shown, whole hours of a long range; up to now where the newest minute is not known.
+
+    Raises HistoryError.
+    """
+    end, length = until() or (newest or _this_minute()) + MINUTE, RANGES[_range(past, newest)][1]
     if length > FINE_UP_TO and end.minute:
         end = end.replace(minute=0) + HOUR
     return Span(end - length, end)
@@ -144,6 +154,15 @@ def _questions(past: Past) -> Questions:
 def latest(past: Past) -> datetime | None:
     """The newest minute that was rolled up; None: none yet."""
     return _questions(past).latest(datetime.now(UTC))
+
+
+@st.cache_resource(ttl=FRESH_S, max_entries=16, show_spinner=False)
+def _filled(past: Past, end: datetime) -> str:
+    """The shortest range with all that there is of the usual one."""
+    usual = RANGES[USUAL][1]
+    shorter = [(key, length) for key, (_, length) in RANGES.items() if length < usual]
+    begin, asked = end - usual, _questions(past)
+    return next((key for key, length in shorter if not asked.has_minutes(Span(begin, end - length))), USUAL)
 
 
 @st.cache_resource(ttl=NEWS_S, max_entries=16, show_spinner=False)

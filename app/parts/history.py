@@ -50,6 +50,15 @@ def newest(past: Past) -> datetime | None:
     return found
 
 
+def span(past: Past, newest: datetime | None) -> Span:
+    """The time shown; that of the usual range where the table of minutes cannot be read."""
+    try:
+        return state_history.span(past, newest)
+    except HistoryError as error:
+        refused(error)
+        return state_history.span(past, None)
+
+
 def _no_roll_ups(past: Past) -> None:
     st.header("Nothing is rolled up yet", anchor=False)
     if state.current_source().demo is not None:
@@ -114,7 +123,7 @@ def status_line(past: Past, span: Span, newest: datetime | None, said: str) -> N
 
 def ranges(span: Span) -> None:
     """How much of the past is shown, and which."""
-    st.session_state["history_range"] = state_history.chosen_range()
+    st.session_state["history_range"] = state_history.range_of(span)
     st.segmented_control(
         "Range",
         list(state_history.RANGES),
@@ -143,7 +152,7 @@ def _move(label: str, icon: str, to: datetime | None) -> None:
 
 def shown(span: Span) -> Shown:
     """The time shown as sentences have it, in the viewer's zone."""
-    ranged = state_history.RANGES[state_history.chosen_range()][0]
+    ranged = state_history.RANGES[state_history.range_of(span)][0]
     is_over = state_history.until() is not None
     within = f"in the {ranged} to {_moment(span.until)}" if is_over else f"in the last {ranged}"
     return Shown(within, is_over, sentences_history.when(local, span))

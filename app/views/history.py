@@ -13,7 +13,7 @@ if past is None:
     parts.not_kept(page)
     st.stop()
 newest = parts.newest(past)
-span, place = state_history.span(newest), state_history.place()
+span, place = parts.span(past, newest), state_history.place()
 if place is None:
     history_fleet.draw(past, span, newest)
 else:

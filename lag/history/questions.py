@@ -38,6 +38,12 @@ class Questions:
                 return cast(datetime, at)
         return None
 
+    def has_minutes(self, span: Span) -> bool:
+        """Whether anything was rolled up for that time."""
+        sql = f"SELECT 1 AS one FROM lag_group_topic_1m WHERE {self._within(span)} LIMIT 1"
+        found = self._ask("lag_group_topic_1m", sql)
+        return found is not None and len(found) > 0
+
     def is_recorded(self) -> bool:
         """Whether anything of this cluster was recorded that a roll-up could be made of."""
         sql = f"SELECT 1 AS one FROM end_offsets WHERE cluster = {literal(self._cluster)} LIMIT 1"

@@ -57,6 +57,20 @@ def test_a_group_says_since_when_how_often_and_how_bad(open_page, kept, root):
     assert "3 rebalances; the last at 09:59" in text
 
 
+@pytest.mark.parametrize(
+    ("first", "shown"), [(0, "1 h"), (-59, "1 h"), (-60, "6 h"), (-359, "6 h"), (-360, "24 h"), (-9_000, "1 h")]
+)
+def test_the_range_is_one_that_a_short_history_fills(open_page, kept, tmp_path, first, shown):
+    made = ({"at": at, "cluster": pasts.CLUSTER, "lag_sum": 7} for at in (first, 0))
+    History(tmp_path).append("lag_group_topic_1m", past("lag_group_topic_1m", *made))
+    asked = {"group": "g"}
+    page = open_page("history", kept(tmp_path), **asked)
+    assert not page.exception
+    assert f" in the last {shown}," in page.header[0].value
+    assert " in the last 7 days," in open_page("history", kept(tmp_path), **asked, range="7d").header[0].value
+    assert " in the 24 h to " in open_page("history", kept(tmp_path), **asked, until=UNTIL).header[0].value
+
+
 def test_times_are_those_of_the_viewer_and_utc_stands_beside(open_page, kept, root):
     page = open_page("history", kept(root), group=pasts.BAD, until=UNTIL)
     fig = figure(page, "history_lag")
@@ -286,7 +300,7 @@ def test_what_goes_on_is_told_as_going_on(open_page, kept, tmp_path):
     since = formats.moment(1000 * round((NOON + timedelta(minutes=now - 3)).timestamp()), formats.zone("Europe/Berlin"))
     assert page.header[0].value.startswith(f"`g` has been in trouble since {since:%H:%M} (stopped), 3 min; ")
     fleet = open_page("history", kept(tmp_path))
-    assert fleet.header[0].value == ("1 of 1 group was in trouble in the last 24 h: `g` for 3 min, stopped at worst")
+    assert fleet.header[0].value == ("1 of 1 group was in trouble in the last 1 h: `g` for 3 min, stopped at worst")
 
 
 def test_the_last_rebalance_is_told_by_its_minute_however_they_are_marked(open_page, kept, tmp_path):

@@ -56,6 +56,14 @@ def test_the_newest_minute_is_found_however_old_it_is(history: History, asked: Q
     assert asked.latest(NOON + 30 * DAY) == NOON + 2 * MINUTE
 
 
+def test_there_are_minutes_of_a_time_or_there_are_none(history: History, asked: Questions) -> None:
+    assert asked.has_minutes(Span(NOON, NOON + DAY)) is False
+    history.append("lag_group_topic_1m", past("lag_group_topic_1m", {"at": 2}, {"at": 9, "cluster": "c2"}))
+    assert asked.has_minutes(Span(NOON, NOON + 3 * MINUTE)) is True
+    assert asked.has_minutes(Span(NOON, NOON + 2 * MINUTE)) is False
+    assert asked.has_minutes(Span(NOON + 3 * MINUTE, NOON + DAY)) is False
+
+
 def test_what_was_recorded_counts_for_its_own_cluster_only(history: History, asked: Questions) -> None:
     history.append("end_offsets", rows("end_offsets", {}))
     assert asked.is_recorded() is True
