@@ -123,9 +123,11 @@ def _persist_new_id(rebalance: Rebalance, member: Member, request: Join, old_lea
     group = rebalance.group
 
     def persisted() -> None:
-        reply = rebalance.current(member.member_id)
+        reply, leads = rebalance.current(member.member_id), group.leader == member.member_id
         if request.version >= _FIRST_VERSION_OF_SKIPPED_PLANS:
-            group.answer_join(member, replace(reply, skip_assignment=group.leader == member.member_id))
+            if not (leads and group.state in (State.PREPARING_REBALANCE, State.DEAD)):
+                # Else Kafka fails to list the members (IllegalStateException), and the join is part of that rebalance.
+                group.answer_join(member, replace(reply, skip_assignment=leads))
         else:
             # Old clients must not believe that they lead: they would plan for a group that does not rebalance.
             group.answer_join(member, replace(reply, leader=old_leader, members=()))

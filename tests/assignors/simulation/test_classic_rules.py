@@ -23,8 +23,10 @@ from assignors.simulation.classic.messages import (
     SyncReply,
     while_loading,
 )
+from assignors.simulation.classic.records import Record
 from assignors.simulation.errors import KafkaError
 from assignors.simulation.kernel import Kernel
+from tests.oracle.held_log import HeldLog
 
 RANGE = (("range", b""),)
 OFFSETS = ((TopicPartition("t", 0), 5),)
@@ -36,7 +38,7 @@ class Desk:
 
     settings: Settings = field(default_factory=Settings)
     kernel: Kernel = field(default_factory=Kernel)
-    log: InstantLog = field(default_factory=InstantLog)
+    log: InstantLog | HeldLog = field(default_factory=InstantLog)
 
     def __post_init__(self) -> None:
         numbers = count(1)
@@ -170,6 +172,24 @@ def test_an_admin_removes_a_static_member_by_its_instance() -> None:
     joined = desk.ask(Join("a", RANGE, instance_id="pod-1"))
     assert desk.error(Leave((Leaver("", "pod-1"),), version=2)) is NONE
     assert joined == [JoinReply(UNKNOWN)]
+
+
+def test_a_static_leader_whose_return_is_overtaken_by_a_rebalance_joins_in_it() -> None:
+    """Kafka cannot list the members of a group that prepares, and answers nothing (found by make fuzz)."""
+    log = HeldLog[Record]()
+    desk = Desk(log=log)
+    desk.ask(Join("a", RANGE, instance_id="i", version=9))
+    desk.ask(Join("c", RANGE, version=3))
+    desk.kernel.run_until(6000)
+    desk.ask(Sync("i-1", 1, (("i-1", b"plan"),), "i"))
+    assert desk.state is State.STABLE
+    log.held = True
+    back = desk.ask(Join("a", RANGE, instance_id="i", version=9))
+    desk.ask(Join("b", RANGE, version=3))
+    log.replicate()
+    assert (desk.state, back) == (State.PREPARING_REBALANCE, [])
+    desk.ask(Join("c", RANGE, "c-2", version=3))
+    assert [(reply.error, reply.generation, reply.skip_assignment) for reply in back] == [(KafkaError.NONE, 2, False)]
 
 
 def test_a_promised_id_cannot_become_a_static_member() -> None:
