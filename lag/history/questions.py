@@ -40,14 +40,14 @@ class Questions:
 
     def has_minutes(self, span: Span) -> bool:
         """Whether anything was rolled up for that time."""
-        sql = f"SELECT 1 AS one FROM lag_group_topic_1m WHERE {self._within(span)} LIMIT 1"
-        found = self._ask("lag_group_topic_1m", sql)
-        return found is not None and len(found) > 0
+        return self._has_any("lag_group_topic_1m", self._within(span))
 
     def is_recorded(self) -> bool:
         """Whether anything of this cluster was recorded that a roll-up could be made of."""
-        sql = f"SELECT 1 AS one FROM end_offsets WHERE cluster = {literal(self._cluster)} LIMIT 1"
-        found = self._ask("end_offsets", sql)
+        return self._has_any("end_offsets", f"cluster = {literal(self._cluster)}")
+
+    def _has_any(self, name: str, within: str) -> bool:
+        found = self._ask(name, f"SELECT 1 AS one FROM {name} WHERE {within} LIMIT 1")
         return found is not None and len(found) > 0
 
     def groups(self, span: Span) -> list[str]:

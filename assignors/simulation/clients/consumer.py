@@ -148,19 +148,20 @@ class ConsumerClient(Process):
         return self.member.client_id or self.name
 
     def _full_heartbeat(self) -> Heartbeat:
-        joins, knows_nothing = self.epoch == JOINING, self._told is None
+        joins = self.epoch == JOINING
+        says_all = joins or self._told is None
         tells, self._must_tell = self._must_tell and not joins, False
-        says = joins or self._told != self._wanted
+        says = says_all or self._told != self._wanted
         self._told = topics, regex = self._wanted
         server = self.around.assignor.name
         return Heartbeat(
             self.member_id,
             self.epoch,
             self.member.instance_id,
-            self._limit_ms if joins or knows_nothing else None,
+            self._limit_ms if says_all else None,
             topics if says else None,
             regex if says else None,
-            assignor=(RANGE if server == "server-range" else server) if joins or knows_nothing else None,
+            assignor=(RANGE if server == "server-range" else server) if says_all else None,
             owned=frozenset() if joins else self._ids(self.owned) if tells else None,
             client_id=self._client_id,
         )

@@ -188,7 +188,8 @@ def test_every_story(story: Scenario, protocol: RebalanceProtocol) -> None:
     messages_take_their_time(timeline, int(story.protocol["simulated.latency.ms"]))
     if timeline.unsettled is None:
         at_rest_everybody_has_what_was_planned(timeline)
-        if protocol is CONSUMER or not has_static(story) or not (grows(story) or restarts(story)):
+        waits = grows(story) or (protocol is COOPERATIVE and restarts(story))
+        if protocol is CONSUMER or not (has_static(story) and waits):
             at_rest_every_partition_that_somebody_reads_is_owned(timeline, story)
     else:
         assert protocol is not CONSUMER
@@ -266,9 +267,9 @@ def at_rest_everybody_has_what_was_planned(timeline: Timeline) -> None:
 def at_rest_every_partition_that_somebody_reads_is_owned(timeline: Timeline, story: Scenario) -> None:
     """By one who is there and does its work: of what there was of the topics that such a one reads since the last plan.
 
-    Not where a classic group has static members and topics grow or processes restart. A static leader that comes back
-    takes the topics as they are for what was planned (KIP-814); a static member that was about to join again with what
-    it gave up gets its old place without a rebalance. In Kafka too both wait for the next one.
+    Not where a classic group has static members and topics grow, or processes restart in a cooperative one. A static
+    leader that comes back takes the topics as they are for what was planned (KIP-814); a static member that was about
+    to join again without what it gave up gets its old place without a rebalance. In Kafka too both wait for the next.
     """
     if not timeline.plans:
         return
