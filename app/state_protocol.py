@@ -13,9 +13,10 @@ from assignors.events import Scenario
 from assignors.model import AssignorError
 from assignors.protocols import RebalanceProtocol
 from assignors.scenario import check_bytes, dump
+from assignors.simulation.beside import play_all
 from assignors.simulation.settings import read
 from assignors.simulation.summary import summarize
-from assignors.simulation.world import play
+from assignors.simulation.timeline import Timeline
 
 LAB, FINDER, PROTOCOL = "protocol", "finder", "protocol"
 """Where refusals are kept; the parameter of a group id to find; that of one protocol's generations."""
@@ -92,21 +93,9 @@ def played(scenario: Scenario, seed: int) -> Mapping[RebalanceProtocol, Played |
 
 @st.cache_resource(max_entries=16, show_spinner="Playing the story")
 def _played(key: str, seed: int, _scenario: Scenario) -> Mapping[RebalanceProtocol, Played | str]:
-    found = {protocol: _outcome(_scenario, seed, protocol) for protocol in PROTOCOLS}
-    end_ms = max((its.timeline.end_ms for its in found.values() if isinstance(its, Played)), default=0)
-    return {protocol: _until(its, _scenario, seed, end_ms) for protocol, its in found.items()}
+    found = play_all(_scenario, read(_scenario.protocol), PROTOCOLS, seed=seed)
+    return {protocol: _summed(protocol, its) for protocol, its in found.items()}
 
 
-def _outcome(scenario: Scenario, seed: int, protocol: RebalanceProtocol, until_ms: int | None = None) -> Played | str:
-    try:
-        timeline = play(scenario, read(scenario.protocol), protocol, seed=seed, until_ms=until_ms)
-    except AssignorError as error:
-        return str(error)
-    return Played(protocol, timeline, summarize(timeline))
-
-
-def _until(its: Played | str, scenario: Scenario, seed: int, end_ms: int) -> Played | str:
-    """Played on until the last one has come to rest, so that all are looked at for as long."""
-    if isinstance(its, str) or its.timeline.end_ms == end_ms:
-        return its
-    return _outcome(scenario, seed, its.protocol, end_ms)
+def _summed(protocol: RebalanceProtocol, its: Timeline | AssignorError) -> Played | str:
+    return str(its) if isinstance(its, AssignorError) else Played(protocol, its, summarize(its))

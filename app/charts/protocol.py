@@ -70,10 +70,13 @@ def lanes(
     names = _names(made, rows)
     fig = base.figure(colours, rows * ROW_PX + 34, left=base.lane_px([*names, "m" * 8], 14), right=10, top=4, bottom=30)
     _axes(fig, names, window, colours)
-    _draw(fig, [bar for block in made for bar in bars(block)], window, colours)
-    _titles(fig, made, colours)
-    _phases(fig, made, window, colours)
-    _events(fig, events, window, rows, colours)
+    spans = [bar for block in made for bar in bars(block)]
+    notes = _draw(fig, spans, window, colours)
+    seen = [(number, event) for number, event in enumerate(events, 1) if window[0] <= event.at_ms <= window[1]]
+    _numbers(fig, seen, colours)
+    # All at once: Plotly checks every note and shape again for each one that is added.
+    fig.layout.annotations = [*notes, *(_title(block, colours) for block in made)]
+    fig.layout.shapes = [*_phases(made, window, colours), *(_line(event, rows, colours) for _, event in seen)]
     for block in made:
         if messages and block.its is of:
             _arrows(fig, block, messages, colours)
@@ -109,13 +112,19 @@ def _axes(fig: go.Figure, names: Sequence[str], window: tuple[int, int], colours
     fig.update_layout(barmode="overlay")
 
 
-def _draw(fig: go.Figure, spans: Iterable[Bar], window: tuple[int, int], colours: Palette) -> None:
+def _draw(fig: go.Figure, spans: Iterable[Bar], window: tuple[int, int], colours: Palette) -> list[dict[str, Any]]:
+    """Draw the bars; what remains to be written on or beside them."""
+    notes: list[dict[str, Any]] = []
     seen = [bar for bar in spans if bar.start_ms < window[1] and bar.end_ms > window[0] and bar.start_ms < bar.end_ms]
     for name, look in looks(colours).items():
         if alike := [bar for bar in seen if bar.look == name]:
             _bars(fig, alike, look, window)
-            _inside(fig, [bar for bar in alike if bar.label and _fits(bar, window)], look, window, colours)
-    _beside(fig, [bar for bar in seen if bar.look in MEASURED], window, colours)
+            fitting = [bar for bar in alike if bar.label and _fits(bar, window)]
+            if look.hatch:  # nobody can read on a hatch
+                notes += [_note(_middle_s(bar, window), bar, "center", colours.text, colours) for bar in fitting]
+            elif fitting:
+                _write(fig, fitting, look, window)
+    return notes + _beside([bar for bar in seen if bar.look in MEASURED], window, colours)
 
 
 def _bars(fig: go.Figure, alike: Sequence[Bar], look: Look, window: tuple[int, int]) -> None:
@@ -150,36 +159,34 @@ def _fits(bar: Bar, window: tuple[int, int]) -> bool:
     return (end - start) / (window[1] - window[0]) * LEAST_PLOT_PX >= len(bar.label) * LABEL_PX
 
 
-def _inside(fig: go.Figure, fitting: Sequence[Bar], look: Look, window: tuple[int, int], colours: Palette) -> None:
-    middles = [sum(_cut(bar, window)) / 2000 for bar in fitting]
-    if look.hatch:  # nobody can read on a hatch
-        notes = [_note(at, bar, "center", colours.text, colours) for at, bar in zip(middles, fitting, strict=True)]
-        fig.layout.annotations = (*fig.layout.annotations, *notes)
-    elif fitting:
-        fig.add_scatter(
-            x=middles,
-            y=[bar.row for bar in fitting],
-            mode="text",
-            text=[bar.label for bar in fitting],
-            textfont={"size": 11, "color": look.ink},
-            hoverinfo="skip",
-        )
+def _middle_s(bar: Bar, window: tuple[int, int]) -> float:
+    return sum(_cut(bar, window)) / 2000
 
 
-def _beside(fig: go.Figure, measured: Sequence[Bar], window: tuple[int, int], colours: Palette) -> None:
+def _write(fig: go.Figure, fitting: Sequence[Bar], look: Look, window: tuple[int, int]) -> None:
+    fig.add_scatter(
+        x=[_middle_s(bar, window) for bar in fitting],
+        y=[bar.row for bar in fitting],
+        mode="text",
+        text=[bar.label for bar in fitting],
+        textfont={"size": 11, "color": look.ink},
+        hoverinfo="skip",
+    )
+
+
+def _beside(measured: Sequence[Bar], window: tuple[int, int], colours: Palette) -> list[dict[str, Any]]:
     """The longest pause of each lane, where it is too narrow for its label."""
     longest: dict[int, Bar] = {}
     for bar in sorted(measured, key=lambda bar: bar.end_ms - bar.start_ms):
         longest[bar.row] = bar
     late_ms = (window[0] + 3 * window[1]) / 4
-    notes = [
+    return [
         _note(bar.start_ms / 1000, bar, "right", colours.revoked_text, colours)
         if bar.end_ms > late_ms
         else _note(bar.end_ms / 1000, bar, "left", colours.revoked_text, colours)
         for bar in longest.values()
         if not _fits(bar, window)
     ]
-    fig.layout.annotations = (*fig.layout.annotations, *notes)
 
 
 def _note(at_s: float, bar: Bar, anchor: str, ink: str, colours: Palette) -> dict[str, Any]:
@@ -197,24 +204,23 @@ def _note(at_s: float, bar: Bar, anchor: str, ink: str, colours: Palette) -> dic
     }
 
 
-def _titles(fig: go.Figure, made: Sequence[Block], colours: Palette) -> None:
-    for block in made:
-        name = NAMES[block.its.protocol]
-        fig.add_annotation(
-            x=0,
-            xref="paper",
-            xanchor="left",
-            y=block.title,
-            text=f"<b>{name[0].upper() + name[1:]}</b> ({block.its.summary.assignor})",
-            showarrow=False,
-            font={"size": 13, "color": colours.text},
-            bgcolor=colours.background,
-        )
+def _title(block: Block, colours: Palette) -> dict[str, Any]:
+    name = NAMES[block.its.protocol]
+    return {
+        "x": 0,
+        "xref": "paper",
+        "xanchor": "left",
+        "y": block.title,
+        "text": f"<b>{name[0].upper() + name[1:]}</b> ({block.its.summary.assignor})",
+        "showarrow": False,
+        "font": {"size": 13, "color": colours.text},
+        "bgcolor": colours.background,
+    }
 
 
-def _phases(fig: go.Figure, made: Sequence[Block], window: tuple[int, int], colours: Palette) -> None:
+def _phases(made: Sequence[Block], window: tuple[int, int], colours: Palette) -> list[dict[str, Any]]:
     """A band over all lanes of a protocol while its group rebalances."""
-    bands = [
+    return [
         {
             "type": "rect",
             "layer": "below",
@@ -230,24 +236,22 @@ def _phases(fig: go.Figure, made: Sequence[Block], window: tuple[int, int], colo
         for bar in bars(block)
         if bar.look == REBALANCING and bar.start_ms < window[1] and bar.end_ms > window[0]
     ]
-    fig.layout.shapes = (*fig.layout.shapes, *bands)
 
 
-def _events(fig: go.Figure, events: Sequence[Event], window: tuple[int, int], rows: int, colours: Palette) -> None:
-    """A number where something happens, and a line through all lanes."""
-    seen = [(number, event) for number, event in enumerate(events, 1) if window[0] <= event.at_ms <= window[1]]
-    lines = [
-        {
-            "type": "line",
-            "x0": event.at_ms / 1000,
-            "x1": event.at_ms / 1000,
-            "y0": 0.4,
-            "y1": rows - 0.5,
-            "line": {"color": colours.dim, "width": 1, "dash": "dot"},
-        }
-        for _, event in seen
-    ]
-    fig.layout.shapes = (*fig.layout.shapes, *lines)
+def _line(event: Event, rows: int, colours: Palette) -> dict[str, Any]:
+    """Through all lanes, where something happens."""
+    return {
+        "type": "line",
+        "x0": event.at_ms / 1000,
+        "x1": event.at_ms / 1000,
+        "y0": 0.4,
+        "y1": rows - 0.5,
+        "line": {"color": colours.dim, "width": 1, "dash": "dot"},
+    }
+
+
+def _numbers(fig: go.Figure, seen: Sequence[tuple[int, Event]], colours: Palette) -> None:
+    """Above those lines."""
     fig.add_scatter(
         x=[event.at_ms / 1000 for _, event in seen],
         y=[0] * len(seen),

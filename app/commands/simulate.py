@@ -14,10 +14,10 @@ from assignors.events import Scenario
 from assignors.layout import read_all
 from assignors.model import AssignorError
 from assignors.protocols import RebalanceProtocol, protocol_of
+from assignors.simulation.beside import play_all
 from assignors.simulation.settings import Settings, SettingsError, read
 from assignors.simulation.summary import Summary, summarize
 from assignors.simulation.timeline import Plan, Timeline
-from assignors.simulation.world import play
 from lag.errors import ConfigError
 
 PROTOCOLS = tuple(protocol for protocol in RebalanceProtocol if protocol is not RebalanceProtocol.SHARE)
@@ -39,7 +39,7 @@ def run(file: str, protocols: Sequence[str], seed: int, latency_ms: int | None, 
         note(f"warning: {placed(file, warning)}")
     scenario, settings = checked.scenario, _settings(checked.scenario, latency_ms)
     wanted = [RebalanceProtocol(name) for name in protocols] or [protocol_of(scenario.assignor)]
-    outcomes = {protocol: _outcome(scenario, settings, protocol, seed) for protocol in dict.fromkeys(wanted)}
+    outcomes = play_all(scenario, settings, dict.fromkeys(wanted), seed=seed)
     if as_json:
         emit_json({"scenario": scenario.name, "seed": seed, "protocols": _documents(outcomes)})
     else:
@@ -59,13 +59,6 @@ def _settings(scenario: Scenario, latency_ms: int | None) -> Settings:
     if latency_ms is None:
         return settings
     return replace(settings, assumed=replace(settings.assumed, latency_ms=latency_ms))
-
-
-def _outcome(scenario: Scenario, settings: Settings, protocol: RebalanceProtocol, seed: int) -> Outcome:
-    try:
-        return play(scenario, settings, protocol, seed=seed)
-    except AssignorError as error:
-        return error
 
 
 # For people

@@ -146,6 +146,8 @@ class World:
 
     def run(self, until_ms: int | None) -> None:
         """Go on until everything has come to rest, or until that time; no further than the kernel does."""
+        if self._endless is not None:
+            return
         try:
             self._run_to_rest() if until_ms is None else self.kernel.run_until(until_ms)
         except EndlessStoryError as error:
