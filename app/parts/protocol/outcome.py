@@ -145,7 +145,7 @@ def side_by_side(played: Sequence[Played]) -> None:
         key="protocols",
         alt="Per protocol: rebalances, partitions moved, how long members were paused and partitions down, and records "
         "processed twice or lost",
-        columns={name: _column(name) for name in LOOKS},
+        columns={name: _column(name) for name in LOOKS} | {"assignor": None},  # it stands above the lanes
     )
     widgets.note(
         "Paused: a member gave up its partitions and waits. Down: no member of the group consumes a partition. "
@@ -156,7 +156,6 @@ def side_by_side(played: Sequence[Played]) -> None:
 
 LOOKS: dict[str, tuple[str, int, str | None]] = {
     "protocol": ("Protocol", 96, None),
-    "assignor": ("Assignor", 136, "The assignor of that protocol that is nearest to the story's own"),
     "rebalances": ("Rebalances", 88, "How often the group became Stable at a new generation or epoch"),
     "moved": ("Moved", 60, None),
     "paused_max_ms": ("Paused, worst", 104, "The member that was paused longest, in all; ms"),
@@ -171,8 +170,8 @@ LOOKS: dict[str, tuple[str, int, str | None]] = {
 
 def _column(name: str) -> Any:
     label, width, help_ = LOOKS[name]
-    if name in ("protocol", "assignor"):
-        return st.column_config.TextColumn(label, width=width, help=help_, pinned=name == "protocol")
+    if name == "protocol":
+        return st.column_config.TextColumn(label, width=width, pinned=True)
     return widgets.integer(label, width, help_)
 
 
