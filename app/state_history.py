@@ -209,7 +209,7 @@ def verdicts(past: Past, group_id: str, span: Span) -> Verdicts | None:
 
 @st.cache_resource(ttl=FRESH_S, max_entries=16, show_spinner="Reading the health of all groups")
 def health(past: Past, span: Span) -> list[Cell]:
-    """Every group by hours."""
+    """Every group by the cells of the span."""
     return _questions(past).health(span, TROUBLE)
 
 

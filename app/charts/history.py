@@ -44,7 +44,7 @@ class Tile:
 def health(
     rows: Mapping[str, Mapping[int, Tile]], columns: Mapping[int, datetime], cell: timedelta, colours: Palette
 ) -> go.Figure:
-    """Groups (rows) x hours or days (columns), coloured by the worst status; empty where none is known.
+    """Groups (rows) x times (columns), coloured by the worst status; empty where none is known.
 
     `columns` says what time is written under each: an hour of the clock may come twice. `cell` is how long each is.
     """
@@ -69,7 +69,7 @@ def health(
         for one, (_, ink) in looks.items():
             write(fig, [[_symbol(tile, one) for tile in row] for row in tiles], ink)
     name_lanes(fig, names, colours.text)
-    _hours(fig, list(columns.values()), cell)
+    _times(fig, list(columns.values()), cell)
     return fig
 
 
@@ -95,8 +95,8 @@ def _symbol(tile: Tile | None, of: str) -> str:
     return words.VERDICTS[tile.worst].symbol if tile is not None and its else ""
 
 
-def _hours(fig: go.Figure, columns: Sequence[datetime], cell: timedelta) -> None:
-    """Hours under the columns of a day, else the days where they begin; some eight of them."""
+def _times(fig: go.Figure, columns: Sequence[datetime], cell: timedelta) -> None:
+    """The time of day under the columns of up to two days, else the days where they begin; some eight of them."""
     last = len(columns) - 1
     hourly = cell < timedelta(days=1)
     form = "%H:%M" if hourly and last < 48 else "%d %b"

@@ -46,7 +46,8 @@ def run(bootstrap: str | None, config: Path | None, wanted: Filter, deadline_s: 
     if as_json and not missing:
         emit_json(document(snapshot, shown))
     elif not missing:
-        _print(snapshot, shown, detailed=bool(wanted.groups))
+        listed = [(g, lag) for g, lag in shown if wanted.groups or not g.ours]
+        _print(snapshot, listed, detailed=bool(wanted.groups))
     if missing:
         raise _unknown(missing, snapshot)
 
@@ -184,6 +185,8 @@ def _print(snapshot: ClusterSnapshot, shown: Sequence[tuple[GroupSnapshot, LagTo
     partial = "" if snapshot.complete else ", incomplete"
     size = f"{len(shown)} of {len(snapshot.groups)} groups, {len(snapshot.offsets):,} offsets"
     note(f"{size}, {snapshot.took_s:.2f} s{partial}")
+    if not detailed and any(group.ours for group in snapshot.groups):
+        note("groupscope's own readers are not listed: --json has them, and --group each")
 
 
 Table = tuple[Sequence[str], Sequence[Sequence[str]]]

@@ -10,9 +10,10 @@ from app import formats, sentences_history, state, state_history, widgets
 from app.sentences_history import Shown
 from app.state_history import Past
 from lag.errors import HistoryError
-from lag.history.answers import DAY, Span
+from lag.history.answers import DAY, HOUR, TEN_MINUTES, Span
 
 TICK = "10s"
+CELLS = {TEN_MINUTES: "ten minutes", HOUR: "the hour", DAY: "the day"}
 _REFUSED = "_history_refused"
 
 

@@ -12,13 +12,13 @@ from app.state_history import Past
 from app.tables import history as tables
 from app.tables.overview import MOST_ROWS
 from lag.errors import HistoryError
-from lag.history.answers import HOUR, Cell, GroupLag, Place, Span, micros
+from lag.history.answers import DAY, Cell, GroupLag, Place, Span, micros
 
-NOT_COMPUTED = "Verdicts by the hour are not computed yet."
+NOT_COMPUTED = "Verdicts are not computed yet."
 
 
 def draw(past: Past, span: Span, newest: datetime | None) -> None:
-    """Conclusion, map of groups and hours, table of groups."""
+    """Conclusion, map of groups and times, table of groups."""
     title = st.container(gap="xxsmall")
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         parts.ranges(span)
@@ -56,9 +56,9 @@ def _lags(past: Past, span: Span) -> list[GroupLag]:
 
 
 def _map(rows: pd.DataFrame, cells: list[Cell], span: Span) -> None:
-    """Groups x hours, the worst groups on top."""
+    """Groups x times, the worst groups on top."""
     drawn = list(rows["group"].head(charts.MOST_ROWS))
-    unit = "hours" if span.cell == HOUR else "days (UTC)"
+    unit = parts.CELLS[span.cell] + (" (UTC)" if span.cell == DAY else "")
     more = f", the {len(drawn)} worst of {len(rows):,}" if len(rows) > len(drawn) else ""
     with st.container(gap="xxsmall"):
         widgets.titled("Health", f":gray[groups by {unit}, the worst verdict of each{more}]")

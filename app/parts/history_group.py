@@ -214,10 +214,10 @@ def _time_lag(place: Place, line: LagLine, span: Span) -> None:
 
 
 def _hours(frame: pd.DataFrame, span: Span) -> None:
-    """How often, hour by hour."""
-    unit = "hour" if span.cell == HOUR else "day"
+    """How often, cell by cell."""
+    unit = parts.CELLS[span.cell]
     widgets.titled_table(
-        f"By the {unit}", ":gray[newest first]" if unit == "hour" else ":gray[newest first, days of UTC]",
+        f"By {unit}", ":gray[newest first, days of UTC]" if span.cell == DAY else ":gray[newest first]",
         "hours", tables.hours_export(frame),
     )  # fmt: skip
     judged = "rank" in frame
@@ -232,9 +232,9 @@ def _hours(frame: pd.DataFrame, span: Span) -> None:
         view[["at", "most_records", "oldest", *more]],
         key="history_hours",
         most=12,
-        alt=f"{formats.plural(len(view), unit)}: most lag, oldest record, worst verdict, time in trouble, rebalances",
+        alt=f"{formats.plural(len(view), 'row')} by {unit}: most lag, oldest record, verdict, trouble, rebalances",
         columns={
-            "at": c.DatetimeColumn(unit.title(), format="D MMM HH:mm" if unit == "hour" else "D MMM", width=92),
+            "at": c.DatetimeColumn("From", format="D MMM" if span.cell == DAY else "D MMM HH:mm", width=92),
             "most_records": widgets.integer("Most lag, records", 108),
             "oldest": widgets.seconds_column("Oldest record", 88),
             "v": widgets.verdict_column(92, "Worst"),

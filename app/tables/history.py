@@ -65,7 +65,7 @@ def points(line: LagLine) -> pd.DataFrame:
 
 
 def hours(line: LagLine, verdicts: Verdicts | None, span: Span, trouble: Sequence[Status]) -> pd.DataFrame:
-    """The hours (days) of a group, newest first: most lag, oldest record, worst status, trouble, rebalances.
+    """A group by the cells of the span, newest first: most lag, oldest record, worst status, trouble, rebalances.
 
     The oldest record is not known where that of a minute is not, nor trouble where no verdict is.
     """

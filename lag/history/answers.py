@@ -17,12 +17,12 @@ from lag.health import URGENCY, Status
 from lag.offsets import Ints
 from lag.rates import Floats
 
-MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+MINUTE, TEN_MINUTES, HOUR, DAY = timedelta(minutes=1), timedelta(minutes=10), timedelta(hours=1), timedelta(days=1)
 FINE_UP_TO = timedelta(days=3)
 """A longer span is told by the hour."""
 
-HOURS_UP_TO = timedelta(days=7)
-"""The health of a longer span is told by the day."""
+TENS_UP_TO, HOURS_UP_TO = timedelta(hours=6), timedelta(days=7)
+"""The health of a span is told by ten minutes, of a longer one by the hour, else by the day."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UNKNOWN = URGENCY.index(Status.UNKNOWN)
@@ -48,6 +48,8 @@ class Span:
     @property
     def cell(self) -> timedelta:
         """How long a cell of the health map is."""
+        if self.length <= TENS_UP_TO:
+            return TEN_MINUTES
         return HOUR if self.length <= HOURS_UP_TO else DAY
 
     def days(self) -> "Iterator[Span]":
@@ -122,7 +124,7 @@ class Verdicts:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One group in one hour (or day): its worst status, minutes with one that is known and in trouble, rebalances.
+    """One group in one cell of a span: its worst status, minutes with one that is known and in trouble, rebalances.
 
     `time_lag_s` is the longest time lag of its partitions that is known, or known to be exceeded.
     """

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from lag.health import URGENCY, Status
 from lag.history import answers
-from lag.history.answers import DAY, HOUR, MINUTE, Place, Span
+from lag.history.answers import DAY, MINUTE, Place, Span
 from lag.history.schemas import TABLES
 from lag.history.store import History, literal
 
@@ -124,9 +124,10 @@ class Questions:
         return answers.verdicts(self._ask("group_health_1m", sql))
 
     def health(self, span: Span, trouble: Collection[Status]) -> list[answers.Cell]:
-        """Every group by hours (by days beyond HOURS_UP_TO). `trouble`: the statuses that count as such."""
-        unit, codes = "hour" if span.cell == HOUR else "day", ", ".join(str(URGENCY.index(one)) for one in trouble)
-        sql = f"""SELECT group_id, date_trunc('{unit}', minute) AS at, min(status) AS worst,
+        """Every group by the cells of the span. `trouble`: the statuses that count as such."""
+        cell = f"INTERVAL '{span.cell.total_seconds():.0f} seconds'"
+        codes = ", ".join(str(URGENCY.index(one)) for one in trouble)
+        sql = f"""SELECT group_id, date_bin({cell}, minute) AS at, min(status) AS worst,
             count(CASE WHEN status <> {_UNKNOWN} THEN 1 END) AS known,
             count(CASE WHEN status IN ({codes}) THEN 1 END) AS trouble, sum(rebalances) AS rebalances,
             max(time_lag_max_ms) / 1000.0 AS time_lag_s

@@ -26,6 +26,7 @@ pytestmark = pytest.mark.broker
 
 ODD = "cli 東京 größe 🚚"
 HOSTILE = "cli-\x1b[31mred\x1b[0m\nline\ttab"
+OURS = "groupscope-internal-cli"
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def shop(kafka: EmbeddedKafka) -> Iterator[Shop]:
         fill(kafka, topic)
         commit(admin, "cli-behind", {(topic, 0): 40, (topic, 1): 100})
         commit(admin, "cli-beyond", {(topic, 0): 250})
-        for name in (ODD, HOSTILE):
+        for name in (ODD, HOSTILE, OURS):
             commit(admin, name, {(topic, 0): 100})
         classic = member(kafka, "cli-classic", topic, {"group.instance.id": "pod-1", "client.id": "till"})
         modern = member(kafka, "cli-modern", topic, {"group.protocol": "consumer", "client.id": "scanner"})
@@ -238,6 +239,15 @@ def test_table_has_a_line_per_group_and_remarks_go_to_stderr(shop: Shop) -> None
     ]
     assert len(details) == 3
     assert done.err.startswith("3 of ")
+
+
+def test_groups_of_our_own_readers_are_told_but_not_listed_until_asked_for(shop: Shop) -> None:
+    done = shop.snapshot()
+    assert OURS not in done.out
+    assert done.err.endswith("groupscope's own readers are not listed: --json has them, and --group each\n")
+    asked = shop.snapshot("--group", OURS)
+    assert asked.out.splitlines()[1].split()[:3] == [OURS, "classic", "Empty"]
+    assert "not listed" not in asked.err
 
 
 def test_columns_stay_aligned_below_wide_letters_and_escape_sequences_are_shown_not_obeyed(shop: Shop) -> None:

@@ -92,7 +92,7 @@ def test_a_gap_is_a_gap(open_page, kept, root):
 
 def test_hours_and_partitions_stand_in_tables(open_page, kept, root):
     page = open_page("history", kept(root), group=pasts.BAD, until=UNTIL)
-    hours = table(page, "hours: most lag")
+    hours = table(page, "by the hour: most lag")
     assert list(hours["most_records"][:4]) == [18_003, 12_003, 6_003, 6]
     assert list(hours["rebalances"][:4]) == [0, 0, 0, 2]
     assert list(hours["trouble"][:4]) == [pd.Timedelta(hours=1)] * 3 + [pd.Timedelta(0)]
@@ -195,7 +195,7 @@ def test_what_was_not_computed_is_not_zero(open_page, kept, tmp_path):
     assert "rebalances not computed yet" in plain(page)
     assert "Verdicts and rebalances of this group are not computed yet" in plain(page)
     assert "No objective was evaluated" in plain(page)
-    assert "Verdicts by the hour are not computed yet" in plain(open_page("history", kept(tmp_path), until=until))
+    assert "Verdicts are not computed yet" in plain(open_page("history", kept(tmp_path), until=until))
 
 
 def test_a_group_that_nothing_is_known_of_says_so(open_page, kept, root):
@@ -278,7 +278,7 @@ def test_an_oldest_record_that_is_only_known_to_be_older_counts(open_page, kept,
     History(tmp_path).append("group_health_1m", past("group_health_1m", exceeded))
     fleet = open_page("history", kept(tmp_path), until=UNTIL)
     assert list(table(fleet, "longest in trouble")["oldest"]) == [pd.Timedelta(hours=2)]
-    hours = table(open_page("history", kept(tmp_path), group="g", until=UNTIL), "hours: most lag")
+    hours = table(open_page("history", kept(tmp_path), group="g", until=UNTIL), "by the hour: most lag")
     assert (hours["most_records"][0], pd.isna(hours["oldest"][0])) == (7, True)
 
 
@@ -342,7 +342,7 @@ def test_a_day_has_its_own_name_wherever_one_looks_from(open_page, kept, root, z
     first = datetime(2026, 11, 22, tzinfo=UTC) - timedelta(days=days)
     assert heat["layout"]["xaxis"]["ticktext"][0] == f"{first:%d %b}"
     page = open_page("history", kept(root), zone, group=pasts.BAD, range=length, until=UNTIL)
-    rows = table(page, "days: most lag")
+    rows = table(page, "by the day: most lag")
     assert list(rows["at"][:2]) == [pd.Timestamp("2026-11-22"), pd.Timestamp("2026-11-21")]
     assert list(rows["rebalances"][:2]) == [2, 1]
 
@@ -356,6 +356,22 @@ def test_an_hour_that_the_clock_shows_twice_has_two_tiles(open_page, kept, tmp_p
     assert shown == [
         "25 Oct 02:00 (00:00 UTC)<br>■ Stopped · in trouble for 1 min",
         "25 Oct 02:00 (01:00 UTC)<br>● OK",
+    ]
+
+
+def test_a_short_range_is_told_by_ten_minutes(open_page, kept, tmp_path):
+    judged(tmp_path, {"at": -21, "status": Status.STOPPED}, {"at": -20, "status": Status.OK})
+    page = open_page("history", kept(tmp_path), range="1h", until=UNTIL)
+    heat = figure(page, "health")["data"][0]["customdata"][0]
+    assert "groups by ten minutes" in plain(page)
+    assert {at: text for at, text in enumerate(heat) if text} == {
+        3: "22 Nov 12:30 (11:30 UTC)<br>■ Stopped · in trouble for 1 min",
+        4: "22 Nov 12:40 (11:40 UTC)<br>● OK",
+    }
+    rows = table(open_page("history", kept(tmp_path), group="g", range="1h", until=UNTIL), "by ten minutes: most lag")
+    assert list(rows["at"][rows["most_records"].notna()]) == [
+        pd.Timestamp("2026-11-22 12:40"),
+        pd.Timestamp("2026-11-22 12:30"),
     ]
 
 

@@ -221,6 +221,19 @@ def test_health_is_the_worst_of_each_hour(history: History, asked: Questions) ->
     ]
 
 
+def test_cells_of_health_are_ten_minutes_an_hour_or_a_day_long(history: History, asked: Questions) -> None:
+    judged = [{"at": at, "status": Status.OK} for at in (0, 9, 10, 59, 60)]
+    history.append("group_health_1m", past("group_health_1m", *judged))
+
+    def known(hours: int) -> dict[timedelta, int]:
+        cells = asked.health(Span(NOON - (hours - 2) * HOUR, NOON + 2 * HOUR), [Status.STOPPED])
+        return {cell.at - NOON: cell.known_minutes for cell in cells}
+
+    assert known(6) == {0 * MINUTE: 2, 10 * MINUTE: 1, 50 * MINUTE: 1, 60 * MINUTE: 1}
+    assert known(7) == known(7 * 24) == {0 * MINUTE: 4, 60 * MINUTE: 1}
+    assert known(7 * 24 + 1) == {-12 * HOUR: 5}
+
+
 def test_a_group_has_verdicts_where_they_were_computed(history: History, asked: Questions) -> None:
     made = past(
         "group_health_1m",
