@@ -4,8 +4,9 @@ For clean groups only, as in `assignors.uniform_arrays`. Topics are handed out b
 partitions that move for balance are moved one by one; containers are replayed only for members that those touch.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +20,12 @@ from assignors.server_group import ServerGroup, sized
 from assignors.uniform_fill import NONE, Filler
 from assignors.uniform_flat import Fills, filled_lists
 from assignors.uniform_heterogeneous import ROUNDS, Loads, next_donor
+from assignors.uniform_new import new_lists
 from assignors.uniform_recorded import Reader
 from assignors.uniform_replay import Replay
 
 _NOBODY = -1
+Members = NDArray[np.unsignedinteger[Any]]
 Move = tuple[int, bool]  # the code, and whether it came
 
 
@@ -42,23 +45,23 @@ class _Mixed:
 
     def __init__(self, group: ServerGroup, layout: Layout) -> None:
         self._layout = layout
-        self._subscribes = _subscriptions(group, layout)
-        counts = self._subscribes.sum(axis=0)
+        table, list_of = _subscriptions(group, layout), group.list_of()
+        self._members = _subscribers(table, list_of)
+        counts = np.array([len(members) for members in self._members])
         topics = [group.topics[name] for name in layout.names]
         self._order = _topic_order(group, layout, counts)
         shares = -(-layout.counts // counts)
         capacities = [table_size_for(sized(share)) for share in shares.tolist()]
         self._filler = Filler(layout, topic_hashes(topics), group.jdk, capacities)
-        old = Reader(group, layout, self._subscribes).read()
+        old = Reader(group, layout, table[list_of]).read()
         self._old, self._gone, self._crowded = old.lists, old.gone, old.crowded
         self._sizes = np.array([len(part.codes) for part in self._old], dtype=np.int64)
         self._owners = self._claimed()
-        self._members = {topic: np.flatnonzero(self._subscribes[:, topic]) for topic in self._order}
         self._moves: dict[int, list[Move]] = {}
 
     def _claimed(self) -> NDArray[np.int32]:
         """Who owns each partition. UncleanError when two do."""
-        codes = np.concatenate([part.codes for part in self._old])
+        codes = np.concatenate([part.codes for part in self._old], dtype=np.intp)
         owners = np.full(len(self._layout), _NOBODY, dtype=np.int32)
         owners[codes] = np.repeat(np.arange(len(self._old), dtype=np.int32), self._sizes)
         if np.count_nonzero(owners != _NOBODY) != len(codes):
@@ -67,25 +70,26 @@ class _Mixed:
 
     def lists(self) -> Sequence[BrokerList]:
         """Each member's partitions."""
-        given = list(self._hand_out())
+        codes, takers = self._hand_out()
         self._balance([topic for topic in self._order if len(self._members[topic]) > 1])
-        codes = np.concatenate([self._owners[:0], *(codes for codes, _ in given)])
-        takers = np.concatenate([self._owners[:0], *(takers for _, takers in given)])
-        del given
         ends = np.cumsum(np.bincount(takers, minlength=len(self._old)))
-        order = np.argsort(takers.astype(np.min_scalar_type(len(self._old))), kind="stable")
-        return self._in_order(codes[order], [0, *ends.tolist()])
+        return self._in_order(codes.take(np.argsort(takers, kind="stable")), [0, *ends.tolist()])
 
-    def _hand_out(self) -> Iterator[tuple[Codes, NDArray[np.int32]]]:
+    def _hand_out(self) -> tuple[Codes, Members]:
         """Topic by topic the codes that nobody owned, and who takes them."""
+        free = np.flatnonzero(self._owners == _NOBODY)
+        bounds = free.searchsorted(self._layout.offsets).tolist()
+        codes, takers = [self._owners[:0]], [self._members[0][:0]]
         for topic in self._order:
-            begin, end = self._layout.offsets[topic : topic + 2].tolist()
-            free = np.flatnonzero(self._owners[begin:end] == _NOBODY).astype(np.int32) + np.int32(begin)
-            if len(free):
-                takers = water_filled(self._members[topic], self._sizes, len(free))
-                self._owners[free] = takers
-                self._sizes += np.bincount(takers, minlength=len(self._sizes))
-                yield free, takers.astype(np.int32)
+            begin, end = bounds[topic : topic + 2]
+            if begin < end:
+                members = self._members[topic]
+                places = water_filled(self._sizes[members], end - begin)
+                self._sizes[members] += np.bincount(places, minlength=len(members))
+                codes.append(free[begin:end].astype(np.int32))
+                takers.append(members[places])
+                self._owners[free[begin:end]] = takers[-1]
+        return np.concatenate(codes), np.concatenate(takers)
 
     def _balance(self, topics: Sequence[int]) -> None:
         last_moved = None
@@ -127,12 +131,16 @@ class _Mixed:
         """Old and new partitions of each member, as its containers list them in the end."""
         lists = list(self._old)
         fills, filled = Fills(), []
+        news: dict[int, Codes] = {}
         for member, (begin, end) in enumerate(pairwise(bounds)):
             moves = self._moves.get(member, ())
             if begin == end and not moves and member not in self._gone:
                 continue
             old, gone, crowded = lists[member].codes, self._gone.get(member, 0), self._crowded.get(member, NONE)
             came = [code for code, has_come in moves if has_come]
+            if not len(old) and not moves and not gone:
+                news[member] = codes[begin:end]
+                continue
             if len(came) == len(moves):
                 new = np.append(codes[begin:end], np.array(came, dtype=np.int32)) if came else codes[begin:end]
                 fills.add(old, new, gone, crowded)
@@ -143,8 +151,9 @@ class _Mixed:
                 lists[member] = self._replayed(member, codes[begin:end], moves)
                 continue
             filled.append(member)
-        for member, made in zip(filled, filled_lists(self._filler, fills), strict=True):
-            lists[member] = made
+        made = [*new_lists(self._filler, list(news.values())), *filled_lists(self._filler, fills)]
+        for member, one in zip((*news, *filled), made, strict=True):
+            lists[member] = one
         return lists
 
     def _replayed(self, member: int, new: Codes, moves: Sequence[Move]) -> BrokerList:
@@ -160,12 +169,24 @@ class _Mixed:
 
 
 def _subscriptions(group: ServerGroup, layout: Layout) -> NDArray[np.bool_]:
-    """Whether member (row) subscribes to topic (column)."""
-    rows: dict[tuple[str, ...], NDArray[np.bool_]] = {}
-    for names in group.lists:
-        rows[names] = np.zeros(len(layout.names), dtype=np.bool_)
-        rows[names][[layout.position[name] for name in names if name in layout.position]] = True
-    return np.stack([rows[member.topics] for member in group.members])
+    """Whether list (row) has topic (column)."""
+    table = np.zeros((len(group.lists), len(layout.names)), dtype=np.bool_)
+    for row, names in zip(table, group.lists, strict=True):
+        row[[layout.position[name] for name in names if name in layout.position]] = True
+    return table
+
+
+def _subscribers(table: NDArray[np.bool_], list_of: NDArray[np.int32]) -> list[Members]:
+    """The members of each topic: for all topics that the same lists have, the same array."""
+    narrow = np.min_scalar_type(len(list_of))  # up to 16 bits sort by radix
+    known: dict[bytes, Members] = {}
+    found = []
+    for column in np.ascontiguousarray(table.T):
+        key = column.tobytes()
+        if key not in known:
+            known[key] = np.flatnonzero(column[list_of]).astype(narrow)
+        found.append(known[key])
+    return found
 
 
 def _topic_order(group: ServerGroup, layout: Layout, subscribers: Numbers) -> list[int]:
@@ -175,25 +196,25 @@ def _topic_order(group: ServerGroup, layout: Layout, subscribers: Numbers) -> li
     return sorted(range(len(uuids)), key=lambda at: (-counts[at] / members[at], members[at], uuids[at]))
 
 
-def water_filled(members: NDArray[np.intp], sizes: Numbers, count: int) -> NDArray[np.intp]:
-    """Who takes `count` partitions, one after the other, if always one of the least loaded does.
+def water_filled(loads: Numbers, count: int) -> NDArray[np.intp]:
+    """Who of those with such loads takes `count` partitions, one after the other, if always one of the least does.
 
-    >>> water_filled(np.array([0, 1, 2]), np.array([5, 3, 4]), 7).tolist()
+    >>> water_filled(np.array([5, 3, 4]), 7).tolist()
     [1, 1, 2, 1, 2, 0, 1]
     """
-    loads = sizes[members]
-    order = np.argsort(loads, kind="stable")
-    members, loads = members[order], loads[order]
-    level = int(loads[0])
+    order = loads.argsort(kind="stable")
+    loads = loads[order]
+    level, left = int(loads[0]), count
     taken: list[NDArray[np.intp]] = []
-    while count > 0:
-        width = int(np.searchsorted(loads, level, side="right"))
-        height = int(loads[width]) - level if width < len(loads) else -(-count // width)
-        row = members[:width]
-        taken.append(np.tile(row, height)[:count])
-        count -= width * height
+    while left > 0:
+        width = int(loads.searchsorted(level, side="right"))
+        height = -(-left // width)
+        if width < len(loads):
+            height = min(height, int(loads[width]) - level)
+        taken.append(order[None, :width].repeat(height, axis=0).ravel())
+        left -= width * height
         level += height
-    return np.concatenate(taken)
+    return np.concatenate(taken)[:count]
 
 
 class _Givable(dict[int, list[int]]):
