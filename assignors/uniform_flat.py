@@ -166,7 +166,7 @@ class _Batch:
         capacities = grown(np.maximum(kept + gone, kept + come - self._ends_with_new()))
         places = np.append(_ordinals(rows, come) + kept[rows], _ordinals(self._old.members, kept))
         rows, topics = np.append(rows, self._old.members), np.append(topics, self._old.topics)
-        moves = ((kept < _DEFAULT_FROM) | (gone > 0) | (come > 0))[rows]
+        moves = ((kept + gone < _DEFAULT_FROM) | (come > 0))[rows]
         spreads = spread_all(self._filler.hashes)[topics].astype(np.int64)
         if _crowded(rows[moves], places[moves], spreads[moves], np.ones_like(kept), capacities, CROWDED - 1):
             raise CrowdedError
@@ -237,9 +237,10 @@ def _crowded(
     owners, places, spreads = owners[is_there], places[is_there], spreads[is_there]
     capacity = DEFAULT_CAPACITY
     while capacity <= int(capacities[is_large].max()):
-        passes, ends = (begun <= capacity) & (capacities > capacity), capacities == capacity
-        is_there = ends[owners] | (passes[owners] & (places <= threshold(capacity)))
-        keys = _frequent(owners[is_there].astype(np.int64) * capacity + (spreads[is_there] & (capacity - 1)), most)
+        passes = (begun <= capacity) & (capacities >= capacity)
+        first = np.flatnonzero(places <= threshold(capacity))
+        first = first[passes[owners[first]]]
+        keys = _frequent(owners[first].astype(np.int64) * capacity + (spreads[first] & (capacity - 1)), most)
         found.update((keys // capacity).tolist())
         capacity *= 2
     return sorted(found)

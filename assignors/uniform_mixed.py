@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assignors.javahash import string_order, table_size_for
-from assignors.javahash.hashes import uuid_order
 from assignors.layout import Codes, Layout
 from assignors.model import Assignment
-from assignors.server_arrays import BrokerList, Numbers, UncleanError, layout_of, topic_hashes
+from assignors.server_arrays import BrokerList, Numbers, UncleanError, layout_of, topic_hashes, topic_ranks
 from assignors.server_group import ServerGroup, sized
 from assignors.uniform_fill import NONE, Filler
 from assignors.uniform_flat import Fills, filled_lists
@@ -25,7 +24,7 @@ from assignors.uniform_recorded import Reader
 from assignors.uniform_replay import Replay
 
 _NOBODY = -1
-Members = NDArray[np.unsignedinteger[Any]]
+Members = NDArray[np.intp]
 Move = tuple[int, bool]  # the code, and whether it came
 
 
@@ -50,13 +49,15 @@ class _Mixed:
         counts = np.array([len(members) for members in self._members])
         topics = [group.topics[name] for name in layout.names]
         self._order = _topic_order(group, layout, counts)
-        shares = -(-layout.counts // counts)
-        capacities = [table_size_for(sized(share)) for share in shares.tolist()]
+        shares: list[int] = (-(-layout.counts // counts)).tolist()
+        capacity_of = {share: table_size_for(sized(share)) for share in set(shares)}
+        capacities = [capacity_of[share] for share in shares]
         self._filler = Filler(layout, topic_hashes(topics), group.jdk, capacities)
         old = Reader(group, layout, table[list_of]).read()
         self._old, self._gone, self._crowded = old.lists, old.gone, old.crowded
         self._sizes = np.array([len(part.codes) for part in self._old], dtype=np.int64)
         self._owners = self._claimed()
+        self._level: set[int] = set()  # the ids of arrays of members that are at most one apart
         self._moves: dict[int, list[Move]] = {}
 
     def _claimed(self) -> NDArray[np.int32]:
@@ -75,21 +76,20 @@ class _Mixed:
         ends = np.cumsum(np.bincount(takers, minlength=len(self._old)))
         return self._in_order(codes.take(np.argsort(takers, kind="stable")), [0, *ends.tolist()])
 
-    def _hand_out(self) -> tuple[Codes, Members]:
+    def _hand_out(self) -> tuple[Codes, NDArray[np.unsignedinteger[Any]]]:
         """Topic by topic the codes that nobody owned, and who takes them."""
         free = np.flatnonzero(self._owners == _NOBODY)
         bounds = free.searchsorted(self._layout.offsets).tolist()
-        codes, takers = [self._owners[:0]], [self._members[0][:0]]
+        codes, takers = [free[:0]], [self._members[0][:0]]
         for topic in self._order:
             begin, end = bounds[topic : topic + 2]
             if begin < end:
-                members = self._members[topic]
-                places = water_filled(self._sizes[members], end - begin)
-                self._sizes[members] += np.bincount(places, minlength=len(members))
-                codes.append(free[begin:end].astype(np.int32))
-                takers.append(members[places])
-                self._owners[free[begin:end]] = takers[-1]
-        return np.concatenate(codes), np.concatenate(takers)
+                codes.append(free[begin:end])
+                takers.append(water_fill(self._members[topic], self._sizes, end - begin))
+        narrow = np.min_scalar_type(len(self._old))  # up to 16 bits sort by radix
+        given, taken_by = np.concatenate(codes), np.concatenate(takers, dtype=narrow, casting="unsafe")
+        self._owners[given] = taken_by
+        return given.astype(np.int32), taken_by
 
     def _balance(self, topics: Sequence[int]) -> None:
         last_moved = None
@@ -102,9 +102,13 @@ class _Mixed:
 
     def _balance_topic(self, topic: int) -> bool:
         members = self._members[topic]
+        if id(members) in self._level:
+            return False
         loads_of = self._sizes[members]
         if int(loads_of.max() - loads_of.min()) <= 1:
+            self._level.add(id(members))
             return False
+        self._level.clear()
         sizes = self._sizes.tolist()
         loads = Loads(members[np.argsort(loads_of, kind="stable")].tolist(), sizes)
         begin, end = self._layout.offsets[topic : topic + 2].tolist()
@@ -178,42 +182,46 @@ def _subscriptions(group: ServerGroup, layout: Layout) -> NDArray[np.bool_]:
 
 def _subscribers(table: NDArray[np.bool_], list_of: NDArray[np.int32]) -> list[Members]:
     """The members of each topic: for all topics that the same lists have, the same array."""
-    narrow = np.min_scalar_type(len(list_of))  # up to 16 bits sort by radix
     known: dict[bytes, Members] = {}
     found = []
     for column in np.ascontiguousarray(table.T):
         key = column.tobytes()
         if key not in known:
-            known[key] = np.flatnonzero(column[list_of]).astype(narrow)
+            known[key] = np.flatnonzero(column[list_of])
         found.append(known[key])
     return found
 
 
 def _topic_order(group: ServerGroup, layout: Layout, subscribers: Numbers) -> list[int]:
     """Topics with most partitions per subscriber first, then those with fewest subscribers, then by id."""
-    uuids = [uuid_order(group.uuid_of(name)) for name in layout.names]
+    by_id = topic_ranks([group.topics[name] for name in layout.names])
     counts, members = layout.counts.tolist(), subscribers.tolist()
-    return sorted(range(len(uuids)), key=lambda at: (-counts[at] / members[at], members[at], uuids[at]))
+    return sorted(range(len(by_id)), key=lambda at: (-counts[at] / members[at], members[at], by_id[at]))
 
 
-def water_filled(loads: Numbers, count: int) -> NDArray[np.intp]:
-    """Who of those with such loads takes `count` partitions, one after the other, if always one of the least does.
+def water_fill(members: Members, sizes: Numbers, count: int) -> Members:
+    """Who takes `count` partitions, one after the other, if always one of the least loaded does; `sizes` grow.
 
-    >>> water_filled(np.array([5, 3, 4]), 7).tolist()
-    [1, 1, 2, 1, 2, 0, 1]
+    >>> sizes = np.array([5, 3, 4])
+    >>> water_fill(np.array([0, 1, 2]), sizes, 7).tolist(), sizes.tolist()
+    ([1, 1, 2, 1, 2, 0, 1], [6, 7, 6])
     """
+    loads = sizes[members]
     order = loads.argsort(kind="stable")
-    loads = loads[order]
+    members, loads = members[order], loads[order]
     level, left = int(loads[0]), count
-    taken: list[NDArray[np.intp]] = []
+    taken: list[Members] = []
     while left > 0:
         width = int(loads.searchsorted(level, side="right"))
         height = -(-left // width)
         if width < len(loads):
             height = min(height, int(loads[width]) - level)
-        taken.append(order[None, :width].repeat(height, axis=0).ravel())
+        taken.append(members[None, :width].repeat(height, axis=0).ravel())
         left -= width * height
         level += height
+    loads[:width] = level
+    loads[width + left : width] -= 1
+    sizes[members] = loads
     return np.concatenate(taken)[:count]
 
 

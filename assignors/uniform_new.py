@@ -44,14 +44,16 @@ def _map_order(filler: Filler, runs: Runs, members: int, known: Known) -> NDArra
     """Member by member the runs as the maps list their topics. Most members get the same topics as another one."""
     bounds = runs.members.searchsorted(np.arange(members + 1)).tolist()
     is_single = (runs.sizes == 1).tolist()
-    orders = [runs.starts[:0]]
+    orders = []
     for begin, end in pairwise(bounds):
         topics = runs.topics[begin:end]
         key = topics.tobytes(), is_single[end - 1]
         if key not in known:
             known[key] = absent_order(filler.hashes[topics], 0, 1, ends_with_new=is_single[end - 1])
-        orders.append(known[key] + begin)
-    return np.concatenate(orders)
+        orders.append(known[key])
+    order = np.concatenate(orders)
+    order += np.repeat(bounds[:-1], [len(part) for part in orders])
+    return order
 
 
 def _order_sets(filler: Filler, codes: Codes, runs: Runs) -> None:

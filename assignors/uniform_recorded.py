@@ -49,7 +49,8 @@ class Reader:
         UncleanError on a partition that does not exist; CrowdedError where topic ids crowd a bucket.
         """
         owned = [member.owned for member in self._group.members]
-        lists: list[BrokerList | None] = [self._if_known(part) for part in owned]
+        nothing = BrokerList(self._layout, np.zeros(0, dtype=np.int32), self._group.jdk)
+        lists: list[BrokerList | None] = [self._if_known(part) if part else nothing for part in owned]
         for at in self._resubscribed(lists):
             lists[at] = None
         missing = [at for at, part in enumerate(lists) if part is None]
@@ -66,7 +67,7 @@ class Reader:
 
     def _if_known(self, part: Sequence[TopicPartition]) -> BrokerList | None:
         if not isinstance(part, BrokerList):
-            return None if part else BrokerList(self._layout, np.zeros(0, dtype=np.int32), self._group.jdk)
+            return None
         known = part.recorded or part
         return known if known.recorded_jdk == self._group.jdk and known.layout is self._layout else None
 
@@ -77,7 +78,8 @@ class Reader:
         known = [at for at, part in enumerate(lists) if part is not None]
         codes = [part.codes for part in lists if part is not None]
         members = np.repeat(known, list(map(len, codes)))
-        is_gone = ~self._subscribes[members, self._layout.topic_table().take(np.concatenate(codes))]
+        topics = self._layout.topic_table().take(np.concatenate(codes))
+        is_gone = ~self._subscribes.ravel().take(members * self._subscribes.shape[1] + topics)
         found: list[int] = np.unique(members[is_gone]).tolist()
         return found
 
