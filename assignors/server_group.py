@@ -60,12 +60,11 @@ class ServerGroup:
         names = dict.fromkeys(chain.from_iterable(self.lists))
         return [self.topics[name] for name in names if name in self.topics]
 
-    def list_of(self) -> NDArray[np.int32]:
-        """Which of `lists` each member has."""
+    def list_of(self, members: Sequence[Member]) -> NDArray[np.int32]:
+        """Which of `lists` each of the members has."""
         at = {names: number for number, names in enumerate(self.lists)}
-        by_address = {address: at[names] for address, names in _by_address(self.members).items()}
-        numbers = (by_address[id(member.topics)] for member in self.members)
-        return np.fromiter(numbers, dtype=np.int32, count=len(self.members))
+        by_address = {address: at[names] for address, names in _by_address(members).items()}
+        return np.fromiter((by_address[id(member.topics)] for member in members), dtype=np.int32, count=len(members))
 
     def id_set(self, member: Member) -> JavaHashSet[UUID]:
         """`new HashSet(TopicIds)`: its capacity counts the names that resolve to no topic, too."""

@@ -44,7 +44,7 @@ class _Mixed:
 
     def __init__(self, group: ServerGroup, layout: Layout) -> None:
         self._layout = layout
-        table, list_of = _subscriptions(group, layout), group.list_of()
+        table, list_of = _subscriptions(group, layout), group.list_of(group.members)
         self._members = _subscribers(table, list_of)
         counts = np.array([len(members) for members in self._members])
         topics = [group.topics[name] for name in layout.names]
