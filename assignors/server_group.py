@@ -145,7 +145,8 @@ def _distinct(members: Sequence[Member]) -> tuple[tuple[str, ...], ...]:
     if not members:
         return ()
     first = members[0].topics
-    return first, *{names for names in _by_address(members).values() if names is not first and names != first}
+    others = _by_address([member for member in members if member.topics is not first])
+    return first, *{names for names in others.values() if names != first}
 
 
 def _by_address(members: Sequence[Member]) -> dict[int, tuple[str, ...]]:

@@ -1,6 +1,6 @@
 """`server-range` on arrays: the same plan as `assignors.server_range.ranges`, for groups of any size."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -31,7 +31,7 @@ def _same_rows(group: ServerGroup, members: Sequence[Member], layout: Layout) ->
     """Each member's codes where all subscribe to the same topics."""
     order = _order(group, members[0].topics, layout, len(layout.names))
     kinds = np.zeros(len(order), dtype=np.intp)
-    return list(_of_list(layout, order, kinds, np.arange(len(members))[:, None], np.array([len(members)])))
+    return _of_list(layout, order, kinds, np.arange(len(members))[:, None], np.array([len(members)]))
 
 
 def _rows(group: ServerGroup, members: Sequence[Member], layout: Layout) -> list[Codes]:
@@ -63,26 +63,27 @@ def _order(group: ServerGroup, names: tuple[str, ...], layout: Layout, expected:
 
 def _of_list(
     layout: Layout, order: NDArray[np.intp], kinds: NDArray[np.intp], numbers: Numbers, subscribers: Numbers
-) -> Iterator[Codes]:
+) -> list[Codes]:
     """The codes of members with the same topics, of such kinds; member (row) is subscriber number so many of a kind.
 
     `subscribers`: how many a kind has.
     """
     counts, offsets = layout.counts[order], layout.offsets[order]
     if len(order) and (counts == counts[0]).all() and (kinds == kinds[0]).all():
-        yield from _equal_topics(offsets, *divmod(int(counts[0]), int(subscribers[kinds[0]])), numbers[:, kinds[0]])
-        return
+        return _equal_topics(offsets, *divmod(int(counts[0]), int(subscribers[kinds[0]])), numbers[:, kinds[0]])
     step = max(_BLOCK // max(len(order), 1), 1)
-    for begin in range(0, len(numbers), step):  # for the sake of memory
-        yield from _cut(counts, offsets, subscribers[kinds], numbers[begin : begin + step, kinds])
+    blocks = (numbers[begin : begin + step, kinds] for begin in range(0, len(numbers), step))  # for the sake of memory
+    return [codes for block in blocks for codes in _cut(counts, offsets, subscribers[kinds], block)]
 
 
-def _equal_topics(offsets: Numbers, quota: int, extras: int, numbers: Numbers) -> Iterator[Codes]:
+def _equal_topics(offsets: Numbers, quota: int, extras: int, numbers: Numbers) -> list[Codes]:
     """All topics have the same size and subscribers: the codes of two members differ by one number throughout."""
     begins = (numbers * quota + np.minimum(numbers, extras)).astype(np.int32)
+    codes: list[Codes] = []
     for width, some in ((quota + 1, begins[numbers < extras]), (quota, begins[numbers >= extras])):
         first = (offsets[:, None] + np.arange(width)).astype(np.int32).ravel()
-        yield from first + some[:, None]
+        codes += list(first + some[:, None])
+    return codes
 
 
 def _cut(counts: Numbers, offsets: Numbers, subscribers: Numbers, numbers: Numbers) -> list[Codes]:
