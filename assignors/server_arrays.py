@@ -57,6 +57,11 @@ def _topic_rank(name: str, topic_id: str | None) -> tuple[int, int]:
     return uuid_order(topic_uuid(Topic(name, 0, topic_id=topic_id)))
 
 
+def lengths(parts: Sequence[Codes]) -> Numbers:
+    """How long the parts are."""
+    return np.fromiter(map(len, parts), dtype=np.int64, count=len(parts))
+
+
 def expand(starts: Numbers, lengths: Numbers) -> Codes:
     """The codes of runs: from each start, so many, one run behind the other."""
     ends = np.cumsum(lengths)

@@ -13,7 +13,7 @@ from assignors.javahash.hashes import DEFAULT_CAPACITY, threshold
 from assignors.javahash.maps import CROWDED
 from assignors.javahash.orders import number_order, set_capacities, spread_all
 from assignors.layout import Codes
-from assignors.server_arrays import BrokerList, Numbers, expand
+from assignors.server_arrays import BrokerList, Numbers, expand, lengths
 from assignors.uniform_fill import NONE, Filler, Topics
 from assignors.uniform_recorded import Runs
 
@@ -73,11 +73,6 @@ def blocks(sizes: Numbers, partitions: int) -> Iterator[slice]:
     number = sizes.cumsum() // min(max(partitions // _BLOCKS, least), most)
     cuts = np.flatnonzero(number[1:] != number[:-1]) + 1
     return starmap(slice, pairwise([0, *cuts.tolist(), len(sizes)])) if len(sizes) else iter(())
-
-
-def lengths(parts: Sequence[Codes]) -> Numbers:
-    """How long the parts are."""
-    return np.fromiter(map(len, parts), dtype=np.int64, count=len(parts))
 
 
 class _Batch:

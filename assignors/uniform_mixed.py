@@ -134,31 +134,39 @@ class _Mixed:
     def _in_order(self, codes: Codes, bounds: Sequence[int]) -> Sequence[BrokerList]:
         """Old and new partitions of each member, as its containers list them in the end."""
         lists = list(self._old)
-        fills, filled = Fills(), []
         news: dict[int, Codes] = {}
+        fills, filled, losing = Fills(), [], []
         for member, (begin, end) in enumerate(pairwise(bounds)):
             moves = self._moves.get(member, ())
             if begin == end and not moves and member not in self._gone:
                 continue
-            old, gone, crowded = lists[member].codes, self._gone.get(member, 0), self._crowded.get(member, NONE)
-            came = [code for code, has_come in moves if has_come]
-            if not len(old) and not moves and not gone:
-                news[member] = codes[begin:end]
-                continue
-            if len(came) == len(moves):
-                new = np.append(codes[begin:end], np.array(came, dtype=np.int32)) if came else codes[begin:end]
-                fills.add(old, new, gone, crowded)
-            elif begin == end and not came and not crowded:
-                left, emptied = self._filler.without(old, [code for code, _ in moves])
-                fills.add(left, old[:0], gone + emptied)
+            new, came = codes[begin:end], [code for code, has_come in moves if has_come]
+            if len(came) < len(moves) and (len(new) or came or member in self._crowded):
+                lists[member] = self._replayed(member, new, moves)
+            elif len(came) < len(moves):
+                losing.append(member)
+            elif not moves and not len(lists[member].codes) and member not in self._gone:
+                news[member] = new
             else:
-                lists[member] = self._replayed(member, codes[begin:end], moves)
-                continue
-            filled.append(member)
+                self._add(fills, member, np.append(new, np.array(came, dtype=np.int32)) if came else new)
+                filled.append(member)
+        if losing:
+            self._add_losing(fills, losing)
         made = [*new_lists(self._filler, list(news.values())), *filled_lists(self._filler, fills)]
-        for member, one in zip((*news, *filled), made, strict=True):
+        for member, one in zip((*news, *filled, *losing), made, strict=True):
             lists[member] = one
         return lists
+
+    def _add(self, fills: Fills, member: int, new: Codes) -> None:
+        """A member to which something comes, and from which nothing goes."""
+        fills.add(self._old[member].codes, new, self._gone.get(member, 0), self._crowded.get(member, NONE))
+
+    def _add_losing(self, fills: Fills, members: Sequence[int]) -> None:
+        """Members from which something goes, and to which nothing comes."""
+        olds = [self._old[member].codes for member in members]
+        removed = [code for member in members for code, _ in self._moves[member]]
+        for member, (left, emptied) in zip(members, self._filler.without(olds, removed), strict=True):
+            fills.add(left, left[:0], self._gone.get(member, 0) + emptied)
 
     def _replayed(self, member: int, new: Codes, moves: Sequence[Move]) -> BrokerList:
         """The same by exact maps, for a member from which partitions went and to which others came."""

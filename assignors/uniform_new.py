@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from assignors.javahash import absent_order
 from assignors.layout import Codes
-from assignors.server_arrays import BrokerList, expand
+from assignors.server_arrays import BrokerList, expand, lengths
 from assignors.uniform_fill import Filler
-from assignors.uniform_flat import blocks, lengths, set_order
+from assignors.uniform_flat import blocks, set_order
 from assignors.uniform_recorded import Runs
 
 Known = dict[tuple[bytes, bool], NDArray[np.intp]]  # by topics in order of arrival, and whether the last is a single
