@@ -18,7 +18,7 @@ from assignors.uniform_fill import NONE, Filler, Topics
 from assignors.uniform_recorded import Runs
 
 _BLOCKS = 4  # so many at least for all partitions, of this size: large ones are fast, small ones save memory
-_BLOCK_SIZES = (1 << 13, 1 << 17)
+_BLOCK_SIZES = (1 << 14, 1 << 17)
 _DENSE = 8
 _DEFAULT_FROM = 7  # so many topics take the default capacity or more, and then a copied map has the order of the first
 
@@ -199,9 +199,11 @@ def set_order(numbers: Codes, sizes: Numbers, begun: Numbers) -> NDArray[np.intp
     run_of = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
     crowded: list[int] = []
     if int(sizes.max()) > CROWDED:
-        crowded = _crowded(run_of, np.arange(len(numbers)) - starts[run_of], spreads, begun, capacities, CROWDED)
-    spreads &= (capacities - 1)[run_of]
-    spreads += (np.cumsum(capacities) - capacities)[run_of]
+        places = np.arange(len(numbers), dtype=np.int32) - starts.astype(np.int32).take(run_of)
+        crowded = _crowded(run_of, places, spreads, begun, capacities, CROWDED)
+        del places
+    spreads &= (capacities - 1).take(run_of)
+    spreads += (np.cumsum(capacities) - capacities).take(run_of)
     del run_of
     order = np.argsort(spreads, kind="stable")
     for run in crowded:
@@ -217,7 +219,7 @@ def grown(sizes: Numbers) -> NDArray[np.int64]:
 
 def _crowded(
     owners: NDArray[np.signedinteger[Any]],
-    places: Numbers,
+    places: NDArray[np.signedinteger[Any]],
     spreads: Numbers,
     begun: Numbers,
     capacities: Numbers,
@@ -228,8 +230,9 @@ def _crowded(
     is_large = np.bincount(owners, minlength=len(capacities)) > most
     if not is_large.any():
         return []
-    is_there = is_large[owners]
-    owners, places, spreads = owners[is_there], places[is_there], spreads[is_there]
+    if not is_large.all():
+        is_there = is_large[owners]
+        owners, places, spreads = owners[is_there], places[is_there], spreads[is_there]
     capacity = DEFAULT_CAPACITY
     while capacity <= int(capacities[is_large].max()):
         passes = (begun <= capacity) & (capacities >= capacity)

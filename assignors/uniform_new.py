@@ -58,13 +58,13 @@ def _map_order(filler: Filler, runs: Runs, members: int, known: Known) -> NDArra
 
 def _order_sets(filler: Filler, codes: Codes, runs: Runs) -> None:
     """Bring each set in order, in place; but for those whose table has a bucket for every number of the topic."""
-    begun = filler.new_capacities()[runs.topics]
-    counts = filler.layout.counts[runs.topics]
-    picked = np.flatnonzero((runs.sizes > 1) & ((begun < counts) | (counts > _SPREADS_FROM)))
+    begun, counts = filler.new_capacities(), filler.layout.counts
+    is_mixed_up = (begun < counts) | (counts > _SPREADS_FROM)
+    picked = np.flatnonzero((runs.sizes > 1) & is_mixed_up.take(runs.topics))
     if not len(picked):
         return
-    sizes = runs.sizes[picked]
+    sizes, topics = runs.sizes[picked], runs.topics[picked]
     places = expand(runs.starts[picked], sizes)
     found = codes.take(places)
-    numbers = found - filler.offsets[runs.topics[picked]].repeat(sizes)
-    codes[places] = found.take(set_order(numbers, sizes, begun[picked]))
+    numbers = found - filler.offsets.take(topics).repeat(sizes)
+    codes[places] = found.take(set_order(numbers, sizes, begun.take(topics)))
