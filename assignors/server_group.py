@@ -160,6 +160,7 @@ def name_set(names: tuple[str, ...], jdk: int) -> tuple[str, ...]:
     return tuple(JavaHashSet.copy_of(STRINGS, names, jdk))
 
 
+@lru_cache(maxsize=4096)
 def sized(count: int) -> int:
     """What Kafka passes to `new HashMap` where it expects `count` entries: `(int) (count / 0.75f + 1)`."""
     return int(np.float32(count) / np.float32(0.75) + np.float32(1))

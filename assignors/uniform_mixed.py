@@ -49,9 +49,8 @@ class _Mixed:
         counts = np.array([len(members) for members in self._members])
         topics = [group.topics[name] for name in layout.names]
         self._order = _topic_order(group, layout, counts)
-        shares: list[int] = (-(-layout.counts // counts)).tolist()
-        capacity_of = {share: table_size_for(sized(share)) for share in set(shares)}
-        capacities = [capacity_of[share] for share in shares]
+        shares = -(-layout.counts // counts)
+        capacities = [table_size_for(sized(share)) for share in shares.tolist()]
         self._filler = Filler(layout, topic_hashes(topics), group.jdk, capacities)
         old = Reader(group, layout, table[list_of]).read()
         self._old, self._gone, self._crowded = old.lists, old.gone, old.crowded
