@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assignors.javahash import uuid_hash
-from assignors.javahash.hashes import Hashes
+from assignors.javahash.hashes import Hashes, uuid_order
 from assignors.layout import Codes, Layout, PartitionList
 from assignors.model import Topic
 from assignors.topic_ids import topic_uuid
@@ -45,6 +45,21 @@ def topic_hashes(topics: Sequence[Topic]) -> Hashes:
 @lru_cache(maxsize=65536)
 def _topic_hash(name: str, topic_id: str | None) -> int:
     return uuid_hash(topic_uuid(Topic(name, 0, topic_id=topic_id)))
+
+
+def topic_ranks(topics: Sequence[Topic]) -> list[tuple[int, int]]:
+    """What sorts as the topics' ids do."""
+    return [_topic_rank(topic.name, topic.topic_id) for topic in topics]
+
+
+@lru_cache(maxsize=65536)
+def _topic_rank(name: str, topic_id: str | None) -> tuple[int, int]:
+    return uuid_order(topic_uuid(Topic(name, 0, topic_id=topic_id)))
+
+
+def lengths(parts: Sequence[Codes]) -> Numbers:
+    """How long the parts are."""
+    return np.fromiter(map(len, parts), dtype=np.int64, count=len(parts))
 
 
 def expand(starts: Numbers, lengths: Numbers) -> Codes:

@@ -12,6 +12,7 @@ from itertools import chain
 from uuid import UUID
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assignors.arrays import MOST_PARTITIONS
 from assignors.javahash import (
@@ -58,6 +59,12 @@ class ServerGroup:
         """The topics that exist and that somebody names."""
         names = dict.fromkeys(chain.from_iterable(self.lists))
         return [self.topics[name] for name in names if name in self.topics]
+
+    def list_of(self, members: Sequence[Member]) -> NDArray[np.int32]:
+        """Which of `lists` each of the members has."""
+        at = {names: number for number, names in enumerate(self.lists)}
+        by_address = {address: at[names] for address, names in _by_address(members).items()}
+        return np.fromiter((by_address[id(member.topics)] for member in members), dtype=np.int32, count=len(members))
 
     def id_set(self, member: Member) -> JavaHashSet[UUID]:
         """`new HashSet(TopicIds)`: its capacity counts the names that resolve to no topic, too."""
@@ -134,11 +141,17 @@ def _first_double(ids: Sequence[str]) -> str:
 
 
 def _distinct(members: Sequence[Member]) -> tuple[tuple[str, ...], ...]:
-    """The different subscriptions. Most are equal to the first, and comparing costs less than hashing."""
+    """The different subscriptions. Most are equal to the first, and comparing takes less time than hashing."""
     if not members:
         return ()
     first = members[0].topics
-    return first, *{member.topics for member in members if member.topics is not first and member.topics != first}
+    others = _by_address([member for member in members if member.topics is not first])
+    return first, *{names for names in others.values() if names != first}
+
+
+def _by_address(members: Sequence[Member]) -> dict[int, tuple[str, ...]]:
+    """The subscriptions: most members share the tuple of another one, and a long one takes long to hash."""
+    return {id(member.topics): member.topics for member in members}
 
 
 @lru_cache(maxsize=4096)
@@ -147,6 +160,7 @@ def name_set(names: tuple[str, ...], jdk: int) -> tuple[str, ...]:
     return tuple(JavaHashSet.copy_of(STRINGS, names, jdk))
 
 
+@lru_cache(maxsize=4096)
 def sized(count: int) -> int:
     """What Kafka passes to `new HashMap` where it expects `count` entries: `(int) (count / 0.75f + 1)`."""
     return int(np.float32(count) / np.float32(0.75) + np.float32(1))

@@ -1,6 +1,6 @@
 """`server-range` on arrays: the same plan as `assignors.server_range.ranges`, for groups of any size."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -13,9 +13,9 @@ from assignors.model import Assignment, Member
 from assignors.server_arrays import expand, layout_of, topic_hashes
 from assignors.server_group import ServerGroup, sized
 
-Numbers = NDArray[np.int64]
+Numbers = NDArray[np.signedinteger[Any]]
 
-_BLOCK = 1 << 16
+_BLOCK = 1 << 14
 
 
 def fast_ranges(group: ServerGroup, members: Sequence[Member]) -> Assignment:
@@ -29,26 +29,64 @@ def fast_ranges(group: ServerGroup, members: Sequence[Member]) -> Assignment:
 
 def _same_rows(group: ServerGroup, members: Sequence[Member], layout: Layout) -> list[Codes]:
     """Each member's codes where all subscribe to the same topics."""
-    topics = group.subscribed(members[0])
-    order = plain_order(topic_hashes(topics), table_size_for(sized(len(topics))))
-    positions = np.array([layout.position[topic.name] for topic in topics], dtype=np.int64)[order]
-    counts, offsets = layout.counts[positions], layout.offsets[positions]
-    if len(counts) and (counts == counts[0]).all():
-        return list(_equal_topics(offsets, *divmod(int(counts[0]), len(members)), len(members)))
-    numbers = np.broadcast_to(np.arange(len(members))[:, None], (len(members), len(counts)))
-    return _cut(counts, offsets, np.full(len(counts), len(members)), numbers)
+    order = _order(group, members[0].topics, layout, len(layout.names))
+    kinds = np.zeros(len(order), dtype=np.intp)
+    return _of_list(layout, order, kinds, np.arange(len(members))[:, None], np.array([len(members)]))
 
 
-def _equal_topics(offsets: Numbers, quota: int, extras: int, members: int) -> Iterator[Codes]:
-    """All topics have the same size: a member's codes differ from the first one's by one number throughout."""
-    begin = 0
-    for width, height in ((quota + 1, extras), (quota, members - extras)):
-        first = (offsets[:, None] + np.arange(begin, begin + width)).astype(np.int32).ravel()
-        yield from first + (np.arange(height, dtype=np.int32) * np.int32(width))[:, None]
-        begin += height * width
+def _rows(group: ServerGroup, members: Sequence[Member], layout: Layout) -> list[Codes]:
+    """Each member's codes where subscriptions differ. Topics of the same kind have the same subscribers."""
+    list_of = group.list_of(members)
+    orders = [_order(group, names, layout, len(set(names))) for names in group.lists]
+    has = np.zeros((len(layout.names), len(orders)), dtype=np.bool_)
+    for at, order in enumerate(orders):
+        has[order, at] = True
+    known: dict[bytes, int] = {}
+    kinds = np.array([known.setdefault(row.tobytes(), len(known)) for row in has], dtype=np.intp)
+    lists = np.frombuffer(b"".join(known), dtype=np.bool_).reshape(len(known), len(orders))
+    counts = lists.T[list_of].cumsum(axis=0, dtype=np.int32)
+    rows: dict[int, Codes] = {}
+    for at, order in enumerate(orders):
+        mine = np.flatnonzero(list_of == at)
+        made = _of_list(layout, order, kinds[order], counts[mine] - 1, counts[-1])
+        rows.update(zip(mine.tolist(), made, strict=True))
+    return [rows[row] for row in range(len(members))]
 
 
-def _cut(counts: Numbers, offsets: Numbers, subscribers: Numbers, numbers: NDArray[np.integer[Any]]) -> list[Codes]:
+def _order(group: ServerGroup, names: tuple[str, ...], layout: Layout, expected: int) -> NDArray[np.intp]:
+    """Positions in the layout of a list's topics, in the order in which a map that expects so many lists them."""
+    topics = group.existing(names)
+    order = plain_order(topic_hashes(topics), table_size_for(sized(expected)))
+    positions = np.array([layout.position[topic.name] for topic in topics], dtype=np.intp)
+    return positions[order]
+
+
+def _of_list(
+    layout: Layout, order: NDArray[np.intp], kinds: NDArray[np.intp], numbers: Numbers, subscribers: Numbers
+) -> list[Codes]:
+    """The codes of members with the same topics, of such kinds; member (row) is subscriber number so many of a kind.
+
+    `subscribers`: how many a kind has.
+    """
+    counts, offsets = layout.counts[order], layout.offsets[order]
+    if len(order) and (counts == counts[0]).all() and (kinds == kinds[0]).all():
+        return _equal_topics(offsets, *divmod(int(counts[0]), int(subscribers[kinds[0]])), numbers[:, kinds[0]])
+    step = max(_BLOCK // max(len(order), 1), 1)
+    blocks = (numbers[begin : begin + step, kinds] for begin in range(0, len(numbers), step))  # for the sake of memory
+    return [codes for block in blocks for codes in _cut(counts, offsets, subscribers[kinds], block)]
+
+
+def _equal_topics(offsets: Numbers, quota: int, extras: int, numbers: Numbers) -> list[Codes]:
+    """All topics have the same size and subscribers: the codes of two members differ by one number throughout."""
+    begins = (numbers * quota + np.minimum(numbers, extras)).astype(np.int32)
+    codes: list[Codes] = []
+    for width, some in ((quota + 1, begins[numbers < extras]), (quota, begins[numbers >= extras])):
+        first = (offsets[:, None] + np.arange(width)).astype(np.int32).ravel()
+        codes += list(first + some[:, None])
+    return codes
+
+
+def _cut(counts: Numbers, offsets: Numbers, subscribers: Numbers, numbers: Numbers) -> list[Codes]:
     """Each member's codes (row) of some topics (column), whose subscriber number so many it is."""
     quotas, extras = np.divmod(counts, subscribers)
     lengths = quotas + (numbers < extras)
@@ -56,39 +94,3 @@ def _cut(counts: Numbers, offsets: Numbers, subscribers: Numbers, numbers: NDArr
     codes = expand(starts.ravel(), lengths.ravel())
     ends = np.cumsum(lengths.sum(axis=1)).tolist()
     return [codes[begin:end] for begin, end in pairwise([0, *ends])]
-
-
-def _rows(group: ServerGroup, members: Sequence[Member], layout: Layout) -> list[Codes]:
-    """Each member's codes where subscriptions differ."""
-    at = {names: number for number, names in enumerate(group.lists)}
-    list_of = np.fromiter((at[member.topics] for member in members), dtype=np.int32, count=len(members))
-    orders = [_order(group, names, layout) for names in group.lists]
-    subscribes = np.zeros((len(group.lists), len(layout.names)), dtype=np.int32)
-    for row, order in enumerate(orders):
-        subscribes[row, order] = 1
-    numbers = _counted(subscribes, list_of)
-    rows: dict[int, Codes] = {}
-    for number, order in enumerate(orders):
-        mine = np.flatnonzero(list_of == number)
-        for block in np.array_split(mine, len(mine) * len(order) // _BLOCK + 1):  # for the sake of memory
-            ranks = numbers[np.ix_(block, order)] - 1
-            cut = _cut(layout.counts[order], layout.offsets[order], numbers[-1, order], ranks)
-            rows.update(zip(block.tolist(), cut, strict=True))
-    return [rows[row] for row in range(len(members))]
-
-
-def _counted(subscribes: NDArray[np.int32], list_of: NDArray[np.int32]) -> NDArray[np.int32]:
-    """How many subscribers each topic (column) has among the first members (row). NumPy's cumsum takes much longer."""
-    numbers = np.empty((len(list_of), subscribes.shape[1]), dtype=np.int32)
-    so_far = np.zeros(subscribes.shape[1], dtype=np.int32)
-    for row, at in zip(numbers, list_of.tolist(), strict=True):
-        so_far = np.add(so_far, subscribes[at], out=row)
-    return numbers
-
-
-def _order(group: ServerGroup, names: tuple[str, ...], layout: Layout) -> NDArray[np.intp]:
-    """Positions in the layout of a member's topics, in the order in which its map lists them."""
-    topics = group.existing(names)
-    order = plain_order(topic_hashes(topics), table_size_for(sized(len(set(names)))))
-    positions = np.array([layout.position[topic.name] for topic in topics], dtype=np.intp)
-    return positions[order]

@@ -64,12 +64,12 @@ def _changed(group: ServerGroup, layout: Layout, order: Numbers) -> Lists:
 
 def _free(layout: Layout, order: Numbers, owned: Sequence[Codes]) -> list[Codes]:
     """What nobody owns, topic by topic. UncleanError when a partition is owned twice."""
-    taken = np.concatenate(owned)
+    taken = np.concatenate(owned, dtype=np.intp)  # as int32, indices take twice the time
     is_free = np.ones(len(layout), dtype=np.bool_)
     is_free[taken] = False
-    if int(np.count_nonzero(is_free)) != len(layout) - len(taken):
-        raise UncleanError
     free = np.flatnonzero(is_free).astype(np.int32)
+    if len(free) != len(layout) - len(taken):
+        raise UncleanError
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     return [free[np.argsort(rank[layout.topics_of(free)], kind="stable")]]

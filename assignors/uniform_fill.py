@@ -1,7 +1,7 @@
 """What members get from `uniform`, in the order in which Kafka's containers list it."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -9,7 +9,8 @@ import numpy as np
 from assignors.javahash import INTEGERS, JavaHashSet, plain_order, table_size_for
 from assignors.javahash.hashes import DEFAULT_CAPACITY, Hashes, threshold
 from assignors.layout import Codes, Layout
-from assignors.server_arrays import BrokerList, Numbers
+from assignors.server_arrays import BrokerList, Numbers, lengths
+from assignors.uniform_recorded import Runs
 
 Topics = frozenset[int]  # positions in a layout
 NONE: Topics = frozenset()
@@ -60,13 +61,17 @@ class Filler:
             exact.remove(number)
         return np.fromiter(exact, dtype=np.int32, count=len(exact)) + np.int32(begin)
 
-    def without(self, old: Codes, removed: Sequence[int]) -> tuple[Codes, int]:
-        """The list after some were removed, and of how many topics nothing is left. Not for crowded sets."""
-        left = old
-        for code in removed:
-            left = left[left != code]
-        begins = {self.begin_of(topic): self.begin_of(topic + 1) for topic in map(self.topic_of, removed)}
-        return left, sum(not ((left >= begin) & (left < end)).any() for begin, end in begins.items())
+    def without(self, olds: Sequence[Codes], removed: Sequence[int]) -> Iterator[tuple[Codes, int]]:
+        """Each list after some were removed, and of how many of its topics nothing is left. Not for crowded sets."""
+        stays = np.ones(len(self.layout), dtype=np.bool_)
+        stays[list(removed)] = False
+        codes = np.concatenate(olds)
+        runs = Runs(self.layout.topic_table().take(codes), lengths(olds))
+        is_left = stays.take(codes)
+        is_empty = ~np.logical_or.reduceat(is_left, runs.starts)
+        emptied = np.bincount(runs.members[is_empty], minlength=len(olds))
+        for old, goes in zip(olds, emptied.tolist(), strict=True):
+            yield old[stays[old]], goes
 
     def _map_order(self, topics: list[int], gone: int) -> list[int]:
         """How a copied map lists topics that it had beside those now gone."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, pairwise
+from itertools import pairwise, starmap
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,12 @@ from assignors.javahash.hashes import DEFAULT_CAPACITY, threshold
 from assignors.javahash.maps import CROWDED
 from assignors.javahash.orders import number_order, set_capacities, spread_all
 from assignors.layout import Codes
-from assignors.server_arrays import BrokerList, Numbers, expand
+from assignors.server_arrays import BrokerList, Numbers, expand, lengths
 from assignors.uniform_fill import NONE, Filler, Topics
 from assignors.uniform_recorded import Runs
 
-_BLOCKS = 16  # so many at least, of this size in partitions: large ones are fast, small ones save memory
-_BLOCK_SIZES = (1 << 12, 1 << 15)
+_BLOCKS = 4  # so many at least for all partitions, of this size: large ones are fast, small ones save memory
+_BLOCK_SIZES = (1 << 14, 1 << 17)
 _DENSE = 8
 _DEFAULT_FROM = 7  # so many topics take the default capacity or more, and then a copied map has the order of the first
 
@@ -34,7 +34,6 @@ class Fills:
     news: list[Codes] = field(default_factory=list)
     gone: dict[int, int] = field(default_factory=dict)
     crowded: dict[int, Topics] = field(default_factory=dict)
-    _size: int = 0
 
     def add(self, old: Codes, new: Codes, gone: int = 0, crowded: Topics = NONE) -> None:
         """One member more."""
@@ -44,29 +43,36 @@ class Fills:
             self.crowded[len(self.olds)] = crowded
         self.olds.append(old)
         self.news.append(new)
-        self._size += len(old) + len(new)
 
-    def blocks(self) -> Iterator["Fills"]:
-        """The same rows in as many parts as keep memory small."""
-        least, most = _BLOCK_SIZES
-        size = min(max(self._size // _BLOCKS, least), most)
-        if 0 < self._size <= size:
-            yield self
-            return
-        block = Fills()
-        for row, (old, new) in enumerate(zip(self.olds, self.news, strict=True)):
-            block.add(old, new, self.gone.get(row, 0), self.crowded.get(row, NONE))
-            if block._size >= size:
-                yield block
-                block = Fills()
-        if block.olds:
-            yield block
+    def lengths(self) -> Numbers:
+        """How long each list gets."""
+        return lengths(self.olds) + lengths(self.news)
+
+    def part(self, rows: slice) -> "Fills":
+        """Some rows, counted from 0."""
+        gone, crowded = self.gone, self.crowded
+        numbers = range(rows.start, rows.stop)
+        return Fills(
+            self.olds[rows],
+            self.news[rows],
+            {row - rows.start: gone[row] for row in numbers if row in gone},
+            {row - rows.start: crowded[row] for row in numbers if row in crowded},
+        )
 
 
 def filled_lists(filler: Filler, fills: Fills) -> list[BrokerList]:
     """What copied maps of copied sets list in the end. CrowdedError where topic ids crowd a bucket."""
     table = filler.layout.topic_table()
-    return [made for block in fills.blocks() for made in _Batch(filler, block, table).lists()]
+    parts = blocks(fills.lengths(), len(table))
+    return [made for rows in parts for made in _Batch(filler, fills.part(rows), table).lists()]
+
+
+def blocks(sizes: Numbers, partitions: int) -> Iterator[slice]:
+    """Rows of such sizes in as many parts as keep memory small beside what so many partitions take anyway."""
+    least, most = _BLOCK_SIZES
+    number = sizes.cumsum() // min(max(partitions // _BLOCKS, least), most)
+    cuts = np.flatnonzero(number[1:] != number[:-1]) + 1
+    return starmap(slice, pairwise([0, *cuts.tolist(), len(sizes)])) if len(sizes) else iter(())
 
 
 class _Batch:
@@ -96,8 +102,8 @@ class _Batch:
         at[keys] = -1
         if (first != numbers).any():
             order = np.argsort(first.repeat(self._new.sizes), kind="stable")
-            topics, members = self._new.topics.repeat(self._new.sizes), self._new.members.repeat(self._new.sizes)
-            new_codes, self._new = new_codes[order], Runs(topics[order], members[order])
+            topics = self._new.topics.repeat(self._new.sizes)
+            new_codes, self._new = new_codes[order], Runs(topics[order], lengths(self._fills.news))
             keys = self._new.members * width + self._new.topics
         at[self._old.members * width + self._old.topics] = np.arange(len(self._old.topics), dtype=np.int32)
         self._old_of = at[keys]
@@ -119,7 +125,7 @@ class _Batch:
         """The sets to which something comes, as they list it afterwards, one behind the other."""
         starts = np.stack((np.append(self._old.starts, 0)[self._old_of], self._new.starts + len(self._codes)), axis=1)
         picked = expand(starts.ravel(), np.stack((self._before, self._new.sizes), axis=1).ravel())
-        codes = np.concatenate((self._codes, new_codes))[picked]
+        codes = np.concatenate((self._codes, new_codes)).take(picked)
         del picked, starts
         sizes, topics = self._before + self._new.sizes, self._new.topics
         if int(sizes.max(initial=0)) <= 1:
@@ -127,7 +133,7 @@ class _Batch:
         begun = np.where(
             self._is_new, self._filler.new_capacities()[topics], set_capacities(self._before, self._filler.jdk)
         )
-        return codes[_set_order(codes - self._filler.offsets[topics].repeat(sizes), sizes, begun)]
+        return codes.take(set_order(codes - self._filler.offsets[topics].repeat(sizes), sizes, begun))
 
     def lists(self) -> list[BrokerList]:
         """One list for each row."""
@@ -138,9 +144,8 @@ class _Batch:
         sizes[old_of], starts[old_of] = new_sizes[~is_new], new_starts[~is_new]
         order = self._map_order()
         sizes, starts = np.append(new_sizes[is_new], sizes)[order], np.append(new_starts[is_new], starts)[order]
-        codes = self._codes[expand(starts, sizes)]
-        lengths = [len(old) + len(new) for old, new in zip(self._fills.olds, self._fills.news, strict=True)]
-        bounds = pairwise(accumulate(lengths, initial=0))
+        codes = self._codes.take(expand(starts, sizes))
+        bounds = pairwise([0, *self._fills.lengths().cumsum().tolist()])
         return [BrokerList(self._filler.layout, codes[begin:end]) for begin, end in bounds]
 
     def _map_order(self) -> NDArray[np.intp]:
@@ -156,7 +161,7 @@ class _Batch:
         capacities = grown(np.maximum(kept + gone, kept + come - self._ends_with_new()))
         places = np.append(_ordinals(rows, come) + kept[rows], _ordinals(self._old.members, kept))
         rows, topics = np.append(rows, self._old.members), np.append(topics, self._old.topics)
-        moves = ((kept < _DEFAULT_FROM) | (gone > 0) | (come > 0))[rows]
+        moves = ((kept + gone < _DEFAULT_FROM) | (come > 0))[rows]
         spreads = spread_all(self._filler.hashes)[topics].astype(np.int64)
         if _crowded(rows[moves], places[moves], spreads[moves], np.ones_like(kept), capacities, CROWDED - 1):
             raise CrowdedError
@@ -178,8 +183,7 @@ class _Batch:
 def _runs(parts: Sequence[Codes], table: NDArray[np.int32]) -> tuple[Codes, Runs]:
     """All parts behind one another, and where one topic of one part ends and the next begins."""
     codes = np.concatenate([table[:0], *parts])
-    rows = np.repeat(np.arange(len(parts), dtype=np.int32), list(map(len, parts)))
-    return codes, Runs(table[codes], rows)
+    return codes, Runs(table.take(codes), lengths(parts))
 
 
 def _ordinals(rows: NDArray[np.intp], counts: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -187,7 +191,7 @@ def _ordinals(rows: NDArray[np.intp], counts: NDArray[np.intp]) -> NDArray[np.in
     return np.arange(len(rows)) - (np.cumsum(counts) - counts)[rows]
 
 
-def _set_order(numbers: Codes, sizes: Numbers, begun: Numbers) -> NDArray[np.intp]:
+def set_order(numbers: Codes, sizes: Numbers, begun: Numbers) -> NDArray[np.intp]:
     """The order of sets of such sizes, one behind the other, after each was put into a table of the begun capacity."""
     capacities = np.maximum(grown(sizes), begun)
     starts = np.cumsum(sizes) - sizes
@@ -195,9 +199,11 @@ def _set_order(numbers: Codes, sizes: Numbers, begun: Numbers) -> NDArray[np.int
     run_of = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
     crowded: list[int] = []
     if int(sizes.max()) > CROWDED:
-        crowded = _crowded(run_of, np.arange(len(numbers)) - starts[run_of], spreads, begun, capacities, CROWDED)
-    spreads &= (capacities - 1)[run_of]
-    spreads += (np.cumsum(capacities) - capacities)[run_of]
+        places = np.arange(len(numbers), dtype=np.int32) - starts.astype(np.int32).take(run_of)
+        crowded = _crowded(run_of, places, spreads, begun, capacities, CROWDED)
+        del places
+    spreads &= (capacities - 1).take(run_of)
+    spreads += (np.cumsum(capacities) - capacities).take(run_of)
     del run_of
     order = np.argsort(spreads, kind="stable")
     for run in crowded:
@@ -213,7 +219,7 @@ def grown(sizes: Numbers) -> NDArray[np.int64]:
 
 def _crowded(
     owners: NDArray[np.signedinteger[Any]],
-    places: Numbers,
+    places: NDArray[np.signedinteger[Any]],
     spreads: Numbers,
     begun: Numbers,
     capacities: Numbers,
@@ -221,14 +227,18 @@ def _crowded(
 ) -> list[int]:
     """The owners whose table has more than `most` keys in a bucket, at any size from the begun one to its capacity."""
     found: set[int] = set()
-    if len(owners) <= most:
-        return []
     is_large = np.bincount(owners, minlength=len(capacities)) > most
+    if not is_large.any():
+        return []
+    if not is_large.all():
+        is_there = is_large[owners]
+        owners, places, spreads = owners[is_there], places[is_there], spreads[is_there]
     capacity = DEFAULT_CAPACITY
-    while is_large.any() and capacity <= int(capacities[is_large].max()):
-        passes, ends = is_large & (begun <= capacity) & (capacities > capacity), is_large & (capacities == capacity)
-        is_there = ends[owners] | (passes[owners] & (places <= threshold(capacity)))
-        keys = _frequent(owners[is_there].astype(np.int64) * capacity + (spreads[is_there] & (capacity - 1)), most)
+    while capacity <= int(capacities[is_large].max()):
+        passes = (begun <= capacity) & (capacities >= capacity)
+        first = np.flatnonzero(places <= threshold(capacity))
+        first = first[passes[owners[first]]]
+        keys = _frequent(owners[first].astype(np.int64) * capacity + (spreads[first] & (capacity - 1)), most)
         found.update((keys // capacity).tolist())
         capacity *= 2
     return sorted(found)

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from itertools import chain, groupby, pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +49,8 @@ class Reader:
         UncleanError on a partition that does not exist; CrowdedError where topic ids crowd a bucket.
         """
         owned = [member.owned for member in self._group.members]
-        lists: list[BrokerList | None] = [self._if_known(part) for part in owned]
+        nothing = BrokerList(self._layout, np.zeros(0, dtype=np.int32), self._group.jdk)
+        lists: list[BrokerList | None] = [self._if_known(part) if part else nothing for part in owned]
         for at in self._resubscribed(lists):
             lists[at] = None
         missing = [at for at, part in enumerate(lists) if part is None]
@@ -78,7 +78,8 @@ class Reader:
         known = [at for at, part in enumerate(lists) if part is not None]
         codes = [part.codes for part in lists if part is not None]
         members = np.repeat(known, list(map(len, codes)))
-        is_gone = ~self._subscribes[members, self._layout.topic_table()[np.concatenate(codes)]]
+        topics = self._layout.topic_table().take(np.concatenate(codes))
+        is_gone = ~self._subscribes.ravel().take(members * self._subscribes.shape[1] + topics)
         found: list[int] = np.unique(members[is_gone]).tolist()
         return found
 
@@ -171,14 +172,13 @@ def _ordered(codes: Codes, sizes: Numbers, layout: Layout, hashes: Hashes, jdk: 
 
 def _grouped(codes: Codes, sizes: Numbers, layout: Layout) -> tuple[Codes, "Runs"]:
     """The codes with each member's topics in one stretch each, as they first appear."""
-    topics = layout.topic_table()[codes]
-    members = np.repeat(np.arange(len(sizes)), sizes)
-    runs = Runs(topics, members)
+    topics = layout.topic_table().take(codes)
+    runs = Runs(topics, sizes)
     first = _first_of_equals(runs.members * len(layout.names) + runs.topics)
     if first is None:
         return codes, runs
     order = np.argsort(np.repeat(first, runs.sizes), kind="stable")
-    return codes[order], Runs(topics[order], members[order])
+    return codes[order], Runs(topics[order], sizes)
 
 
 def _first_of_equals(keys: NDArray[np.int64]) -> NDArray[np.intp] | None:
@@ -190,13 +190,17 @@ def _first_of_equals(keys: NDArray[np.int64]) -> NDArray[np.intp] | None:
 class Runs:
     """Stretches of one topic in one member's list; `crowded`: those known to crowd a bucket of their set."""
 
-    def __init__(self, topics: NDArray[np.int32], members: NDArray[np.signedinteger[Any]]) -> None:
-        is_new = (topics[1:] != topics[:-1]) | (members[1:] != members[:-1])
-        bounds = np.concatenate(([0], np.flatnonzero(is_new) + 1, [len(topics)]))
-        bounds = bounds[: -1 if len(topics) == 0 else None]
-        self.starts, self.sizes = bounds[:-1], bounds[1:] - bounds[:-1]
+    def __init__(self, topics: NDArray[np.int32], lengths: Numbers) -> None:
+        """The topics of all lists behind one another, and how long each list is."""
+        ends = lengths.cumsum()
+        is_first = np.ones(len(topics), dtype=np.bool_)
+        np.not_equal(topics[1:], topics[:-1], out=is_first[1:])
+        is_first[(ends - lengths)[lengths > 0]] = True
+        self.starts = np.flatnonzero(is_first)
+        self.sizes = np.append(self.starts[1:], len(topics))[: len(self.starts)] - self.starts
         self.topics = topics[self.starts]
-        self.members = members[self.starts]
+        counts = np.append(0, self.starts.searchsorted(ends))
+        self.members = np.arange(len(lengths)).repeat(counts[1:] - counts[:-1])
         self.crowded = np.zeros(len(self.starts), dtype=np.bool_)
 
     def moved(self, order: NDArray[np.intp]) -> "Runs":

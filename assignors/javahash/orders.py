@@ -76,17 +76,11 @@ def absent_order(
 
 
 def _absent_capacity(count: int, put: int, capacity: int, ends_with_new: bool) -> int:
-    final = _final_capacity(put, capacity)
-    size = put
-    for _ in range(put, count):
-        final *= 1 + (size > threshold(final))
-        size += 1
-    if not ends_with_new:
-        final *= 1 + (size > threshold(final))
-    return final
+    return _final_capacity(max(put, count - ends_with_new), capacity)
 
 
 def _refuse_crowds(spreads: NDArray[np.uint32], capacity: int, final: int) -> None:
+    capacity = max(capacity, DEFAULT_CAPACITY)  # a smaller table has too few keys
     while capacity <= final:
         begun = spreads[: threshold(capacity) + 1] if capacity < final else spreads
         if np.bincount(begun & np.uint32(capacity - 1)).max() >= CROWDED:

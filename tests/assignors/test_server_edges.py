@@ -8,6 +8,7 @@ from itertools import islice
 
 import pytest
 
+from assignors import server_range_arrays, uniform_flat
 from assignors.javahash import CrowdedError
 from assignors.model import Assignor, AssignorError, Group, Member, Topic, TopicPartition
 from assignors.server_arrays import UncleanError
@@ -137,8 +138,10 @@ def test_a_member_that_keeps_what_it_has_keeps_the_very_list() -> None:
     assert all(again[member] is owned for member, owned in plan.items())
 
 
-@pytest.mark.parametrize("seed", [11, 12])
-def test_fast_ways_equal_the_exact_ones(seed: int) -> None:
+@pytest.mark.parametrize(("seed", "blocks"), [(11, (1 << 14, 1 << 17)), (12, (4, 8))])
+def test_fast_ways_equal_the_exact_ones(seed: int, blocks: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uniform_flat, "_BLOCK_SIZES", blocks)
+    monkeypatch.setattr(server_range_arrays, "_BLOCK", blocks[0])
     compared = {"uniform": 0, "mixed": 0, "range": 0}
     for chain in islice(chains(seed, patterns=0.2), 300):
         for _ in range(chain.steps):
