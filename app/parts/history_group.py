@@ -235,13 +235,13 @@ def _hours(frame: pd.DataFrame, span: Span) -> None:
         alt=f"{formats.plural(len(view), 'row')} by {unit}: most lag, oldest record, verdict, trouble, rebalances",
         columns={
             "at": c.DatetimeColumn("From", format="D MMM" if span.cell == DAY else "D MMM HH:mm", width=92),
-            "most_records": widgets.integer("Most lag, records", 108),
+            "most_records": widgets.integer("Most lag", 68, "Records"),
             "oldest": widgets.seconds_column("Oldest record", 88),
-            "v": widgets.verdict_column(92, "Worst"),
+            "v": widgets.verdict_column(122, "Worst"),
             "trouble": widgets.seconds_column("In trouble", 76),
-            "rebalances": widgets.integer("Rebalances", 76),
-            "joins": widgets.integer("Joins", 46),
-            "leaves": widgets.integer("Leaves", 50),
+            "rebalances": widgets.integer("Rebalances", 80),
+            "joins": widgets.integer("Joins", 48),
+            "leaves": widgets.integer("Leaves", 54),
         },
     )
     if not judged:
