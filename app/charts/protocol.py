@@ -219,23 +219,19 @@ def _title(block: Block, colours: Palette) -> dict[str, Any]:
 
 
 def _phases(made: Sequence[Block], window: tuple[int, int], colours: Palette) -> list[dict[str, Any]]:
-    """A band over all lanes of a protocol while its group rebalances."""
-    return [
-        {
-            "type": "rect",
-            "layer": "below",
-            "x0": max(bar.start_ms, window[0]) / 1000,
-            "x1": min(bar.end_ms, window[1]) / 1000,
-            "y0": block.title + 0.5,
-            "y1": block.last + 0.5,
-            "line": {"width": 0},
-            "fillcolor": colours.ramp[1][1],
-            "opacity": 0.35,
-        }
+    """Bands over all lanes of a protocol while its group rebalances: one shape, for each takes the browser its time."""
+    bands = [
+        _band(max(bar.start_ms, window[0]) / 1000, min(bar.end_ms, window[1]) / 1000, block)
         for block in made
         for bar in bars(block)
         if bar.look == REBALANCING and bar.start_ms < window[1] and bar.end_ms > window[0]
     ]
+    look = {"layer": "below", "line": {"width": 0}, "fillcolor": colours.ramp[1][1], "opacity": 0.35}
+    return [{"type": "path", "path": "".join(bands), **look}] if bands else []
+
+
+def _band(start_s: float, end_s: float, block: Block) -> str:
+    return f"M{start_s:.3f},{block.title + 0.5}H{end_s:.3f}V{block.last + 0.5}H{start_s:.3f}Z"
 
 
 def _line(event: Event, rows: int, colours: Palette) -> dict[str, Any]:

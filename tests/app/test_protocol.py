@@ -219,11 +219,24 @@ def test_a_file_that_cannot_be_played_changes_nothing(open_page, text, why):
     assert title(page) == JOIN
 
 
+def test_what_is_assumed_can_be_changed_once_it_is_opened_and_stays_when_it_is_closed(open_page):
+    page = open_page("protocol", story="crash")
+    assert "protocol_latency" not in {slider.key for slider in page.slider}
+    page.session_state["protocol_assumed"] = True
+    page = page.run().slider(key="protocol_latency").set_value(40).run()
+    assert asked(page)["latency"] == "40"
+    slow = table(page, "Per protocol")
+    page.session_state["protocol_assumed"] = False
+    page = page.run()
+    assert asked(page)["latency"] == "40"
+    assert table(page, "Per protocol").equals(slow)
+
+
 def test_another_seed_is_another_story_and_stands_in_the_url(open_page):
     page = open_page("protocol", story="crash")
     before = table(page, "Per protocol")
-    page.number_input(key="protocol_seed").set_value(3)
-    page = page.run()
+    page.session_state["protocol_assumed"] = True
+    page = page.run().number_input(key="protocol_seed").set_value(3).run()
     assert not page.exception
     assert asked(page)["seed"] == "3"
     assert list(table(page, "Per protocol")["down_sum_ms"]) != list(before["down_sum_ms"])

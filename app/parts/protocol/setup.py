@@ -43,9 +43,12 @@ def controls(its: Told) -> None:
     """Kafka's settings, and what no setting of Kafka says."""
     widgets.titled("Settings", ":gray[ms]")
     _sliders(its, KAFKA)
-    with st.expander("Assumed: network, processing, restarts", icon=":material/tune:"):
-        _sliders(its, ASSUMED)
-        _seed(its)
+    label, icon = "Assumed: network, processing, restarts", ":material/tune:"
+    assumed = st.expander(label, icon=icon, key="protocol_assumed", on_change="rerun")
+    if assumed.open:  # closed, its sliders would be drawn with every change of another one
+        with assumed:
+            _sliders(its, ASSUMED)
+            _seed(its)
 
 
 def _seed(its: Told) -> None:
