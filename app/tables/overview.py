@@ -25,7 +25,10 @@ MOST_ROWS = 5_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Overview:
-    """`frame` has one row per group, most urgent first; `topics` says, row by row, which topics the group touches."""
+    """`frame` has one row per group, most urgent first; `topics` says, row by row, which topics the group touches.
+
+    `known` of `partitions` have a lag that is known; those of internal groups do not count.
+    """
 
     frame: pd.DataFrame
     topics: Sequence[frozenset[str]]
@@ -58,8 +61,8 @@ def build(snapshot: ClusterSnapshot, health: Health) -> Overview:
     frame["row"] = np.arange(len(frame))
     frame = frame.sort_values(["rank", "lag", "group"], ascending=[True, False, True], na_position="last")
     order = frame.pop("row").to_numpy()
-    partitions = sum(h.lag.partitions for h in health.groups)
-    known = sum(h.lag.known for h in health.groups)
+    lags = [h.lag for g, h in zip(snapshot.groups, health.groups, strict=True) if not is_internal(g)]
+    known, partitions = sum(lag.known for lag in lags), sum(lag.partitions for lag in lags)
     return Overview(frame.reset_index(drop=True), [topics[i] for i in order], known, partitions)
 
 

@@ -33,7 +33,7 @@ def test_overview(open_page: Open, viewport: ViewportSize) -> None:
     expect(page.locator("h2")).to_contain_text(
         "8 of 30 groups need attention: fraud-scoring-v2 has lag and has not committed"
     )
-    expect(page.get_by_text("lag known for 320 of 335 partitions")).to_be_visible()
+    expect(page.get_by_text("lag known for 308 of 323 partitions")).to_be_visible()
     expect(page.get_by_text("did not answer within 5 s")).to_be_visible()
     expect(page.get_by_role("button", name="Stalled 1")).to_be_visible()
     expect(page.get_by_placeholder("Group or topic…")).to_be_visible()
