@@ -102,3 +102,14 @@ def open_page(chromium: Browser, dashboard_url: str) -> Iterator[Open]:
         context.close()
     assert complaints == []
     assert sum(boxes) == 0
+
+
+def step_by_key(page: Page, button: str) -> None:
+    """Press the key of "Next" or "Previous", once it has one.
+
+    Each kind of widget comes with a script of its own, in any order: that a page's slider is there does not say that
+    its buttons are. A key works when the button's effect has run, which React does once the button has been drawn.
+    """
+    expect(page.get_by_role("button", name=button)).to_be_enabled()
+    page.evaluate("() => new Promise(done => requestIdleCallback(done))")
+    page.keyboard.press({"Next": "ArrowRight", "Previous": "ArrowLeft"}[button])

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 from app import words
 from lag.embedded.workload import describe
 from lag.errors import GroupscopeError
-from tests.browser.conftest import DESKTOP, PHONE, Open
+from tests.browser.conftest import DESKTOP, PHONE, Open, step_by_key
 from tests.conftest import Demo
 from tests.support.waiting import wait_until
 
@@ -173,7 +173,7 @@ def test_two_members_added_go_where_the_what_if_said(open_page: Open, demo: Demo
     page.get_by_label("How many").press("Enter")
     page.get_by_role("button", name="Add", exact=True).click()
     expect(page.locator("h2")).to_contain_text(f"{group}-4 joins, {group}-5 joins:")
-    page.keyboard.press("ArrowRight")
+    step_by_key(page, "Next")
     expect(page.get_by_text(f"{group}-5 joins;").first).to_be_visible()
     predicted = {(row["topic"], int(row["partition"])): row["member"] for row in downloaded_csv(page, whole_plan(page))}
     assert len(predicted) == 6

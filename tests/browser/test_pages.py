@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, ViewportSize, expect
 
-from tests.browser.conftest import DESKTOP, PHONE, Open
+from tests.browser.conftest import DESKTOP, PHONE, Open, step_by_key
 
 pytestmark = pytest.mark.browser
 BOTH = pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["1440", "390"])
@@ -106,7 +106,7 @@ def test_watermark_lab(open_page: Open, viewport: ViewportSize) -> None:
     expect(page.locator("h2")).to_have_text("A consumer sees m0, m1")
     expect(page.get_by_text("B restarts and truncates from 2 to its high watermark 1.").first).to_be_visible()
     expect(page.get_by_role("slider")).to_be_visible()
-    page.keyboard.press("ArrowRight")
+    step_by_key(page, "Next")
     expect(page.locator("h2")).to_have_text("m1 was acknowledged and lost; a consumer sees m0")
     expect(page).to_have_url(re.compile(r"step=8"))
     alt = "Step 8: A: 2 records, high watermark 2; B: 1 record, high watermark 1"

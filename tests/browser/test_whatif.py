@@ -14,7 +14,7 @@ from app.charts.movement.look import short_title
 from app.plugins import WORKED_EXAMPLES
 from assignors.moves import MoveKind
 from assignors.scenario import examples, load_scenario
-from tests.browser.conftest import DESKTOP, Open, served
+from tests.browser.conftest import DESKTOP, Open, served, step_by_key
 from tests.browser.test_pages import BOTH, cell, click_row, no_sideways_scroll
 
 pytestmark = pytest.mark.browser
@@ -204,10 +204,10 @@ def test_steps_by_button_key_and_play(open_page: Open) -> None:
     page.get_by_role("button", name="Next").click()
     expect(page).to_have_url(re.compile(r"gen=1\b"))
     expect(page.get_by_text("Generation 2: c01 leaves; 10 of 100 partitions moved.", exact=True)).to_be_visible()
-    page.keyboard.press("ArrowRight")
+    step_by_key(page, "Next")
     expect(page).to_have_url(re.compile(r"gen=2\b"))
     expect(motion_title(page)).to_contain_text(titles[2])
-    page.keyboard.press("ArrowLeft")
+    step_by_key(page, "Previous")
     expect(page).to_have_url(re.compile(r"gen=1\b"))
     page.get_by_role("button", name="Previous").click()
     expect(motion_title(page)).to_contain_text(titles[0])
