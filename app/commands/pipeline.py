@@ -4,7 +4,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +116,14 @@ def _roll_up(history: History, made: Any, rows: Counter[str]) -> None:
     if now - read > STALE:
         when = "nothing yet" if read == NEVER else f"up to {read:%Y-%m-%d %H:%M} UTC"
         note(f"warning: the stream has read {when}; later minutes wait for it. Run groupscope pipeline stream")
+    if not _polled(history, since := now.date() - timedelta(days=1)):
+        mend = f"Run groupscope serve --history {history.root}"
+        note(f"warning: where logs end was not recorded since {since}; without it there is no lag. {mend}")
+
+
+def _polled(history: History, since: date) -> bool:
+    where = f"dt >= DATE '{since}'"
+    return len(history.query(f"SELECT 1 FROM end_offsets WHERE {where} LIMIT 1", "end_offsets")) > 0
 
 
 def _tell_piece(piece: Any, left: timedelta) -> None:

@@ -192,10 +192,27 @@ def test_a_roll_up_that_waits_for_the_stream_says_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], behind: timedelta | None, told: str
 ) -> None:
     history, read = History(tmp_path), NEVER if behind is None else datetime.now(UTC) - behind
+    history.append("end_offsets", rows("end_offsets", {"poll_ts": datetime.now(UTC)}))
     mark_read(history, "c1", read)
     _roll_up(history, SimpleNamespace(run=lambda *_: []), Counter())
     said = f"warning: {told}; later minutes wait for it. Run groupscope pipeline stream\n" if told else ""
     assert capsys.readouterr().err == said.format(read)
+
+
+def test_a_roll_up_of_a_history_that_no_dashboard_writes_says_why_there_is_no_lag(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    history, now = History(tmp_path), datetime.now(UTC)
+    nothing = SimpleNamespace(run=lambda *_: [])
+    history.append("end_offsets", rows("end_offsets", {"poll_ts": now - timedelta(days=2)}))
+    _roll_up(history, nothing, Counter())
+    assert capsys.readouterr().err == (
+        f"warning: where logs end was not recorded since {now.date() - timedelta(days=1)}; without it there is no lag. "
+        f"Run groupscope serve --history {tmp_path}\n"
+    )
+    history.append("end_offsets", rows("end_offsets", {"poll_ts": now}))
+    _roll_up(history, nothing, Counter())
+    assert capsys.readouterr().err == ""
 
 
 def test_status_says_what_each_table_holds(call: Call, kept: Path) -> None:
