@@ -22,6 +22,7 @@ from streamlit.file_util import get_static_dir
 
 from app import source
 from app.hurry import hurried
+from app.patience import keep_downloads
 from app.source import Source
 
 log = logging.getLogger(__name__)
@@ -39,6 +40,7 @@ def build(start: Start) -> st.App:
 
     @asynccontextmanager
     async def lifespan(_app: st.App) -> AsyncIterator[None]:
+        keep_downloads()
         running = start()
         source.install(await anyio.to_thread.run_sync(running.__enter__))
         try:

@@ -2,9 +2,11 @@
 
 import json
 import re
+from collections.abc import Callable
+from functools import partial
 
 import pytest
-from playwright.sync_api import Locator, Page, ViewportSize, expect
+from playwright.sync_api import Locator, Page, ViewportSize, WebSocketRoute, expect
 
 from tests.browser.conftest import DESKTOP, PHONE, Open, step_by_key
 
@@ -208,6 +210,32 @@ def test_a_download_holds_what_is_shown(open_page: Open) -> None:
     found = json.loads(download.value.path().read_text())
     assert [row["group"] for row in found] == ["billing-settlement", "tx-reader"]
     assert found[0]["lag_records"] == 1_181_855
+
+
+def test_a_click_is_answered_by_a_server_that_has_drawn_the_page_anew_meanwhile(open_page: Open) -> None:
+    """As in a browser that is too busy to show what it was sent: here it is held back until the click is on its way."""
+    page = open_page("/about")
+    held: list[Callable[[], None]] | None = None
+
+    def hold(socket: WebSocketRoute) -> None:
+        server = socket.connect_to_server()
+        socket.on_message(server.send)
+        server.on_message(lambda text: socket.send(text) if held is None else held.append(partial(socket.send, text)))
+
+    page.route_web_socket("**/_stcore/stream", hold)
+    page.goto(page.url.replace("/about", "/"))
+    csv = page.get_by_role("button", name="CSV").first
+    csv.wait_for()
+    page.wait_for_timeout(3_000)
+    held = []
+    page.wait_for_timeout(13_000)  # longer than from one snapshot to the next
+    with page.expect_download() as download:
+        csv.click()
+        page.wait_for_timeout(100)
+        sent, held = held, None
+        for send in sent:
+            send()
+    assert download.value.suggested_filename == "groups.csv"
 
 
 def test_a_new_snapshot_redraws_in_place(open_page: Open) -> None:
