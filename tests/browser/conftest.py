@@ -21,9 +21,10 @@ from tests.support.chromium import launch
 DESKTOP: ViewportSize = {"width": 1440, "height": 900}
 PHONE: ViewportSize = {"width": 390, "height": 844}
 READY_WITHIN_S = 120.0
+PATIENCE_MS = 60_000
 Open = Callable[..., Page]
 
-expect.set_options(timeout=60_000)
+expect.set_options(timeout=PATIENCE_MS)
 
 
 @contextmanager
@@ -39,7 +40,7 @@ def served(*arguments: str, env: Mapping[str, str] | None = None) -> Iterator[st
         yield url
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(20)
+        process.wait(60)
 
 
 def _free_port() -> int:
@@ -86,12 +87,13 @@ def open_page(chromium: Browser, dashboard_url: str) -> Iterator[Open]:
     def opened(path: str = "/", viewport: ViewportSize = DESKTOP, dark: bool = False, url: str = dashboard_url) -> Page:
         scheme = "dark" if dark else "light"
         context = chromium.new_context(viewport=viewport, color_scheme=scheme, timezone_id="Europe/Berlin")
+        context.set_default_timeout(PATIENCE_MS)
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda m: complaints.append(m.text) if m.type in {"error", "warning"} else None)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.goto(url + path)
-        page.locator("h2").first.wait_for(timeout=60_000)
+        page.locator("h2").first.wait_for()
         pages.append(page)
         return page
 

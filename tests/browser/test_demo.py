@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 from app import words
 from lag.embedded.workload import describe
 from lag.errors import GroupscopeError
-from tests.browser.conftest import DESKTOP, PHONE, Open, step_by_key
+from tests.browser.conftest import DESKTOP, PATIENCE_MS, PHONE, Open, step_by_key
 from tests.conftest import Demo
 from tests.support.waiting import wait_until
 
@@ -54,6 +54,7 @@ def settled(chromium: Browser, dashboard_url: str) -> None:
 def group_page(chromium: Browser, dashboard_url: str, settled: None) -> Iterator[Callable[[str], Page]]:
     """The Group page, in one tab for all groups. At the end it may not have complained."""
     page, complaints = chromium.new_page(viewport=DESKTOP), []
+    page.set_default_timeout(PATIENCE_MS)
     page.on("console", lambda m: complaints.append(m.text) if m.type in {"error", "warning"} else None)
     page.on("pageerror", lambda error: complaints.append(str(error)))
 

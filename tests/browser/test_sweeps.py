@@ -36,11 +36,11 @@ def test_the_fleet_and_one_of_its_groups_on_a_phone(open_page: Open, url: str) -
 def test_a_click_on_a_cell_opens_it_in_what_if(open_page: Open, url: str) -> None:
     page = open_page("/sweeps?group=orders", url=url)
     page.locator(".heatmaplayer").wait_for(state="attached")
-    area = page.locator(".nsewdrag").first.bounding_box()
+    cells = page.locator(".nsewdrag").first
+    area = cells.bounding_box()
     assert area is not None
     assignor, members = 1.1 / 3, 3.5 / 6  # the second of three columns, near its edge; the fourth of six rows
-    page.mouse.move(area["x"] + area["width"] * assignor, area["y"] + area["height"] * members)
-    page.mouse.click(area["x"] + area["width"] * assignor, area["y"] + area["height"] * members)
+    cells.click(position={"x": area["width"] * assignor, "y": area["height"] * members})
     expect(page.locator("h2")).to_contain_text("c-3 joins, under sticky: ")
     assert "assignor=sticky" in page.url
     expect(page.get_by_text("A case of a sweep: 4 members, nothing fails.")).to_be_visible()
