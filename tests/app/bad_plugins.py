@@ -1,6 +1,8 @@
 """Assignors that go wrong, each in its own way."""
 
+import os
 import time
+from pathlib import Path
 
 from assignors.model import Assignment, Group, TopicPartition
 
@@ -34,10 +36,12 @@ class Doubles:
 
 
 class Dawdles(Raises):
-    """Thinks for a while before it throws."""
+    """Thinks until the file that DAWDLES_UNTIL names is there, and throws then."""
 
     name = "dawdles"
 
     def assign(self, group: Group) -> Assignment:
-        time.sleep(12)
+        until = Path(os.environ["DAWDLES_UNTIL"])
+        while not until.exists():
+            time.sleep(0.05)
         return super().assign(group)
