@@ -4,7 +4,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterable
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from app.commands.stopping import until_told
 from app.formats import duration
 from lag.cluster.settings import load_settings
 from lag.errors import HistoryError
-from lag.history.care import Care, Extent, care, extents
+from lag.history.care import Care, Extent, care, extent, extents
 from lag.history.progress import NEVER, read_until
 from lag.history.rolled import rolled_up
 from lag.history.schemas import TABLES
@@ -116,14 +116,10 @@ def _roll_up(history: History, made: Any, rows: Counter[str]) -> None:
     if now - read > STALE:
         when = "nothing yet" if read == NEVER else f"up to {read:%Y-%m-%d %H:%M} UTC"
         note(f"warning: the stream has read {when}; later minutes wait for it. Run groupscope pipeline stream")
-    if not _polled(history, since := now.date() - timedelta(days=1)):
+    since, ends = now.date() - timedelta(days=1), extent(history, "end_offsets")
+    if ends is None or ends.last_day is None or ends.last_day < since:
         mend = f"Run groupscope serve --history {history.root}"
         note(f"warning: where logs end was not recorded since {since}; without it there is no lag. {mend}")
-
-
-def _polled(history: History, since: date) -> bool:
-    where = f"dt >= DATE '{since}'"
-    return len(history.query(f"SELECT 1 FROM end_offsets WHERE {where} LIMIT 1", "end_offsets")) > 0
 
 
 def _tell_piece(piece: Any, left: timedelta) -> None:

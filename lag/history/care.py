@@ -44,8 +44,25 @@ class Extent:
 
 def extents(history: History) -> list[Extent]:
     """Of every table that was ever written to. Raises HistoryError."""
-    found = [(name, history.open(name)) for name in TABLES]
-    return [_extent(history.place(name), name, table) for name, table in found if table is not None]
+    return [found for name in TABLES if (found := extent(history, name)) is not None]
+
+
+def extent(history: History, name: str) -> Extent | None:
+    """Of one table, from its log alone; None if it was never written to. Raises HistoryError."""
+    table = history.open(name)
+    if table is None:
+        return None
+    with told(history.place(name)):
+        files = stored(table)
+    rows = [file.rows for file in files if file.rows is not None]
+    return Extent(
+        name,
+        rows=sum(rows) if len(rows) == len(files) else None,
+        files=len(files),
+        size_bytes=sum(file.size_bytes for file in files),
+        first_day=min((file.day for file in files), default=None),
+        last_day=max((file.day for file in files), default=None),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,17 +140,3 @@ def _delete_replaced(table: DeltaTable) -> int:
     """
     removed = table.vacuum(KEEP_REPLACED_HOURS, dry_run=False, enforce_retention_duration=False, full=True)
     return len(removed)
-
-
-def _extent(place: str, name: str, table: DeltaTable) -> Extent:
-    with told(place):
-        files = stored(table)
-    rows = [file.rows for file in files if file.rows is not None]
-    return Extent(
-        name,
-        rows=sum(rows) if len(rows) == len(files) else None,
-        files=len(files),
-        size_bytes=sum(file.size_bytes for file in files),
-        first_day=min((file.day for file in files), default=None),
-        last_day=max((file.day for file in files), default=None),
-    )
