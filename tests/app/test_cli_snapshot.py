@@ -305,6 +305,6 @@ def test_ctrl_c_while_a_broker_is_silent_ends_with_130(command: str) -> None:
     ):
         assert asked.wait(30)
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=10)
     assert process.returncode == 130
     assert "Traceback" not in err

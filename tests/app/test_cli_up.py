@@ -149,7 +149,7 @@ def test_reader_of_the_line_that_goes_away_does_not_end_it(tmp_path: Path) -> No
         assert json.loads(process.stdout.readline())["dashboard"] is None
         process.stdout.close()
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=10)
     assert (process.returncode, err.splitlines()[-1]) == (0, "stopped")
     assert list(temp.iterdir()) == []
 

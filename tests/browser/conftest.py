@@ -40,7 +40,7 @@ def served(*arguments: str, env: Mapping[str, str] | None = None) -> Iterator[st
         yield url
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(60)
+        process.wait(20)
 
 
 def _free_port() -> int:

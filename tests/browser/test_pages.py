@@ -176,11 +176,13 @@ def test_a_chip_filters_and_back_undoes_it(open_page: Open) -> None:
     page = open_page("/")
     page.get_by_role("button", name="Stalled 1").click()
     expect(page).to_have_url(re.compile(r"verdict=stalled"))
-    height = "document.querySelector('[data-testid=stDataFrame]')?.getBoundingClientRect().height"
-    page.wait_for_function(f"{height} < 80")
+    height = "e => e.getBoundingClientRect().height"
+    table = page.locator('[data-testid="stDataFrame"]').first
+    page.wait_for_function("e => e.getBoundingClientRect().height < 80", arg=table.element_handle())
     page.go_back()
     expect(page).not_to_have_url(re.compile(r"verdict"))
-    page.wait_for_function(f"{height} > 400")
+    page.wait_for_function("e => e.getBoundingClientRect().height > 400", arg=table.element_handle())
+    assert table.evaluate(height) > 400
 
 
 def test_text_typed_stands_in_the_url_and_the_link_restores_it(open_page: Open) -> None:

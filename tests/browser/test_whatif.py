@@ -126,7 +126,8 @@ def test_an_edit_is_not_kept_waiting_by_a_plugin(open_page: Open, tmp_path: Path
         expect(page.get_by_text("Dawdles is planning")).to_be_visible()
         expect(first_column(page)).to_have_text(COMPARED[:6])
         press(page, "Add")
-        expect(headline(page)).to_have_text("c3 joins, c4 joins: 3 of 6 partitions move, nobody idles")
+        said = "c3 joins, c4 joins: 3 of 6 partitions move, nobody idles"
+        expect(headline(page)).to_have_text(said, timeout=10_000)  # long before the plugin is ended, too
         expect(page.get_by_text("Dawdles is planning")).to_be_visible()
         answers.touch()
         expect(page.get_by_text("Dawdles cannot plan this group")).to_be_visible()
