@@ -9,7 +9,7 @@ from uuid import UUID
 
 import confluent_kafka
 import confluent_kafka.admin
-import kafka
+from confluent_kafka import TopicPartition as Place
 
 from lag.model import OURS_PREFIX
 from tests.support.waiting import wait_until
@@ -29,19 +29,28 @@ Record = tuple[int, int, bytes, bytes | None]
 
 def records(bootstrap: str) -> list[Record]:
     """All of them, of our own readers' groups none."""
-    consumer = kafka.KafkaConsumer(bootstrap_servers=bootstrap, exclude_internal_topics=False, group_id=None)
+    config = {"bootstrap.servers": bootstrap, "group.id": "nobody", "enable.auto.commit": False}
+    consumer = confluent_kafka.Consumer({**config, "isolation.level": "read_uncommitted", "enable.partition.eof": True})
     try:
-        places = [kafka.TopicPartition(NAME, number) for number in consumer.partitions_for_topic(NAME)]
-        consumer.assign(places)
-        consumer.seek_to_beginning()
-        ends = consumer.end_offsets(places)
-        found: list[Record] = []
-        while any(consumer.position(place) < end for place, end in ends.items()):
-            for polled in consumer.poll(timeout_ms=500).values():
-                found += [(one.partition, one.offset, one.key, one.value) for one in polled]
+        numbers = consumer.list_topics(NAME).topics[NAME].partitions
+        consumer.assign([Place(NAME, number, confluent_kafka.OFFSET_BEGINNING) for number in numbers])
+        read = list(_until_ends(consumer, len(numbers)))
     finally:
         consumer.close()
-    return [one for one in found if not group_of(one[2]).startswith(OURS_PREFIX)]
+    return [one for one in read if not group_of(one[2]).startswith(OURS_PREFIX)]
+
+
+def _until_ends(consumer: confluent_kafka.Consumer, partitions: int) -> Iterator[Record]:
+    """What is there until each partition has come to its end."""
+    ended = set[int]()
+    while len(ended) < partitions:
+        for message in consumer.consume(10_000, timeout=0.5):
+            if (error := message.error()) is None:
+                yield message.partition(), message.offset(), message.key(), message.value()
+            elif error.code() == confluent_kafka.KafkaError._PARTITION_EOF:
+                ended.add(message.partition())
+            else:
+                raise confluent_kafka.KafkaException(error)
 
 
 def group_of(key: bytes) -> str:
@@ -125,8 +134,5 @@ def _committed(consumer: Any, offsets: list[Any]) -> bool:
 
 
 def create_topic(bootstrap: str, name: str, partitions: int) -> None:
-    admin: Any = kafka.admin.KafkaAdminClient(bootstrap_servers=bootstrap)
-    try:
-        admin.create_topics([kafka.admin.NewTopic(name, partitions, 1)])
-    finally:
-        admin.close()
+    admin = confluent_kafka.admin.AdminClient({"bootstrap.servers": bootstrap})
+    admin.create_topics([confluent_kafka.admin.NewTopic(name, partitions, 1)])[name].result()
