@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer
 from kafka.admin import (
     ACL,
     ACLOperation,
@@ -27,7 +26,7 @@ from tests.app.commandline import refused, run
 from tests.cluster import strangers
 from tests.cluster.certificates import DAY, Authority
 from tests.conftest import USERS
-from tests.support.closing import close
+from tests.support.member import Member
 from tests.support.proxy import Proxy, broker_behind_proxy
 from tests.support.waiting import wait_until
 
@@ -221,11 +220,10 @@ def bob(guarded: EmbeddedKafka, tmp_path: Path) -> str:
 @pytest.fixture(scope="module")
 def reads_a_hidden_topic(guarded: EmbeddedKafka) -> Iterator[None]:
     """Kafka leaves hidden topics out of a group's commits; a member's assignment still names them."""
-    member = Consumer({"bootstrap.servers": guarded.bootstrap_servers, "group.id": "cli-shut-00001"})
-    member.subscribe(["cli-shut-topic"])
-    wait_until(lambda: member.poll(0.1) is None and len(member.assignment()) == 3)
+    member = Member(guarded.bootstrap_servers, "cli-shut-00001", ["cli-shut-topic"], {})
+    wait_until(lambda: len(member.held) == 3)
     yield
-    close(member)
+    member.leave()
 
 
 @pytest.mark.broker

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer
 from kafka import KafkaProducer, OffsetAndMetadata, TopicPartition
 from kafka.admin import KafkaAdminClient, NewTopic
 from kafka.errors import NoError, RetriableError
@@ -19,7 +18,7 @@ from kafka.errors import NoError, RetriableError
 from lag.embedded.broker import EmbeddedKafka
 from tests.app.commandline import COMMAND, Done, run
 from tests.cluster import strangers
-from tests.support.closing import close
+from tests.support.member import Member
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.broker
@@ -58,9 +57,10 @@ def shop(kafka: EmbeddedKafka) -> Iterator[Shop]:
             commit(admin, name, {(topic, 0): 100})
         classic = member(kafka, "cli-classic", topic, {"group.instance.id": "pod-1", "client.id": "till"})
         modern = member(kafka, "cli-modern", topic, {"group.protocol": "consumer", "client.id": "scanner"})
-        commit_through(classic, topic, 70)
+        classic.commit(topic, 0, 70)
         yield Shop(kafka.bootstrap_servers, topic)
-        close(classic, modern)
+        classic.leave()
+        modern.leave()
 
 
 def fill(kafka: EmbeddedKafka, topic: str) -> None:
@@ -82,24 +82,11 @@ def commit(admin: KafkaAdminClient, group: str, offsets: dict[tuple[str, int], i
     wait_until(committed)
 
 
-def member(kafka: EmbeddedKafka, group: str, topic: str, settings: dict[str, str]) -> Consumer:
+def member(kafka: EmbeddedKafka, group: str, topic: str, settings: dict[str, str]) -> Member:
     """A member that owns both partitions and reads nothing more."""
-    base = {"bootstrap.servers": kafka.bootstrap_servers, "group.id": group, "enable.auto.commit": False}
-    made = Consumer({**base, **settings})
-    made.subscribe([topic])
-
-    def joined() -> bool:
-        made.poll(0.1)
-        return len(made.assignment()) == 2
-
-    wait_until(joined)
+    made = Member(kafka.bootstrap_servers, group, [topic], {"enable.auto.commit": False, **settings})
+    wait_until(lambda: len(made.held) == 2)
     return made
-
-
-def commit_through(consumer: Consumer, topic: str, offset: int) -> None:
-    from confluent_kafka import TopicPartition as Position
-
-    consumer.commit(offsets=[Position(topic, 0, offset)], asynchronous=False)
 
 
 # -- the document ------------------------------------------------------------------------------------------------------

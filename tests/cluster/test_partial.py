@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Consumer
 from kafka.admin import (
     ACL,
     ACLOperation,
@@ -25,7 +24,7 @@ from lag.embedded.broker import EmbeddedKafka
 from lag.model import ClusterSnapshot, PartitionProblem, Scope
 from lag.tail import REFUSED_S, Tail
 from tests.conftest import USERS
-from tests.support.closing import close
+from tests.support.member import Member
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.broker
@@ -226,13 +225,12 @@ def test_topic_that_may_not_be_described_is_unauthorised_not_deleted(
     guarded: EmbeddedKafka, bob: ClusterReader
 ) -> None:
     """Kafka leaves hidden topics out of a group's commits; a member's assignment still names them."""
-    member = Consumer({"bootstrap.servers": guarded.bootstrap_servers, "group.id": "open-00001"})
-    member.subscribe(["shut-topic"])
+    member = Member(guarded.bootstrap_servers, "open-00001", ["shut-topic"], {})
     try:
-        wait_until(lambda: member.poll(0.1) is None and len(member.assignment()) == 3, within_s=60, every_s=0)
+        wait_until(lambda: len(member.held) == 3, within_s=60)
         snapshot = bob.read(1, 0)
     finally:
-        close(member)
+        member.leave()
     found = snapshot.group("open-00001")
     assert found is not None
     seen = {(row.tp.topic, row.problem) for row in found.partitions}

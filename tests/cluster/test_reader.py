@@ -4,7 +4,6 @@ import uuid
 from collections.abc import Callable, Iterator
 
 import pytest
-from confluent_kafka import Consumer
 from kafka import KafkaProducer, OffsetAndMetadata, TopicPartition
 from kafka.admin import KafkaAdminClient, NewTopic
 from kafka.errors import NoError, RetriableError
@@ -16,7 +15,7 @@ from lag.cluster.reader import ClusterReader, open_reader
 from lag.cluster.settings import load_settings
 from lag.embedded.broker import EmbeddedKafka
 from lag.model import FOREVER, ClusterSnapshot, GroupSnapshot, GroupType, PartitionProblem
-from tests.support.closing import close
+from tests.support.member import Member
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.broker
@@ -154,35 +153,27 @@ def test_broker_says_its_version_by_its_apis(reader: ClusterReader) -> None:
 
 
 @pytest.fixture
-def consumer(kafka: EmbeddedKafka) -> Iterator[Callable[..., Consumer]]:
-    """Makes real consumers; all are closed at the end."""
-    made: list[Consumer] = []
+def let_join(kafka: EmbeddedKafka) -> Iterator[Callable[..., Member]]:
+    """Makes real members; all leave at the end."""
+    made: list[Member] = []
 
-    def make(group_id: str, **config: object) -> Consumer:
-        common = {"bootstrap.servers": kafka.bootstrap_servers, "group.id": group_id, "enable.auto.commit": False}
-        made.append(Consumer({**common, **config}))
+    def make(group_id: str, topic: str, **settings: object) -> Member:
+        made.append(Member(kafka.bootstrap_servers, group_id, [topic], {"enable.auto.commit": False, **settings}))
         return made[-1]
 
     yield make
-    close(*made)
-
-
-def poll_until(consumers: list[Consumer], ready: Callable[[], bool]) -> None:
-    def step() -> bool:
-        for one in consumers:
-            one.poll(0.05)
-        return ready()
-
-    wait_until(step, within_s=60, every_s=0)
+    for one in made:
+        one.ask_to_leave()
+    for one in made:
+        one.leave()
 
 
 def test_classic_member_with_subscription_instance_rack_and_assignment(
-    reader: ClusterReader, consumer: Callable[..., Consumer], topic: str
+    reader: ClusterReader, let_join: Callable[..., Member], topic: str
 ) -> None:
     group_id = new_group()
-    one = consumer(group_id, **{"group.instance.id": "pod-1", "client.id": "app", "client.rack": "r1"})
-    one.subscribe([topic])
-    poll_until([one], lambda: len(one.assignment()) == 4)
+    one = let_join(group_id, topic, **{"group.instance.id": "pod-1", "client.id": "app", "client.rack": "r1"})
+    wait_until(lambda: len(one.held) == 4, within_s=60)
     group = group_of(reader.read(1, AT_MS), group_id)
     (member,) = group.members
     assert (group.state, group.assignor, group.epoch) == ("Stable", "range", None)
@@ -194,12 +185,11 @@ def test_classic_member_with_subscription_instance_rack_and_assignment(
 
 
 def test_member_of_a_kip_848_group_has_epochs_current_and_target(
-    reader: ClusterReader, consumer: Callable[..., Consumer], topic: str
+    reader: ClusterReader, let_join: Callable[..., Member], topic: str
 ) -> None:
     group_id = new_group()
-    one = consumer(group_id, **{"group.protocol": "consumer", "client.id": "modern", "client.rack": "r2"})
-    one.subscribe([topic])
-    poll_until([one], lambda: len(one.assignment()) == 4)
+    one = let_join(group_id, topic, **{"group.protocol": "consumer", "client.id": "modern", "client.rack": "r2"})
+    wait_until(lambda: len(one.held) == 4, within_s=60)
     group = group_of(reader.read(1, AT_MS), group_id)
     (member,) = group.members
     every = tuple(TP(topic, p) for p in range(4))
@@ -209,19 +199,18 @@ def test_member_of_a_kip_848_group_has_epochs_current_and_target(
 
 
 def test_more_members_than_partitions_leaves_members_without_any(
-    reader: ClusterReader, consumer: Callable[..., Consumer], admin: KafkaAdminClient
+    reader: ClusterReader, let_join: Callable[..., Member], admin: KafkaAdminClient
 ) -> None:
     name, group_id = f"narrow-{uuid.uuid4().hex[:8]}", new_group()
     admin.create_topics([NewTopic(name, 1, 1)])
-    three = [consumer(group_id) for _ in range(3)]
-    for one in three:
-        one.subscribe([name])
+    for _ in range(3):
+        let_join(group_id, name)
 
     def settled() -> bool:
         group = reader.read(1, AT_MS).group(group_id)
         return group is not None and group.state == "Stable" and len(group.members) == 3
 
-    poll_until(three, settled)
+    wait_until(settled, within_s=60, every_s=0.05)
     group = group_of(reader.read(2, AT_MS), group_id)
     assert sorted(len(member.assigned) for member in group.members) == [0, 0, 1]
 

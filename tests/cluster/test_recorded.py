@@ -12,8 +12,8 @@ from lag.cluster.settings import load_settings
 from lag.embedded.broker import EmbeddedKafka
 from lag.recorded import Recorded
 from lag.tail import Tail
+from tests.support.member import Held, Member
 from tests.support.waiting import wait_until
-from tests.support.witness import KIP_848, Witness, classic
 
 pytestmark = pytest.mark.broker
 
@@ -23,10 +23,11 @@ QUICK = {
     "group.consumer.min.heartbeat.interval.ms": "300",
     "group.consumer.assignment.interval.ms": "0",
 }
+CLASSIC = {"session.timeout.ms": 45_000, "heartbeat.interval.ms": 300}
 SETTINGS: Mapping[str, Mapping[str, object]] = {
-    "range": classic("range"),
-    "cooperative-sticky": classic("cooperative-sticky"),
-    "consumer": KIP_848,
+    "range": CLASSIC | {"partition.assignment.strategy": "range"},
+    "cooperative-sticky": CLASSIC | {"partition.assignment.strategy": "cooperative-sticky"},
+    "consumer": {"group.protocol": "consumer"},
 }
 
 
@@ -36,16 +37,19 @@ class World(NamedTuple):
     kafka: EmbeddedKafka
     tail: Tail
 
-    def witness(self, group: str, name: str) -> Witness:
-        return Witness(self.kafka.bootstrap_servers, group, name, TOPIC, SETTINGS[group.partition("/")[0]])
+    def member(self, group: str, name: str) -> Member:
+        settings = {"client.id": name, **SETTINGS[group.partition("/")[0]]}
+        return Member(self.kafka.bootstrap_servers, group, [TOPIC], settings)
 
-    def until(self, group: str, *there: Witness) -> Recorded:
-        """The last generation, once these witnesses share all partitions evenly and the records say the same."""
+    def until(self, group: str, *there: Member) -> Recorded:
+        """The last generation, once these members share all partitions evenly and the records say the same."""
 
         def look() -> Recorded | None:
             told = self.tail.recorded(group)
             is_even = {len(one.held) for one in there} == {PARTITIONS // len(there)}
-            is_told = told and told[-1].settled_ms is not None and held(told[-1]) == {w.name: w.held for w in there}
+            is_told = (
+                told and told[-1].settled_ms is not None and held(told[-1]) == {one.name: one.held for one in there}
+            )
             return told[-1] if is_even and is_told else None
 
         return wait_until(look, within_s=60) or pytest.fail("never")
@@ -62,30 +66,30 @@ def world() -> Iterator[World]:
         tail.stop()
 
 
-def held(one: Recorded) -> dict[str, frozenset[int]]:
+def held(one: Recorded) -> dict[str, Held]:
     """What each client had."""
     clients = {member.member_id: member.client_id for member in one.generation.members}
     plan = one.generation.after.by_member.items()
-    return {clients[name]: frozenset(tp.partition for tp in tps) for name, tps in plan}
+    return {clients[name]: frozenset(tps) for name, tps in plan}
 
 
-def of(told: Sequence[Recorded], name: str) -> list[frozenset[int]]:
+def of(told: Sequence[Recorded], name: str) -> list[Held]:
     """What one client had, generation by generation, while it was there."""
     return [plan[name] for plan in map(held, told) if name in plan]
 
 
-def changes(seen: Sequence[frozenset[int]]) -> list[frozenset[int]]:
+def changes(seen: Sequence[Held]) -> list[Held]:
     """The same, without what repeats itself."""
-    return [now for before, now in zip([frozenset[int](), *seen], seen, strict=False) if now != before]
+    return [now for before, now in zip([frozenset(), *seen], seen, strict=False) if now != before]
 
 
 @pytest.fixture(scope="module", params=SETTINGS)
-def course(request: pytest.FixtureRequest, world: World) -> Iterator[tuple[str, Witness, Witness]]:
+def course(request: pytest.FixtureRequest, world: World) -> Iterator[tuple[str, Member, Member]]:
     """One group each: a is there, b joins, a leaves."""
     group: str = request.param
-    a = world.witness(group, "a")
+    a = world.member(group, "a")
     world.until(group, a)
-    b = world.witness(group, "b")
+    b = world.member(group, "b")
     world.until(group, a, b)
     a.leave()
     world.until(group, b)
@@ -93,14 +97,14 @@ def course(request: pytest.FixtureRequest, world: World) -> Iterator[tuple[str, 
     b.leave()
 
 
-def test_each_member_had_what_its_callbacks_told(world: World, course: tuple[str, Witness, Witness]) -> None:
-    group, *witnesses = course
+def test_each_member_had_what_its_callbacks_told(world: World, course: tuple[str, Member, Member]) -> None:
+    group, *members = course
     told = world.tail.recorded(group)
-    for witness in witnesses:
-        assert changes(of(told, witness.name)) == changes([now for now in witness.log if now or group != "range"])
+    for member in members:
+        assert changes(of(told, member.name)) == changes([now for now in member.log if now or group != "range"])
 
 
-def test_events_are_the_joins_and_leaves_in_order(world: World, course: tuple[str, Witness, Witness]) -> None:
+def test_events_are_the_joins_and_leaves_in_order(world: World, course: tuple[str, Member, Member]) -> None:
     told = world.tail.recorded(course[0])
     events = {"range": [], "cooperative-sticky": ["b joined (rebalance 2)"], "consumer": []}[course[0]]
     assert [one.generation.event for one in told] == [
@@ -112,36 +116,39 @@ def test_events_are_the_joins_and_leaves_in_order(world: World, course: tuple[st
 @pytest.mark.parametrize("protocol", ["range", "consumer"])
 def test_who_begins_late_goes_on_from_what_a_poll_saw(world: World, protocol: str) -> None:
     group, settings = f"{protocol}/late", load_settings(world.kafka.bootstrap_servers, None, {})
-    a = world.witness(group, "a")
+    a = world.member(group, "a")
     world.until(group, a)
     late, reader = Tail("late", lambda: open_offsets_log(settings), look_back=0), open_reader(settings, "test")
     late.round()
     late.see(reader.read(1, 1000))
     late.round()
-    b = world.witness(group, "b")
+    b = world.member(group, "b")
     last = world.until(group, a, b)
     wait_until(lambda: late.round() is not None and late.recorded(group) and late.recorded(group)[-1].settled_ms)
     told = late.recorded(group)
     assert [one.generation.event for one in told] == ["as it was", "b joined"]
-    assert (held(told[0]), held(told[1])) == ({"a": frozenset(range(PARTITIONS))}, held(last))
+    assert (held(told[0]), held(told[1])) == (
+        {"a": frozenset((TOPIC, number) for number in range(PARTITIONS))},
+        held(last),
+    )
     assert (told[1].generation.number, told[1].began_ms, told[1].settled_ms, told[1].steps) == (
         last.generation.number, last.began_ms, last.settled_ms, last.steps,
     )  # fmt: skip
     late.stop()
     reader.close()
-    for witness in (a, b):
-        witness.leave()
+    for member in (a, b):
+        member.leave()
 
 
 @pytest.mark.long
 def test_restart_of_the_broker_loses_nothing(world: World) -> None:
-    a = world.witness("range/restart", "a")
+    a = world.member("range/restart", "a")
     world.until("range/restart", a)
     world.kafka.broker(1).restart()
-    b = world.witness("range/restart", "b")
+    b = world.member("range/restart", "b")
     world.until("range/restart", a, b)
-    for witness in (a, b):
-        witness.leave()
+    for member in (a, b):
+        member.leave()
     events = [one.generation.event for one in world.tail.recorded("range/restart")]
     assert events[:3] == ["nobody is in the group", "a joined", "b joined"]
     assert world.tail.status().problems == ()
