@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -54,7 +55,7 @@ async def fetch(wire: Wire, manager: KafkaConnectionManager) -> Metadata:
 
 
 async def _first(manager: KafkaConnectionManager, waiting: list[Message], within_s: float) -> Message | None:
-    """The first answer among `waiting`; None when `within_s` passed or one more of them failed."""
+    """The first answer among `waiting`; None when `within_s` passed, or one more of them failed, without one."""
     either = Future()
 
     def settle(_: object) -> None:
@@ -63,10 +64,8 @@ async def _first(manager: KafkaConnectionManager, waiting: list[Message], within
 
     for future in waiting:
         future.add_both(settle)
-    try:
+    with suppress(KafkaTimeoutError):  # after a pause of this machine, the answer and the end of its time come at once
         await manager.wait_for(either, within_s * 1000)
-    except KafkaTimeoutError:
-        return None
     return next((future.value for future in waiting if future.succeeded()), None)
 
 
