@@ -52,7 +52,7 @@ class Member:
     @property
     def held(self) -> Held:
         """What it has."""
-        return self.log[-1] if self.log else frozenset()
+        return next(reversed(self.log), frozenset())
 
     def commit(self, topic: str, partition: int, offset: int) -> None:
         """Commit it, and come back when the broker has it."""
@@ -63,7 +63,7 @@ class Member:
     def ask_to_leave(self) -> None:
         """Let it close its consumer soon."""
         if not self._line.closed:
-            with suppress(BrokenPipeError):
+            with suppress(ConnectionError):
                 self._line.send("leave")
 
     def leave(self) -> None:
@@ -77,7 +77,7 @@ class Member:
         self._process.close()
 
     def _listen(self) -> None:
-        with suppress(EOFError, ConnectionResetError):
+        with suppress(EOFError, ConnectionError):
             while self._line.poll():
                 self._hear()
 
@@ -111,7 +111,7 @@ def _live(stage: Connection, settings: dict[str, Any], topics: list[str]) -> Non
         on_revoke=lambda _, taken: now(held - _names(taken)),
         on_lost=lambda _, taken: now(held - _names(taken)),
     )
-    with suppress(EOFError, BrokenPipeError):
+    with suppress(EOFError, ConnectionError):
         while not stage.poll() or _committed(consumer, stage):
             signal.alarm(_PATIENCE_S)
             consumer.poll(_TICK_S)
