@@ -43,10 +43,10 @@ class Broker:
         self._command = [*command, "kafka.Kafka", str(folder / f"{self._name}.properties")]
         self._log_from = 0
 
-    def spawn(self) -> None:
+    def spawn(self, *options: str) -> None:
         """Start the process without waiting until it serves."""
         self._log_from = self._log.stat().st_size if self._log.exists() else 0
-        self.pid = self._keeper.start(self._name, self._command, self._log)
+        self.pid = self._keeper.start(self._name, [*self._command, *options], self._log)
 
     def serves(self) -> bool:
         """Whether the broker has said that it serves.
@@ -83,7 +83,8 @@ class Broker:
         """Kill the process if it is there, start it on the same ports and data, wait until it serves."""
         if self.running():
             self.kill()
-        self.spawn()
+        # Its controller keeps it out until the session of its former self has ended.
+        self.spawn("--override", f"{config.SESSION_MS}={config.KAFKAS_SESSION_MS}")
         try:
             _wait_until_all_serve([self])
         except PortTaken as error:

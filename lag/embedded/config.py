@@ -15,6 +15,9 @@ _JVM_FLAGS = (
     "-XX:-UsePerfData",  # its file in the temp dir would outlive a killed broker
     "-Djava.awt.headless=true",
 )
+SESSION_MS = "broker.session.timeout.ms"
+KAFKAS_SESSION_MS = 9_000
+_ALONE_SESSION_MS = 3_600_000
 _LOGGING = """\
 status = error
 rootLogger.level = warn
@@ -88,7 +91,11 @@ def _is_free(port: int) -> bool:
 
 
 def node_properties(node: int, ports: Mapping[int, Ports], data: Path) -> dict[str, str]:
-    """Kafka's properties of a node that is broker and controller at once; internal topics are on every broker."""
+    """Kafka's properties of a node that is broker and controller at once; internal topics are on every broker.
+
+    A broker that is alone never fences itself off: after a machine's pause of 9 s it would name no broker at all for a
+    moment, and a librdkafka client that asks then is lost for good (confluentinc/librdkafka#5301).
+    """
     own = ports[node]
     copies = str(len(ports))
     in_sync = str(min(2, len(ports)))
@@ -112,6 +119,7 @@ def node_properties(node: int, ports: Mapping[int, Ports], data: Path) -> dict[s
         "share.coordinator.state.topic.replication.factor": copies,
         "share.coordinator.state.topic.min.isr": in_sync,
         "auto.create.topics.enable": "false",
+        SESSION_MS: str(KAFKAS_SESSION_MS if len(ports) > 1 else _ALONE_SESSION_MS),
     }
 
 
