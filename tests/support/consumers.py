@@ -1,4 +1,4 @@
-"""Real consumers of three client libraries, each polling in a thread of its own until it is closed.
+"""Real consumers of three client libraries, each polled on its own until it is closed.
 
 with Crowd(bootstrap_servers) as crowd:
     crowd.join("java", "my-group", ["orders"], "range", count=3)
@@ -11,7 +11,6 @@ from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import Any
 
-import confluent_kafka
 import jpype
 import kafka
 from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
@@ -20,6 +19,7 @@ from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
 from kafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
 
 from tests.support.java import start_jvm
+from tests.support.member import Member
 
 KIP_848 = "consumer"
 """A strategy that is no client's: the broker plans; `consumer:range` asks it for its `range`."""
@@ -90,7 +90,7 @@ class Crowd:
 
     def __init__(self, bootstrap_servers: str) -> None:
         self._bootstrap_servers = bootstrap_servers
-        self._running: list[Running] = []
+        self._running: list[Running | Member] = []
 
     def __enter__(self) -> "Crowd":
         return self
@@ -103,7 +103,7 @@ class Crowd:
 
     def join(
         self, library: str, group: str, topics: Sequence[str], strategy: str, count: int = 1, static: bool = False
-    ) -> list[Running]:
+    ) -> list[Running | Member]:
         """Let `count` new consumers join; they come back before they are members."""
         kind = {"java": java, "librdkafka": librdkafka, "kafka-python": kafka_python}[library]
         names = [f"{library}-{uuid.uuid4().hex[:6]}" for _ in range(count)]
@@ -145,9 +145,9 @@ def java(bootstrap: str, group: str, topics: list[str], strategy: str, name: str
     return Running(make, poll, name, JPYPE)
 
 
-def librdkafka(bootstrap: str, group: str, topics: list[str], strategy: str, name: str, static: bool) -> Running:
+def librdkafka(bootstrap: str, group: str, topics: list[str], strategy: str, name: str, static: bool) -> Member:
     """`confluent_kafka.Consumer`."""
-    settings: dict[str, Any] = {"bootstrap.servers": bootstrap, "group.id": group, "client.id": name}
+    settings: dict[str, Any] = {"client.id": name}
     if strategy.startswith(KIP_848):
         settings |= {"group.protocol": "consumer"} | _remote(strategy)
     else:
@@ -155,13 +155,7 @@ def librdkafka(bootstrap: str, group: str, topics: list[str], strategy: str, nam
             "partition.assignment.strategy": strategy, "session.timeout.ms": SESSION_MS, "heartbeat.interval.ms": 300,
         }  # fmt: skip
     settings |= {"group.instance.id": name} if static else {}
-
-    def make() -> Any:
-        consumer = confluent_kafka.Consumer(settings)
-        consumer.subscribe(topics)
-        return consumer
-
-    return Running(make, lambda consumer: consumer.poll(TICK_S), name)
+    return Member(bootstrap, group, topics, settings)
 
 
 def kafka_python(bootstrap: str, group: str, topics: list[str], strategy: str, name: str, static: bool) -> Running:
