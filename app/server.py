@@ -16,7 +16,7 @@ from typing import Any
 import anyio.to_thread
 import streamlit as st
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse
 from starlette.routing import Route
 from streamlit.file_util import get_static_dir
 
@@ -52,7 +52,8 @@ def build(start: Start) -> st.App:
             source.uninstall()
             await anyio.to_thread.run_sync(running.__exit__, None, None, None)
 
-    pages = [Route(f"/{name}", page_shell) for name in PAGES]
+    first, *others = PAGES
+    pages = [Route(f"/{first}", to_first_page), *(Route(f"/{name}", page_shell) for name in others)]
     return st.App(HERE / "main.py", lifespan=lifespan, routes=[Route("/api/ready", ready), *pages])
 
 
@@ -74,16 +75,24 @@ def _flat(table: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
     ]
 
 
+async def to_first_page(request: Request) -> RedirectResponse:
+    """Streamlit serves the first page at the root only, and says "Page not found" to whoever types its name."""
+    return RedirectResponse(f"{_base()}?{request.url.query}".rstrip("?"))
+
+
 async def page_shell(_request: Request) -> HTMLResponse:
     """Streamlit's page, told where its server is.
 
     Else a deep link such as /group?group=x first looks for the server below /group, and the browser's console shows
     two failed requests.
     """
-    base = f"/{st.get_option('server.baseUrlPath').strip('/')}/".replace("//", "/")
-    told = f'<head><script>window.__streamlit={{BACKEND_BASE_URL:location.origin+"{base}"}}</script>'
+    told = f'<head><script>window.__streamlit={{BACKEND_BASE_URL:location.origin+"{_base()}"}}</script>'
     shell = (Path(get_static_dir()) / "index.html").read_text()
     return HTMLResponse(shell.replace("<head>", told, 1), headers={"Cache-Control": "no-cache"})
+
+
+def _base() -> str:
+    return f"/{st.get_option('server.baseUrlPath').strip('/')}/".replace("//", "/")
 
 
 async def ready(_request: Request) -> JSONResponse:

@@ -192,7 +192,7 @@ def _waits(row: Row) -> str:
 
 def _deleted(row: Row) -> str:
     committed = row.offset("committed")
-    return f"{row.tp.topic} no longer exists; " + (
+    return f"topic {row.tp.topic} no longer exists; " + (
         "nothing is committed there" if committed == UNKNOWN else f"the commit {committed:,} on {row.tp} is left over"
     )
 

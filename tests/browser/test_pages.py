@@ -193,6 +193,13 @@ def test_text_typed_stands_in_the_url_and_the_link_restores_it(open_page: Open) 
     expect(again.get_by_placeholder("Group or topic…")).to_have_value("bill")
 
 
+def test_the_first_page_is_found_by_its_name_too(open_page: Open) -> None:
+    page = open_page("/overview?q=bill")
+    expect(page).to_have_url(re.compile(r":\d+/\?q=bill$"))
+    expect(page.get_by_placeholder("Group or topic…")).to_have_value("bill")
+    expect(page.get_by_text("Page not found")).to_have_count(0)
+
+
 def test_a_click_on_a_group_opens_it_and_back_returns(open_page: Open) -> None:
     page = open_page("/?verdict=stalled")
     expect(cell(page, "billing-settlement")).to_be_attached()

@@ -81,7 +81,7 @@ def test_a_commit_at_the_log_end_is_ok():
 def test_a_commit_on_a_deleted_topic():
     whole, _ = watch({"gone-0": 7}, {"gone-0": deleted()}, polls=1)
     assert whole.finding.status is Status.TOPIC_DELETED
-    assert whole.finding.evidence == "gone no longer exists; the commit 7 on gone-0 is left over"
+    assert whole.finding.evidence == "topic gone no longer exists; the commit 7 on gone-0 is left over"
 
 
 def test_leftovers_of_a_deleted_topic_do_not_drown_a_live_problem():
