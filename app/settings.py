@@ -14,7 +14,7 @@ import json
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from lag.errors import ConfigError
@@ -33,6 +33,10 @@ EXAMPLES = {
 def _from_json(value: Any) -> Any:
     """Here, not by pydantic-settings: its error for what is no JSON names the field only somewhere in its text."""
     return json.loads(value) if isinstance(value, str) else value
+
+
+def _each_once(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))
 
 
 class ClusterSettings(BaseModel):
@@ -60,7 +64,7 @@ class Settings(BaseSettings):
     clusters: Annotated[tuple[ClusterSettings, ...], NoDecode, BeforeValidator(_from_json)] = ()
     interval_s: Annotated[float, Field(ge=1, le=3600)] = 10.0
     follow: bool = True
-    plugins: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_from_json)] = ()
+    plugins: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_from_json), AfterValidator(_each_once)] = ()
     history: str | None = None
 
     @field_validator("clusters")

@@ -69,3 +69,8 @@ def test_settings_are_read_as_they_are_documented(monkeypatch: pytest.MonkeyPatc
     settings = read_settings()
     assert [(cluster.name, cluster.bootstrap_servers) for cluster in settings.clusters] == [("prod", "b1:9092,b2:9092")]
     assert settings.plugins == ("yours.module:YourAssignor",)
+
+
+def test_a_plugin_that_is_named_twice_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROUPSCOPE_PLUGINS", '["a:A", "b:B", "a:A"]')
+    assert read_settings().plugins == ("a:A", "b:B")
