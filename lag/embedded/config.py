@@ -93,8 +93,9 @@ def _is_free(port: int) -> bool:
 def node_properties(node: int, ports: Mapping[int, Ports], data: Path) -> dict[str, str]:
     """Kafka's properties of a node that is broker and controller at once; internal topics are on every broker.
 
-    A broker that is alone never fences itself off: after a machine's pause of 9 s it would name no broker at all for a
-    moment, and a librdkafka client that asks then is lost for good (confluentinc/librdkafka#5301).
+    A broker that is alone does not fence itself off within an hour. Else it would name no broker at all for a moment
+    after a machine's pause of 9 s, and a librdkafka client that asks then is lost for good
+    (confluentinc/librdkafka#5301).
     """
     own = ports[node]
     copies = str(len(ports))
