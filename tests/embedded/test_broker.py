@@ -3,7 +3,6 @@ import socket
 import ssl
 import time
 from collections.abc import Callable, Mapping
-from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -172,13 +171,13 @@ def test_one_of_three_brokers_is_killed_and_comes_back(kafka3: EmbeddedKafka, ja
 
 def leader_epoch(kafka: EmbeddedKafka, topic: str) -> int:
     """How often the topic's partition has had a leader elected; a broker that was fenced off and let in adds to it."""
-    with closing(admin_of(kafka.bootstrap_servers)) as admin:
+    with admin_of(kafka.bootstrap_servers) as admin:
         return int(admin.describe_topics([topic])[0]["partitions"][0]["leader_epoch"])
 
 
 def test_a_lone_broker_is_not_fenced_off_by_a_pause_and_let_in_again_after_its_death() -> None:
     with EmbeddedKafka(heap_mb=256) as kafka:
-        with closing(admin_of(kafka.bootstrap_servers)) as admin:
+        with admin_of(kafka.bootstrap_servers) as admin:
             admin.create_topics([NewTopic("embedded-pause", 1, 1)])
         before = leader_epoch(kafka, "embedded-pause")
         kafka.broker(1).pause()
