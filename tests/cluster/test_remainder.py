@@ -4,7 +4,8 @@ import uuid
 from collections.abc import Callable, Iterator
 
 import pytest
-from kafka import KafkaProducer
+from kafka import KafkaConsumer, KafkaProducer
+from kafka import TopicPartition as KafkaPartition
 from kafka.admin import KafkaAdminClient, NewTopic
 
 from assignors.model import TopicPartition
@@ -12,6 +13,7 @@ from lag.cluster.reader import ClusterReader, open_reader
 from lag.cluster.settings import load_settings
 from lag.embedded.broker import EmbeddedKafka
 from lag.model import PartitionLag, Remainder
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.broker
 
@@ -33,18 +35,26 @@ def topic(kafka: EmbeddedKafka) -> str:
 
 @pytest.fixture
 def transaction(kafka: EmbeddedKafka, topic: str) -> Iterator[Callable[[int, bool], None]]:
-    """Writes so many records in one transaction, and commits or aborts it: records, then one marker."""
+    """Writes so many records in one transaction, and commits or aborts it: records, then one marker.
+
+    The broker answers the end of a transaction before it writes the marker, so that is waited for.
+    """
     producer = KafkaProducer(bootstrap_servers=kafka.bootstrap_servers, transactional_id=f"tx-{topic}")
     producer.init_transactions()
+    ends = KafkaConsumer(bootstrap_servers=kafka.bootstrap_servers)
+    place = KafkaPartition(topic, 0)
 
     def write(records: int, commit: bool) -> None:
+        marker = ends.end_offsets([place])[place] + records
         producer.begin_transaction()
         for _ in range(records):
             producer.send(topic, b"x", partition=0)
         producer.flush()
         (producer.commit_transaction if commit else producer.abort_transaction)()
+        wait_until(lambda: ends.end_offsets([place])[place] == marker + 1)
 
     yield write
+    ends.close()
     producer.close()
 
 
