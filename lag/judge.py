@@ -238,10 +238,12 @@ def _time_lag(window: RowWindow, now: RowsNow) -> TimeLags:
 def _drain(now: RowsNow, known: Facts, code: Statuses, rules: Rules) -> Floats:
     """As `rates.drain`, but a partition that keeps up has its few records committed after lag / consume rate.
 
-    There the difference of the rates is noise: it would say "never" or a long time of a handful of records.
+    There the difference of the rates is noise: it would say "never" or a long time of a handful of records. NaN
+    instead of "never" while a burst is among the rates.
     """
     keeps_up = (code == _OK) & (now.lag > 0) & (now.lag <= known.jitter) & (known.consume > 0)
     seconds = rates.drain(now.lag, known.consume, known.produce, rules.gain)
+    seconds = np.where(known.unsettled & (seconds == NEVER), np.nan, seconds)
     return np.where(keeps_up, now.lag / np.where(keeps_up, known.consume, 1.0), seconds)
 
 

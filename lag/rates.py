@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from lag.health import NEVER
 from lag.offsets import UNKNOWN, Ints
+from lag.trend import RowWindow
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -26,6 +27,15 @@ class TimeLags:
     seconds: Floats
     bound_s: Floats
     at_least_s: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pace:
+    """Both rates, as columns (rows,). `unsettled`: they still count a burst that the lag has begun to fall after."""
+
+    consume: Floats
+    produce: Floats
+    unsettled: Flags
 
 
 def lags(committed: Ints, log_start: Ints, log_end: Ints) -> Ints:
@@ -51,6 +61,28 @@ def rate(values: Ints, times_ms: Ints) -> Floats:
     span_ms = _span_ms(values != UNKNOWN, times_ms)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(span_ms > 0, steps.sum(axis=0) * 1000 / span_ms, np.nan)
+
+
+def pace(window: RowWindow, lag: Ints, noise: Floats, min_samples: int, min_s: float) -> Pace:
+    """The rates over the window; where the lag has fallen from a burst's height, those since it was first up there.
+
+    A burst in the average says "never drains" of a lag that is being worked off. `lag` (samples, rows) has fallen if it
+    is more than `noise` (rows,) below its highest sample; what lies within that of the highest is up there too. A burst
+    rises by more than that within `min_samples` samples, which the teeth of a level lag, made by commits that come
+    seldom, do not. It must have been falling for so many samples and for `min_s`, else the average stays, unsettled.
+    """
+    times_ms, rows = window.times_ms, np.arange(len(noise))
+    high = lag.max(axis=0) - noise
+    start = np.argmax(lag >= high, axis=0)
+    rise = lag[start, rows] - lag[np.maximum(start - min_samples, 0), rows]
+    falls = (lag[-1] != UNKNOWN) & (lag[-1] < high) & (rise > noise)
+    tells = falls & (len(lag) - start >= min_samples) & (times_ms[-1] - times_ms[start] >= min_s * 1000)
+    consume, produce = rate(window.committed, times_ms), rate(window.log_end, times_ms)
+    chosen = np.flatnonzero(tells)
+    earlier = np.arange(len(lag))[:, None] < start[chosen]
+    consume[chosen] = rate(np.where(earlier, UNKNOWN, window.committed[:, chosen]), times_ms)
+    produce[chosen] = rate(np.where(earlier, UNKNOWN, window.log_end[:, chosen]), times_ms)
+    return Pace(consume, produce, falls & ~tells)
 
 
 def time_lag(position: Ints, log_end: Ints, times_ms: Ints) -> TimeLags:

@@ -14,7 +14,7 @@ A partition's verdict is the first that holds, in this order:
 4. No members: the group is empty, and no commit moves as that of a consumer that assigns partitions itself would.
 5. Falling behind or catching up: the median lag of the last third of the samples is above or below that of the first
    third by more than the noise, and the rates of the last minutes say the same. A burst shorter than half a third of
-   the window does neither.
+   the window does neither, and rates are those since a burst as soon as they tell (`rates.Pace`).
 6. Ok.
 
 These are Burrow's rules mended: one dip does not clear a verdict, one commit does not stop a group, records must have
@@ -32,7 +32,7 @@ from lag import rates
 from lag.health import URGENCY, Status
 from lag.model import PartitionProblem, Remainder
 from lag.offsets import UNKNOWN, EndOffsets, Ints, OffsetTable, Problems, problem_code
-from lag.rates import Flags, Floats
+from lag.rates import Flags, Floats, Pace
 from lag.trend import RowWindow
 
 Statuses = NDArray[np.uint8]
@@ -113,7 +113,7 @@ class Facts:
     move and the lag was above the floor: `run_samples` polls since `run_since_ms`, in which `arrived` records came;
     `quiet` when long enough. `moved_ms` is the first poll that saw the newest commit, `peak` the highest commit.
     `early` and `late` are median lags (NaN: too few samples or no change), `jitter` is what a healthy lag may be,
-    `noise` what it may change by.
+    `noise` what it may change by. `unsettled`: the lag falls after a burst, too short a time ago for the rates to tell.
     """
 
     samples: Ints
@@ -126,6 +126,7 @@ class Facts:
     peak: Ints
     consume: Floats
     produce: Floats
+    unsettled: Flags
     early: Floats
     late: Floats
     jitter: Floats
@@ -153,9 +154,10 @@ def facts(window: RowWindow, lag: Ints, now: RowsNow, rules: Rules) -> Facts:
     moved = _moves(window.committed)
     run = _run(window.committed, lag, rules)
     run_samples, since_ms = run.sum(axis=0), _first_ms(run, times)
-    consume, produce = recent_rates(window, rules)
-    jitter = np.maximum(rules.noise_records, rules.noise_s * np.nan_to_num(produce))
+    pace = _pace(window, lag, rules)
+    jitter = np.maximum(rules.noise_records, rules.noise_s * np.nan_to_num(pace.produce))
     early, late = _thirds(lag, now, times, rules)
+    noise = np.maximum(jitter, rules.noise_share * np.nan_to_num(early))
     start = np.argmax(run, axis=0)
     return Facts(
         samples=known.sum(axis=0),
@@ -166,12 +168,13 @@ def facts(window: RowWindow, lag: Ints, now: RowsNow, rules: Rules) -> Facts:
         quiet=_quiet(run_samples, since_ms, moved, lag, times, rules),
         moved_ms=_last_ms(moved, times[1:]),
         peak=window.committed.max(axis=0),
-        consume=consume,
-        produce=produce,
+        consume=pace.consume,
+        produce=pace.produce,
+        unsettled=pace.unsettled & ~(late - early > noise),
         early=early,
         late=late,
         jitter=jitter,
-        noise=np.maximum(jitter, rules.noise_share * np.nan_to_num(early)),
+        noise=noise,
     )
 
 
@@ -217,11 +220,12 @@ def worth_a_look(known: Facts, now: RowsNow, memberless: Flags, rules: Rules) ->
     return small & (known.quiet | memberless)
 
 
-def recent_rates(window: RowWindow, rules: Rules) -> tuple[Floats, Floats]:
-    """Consume and produce rate over the last `rates_s` seconds."""
+def _pace(window: RowWindow, lag: Ints, rules: Rules) -> Pace:
+    """Over the last `rates_s` seconds, or since a burst in them."""
     last = recent(window.times_ms, rules)
-    times = window.times_ms[last]
-    return rates.rate(window.committed[last], times), rates.rate(window.log_end[last], times)
+    recently = RowWindow(window.times_ms[last], window.committed[last], window.log_start[last], window.log_end[last])
+    noise = np.maximum(rules.noise_records, rules.noise_share * lag[last].max(axis=0))
+    return rates.pace(recently, lag[last], noise, rules.min_samples, rules.min_s)
 
 
 def recent(times_ms: Ints, rules: Rules) -> slice:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from lag import rates
 from lag.health import NEVER
+from lag.trend import RowWindow
 
 T = [0, 10_000, 20_000, 30_000]
 
@@ -168,3 +169,28 @@ def test_time_lag_equals_its_definition_and_is_bracketed_by_its_bound(window, da
         got = [None if math.isnan(v[i]) else float(v[i]) for v in (found.seconds, found.bound_s, found.at_least_s)]
         expected = plain_time_lag(at, log_end.tolist(), position)
         assert got == [None if v is None else pytest.approx(v) for v in expected]
+
+
+def plain_pace(at, committed, log_end, lag, noise):
+    """(consume, produce, unsettled) of one row: since the burst that the lag has fallen from, if that tells."""
+    high = max(lag) - noise
+    start = next(i for i, value in enumerate(lag) if value >= high)
+    fallen = lag[-1] != -1 and lag[-1] < high and lag[start] - lag[max(0, start - 2)] > noise
+    tells = fallen and len(lag) - start >= 2 and at[-1] - at[start] >= 15_000
+    since = start if tells else 0
+    return *(plain_rate(at[since:], row[since:]) for row in (committed, log_end)), fallen and not tells
+
+
+@settings(max_examples=300, deadline=None)
+@given(windows(), st.integers(0, 20), st.data())
+def test_pace_since_a_burst_equals_its_definition(window, noise, data):
+    at, ends = window
+    rows = [([data.draw(offsets) for _ in log_end], log_end, [data.draw(offsets) for _ in log_end]) for log_end in ends]
+    committed, log_end, lag = (np.array(column, np.int64).T for column in zip(*rows, strict=True))
+    told = rates.pace(RowWindow(times(at), committed, log_end, log_end), lag, np.full(len(rows), noise), 2, 15.0)
+    for i, row in enumerate(rows):
+        *both, unsettled = plain_pace(at, *row, noise)
+        assert [told.consume[i], told.produce[i]] == [
+            pytest.approx(math.nan if one is None else one, nan_ok=True) for one in both
+        ]
+        assert told.unsettled[i] == unsettled

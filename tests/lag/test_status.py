@@ -346,6 +346,48 @@ def test_a_burst_is_not_falling_behind():
     assert status(steps(0, 10), [*steps(20, 10, 10), 5000, 5010]) is Status.OK
 
 
+def burst(burst_at, polls, behind=50):
+    """A log that gets 10 records a poll, and 5,000 more at one poll."""
+    return [behind + 10 * poll + (5000 if poll >= burst_at else 0) for poll in range(polls)]
+
+
+def test_a_burst_is_worked_off_at_the_pace_since_it_came():
+    whole, rows = watch({"orders-0": steps(0, 60, 25)}, {"orders-0": burst(10, 25)}, polls=25)
+    assert (whole.consume_rate, whole.produce_rate) == (6.0, 1.0)
+    assert rows["orders-0"].drain_s == whole.drain_s == (50 + 5000 - 24 * 50) / 5.0
+
+
+def test_a_burst_that_is_worked_off_is_never_falling_behind():
+    found = {status(steps(0, 50, 60), burst(poll, 60), polls=60, every_s=5) for poll in range(1, 60)}
+    assert found == {Status.OK, Status.CATCHING_UP}
+
+
+def test_until_the_pace_after_a_burst_is_known_the_drain_time_is_not():
+    at_once, _ = watch({"orders-0": steps(0, 60, 51)}, {"orders-0": burst(50, 51, 3000)}, polls=51, every_s=5)
+    assert at_once.drain_s == float("inf")
+    soon, _ = watch({"orders-0": steps(0, 60, 59)}, {"orders-0": burst(50, 59, 3000)}, polls=59, every_s=5)
+    assert (soon.drain_s, soon.produce_rate) == (None, (5000 + 36 * 10) / 180)
+    then, _ = watch({"orders-0": steps(0, 60, 60)}, {"orders-0": burst(50, 60, 3000)}, polls=60, every_s=5)
+    assert (then.drain_s, then.produce_rate) == ((3000 + 5000 - 59 * 50) / 10, 2.0)
+
+
+def test_a_first_poll_that_saw_a_topic_half_filled_makes_no_drain_time_never():
+    committed, full = steps(0, 50, 20), [5900 + 4 * poll for poll in range(19)]
+    whole, rows = watch(
+        {"r-0": committed, "r-1": committed}, {"r-0": [5896, *full], "r-1": [1500, *full]}, polls=20, every_s=5
+    )
+    assert whole.finding.status is Status.CATCHING_UP
+    assert whole.drain_s == rows["r-1"].drain_s == pytest.approx(rows["r-0"].drain_s, rel=0.01)
+    assert {found.finding.status for found in rows.values()} == {Status.CATCHING_UP}
+
+
+def test_teeth_of_a_level_lag_never_drain_whichever_way_the_last_one_goes():
+    for polls in range(31, 43):
+        committed = [120 * (poll // 12) for poll in range(polls)]
+        whole, _ = watch({"orders-0": committed}, {"orders-0": steps(1000, 10, polls)}, polls=polls, every_s=5)
+        assert whole.drain_s == float("inf")
+
+
 def test_a_lag_that_shrinks_is_catching_up():
     whole, _ = watch({"orders-0": steps(0, 200)}, {"orders-0": steps(5000, 100)})
     assert whole.finding.status is Status.CATCHING_UP
