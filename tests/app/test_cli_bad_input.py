@@ -6,14 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kafka.admin import (
-    ACL,
-    ACLOperation,
-    ACLPermissionType,
-    KafkaAdminClient,
-    ResourcePattern,
-    ResourceType,
-)
+from kafka.admin import KafkaAdminClient, ResourceType
 from kafka.protocol.admin import ListGroupsRequest
 from kafka.protocol.consumer import ListOffsetsRequest, OffsetFetchRequest
 
@@ -26,6 +19,7 @@ from tests.app.commandline import refused, run
 from tests.cluster import strangers
 from tests.cluster.certificates import DAY, Authority
 from tests.conftest import USERS
+from tests.support.acls import let_describe
 from tests.support.member import Member
 from tests.support.proxy import Proxy, broker_behind_proxy
 from tests.support.waiting import wait_until
@@ -203,12 +197,7 @@ def guarded(secure_kafka: EmbeddedKafka) -> EmbeddedKafka:
         (ResourceType.TOPIC, "cli-open-topic"),
     )
     with KafkaAdminClient(bootstrap_servers=secure_kafka.bootstrap_servers) as admin:
-        admin.create_acls(
-            [
-                ACL("User:bob", "*", ACLOperation.DESCRIBE, ACLPermissionType.ALLOW, ResourcePattern(kind, name))
-                for kind, name in allowed
-            ]
-        )
+        let_describe(admin, "bob", allowed)
     return secure_kafka
 
 

@@ -49,7 +49,7 @@ class Shop:
 def shop(kafka: EmbeddedKafka) -> Iterator[Shop]:
     topic = f"cli-{uuid.uuid4().hex[:8]}"
     with KafkaAdminClient(bootstrap_servers=kafka.bootstrap_servers) as admin:
-        admin.create_topics([NewTopic(topic, 2, 1)])
+        admin.create_topics([NewTopic(topic, 2, 1)], wait_for_metadata=True)
         fill(kafka, topic)
         commit(admin, "cli-behind", {(topic, 0): 40, (topic, 1): 100})
         commit(admin, "cli-beyond", {(topic, 0): 250})

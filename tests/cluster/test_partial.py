@@ -5,15 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from kafka.admin import (
-    ACL,
-    ACLOperation,
-    ACLPermissionType,
-    KafkaAdminClient,
-    NewTopic,
-    ResourcePattern,
-    ResourceType,
-)
+from kafka.admin import KafkaAdminClient, NewTopic, ResourceType
 
 from assignors.simulation.finder import OFFSETS_TOPIC, offsets_partition
 from benchmarks import fill
@@ -24,6 +16,7 @@ from lag.embedded.broker import EmbeddedKafka
 from lag.model import ClusterSnapshot, PartitionProblem, Scope
 from lag.tail import REFUSED_S, Tail
 from tests.conftest import USERS
+from tests.support.acls import let_describe, may_describe
 from tests.support.member import Member
 from tests.support.waiting import wait_until
 
@@ -168,8 +161,8 @@ def guarded(secure_kafka: EmbeddedKafka) -> EmbeddedKafka:
     with KafkaAdminClient(bootstrap_servers=secure_kafka.bootstrap_servers) as admin:
         for prefix in ("open", "shut"):
             fill.groups(secure_kafka.bootstrap_servers, prefix, 2, 3)
-        admin.create_topics([NewTopic("mixed-topic", 1, 1)])
-        admin.create_acls([_may_describe(*what) for what in ALLOWED])
+        admin.create_topics([NewTopic("mixed-topic", 1, 1)], wait_for_metadata=True)
+        let_describe(admin, "bob", ALLOWED)
     return secure_kafka
 
 
@@ -180,10 +173,6 @@ ALLOWED = (
     (ResourceType.GROUP, "shut-00001"),
     (ResourceType.TOPIC, "open-topic"),
 )
-
-
-def _may_describe(kind: ResourceType, name: str) -> ACL:
-    return ACL("User:bob", "*", ACLOperation.DESCRIBE, ACLPermissionType.ALLOW, ResourcePattern(kind, name))
 
 
 @pytest.fixture
@@ -244,14 +233,14 @@ def test_topic_that_may_not_be_described_is_unauthorised_not_deleted(
 def test_groups_records_that_may_not_be_read_are_told_with_the_mend(
     guarded: EmbeddedKafka, bobs: Settings, describe: bool
 ) -> None:
-    acls = [_may_describe(ResourceType.TOPIC, OFFSETS_TOPIC)] if describe else []
+    resources = [(ResourceType.TOPIC, OFFSETS_TOPIC)] if describe else []
     with KafkaAdminClient(bootstrap_servers=guarded.bootstrap_servers) as admin:
-        admin.create_acls(acls)
+        let_describe(admin, "bob", resources)
         tail = Tail("test", lambda: open_offsets_log(bobs, DEADLINE_S))
         pause_s = tail.round()
         told = tail.problem("open-00000")
         tail.stop()
-        admin.delete_acls(acls)
+        admin.delete_acls([may_describe("bob", resource) for resource in resources])
     assert told is not None
     assert (told.kind, told.mend) == ("unauthorized", f"Grant READ on {OFFSETS_TOPIC} to see every rebalance as it was")
     assert pause_s == REFUSED_S

@@ -40,7 +40,7 @@ def admin(kafka: EmbeddedKafka) -> Iterator[KafkaAdminClient]:
 def topic(kafka: EmbeddedKafka, admin: KafkaAdminClient) -> str:
     """A topic of its own with 4 partitions of 100 records."""
     name = f"reader-{uuid.uuid4().hex[:8]}"
-    admin.create_topics([NewTopic(name, 4, 1)])
+    admin.create_topics([NewTopic(name, 4, 1)], wait_for_metadata=True)
     fill(kafka, name, 4, 100)
     return name
 
@@ -132,7 +132,7 @@ def test_retention_of_a_topic(
     reader: ClusterReader, admin: KafkaAdminClient, config: dict[str, str], kept_ms: int
 ) -> None:
     name = f"kept-{uuid.uuid4().hex[:8]}"
-    admin.create_topics([NewTopic(name, 1, 1, topic_configs=config)])
+    admin.create_topics([NewTopic(name, 1, 1, topic_configs=config)], wait_for_metadata=True)
     reader.read(1, AT_MS)
     assert reader.read(2, AT_MS).topics[name].retention_ms == kept_ms
 
@@ -202,7 +202,7 @@ def test_more_members_than_partitions_leaves_members_without_any(
     reader: ClusterReader, let_join: Callable[..., Member], admin: KafkaAdminClient
 ) -> None:
     name, group_id = f"narrow-{uuid.uuid4().hex[:8]}", new_group()
-    admin.create_topics([NewTopic(name, 1, 1)])
+    admin.create_topics([NewTopic(name, 1, 1)], wait_for_metadata=True)
     for _ in range(3):
         let_join(group_id, name)
 

@@ -59,7 +59,7 @@ class World(NamedTuple):
 def world() -> Iterator[World]:
     with EmbeddedKafka(properties=QUICK, initial_rebalance_delay_ms=100) as kafka:
         with KafkaAdminClient(bootstrap_servers=kafka.bootstrap_servers) as admin:
-            admin.create_topics([NewTopic(TOPIC, PARTITIONS, 1)])
+            admin.create_topics([NewTopic(TOPIC, PARTITIONS, 1)], wait_for_metadata=True)
         tail = Tail("test", lambda: open_offsets_log(load_settings(kafka.bootstrap_servers, None, {})))
         tail.start()
         yield World(kafka, tail)

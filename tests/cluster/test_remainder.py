@@ -29,7 +29,7 @@ def reader(kafka: EmbeddedKafka) -> Iterator[ClusterReader]:
 def topic(kafka: EmbeddedKafka) -> str:
     name = f"left-{uuid.uuid4().hex[:8]}"
     with KafkaAdminClient(bootstrap_servers=kafka.bootstrap_servers) as admin:
-        admin.create_topics([NewTopic(name, 1, 1)])
+        admin.create_topics([NewTopic(name, 1, 1)], wait_for_metadata=True)
     return name
 
 

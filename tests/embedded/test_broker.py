@@ -48,7 +48,7 @@ def login(kafka: EmbeddedKafka, user: str, mechanism: str, **more: object) -> di
 
 def test_a_record_goes_in_and_comes_out(kafka: EmbeddedKafka) -> None:
     admin = admin_of(kafka.bootstrap_servers)
-    admin.create_topics([NewTopic("embedded-echo", 1, 1)])
+    admin.create_topics([NewTopic("embedded-echo", 1, 1)], wait_for_metadata=True)
     producer = KafkaProducer(bootstrap_servers=kafka.bootstrap_servers)
     producer.send("embedded-echo", b"hello").get(30)
     producer.close()
@@ -178,7 +178,7 @@ def leader_epoch(kafka: EmbeddedKafka, topic: str) -> int:
 def test_a_lone_broker_is_not_fenced_off_by_a_pause_and_let_in_again_after_its_death() -> None:
     with EmbeddedKafka(heap_mb=256) as kafka:
         with admin_of(kafka.bootstrap_servers) as admin:
-            admin.create_topics([NewTopic("embedded-pause", 1, 1)])
+            admin.create_topics([NewTopic("embedded-pause", 1, 1)], wait_for_metadata=True)
         before = leader_epoch(kafka, "embedded-pause")
         kafka.broker(1).pause()
         time.sleep(10.5)  # longer than the session that Kafka would give it
@@ -191,7 +191,7 @@ def test_a_lone_broker_is_not_fenced_off_by_a_pause_and_let_in_again_after_its_d
 
 def test_internal_topics_are_on_all_three_brokers(kafka3: EmbeddedKafka) -> None:
     admin = admin_of(kafka3.bootstrap_servers)
-    admin.create_topics([NewTopic("embedded-three", 3, 3)])
+    admin.create_topics([NewTopic("embedded-three", 3, 3)], wait_for_metadata=True)
     consumer = KafkaConsumer("embedded-three", bootstrap_servers=kafka3.bootstrap_servers, group_id="embedded-three")
     wait_until(lambda: consumer.poll(200) == {} and consumer.assignment())
     consumer.close()
@@ -223,7 +223,7 @@ def test_a_user_logs_in_over_tls(secure_kafka: EmbeddedKafka, mechanism: str) ->
 
 def test_a_user_without_rights_sees_nothing_of_what_the_super_user_sees(secure_kafka: EmbeddedKafka) -> None:
     root = admin_of(secure_kafka.bootstrap_servers)
-    root.create_topics([NewTopic("embedded-secret", 1, 1)])
+    root.create_topics([NewTopic("embedded-secret", 1, 1)], wait_for_metadata=True)
     root.close()
     seen = {}
     for user in USERS:

@@ -24,7 +24,9 @@ from tests.support.member import Member
 KIP_848 = "consumer"
 """A strategy that is no client's: the broker plans; `consumer:range` asks it for its `range`."""
 
-SESSION_MS = 10_000
+SESSION_MS = 45_000
+"""Kafka's own: a machine that stands still for a while throws nobody out."""
+
 TICK_S = 0.1
 PYTHON_ASSIGNORS = {
     made.name: made
