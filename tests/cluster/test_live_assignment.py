@@ -67,7 +67,7 @@ class World(NamedTuple):
             group = seen.group(group_id)
             return (group, seen.topics) if group is not None and is_settled(group, members) else None
 
-        return wait_until(look, within_s=60, every_s=0.1) or pytest.fail("never")
+        return wait_until(look, within_s=90, every_s=0.1) or pytest.fail("never")
 
 
 def is_settled(group: GroupSnapshot, members: int) -> bool:
