@@ -1,8 +1,10 @@
 """Java's side of a comparison: timed by its own clock inside a JVM in this process, after warming up."""
 
 import faulthandler
+import gc
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from statistics import median
 from typing import Any
 
@@ -42,8 +44,20 @@ def our_ms(call: Callable[[], Any], seconds: float = 1.0) -> float:
     """Milliseconds of one call of ours: the median of the calls in that time, at least five."""
     taken: list[float] = []
     ends_at = time.monotonic() + seconds
-    while len(taken) < 5 or time.monotonic() < ends_at:
-        began = time.perf_counter()
-        call()
-        taken.append((time.perf_counter() - began) * 1e3)
+    with _java_at_rest():
+        while len(taken) < 5 or time.monotonic() < ends_at:
+            began = time.perf_counter()
+            call()
+            taken.append((time.perf_counter() - began) * 1e3)
     return median(taken)
+
+
+@contextmanager
+def _java_at_rest() -> Iterator[None]:
+    """Python collects its garbage as always; JPype would have Java collect hers each time, and Python wait for it."""
+    callbacks = gc.callbacks[:]
+    gc.callbacks.clear()
+    try:
+        yield
+    finally:
+        gc.callbacks.extend(callbacks)
