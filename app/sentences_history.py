@@ -18,6 +18,8 @@ When = Callable[[int], str]
 OLD_AFTER = timedelta(minutes=5)
 UNEVALUATED_AFTER = timedelta(hours=2)
 """Windows end every five minutes; a long range ends up to an hour after the newest of them."""
+MOSTLY_KNOWN = 0.9
+"""With verdicts for less of the time, calm is only as far as it is known."""
 _ORDINALS = {0: "never", 1: "once", 2: "twice"}
 _UNKNOWN = URGENCY.index(Status.UNKNOWN)
 
@@ -29,6 +31,7 @@ class Shown:
     `within`: "in the last 24 h", or, when it `is_over`, "in the 24 h to 22 Nov 13:00". `clock` writes a time of it.
     """
 
+    minutes: int
     within: str
     is_over: bool
     clock: When
@@ -53,22 +56,30 @@ def title(place: Place) -> str:
     return f"{formats.code(place.group_id)} on {formats.code(of)}"
 
 
-def group(place: Place, line: LagLine, spells: Sequence[Spell] | None, its: Shown) -> str:
+def group(place: Place, line: LagLine, verdicts: Verdicts | None, spells: Sequence[Spell] | None, its: Shown) -> str:
     """The conclusion about one group: its trouble, if that is known, and its greatest lag. `spells` None: not known."""
     known = ~np.isnan(line.lag_records)
     worst = _worst(line, its.clock) if known.any() else ""
     name = title(place)
-    if spells is None:
+    if verdicts is None or spells is None:
         if not worst:
             return f"The lag of {name} is not known {its.within}"
         return f"{name} was {worst} {its.within}, {_at_the_end(line)}; whether it was in trouble is not known"
     lag = f"; {worst}" if worst else "; its lag is not known"
-    return f"{name} {_trouble(spells, its)}{lag}"
+    return f"{name} {_trouble(spells, its) if spells else _no_trouble(verdicts, its)}{lag}"
+
+
+def _no_trouble(verdicts: Verdicts, its: Shown) -> str:
+    known = _known_minutes(verdicts)
+    gap = "" if known >= MOSTLY_KNOWN * its.minutes else f", as far as that is known ({formats.duration(60 * known)})"
+    return f"had no trouble {its.within}{gap}"
+
+
+def _known_minutes(verdicts: Verdicts) -> int:
+    return int((verdicts.status != _UNKNOWN).sum())
 
 
 def _trouble(spells: Sequence[Spell], its: Shown) -> str:
-    if not spells:
-        return f"had no trouble {its.within}"
     last, total = spells[-1], formats.duration(60 * sum(one.minutes for one in spells))
     word = words.VERDICTS[last.worst].word.lower()
     often = f"{times(len(spells))} {its.within}, {total} in all" if len(spells) > 1 else ""
@@ -116,7 +127,7 @@ def _judged(line: LagLine, verdicts: Verdicts | None) -> str:
     """In how many minutes a verdict is known, where that is in fewer than the lag."""
     if verdicts is None:
         return ""
-    known, each = int((verdicts.status != _UNKNOWN).sum()), 1 if _unit(line) == "minute" else 60
+    known, each = _known_minutes(verdicts), 1 if _unit(line) == "minute" else 60
     if known >= each * int((~np.isnan(line.lag_records)).sum()):
         return ""
     return f"verdict known in {known:,} of {formats.plural(each * len(line.at_us), 'minute')}"
@@ -175,8 +186,10 @@ def _in_trouble(frame: pd.DataFrame, troubled: int, its: Shown) -> str:
 
 
 def _calm(frame: pd.DataFrame, its: Shown) -> str:
-    judged = int(frame["known_minutes"].fillna(0).gt(0).sum())
-    calm = f"None of {formats.plural(judged, 'group')} was in trouble {its.within}"
+    minutes = frame["known_minutes"].fillna(0)
+    judged = int(minutes.gt(0).sum())
+    gap = "" if minutes.sum() >= MOSTLY_KNOWN * its.minutes * judged else ", as far as that is known"
+    calm = f"None of {formats.plural(judged, 'group')} was in trouble {its.within}{gap}"
     if not judged:
         calm = f"Whether any of {formats.plural(len(frame), 'group')} was in trouble {its.within} is not known"
     behind = frame[frame["most_records"].fillna(0) > 0].sort_values("most_records", ascending=False, kind="stable")

@@ -10,7 +10,7 @@ from app import formats, sentences_history, state, state_history, widgets
 from app.sentences_history import Shown
 from app.state_history import Past
 from lag.errors import HistoryError
-from lag.history.answers import DAY, HOUR, TEN_MINUTES, Span
+from lag.history.answers import DAY, HOUR, MINUTE, TEN_MINUTES, Span
 
 TICK = "10s"
 CELLS = {TEN_MINUTES: "ten minutes", HOUR: "the hour", DAY: "the day"}
@@ -156,7 +156,7 @@ def shown(span: Span) -> Shown:
     ranged = state_history.RANGES[state_history.range_of(span)][0]
     is_over = state_history.until() is not None
     within = f"in the {ranged} to {_moment(span.until)}" if is_over else f"in the last {ranged}"
-    return Shown(within, is_over, sentences_history.when(local, span))
+    return Shown(span.length // MINUTE, within, is_over, sentences_history.when(local, span))
 
 
 def local(at_ms: int) -> datetime:

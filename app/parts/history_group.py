@@ -34,7 +34,7 @@ def draw(past: Past, place: Place, span: Span, newest: datetime | None) -> None:
     line, verdicts, found = _line(past, place, span), _verdicts(past, place, span), _partitions(past, place, span)
     mine = None if verdicts is None else spells(verdicts, TROUBLE)
     with title:
-        st.header(sentences_history.group(place, line, mine, parts.shown(span)), anchor=False)
+        st.header(sentences_history.group(place, line, verdicts, mine, parts.shown(span)), anchor=False)
         parts.status_line(past, span, newest, sentences_history.facts(line, found, verdicts))
     with tools:
         widgets.downloads("lag", lambda: tables.points(line))

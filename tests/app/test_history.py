@@ -257,9 +257,26 @@ def test_groups_without_a_verdict_are_counted_beside_the_calm_ones(open_page, ke
     judged(tmp_path, {"at": -1, "status": Status.UNKNOWN}, group="dark")
     page = open_page("history", kept(tmp_path), until=UNTIL)
     assert page.header[0].value == (
-        "None of 1 group was in trouble in the 24 h to 22 Nov 13:00: `well` was furthest behind, 7 records at 12:59; "
-        "of 1 no verdict is known"
+        "None of 1 group was in trouble in the 24 h to 22 Nov 13:00, as far as that is known: "
+        "`well` was furthest behind, 7 records at 12:59; of 1 no verdict is known"
     )
+
+
+@pytest.mark.parametrize(
+    ("minutes", "said"),
+    [
+        (1, "`g` had no trouble in the 1 h to 22 Nov 13:00, as far as that is known (1 min); at worst"),
+        (53, "`g` had no trouble in the 1 h to 22 Nov 13:00, as far as that is known (53 min); at worst"),
+        (54, "`g` had no trouble in the 1 h to 22 Nov 13:00; at worst"),
+    ],
+)
+def test_calm_is_said_of_the_time_of_which_it_is_known(open_page, kept, tmp_path, minutes, said):
+    judged(tmp_path, *({"at": -at, "status": Status.OK} for at in range(1, minutes + 1)))
+    page = open_page("history", kept(tmp_path), group="g", range="1h", until=UNTIL)
+    assert page.header[0].value.startswith(said)
+    fleet = open_page("history", kept(tmp_path), range="1h", until=UNTIL).header[0].value
+    assert fleet.startswith("None of 1 group was in trouble in the 1 h to 22 Nov 13:00")
+    assert (", as far as that is known: " in fleet) == (minutes < 54)
 
 
 def test_minutes_between_those_that_are_known_are_no_trouble(open_page, kept, tmp_path):
