@@ -28,7 +28,8 @@ _UNKNOWN = URGENCY.index(Status.UNKNOWN)
 class Shown:
     """The time that a page shows, as sentences have it.
 
-    `within`: "in the last 24 h", or, when it `is_over`, "in the 24 h to 22 Nov 13:00". `clock` writes a time of it.
+    `minutes`: how many it has. `within`: "in the last 24 h", or, when it `is_over`, "in the 24 h to 22 Nov 13:00".
+    `clock` writes a time of it.
     """
 
     minutes: int
