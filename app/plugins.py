@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import assignors
-from assignors.events import Scenario, UseAssignor
-from assignors.generations import Generation
 from assignors.model import AssignorError
 from assignors.registry import BUILT_IN, refuse_unknown
+from assignors.whatif.events import Scenario, UseAssignor
+from assignors.whatif.generations import Generation
 
 DEADLINE_S = 30.0
 WORKED_EXAMPLES = ("docs.plugins.weighted:Weighted", "docs.plugins.consistent:Consistent")

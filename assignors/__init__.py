@@ -9,9 +9,9 @@
 
 from pathlib import Path
 
-from assignors.events import Scenario
-from assignors.generations import fold
 from assignors.registry import get, load_plugin, names
+from assignors.whatif.events import Scenario
+from assignors.whatif.generations import fold
 
 __all__ = ["fold", "get", "load_plugin", "load_scenario", "names"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assignors.arrays import group_arrays
-from assignors.holdings import Members, joined
+from assignors.assignment_arrays import Members, joined
 from assignors.layout import Codes, Layout, PartitionList
 from assignors.model import Assignment, Group, TopicPartition
 

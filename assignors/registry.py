@@ -15,13 +15,13 @@ from assignors.model import Assignor, AssignorError
 ENTRY_POINT_GROUP = "groupscope.assignors"
 
 BUILT_IN = {
-    "range": "assignors.range:RangeAssignor",
-    "roundrobin": "assignors.roundrobin:RoundRobinAssignor",
-    "sticky": "assignors.sticky:StickyAssignor",
-    "cooperative-sticky": "assignors.cooperative:CooperativeStickyAssignor",
-    "uniform": "assignors.uniform:UniformAssignor",
-    "server-range": "assignors.server_range:ServerRangeAssignor",
-    "share-simple": "assignors.share_simple:ShareSimpleAssignor",
+    "range": "assignors.client.range:RangeAssignor",
+    "roundrobin": "assignors.client.roundrobin:RoundRobinAssignor",
+    "sticky": "assignors.client.sticky:StickyAssignor",
+    "cooperative-sticky": "assignors.client.cooperative:CooperativeStickyAssignor",
+    "uniform": "assignors.broker.uniform.assignor:UniformAssignor",
+    "server-range": "assignors.broker.server_range:ServerRangeAssignor",
+    "share-simple": "assignors.broker.share_simple:ShareSimpleAssignor",
 }
 
 

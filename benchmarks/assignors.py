@@ -12,10 +12,10 @@ from typing import Any
 
 from assignors import get, layout
 from assignors.arrays import GroupArrays, group_arrays
+from assignors.client.sticky import claims
+from assignors.client.sticky.assignor import has_equal_subscriptions
 from assignors.layout import read_all
 from assignors.model import Assignor, Group, Member
-from assignors.sticky import claims
-from assignors.sticky.assignor import has_equal_subscriptions
 from benchmarks import child, jvm, kafka_python
 from benchmarks.java_clients import warm_ms
 from benchmarks.report import Row

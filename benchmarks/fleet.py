@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from random import Random
 
 import assignors
-from assignors.events import Loads, Scenario
 from assignors.model import Group, Member, Topic, TopicPartition
 from assignors.scenario.dump import document
+from assignors.whatif.events import Loads, Scenario
 
 OWN = ("range", "roundrobin", "sticky", "cooperative-sticky", "uniform")
 SIZES = (6, 8, 12, 16, 24, 32, 48, 64)

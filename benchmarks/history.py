@@ -13,13 +13,13 @@ from typing import Any
 
 from deltalake import DeltaTable
 
-from app.state_history import PICKER
+from app.views.history.state import PICKER
 from benchmarks import past
 from benchmarks.report import Row
-from lag.health import Status
-from lag.history.answers import DAY, HOUR, Place, Span
-from lag.history.questions import Questions
+from lag.history.queries import Questions
+from lag.history.results import DAY, HOUR, Place, Span
 from lag.history.store import History
+from lag.verdict.health import Status
 
 ASKED = 60
 READ = 5

@@ -14,12 +14,12 @@ import psutil
 
 from benchmarks.child import answer
 from benchmarks.report import Row
-from lag.collector import Collector, wall_clock_ms
-from lag.health import Status
 from lag.history.recorder import FLUSH_S, Recorder
 from lag.history.store import History
 from lag.model import ClusterSnapshot, GroupSnapshot, PartitionLag, Remainder
 from lag.offsets import OffsetTable, PartitionRows
+from lag.polling.collector import Collector, wall_clock_ms
+from lag.verdict.health import Status
 from tests.app import synthetic
 
 GROUPS, PARTITIONS = 1_000, 10

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from lag.history.care import care
 from lag.history.files import TableFiles
-from lag.history.layout import SORTED
+from lag.history.maintenance import care
 from lag.history.schemas import GROUP_HEALTH_1M, LAG_1H, LAG_1M, LAG_GROUP_TOPIC_1M, TIME, Table, with_day
+from lag.history.series_order import SORTED
 from lag.history.store import Application, History
 
 CLUSTER = "benchmark"
@@ -64,7 +64,7 @@ def _commit(history: History, table: Table) -> None:
 
 
 def _day(root: str, day: datetime, number: int) -> int:
-    """One day that is over, each table in one file, as `lag.history.layout` makes it; the rows of `lag_1m`."""
+    """One day that is over, each table in one file, as `lag.history.series_order` makes it; the rows of `lag_1m`."""
     history = History(root)
     written = {table.name: _write(history, table, day, number) for table in WRITTEN}
     return written["lag_1m"]

@@ -21,7 +21,7 @@ from pyspark.sql import SparkSession
 
 from benchmarks.measure import load
 from benchmarks.report import Row
-from lag.history.care import extents
+from lag.history.maintenance import extents
 from lag.history.schemas import TABLES, TIME, with_day
 from lag.history.store import History
 from lag.pipeline.rollup import Rollup

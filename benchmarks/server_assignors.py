@@ -10,9 +10,9 @@ from typing import Any
 
 import jpype
 
+from assignors.broker.server_range import ServerRangeAssignor
+from assignors.broker.uniform.assignor import UniformAssignor
 from assignors.model import Assignment, Group, Member, Topic
-from assignors.server_range import ServerRangeAssignor
-from assignors.uniform import UniformAssignor
 from benchmarks import jvm
 from benchmarks.report import Row
 from tests.oracle import server_assignors as oracle

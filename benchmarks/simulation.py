@@ -3,12 +3,12 @@
 import time
 from collections.abc import Iterator
 
-from assignors.events import Crash, Event, Join, Scenario
 from assignors.model import Member, Topic
-from assignors.protocols import RebalanceProtocol
+from assignors.simulation.run import play
 from assignors.simulation.settings import read
 from assignors.simulation.summary import summarize
-from assignors.simulation.world import play
+from assignors.whatif.events import Crash, Event, Join, Scenario
+from assignors.whatif.rebalance_protocol import RebalanceProtocol
 from benchmarks.report import Row
 
 HOUR_MS = 3_600_000

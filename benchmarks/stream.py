@@ -23,7 +23,7 @@ from benchmarks.report import Row
 from lag.cluster.offsets_topic import NAME
 from lag.cluster.settings import load_settings
 from lag.embedded.broker import EmbeddedKafka
-from lag.history.care import extents
+from lag.history.maintenance import extents
 from lag.history.store import History
 from lag.pipeline.ingest import COLUMNS
 from lag.pipeline.kafka_options import kafka_options

@@ -16,7 +16,7 @@ from lag.pipeline import sweep
 from lag.pipeline.session import session
 from lag.sweeps import local
 from lag.sweeps.plan import Asked, Plan, Size
-from lag.sweeps.record import Stamp
+from lag.sweeps.sweep_table import Stamp
 
 WORKED_RUN, SHARE = 2_000, 100
 MEMBERS = 20

@@ -13,7 +13,7 @@ import typer
 
 from app.cli import history, offline
 from app.cli.options import Bootstrap, Browser, Config, Deadline, Json, JsonLine, Plugins, Port, WithArguments
-from app.commands.output import tell
+from app.cli.output import tell
 from lag.errors import GroupscopeError
 
 cli = typer.Typer(
@@ -41,7 +41,7 @@ def up(
 
     Everything is on this machine; nothing is left of it. Runs until Ctrl-C.
     """
-    from app.commands import up as command
+    from app.cli import up as command
 
     if brokers not in (1, 3):
         raise typer.BadParameter("1 or 3 brokers", param_hint="--brokers")
@@ -78,7 +78,7 @@ def serve(
 
     It only ever reads from them. Runs until Ctrl-C.
     """
-    from app.commands import serve as command
+    from app.cli import serve as command
 
     command.run(
         bootstrap_server, config, cluster or [], port, host, interval, plugin or (), follow, history, browser, json
@@ -102,7 +102,7 @@ def snapshot(
     json: Json = False,
 ) -> None:
     """Read every group once: state, members, offsets and lag."""
-    from app.commands import snapshot as command
+    from app.cli import snapshot as command
 
     command.run(bootstrap_server, config, command.Filter(group or (), state or (), lag_at_least), deadline, json)
 
@@ -115,7 +115,7 @@ def doctor(
 
     Versions, Java, jars, the port; and of a cluster, if one is named: the connection and what we may read.
     """
-    from app.commands import doctor as command
+    from app.cli import doctor as command
 
     command.run(bootstrap_server, config, deadline, json)
 
@@ -133,7 +133,7 @@ def jars(json: Json = False) -> None:
 
     Says where Java and the jars are, for tests, benchmarks and spark-submit.
     """
-    from app.commands import jars as command
+    from app.cli import jars as command
 
     command.run(json)
 

@@ -29,7 +29,7 @@ def stream(
     Every commit and every event of a group, each exactly once, however often it is stopped or killed. Without --once
     it runs until Ctrl-C.
     """
-    from app.commands import pipeline as command
+    from app.cli import pipeline as command
 
     command.stream(history, bootstrap_server, config, once, json)
 
@@ -48,7 +48,7 @@ def rollup(
     Rows come late: what new ones belong to is computed anew, up to two hours back. Without --once it runs every minute
     until Ctrl-C.
     """
-    from app.commands import pipeline as command
+    from app.cli import pipeline as command
 
     command.rollup(history, slo, once, json)
 
@@ -56,7 +56,7 @@ def rollup(
 @pipeline_cli.command()
 def compact(history: HistoryPath, json: Json = False) -> None:
     """Make few files of many, and drop what is too old."""
-    from app.commands import pipeline as command
+    from app.cli import pipeline as command
 
     command.compact(history, json)
 
@@ -64,7 +64,7 @@ def compact(history: HistoryPath, json: Json = False) -> None:
 @pipeline_cli.command()
 def status(history: HistoryPath, json: Json = False) -> None:
     """Say what each table holds."""
-    from app.commands import pipeline as command
+    from app.cli import pipeline as command
 
     command.status(history, json)
 
@@ -115,7 +115,7 @@ def sweep(
     if runner not in (None, SPARK, LOCAL):
         raise typer.BadParameter(f"{runner!r} is neither spark nor local", param_hint="--runner")
     asked = Asked(parse_assignors(assignor or ()), parse_sizes(members), parse_failures(failure or ()))
-    from app.commands import sweep as command  # pandas and all: not for a word that is wrong
+    from app.cli import sweep as command  # pandas and all: not for a word that is wrong
 
     source = command.Source(bootstrap_server, config, snapshot, fleet, observe, deadline)
     command.run(source, asked, history, runner, sweep_id, json)

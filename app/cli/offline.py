@@ -26,7 +26,7 @@ def assign(
 
     Folds the events of a scenario through one or more assignors and prints what changes; nothing is contacted.
     """
-    from app.commands import assign as command
+    from app.cli import assign as command
 
     command.run(scenario, assignor or (), plugin or (), plugin_timeout, json)
 
@@ -51,7 +51,7 @@ def simulate(
     Clients, coordinator and messages with Kafka's own rules and timers: how long partitions are down and members
     wait. Nothing is contacted.
     """
-    from app.commands import simulate as command
+    from app.cli import simulate as command
 
     unknown = [name for name in protocol or () if name not in command.PROTOCOLS]
     if unknown:
@@ -67,7 +67,7 @@ scenario_cli = typer.Typer(
 @scenario_cli.command()
 def schema(json: Json = False) -> None:
     """Print the JSON Schema of scenario files."""
-    from app.commands import scenario as command
+    from app.cli import scenario as command
 
     command.print_schema(json)
 
@@ -81,7 +81,7 @@ def check(
 
     Each line is FILE:LINE: path: sentence. Exit code 1 when a file is no scenario; warnings alone are fine.
     """
-    from app.commands import scenario as command
+    from app.cli import scenario as command
 
     command.check(files, json)
 
@@ -92,7 +92,7 @@ def example(
     json: Json = False,
 ) -> None:
     """List the bundled examples, or print one."""
-    from app.commands import scenario as command
+    from app.cli import scenario as command
 
     command.example(name, json)
 
@@ -135,9 +135,9 @@ def advise(
     would be better; exit code 1 when Kafka would refuse one. Whether a class exists is not looked at. Of values only
     numbers are printed.
     """
-    from app.advising import Kind
-    from app.commands import advise as command
-    from assignors.simulation.advice import Work
+    from app.cli import advise as command
+    from app.ui.properties_advice import Kind
+    from assignors.advice import Work
 
     work = Work(
         record_p99_ms=record_p99_ms,
@@ -169,6 +169,6 @@ def decode(
     Each record is int32 key length, key, int32 value length (-1 = null), value; big-endian. Without --json-lines the
     records are counted by kind. Exit code 1 when the file ends within a record, after what could be read.
     """
-    from app.commands import offsets as command
+    from app.cli import offsets as command
 
     command.decode(file, json_lines, json)

@@ -3,7 +3,12 @@
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import repeat
 
-from assignors.events import (
+from assignors.model import Member, Topic, TopicPartition
+from assignors.patterns import resolved
+from assignors.scenario.event_checks import in_order
+from assignors.scenario.schema import EventFile, JoinFile, MemberFile, ScenarioFile, TopicFile
+from assignors.scenario.values import Amounts
+from assignors.whatif.events import (
     Action,
     AddPartitions,
     ChangeRack,
@@ -27,11 +32,6 @@ from assignors.events import (
     Subscribe,
     UseAssignor,
 )
-from assignors.model import Member, Topic, TopicPartition
-from assignors.patterns import resolved
-from assignors.scenario.course import in_order
-from assignors.scenario.schema import EventFile, JoinFile, MemberFile, ScenarioFile, TopicFile
-from assignors.scenario.words import Amounts
 
 
 def build(file: ScenarioFile) -> Scenario:

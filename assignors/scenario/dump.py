@@ -6,7 +6,11 @@ from typing import Any
 
 import yaml
 
-from assignors.events import (
+from assignors.model import Member, Topic, TopicPartition
+from assignors.scenario.build import BARE, NAMED, most_partitions
+from assignors.scenario.syntax import plain
+from assignors.scenario.values import duration_text
+from assignors.whatif.events import (
     Action,
     AddPartitions,
     ChangeRack,
@@ -19,10 +23,6 @@ from assignors.events import (
     Slow,
     Subscribe,
 )
-from assignors.model import Member, Topic, TopicPartition
-from assignors.scenario.build import BARE, NAMED, most_partitions
-from assignors.scenario.syntax import plain
-from assignors.scenario.words import duration_text
 
 _WIDE = 1 << 30
 _STR, _MAP, _SEQ = "tag:yaml.org,2002:str", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"

@@ -8,14 +8,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from assignors.events import Scenario
 from assignors.scenario.build import build
-from assignors.scenario.lines import find_lines
-from assignors.scenario.meaning import findings
+from assignors.scenario.checks import findings
+from assignors.scenario.line_numbers import find_lines
+from assignors.scenario.messages import sentences
 from assignors.scenario.problems import MOST_PROBLEMS, Path, Problem, ScenarioError, path_text
 from assignors.scenario.schema import ScenarioFile
-from assignors.scenario.sentences import sentences
 from assignors.scenario.syntax import MOST_BYTES, compose, text_of, tokens
+from assignors.whatif.events import Scenario
 
 
 @dataclass(frozen=True, slots=True)

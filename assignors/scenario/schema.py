@@ -1,11 +1,11 @@
-"""The shape of a scenario file, schema version 1. What it means is checked in `assignors.scenario.meaning`."""
+"""The shape of a scenario file, schema version 1. What it means is checked in `assignors.scenario.checks`."""
 
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from assignors.model import AssignorError, Topic
-from assignors.scenario.words import (
+from assignors.scenario.values import (
     Amounts,
     Capacities,
     Capacity,

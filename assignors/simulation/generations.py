@@ -3,12 +3,12 @@
 from itertools import pairwise
 
 from assignors.arrays import group_arrays
-from assignors.events import Loads
-from assignors.generations import Generation
 from assignors.model import Assignment, Group
-from assignors.moves import moves
-from assignors.quality import measure
 from assignors.simulation.timeline import AS_IT_IS, Plan, Timeline
+from assignors.whatif.events import Loads
+from assignors.whatif.generations import Generation
+from assignors.whatif.moves import moves
+from assignors.whatif.quality import measure
 
 NO_LOADS = Loads()
 

@@ -9,9 +9,9 @@ from difflib import get_close_matches
 from enum import StrEnum
 from typing import Any
 
-from assignors.simulation.advice import Severity, advise_broker, advise_client
-from assignors.simulation.advice.definition import Definition, Type
-from assignors.simulation.advice.table import CONSUMER, COORDINATOR
+from assignors.advice import Severity, advise_broker, advise_client
+from assignors.advice.config_def import Definition, Type
+from assignors.advice.config_table import CONSUMER, COORDINATOR
 from assignors.simulation.classic import Settings as BrokerSettings
 from assignors.simulation.consumer import Settings as Kip848Settings
 

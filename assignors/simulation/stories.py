@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from assignors.events import (
+from assignors.model import Member, Topic, TopicPartition
+from assignors.simulation.settings import Setting
+from assignors.whatif.events import (
     Action,
     AddPartitions,
     CoordinatorDown,
@@ -21,8 +23,6 @@ from assignors.events import (
     Scenario,
     Split,
 )
-from assignors.model import Member, Topic, TopicPartition
-from assignors.simulation.settings import Setting
 
 TOPIC = "orders"
 PARTITIONS = 6

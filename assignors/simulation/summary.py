@@ -6,7 +6,7 @@ from itertools import groupby, pairwise
 from operator import attrgetter
 
 from assignors.model import TopicPartition
-from assignors.simulation.processed import Processed, lives, processed
+from assignors.simulation.processed_records import Processed, lives, processed
 from assignors.simulation.timeline import Hold, Holding, MemberState, Timeline
 
 

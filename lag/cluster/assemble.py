@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from assignors.simulation.finder import OFFSETS_TOPIC
-from lag.cluster.ends import LOG_END
+from assignors.offsets_partition import OFFSETS_TOPIC
+from lag.cluster.log_offsets import LOG_END
 from lag.cluster.metadata import NO_LEADER, Metadata
-from lag.cluster.raw import Commits, Ends, RawGroup
-from lag.compute import Catalog, EndRows, Rows, end_offsets, offset_table, partition_key
+from lag.cluster.responses import Commits, Ends, RawGroup
 from lag.model import (
     Broker,
     ClusterSnapshot,
@@ -21,7 +20,8 @@ from lag.model import (
     is_ours,
 )
 from lag.offsets import UNKNOWN, OffsetTable, PartitionRows, problem_code
-from lag.status import UNREAD_CODES
+from lag.partition_lag import Catalog, EndRows, Rows, end_offsets, offset_table, partition_key
+from lag.verdict.status import UNREAD_CODES
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 from kafka.protocol.consumer import OffsetFetchRequest
 
-from lag.cluster.groups import error_name, partition_problem, refusal
+from lag.cluster.describe import error_name, partition_problem, refusal
 from lag.cluster.messages import DescribeShareGroupOffsetsRequest, Message
-from lag.cluster.raw import Commits, RawGroup
-from lag.cluster.wire import BrokerFailed, Unsupported, Wire, chunks
+from lag.cluster.requests import BrokerFailed, Unsupported, Wire, chunks
+from lag.cluster.responses import Commits, RawGroup
 from lag.model import GroupType, PartitionProblem, Problem, Scope
 
 FETCH_CHUNK = 250

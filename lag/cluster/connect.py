@@ -15,8 +15,8 @@ from kafka.protocol.metadata import MetadataRequest
 
 from lag.cluster import diagnose
 from lag.cluster.address import Address
-from lag.cluster.login import PasswordLogin, TokenLogin, login
-from lag.cluster.manager import Manager
+from lag.cluster.connection import Manager
+from lag.cluster.credentials import PasswordLogin, TokenLogin, login
 from lag.cluster.oauth import TokenProvider
 from lag.cluster.settings import Settings
 from lag.cluster.tls import ssl_context, web_context

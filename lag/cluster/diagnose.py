@@ -16,7 +16,7 @@ from kafka.errors import AuthorizationError, SaslAuthenticationFailedError
 
 from lag.cluster import probe
 from lag.cluster.address import Address
-from lag.cluster.login import PasswordLogin, login
+from lag.cluster.credentials import PasswordLogin, login
 from lag.cluster.settings import Settings
 from lag.cluster.tls import identity
 from lag.errors import (

@@ -12,10 +12,10 @@ from kafka.net.manager import KafkaConnectionManager
 from kafka.protocol.admin import DescribeConfigsRequest
 from kafka.protocol.metadata import MetadataRequest
 
-from lag.cluster.ends import Partitions
-from lag.cluster.groups import error_name
+from lag.cluster.describe import error_name
+from lag.cluster.log_offsets import Partitions
 from lag.cluster.messages import Message
-from lag.cluster.wire import BrokerFailed, Unsupported, Wire, chunks
+from lag.cluster.requests import BrokerFailed, Unsupported, Wire, chunks
 from lag.errors import ConnectError
 from lag.model import FOREVER, Broker, Topic
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
-from lag.cluster.login import TokenLogin
+from lag.cluster.credentials import TokenLogin
 from lag.errors import AddressError, AuthenticationError, CertificateError, ConnectError, ProtocolMismatch
 
 REFRESH_AT = 0.8

@@ -9,17 +9,17 @@ from kafka.future import Future
 from kafka.protocol.consumer import FetchRequest, IsolationLevel
 from kafka.protocol.metadata import MetadataRequest
 
-from assignors.simulation.finder import OFFSETS_TOPIC
-from lag.cluster import ends
+from assignors.offsets_partition import OFFSETS_TOPIC
+from lag.cluster import log_offsets
 from lag.cluster.connect import Connection, open_manager
-from lag.cluster.groups import error_name
+from lag.cluster.describe import error_name
+from lag.cluster.group_records import UNREADABLE, GroupRecord, skim
 from lag.cluster.messages import Message
 from lag.cluster.metadata import NO_LEADER
-from lag.cluster.raw import Ends
-from lag.cluster.remainder import LAST_VERSION_BY_NAME
+from lag.cluster.requests import BrokerFailed, Unsupported, Wire, chunks
+from lag.cluster.responses import Ends
 from lag.cluster.settings import Settings
-from lag.cluster.skim import UNREADABLE, GroupRecord, skim
-from lag.cluster.wire import BrokerFailed, Unsupported, Wire, chunks
+from lag.cluster.unread_check import LAST_VERSION_BY_NAME
 from lag.errors import ConnectError
 from lag.model import Problem, Scope
 
@@ -130,9 +130,9 @@ class OffsetsLog:
 
     async def _find_edges(self, partitions: Sequence[int]) -> dict[int, Edges]:
         wire, into = Wire(self._connection.manager, self._deadline_s), Ends()
-        kinds = (ends.LOG_START, ends.LOG_END)
+        kinds = (log_offsets.LOG_START, log_offsets.LOG_END)
         lanes = [
-            wire.spawn(ends.fetch, wire, node, [(OFFSETS_TOPIC, 0, mine)], into, kinds)
+            wire.spawn(log_offsets.fetch, wire, node, [(OFFSETS_TOPIC, 0, mine)], into, kinds)
             for node, mine in self._by_leader(partitions).items()
         ]
         for lane in lanes:

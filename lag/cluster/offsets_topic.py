@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lag.cluster import ends, metadata
+from lag.cluster import log_offsets, metadata
 from lag.cluster.connect import open_manager
-from lag.cluster.raw import Ends
+from lag.cluster.requests import Wire
+from lag.cluster.responses import Ends
 from lag.cluster.settings import Settings
-from lag.cluster.wire import Wire
 from lag.errors import ConnectError
 
 NAME = "__consumer_offsets"
@@ -42,12 +42,12 @@ async def _read(manager: Any, deadline_s: float) -> OffsetsTopic:
         )
     into = Ends()
     for node, led in metadata.by_leader({NAME: leaders}, {NAME: 0}).items():
-        await ends.fetch(wire, node, led, into, kinds=(ends.LOG_START, ends.LAST_STABLE))
+        await log_offsets.fetch(wire, node, led, into, kinds=(log_offsets.LOG_START, log_offsets.LAST_STABLE))
     return OffsetsTopic(
         meta.cluster_id,
         meta.topics[NAME].topic_id,
-        _complete(_column(into, ends.LOG_START), leaders),
-        _complete(_column(into, ends.LAST_STABLE), leaders),
+        _complete(_column(into, log_offsets.LOG_START), leaders),
+        _complete(_column(into, log_offsets.LAST_STABLE), leaders),
     )
 
 

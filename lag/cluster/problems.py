@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from assignors.simulation.finder import OFFSETS_TOPIC
+from assignors.offsets_partition import OFFSETS_TOPIC
 from lag.cluster.metadata import NO_LEADER, Metadata
-from lag.cluster.wire import Wire
+from lag.cluster.requests import Wire
 from lag.model import Problem, Scope
 
 NAMES_SHOWN = 3

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 
 from kafka.future import Future
 
-from lag.cluster import assemble, committed, ends, groups, metadata, problems, remainder
+from lag.cluster import assemble, committed, describe, log_offsets, metadata, problems, unread_check
 from lag.cluster.connect import Connection, open_manager
 from lag.cluster.metadata import Metadata
-from lag.cluster.raw import Commits, Ends, RawGroup
+from lag.cluster.requests import BrokerFailed, Unsupported, Wire
+from lag.cluster.responses import Commits, Ends, RawGroup
 from lag.cluster.settings import Settings
-from lag.cluster.wire import BrokerFailed, Unsupported, Wire
 from lag.model import Broker, ClusterSnapshot, GroupType, PartitionLag, Problem, Remainder, Scope
 
 RETENTION_EVERY = 30
@@ -59,7 +59,7 @@ class ClusterReader:
         if row.committed is None or row.log_end is None or row.tp.partition >= len(leaders):
             return Remainder.UNKNOWN
         node = leaders[row.tp.partition]
-        return await remainder.ask(wire, remainder.Question(row.tp, row.committed, row.log_end, node))
+        return await unread_check.ask(wire, unread_check.Question(row.tp, row.committed, row.log_end, node))
 
     def broker_version(self) -> str:
         """The Kafka version that the APIs of the brokers tell; clients cannot see more of it."""
@@ -68,7 +68,7 @@ class ClusterReader:
     def group_types(self) -> frozenset[GroupType]:
         """The types of groups that the brokers can describe."""
         known = self._connection.manager.broker_version_data.api_versions
-        return frozenset(kind for kind, api_key in groups.DESCRIBED_BY.items() if api_key in known)
+        return frozenset(kind for kind, api_key in describe.DESCRIBED_BY.items() if api_key in known)
 
     def close(self) -> None:
         """Close every connection."""
@@ -139,14 +139,14 @@ class _Poll:
         led = metadata.by_leader(self.meta.leaders, self.commits.topics)
         spawn = self.wire.spawn
         lanes: list[Future] = [spawn(self._read_groups, broker.node_id) for broker in self.meta.brokers]
-        lanes += [spawn(ends.fetch, self.wire, node, partitions, self.ends) for node, partitions in led.items()]
+        lanes += [spawn(log_offsets.fetch, self.wire, node, partitions, self.ends) for node, partitions in led.items()]
         for lane in lanes:
             await lane
         await self._look_again()
 
     async def _read_groups(self, node: int) -> None:
         try:
-            listed = await groups.list_groups(self.wire, node)
+            listed = await describe.list_groups(self.wire, node)
         except BrokerFailed as failure:
             self.unlisted.append(failure.problem)
             return
@@ -155,7 +155,7 @@ class _Poll:
             self.unlisted.append(Problem("unsupported", Scope.BROKER, str(node), cause))
             return
         self.groups += listed
-        described = self.wire.spawn(groups.describe_groups, self.wire, node, listed)
+        described = self.wire.spawn(describe.describe_groups, self.wire, node, listed)
         await committed.fetch(self.wire, node, listed, self.commits)
         await described
 
@@ -169,7 +169,9 @@ class _Poll:
                 led.setdefault(leaders[partition], {}).setdefault(topic, set()).add(partition)
         for node, topics in led.items():
             partitions = [(name, self.commits.topics[name], sorted(parts)) for name, parts in topics.items()]
-            await ends.fetch(self.wire, node, partitions, self.ends, kinds=(ends.LOG_END, ends.LAST_STABLE))
+            await log_offsets.fetch(
+                self.wire, node, partitions, self.ends, kinds=(log_offsets.LOG_END, log_offsets.LAST_STABLE)
+            )
 
     async def denied(self) -> frozenset[str]:
         """Topics that groups name and the metadata does not: hidden from us, unless they are deleted."""

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
 
 from lag.cluster.address import Address, parse_addresses
-from lag.cluster.keys import ALIASES, IGNORED, UNSUPPORTED, nearest
 from lag.cluster.properties import read_properties
+from lag.cluster.setting_names import ALIASES, IGNORED, UNSUPPORTED, nearest
 from lag.errors import ConfigError
 
 MASK = "••••"

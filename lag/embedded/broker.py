@@ -9,12 +9,12 @@ from types import TracebackType
 from typing import Self
 
 from lag.embedded import config, storage
-from lag.embedded.beside import Beside
-from lag.embedded.cache import cache_dir
+from lag.embedded.companion import Beside
 from lag.embedded.config import SaslSsl, TlsFiles
 from lag.embedded.jars import kafka_classpath
 from lag.embedded.java import Java, find_java
-from lag.embedded.keeper import Keeper, log_tail
+from lag.embedded.supervisor_client import Keeper, log_tail
+from lag.embedded.user_cache import cache_dir
 from lag.errors import EmbeddedError
 
 log = logging.getLogger(__name__)

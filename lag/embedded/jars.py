@@ -19,9 +19,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from lag.embedded.cache import cache_dir
+from lag.embedded.jar_lock import LockedJar, read_lock, sha256_of
 from lag.embedded.java import find_java
-from lag.embedded.lock import LockedJar, read_lock, sha256_of
+from lag.embedded.user_cache import cache_dir
 from lag.errors import EmbeddedError
 
 log = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from lag.embedded.cache import cache_dir
+from lag.embedded.user_cache import cache_dir
 from lag.errors import EmbeddedError
 
 OLDEST_VERSION = 17

@@ -16,7 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from lag.embedded.config import to_file
-from lag.embedded.keeper import Keeper, log_tail
+from lag.embedded.supervisor_client import Keeper, log_tail
 from lag.errors import EmbeddedError
 
 _NAME = "bootstrap.checkpoint"

@@ -19,12 +19,12 @@ import numpy as np
 import pyarrow as pa
 
 from lag.errors import HistoryError
-from lag.health import TOO_EARLY, GroupColumns, Health
-from lag.history.care import care
+from lag.history.maintenance import care
 from lag.history.schemas import END_OFFSETS, GROUP_SNAPSHOTS, TIME, with_day
 from lag.history.store import History
 from lag.model import ClusterSnapshot, is_ours
 from lag.offsets import UNKNOWN, Codes, Ints
+from lag.verdict.health import TOO_EARLY, GroupColumns, Health
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from datetime import date
 import pyarrow as pa
 from deltalake import DeltaTable, QueryBuilder
 
-from lag.history.exchange import exchange, stored
+from lag.history.file_replacement import exchange, stored
 from lag.history.files import DataFile, TableFiles
 from lag.history.schemas import DAY, Lasting, Table
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from lag.history.schemas import COMMITS, DECODE_ERRORS, GROUP_EVENTS, TIME, with_day
 from lag.model import is_ours
-from lag.records import Blobs, Commits, Decoded, DecodeError, GroupEvent, Names, values
+from lag.records import Blobs, Commits, Decoded, DecodeError, GroupEvent, Names, group_values
+from lag.records.message_schema import Message
 from lag.records.model import NONE
-from lag.records.schema import Message
 
 COMMIT, TOMBSTONE = 0, 1
 LATEST_MS = 253_402_300_799_999
@@ -181,7 +181,7 @@ def _event(event: GroupEvent) -> Iterator[dict[str, Any]]:
         "member_id": event.member_id,
         "tombstone": event.tombstone,
     }
-    if isinstance(event.value, values.GroupMetadata):
+    if isinstance(event.value, group_values.GroupMetadata):
         return (base | row for row in _classic(event.value))
     return iter([base | _told(event.value)])
 
@@ -192,7 +192,7 @@ _EVENT_COLUMNS = (
 )  # fmt: skip
 
 
-def _classic(value: values.GroupMetadata) -> Iterator[dict[str, Any]]:
+def _classic(value: group_values.GroupMetadata) -> Iterator[dict[str, Any]]:
     group = {
         "generation_or_epoch": value.generation,
         "protocol_type": value.protocol_type,

@@ -133,7 +133,7 @@ GROUP_SNAPSHOTS = _table(
 )  # fmt: skip
 """Each group as the collector saw it; `lag` covers `lag_known` of `lag_partitions` partitions.
 
-`status` is a place in `lag.health.URGENCY`. `markers` counts partitions in which nothing but transaction markers may be
+`status` is a place in `health.URGENCY`. `markers` counts partitions in which nothing but transaction markers may be
 left to read: `time_lag_ms` is without them.
 """
 
@@ -166,7 +166,7 @@ GROUP_HEALTH_1M = _table(
     state:i8? status:i8? time_lag_max_ms:i64? time_lag_known:bool? lag:i64? lag_known:i32? lag_partitions:i32?""",
     "minute", "group_id", 730,
 )  # fmt: skip
-"""A minute in the life of a group: `state` is a place in `lag.group_minutes.STATES`, `status` in `lag.health.URGENCY`.
+"""A minute in the life of a group: `state` is a place in `group_minutes.STATES`, `status` in `health.URGENCY`.
 
 `status` is what the collector said at its last poll of the minute, else what its commits and the ends of logs say.
 `time_lag_max_ms` is the longest time lag of its partitions that is known, or known to be exceeded; `time_lag_known`:
@@ -179,7 +179,7 @@ SLO_BURN = _table(
     bad_minutes:i32 unknown_minutes:i32 total_minutes:i32 burn:f64? budget_left:f64?""",
     "at", "group_id slo_id", 730,
 )  # fmt: skip
-"""How fast a group uses up its error budget in the window that ends `at` (`lag.burn`).
+"""How fast a group uses up its error budget in the window that ends `at` (`lag.rollup.error_budget`).
 
 A minute without a known time lag is unknown, neither good nor bad: `burn` is over the known ones.
 """
@@ -198,7 +198,7 @@ SWEEPS = _table(
 )  # fmt: skip
 """A case of a sweep: a group with that assignor and that many members, after the failure. `reason`: why it cannot be.
 
-`hot_share` is the busiest member's share of all load `hot_by` (a skew of `assignors.quality`, else "partitions").
+`hot_share` is the busiest member's share of all load `hot_by` (a skew of `whatif.quality`, else "partitions").
 """
 
 SWEEP_GROUPS = _table("sweep_groups", f"{_SWEEP} {_PLAN} scenario:str", "at", "group_id", 90)

@@ -25,7 +25,7 @@ def main() -> None:
     arguments = parser.parse_args()
     tempfile.tempdir = os.getcwd()  # what Spark leaves when it is killed goes with the folder
     try:
-        from lag.pipeline.together import record  # needs PySpark, and says so
+        from lag.pipeline.combined import record  # needs PySpark, and says so
 
         record(load_settings(arguments.bootstrap_server, None, {}), History(arguments.history))
     except GroupscopeError as error:

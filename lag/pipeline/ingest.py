@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from lag.history.rows import Origin, Rows, errors, events
 from lag.model import is_ours
-from lag.pipeline.made import Writing, counted
+from lag.pipeline.worker_results import Writing, counted
 from lag.records import Blobs, Decoded, Decoder
 
 COLUMNS = ("key", "value", "partition", "offset", "timestamp")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from lag.cluster.login import PasswordLogin, login
+from lag.cluster.credentials import PasswordLogin, login
 from lag.cluster.settings import Settings
 from lag.errors import ConfigError
 

@@ -5,10 +5,10 @@
 
 Rows come late: a run goes back to the earliest hour of which a file that came since the last run may have rows, LATE at
 most, and puts what it computes in the place of what was there: running again is harmless. Spark deals partitions out to
-its workers, which read what was recorded and write lag by themselves (`lag.pipeline.series`); what follows from it is
+its workers, which read what was recorded and write lag by themselves (`partition_worker`); what follows from it is
 less, and goes through Spark.
 
-A minute is judged once the stream has read all of it (`lag.history.progress`): while the stream is away the roll-up
+A minute is judged once the stream has read all of it (`history.stream_progress`): while the stream is away the roll-up
 waits, and goes on where it was, so that nobody is said to have stopped whose commits were only not read yet.
 """
 
@@ -25,11 +25,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from lag.burn import DEFAULT, WINDOWS_S, Slo
-from lag.history.progress import read_until
 from lag.history.schemas import GROUP_HEALTH_1M, SLO_BURN, TABLES, TEXT
 from lag.history.store import History, literal, told
-from lag.pipeline.groups import (
+from lag.history.stream_progress import read_until
+from lag.pipeline.changed_files import TIMES, recent
+from lag.pipeline.group_worker import (
     EVENT_COLUMNS,
     GROUP,
     OWNERS,
@@ -40,8 +40,8 @@ from lag.pipeline.groups import (
     health,
     owners,
 )
-from lag.pipeline.lags import EVER, Lags, Span, us
-from lag.pipeline.news import TIMES, recent
+from lag.pipeline.lag_driver import EVER, Lags, Span, us
+from lag.rollup.error_budget import DEFAULT, WINDOWS_S, Slo
 
 LATE = timedelta(hours=2)
 PIECE = timedelta(hours=6)

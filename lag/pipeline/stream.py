@@ -26,8 +26,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 from lag.cluster.offsets_topic import NAME, OffsetsTopic, read_offsets_topic
 from lag.cluster.settings import Settings
 from lag.errors import ConnectError, GroupscopeError
-from lag.history.progress import NEVER, mark_read
 from lag.history.store import Application, History, explained
+from lag.history.stream_progress import NEVER, mark_read
 from lag.model import OURS_PREFIX
 from lag.pipeline.checkpoint import (
     Gap,
@@ -41,10 +41,10 @@ from lag.pipeline.checkpoint import (
     refuse_strangers,
     spark_checkpoint,
 )
+from lag.pipeline.end_of_log import Look, Looks
 from lag.pipeline.ingest import COLUMNS, OURS, RECORDS, STREAMED, UNKNOWN, Job, ingest
 from lag.pipeline.kafka_options import kafka_options
-from lag.pipeline.looks import Look, Looks
-from lag.pipeline.made import MADE, counts_of, files_of
+from lag.pipeline.worker_results import MADE, counts_of, files_of
 
 BATCH_OFFSETS = 3_000_000
 EVERY = "10 seconds"

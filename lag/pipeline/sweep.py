@@ -14,9 +14,9 @@ from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from lag.history.schemas import SWEEPS
-from lag.sweeps.figures import rows
+from lag.sweeps.measures import rows
 from lag.sweeps.plan import Plan
-from lag.sweeps.record import Stamp
+from lag.sweeps.sweep_table import Stamp
 
 if TYPE_CHECKING:
     from pyspark.core.broadcast import Broadcast

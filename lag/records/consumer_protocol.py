@@ -7,8 +7,8 @@ follow are left alone). Connect and other users of the classic protocol write fo
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from lag.records.cursor import Cursor, Malformed
-from lag.records.schema import BytesOrNone, Int32, Made, Since, Text, TextOrNone, read_message
+from lag.records.message_schema import BytesOrNone, Int32, Made, Since, Text, TextOrNone, read_message
+from lag.records.wire_reader import Cursor, Malformed
 
 PROTOCOL_TYPE = "consumer"
 

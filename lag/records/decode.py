@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from lag.records.blobs import Blobs
-from lag.records.columns import Columns, read_regular
-from lag.records.heads import IRREGULAR, Codes, Heads
+from lag.records.byte_arrays import Blobs
+from lag.records.commit_columns import Columns, read_regular
+from lag.records.key_heads import IRREGULAR, Codes, Heads
 from lag.records.model import Commits, Decoded, DecodeError, GroupEvent, Names, Unknown
-from lag.records.single import SingleCommit, read_single
+from lag.records.single_record import SingleCommit, read_single
 
 _MOST_HEADS = 1_000_000  # remembered from batch to batch: some 300 MB
 

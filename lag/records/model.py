@@ -9,9 +9,9 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from lag.records.blobs import Blobs, Int64s
-from lag.records.schema import Message
-from lag.records.text import text
+from lag.records.byte_arrays import Blobs, Int64s
+from lag.records.java_text import text
+from lag.records.message_schema import Message
 
 NONE = -1
 """In the columns of commits: a commit does not have it."""
@@ -97,9 +97,9 @@ def _known(number: Any) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class GroupEvent:
-    """One record about a group; `value` is one of `lag.records.values`, None for a tombstone.
+    """One record about a group; `value` is one of `lag.records.group_values`, None for a tombstone.
 
-    `kind` is a name of `lag.records.kinds`; of `member_id` and `regular_expression` the key has one or none.
+    `kind` is a name of `lag.records.record_types`; of `member_id` and `regular_expression` the key has one or none.
     """
 
     row: int

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from assignors.events import Scenario
 from assignors.scenario import Problem, ScenarioError, check_bytes, check_file
+from assignors.whatif.events import Scenario
 from lag.errors import ConfigError, GroupscopeError
-from lag.health import Health
-from lag.live import scenario_of
+from lag.generations.live_group import scenario_of
 from lag.model import Scope
+from lag.verdict.health import Health
 
 ENDINGS = (".yaml", ".yml", ".json")
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from lag.history.schemas import SWEEPS
-from lag.sweeps.figures import rows
+from lag.sweeps.measures import rows
 from lag.sweeps.plan import Plan
-from lag.sweeps.record import Stamp
+from lag.sweeps.sweep_table import Stamp
 
 PORTION_S = 2.0
 SAMPLE = 24

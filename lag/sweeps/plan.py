@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import accumulate
 
-from assignors.comparison import fitting
-from assignors.events import Scenario
 from assignors.registry import BUILT_IN
+from assignors.whatif.comparison import fitting
+from assignors.whatif.events import Scenario
 from lag.errors import ConfigError
 
 MOST_CASES = 5_000_000

@@ -7,8 +7,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import app
-from app import source, state
-from app.source import Source
+from app.server import source
+from app.server.source import Source
+from app.ui import state
+from app.ui.pages import BY_NAME
 from tests.app import feeds
 
 MAIN = Path(app.__file__).with_name("main.py")
@@ -45,7 +47,7 @@ def open_page(demo_source: Source) -> Iterator[Open]:
         test.run()
         for key, value in query.items():
             test.query_params[key] = value
-        return test.switch_page(f"views/{page}.py").run()
+        return test.switch_page(BY_NAME[page].script).run()
 
     yield opened
     source.uninstall()

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
 
-from app.settings import ClusterSettings, Settings
-from app.source import Source
+from app.server.settings import ClusterSettings, Settings
+from app.server.source import Source
+from lag.generations.recorded import Following, How, Recording
 from lag.model import Broker, Problem
-from lag.recorded import Following, How, Recording
 from tests.app import synthetic
 
 

@@ -2,8 +2,8 @@
 
 from datetime import datetime, timedelta
 
-from lag.health import Status
 from lag.history.store import History
+from lag.verdict.health import Status
 from tests.lag.history.past import past
 from tests.lag.history.rows import NOON
 

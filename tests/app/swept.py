@@ -5,9 +5,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from assignors.events import Scenario
+from assignors.whatif.events import Scenario
 from lag.history.store import History
-from lag.sweeps import local, record
+from lag.sweeps import local, sweep_table
 from lag.sweeps.plan import Asked, Failure, Plan, parse_sizes
 from tests.lag.sweeps.scenarios import orders
 
@@ -31,6 +31,6 @@ def sweep(
 ) -> Plan:
     """Write it, of these groups or of `groups`, and say what it was."""
     plan = Plan(groups() if its is None else its, asked)
-    stamp = record.Stamp(sweep_id, "made-up", at)
-    record.record(History(root), stamp, record.groups(plan), list(local.run(plan, stamp)))
+    stamp = sweep_table.Stamp(sweep_id, "made-up", at)
+    sweep_table.record(History(root), stamp, sweep_table.groups(plan), list(local.run(plan, stamp)))
     return plan

@@ -9,9 +9,8 @@ from hashlib import md5
 import numpy as np
 
 from assignors.model import TopicPartition
-from lag.cluster.groups import refusal
+from lag.cluster.describe import refusal
 from lag.cluster.problems import gathered
-from lag.health import NEVER, Finding, GroupHealth, Health, PartitionHealth, Status, TimeLag
 from lag.model import (
     Broker,
     ClusterSnapshot,
@@ -26,7 +25,8 @@ from lag.model import (
     Topic,
 )
 from lag.offsets import UNKNOWN, EndOffsets, OffsetTable, PartitionRows, problem_code
-from lag.trend import Window
+from lag.verdict.health import NEVER, Finding, GroupHealth, Health, PartitionHealth, Status, TimeLag
+from lag.verdict.sample_window import Window
 
 NOW_MS = 1_795_258_817_000
 INTERVAL_MS = 10_000

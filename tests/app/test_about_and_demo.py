@@ -2,10 +2,11 @@
 
 import json
 
-from app import bundle, state
+from app.ui import state
+from app.views.about import bundle
 from lag.embedded.workload import describe
+from lag.generations.recorded import Following
 from lag.model import Problem, Scope
-from lag.recorded import Following
 from tests.app import feeds, synthetic
 from tests.app.demo import HandControls
 from tests.app.reading import said, table

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from app.advising import Advised, Kind, advise_text
-from assignors.simulation.advice import Severity, Work
+from app.ui.properties_advice import Advised, Kind, advise_text
+from assignors.advice import Severity, Work
 from lag.errors import ConfigError
 from tests.app.commandline import refused, run
 from tests.app.reading import said

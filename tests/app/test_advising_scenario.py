@@ -1,9 +1,9 @@
 """Advice on a scenario: its settings, its members and what happens in it."""
 
-from app.advising_scenario import for_scenario
-from assignors.events import Crash, CreateTopic, Event, Join, Restart, Scenario, Slow, Subscribe
+from app.ui.scenario_advice import for_scenario
+from assignors.advice import Finding
 from assignors.model import Member, Topic
-from assignors.simulation.advice import Finding
+from assignors.whatif.events import Crash, CreateTopic, Event, Join, Restart, Scenario, Slow, Subscribe
 
 TOPICS = {"orders": Topic("orders", 2), "payments": Topic("payments", 1)}
 

@@ -10,7 +10,7 @@ from kafka.admin import KafkaAdminClient, ResourceType
 from kafka.protocol.admin import ListGroupsRequest
 from kafka.protocol.consumer import ListOffsetsRequest, OffsetFetchRequest
 
-from app.commands.snapshot import read_once
+from app.cli.snapshot import read_once
 from benchmarks import fill
 from lag.embedded.broker import EmbeddedKafka
 from lag.errors import ConnectError

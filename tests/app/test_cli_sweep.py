@@ -4,11 +4,11 @@ import json
 import signal
 from pathlib import Path
 
-from app.commands import sweep
-from app.hurry import STOP_SIGNALS
+from app.cli import sweep
+from app.server.compat.shutdown import STOP_SIGNALS
 from assignors.scenario.dump import document
 from lag.history.store import History
-from lag.sweeps import record
+from lag.sweeps import sweep_table
 from lag.sweeps.plan import LOCAL, Asked, parse_sizes
 from tests.app.commandline import refused, run, running
 from tests.app.swept import groups
@@ -53,7 +53,7 @@ def test_what_cannot_be_asked_is_refused_in_a_sentence(tmp_path: Path) -> None:
 
 
 def test_a_sweep_that_is_stopped_while_it_is_written_is_written_to_the_end(tmp_path: Path, monkeypatch) -> None:
-    real, before = record.record, {number: signal.getsignal(number) for number in STOP_SIGNALS}
+    real, before = sweep_table.record, {number: signal.getsignal(number) for number in STOP_SIGNALS}
 
     def interrupted(*its):
         signal.raise_signal(signal.SIGINT)
@@ -61,7 +61,7 @@ def test_a_sweep_that_is_stopped_while_it_is_written_is_written_to_the_end(tmp_p
         signal.raise_signal(signal.SIGTERM)
         return written
 
-    monkeypatch.setattr(record, "record", interrupted)
+    monkeypatch.setattr(sweep_table, "record", interrupted)
     path, history = fleet(tmp_path / "fleet.jsonl"), str(tmp_path / "h")
     try:
         sweep.run(sweep.Source(fleet=path), Asked(("range",), parse_sizes("x1")), history, LOCAL, None, True)

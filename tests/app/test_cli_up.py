@@ -13,7 +13,7 @@ from typing import Any, cast
 import psutil
 import pytest
 
-from app.commands import up
+from app.cli import up
 from lag.embedded.broker import EmbeddedKafka
 from lag.embedded.supervisor import PREFIX
 from lag.embedded.workload import describe

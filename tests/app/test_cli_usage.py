@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from app.cli import cli
-from lag.embedded.lock import read_lock
+from lag.embedded.jar_lock import read_lock
 from tests.app.commandline import run
 
 TOP = typer.main.get_command(cli).commands  # type: ignore[attr-defined]

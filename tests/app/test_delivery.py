@@ -2,8 +2,8 @@
 
 import pytest
 
-from app import links_delivery, sentences_delivery
-from assignors.simulation.delivery import STORIES, Failure, FailureKind, Lab, LabError, Record, Strategy, run
+from app.views.labs.delivery import link, text
+from assignors.labs.delivery import STORIES, Failure, FailureKind, Lab, LabError, Record, Strategy, run
 from tests.app.reading import figure, said, table
 
 ONCE = "All 5 records are processed exactly once"
@@ -35,10 +35,10 @@ def test_page_opens_with_the_database_example_that_ends_at_15(open_page):
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
 def test_every_story_opens_by_its_link(open_page, story):
-    page = open_page("delivery", **links_delivery.encode(story.lab, story.failure))
+    page = open_page("delivery", **link.encode(story.lab, story.failure))
     assert not page.exception
     assert page.selectbox(key="delivery_story").value == story.name
-    assert title(page) == sentences_delivery.headline(run(story.lab, story.failure))
+    assert title(page) == text.headline(run(story.lab, story.failure))
 
 
 def test_a_story_chosen_stands_in_the_url(open_page):
@@ -50,10 +50,10 @@ def test_a_story_chosen_stands_in_the_url(open_page):
 
 
 def test_a_parameter_beside_a_story_changes_that_story():
-    lab, failure = links_delivery.decode({"story": "auto-commit-exception", "batch_records": "4"})
-    begun = links_delivery.BY_NAME["auto-commit-exception"]
+    lab, failure = link.decode({"story": "auto-commit-exception", "batch_records": "4"})
+    begun = link.BY_NAME["auto-commit-exception"]
     assert (lab.batch_records, lab.strategy, lab.end, failure) == (4, begun.lab.strategy, begun.lab.end, begun.failure)
-    assert links_delivery.decode(links_delivery.encode(lab, failure)) == (lab, failure)
+    assert link.decode(link.encode(lab, failure)) == (lab, failure)
 
 
 def test_next_step_is_behind_the_commit_and_nothing_comes_twice(open_page):
@@ -122,7 +122,7 @@ def test_what_cannot_be_is_refused_and_the_page_stays(open_page, typed, why):
 )
 def test_a_link_that_cannot_be_played_says_why(open_page, parameters, why):
     with pytest.raises(LabError) as refusal:
-        links_delivery.decode(parameters)
+        link.decode(parameters)
     assert str(refusal.value).startswith(why)
     page = open_page("delivery", **parameters)
     assert not page.exception
@@ -149,9 +149,9 @@ def test_a_standalone_consumer_has_something_to_commit_at_once(open_page):
 def test_link_holds_everything_that_differs_from_the_first_story():
     lab = Lab(Strategy.WORKERS_QUEUES, (4, 5), (1, 0), 2, 3, 4, 5, commits_on_revoke=True, poison=Record(1, 2))
     failure = Failure(FailureKind.KICKED, 3)
-    parameters = links_delivery.encode(lab, failure)
+    parameters = link.encode(lab, failure)
     assert parameters["end"] == "4, 5"
-    assert links_delivery.decode(parameters) == (lab, failure)
+    assert link.decode(parameters) == (lab, failure)
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_link_holds_everything_that_differs_from_the_first_story():
 def test_a_commit_sent_again_is_to_blame_while_it_is_the_last(step, why):
     lab = Lab(Strategy.ASYNC_RETRY, (6,), batch_records=2)
     failure = Failure(FailureKind.CRASH, step, frozenset({0}))
-    assert sentences_delivery.twice(lab, failure, run(lab, failure)).startswith(why)
+    assert text.twice(lab, failure, run(lab, failure)).startswith(why)
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_a_commit_sent_again_is_to_blame_while_it_is_the_last(step, why):
 )
 def test_closed_form_of_what_eleven_steps_of_17_records_cost(strategy, kind, numbers):
     lab = Lab(strategy, (17,), batch_records=5, every_records=3)
-    assert sentences_delivery.in_numbers(lab, Failure(kind, 11)) == numbers
+    assert text.in_numbers(lab, Failure(kind, 11)) == numbers
 
 
 def test_closed_form_stands_under_the_reasons(open_page):

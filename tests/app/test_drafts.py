@@ -3,12 +3,12 @@
 import pytest
 from hypothesis import given
 
-from app import links
-from app.drafts import EVERY_MS, Draft, members_at_end, topics_at_end
-from app.names import member_names
-from assignors.events import AddPartitions, Crash, CreateTopic, DeleteTopic, Event, Join, Leave, Scenario
+from app.ui import link_codec
+from app.ui.member_names import member_names
+from app.ui.scenario.draft import EVERY_MS, Draft, members_at_end, topics_at_end
 from assignors.model import AssignorError, Member, Topic
 from assignors.scenario import dump, examples, load_scenario
+from assignors.whatif.events import AddPartitions, Crash, CreateTopic, DeleteTopic, Event, Join, Leave, Scenario
 from tests.assignors.scenario.strategies import scenarios
 
 MEMBERS = tuple(Member(f"c{n}-uuid", client_id=f"c{n}", topics=("t",)) for n in (1, 2))
@@ -52,25 +52,25 @@ def test_a_change_after_undo_forgets_what_was_undone() -> None:
 
 @given(scenarios())
 def test_a_link_holds_the_whole_scenario(scenario: Scenario) -> None:
-    packed = links.pack(scenario)
-    assert packed is None or links.unpack(packed) == load_scenario(dump(scenario))
+    packed = link_codec.pack(scenario)
+    assert packed is None or link_codec.unpack(packed) == load_scenario(dump(scenario))
 
 
 def test_bundled_examples_fit_into_links() -> None:
-    assert all(links.pack(load_scenario(path)) for path in examples().values())
+    assert all(link_codec.pack(load_scenario(path)) for path in examples().values())
 
 
 @pytest.mark.parametrize("text", ["", "junk", "&%$", "é", "AAAA", "eJw" * 40])
 def test_a_broken_link_is_told(text: str) -> None:
     with pytest.raises(AssignorError):
-        links.unpack(text)
+        link_codec.unpack(text)
 
 
 def test_a_link_that_was_cut_off_is_told() -> None:
-    packed = links.pack(SCENARIO)
+    packed = link_codec.pack(SCENARIO)
     assert packed is not None
     with pytest.raises(AssignorError, match="cannot be read"):
-        links.unpack(packed[: len(packed) // 2])
+        link_codec.unpack(packed[: len(packed) // 2])
 
 
 def test_who_and_what_is_there_at_the_end() -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.sentences_finder import found, oddity, partitions
+from app.views.labs.protocol.coordinator_text import found, oddity, partitions
 from tests.app import feeds
 
 

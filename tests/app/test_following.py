@@ -2,9 +2,9 @@
 
 import pytest
 
-from app import asgi
-from app.settings import ClusterSettings, Settings
-from lag.recorded import Following
+from app.server import asgi
+from app.server.settings import ClusterSettings, Settings
+from lag.generations.recorded import Following
 
 CLUSTER = ClusterSettings(name="demo", bootstrap_servers="localhost:1")
 

@@ -6,9 +6,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from app import formats, words
-from lag.health import URGENCY
+from app.ui import formats, verdicts
 from lag.model import GroupType, PartitionProblem
+from lag.verdict.health import URGENCY
 
 
 @pytest.mark.parametrize(
@@ -85,12 +85,12 @@ def test_text_of_a_cluster_cannot_become_markup():
 
 
 def test_every_status_problem_and_type_has_words():
-    assert set(words.VERDICTS) == set(URGENCY)
-    assert set(words.PROBLEMS) == set(PartitionProblem)
-    assert set(words.TYPES) == set(GroupType)
+    assert set(verdicts.VERDICTS) == set(URGENCY)
+    assert set(verdicts.PROBLEMS) == set(PartitionProblem)
+    assert set(verdicts.TYPES) == set(GroupType)
 
 
 def test_symbols_sort_by_urgency():
-    symbols = [words.VERDICTS[status].symbol for status in URGENCY]
+    symbols = [verdicts.VERDICTS[status].symbol for status in URGENCY]
     assert symbols == sorted(symbols)
     assert len(set(symbols)) == len(symbols)

@@ -5,10 +5,10 @@ from datetime import timedelta
 
 import assignors
 from assignors.scenario import examples, load_scenario
-from lag.collector import SWITCHED_OFF
+from lag.generations.recorded import How, Recorded, Recording
+from lag.generations.recorded.stored import stored
 from lag.history.store import History
-from lag.recorded import How, Recorded, Recording
-from lag.recorded.stored import stored
+from lag.polling.collector import SWITCHED_OFF
 from tests.app.reading import said
 from tests.lag.history.rows import NOON
 from tests.lag.recorded import test_classic, test_modern

@@ -5,12 +5,12 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from app import state
-from app.formats import code
+from app.ui import state
+from app.ui.formats import code
 from assignors.model import TopicPartition
-from lag.health import Status
+from lag.generations.recorded import How, Recording, Timed
 from lag.model import GroupType
-from lag.recorded import How, Recording, Timed
+from lag.verdict.health import Status
 from tests.app import feeds, synthetic
 from tests.app.reading import alt, figure, said, table
 from tests.lag.recorded import test_modern
@@ -194,7 +194,7 @@ def test_members_are_found_by_any_of_their_names_and_downloaded(open_page):
 
 
 def test_members_beyond_the_limit_are_counted(open_page, monkeypatch):
-    monkeypatch.setattr("app.parts.group_tables.MOST_ROWS", 3)
+    monkeypatch.setattr("app.views.group.member_tables.MOST_ROWS", 3)
     page = open_page("group", group="orders-enrichment", members_q="enrich")
     assert len(table(page, "Members of")) == 3
     assert "The first 3 of 4 members. Filter to see others; the downloads hold all." in said(page)

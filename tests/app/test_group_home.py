@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from app import sentences_group
-from app.tables.group import view
-from lag.health import Status
+from app.views.group import text
+from app.views.group.tables import view
+from lag.generations.recorded import How, Recording, Timeouts
 from lag.model import GroupType, Topic
-from lag.recorded import How, Recording, Timeouts
+from lag.verdict.health import Status
 from tests.app import feeds, synthetic
 from tests.app.reading import said
 
@@ -26,17 +26,17 @@ def viewed(members=3, partitions=2, topics=(), **changes):
 
 def test_commits_live_where_the_group_id_hashes_to():
     its, snapshot = viewed(topics=[Topic(OFFSETS, None, 50, internal=True)], coordinator=2)
-    assert sentences_group.home(its, snapshot) == "Its commits live in `__consumer_offsets-12`, led by broker 2."
+    assert text.home(its, snapshot) == "Its commits live in `__consumer_offsets-12`, led by broker 2."
 
 
 def test_a_topic_of_another_size_counts():
     its, snapshot = viewed(topics=[Topic(OFFSETS, None, 1, internal=True)], coordinator=2)
-    assert sentences_group.home(its, snapshot) == "Its commits live in `__consumer_offsets-0`, led by broker 2."
+    assert text.home(its, snapshot) == "Its commits live in `__consumer_offsets-0`, led by broker 2."
 
 
 def test_an_assumed_size_and_an_unknown_leader_are_said():
     its, snapshot = viewed(coordinator=None)
-    assert sentences_group.home(its, snapshot) == (
+    assert text.home(its, snapshot) == (
         "Its commits live in `__consumer_offsets-12`, whose leader is not known, "
         "if that topic has 50 partitions (the default; it cannot be seen)."
     )
@@ -44,7 +44,7 @@ def test_an_assumed_size_and_an_unknown_leader_are_said():
 
 def test_more_members_than_partitions_bring_advice():
     its, _ = viewed(members=3, partitions=2, state="Stable")
-    assert [(found.reason, found.better) for found in sentences_group.advice(its, {})] == [
+    assert [(found.reason, found.better) for found in text.advice(its, {})] == [
         ("3 members share 2 partitions: 1 stay idle.", "2")
     ]
 
@@ -63,7 +63,7 @@ def test_more_members_than_partitions_bring_advice():
 )
 def test_what_is_not_known_to_be_idle_brings_none(changes):
     its, _ = viewed(**{"state": "Stable", "complete": True, **changes})
-    assert sentences_group.advice(its, {}) == []
+    assert text.advice(its, {}) == []
 
 
 def test_page_shows_both(open_page, feed):
@@ -81,7 +81,7 @@ def test_timeouts_that_members_joined_with_bring_advice():
     its, _ = viewed(members=2, partitions=2, state="Stable")
     one, other = (member.member_id for member in its.group.members)
     timeouts = {one: Timeouts(45_000, 300_000), other: Timeouts(45_000, 30_000)}
-    assert [(found.key, found.reason, found.better) for found in sentences_group.advice(its, timeouts)] == [
+    assert [(found.key, found.reason, found.better) for found in text.advice(its, timeouts)] == [
         ("max.poll.interval.ms", "Members of one group differ in max.poll.interval.ms: 30000, 300000.", None),
         (
             "session.timeout.ms",
@@ -96,7 +96,7 @@ def test_timeouts_that_members_joined_with_bring_advice():
 def test_timeouts_count_once_those_of_all_members_are_known(told):
     its, _ = viewed(members=2, partitions=2, state="Stable")
     ids = [member.member_id for member in its.group.members]
-    assert sentences_group.advice(its, dict.fromkeys(ids[:told], Timeouts(45_000, 30_000))) == []
+    assert text.advice(its, dict.fromkeys(ids[:told], Timeouts(45_000, 30_000))) == []
 
 
 def test_page_draws_what_the_records_say(open_page, feed):

@@ -8,9 +8,10 @@ from shutil import copytree
 import pandas as pd
 import pytest
 
-from app import formats, state_history, widgets
-from lag.health import Status
+from app.ui import formats, widgets
+from app.views.history import state
 from lag.history.store import History
+from lag.verdict.health import Status
 from tests.app import feeds, pasts
 from tests.app.demo import HandControls
 from tests.app.reading import alt, figure, said, table
@@ -33,7 +34,7 @@ def kept(demo_source):
     """The source with a history there."""
 
     def at(where):
-        state_history.clear()
+        state.clear()
         return replace(demo_source, settings=demo_source.settings.model_copy(update={"history": str(where)}))
 
     return at
@@ -398,8 +399,8 @@ def test_a_long_range_ends_with_a_whole_hour(open_page, kept, root):
 
 
 def test_more_groups_than_a_table_takes_are_said(open_page, kept, root, monkeypatch):
-    monkeypatch.setattr("app.parts.history_fleet.MOST_ROWS", 1)
-    monkeypatch.setattr("app.parts.history_group.MOST_ROWS", 1)
+    monkeypatch.setattr("app.views.history.fleet.MOST_ROWS", 1)
+    monkeypatch.setattr("app.views.history.group.MOST_ROWS", 1)
     page = open_page("history", kept(root), until=UNTIL)
     assert len(table(page, "longest in trouble")) == 1
     assert "The first 1 of 2 groups." in plain(page)

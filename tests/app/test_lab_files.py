@@ -2,17 +2,15 @@
 
 import pytest
 
-from app import (
-    lab_files,
-    links_calls,
-    links_delivery,
-    links_watermark,
-    state_calls,
-    state_delivery,
-    state_watermark,
-)
+from app.ui import lab_files
+from app.views.labs.calls import link as links_calls
+from app.views.labs.calls import state as state_calls
+from app.views.labs.delivery import link as links_delivery
+from app.views.labs.delivery import state as state_delivery
+from app.views.labs.watermark import link as links_watermark
+from app.views.labs.watermark import state as state_watermark
+from assignors.labs import delivery, watermark
 from assignors.scenario import ScenarioError
-from assignors.simulation import delivery, watermark
 
 
 def asked(page):

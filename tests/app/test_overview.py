@@ -6,16 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app import state
-from app.tables import overview as tables
-from lag.cluster.groups import refusal
+from app.ui import state
+from app.views.overview import tables
+from lag.cluster.describe import refusal
 from lag.cluster.problems import of_topics
 from lag.errors import AddressError
-from lag.health import Status
-from lag.judge import judge
 from lag.model import Remainder
-from lag.status import LEFT_CODES
-from lag.trend import Trend
+from lag.verdict.health import Status
+from lag.verdict.judge import judge
+from lag.verdict.sample_window import Trend
+from lag.verdict.status import LEFT_CODES
 from tests.app import feeds, synthetic
 from tests.app.reading import said
 from tests.lag.make import cluster, end, group

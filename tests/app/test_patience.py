@@ -4,7 +4,7 @@ import pytest
 from streamlit.runtime.media_file_storage import MediaFileStorageError
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 
-from app.patience import KEPT_S, PatientFiles
+from app.server.compat.media_retention import KEPT_S, PatientFiles
 
 
 class Dashboard:

@@ -5,14 +5,15 @@ from dataclasses import replace
 
 import pytest
 
-from app import links, links_calls, state_whatif
-from app.links_calls import LinkError
-from app.parts.whatif import outcomes
 from app.plugins import fold_any
-from app.settings import Settings
-from assignors.events import Event, UseAssignor
+from app.server.settings import Settings
+from app.ui import link_codec
+from app.views.labs.calls import link
+from app.views.labs.calls.link import LinkError
+from app.views.whatif import outcomes, state
 from assignors.model import AssignorError
 from assignors.scenario import check_bytes, dump, examples, load_scenario
+from assignors.whatif.events import Event, UseAssignor
 from tests.app import feeds
 from tests.app.reading import said
 from tests.support.scenes import join, member, plans, scenario
@@ -24,7 +25,7 @@ NOT_IN_A_FILE = "A file cannot name a plugin, which runs as code. Give it as --p
 @pytest.fixture(autouse=True)
 def _nothing_computed_before():
     """Outcomes are kept for the life of a process; here another test has other plugins."""
-    state_whatif._outcome.clear()
+    state._outcome.clear()
 
 
 def table(page):
@@ -67,7 +68,7 @@ def test_a_link_to_what_if_names_an_assignor_that_is_not_offered(open_page):
 @pytest.mark.parametrize("page_name", ["whatif", "generations", "protocol"])
 @pytest.mark.parametrize("key", ["assignor", "use_assignor"])
 def test_a_scenario_in_a_link_names_code(open_page, page_name, key):
-    page = open_page(page_name, scenario=links.pack_text(naming("os:abort", key)))
+    page = open_page(page_name, scenario=link_codec.pack_text(naming("os:abort", key)))
     assert not page.exception
     assert NOT_IN_A_FILE in told(page)
 
@@ -144,7 +145,7 @@ def test_installed_assignors_that_go_wrong_are_told_and_the_others_stand(open_pa
 
 
 def test_an_installed_assignor_that_hangs_is_told(open_page, install_yours, monkeypatch):
-    monkeypatch.setattr(state_whatif, "DEADLINE_S", 2.0)
+    monkeypatch.setattr(state, "DEADLINE_S", 2.0)
     install_yours("hangs")
     page = open_page("whatif", example=HAND_OVER)
     assert not page.exception
@@ -169,7 +170,7 @@ def test_a_group_whose_own_assignor_is_a_plugin_is_there_first(open_page, instal
     begun = scenario(
         "first", (member("A", owned="t-0", generation=1), member("B", owned="t-1", generation=1)), join("C")
     )
-    page = open_page("whatif", scenario=links.pack(begun))
+    page = open_page("whatif", scenario=link_codec.pack(begun))
     assert not page.exception
     assert list(table(page).index) == ["first"]
 
@@ -178,7 +179,7 @@ def test_a_plugin_gives_partitions_to_a_member_that_does_not_subscribe(open_page
     install_yours()
     its = replace(feeds.source(demo=feeds.HandFeed()), settings=Settings(plugins=("yours:First",)))
     begun = scenario("range", (member("A", "t"), member("B", "t u")), topics="t:2 u:1")
-    page = open_page("whatif", its=its, scenario=links.pack(begun))
+    page = open_page("whatif", its=its, scenario=link_codec.pack(begun))
     assert "The plan of 'first' is broken. Member 'A' gets u-0 without subscribing to it." in told(page)
     assert table(page).loc["range", "each"] == "1 to 2"
 
@@ -189,7 +190,7 @@ def test_a_plugin_gives_partitions_to_a_member_that_does_not_subscribe(open_page
 @pytest.mark.parametrize("begun", [scenario("first", "A B"), scenario("range", "A B", UseAssignor("first"))])
 def test_the_protocol_lab_plays_kafkas_assignors_only(open_page, install_yours, begun):
     yours = install_yours("first")
-    page = open_page("protocol", scenario=links.pack(begun))
+    page = open_page("protocol", scenario=link_codec.pack(begun))
     assert not page.exception
     assert "'first' is not Kafka's, and only Kafka's own assignors are played second by second" in told(page)
     assert yours.processes == set()
@@ -199,5 +200,5 @@ def test_the_call_lab_plays_kafkas_assignors_only(install_yours):
     yours = install_yours("first")
     script = "topic t 2\nA: join assignors=first\nA: sync"
     with pytest.raises(LinkError, match=r"Line 2: there is no assignor 'first'\. There are range, "):
-        links_calls.decode({"story": "two-assignors", "script": links.pack_text(script)})
+        link.decode({"story": "two-assignors", "script": link_codec.pack_text(script)})
     assert yours.processes == set()

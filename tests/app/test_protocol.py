@@ -4,12 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from app import links, links_protocol, sentences_protocol, state_protocol
-from app.links_protocol import LinkError, Told
-from assignors.events import AddPartitions, Event, Freeze, Leave
-from assignors.protocols import RebalanceProtocol
+from app.ui import link_codec
+from app.views.labs.protocol import link, state
+from app.views.labs.protocol import text as sentences_protocol
+from app.views.labs.protocol.link import LinkError, Told
 from assignors.scenario import dump, load_scenario
 from assignors.simulation.stories import STORIES
+from assignors.whatif.events import AddPartitions, Event, Freeze, Leave
+from assignors.whatif.rebalance_protocol import RebalanceProtocol
 from tests.app.reading import alt, figure, said, table
 
 JOIN = (
@@ -107,7 +109,9 @@ def test_too_many_messages_are_not_drawn(open_page):
 
 def test_a_story_downloaded_and_edited_is_played_again(open_page):
     crash = load_scenario(dump(BY_NAME["crash"]))
-    page = open_page("protocol", scenario=links.pack(replace(crash, name="mine", events=(Event(5_000, Leave("c3")),))))
+    page = open_page(
+        "protocol", scenario=link_codec.pack(replace(crash, name="mine", events=(Event(5_000, Leave("c3")),)))
+    )
     assert not page.exception
     assert page.selectbox(key="protocol_story").value == "own"
     assert "leave c3 at 5 s" in said(page).replace("\\", "")
@@ -115,8 +119,8 @@ def test_a_story_downloaded_and_edited_is_played_again(open_page):
 
 
 def test_the_file_of_a_story_holds_what_was_slid():
-    told = links_protocol.decode({"story": "crash", "session": "10000"})
-    assert load_scenario(state_protocol.as_file(told).decode()).protocol == {"session.timeout.ms": 10_000}
+    told = link.decode({"story": "crash", "session": "10000"})
+    assert load_scenario(state.as_file(told).decode()).protocol == {"session.timeout.ms": 10_000}
 
 
 def test_a_story_that_never_rests_says_what_goes_on(open_page):
@@ -128,7 +132,7 @@ def test_a_story_that_never_rests_says_what_goes_on(open_page):
 
 def test_a_story_that_cannot_be_played_under_any_protocol_is_told(open_page):
     share = replace(BY_NAME["join"], assignor="share-simple")
-    page = open_page("protocol", scenario=links.pack(share))
+    page = open_page("protocol", scenario=link_codec.pack(share))
     assert not page.exception
     assert title(page) == "This story cannot be played"
     assert said(page).count("Share groups are not simulated") == 3
@@ -151,7 +155,7 @@ def test_a_story_that_cannot_be_played_under_any_protocol_is_told(open_page):
 )
 def test_a_link_that_cannot_be_played_says_why(open_page, parameters, why):
     with pytest.raises(LinkError) as refusal:
-        links_protocol.decode(parameters)
+        link.decode(parameters)
     assert why in str(refusal.value)
     page = open_page("protocol", **parameters)
     assert not page.exception
@@ -174,18 +178,18 @@ GROWS = Event(1, AddPartitions("orders", 201))
 )
 def test_what_would_freeze_the_page_is_refused(changes, why):
     with pytest.raises(LinkError, match=why):
-        links_protocol.check(replace(BY_NAME["join"], **changes))
+        link.check(replace(BY_NAME["join"], **changes))
 
 
 def test_link_holds_all_that_was_changed():
     told = Told("crash", BY_NAME["crash"], {"session": 9_000, "load": 0}, (1, 2), RebalanceProtocol.CONSUMER)
-    assert links_protocol.decode(links_protocol.encode(told)) == told
+    assert link.decode(link.encode(told)) == told
     own = Told(None, BY_NAME["zombie"], {}, (None, 7))
-    assert links_protocol.decode(links_protocol.encode(own)) == own
+    assert link.decode(link.encode(own)) == own
 
 
 def test_protocols_of_which_the_same_is_true_are_named_together():
-    found = state_protocol.played(BY_NAME["static"], seed=0)
+    found = state.played(BY_NAME["static"], seed=0)
     assert sentences_protocol.headline(list(found.values())) == (
         "Eager, cooperative and KIP-848 stop 2 partitions for up to 5.0 s"
     )
@@ -201,7 +205,7 @@ def test_a_file_sent_in_is_played(open_page):
     page = sent(open_page("protocol"), dump(own))
     assert not page.exception
     assert page.selectbox(key="protocol_story").value == "own"
-    assert links.unpack(asked(page)["scenario"]) == own
+    assert link_codec.unpack(asked(page)["scenario"]) == own
 
 
 @pytest.mark.parametrize(
@@ -241,9 +245,9 @@ def test_another_seed_is_another_story_and_stands_in_the_url(open_page):
     assert asked(page)["seed"] == "3"
     assert list(table(page, "Per protocol")["down_sum_ms"]) != list(before["down_sum_ms"])
     with pytest.raises(LinkError, match=r"^seed is '-1'\. Use a whole number\.$"):
-        links_protocol.decode({"seed": "-1"})
-    told = links_protocol.decode({"story": "crash", "seed": "3"})
-    assert links_protocol.encode(told) == {"story": "crash", "seed": "3"}
+        link.decode({"seed": "-1"})
+    told = link.decode({"story": "crash", "seed": "3"})
+    assert link.encode(told) == {"story": "crash", "seed": "3"}
 
 
 def test_records_processed_twice_and_lost_stand_in_the_table(open_page):
@@ -260,7 +264,7 @@ def test_records_processed_twice_and_lost_stand_in_the_table(open_page):
 
 
 def played(story):
-    found = state_protocol.played(BY_NAME[story], 0)
+    found = state.played(BY_NAME[story], 0)
     return [its.summary for its in found.values()]
 
 
@@ -284,8 +288,8 @@ def test_a_group_id_leads_to_its_coordinator(open_page):
 
 
 def test_a_played_story_is_stepped_through_on_the_generations_page(open_page):
-    told = links_protocol.decode({"story": "join", "session": "30000"})
-    asks = state_protocol.as_generations(told, RebalanceProtocol.COOPERATIVE)
+    told = link.decode({"story": "join", "session": "30000"})
+    asks = state.as_generations(told, RebalanceProtocol.COOPERATIVE)
     assert asks == {"story": "join", "session": "30000", "protocol": "cooperative"}
     page = open_page("generations", **asks)
     assert not page.exception

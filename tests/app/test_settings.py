@@ -2,8 +2,8 @@
 
 import pytest
 
-from app import asgi
-from app.settings import read_settings
+from app.server import asgi
+from app.server.settings import read_settings
 from lag.errors import ConfigError
 from tests.app.commandline import refused
 

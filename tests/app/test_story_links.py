@@ -6,13 +6,17 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 import app
-from app import links_calls, links_delivery, links_protocol, links_watermark, server
-from assignors.generations import fold
+from app.ui.pages import BY_NAME
+from app.views.labs.calls import link as links_calls
+from app.views.labs.delivery import link as links_delivery
+from app.views.labs.protocol import link as links_protocol
+from app.views.labs.watermark import link as links_watermark
+from assignors.labs.checklist import ROWS, Page, rows_of
 from assignors.scenario import examples, load_scenario
-from assignors.simulation.checklist import ROWS, Page, rows_of
+from assignors.whatif.generations import fold
 
 PLAYS = list(dict.fromkeys(play for row in ROWS for play in row.plays))
-VIEWS = Path(app.__file__).with_name("views")
+APP = Path(app.__file__).parent
 
 
 def split(link: str) -> tuple[str, dict[str, str]]:
@@ -22,9 +26,7 @@ def split(link: str) -> tuple[str, dict[str, str]]:
 
 @pytest.mark.parametrize("page", Page)
 def test_every_page_of_a_link_exists(page):
-    assert (VIEWS / f"{page}.py").is_file()
-    assert f'url_path="{page}"' in Path(app.__file__).with_name("main.py").read_text()
-    assert page in server.PAGES
+    assert (APP / BY_NAME[page].script).is_file()
 
 
 @pytest.mark.parametrize("play", PLAYS, ids=lambda play: play.link)

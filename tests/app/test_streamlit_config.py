@@ -5,10 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from app.server import packaged_config
+from app.server.server import packaged_config
 
 ROOT = Path(__file__).parents[2]
-ASKED = "import json, app.asgi, streamlit; print(json.dumps({name: streamlit.get_option(name) for name in %r}))"
+ASKED = "import json, app.server.asgi, streamlit; print(json.dumps({name: streamlit.get_option(name) for name in %r}))"
 
 
 def test_servers_started_without_our_command_take_the_file_of_the_working_directory() -> None:

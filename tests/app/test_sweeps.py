@@ -9,15 +9,16 @@ from shutil import copytree
 import numpy as np
 import pytest
 
-from app import links, state_sweeps
-from app.formats import duration
-from app.tables.sweeps import BY_KEY, frontier, gains, grid
-from assignors.events import CoordinatorDown, CoordinatorUp, Crash, Join
+from app.ui import link_codec
+from app.ui.formats import duration
+from app.views.sweeps import state
+from app.views.sweeps.tables import BY_KEY, frontier, gains, grid
+from assignors.whatif.events import CoordinatorDown, CoordinatorUp, Crash, Join
 from lag.history.store import History
-from lag.sweeps import local, record
-from lag.sweeps.figures import row
+from lag.sweeps import local, sweep_table
+from lag.sweeps.cases import staged
+from lag.sweeps.measures import row
 from lag.sweeps.plan import Asked, Case, Failure, Plan, parse_sizes
-from lag.sweeps.staging import staged
 from tests.app import feeds, swept
 from tests.app.reading import alt, figure, said, table
 from tests.lag.sweeps.scenarios import empty, member, orders, shared
@@ -40,7 +41,7 @@ def source(history: Path | None):
 @pytest.fixture
 def open_sweeps(open_page):
     def opened(history, **query):
-        state_sweeps.clear()
+        state.clear()
         return open_page("sweeps", its=source(history), **query)
 
     return opened
@@ -120,7 +121,7 @@ def test_a_case_opens_in_what_if_with_its_members_and_assignor(open_sweeps, root
     page = clicked(open_sweeps(root, group="orders"), "orders", "sticky", 5)
     assert page.header[0].value.startswith("`c-3` joins, `c-4` joins, under `sticky`: ")
     assert page.query_params["assignor"] == "sticky"
-    opened = links.unpack(page.query_params["scenario"])
+    opened = link_codec.unpack(page.query_params["scenario"])
     assert opened == staged(orders(), 5, Failure.NONE)
     assert [type(event.action) for event in opened.events] == [CoordinatorDown, Join, Join, CoordinatorUp]
     found = row(orders(), Case(0, "sticky", 5, Failure.NONE))
@@ -180,10 +181,10 @@ def test_a_failure_that_no_case_can_have_is_said_in_place_of_pictures(open_sweep
     ids=["too large", "a topic that was deleted"],
 )
 def test_a_scenario_that_what_if_does_not_take_is_told(open_sweeps, tmp_path: Path, change, told: str) -> None:
-    plan, stamp = Plan([orders()], swept.ASKED), record.Stamp("one", "made-up", swept.AT)
-    (its,) = record.groups(plan)
+    plan, stamp = Plan([orders()], swept.ASKED), sweep_table.Stamp("one", "made-up", swept.AT)
+    (its,) = sweep_table.groups(plan)
     its["scenario"] = json.dumps(json.loads(its["scenario"]) | change)
-    record.record(History(tmp_path), stamp, [its], list(local.run(plan, stamp)))
+    sweep_table.record(History(tmp_path), stamp, [its], list(local.run(plan, stamp)))
     page = open_sweeps(tmp_path, group="orders")
     assert not page.exception
     assert len(table(page, "18 cases")) == 18
@@ -212,9 +213,9 @@ def test_looking_makes_no_table(open_sweeps, root: Path, tmp_path: Path) -> None
 
 
 def test_a_group_whose_cases_were_not_written_says_so(open_sweeps, tmp_path: Path) -> None:
-    plan, stamp = Plan([orders(), empty()], swept.ASKED), record.Stamp("one", "made-up", swept.AT)
+    plan, stamp = Plan([orders(), empty()], swept.ASKED), sweep_table.Stamp("one", "made-up", swept.AT)
     found = list(local.run(Plan([orders()], swept.ASKED), stamp))
-    record.record(History(tmp_path), stamp, record.groups(plan), found)
+    sweep_table.record(History(tmp_path), stamp, sweep_table.groups(plan), found)
     page = open_sweeps(tmp_path, group="empty")
     assert not page.exception
     assert page.header[0].value == (

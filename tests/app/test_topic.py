@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app import sentences, state
-from app.tables import topic as tables
-from lag.judge import judge
+from app.ui import headlines, state
+from app.views.topics import topic_tables as tables
 from lag.model import FOREVER
-from lag.trend import Trend
+from lag.verdict.judge import judge
+from lag.verdict.sample_window import Trend
 from tests.app import feeds, synthetic
 from tests.app.reading import said, table
 from tests.lag.make import cluster, deleted, end, failed, group
@@ -138,7 +138,7 @@ def soon(left_s, lag=10, drain_s=np.nan, lost=0, at_most_s=np.nan):
     ],
 )
 def test_less_than_an_hour_left_is_the_conclusion(rows, told):
-    assert sentences.losing("`t`", tables.soon(pd.DataFrame(rows))) == told
+    assert headlines.losing("`t`", tables.soon(pd.DataFrame(rows))) == told
 
 
 FAR = soon(np.nan, at_most_s=3601)
@@ -207,7 +207,7 @@ def test_partitions_beyond_the_limit_are_counted(open_page, feed):
 
 
 def test_groups_beyond_the_limit_are_counted(open_page, feed, monkeypatch):
-    monkeypatch.setattr("app.parts.topic.MOST_ROWS", 4)
+    monkeypatch.setattr("app.views.topics.topic.MOST_ROWS", 4)
     feed.report = one_topic(6)
     page = open_page("topics", topic="t")
     assert table(page, "Groups that read")["group"].tolist() == ["g000", "g001", "g002", "g003"]

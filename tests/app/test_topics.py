@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app import state
-from app.tables import topics as tables
-from lag.judge import judge
+from app.ui import state
+from app.views.topics import tables
 from lag.model import PartitionProblem
-from lag.trend import Trend, Window
+from lag.verdict.judge import judge
+from lag.verdict.sample_window import Trend, Window
 from tests.app import feeds, synthetic
 from tests.app.reading import said, table
 from tests.lag.make import cluster, deleted, end, failed, group

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from app import links_watermark, sentences_watermark
-from app.tables.watermark import Cell, differing, lanes
-from assignors.simulation.watermark import STORIES, begin, play, play_on
-from assignors.simulation.watermark.model import (
+from app.views.labs.watermark import link, text
+from app.views.labs.watermark.tables import Cell, differing, lanes
+from assignors.labs.watermark import STORIES, begin, play, play_on
+from assignors.labs.watermark.model import (
     Crash,
     Fetch,
     PowerCut,
@@ -58,7 +58,7 @@ def test_each_story_has_an_end_here():
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
 def test_story_ends_as_it_tells(story):
-    assert sentences_watermark.headline(end_of(story)) == ENDS[story.name]
+    assert text.headline(end_of(story)) == ENDS[story.name]
 
 
 @pytest.mark.parametrize("name", ["t1-t4", "divergence", "isr-only", "clean"])
@@ -145,9 +145,9 @@ def test_link_holds_every_kind_of_action():
     )
     first = STORIES[0]
     told = replace(first, actions=actions, settings=replace(first.settings, timing=Timing.EXACT, min_insync_replicas=3))
-    parameters = links_watermark.encode(told)
+    parameters = link.encode(told)
     assert parameters["do"] == "p:m0.p1:m1.f:B.fl:B.w:500.r:B.c:A.x:A1-B12.x:.s:A"
-    assert links_watermark.decode(parameters) == told
+    assert link.decode(parameters) == told
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_link_holds_every_kind_of_action():
 )
 def test_a_link_that_cannot_be_played_says_why(open_page, parameters, why):
     with pytest.raises(WatermarkError) as refusal:
-        links_watermark.decode(parameters)
+        link.decode(parameters)
     assert str(refusal.value).startswith(why)
     page = open_page("watermark", **parameters)
     assert not page.exception

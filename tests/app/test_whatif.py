@@ -5,12 +5,22 @@ from dataclasses import replace
 import pytest
 
 import assignors
-from app import drafts, links, state
 from app.plugins import worked_examples
-from app.settings import Settings
-from assignors.events import AddPartitions, ChangeRack, CreateTopic, DeleteTopic, Event, Leave, Scenario, Subscribe
+from app.server.settings import Settings
+from app.ui import link_codec, state
+from app.ui.scenario import draft
 from assignors.model import Member, Topic
 from assignors.scenario import examples, load_scenario
+from assignors.whatif.events import (
+    AddPartitions,
+    ChangeRack,
+    CreateTopic,
+    DeleteTopic,
+    Event,
+    Leave,
+    Scenario,
+    Subscribe,
+)
 from tests.app import feeds, synthetic
 from tests.app.reading import said
 
@@ -62,7 +72,7 @@ def test_add_undo_and_redo_of_a_member(open_page):
     after = page.header[0].value
     assert after.startswith("`enrich-4` joins: ")
     assert page.query_params["scenario"]
-    assert links.unpack(page.query_params["scenario"]).events[0].action.member.member_id == "enrich-4"
+    assert link_codec.unpack(page.query_params["scenario"]).events[0].action.member.member_id == "enrich-4"
     page = click(page, "Undo")
     assert page.header[0].value == before
     assert click(page, "Redo").header[0].value == after
@@ -154,11 +164,11 @@ def test_what_the_brokers_plans_rest_on_stands_under_the_table(open_page):
 def test_topic_ids_that_are_known_are_said_to_be(open_page):
     its = load_scenario(examples()["cooperative-hand-over"])
     known = {name: replace(topic, topic_id="q6lCBgVqOKRKTHAPNzudtg") for name, topic in its.topics.items()}
-    page = open_page("whatif", scenario=links.pack(replace(its, topics=known)))
+    page = open_page("whatif", scenario=link_codec.pack(replace(its, topics=known)))
     assert f"`uniform`, `server-range`: planned with the topics' own ids; {JAVA}" in said(page)
     created = Event(90_000, CreateTopic(Topic("new", 1)))
     more = replace(its, topics=known, events=(*its.events, created))
-    assert "`server-range`: 1 of 2 topic ids are not known" in said(open_page("whatif", scenario=links.pack(more)))
+    assert "`server-range`: 1 of 2 topic ids are not known" in said(open_page("whatif", scenario=link_codec.pack(more)))
 
 
 def test_without_a_cluster_examples_still_work(open_page):
@@ -198,7 +208,7 @@ def test_a_plugin_that_fails_is_told_and_the_others_stand(open_page, name, told)
 def test_an_event_on_a_member_that_never_came_is_told_once_and_can_be_undone(open_page):
     scenario = load_scenario(examples()["cooperative-hand-over"])
     left = replace(scenario, events=(*scenario.events, Event(60_000, Leave("c3"))))
-    page = open_page("whatif", scenario=links.pack(left))
+    page = open_page("whatif", scenario=link_codec.pack(left))
     before = page.header[0].value
     page = page.button(key="whatif_drop_0").click().run()
     assert not page.exception
@@ -211,7 +221,7 @@ def test_an_event_on_a_member_that_never_came_is_told_once_and_can_be_undone(ope
 def test_a_member_that_left_and_a_topic_that_is_gone_are_not_offered(open_page):
     scenario = load_scenario(examples()["cooperative-hand-over"])
     events = (Event(1000, Leave("c1")), Event(2000, CreateTopic(Topic("new", 3))), Event(3000, DeleteTopic("orders")))
-    page = open_page("whatif", scenario=links.pack(replace(scenario, events=events)))
+    page = open_page("whatif", scenario=link_codec.pack(replace(scenario, events=events)))
     page = page.selectbox(key="whatif_what").select("A member leaves").run()
     assert page.selectbox(key="whatif_member").options == ["c2"]
     page = page.selectbox(key="whatif_what").select("A topic grows").run()
@@ -222,7 +232,7 @@ def test_long_and_odd_names_are_cut_and_stay_text(open_page):
     long, odd = "m" * 249, "**b** <i>`x`</i> $a$ :red[y] ünï"
     members = tuple(Member(name, topics=("orders",)) for name in (long, odd))
     scenario = Scenario("s", "range", {"orders": Topic("orders", 4)}, members, (Event(1000, Leave(long)),))
-    page = open_page("whatif", its=feeds.source(demo=feeds.HandFeed()), scenario=links.pack(scenario))
+    page = open_page("whatif", its=feeds.source(demo=feeds.HandFeed()), scenario=link_codec.pack(scenario))
     assert not page.exception
     cut = "m" * 15 + "…" + "m" * 16
     assert page.header[0].value.startswith(f"`{cut}` leaves: ")
@@ -232,7 +242,7 @@ def test_long_and_odd_names_are_cut_and_stay_text(open_page):
 def test_members_of_one_client_id_are_told_apart_by_the_end_of_their_id(open_page):
     members = tuple(Member(f"app-{n}", client_id="app", topics=("orders",)) for n in ("aaaa1", "bbbb2"))
     scenario = Scenario("s", "range", {"orders": Topic("orders", 4)}, members, (Event(1000, Leave("app-bbbb2")),))
-    page = open_page("whatif", scenario=links.pack(scenario))
+    page = open_page("whatif", scenario=link_codec.pack(scenario))
     assert page.header[0].value.startswith("`app…bbb2` leaves: ")
     assert "Generation 2: app…bbb2 leaves; " in said(page).replace("\\", "")
 
@@ -244,24 +254,26 @@ def test_a_lag_that_never_drains_names_who_cannot_keep_up(open_page):
 
 def test_an_unknown_drain_time_has_its_reason(open_page):
     scenario = load_scenario(examples()["hot-member"])
-    page = open_page("whatif", scenario=links.pack(replace(scenario, loads=replace(scenario.loads, produced_per_s={}))))
+    page = open_page(
+        "whatif", scenario=link_codec.pack(replace(scenario, loads=replace(scenario.loads, produced_per_s={})))
+    )
     assert "Drain time is not known: the produce rate of " in said(page)
 
 
 def test_an_edited_example_leaves_its_name_in_the_url_behind(open_page):
     page = click(open_page("whatif", example="cooperative-hand-over"), "Add")
     assert "example" not in page.query_params
-    assert links.unpack(page.query_params["scenario"]).events[-1].action.member.member_id == "c4"
+    assert link_codec.unpack(page.query_params["scenario"]).events[-1].action.member.member_id == "c4"
 
 
 def test_a_number_and_the_click_that_follow_each_other_at_once_count_both(open_page):
     """The browser sends them together when the click comes before the page has answered to the number."""
     page = open_page("whatif", example="cooperative-hand-over")
-    before = len(links.unpack(click(page, "Add").query_params["scenario"]).events)
+    before = len(link_codec.unpack(click(page, "Add").query_params["scenario"]).events)
     page = open_page("whatif", example="cooperative-hand-over")
     page.number_input(key="whatif_count").set_value(2)
     page = click(page, "Add")
-    assert len(links.unpack(page.query_params["scenario"]).events) == before + 1
+    assert len(link_codec.unpack(page.query_params["scenario"]).events) == before + 1
 
 
 def test_a_field_that_forbids_it_and_the_click_that_follow_each_other_at_once_add_nothing(open_page):
@@ -276,8 +288,8 @@ def test_a_field_that_forbids_it_and_the_click_that_follow_each_other_at_once_ad
 
 def test_events_stop_at_a_thousand(open_page):
     scenario = load_scenario(examples()["cooperative-hand-over"])
-    events = tuple(Event(0, ChangeRack("c1", "r")) for _ in range(drafts.MOST_EVENTS))
-    page = open_page("whatif", scenario=links.pack(replace(scenario, events=events)))
+    events = tuple(Event(0, ChangeRack("c1", "r")) for _ in range(draft.MOST_EVENTS))
+    page = open_page("whatif", scenario=link_codec.pack(replace(scenario, events=events)))
     assert not page.exception
     assert "993 to 1,000 of 1,000" in said(page)
     assert page.button(key="whatif_add").disabled
@@ -286,21 +298,21 @@ def test_events_stop_at_a_thousand(open_page):
 def test_every_event_of_many_can_be_seen_and_taken_out(open_page):
     scenario = load_scenario(examples()["cooperative-hand-over"])
     events = tuple(Event(1000 * at, ChangeRack("c1", f"r{at}")) for at in range(1, 21))
-    page = open_page("whatif", scenario=links.pack(replace(scenario, events=events)))
+    page = open_page("whatif", scenario=link_codec.pack(replace(scenario, events=events)))
     assert page.button(key="whatif_later").disabled
     page = page.button(key="whatif_earlier").click().run().button(key="whatif_earlier").click().run()
     assert "1 to 4 of 20" in said(page)
     assert page.button(key="whatif_earlier").disabled
     page = page.button(key="whatif_drop_0").click().run()
     assert "1 to 3 of 19" in said(page)
-    assert links.unpack(page.query_params["scenario"]).events == events[1:]
+    assert link_codec.unpack(page.query_params["scenario"]).events == events[1:]
     assert "4 to 11 of 19" in said(page.button(key="whatif_later").click().run())
 
 
 def test_an_event_that_is_added_is_seen_among_many(open_page):
     scenario = load_scenario(examples()["cooperative-hand-over"])
     events = tuple(Event(1000 * at, ChangeRack("c1", f"r{at}")) for at in range(1, 21))
-    page = open_page("whatif", scenario=links.pack(replace(scenario, events=events)))
+    page = open_page("whatif", scenario=link_codec.pack(replace(scenario, events=events)))
     page = click(page.button(key="whatif_earlier").click().run(), "Add")
     assert "14 to 21 of 21" in said(page)
 
@@ -308,7 +320,7 @@ def test_an_event_that_is_added_is_seen_among_many(open_page):
 def test_what_a_member_can_process_is_taken_back_by_undo(open_page):
     its = load_scenario(examples()["hot-member"])
     loads = replace(its.loads, capacity_per_s={}, default_capacity_per_s=0.5)
-    page = open_page("whatif", scenario=links.pack(replace(its, loads=loads)))
+    page = open_page("whatif", scenario=link_codec.pack(replace(its, loads=loads)))
 
     def field():
         return next(box for box in page.number_input if "can process" in box.label)
@@ -341,7 +353,7 @@ def test_capacity_of_a_live_group_says_over_what_time_it_was_seen(open_page):
 def test_a_scenario_too_large_for_a_page_is_told(open_page):
     events = tuple(Event(at, AddPartitions("t", 100_000 + at)) for at in range(1, 30))
     scenario = Scenario("s", "range", {"t": Topic("t", 100_000)}, (Member("a", topics=("t",)),), events)
-    page = open_page("whatif", scenario=links.pack(scenario))
+    page = open_page("whatif", scenario=link_codec.pack(scenario))
     assert not page.exception
     assert "are too much for a page" in said(page)
 
@@ -365,7 +377,7 @@ NOT_READ = (Event(1, CreateTopic(Topic("new", 1))),)
 )
 def test_groups_with_nothing_left(open_page, changes, told):
     scenario = replace(load_scenario(examples()["cooperative-hand-over"]), **changes)
-    page = open_page("whatif", scenario=links.pack(scenario))
+    page = open_page("whatif", scenario=link_codec.pack(scenario))
     assert not page.exception
     assert page.header[0].value.endswith(told)
 
@@ -393,7 +405,7 @@ def test_a_topic_that_kafka_would_not_take_cannot_be_created(open_page, name):
 
 def test_each_form_works_on_a_group_without_members_and_topics(open_page):
     empty = Scenario("s", "range", {}, ())
-    page = open_page("whatif", scenario=links.pack(empty))
+    page = open_page("whatif", scenario=link_codec.pack(empty))
     for form in page.selectbox(key="whatif_what").options:
         page = page.selectbox(key="whatif_what").select(form).run()
         assert not page.exception

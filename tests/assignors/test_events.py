@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 import assignors
-from assignors.events import (
+from assignors.model import AssignorError, Member, Topic, TopicPartition
+from assignors.whatif.events import (
     Action,
     AddPartitions,
     ChangeRack,
@@ -29,8 +30,7 @@ from assignors.events import (
     Subscribe,
     UseAssignor,
 )
-from assignors.model import AssignorError, Member, Topic, TopicPartition
-from assignors.moves import MoveKind
+from assignors.whatif.moves import MoveKind
 from tests.support.scenes import join, member, plans, scenario
 
 CLASSIC = ("range", "roundrobin", "sticky", "cooperative-sticky")

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 import assignors
 from assignors.contract import check
-from assignors.events import (
+from assignors.model import Group, Member
+from assignors.whatif.events import (
     Action,
     AddPartitions,
     CoordinatorDown,
@@ -23,10 +24,9 @@ from assignors.events import (
     Subscribe,
     UseAssignor,
 )
-from assignors.generations import Generation
-from assignors.model import Group, Member
-from assignors.moves import MoveKind
-from assignors.protocols import RebalanceProtocol, protocol_of
+from assignors.whatif.generations import Generation
+from assignors.whatif.moves import MoveKind
+from assignors.whatif.rebalance_protocol import RebalanceProtocol, protocol_of
 from tests.support.scenes import join, scenario
 
 SUBSCRIPTIONS = ("t", "u", "t u", "u t")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import assignors
-from assignors.events import (
+from assignors.whatif.events import (
     Action,
     AddPartitions,
     Crash,
@@ -16,7 +16,7 @@ from assignors.events import (
     Restart,
     Subscribe,
 )
-from assignors.moves import MoveKind
+from assignors.whatif.moves import MoveKind
 from tests.oracle.client_assignors import NAMES, JavaAssignors
 from tests.oracle.client_groups import JavaGroup
 from tests.oracle.generations import drive

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import assignors
 from assignors.layout import Layout, PartitionList, read_all
 from assignors.model import Assignment, AssignorError, Group, Member, Topic, TopicPartition
-from assignors.moves import Move, MoveKind, moves
+from assignors.whatif.moves import Move, MoveKind, moves
 
 KEPT, GAINED, REVOKED, UNASSIGNED = MoveKind
 

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from assignors.events import Event, Scenario
 from assignors.model import Member, Topic
-from assignors.newcomers import newcomers, usual_topics
+from assignors.whatif.events import Event, Scenario
+from assignors.whatif.suggested_joins import newcomers, usual_topics
 
 MEMBERS = tuple(Member(f"c{n}-uuid", client_id=f"c{n}", topics=("t",)) for n in (1, 2))
 SCENARIO = Scenario("s", "range", {"t": Topic("t", 4)}, MEMBERS)

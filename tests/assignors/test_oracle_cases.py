@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 
+from assignors.broker.uniform.assignor import UNIFORM
 from assignors.model import AssignorError, Group
-from assignors.uniform import UNIFORM
 from tests.oracle import client_cases, fuzz
 from tests.oracle.features import changes, features
 from tests.oracle.generations import Course, before_livelock

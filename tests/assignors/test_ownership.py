@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import assignors
-from assignors.events import AddPartitions, CreateTopic, DeleteTopic, Join, Leave, Subscribe
 from assignors.model import Topic, TopicPartition
-from assignors.ownership import ownership
+from assignors.whatif.events import AddPartitions, CreateTopic, DeleteTopic, Join, Leave, Subscribe
+from assignors.whatif.ownership_history import ownership
 from tests.support.scenes import join, member, scenario
 
 

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 
 from assignors import fold
 from assignors.contract import check
-from assignors.events import Scenario
 from assignors.model import Assignment, Assignor, Group, Member, Topic, TopicPartition
+from assignors.whatif.events import Scenario
 from docs.plugins.consistent import Consistent
 from docs.plugins.weighted import Weighted, capacity
 from tests.assignors.scenario.strategies import scenarios

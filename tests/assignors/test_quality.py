@@ -6,11 +6,11 @@ from collections.abc import Mapping
 import pytest
 
 import assignors
-from assignors.drain import Drain
-from assignors.events import Loads
 from assignors.model import Assignment, Group, Member, Topic, TopicPartition
-from assignors.quality import Quality, measure
-from assignors.skew import Skew
+from assignors.whatif.drain import Drain
+from assignors.whatif.events import Loads
+from assignors.whatif.quality import Quality, measure
+from assignors.whatif.skew import Skew
 from tests.support.scenes import member
 
 NOTHING = Assignment(None, {})

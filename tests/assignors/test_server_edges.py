@@ -8,21 +8,22 @@ from itertools import islice
 
 import pytest
 
-from assignors import server_range_arrays, uniform_flat
+from assignors.broker import server_range_arrays
+from assignors.broker.group_spec import server_group
+from assignors.broker.server_range import SERVER_RANGE, ranges, static_first
+from assignors.broker.server_range_arrays import fast_ranges
+from assignors.broker.share_simple import SHARE_SIMPLE
+from assignors.broker.spec_arrays import UncleanError
+from assignors.broker.uniform import flat
+from assignors.broker.uniform.arrays import fast_plan
+from assignors.broker.uniform.assignor import UNIFORM
+from assignors.broker.uniform.heterogeneous import Heterogeneous
+from assignors.broker.uniform.homogeneous import Homogeneous
+from assignors.broker.uniform.mixed import fast_mixed_plan
 from assignors.javahash import CrowdedError
 from assignors.model import Assignor, AssignorError, Group, Member, Topic, TopicPartition
-from assignors.server_arrays import UncleanError
-from assignors.server_group import server_group
-from assignors.server_range import SERVER_RANGE, ranges, static_first
-from assignors.server_range_arrays import fast_ranges
-from assignors.share_simple import SHARE_SIMPLE
 from assignors.simulation.consumer.group import is_homogeneous
 from assignors.simulation.consumer.records import RegexRecord
-from assignors.uniform import UNIFORM
-from assignors.uniform_arrays import fast_plan
-from assignors.uniform_heterogeneous import Heterogeneous
-from assignors.uniform_homogeneous import Homogeneous
-from assignors.uniform_mixed import fast_mixed_plan
 from tests.oracle.server_groups import chains
 
 ALL: list[Assignor] = [UNIFORM, SERVER_RANGE, SHARE_SIMPLE]
@@ -140,7 +141,7 @@ def test_a_member_that_keeps_what_it_has_keeps_the_very_list() -> None:
 
 @pytest.mark.parametrize(("seed", "blocks"), [(11, (1 << 14, 1 << 17)), (12, (4, 8))])
 def test_fast_ways_equal_the_exact_ones(seed: int, blocks: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uniform_flat, "_BLOCK_SIZES", blocks)
+    monkeypatch.setattr(flat, "_BLOCK_SIZES", blocks)
     monkeypatch.setattr(server_range_arrays, "_BLOCK", blocks[0])
     compared = {"uniform": 0, "mixed": 0, "range": 0}
     for chain in islice(chains(seed, patterns=0.2), 300):

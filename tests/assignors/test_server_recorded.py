@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from assignors.broker.server_range import ServerRangeAssignor
+from assignors.broker.share_simple import ShareSimpleAssignor
+from assignors.broker.uniform.assignor import UniformAssignor
 from assignors.javahash import UUIDS, JavaHashSet
 from assignors.model import Assignor, Group, Member, Topic, TopicPartition
-from assignors.server_range import ServerRangeAssignor
-from assignors.share_simple import ShareSimpleAssignor
 from assignors.topic_ids import kafka_text, topic_uuid
-from assignors.uniform import UniformAssignor
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "server_assignors.jsonl"
 CASES = [json.loads(line) for line in FIXTURE.read_text().splitlines()]

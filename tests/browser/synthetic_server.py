@@ -4,8 +4,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from app import server, state
-from app.source import Source
+from app.server import server
+from app.server.source import Source
+from app.ui import state
 from tests.app import feeds, synthetic
 from tests.app.demo import HandControls
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 
-from app import words
+from app.ui import verdicts
 from lag.embedded.workload import describe
 from lag.errors import GroupscopeError
 from tests.browser.conftest import DESKTOP, PATIENCE_MS, PHONE, Open, step_by_key
@@ -77,7 +77,7 @@ def test_overview_counts_every_verdict_of_the_demo(open_page: Open, settled: Non
     page = open_page("/", viewport=size)
     expect(page.locator("h2")).to_contain_text(f"of {len(CASES)} groups need attention")
     for status in {case.status for case in CASES.values()}:
-        expect(page.get_by_text(words.VERDICTS[status].label).first).to_be_attached()
+        expect(page.get_by_text(verdicts.VERDICTS[status].label).first).to_be_attached()
     for group_id in ("loyalty-points", "shipment-tracking", "audit-archive"):
         expect(cell(page, group_id)).to_be_attached()
 
@@ -85,12 +85,12 @@ def test_overview_counts_every_verdict_of_the_demo(open_page: Open, settled: Non
 @pytest.mark.parametrize("group_id", CASES)
 def test_group_page_says_its_verdict_in_words(group_page: Callable[[str], Page], group_id: str) -> None:
     page = group_page(group_id)
-    verdict = words.VERDICTS[CASES[group_id].status]
+    verdict = verdicts.VERDICTS[CASES[group_id].status]
     expect(page.locator("h2")).to_contain_text(group_id)
     expect(page.get_by_text(verdict.label).first).to_be_visible()
     problem = CASES[group_id].problem
     if problem is not None:
-        expect(cell(page, words.PROBLEMS[problem])).to_be_attached()
+        expect(cell(page, verdicts.PROBLEMS[problem])).to_be_attached()
     expect(page.get_by_test_id("stException")).to_have_count(0)
 
 

@@ -10,10 +10,10 @@ import pytest
 from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 import assignors
-from app.charts.movement.look import short_title
 from app.plugins import WORKED_EXAMPLES
-from assignors.moves import MoveKind
+from app.ui.movement.encoding import short_title
 from assignors.scenario import examples, load_scenario
+from assignors.whatif.moves import MoveKind
 from tests.browser.conftest import DESKTOP, Open, served, step_by_key
 from tests.browser.test_pages import BOTH, cell, click_row, no_sideways_scroll
 

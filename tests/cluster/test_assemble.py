@@ -4,9 +4,9 @@ import pytest
 
 from assignors.model import TopicPartition as TP
 from lag.cluster.assemble import Read, beyond_end, snapshot
-from lag.cluster.ends import LOG_END, LOG_START
+from lag.cluster.log_offsets import LOG_END, LOG_START
 from lag.cluster.metadata import NO_LEADER, Metadata
-from lag.cluster.raw import Commits, Ends, RawGroup
+from lag.cluster.responses import Commits, Ends, RawGroup
 from lag.model import ClusterSnapshot, GroupType, Member, PartitionProblem, Problem, Scope, Topic
 
 

@@ -12,9 +12,9 @@ import pytest
 
 from assignors.model import TopicPartition as TP
 from lag.cluster import messages
-from lag.cluster.groups import describe_groups
-from lag.cluster.raw import RawGroup
-from lag.cluster.wire import Wire
+from lag.cluster.describe import describe_groups
+from lag.cluster.requests import Wire
+from lag.cluster.responses import RawGroup
 from lag.model import GroupType, Member
 from tests.oracle import records
 from tests.support.java import start_jvm

@@ -7,17 +7,17 @@ import pytest
 from kafka.admin import KafkaAdminClient, NewTopic
 
 import assignors
-from assignors.events import Event, Join, Leave, Scenario
+from assignors.client.sticky import user_data
 from assignors.javahash.hashes import spread, uuid_hash
 from assignors.model import Group, Member, TopicPartition
-from assignors.sticky import user_data
 from assignors.topic_ids import topic_uuid
+from assignors.whatif.events import Event, Join, Leave, Scenario
 from lag.cluster.reader import ClusterReader, open_reader
 from lag.cluster.settings import load_settings
 from lag.embedded.broker import EmbeddedKafka
-from lag.live import group_of, planned_topics
+from lag.generations.explanation import Verdict, as_last_planned, why
+from lag.generations.live_group import group_of, planned_topics
 from lag.model import ClusterSnapshot, GroupSnapshot, Topic
-from lag.why import Verdict, as_last_planned, why
 from tests.support.consumers import Crowd, Running
 from tests.support.waiting import wait_until
 

@@ -4,14 +4,14 @@ import pytest
 
 import assignors
 from assignors.scenario import dump
-from lag.changes import changes
 from lag.cluster.reader import open_reader
 from lag.cluster.settings import load_settings
 from lag.embedded.workload.plan import GROUPS, Protocol
-from lag.health import Health
-from lag.live import scenario_of, unsettled
+from lag.generations.changes import changes
+from lag.generations.explanation import Verdict, why
+from lag.generations.live_group import scenario_of, unsettled
 from lag.model import ClusterSnapshot
-from lag.why import Verdict, why
+from lag.verdict.health import Health
 from tests.conftest import Demo
 from tests.lag.make import judged
 from tests.support.waiting import wait_until

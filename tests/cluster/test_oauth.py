@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from lag.cluster.connect import open_manager
-from lag.cluster.login import TokenLogin, login
+from lag.cluster.credentials import TokenLogin, login
 from lag.cluster.oauth import Token, TokenProvider, fetch_token
 from lag.cluster.settings import Settings, load_settings
 from lag.cluster.tls import web_context

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from app.commands.snapshot import document
+from app.cli.snapshot import document
 from lag.cluster.reader import ClusterReader, open_reader
 from lag.cluster.settings import load_settings
-from lag.compute import totals
 from lag.embedded.workload import describe
 from lag.model import ClusterSnapshot, GroupSnapshot, GroupType, PartitionLag, PartitionProblem
+from lag.partition_lag import totals
 from tests.conftest import Demo
 from tests.oracle import consumer_groups as oracle
 from tests.support.waiting import wait_until

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from kafka.admin import KafkaAdminClient, NewTopic, ResourceType
 
-from assignors.simulation.finder import OFFSETS_TOPIC, offsets_partition
+from assignors.offsets_partition import OFFSETS_TOPIC, offsets_partition
 from benchmarks import fill
 from lag.cluster.offsets_log import open_offsets_log
 from lag.cluster.reader import ClusterReader, open_reader
 from lag.cluster.settings import Settings, load_settings
 from lag.embedded.broker import EmbeddedKafka
+from lag.generations.tail import REFUSED_S, Tail
 from lag.model import ClusterSnapshot, PartitionProblem, Scope
-from lag.tail import REFUSED_S, Tail
 from tests.conftest import USERS
 from tests.support.acls import let_describe, may_describe
 from tests.support.member import Member

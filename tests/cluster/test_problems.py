@@ -1,6 +1,6 @@
 """Refusals of many groups and topics are one problem for each cause."""
 
-from lag.cluster.groups import refusal
+from lag.cluster.describe import refusal
 from lag.cluster.problems import gathered, of_topics
 from lag.model import Problem, Scope
 

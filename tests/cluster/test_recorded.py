@@ -10,8 +10,8 @@ from lag.cluster.offsets_log import open_offsets_log
 from lag.cluster.reader import open_reader
 from lag.cluster.settings import load_settings
 from lag.embedded.broker import EmbeddedKafka
-from lag.recorded import Recorded
-from lag.tail import Tail
+from lag.generations.recorded import Recorded
+from lag.generations.tail import Tail
 from tests.support.member import Held, Member
 from tests.support.waiting import wait_until
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from lag.cluster.address import Address
-from lag.cluster.keys import ALIASES, IGNORED, UNSUPPORTED
-from lag.cluster.login import PasswordLogin, TokenLogin, login
+from lag.cluster.credentials import PasswordLogin, TokenLogin, login
+from lag.cluster.setting_names import ALIASES, IGNORED, UNSUPPORTED
 from lag.cluster.settings import MASK, USED, Settings, load_settings
 from lag.errors import ConfigError
 

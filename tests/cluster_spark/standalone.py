@@ -20,7 +20,7 @@ import app.submit.groupscope as program
 from lag.embedded.config import HOST
 from lag.embedded.jars import spark_jars
 from lag.embedded.java import find_java, spark_java_home
-from lag.embedded.keeper import Keeper, log_tail
+from lag.embedded.supervisor_client import Keeper, log_tail
 from tests.support.processes import using
 from tests.support.waiting import wait_until
 

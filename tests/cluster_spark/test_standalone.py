@@ -13,8 +13,8 @@ from lag.cluster.settings import load_settings
 from lag.embedded.broker import EmbeddedKafka
 from lag.history.recorder import Recorder
 from lag.history.store import History
-from lag.judge import judge
-from lag.trend import Trend
+from lag.verdict.judge import judge
+from lag.verdict.sample_window import Trend
 from tests.cluster_spark.standalone import Standalone
 from tests.spark.broker_side import commit, create_topic, places, records, stable_groups
 from tests.support.consumers import Crowd

@@ -9,7 +9,7 @@ import sys
 import time
 
 from lag.embedded.broker import EmbeddedKafka
-from lag.embedded.keeper import Keeper
+from lag.embedded.supervisor_client import Keeper
 
 
 def hold_kafka() -> None:

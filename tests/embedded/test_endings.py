@@ -14,8 +14,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from lag.embedded.keeper import Keeper
 from lag.embedded.supervisor import PREFIX, owned_folder, sweep
+from lag.embedded.supervisor_client import Keeper
 from lag.errors import EmbeddedError
 from tests.support.processes import command_line, using
 from tests.support.waiting import wait_until

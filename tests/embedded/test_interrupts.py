@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from lag.embedded import keeper
-from lag.embedded.keeper import Keeper
-from lag.embedded.uninterrupted import uninterrupted
+from lag.embedded import supervisor_client
+from lag.embedded.signals import uninterrupted
+from lag.embedded.supervisor_client import Keeper
 from lag.embedded.workload import Workload
 from lag.embedded.workload import process as workload
 
@@ -35,7 +35,7 @@ def test_an_interrupt_is_heard_after_the_moment(signals: list[signal.Signals]) -
 
 @pytest.mark.parametrize(
     ("module", "start"),
-    [(keeper, Keeper), (workload, lambda: Workload(NO_BROKER, Path()).start())],
+    [(supervisor_client, Keeper), (workload, lambda: Workload(NO_BROKER, Path()).start())],
     ids=["brokers", "workload"],
 )
 def test_a_process_started_as_an_interrupt_comes_is_ended(

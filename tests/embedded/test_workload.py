@@ -18,17 +18,17 @@ from kafka.admin import OffsetSpec
 from lag.cluster.connect import open_manager
 from lag.cluster.reader import ClusterReader
 from lag.cluster.settings import load_settings
-from lag.collector import Collector
 from lag.embedded.broker import EmbeddedKafka
 from lag.embedded.workload import BROKER_PROPERTIES, Controls, Workload, describe
 from lag.embedded.workload.admin import Admin
 from lag.embedded.workload.controls import ENVIRONMENT
-from lag.embedded.workload.crew import Crew
+from lag.embedded.workload.faults import trim
+from lag.embedded.workload.members import Crew
 from lag.embedded.workload.plan import HELD_TOPIC, GroupPlan, Protocol, TopicPlan
 from lag.embedded.workload.records import burst
-from lag.embedded.workload.surgery import trim
 from lag.embedded.workload.transactions import HeldPartition
 from lag.errors import EmbeddedError
+from lag.polling.collector import Collector
 from tests.support.java import java_admin, start_jvm
 from tests.support.waiting import wait_until
 

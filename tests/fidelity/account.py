@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from assignors.events import Action, Crash, Event, Freeze, Join, Leave, Restart, Resume
 from assignors.model import Member, Topic
-from assignors.protocols import RebalanceProtocol, is_classic
 from assignors.simulation.timeline import Callback, GroupSpan
+from assignors.whatif.events import Action, Crash, Event, Freeze, Join, Leave, Restart, Resume
+from assignors.whatif.rebalance_protocol import RebalanceProtocol, is_classic
 from tests.fidelity import broker_side
 from tests.fidelity.broker_side import Record, Standing
 from tests.fidelity.cast import Cast

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from assignors.events import Action, CoordinatorDown, Crash, Freeze
-from assignors.protocols import RebalanceProtocol, is_classic
+from assignors.whatif.events import Action, CoordinatorDown, Crash, Freeze
+from assignors.whatif.rebalance_protocol import RebalanceProtocol, is_classic
 from tests.fidelity.stories import ASSIGNORS, CLIENT, KIP_848_REFUSES, Story
 
 STEADY, KILLED, FROZEN, LATE = "steady", "killed", "frozen", "late"

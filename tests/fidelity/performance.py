@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from assignors.events import Event
 from assignors.model import Member, Topic, TopicPartition
-from assignors.protocols import RebalanceProtocol
 from assignors.simulation.timeline import Callback, GroupSpan
+from assignors.whatif.events import Event
+from assignors.whatif.rebalance_protocol import RebalanceProtocol
 
 ASSIGNED = "onPartitionsAssigned"
 Ownership = Mapping[str, Sequence[TopicPartition]]

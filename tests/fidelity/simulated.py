@@ -4,11 +4,11 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 
-from assignors.events import Scenario
-from assignors.protocols import RebalanceProtocol
+from assignors.simulation.run import World
 from assignors.simulation.settings import Settings, read
 from assignors.simulation.timeline import Timeline
-from assignors.simulation.world import World
+from assignors.whatif.events import Scenario
+from assignors.whatif.rebalance_protocol import RebalanceProtocol
 from lag.embedded.java import find_java
 from tests.fidelity.performance import Beginning, Performance, by_member, rebalances
 from tests.fidelity.stories import ASSIGNORS, BROKER, CLIENT, Story

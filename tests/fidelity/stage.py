@@ -10,7 +10,8 @@ from itertools import count, pairwise, product
 from kafka import KafkaAdminClient
 from kafka.admin import ConfigResource, ConfigResourceType
 
-from assignors.events import (
+from assignors.model import TopicPartition
+from assignors.whatif.events import (
     Action,
     AddPartitions,
     CoordinatorDown,
@@ -22,8 +23,7 @@ from assignors.events import (
     Restart,
     Resume,
 )
-from assignors.model import TopicPartition
-from assignors.protocols import RebalanceProtocol
+from assignors.whatif.rebalance_protocol import RebalanceProtocol
 from lag.embedded.broker import EmbeddedKafka
 from tests.fidelity import broker_side
 from tests.fidelity.cast import FROZEN, KILLED, LATE, Cast

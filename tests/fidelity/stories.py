@@ -7,7 +7,9 @@ heartbeats, too: it is not for a few milliseconds to decide which heartbeat brin
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from assignors.events import (
+from assignors.model import Member
+from assignors.simulation.settings import Setting
+from assignors.whatif.events import (
     Action,
     AddPartitions,
     CoordinatorDown,
@@ -19,9 +21,7 @@ from assignors.events import (
     Restart,
     Resume,
 )
-from assignors.model import Member
-from assignors.protocols import RebalanceProtocol
-from assignors.simulation.settings import Setting
+from assignors.whatif.rebalance_protocol import RebalanceProtocol
 
 HEARTBEAT_MS = 2_000
 HALF_MS = HEARTBEAT_MS // 2

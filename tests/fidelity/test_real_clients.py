@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from assignors.model import TopicPartition
-from assignors.protocols import RebalanceProtocol
+from assignors.whatif.rebalance_protocol import RebalanceProtocol
 from lag.embedded.broker import EmbeddedKafka
 from tests.fidelity.account import accounts
 from tests.fidelity.cast import Cast

@@ -5,7 +5,7 @@
 
     health = judged([snapshot, …])
 
-Lag, lost records and problems are what `lag.compute` says. `row_problems` and `broker_lag` (share groups) of a group
+Lag, lost records and problems are what `partition_lag` says. `row_problems` and `broker_lag` (share groups) of a group
 stand for what reading its offsets gave.
 """
 
@@ -15,9 +15,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from assignors.model import TopicPartition
-from lag import compute
-from lag.health import Health
-from lag.judge import judge
+from lag import partition_lag
 from lag.model import (
     Broker,
     ClusterSnapshot,
@@ -29,8 +27,10 @@ from lag.model import (
     Topic,
 )
 from lag.offsets import UNKNOWN, EndOffsets, OffsetTable, PartitionRows, problem_code
-from lag.status import Rules
-from lag.trend import Trend
+from lag.verdict.health import Health
+from lag.verdict.judge import judge
+from lag.verdict.sample_window import Trend
+from lag.verdict.status import Rules
 
 CLUSTER = "test"
 BROKERS = (Broker(1, "b1", 9092), Broker(2, "b2", 9092), Broker(3, "b3", 9092))
@@ -140,7 +140,7 @@ def offset_table(groups: Sequence[GroupSpec], ends: EndOffsets, at_ms: int = 0) 
     committed = _ints(spec.committed[key] for spec, key in rows)
     given = np.array([problem_code(spec.row_problems.get(key)) for spec, key in rows], np.uint8)
     broker_lag = _ints(spec.broker_lag.get(key) for spec, key in rows)
-    lag, lost, problem = compute.verdicts(committed, broker_lag, given, ends, end)
+    lag, lost, problem = partition_lag.verdicts(committed, broker_lag, given, ends, end)
     return OffsetTable(
         at_ms=at_ms,
         ends=ends,

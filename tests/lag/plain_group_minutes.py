@@ -1,6 +1,6 @@
 """The life of one group in plain Python, each question asked of the whole list of its records anew.
 
-It shares nothing with `lag.group_minutes` but the names of the columns. Times are seconds.
+It shares nothing with `lag.rollup.group_minutes` but the names of the columns. Times are seconds.
 """
 
 from dataclasses import dataclass

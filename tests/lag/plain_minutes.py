@@ -1,6 +1,6 @@
 """The roll-up of one series in plain Python, sample by sample and commit by commit, straight from the specification.
 
-None is "not known". Times are seconds. It shares but the names of columns with `lag.minutes`.
+None is "not known". Times are seconds. It shares but the names of columns with `lag.rollup.lag_minutes`.
 """
 
 from dataclasses import dataclass

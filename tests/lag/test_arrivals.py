@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from lag import arrivals
-from lag.trend import Trend
+from lag.verdict import topic_rates
+from lag.verdict.sample_window import Trend
 from tests.lag.make import cluster, end, failed, group
 
 
@@ -12,7 +12,7 @@ def rates_after(polls):
     trend = Trend()
     for number, ends in enumerate(polls):
         window = trend.append(cluster({"g": group({"read-0": 1})}, ends, number + 1, number * 10_000))
-    return arrivals.per_second(window)
+    return topic_rates.per_second(window)
 
 
 def test_a_log_that_no_group_reads_has_a_rate():
@@ -41,12 +41,12 @@ def test_rates_are_those_of_the_last_three_minutes():
 
 def test_a_cluster_without_topics_has_no_rates():
     trend = Trend()
-    assert len(arrivals.per_second(trend.append(cluster({}, {}, 1, 0)))) == 0
+    assert len(topic_rates.per_second(trend.append(cluster({}, {}, 1, 0)))) == 0
 
 
 def test_rates_do_not_depend_on_the_blocks(monkeypatch):
     polls = [{f"read-{p}": end(10 + p * number) for p in range(9)} for number in range(4)]
     whole = rates_after(polls)
     assert whole.tolist() == [p / 10 for p in range(9)]
-    monkeypatch.setattr("lag.trend.BLOCK_CELLS", 8)
+    monkeypatch.setattr("lag.verdict.sample_window.BLOCK_CELLS", 8)
     assert rates_after(polls).tolist() == whole.tolist()

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lag.burn import DEFAULT, WINDOWS_S, Slo, Tallies, burns, ends
 from lag.errors import ConfigError
-from lag.slo import load_slos
+from lag.rollup.error_budget import DEFAULT, WINDOWS_S, Slo, Tallies, burns, ends
+from lag.rollup.slo import load_slos
 
 MINUTE = 60_000_000
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from assignors.events import Scenario
 from assignors.model import TopicPartition as TP
-from lag.changes import changes
-from lag.live import group_of
+from assignors.whatif.events import Scenario
+from lag.generations.changes import changes
+from lag.generations.live_group import group_of
 from lag.model import GroupSnapshot, GroupType, Member, Topic
 
 TOPICS = {"orders": Topic("orders", None, 4), "payments": Topic("payments", None, 2)}

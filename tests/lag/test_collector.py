@@ -7,11 +7,19 @@ import weakref
 
 import pytest
 
-from lag.collector import NOT_IN_FULL, SWITCHED_OFF, Collector, Collectors, Pause, pause_after, pause_before_retry
 from lag.errors import AddressError, GroupscopeError
-from lag.health import Status
+from lag.generations.recorded import Following, How, Timeouts
 from lag.model import Problem, Remainder, Scope
-from lag.recorded import Following, How, Timeouts
+from lag.polling.collector import (
+    NOT_IN_FULL,
+    SWITCHED_OFF,
+    Collector,
+    Collectors,
+    Pause,
+    pause_after,
+    pause_before_retry,
+)
+from lag.verdict.health import Status
 from tests.lag.make import cluster, end, group
 from tests.lag.recorded.events import recorded
 from tests.lag.recorded.test_classic import FIRST, SECOND
@@ -212,7 +220,7 @@ def test_the_status_tells_of_the_last_poll_and_the_next(collect):
 
 def test_a_cluster_that_cannot_be_read_is_told_and_tried_again(collect, caplog):
     script = Script(small, REFUSED, REFUSED, small)
-    with caplog.at_level(logging.INFO, "lag.collector"):
+    with caplog.at_level(logging.INFO, "lag.polling.collector"):
         collector = collect(script)
         collector.wait_for(1, PATIENCE_S)
         failing = until(collector, lambda status: status.consecutive_failures == 2)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lag.compute import Catalog, EndRows, Rows, end_offsets, offset_table, totals
 from lag.model import LagTotal, PartitionLag, PartitionProblem
 from lag.offsets import UNKNOWN, OffsetTable, PartitionRows, problem_code
+from lag.partition_lag import Catalog, EndRows, Rows, end_offsets, offset_table, totals
 
 P = PartitionProblem
 NO_ENDS: list[tuple[int, int, int, int, P | None]] = []

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from lag.group_minutes import STATES, Seen, minutes
-from lag.group_records import records
-from lag.health import URGENCY, Status
+from lag.rollup.group_events import records
+from lag.rollup.group_minutes import STATES, Seen, minutes
+from lag.verdict.health import URGENCY, Status
 from tests.lag import plain_group_minutes as plain
 from tests.lag.plain_group_minutes import Row
 

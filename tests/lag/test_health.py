@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from lag import judge as judging
-from lag.health import Status
+from lag.verdict import judge as judging
+from lag.verdict.health import Status
 from tests.lag.make import cluster, end, group, judged
 
 

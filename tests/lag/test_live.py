@@ -5,14 +5,22 @@ from dataclasses import replace
 import pytest
 
 import assignors
-from assignors.events import Scenario
 from assignors.model import Member as PlannedMember
 from assignors.model import Topic as PlannedTopic
 from assignors.model import TopicPartition as TP
 from assignors.scenario import check_bytes, dump
-from lag.health import Health
-from lag.live import LiveScenario, NoWhatIfError, assignor_of, generation_of, group_of, revision, scenario_of
+from assignors.whatif.events import Scenario
+from lag.generations.live_group import (
+    LiveScenario,
+    NoWhatIfError,
+    assignor_of,
+    generation_of,
+    group_of,
+    revision,
+    scenario_of,
+)
 from lag.model import GroupSnapshot, GroupType, Member, Problem, Scope, Topic
+from lag.verdict.health import Health
 from tests.lag.make import cluster, deleted, end, group, judged
 
 TOPICS = {"orders": Topic("orders", "id-orders", 3), "spare": Topic("spare", "id-spare", 9)}

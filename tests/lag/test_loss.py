@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from lag import loss
-from lag.health import NEVER
 from lag.model import FOREVER
 from lag.offsets import UNKNOWN
-from lag.trend import RowWindow, Trend
+from lag.verdict import retention_countdown
+from lag.verdict.health import NEVER
+from lag.verdict.sample_window import RowWindow, Trend
 from tests.lag.make import cluster, end, group
 
 MINUTE_MS = 60_000
@@ -24,7 +24,7 @@ def window(committed, log_start, log_end):
 
 def left(committed, log_start, log_end, retention_ms, lag=5):
     """(seconds, at most); None where not known."""
-    found = loss.left(window(committed, log_start, log_end), np.array([lag], np.int64), retention_ms)
+    found = retention_countdown.left(window(committed, log_start, log_end), np.array([lag], np.int64), retention_ms)
     return tuple(None if math.isnan(v[0]) else float(v[0]) for v in (found.seconds, found.at_most_s))
 
 
@@ -101,7 +101,7 @@ def test_a_pace_beyond_what_the_age_allows_is_not_believed():
 
 def test_no_rows_have_no_countdown():
     snapshot = cluster({}, {}, 1, 0)
-    found = loss.of_rows(Trend().append(snapshot), snapshot.offsets, np.empty(0, np.int64), MINUTE_MS)
+    found = retention_countdown.of_rows(Trend().append(snapshot), snapshot.offsets, np.empty(0, np.int64), MINUTE_MS)
     assert (len(found.seconds), len(found.at_most_s)) == (0, 0)
 
 
@@ -113,11 +113,11 @@ def test_rows_are_counted_down_together_whatever_the_blocks(monkeypatch):
         snapshot = cluster(groups, ends, poll + 1, poll * 10_000)
         seen = trend.append(snapshot)
     rows = np.array([0, 1, 2, 5, 13])
-    whole = loss.of_rows(seen, snapshot.offsets, rows, MINUTE_MS)
+    whole = retention_countdown.of_rows(seen, snapshot.offsets, rows, MINUTE_MS)
     assert whole.seconds[:4].tolist() == [45.0, 35.0, 46.0, 33.0]
     assert np.isnan(whole.seconds[4])
     assert whole.at_most_s.tolist()[4] == 30.0
-    monkeypatch.setattr("lag.trend.BLOCK_CELLS", 8)
-    cut = loss.of_rows(seen, snapshot.offsets, rows, MINUTE_MS)
+    monkeypatch.setattr("lag.verdict.sample_window.BLOCK_CELLS", 8)
+    cut = retention_countdown.of_rows(seen, snapshot.offsets, rows, MINUTE_MS)
     assert np.array_equal(cut.seconds, whole.seconds, equal_nan=True)
     assert np.array_equal(cut.at_most_s, whole.at_most_s, equal_nan=True)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lag.health import URGENCY
-from lag.minutes import Minutes, minutes
-from lag.samples import LOOKBACK_US, Commits, Ends
+from lag.rollup.lag_minutes import Minutes, minutes
+from lag.verdict.health import URGENCY
+from lag.verdict.samples import LOOKBACK_US, Commits, Ends
 from tests.lag import plain_minutes as plain
 from tests.lag.plain_minutes import Commit, Sample
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from assignors.generations import Generation
 from assignors.model import TopicPartition as TP
-from assignors.moves import MoveKind
+from assignors.whatif.generations import Generation
+from assignors.whatif.moves import MoveKind
+from lag.generations.inferred import Observer
+from lag.generations.kept_states import MEMBER_CELLS
 from lag.model import ClusterSnapshot, GroupType, Member, Problem, Scope
-from lag.observed import Observer
-from lag.states import MEMBER_CELLS
 from tests.lag.make import cluster, end, group
 
 

@@ -1,7 +1,7 @@
 """Who owned a partition, and since when, as records tell it."""
 
-from lag.group_records import records
-from lag.owners import changes
+from lag.rollup.group_events import records
+from lag.rollup.owners import changes
 from tests.lag.plain_group_minutes import Row
 from tests.lag.test_group_minutes import table
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lag import rates
-from lag.health import NEVER
-from lag.trend import RowWindow
+from lag.verdict import rates
+from lag.verdict.health import NEVER
+from lag.verdict.sample_window import RowWindow
 
 T = [0, 10_000, 20_000, 30_000]
 

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from lag.health import Status
-from lag.judge import judge
 from lag.model import Broker, PartitionProblem, Problem, Scope
-from lag.stale import carry_forward
-from lag.trend import Trend
+from lag.polling.last_known import carry_forward
+from lag.verdict.health import Status
+from lag.verdict.judge import judge
+from lag.verdict.sample_window import Trend
 from tests.lag.make import BROKERS, cluster, deleted, end, group, judged
 
 AT = 1_795_000_000_000

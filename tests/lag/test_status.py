@@ -6,9 +6,9 @@ all polls.
 
 import pytest
 
-from lag.health import Status
 from lag.model import GroupType, PartitionProblem
-from lag.status import Rules
+from lag.verdict.health import Status
+from lag.verdict.status import Rules
 from tests.lag.make import End, cluster, deleted, end, failed, group, judged
 
 PARTITIONS = ("orders-0", "orders-1", "orders-2")

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from assignors.simulation.finder import OFFSETS_TOPIC, offsets_partition
-from lag import tail as tails
+from assignors.offsets_partition import OFFSETS_TOPIC, offsets_partition
+from lag.cluster.group_records import GroupRecord
 from lag.cluster.offsets_log import Edges, Partitions, Piece
-from lag.cluster.skim import GroupRecord
 from lag.errors import AddressError
+from lag.generations import tail as tails
+from lag.generations.tail import STARTING, Tail
 from lag.model import Problem, Scope
-from lag.tail import STARTING, Tail
 from tests.lag.make import cluster, end, group
 from tests.support.waiting import wait_until
 

@@ -6,7 +6,7 @@ import weakref
 import numpy as np
 import pytest
 
-from lag.trend import Trend, Window
+from lag.verdict.sample_window import Trend, Window
 from tests.lag.make import cluster, deleted, end, failed, group
 
 SECOND = 1000

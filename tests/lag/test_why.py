@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 
 import assignors
+from assignors.client.sticky import user_data
 from assignors.model import TopicPartition as TP
-from assignors.sticky import user_data
-from lag.live import group_of
+from lag.generations.explanation import Difference, Verdict, why
+from lag.generations.live_group import group_of
 from lag.model import GroupSnapshot, GroupType, Member, Problem, Scope, Topic
-from lag.why import Difference, Verdict, why
 from tests.support.installed import Yours
 
 TOPICS = {"orders": Topic("orders", "142265b8-7b32-4ee0-a7f1-6d9836042013", 6)}

@@ -13,8 +13,8 @@ from typing import Any
 import jpype
 
 import assignors
+from assignors.client.sticky.user_data import encode
 from assignors.model import AssignorError, Group, Member, Topic, TopicPartition
-from assignors.sticky.user_data import encode
 from tests.oracle.client_cases import draw
 from tests.oracle.tally import Checked, generator
 

@@ -7,8 +7,8 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from assignors.client.sticky.user_data import encode
 from assignors.model import Group, Member, Topic, TopicPartition
-from assignors.sticky.user_data import encode
 
 RACKS = ("a", "b", "c", "d")
 # "Aa" and "BB" have one hash code, so all words made of the two, equally many, share a bucket.

@@ -4,8 +4,8 @@ import struct
 from collections.abc import Mapping
 from dataclasses import replace
 
+from assignors.client.sticky.user_data import encode
 from assignors.model import Group, Member, Topic, TopicPartition
-from assignors.sticky.user_data import encode
 from tests.oracle.client_assignors import JavaAssignors, Lists
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import assignors
-from assignors.events import Action, AddPartitions, Crash, Event, Join, Leave, Scenario, Subscribe
 from assignors.model import AssignorError, Member, Topic
+from assignors.whatif.events import Action, AddPartitions, Crash, Event, Join, Leave, Scenario, Subscribe
 from tests.oracle.client_assignors import LIVELOCK, NAMES, JavaAssignors, Lists
 from tests.oracle.client_groups import JavaGroup
 from tests.oracle.tally import Checked, generator

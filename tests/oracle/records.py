@@ -18,8 +18,8 @@ import jpype
 
 from lag.records import Blobs, Commit, Decoded, GroupEvent, decode
 from lag.records.consumer_protocol import MemberAssignment, Subscription
-from lag.records.kinds import OFFSET_COMMITS
-from lag.records.schema import Since
+from lag.records.message_schema import Since
+from lag.records.record_types import OFFSET_COMMITS
 from tests.oracle.tally import Checked, generator
 
 NAME = "records"
@@ -235,7 +235,7 @@ def compare(record: tuple[bytes, bytes | None], our: Any) -> str:
     version = 0 if value is None else int.from_bytes(value[:2], "big", signed=True)
     newest = versions(kind)[-1]
     if value is not None and len(value) > 1 and not 0 <= version <= newest:
-        allowed = kind == 0  # see lag.records.single: as in brokers before 4.0
+        allowed = kind == 0  # see lag.records.single_record: as in brokers before 4.0
         return "" if our is None or allowed else f"version {version} is read: {our}"
     return difference(kind, version, our, java_reads(key, value))
 

@@ -15,11 +15,11 @@ from uuid import UUID
 
 import jpype
 
+from assignors.broker.server_range import ServerRangeAssignor
+from assignors.broker.share_simple import ShareSimpleAssignor
+from assignors.broker.uniform.assignor import UniformAssignor
 from assignors.model import Assignment, Assignor, AssignorError, Group, Member, Topic, TopicPartition
-from assignors.server_range import ServerRangeAssignor
-from assignors.share_simple import ShareSimpleAssignor
 from assignors.topic_ids import kafka_text, topic_uuid
-from assignors.uniform import UniformAssignor
 from tests.oracle.server_groups import Chain
 from tests.oracle.tally import Checked, generator
 

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pyarrow as pa
 
-from lag.burn import DEFAULT
 from lag.history.schemas import TIME
-from lag.pipeline.groups import OWNERS, budgets, health, owners
+from lag.pipeline.group_worker import OWNERS, budgets, health, owners
+from lag.rollup.error_budget import DEFAULT
 from tests.lag.history.rows import NOON, rows
 
 HOUR_US = round(NOON.timestamp() * 1e6)

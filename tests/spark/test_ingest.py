@@ -9,7 +9,7 @@ import pytest
 from lag.history.schemas import TIME
 from lag.history.store import Application, History
 from lag.pipeline.ingest import STREAMED, Job, ingest
-from lag.pipeline.made import counts_of, files_of
+from lag.pipeline.worker_results import counts_of, files_of
 from tests.lag.history.test_rows import OUR_KEY
 from tests.lag.records.test_worked_examples import GROUP, GROUP_KEY, KEY, V3, V4
 

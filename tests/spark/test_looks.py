@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from lag.errors import ConnectError, HistoryError
-from lag.history.progress import read_until
 from lag.history.store import History
-from lag.pipeline import looks
-from lag.pipeline.looks import Look, Looks
+from lag.history.stream_progress import read_until
+from lag.pipeline import end_of_log
+from lag.pipeline.end_of_log import Look, Looks
 from tests.lag.history.rows import NOON
 
 LATER = NOON + timedelta(minutes=1)
@@ -22,7 +22,7 @@ def history(tmp_path: Path) -> History:
 
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(looks, "LOOK_EVERY_S", 0.0)
+    monkeypatch.setattr(end_of_log, "LOOK_EVERY_S", 0.0)
 
 
 def test_a_look_counts_when_every_partition_has_been_read_to_where_it_ended(history: History) -> None:
@@ -72,7 +72,7 @@ def test_a_look_that_finds_another_topic_ends_it_and_says_nothing_of_time(histor
 
 
 def test_the_next_look_waits_a_while(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(looks, "LOOK_EVERY_S", 3600.0)
+    monkeypatch.setattr(end_of_log, "LOOK_EVERY_S", 3600.0)
     made = Looks(history, "c1", Look(NOON, (5,)), lambda: Look(LATER, (5,)))
     for _ in range(3):
         made.follow((5,))

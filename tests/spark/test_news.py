@@ -8,7 +8,7 @@ import pytest
 from deltalake import DeltaTable
 
 from lag.history.store import History
-from lag.pipeline.news import TIMES, recent
+from lag.pipeline.changed_files import TIMES, recent
 from tests.lag.history.rows import NOON, rows
 
 MINUTE = timedelta(minutes=1)

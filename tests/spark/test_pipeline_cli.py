@@ -16,12 +16,12 @@ from pyspark.sql import SparkSession
 from typer.testing import CliRunner
 
 from app.cli import cli
-from app.commands.pipeline import _roll_up, _tell_piece, compact, status
+from app.cli.pipeline import _roll_up, _tell_piece, compact, status
 from lag.embedded.broker import EmbeddedKafka
 from lag.errors import ConfigError, GroupscopeError, HistoryError
-from lag.history.progress import NEVER, mark_read
-from lag.history.rolled import LAST_COMMITS, Rolled, keep
+from lag.history.rollup_progress import LAST_COMMITS, Rolled, keep
 from lag.history.store import History
+from lag.history.stream_progress import NEVER, mark_read
 from lag.pipeline import session as session_module
 from lag.pipeline import stream as stream_module
 from lag.pipeline.checkpoint import Gap

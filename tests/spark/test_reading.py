@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lag.history.exchange import Stored, stored
-from lag.history.rolled import LAST_COMMITS
+from lag.history.file_replacement import Stored, stored
+from lag.history.rollup_progress import LAST_COMMITS
 from lag.history.store import History
-from lag.pipeline import reading
-from lag.pipeline.dealing import Deal, FilePart, by_partition, by_topic, file_parts, read
-from lag.pipeline.reading import COMMIT_COLUMNS, END_COLUMNS, Names, Parts, commit_times, in_order, joined
-from lag.pipeline.series import Owned, lag_minutes
+from lag.pipeline import columns as reading
+from lag.pipeline.columns import COMMIT_COLUMNS, END_COLUMNS, Names, Parts, commit_times, in_order, joined
+from lag.pipeline.partition_worker import Owned, lag_minutes
+from lag.pipeline.shares import Deal, FilePart, by_partition, by_topic, file_parts, read
 from tests.lag.history.rows import NOON, rows
 
 

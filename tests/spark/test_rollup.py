@@ -14,17 +14,17 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
-from lag.burn import DEFAULT, WINDOWS_S, Slo
 from lag.errors import HistoryError
-from lag.health import URGENCY, Status
-from lag.history import rolled
-from lag.history.care import SETTLED
-from lag.history.progress import NEVER, mark_read
+from lag.history import rollup_progress
+from lag.history.maintenance import SETTLED
 from lag.history.store import History, literal, told
-from lag.pipeline.groups import OWNERS
-from lag.pipeline.lags import Lags, Span
+from lag.history.stream_progress import NEVER, mark_read
+from lag.pipeline.group_worker import OWNERS
+from lag.pipeline.lag_driver import Lags, Span
 from lag.pipeline.rollup import LATE, PIECE, Piece, Rollup
-from lag.status import CODE
+from lag.rollup.error_budget import DEFAULT, WINDOWS_S, Slo
+from lag.verdict.health import URGENCY, Status
+from lag.verdict.status import CODE
 from tests.lag import plain_group_minutes as plain_group
 from tests.lag import plain_minutes as plain
 from tests.lag.history.rows import rows
@@ -146,7 +146,7 @@ def test_running_again_changes_nothing(spark: SparkSession, past: Past) -> None:
     before = {name: of(past.history, name, order) for name, order in ORDERS.items()}
     assert {name: len(found) for name, found in before.items()} == past.piece.rows
     assert roll_up(spark, past.history) == []
-    (Path(past.history.root) / rolled.PLACE).unlink()
+    (Path(past.history.root) / rollup_progress.PLACE).unlink()
     (piece,) = roll_up(spark, past.history)
     assert piece.rows == past.piece.rows
     assert {name: of(past.history, name, order) for name, order in ORDERS.items()} == before

@@ -17,10 +17,10 @@ from lag.cluster.offsets_topic import read_offsets_topic
 from lag.cluster.settings import Settings, load_settings
 from lag.embedded.broker import EmbeddedKafka
 from lag.errors import HistoryError
-from lag.history.care import Care, care
-from lag.history.progress import NEVER, read_until
+from lag.history.maintenance import Care, care
 from lag.history.store import History, literal
-from lag.pipeline import looks
+from lag.history.stream_progress import NEVER, read_until
+from lag.pipeline import end_of_log
 from lag.pipeline import stream as stream_module
 from lag.pipeline.checkpoint import Gap, spark_checkpoint
 from lag.pipeline.stream import Listeners, Source, Stream
@@ -124,7 +124,7 @@ def test_another_cluster_behind_the_same_address_ends_a_stream_before_anything_o
             commit(cluster.bootstrap_servers, "stranger", {("orders", 0): 1})
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(looks, "LOOK_EVERY_S", 0.5 if found_by == "a look" else 3600.0)
+        patch.setattr(end_of_log, "LOOK_EVERY_S", 0.5 if found_by == "a look" else 3600.0)
         with pytest.raises(HistoryError, match="and this is cluster other") as refused:
             run_on(stream, history, once(change))
     assert refused.value.mend == "Name another --history for this cluster, or the brokers of that one"

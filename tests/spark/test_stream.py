@@ -14,14 +14,14 @@ from lag.cluster.offsets_topic import read_offsets_topic
 from lag.cluster.settings import load_settings
 from lag.embedded.broker import EmbeddedKafka
 from lag.errors import ConnectError, HistoryError
-from lag.history.progress import NEVER, read_until
+from lag.generations.recorded import Recorded
+from lag.generations.recorded.stored import stored
+from lag.generations.tail import Tail
 from lag.history.store import History
+from lag.history.stream_progress import NEVER, read_until
 from lag.pipeline import stream as stream_module
 from lag.pipeline.checkpoint import FOLDER
 from lag.pipeline.stream import Listeners, Outcome, Progress, Source, Stream
-from lag.recorded import Recorded
-from lag.recorded.stored import stored
-from lag.tail import Tail
 from tests.spark.broker_side import (
     commit,
     create_topic,

@@ -8,9 +8,9 @@ from pyspark.sql import SparkSession
 
 from lag.history.store import History
 from lag.pipeline import sweep
-from lag.sweeps import local, record
+from lag.sweeps import local, sweep_table
 from lag.sweeps.plan import Plan
-from lag.sweeps.record import Stamp
+from lag.sweeps.sweep_table import Stamp
 from tests.app.swept import ASKED, AT, groups
 
 pytestmark = pytest.mark.timeout(600)
@@ -28,5 +28,8 @@ def test_rows_of_spark_are_those_of_this_process_and_a_second_run_adds_none(
     assert pa.concat_tables(found).sort_by(ORDER).equals(mine.sort_by(ORDER))
     history = History(tmp_path)
     for _ in range(2):
-        assert record.record(history, stamp, record.groups(plan), found) == {"sweep_groups": 3, "sweeps": len(plan)}
+        assert sweep_table.record(history, stamp, sweep_table.groups(plan), found) == {
+            "sweep_groups": 3,
+            "sweeps": len(plan),
+        }
     assert history.query("SELECT count(*) AS n FROM sweeps", "sweeps")["n"][0].as_py() == len(plan)

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from lag.pipeline import together
-from lag.pipeline.together import AGAIN_S, Due
+from lag.pipeline import combined
+from lag.pipeline.combined import AGAIN_S, Due
 
 
 def test_what_found_nothing_to_do_is_tried_again_soon_and_what_did_something_only_when_it_is_due(
@@ -18,7 +18,7 @@ def test_what_found_nothing_to_do_is_tried_again_soon_and_what_did_something_onl
         done.append(clock[0])
         return next(answers)
 
-    monkeypatch.setattr(together, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr(combined, "time", SimpleNamespace(monotonic=lambda: clock[0]))
     due = Due(do, 60.0, 0.0)
     for second in range(80):
         clock[0] = float(second)

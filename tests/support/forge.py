@@ -67,8 +67,8 @@ class Forge:
 
 
 def _import_all() -> None:
-    package = import_module("app.commands")
-    for module in iter_modules(package.__path__, "app.commands."):
+    package = import_module("app.cli")
+    for module in iter_modules(package.__path__, "app.cli."):
         import_module(module.name)
     for name in ("app.cli", "lag.cluster.reader", "lag.history.store", "pandas", "assignors.scenario"):
         import_module(name)

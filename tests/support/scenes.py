@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from assignors.events import Action, Event, Join, Scenario
-from assignors.generations import Generation
 from assignors.model import Member, Topic, TopicPartition
+from assignors.whatif.events import Action, Event, Join, Scenario
+from assignors.whatif.generations import Generation
 
 
 def member(name: str, topics: str = "t", owned: str = "", generation: int | None = None, **more: Any) -> Member:

@@ -6,6 +6,6 @@ cooperative, `consumer` that of KIP-848.
 
 from assignors.simulation.clients.classic import ClassicClient
 from assignors.simulation.clients.consumer import ConsumerClient
-from assignors.simulation.clients.process import Process, Surroundings
+from assignors.simulation.clients.consumer_process import Process, Surroundings
 
 __all__ = ["ClassicClient", "ConsumerClient", "Process", "Surroundings"]

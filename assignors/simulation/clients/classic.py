@@ -9,7 +9,6 @@ from enum import StrEnum
 
 from assignors.model import AssignorError, Member, Topic, TopicPartition
 from assignors.patterns import resolved
-from assignors.protocols import RebalanceProtocol, protocol_of
 from assignors.simulation.classic.messages import (
     Heartbeat,
     Join,
@@ -20,12 +19,13 @@ from assignors.simulation.classic.messages import (
     SyncReply,
 )
 from assignors.simulation.clients import leader
+from assignors.simulation.clients.consumer_process import Process, Surroundings
+from assignors.simulation.clients.consumer_protocol import decode_assignment, encode_subscription
+from assignors.simulation.clients.error_handling import ELSEWHERE, FATAL, LATER, LOST, NEW_ID
 from assignors.simulation.clients.heartbeat import HeartbeatThread
-from assignors.simulation.clients.process import Process, Surroundings
-from assignors.simulation.clients.refusals import ELSEWHERE, FATAL, LATER, LOST, NEW_ID
-from assignors.simulation.clients.wire import decode_assignment, encode_subscription
 from assignors.simulation.errors import KafkaError
 from assignors.simulation.timeline import MemberState
+from assignors.whatif.rebalance_protocol import RebalanceProtocol, protocol_of
 
 NO_GENERATION = -1
 REQUEST_TIMEOUT_MS = 30_000

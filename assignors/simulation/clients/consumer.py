@@ -11,8 +11,8 @@ from functools import partial
 
 from assignors.layout import java_order
 from assignors.model import Member, TopicPartition
-from assignors.simulation.clients.process import Process, Surroundings
-from assignors.simulation.clients.refusals import ELSEWHERE, LATER
+from assignors.simulation.clients.consumer_process import Process, Surroundings
+from assignors.simulation.clients.error_handling import ELSEWHERE, LATER
 from assignors.simulation.consumer import TopicIdPartition, Topics
 from assignors.simulation.consumer.messages import JOINING, LEAVING, LEAVING_FOR_A_WHILE, Heartbeat, HeartbeatReply
 from assignors.simulation.consumer.settings import RANGE

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from functools import partial
 
 from assignors.simulation.classic.messages import Heartbeat, HeartbeatReply
-from assignors.simulation.clients.process import Process
-from assignors.simulation.clients.refusals import ELSEWHERE
+from assignors.simulation.clients.consumer_process import Process
+from assignors.simulation.clients.error_handling import ELSEWHERE
 from assignors.simulation.errors import KafkaError
 
 

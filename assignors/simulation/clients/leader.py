@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from assignors.client.sticky import user_data as sticky_data
 from assignors.layout import read_all
 from assignors.model import Group, Member, Topic, TopicPartition
 from assignors.planning import plan as plan_group
 from assignors.simulation.classic.messages import JoinedMember
-from assignors.simulation.clients.process import Surroundings
-from assignors.simulation.clients.wire import decode_subscription, encode_assignment
-from assignors.sticky import user_data as sticky_data
+from assignors.simulation.clients.consumer_process import Surroundings
+from assignors.simulation.clients.consumer_protocol import decode_subscription, encode_assignment
 
 Topics = dict[str, Topic | None]
 

@@ -13,7 +13,6 @@ from assignors.simulation.classic.messages import Commit, CommitReply
 from assignors.simulation.classic.offsets import Offsets
 from assignors.simulation.classic.records import OffsetRecord
 from assignors.simulation.consumer import regexes
-from assignors.simulation.consumer.checks import check, known_static
 from assignors.simulation.consumer.group import ConsumerGroup
 from assignors.simulation.consumer.heartbeat import REFRESH_AFTER_MS, Turn, is_routine, refuse_when_full
 from assignors.simulation.consumer.members import Member, MemberState
@@ -39,6 +38,7 @@ from assignors.simulation.consumer.records import (
 )
 from assignors.simulation.consumer.settings import Settings
 from assignors.simulation.consumer.topics import Topics
+from assignors.simulation.consumer.validation import check, known_static
 from assignors.simulation.errors import KafkaError, Refused
 from assignors.simulation.kernel import Kernel, Timers
 

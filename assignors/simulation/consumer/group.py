@@ -18,7 +18,7 @@ from assignors.simulation.consumer.records import (
     TargetEpochRecord,
     TargetRecord,
 )
-from assignors.simulation.consumer.timeline import TimelineMap
+from assignors.simulation.consumer.timeline_map import TimelineMap
 from assignors.simulation.consumer.topics import Fingerprint
 from assignors.simulation.errors import KafkaError, Refused
 

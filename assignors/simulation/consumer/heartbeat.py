@@ -6,7 +6,6 @@ Source: `GroupMetadataManager.consumerGroupHeartbeat`. Nothing is changed before
 from dataclasses import dataclass, field, replace
 
 from assignors.simulation.consumer import regexes
-from assignors.simulation.consumer.checks import check_epoch, check_release, known_static
 from assignors.simulation.consumer.group import ConsumerGroup, Target, is_homogeneous
 from assignors.simulation.consumer.members import Member
 from assignors.simulation.consumer.messages import JOINING, Heartbeat
@@ -23,6 +22,7 @@ from assignors.simulation.consumer.regexes import Change
 from assignors.simulation.consumer.settings import Settings
 from assignors.simulation.consumer.target import Plan
 from assignors.simulation.consumer.topics import Topics
+from assignors.simulation.consumer.validation import check_epoch, check_release, known_static
 from assignors.simulation.errors import KafkaError, Refused
 
 REFRESH_AFTER_MS = 2**31 - 1

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from assignors.broker.uniform.assignor import UNIFORM
 from assignors.javahash import NEWEST_RULE_JDK
-from assignors.uniform import UNIFORM
 
 RANGE = "range"
 """`server-range` under Kafka's own name."""

@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from assignors.broker.group_spec import ServerGroup, server_group, sized
+from assignors.broker.server_range import ServerRangeAssignor
+from assignors.broker.uniform.assignor import UniformAssignor
 from assignors.javahash import STRINGS, JavaHashMap
 from assignors.model import Assignment, AssignorError, Group, TopicPartition
 from assignors.model import Member as PlannedMember
-from assignors.server_group import ServerGroup, server_group, sized
-from assignors.server_range import ServerRangeAssignor
 from assignors.simulation.consumer.group import ConsumerGroup, Target, count_off
 from assignors.simulation.consumer.members import Member
 from assignors.simulation.consumer.messages import TopicIdPartition
@@ -15,7 +16,6 @@ from assignors.simulation.consumer.records import TargetEpochRecord, TargetRecor
 from assignors.simulation.consumer.settings import RANGE, Settings
 from assignors.simulation.consumer.topics import Topics, topic_id
 from assignors.simulation.errors import KafkaError, Refused
-from assignors.uniform import UniformAssignor
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@
 `describe()` says which group shows what. No Kafka client is imported into the process that starts it.
 """
 
-from lag.embedded.workload.cases import Case, describe
 from lag.embedded.workload.controls import Controls, DemoMember, DemoTopic, Readiness, Running
+from lag.embedded.workload.expected_verdicts import Case, describe
 from lag.embedded.workload.plan import BROKER_PROPERTIES
 from lag.embedded.workload.process import Workload
 

@@ -17,7 +17,7 @@ import threading
 from pathlib import Path
 from types import FrameType
 
-from lag.embedded.workload.desk import Desk
+from lag.embedded.workload.control_server import Desk
 from lag.embedded.workload.process import KEY_ENVIRONMENT
 from lag.embedded.workload.stage import Stage
 

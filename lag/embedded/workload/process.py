@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
-from lag.embedded.uninterrupted import uninterrupted
+from lag.embedded.signals import uninterrupted
 from lag.embedded.workload.controls import Controls
 from lag.errors import EmbeddedError
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from confluent_kafka import KafkaException
 
-from lag.embedded.workload import plan, surgery
+from lag.embedded.workload import faults, plan
 from lag.embedded.workload.admin import Admin
-from lag.embedded.workload.crew import Crew, Hand, find_group
+from lag.embedded.workload.member import Order
+from lag.embedded.workload.members import Crew, Hand, find_group
 from lag.embedded.workload.plan import GroupPlan
-from lag.embedded.workload.reader import Order
 from lag.embedded.workload.records import burst, spread
 from lag.embedded.workload.traffic import Traffic
 from lag.embedded.workload.transactions import HeldPartition, PanelTransactions
@@ -183,11 +183,11 @@ class Stage:
     def _open_the_doors(self) -> None:
         held = HeldPartition(self._bootstrap_servers)
         self._admin = Admin(self._bootstrap_servers)
-        surgery.break_things(self._admin, self._bootstrap_servers)
+        faults.break_things(self._admin, self._bootstrap_servers)
         self._spawn(lambda: self._crew.listen(self._stop), "listen")
         self._crew.post_guard()
         self._crew.hire_all(plan.playable_groups())
-        surgery.set_scene(self._admin, self._bootstrap_servers)
+        faults.set_scene(self._admin, self._bootstrap_servers)
         held.renew()
         self._traffic = Traffic(self._bootstrap_servers)
         self._spawn(lambda: self._traffic.run(self._stop), "traffic")
@@ -199,7 +199,7 @@ class Stage:
     def _trim(self) -> None:
         while not self._stop.wait(TRIM_EVERY_S):
             try:
-                surgery.trim(self._admin)
+                faults.trim(self._admin)
             except EmbeddedError as error:
                 log.warning("could not trim: %s", error)
 

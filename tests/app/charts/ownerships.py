@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from app.charts.movement.reading import columns, frame_names
-from app.charts.movement.steps import ABSENT, NOBODY, Steps
+from app.ui.movement.from_generations import columns, frame_names
+from app.ui.movement.steps import ABSENT, NOBODY, Steps
 from assignors.layout import Layout
 
 NONE, MISSING = ".", "-"

@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.charts import limits
-from app.charts.limits import FIGURE_BYTES, Movement
-from app.charts.movement.aggregate import topics_by_members
-from app.charts.movement.flow import flow, streams
-from app.charts.movement.steps import GAINED, KEPT, NO_CELL
-from app.charts.movement.tiles import mosaic, tiles
-from app.theme import DARK, LIGHT
+from app.ui.charts import limits
+from app.ui.charts.limits import FIGURE_BYTES, Movement
+from app.ui.movement.aggregate import topics_by_members
+from app.ui.movement.flow import flow, streams
+from app.ui.movement.steps import GAINED, KEPT, NO_CELL
+from app.ui.movement.tiles import mosaic, tiles
+from app.ui.theme import DARK, LIGHT
 from tests.app.charts.ownerships import many, steps
 
 

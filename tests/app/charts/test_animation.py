@@ -5,20 +5,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.charts.limits import FIGURE_BYTES
-from app.charts.movement.aggregate import topics_by_members
-from app.charts.movement.animation import animation
-from app.charts.movement.counts import members_by_generations
-from app.charts.movement.flow import flow
-from app.charts.movement.reading import steps_of
-from app.charts.movement.step import one_step
-from app.charts.movement.stills import generations_by_partitions
-from app.charts.movement.tiles import tiles
-from app.charts.movement.tokens import tokens
-from app.theme import DARK
-from assignors.events import Scenario
-from assignors.generations import fold
+from app.ui.charts.limits import FIGURE_BYTES
+from app.ui.movement.aggregate import topics_by_members
+from app.ui.movement.animation import animation
+from app.ui.movement.counts import members_by_generations
+from app.ui.movement.flow import flow
+from app.ui.movement.from_generations import steps_of
+from app.ui.movement.step import one_step
+from app.ui.movement.stills import generations_by_partitions
+from app.ui.movement.tiles import tiles
+from app.ui.movement.tokens import tokens
+from app.ui.theme import DARK
 from assignors.model import Member, Topic
+from assignors.whatif.events import Scenario
+from assignors.whatif.generations import fold
 from tests.app.charts.ownerships import many, steps
 
 

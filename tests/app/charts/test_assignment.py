@@ -2,10 +2,11 @@
 
 import pytest
 
-from app.charts import assignment, base, limits
-from app.charts.limits import Encoding
-from app.tables.group import NOBODY, Tile
-from app.theme import LIGHT
+from app.ui.charts import base, limits
+from app.ui.charts.limits import Encoding
+from app.ui.theme import LIGHT
+from app.views.group import charts as assignment
+from app.views.group.tables import NOBODY, Tile
 from assignors.model import TopicPartition
 
 

@@ -1,9 +1,9 @@
 """The delivery lab's pictures: counts and fates of the ledger, a mark on each record that a step is about."""
 
-from app import theme
-from app.charts import delivery as charts
-from app.tables.delivery import Mark, course
-from assignors.simulation.delivery import STORIES, Lab, Strategy, run
+from app.ui import theme
+from app.views.labs.delivery import charts
+from app.views.labs.delivery.tables import Mark, course
+from assignors.labs.delivery import STORIES, Lab, Strategy, run
 
 STORY = {story.name: story for story in STORIES}
 

@@ -4,9 +4,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from app import theme
-from app.charts.history import SECONDS, Tile, health, kind
-from lag.health import Status
+from app.ui import theme
+from app.views.history.charts import SECONDS, Tile, health, kind
+from lag.verdict.health import Status
 
 DAY = datetime(2026, 11, 22, 7)
 HOUR = timedelta(hours=1)

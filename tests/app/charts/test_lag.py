@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 import numpy as np
 import pytest
 
-from app.charts import lag
-from app.theme import DARK, LIGHT
+from app.ui.charts import lag
+from app.ui.theme import DARK, LIGHT
 from assignors.model import TopicPartition
 
 START = datetime(2026, 11, 21, 10)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.charts import limits
-from app.charts.limits import Movement
+from app.ui.charts import limits
+from app.ui.charts.limits import Movement
 
 
 @pytest.mark.parametrize(

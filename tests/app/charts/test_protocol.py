@@ -4,17 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from app import theme
-from app.charts import protocol as charts
-from app.charts import protocol_bars as lanes
-from app.tables.protocol import Played
+from app.ui import theme
+from app.views.labs.protocol import bars as lanes
+from app.views.labs.protocol import charts
+from app.views.labs.protocol.tables import Played
 from assignors.model import Topic
-from assignors.protocols import RebalanceProtocol
+from assignors.simulation.run import play
 from assignors.simulation.settings import read
 from assignors.simulation.stories import HAPPENS_MS, STORIES
 from assignors.simulation.summary import summarize
 from assignors.simulation.timeline import MemberState
-from assignors.simulation.world import play
+from assignors.whatif.rebalance_protocol import RebalanceProtocol
 
 BY_NAME = {story.name: story.scenario for story in STORIES}
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.charts.movement import sentences
+from app.ui.movement import sentences
 from tests.app.charts.ownerships import many, steps
 
 

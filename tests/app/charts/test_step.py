@@ -1,8 +1,8 @@
 """One generation, before and after."""
 
-from app.charts.limits import FIGURE_BYTES
-from app.charts.movement.step import one_step
-from app.theme import LIGHT
+from app.ui.charts.limits import FIGURE_BYTES
+from app.ui.movement.step import one_step
+from app.ui.theme import LIGHT
 from tests.app.charts.ownerships import many, steps
 
 

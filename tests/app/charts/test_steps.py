@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from app.charts.movement.reading import frame_names, steps_of
-from app.charts.movement.steps import GAINED, KEPT, NO_CELL, REVOKED, UNASSIGNED
-from assignors.events import AddPartitions, DeleteTopic, Event, Join, Leave, Scenario
-from assignors.generations import fold
+from app.ui.movement.from_generations import frame_names, steps_of
+from app.ui.movement.steps import GAINED, KEPT, NO_CELL, REVOKED, UNASSIGNED
 from assignors.model import Member, Topic, TopicPartition
-from assignors.moves import MoveKind
+from assignors.whatif.events import AddPartitions, DeleteTopic, Event, Join, Leave, Scenario
+from assignors.whatif.generations import fold
+from assignors.whatif.moves import MoveKind
 from tests.app.charts.ownerships import steps
 
 BOTH = ("orders", "payments")

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from app.charts.limits import FIGURE_BYTES
-from app.charts.movement import counts, stills
-from app.charts.movement.blocks import blocks, names
-from app.charts.movement.look import GLYPHS, lane_names, looks, scale, short_title
-from app.charts.movement.steps import GAINED, KEPT, NO_CELL, REVOKED, UNASSIGNED
-from app.theme import DARK, LIGHT
+from app.ui.charts.limits import FIGURE_BYTES
+from app.ui.movement import counts, stills
+from app.ui.movement.blocks import blocks, names
+from app.ui.movement.encoding import GLYPHS, lane_names, looks, scale, short_title
+from app.ui.movement.steps import GAINED, KEPT, NO_CELL, REVOKED, UNASSIGNED
+from app.ui.theme import DARK, LIGHT
 from tests.app.charts.ownerships import many, steps
 
 

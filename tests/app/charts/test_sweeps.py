@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from app import theme
-from app.charts.sweeps import heat_map
-from app.tables.sweeps import Grid
+from app.ui import theme
+from app.views.sweeps.charts import heat_map
+from app.views.sweeps.tables import Grid
 
 NAN, NEVER = math.nan, math.inf
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from app.charts import limits
-from app.charts.limits import FIGURE_BYTES, Movement
-from app.charts.movement.look import GLYPHS
-from app.charts.movement.slots import MOST_ROWS, grid, lanes_of, slots_of
-from app.charts.movement.steps import GAINED, KEPT, REVOKED
-from app.charts.movement.tokens import tokens
-from app.theme import LIGHT
+from app.ui.charts import limits
+from app.ui.charts.limits import FIGURE_BYTES, Movement
+from app.ui.movement.encoding import GLYPHS
+from app.ui.movement.slots import MOST_ROWS, grid, lanes_of, slots_of
+from app.ui.movement.steps import GAINED, KEPT, REVOKED
+from app.ui.movement.tokens import tokens
+from app.ui.theme import LIGHT
 from tests.app.charts.ownerships import many, steps
 
 IN_TRANSIT, UNASSIGNED, NOWHERE = 2, 3, 4  # lanes after those of two members

@@ -1,10 +1,10 @@
 """The watermark lab's picture: a tile per record, markers at the high watermark and the log end of each replica."""
 
-from app import theme
-from app.charts import watermark as charts
-from app.tables.watermark import lanes
-from assignors.simulation.watermark import begin, play
-from assignors.simulation.watermark.stories import T1_TO_T4
+from app.ui import theme
+from app.views.labs.watermark import charts
+from app.views.labs.watermark.tables import lanes
+from assignors.labs.watermark import begin, play
+from assignors.labs.watermark.stories import T1_TO_T4
 
 
 def test_tiles_markers_and_notes_after_the_first_fetch():

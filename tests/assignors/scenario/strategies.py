@@ -11,7 +11,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from assignors import names
-from assignors.events import (
+from assignors.model import Member, Topic, TopicPartition
+from assignors.patterns import resolved
+from assignors.whatif.events import (
     Action,
     AddPartitions,
     ChangeRack,
@@ -35,8 +37,6 @@ from assignors.events import (
     Subscribe,
     UseAssignor,
 )
-from assignors.model import Member, Topic, TopicPartition
-from assignors.patterns import resolved
 
 Draw = st.DrawFn
 TRICKY = (

@@ -6,8 +6,8 @@ The lists are those of `tests/assignors/test_worked_cases.py`, which come from r
 import pytest
 
 import assignors
-from assignors.generations import Generation
 from assignors.scenario import examples, load_scenario
+from assignors.whatif.generations import Generation
 
 
 def generations(example: str, assignor: str | None = None) -> list[Generation]:

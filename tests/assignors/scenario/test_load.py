@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from assignors import fold, load_scenario
-from assignors.events import AddPartitions, Crash, Event, Join, Loads, Scenario, UseAssignor
 from assignors.model import Member, Topic, TopicPartition
 from assignors.scenario import check_bytes, check_file, dump, examples, schema
 from assignors.scenario.schema import ScenarioFile
+from assignors.whatif.events import AddPartitions, Crash, Event, Join, Loads, Scenario, UseAssignor
 from tests.assignors.scenario.test_refusals import HEAD, LATER, with_event
 
 

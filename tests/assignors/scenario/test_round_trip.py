@@ -4,9 +4,9 @@ import json
 
 from hypothesis import HealthCheck, given, settings
 
-from assignors.events import Scenario
 from assignors.scenario import dump, load_scenario
 from assignors.scenario.dump import document
+from assignors.whatif.events import Scenario
 from tests.assignors.scenario.strategies import scenarios
 
 quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 import assignors
+from assignors.labs import calls, delivery, watermark
+from assignors.labs.checklist import ROWS, Page, Row, rows_of
+from assignors.labs.checklist.document import DASHBOARD, markdown, titles
 from assignors.scenario import examples, load_scenario
-from assignors.simulation import calls, delivery, stories, watermark
-from assignors.simulation.checklist import ROWS, Page, Row, rows_of
-from assignors.simulation.checklist.document import DASHBOARD, markdown, titles
+from assignors.simulation import stories
 
 DOCUMENT = Path(assignors.__file__).parents[1] / "docs" / "stories.md"
 SIZES = {"1a": 12, "1b": 15, "1c": 16, "1d": 9}
@@ -55,7 +56,7 @@ def test_every_story_of_a_lab_plays_a_row(page: Page) -> None:
 
 def test_the_page_of_the_documentation_is_what_the_rows_say() -> None:
     text = markdown()
-    assert DOCUMENT.read_text() == text, "run `python -m assignors.simulation.checklist > docs/stories.md`"
+    assert DOCUMENT.read_text() == text, "run `python -m assignors.labs.checklist > docs/stories.md`"
     lines = [line for line in text.splitlines() if line.startswith("| 1")]
     assert [line.split(" | ")[0].removeprefix("| ") for line in lines] == [row.row_id for row in ROWS]
     for row, line in zip(ROWS, lines, strict=True):

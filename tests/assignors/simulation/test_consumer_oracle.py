@@ -12,7 +12,7 @@ import pytest
 from assignors.simulation.consumer import Settings
 from assignors.simulation.consumer.heartbeat import Turn
 from assignors.simulation.consumer.regexes import compiled
-from assignors.simulation.consumer.timeline import TimelineMap
+from assignors.simulation.consumer.timeline_map import TimelineMap
 from assignors.simulation.errors import KafkaError, Refused
 from tests.oracle.consumer_coordinator import ConsumerOracle, Sequence
 from tests.oracle.coordinator_shard import configs, java

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assignors.simulation.finder import offsets_partition
+from assignors.offsets_partition import offsets_partition
 
 CHECKLIST = {"test": 48, "g1": 42, "my-group": 12, "order-service": 26, "polygenelubricants": 0}
 """Of 50, from protocol.md; the last one's hash code is Integer.MIN_VALUE."""

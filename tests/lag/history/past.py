@@ -4,9 +4,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from lag.health import Status
 from lag.history.schemas import TABLES
-from lag.status import CODE
+from lag.verdict.health import Status
+from lag.verdict.status import CODE
 from tests.lag.history.rows import rows
 
 _LAG = {"time_lag_bounded": True, "commits": 0, "rewinds": 0, "rewind_records": 0, "samples": 6, "status": Status.OK}

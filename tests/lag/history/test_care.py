@@ -16,11 +16,11 @@ import pytest
 from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError
 
-from lag.history import care as care_module
-from lag.history import layout, retention
-from lag.history.care import SETTLED, care, extents
-from lag.history.exchange import exchange
+from lag.history import maintenance as care_module
+from lag.history import retention, series_order
+from lag.history.file_replacement import exchange
 from lag.history.files import TableFiles
+from lag.history.maintenance import SETTLED, care, extents
 from lag.history.schemas import COMMITS, with_day
 from lag.history.store import Application, History, literal
 from tests.lag.history.past import past
@@ -96,7 +96,7 @@ def counted(history: History) -> dict[str, int]:
     return {row["group_id"]: row["n"] for row in found}
 
 
-@pytest.mark.parametrize("module", [layout, retention])
+@pytest.mark.parametrize("module", [series_order, retention])
 def test_what_is_appended_between_reading_a_day_and_its_commit_is_kept(
     history: History, monkeypatch: pytest.MonkeyPatch, module: ModuleType
 ) -> None:
@@ -104,10 +104,10 @@ def test_what_is_appended_between_reading_a_day_and_its_commit_is_kept(
     for number in range(2):
         history.append("commits", rows("commits", {"src_offset": number}))
     before_commit(monkeypatch, module, lambda: history.append("commits", rows("commits", {"src_offset": 7})))
-    done = care(history, "commits", NOON + timedelta(days=1 if module is layout else 9))
+    done = care(history, "commits", NOON + timedelta(days=1 if module is series_order else 9))
     assert done is not None
-    assert (done.days_left, done.days_dropped) == ((0, 0) if module is layout else (0, 1))
-    assert offsets(history) == ([0, 1, 7] if module is layout else [1, 7])
+    assert (done.days_left, done.days_dropped) == ((0, 0) if module is series_order else (0, 1))
+    assert offsets(history) == ([0, 1, 7] if module is series_order else [1, 7])
 
 
 def before_commit(monkeypatch: pytest.MonkeyPatch, module: ModuleType, do: Callable[[], None]) -> None:
@@ -127,7 +127,7 @@ def test_a_day_that_is_written_to_is_left_for_the_next_time_and_the_others_are_p
     for day, number in product((0, 1), (0, 1)):
         history.append("commits", rows("commits", {"src_offset": 2 * day + number, "src_ts": DAY * day + number}))
     late = rows("commits", {"src_offset": 9})
-    before_commit(monkeypatch, layout, lambda: history.replace("commits", late, f"src_ts = {literal(NOON)}"))
+    before_commit(monkeypatch, series_order, lambda: history.replace("commits", late, f"src_ts = {literal(NOON)}"))
     done, again = (care(history, "commits", NOON + timedelta(days=2)) for _ in range(2))
     assert done is not None
     assert again is not None
@@ -164,7 +164,7 @@ def test_a_day_is_over_when_the_roll_up_no_longer_writes_its_last_hours(history:
     for later, is_sorted in ((timedelta(0), False), (SETTLED - TICK, False), (SETTLED, True)):
         care(history, "commits", midnight + later)
         (path,) = DeltaTable(history.place("commits")).file_uris()
-        assert layout.SORTED in path if is_sorted else layout.SORTED not in path
+        assert series_order.SORTED in path if is_sorted else series_order.SORTED not in path
 
 
 def test_files_that_were_replaced_a_day_ago_are_deleted_however_many_checkpoints_the_log_has(history: History) -> None:
@@ -321,7 +321,7 @@ def test_a_late_row_is_put_in_its_place(history: History) -> None:
 
 
 def test_a_large_day_is_sorted_piece_by_piece(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(layout, "MOST_ROWS", 3)
+    monkeypatch.setattr(series_order, "MOST_ROWS", 3)
     made = [{"group_id": f"g{at % 5}", "src_offset": at} for at in range(25)]
     history.append("commits", rows("commits", *made))
     care(history, "commits", NOON + timedelta(days=1))
@@ -337,7 +337,7 @@ def test_no_piece_is_larger_than_it_may_be_though_one_group_has_most_of_the_rows
     """A group is cut by topic, a topic by partition, and a partition by hours; one hour of it may be what it is."""
     sizes: list[int] = []
     add = TableFiles.add
-    monkeypatch.setattr(layout, "MOST_ROWS", most)
+    monkeypatch.setattr(series_order, "MOST_ROWS", most)
     monkeypatch.setattr(TableFiles, "add", lambda self, found: (sizes.append(len(found)), add(self, found)))
     made = [("big", "t", partition, hour) for partition, hour in product(range(3), range(6))]
     made += [("big", "u", 0, 2), ("a", "t", 0, 1), ("z", "t", 0, 1)]
@@ -364,7 +364,7 @@ def test_a_day_that_was_replaced_meanwhile_is_left_alone(history: History) -> No
     assert read is not None
     history.replace("commits", rows("commits", {"src_offset": 2}), f"src_ts >= {literal(NOON)}")
     with pytest.raises(CommitFailedError):
-        layout.sort_day(history.root, read, COMMITS, NOON.date())
+        series_order.sort_day(history.root, read, COMMITS, NOON.date())
     assert offsets(history) == [2]
 
 
@@ -375,7 +375,7 @@ def test_a_day_that_another_process_put_in_order_meanwhile_is_left_alone(history
     first, second = history.open("commits"), history.open("commits")
     assert first is not None
     assert second is not None
-    layout.sort_day(history.root, first, COMMITS, NOON.date())
+    series_order.sort_day(history.root, first, COMMITS, NOON.date())
     with pytest.raises(CommitFailedError):
-        layout.sort_day(history.root, second, COMMITS, NOON.date())
+        series_order.sort_day(history.root, second, COMMITS, NOON.date())
     assert offsets(history) == [0, 1]

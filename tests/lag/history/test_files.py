@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from lag.history import files
-from lag.history.care import care, extents
 from lag.history.files import TableFiles, file_system
+from lag.history.maintenance import care, extents
 from lag.history.schemas import DAY, TABLES, with_day
 from lag.history.store import Application, History
 from tests.lag.history.past import past

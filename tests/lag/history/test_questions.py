@@ -10,12 +10,12 @@ import pytest
 from deltalake import DeltaTable
 
 from lag.errors import HistoryError
-from lag.health import Status
-from lag.history.answers import DAY, HOUR, Burn, Cell, GroupLag, PartitionPast, Place, Span, micros
-from lag.history.care import care
-from lag.history.questions import Questions
+from lag.history.maintenance import care
+from lag.history.queries import Questions
+from lag.history.results import DAY, HOUR, Burn, Cell, GroupLag, PartitionPast, Place, Span, micros
 from lag.history.schemas import SCHEMA_VERSION
 from lag.history.store import VERSION_KEY, History
+from lag.verdict.health import Status
 from tests.lag.history.past import past
 from tests.lag.history.rows import NOON, rows
 

@@ -12,16 +12,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from lag.collector import Collector
 from lag.errors import HistoryError
-from lag.health import URGENCY, Health, Status
 from lag.history import recorder
 from lag.history.recorder import Recorder, end_offsets, group_snapshots
 from lag.history.store import History
-from lag.judge import judge
 from lag.model import OURS_PREFIX, ClusterSnapshot
-from lag.status import CODE, MARKERS_ONLY
-from lag.trend import Trend
+from lag.polling.collector import Collector
+from lag.verdict.health import URGENCY, Health, Status
+from lag.verdict.judge import judge
+from lag.verdict.sample_window import Trend
+from lag.verdict.status import CODE, MARKERS_ONLY
 from tests.lag.make import cluster, deleted, end, failed, group, judged
 from tests.lag.test_collector import Script, clock
 from tests.support.waiting import wait_until

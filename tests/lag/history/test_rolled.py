@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lag.history.rolled import LAST_COMMITS, PLACE, Rolled, keep, rolled_up
+from lag.history.rollup_progress import LAST_COMMITS, PLACE, Rolled, keep, rolled_up
 from lag.history.store import History
 from tests.lag.history.rows import NOON
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from lag.health import Status
-from lag.history.answers import Verdicts
-from lag.history.spells import Spell, spells
-from lag.status import CODE
+from lag.history.results import Verdicts
+from lag.history.trouble_periods import Spell, spells
+from lag.verdict.health import Status
+from lag.verdict.status import CODE
 
 MINUTE_US = 60_000_000
 FINE, S, L, U = Status.OK, Status.STOPPED, Status.LOST, Status.UNKNOWN

@@ -3,12 +3,11 @@
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
-from assignors.moves import MoveKind
-from lag.recorded import Recorded, Recorder, Timed
+from assignors.whatif.moves import MoveKind
+from lag.generations.recorded import Recorded, Recorder, Timed
 from lag.records import GroupEvent
 from lag.records.consumer_protocol import MemberAssignment, Subscription, TopicPartitions
-from lag.records.schema import Message
-from lag.records.values import (
+from lag.records.group_values import (
     ClassicMember,
     ConsumerGroupCurrentMemberAssignment,
     ConsumerGroupMemberMetadata,
@@ -19,6 +18,7 @@ from lag.records.values import (
     TargetAssignmentMetadata,
     TopicIdPartitions,
 )
+from lag.records.message_schema import Message
 
 ORDERS = UUID(int=1)
 NAMES = {ORDERS: "orders"}

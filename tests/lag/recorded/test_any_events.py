@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lag.recorded import Recorder, Timed
+from lag.generations.recorded import Recorder, Timed
 from tests.lag.recorded.events import NAMES, classic, current, epoch, member, planned, target, written
 
 AT_MS = st.integers(0, 9)

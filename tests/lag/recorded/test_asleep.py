@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from assignors.model import TopicPartition as TP
+from lag.generations.recorded import Recorder
 from lag.model import GroupSnapshot, GroupType, Member
-from lag.recorded import Recorder
 from tests.lag.make import cluster, end, group
 from tests.lag.recorded.events import NAMES, classic, current, epoch, gained, gone, member, plan, planned, target, told
 from tests.lag.recorded.test_modern import A_JOINS, B_LEAVES

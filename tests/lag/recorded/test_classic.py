@@ -1,6 +1,6 @@
 """Classic groups: one record at the end of each rebalance."""
 
-from lag.recorded import Recorder, Timeouts
+from lag.generations.recorded import Recorder, Timeouts
 from tests.lag.recorded.events import classic, gained, plan, recorded, told, written
 
 FIRST = classic(1000, 1, {"a": [0, 1, 2]}, joined_ms=970)

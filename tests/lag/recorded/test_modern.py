@@ -2,11 +2,11 @@
 
 from uuid import UUID
 
-from lag.recorded import Phase, Recorder, Timed, Timeouts
-from lag.records.values import ShareGroupMemberMetadata, ShareGroupMetadata
-from lag.records.values import TargetAssignmentMember as Target
-from lag.records.values import TargetAssignmentMetadata as Planned
-from lag.records.values import TopicIdPartitions as Given
+from lag.generations.recorded import Phase, Recorder, Timed, Timeouts
+from lag.records.group_values import ShareGroupMemberMetadata, ShareGroupMetadata
+from lag.records.group_values import TargetAssignmentMember as Target
+from lag.records.group_values import TargetAssignmentMetadata as Planned
+from lag.records.group_values import TopicIdPartitions as Given
 from tests.lag.recorded.events import (
     ORDERS,
     STABLE,

@@ -9,9 +9,9 @@ from uuid import UUID
 
 import pytest
 
-from lag.recorded import Recorder, Timed
-from lag.recorded.causes import DELETED
-from lag.recorded.model import Written
+from lag.generations.recorded import Recorder, Timed
+from lag.generations.recorded.causes import DELETED
+from lag.generations.recorded.model import Written
 from lag.records import Blobs, decode
 from tests.oracle import classic_coordinator, consumer_coordinator
 from tests.oracle.coordinator_shard import silence

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from assignors.model import TopicPartition
+from lag.generations.recorded import Recorded, Recorder
+from lag.generations.recorded.stored import joined, stored
 from lag.history.store import History
-from lag.recorded import Recorded, Recorder
-from lag.recorded.stored import joined, stored
 from tests.lag.history.rows import NOON, rows
 from tests.lag.recorded.events import classic
 from tests.lag.records.test_worked_examples import GROUP, GROUP_KEY

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lag.records import Blobs, decode
-from lag.records.kinds import KINDS, OFFSET_COMMITS
+from lag.records.record_types import KINDS, OFFSET_COMMITS
 
 RECORD_TYPES = st.sampled_from([*OFFSET_COMMITS, *KINDS, 9, 24])
 KEYS = (

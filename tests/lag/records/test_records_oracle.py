@@ -9,8 +9,8 @@ from typing import Any
 import jpype
 import pytest
 
-from lag.records.kinds import KINDS, OFFSET_COMMITS
-from lag.records.text import text
+from lag.records.java_text import text
+from lag.records.record_types import KINDS, OFFSET_COMMITS
 from tests.oracle import tally
 from tests.oracle.records import NAME, RecordsOracle, difference, java_reads, ours, record_types, versions, write
 

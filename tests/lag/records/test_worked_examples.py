@@ -6,14 +6,14 @@ import pytest
 
 from lag.records import Blobs, Commit, DecodeError, Decoder, GroupEvent, Unknown, decode
 from lag.records.consumer_protocol import MemberAssignment, Subscription, TopicPartitions
-from lag.records.text import text
-from lag.records.values import (
+from lag.records.group_values import (
     ClassicMember,
     ConsumerGroupCurrentMemberAssignment,
     ConsumerGroupMetadata,
     GroupMetadata,
     OwnedPartitions,
 )
+from lag.records.java_text import text
 
 h = bytes.fromhex
 BILLING = "0007 62696c6c696e67"

@@ -1,7 +1,7 @@
 """Small groups to sweep."""
 
-from assignors.events import Loads, Scenario
 from assignors.model import Member, Topic, TopicPartition
+from assignors.whatif.events import Loads, Scenario
 
 RATES = {TopicPartition("t", at): float(rate) for at, rate in enumerate((60, 10, 10, 10, 5, 5))}
 LAGS = dict.fromkeys(RATES, 600.0)

@@ -6,13 +6,13 @@ from dataclasses import replace
 import pytest
 
 import assignors
-from assignors.comparison import Outcome, switched
-from assignors.events import CoordinatorDown, CoordinatorUp, Crash, Join, Leave, Restart
 from assignors.model import Group, TopicPartition
 from assignors.scenario import dump, load_scenario
-from lag.sweeps.figures import as_it_is, row
+from assignors.whatif.comparison import Outcome, switched
+from assignors.whatif.events import CoordinatorDown, CoordinatorUp, Crash, Join, Leave, Restart
+from lag.sweeps.cases import FAILS_MS, SCALES_MS, staged
+from lag.sweeps.measures import as_it_is, row
 from lag.sweeps.plan import Asked, Case, Failure, Plan, parse_sizes
-from lag.sweeps.staging import FAILS_MS, SCALES_MS, staged
 from tests.lag.sweeps.scenarios import LAGS, empty, member, orders, shared
 
 

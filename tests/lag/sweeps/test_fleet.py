@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from app.commands.snapshot import document as snapshot_document
-from assignors.events import Event, Leave
+from app.cli.snapshot import document as snapshot_document
 from assignors.scenario import dump
 from assignors.scenario.dump import document
-from lag.compute import totals
+from assignors.whatif.events import Event, Leave
 from lag.errors import ConfigError
 from lag.model import GroupType, Problem, Scope
-from lag.sweeps.document import read_document
+from lag.partition_lag import totals
 from lag.sweeps.fleet import Trouble, of_cluster, of_files
+from lag.sweeps.snapshot_document import read_document
 from tests.lag.make import cluster, end, group, judged
 from tests.lag.sweeps.scenarios import orders, shared
 

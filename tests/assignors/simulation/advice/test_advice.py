@@ -2,7 +2,7 @@
 
 import pytest
 
-from assignors.simulation.advice import Severity, Work, advise_broker, advise_client, advise_group
+from assignors.advice import Severity, Work, advise_broker, advise_client, advise_group
 
 COOPERATIVE = {"partition.assignment.strategy": "org.apache.kafka.clients.consumer.CooperativeStickyAssignor"}
 E, W = Severity.ERROR, Severity.WARNING

@@ -6,9 +6,9 @@ from typing import Any
 import jpype
 import pytest
 
-from assignors.simulation.advice import Finding, Severity, advise_broker, advise_client
-from assignors.simulation.advice.definition import Definition, Type
-from assignors.simulation.advice.table import REPLICATION
+from assignors.advice import Finding, Severity, advise_broker, advise_client
+from assignors.advice.config_def import Definition, Type
+from assignors.advice.config_table import REPLICATION
 from tests.support.java import start_jvm
 
 CONSUMER = {"group.protocol": "consumer"}

@@ -6,8 +6,8 @@ from typing import Any
 import jpype
 import pytest
 
-from assignors.simulation.advice.definition import BY_DURATION, Definition, Type
-from assignors.simulation.advice.table import CONSUMER, COORDINATOR
+from assignors.advice.config_def import BY_DURATION, Definition, Type
+from assignors.advice.config_table import CONSUMER, COORDINATOR
 from tests.support.java import start_jvm
 
 TEXTS = (

@@ -7,9 +7,9 @@ from typing import Any
 import jpype
 import pytest
 
-from assignors.simulation.calls.client import Client
-from assignors.simulation.calls.machine import Turn, play
-from assignors.simulation.resets import reset_duration_ms
+from assignors.advice.offset_reset import reset_duration_ms
+from assignors.labs.calls.client import Client
+from assignors.labs.calls.script_machine import Turn, play
 
 SEED, SEQUENCES, CALLS = 20_261_122, 200, 14
 CONSUMER = "org.apache.kafka.clients.consumer."

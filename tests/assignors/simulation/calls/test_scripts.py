@@ -2,8 +2,8 @@
 
 import pytest
 
-from assignors.simulation.calls import Kind, ScriptError, play_on, usages
-from assignors.simulation.calls.script import MOST_LINES
+from assignors.labs.calls import Kind, ScriptError, play_on, usages
+from assignors.labs.calls.script import MOST_LINES
 
 
 @pytest.mark.parametrize(

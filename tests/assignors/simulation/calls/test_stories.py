@@ -4,8 +4,8 @@ import doctest
 
 import pytest
 
-from assignors.simulation import calls
-from assignors.simulation.calls import STORIES, Kind, Turn, play_on, script
+from assignors.labs import calls
+from assignors.labs.calls import STORIES, Kind, Turn, play_on, script
 
 BY_NAME = {story.name: story for story in STORIES}
 GENERATION_1 = "A: generation 1, range, leads, and plans for A-1, B-2; B: generation 1, range, follows A-1"

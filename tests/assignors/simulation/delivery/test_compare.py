@@ -2,7 +2,7 @@
 
 import pytest
 
-from assignors.simulation.delivery import (
+from assignors.labs.delivery import (
     STORIES,
     Failure,
     FailureKind,
@@ -16,7 +16,7 @@ from assignors.simulation.delivery import (
     under,
     worst,
 )
-from assignors.simulation.delivery.formulae import Outcome
+from assignors.labs.delivery.closed_form import Outcome
 
 DATABASE = STORIES[0]
 

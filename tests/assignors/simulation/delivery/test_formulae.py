@@ -6,8 +6,8 @@ from itertools import product
 
 import pytest
 
-from assignors.simulation.delivery import Failure, FailureKind, Lab, Ledger, Record, Strategy, run
-from assignors.simulation.delivery.formulae import (
+from assignors.labs.delivery import Failure, FailureKind, Lab, Ledger, Record, Strategy, run
+from assignors.labs.delivery.closed_form import (
     UNCOVERED,
     Moment,
     Outcome,
@@ -18,9 +18,9 @@ from assignors.simulation.delivery.formulae import (
     planned_eager,
     reach,
 )
-from assignors.simulation.delivery.ledger import COMMITS
-from assignors.simulation.delivery.lives import life
-from assignors.simulation.delivery.model import AUTO_COMMITTING, Kind
+from assignors.labs.delivery.consumer_steps import life
+from assignors.labs.delivery.ledger import COMMITS
+from assignors.labs.delivery.model import AUTO_COMMITTING, Kind
 
 COVERED = [strategy for strategy in Strategy if strategy not in UNCOVERED]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assignors.simulation.delivery import (
+from assignors.labs.delivery import (
     Failure,
     FailureKind,
     Interceptor,

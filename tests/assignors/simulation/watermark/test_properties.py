@@ -5,8 +5,8 @@ from itertools import combinations, pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assignors.simulation.watermark import begin, play, step
-from assignors.simulation.watermark.model import (
+from assignors.labs.watermark import begin, play, step
+from assignors.labs.watermark.model import (
     Action,
     Crash,
     Fetch,

@@ -2,9 +2,9 @@
 
 import pytest
 
-from assignors.simulation.watermark import begin, play, step
-from assignors.simulation.watermark.epochs import EpochEnd, diverging, epoch_end, truncation_offset
-from assignors.simulation.watermark.model import (
+from assignors.labs.watermark import begin, play, step
+from assignors.labs.watermark.leader_epochs import EpochEnd, diverging, epoch_end, truncation_offset
+from assignors.labs.watermark.model import (
     Ack,
     Action,
     Crash,
@@ -21,7 +21,7 @@ from assignors.simulation.watermark.model import (
     Wait,
     WatermarkError,
 )
-from assignors.simulation.watermark.stories import DIVERGENCE, LOSS, SLOW_FOLLOWER, T1_TO_T4, UNCLEAN
+from assignors.labs.watermark.stories import DIVERGENCE, LOSS, SLOW_FOLLOWER, T1_TO_T4, UNCLEAN
 
 BY_HW = Settings(truncation=Truncation.HIGH_WATERMARK)
 M0, M1 = Entry(0, "m0"), Entry(0, "m1")

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 
-from assignors.events import Action, Event, Scenario
 from assignors.model import Member, Topic, TopicPartition
-from assignors.protocols import RebalanceProtocol
+from assignors.simulation.run import play
 from assignors.simulation.settings import Setting, read
 from assignors.simulation.summary import summarize
 from assignors.simulation.timeline import Hold, Timeline
-from assignors.simulation.world import play
+from assignors.whatif.events import Action, Event, Scenario
+from assignors.whatif.rebalance_protocol import RebalanceProtocol
 
 EAGER, COOPERATIVE = RebalanceProtocol.EAGER, RebalanceProtocol.COOPERATIVE
 CONSUMER = RebalanceProtocol.CONSUMER

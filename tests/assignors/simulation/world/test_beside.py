@@ -4,14 +4,14 @@ import random
 
 import pytest
 
-from assignors.events import CoordinatorDown, CoordinatorUp, Freeze, Join
 from assignors.model import AssignorError, Member
-from assignors.protocols import RebalanceProtocol
 from assignors.simulation import kernel
-from assignors.simulation.beside import play_all
+from assignors.simulation.run import World, play
 from assignors.simulation.settings import read
+from assignors.simulation.side_by_side import play_all
 from assignors.simulation.stories import STORIES
-from assignors.simulation.world import World, play
+from assignors.whatif.events import CoordinatorDown, CoordinatorUp, Freeze, Join
+from assignors.whatif.rebalance_protocol import RebalanceProtocol
 from tests.assignors.simulation.world.stories import CONSUMER, COOPERATIVE, EAGER, QUICK, members, played, scenario
 
 PROTOCOLS = (EAGER, COOPERATIVE, CONSUMER)

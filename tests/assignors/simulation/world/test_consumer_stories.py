@@ -1,9 +1,19 @@
 """KIP-848 stories whose milliseconds follow from the rules (spec/protocol.md 4, spec/kafka-4.3.md 3)."""
 
-from assignors.events import AddPartitions, CoordinatorDown, CoordinatorUp, Crash, Freeze, Join, Leave, Restart, Resume
 from assignors.model import Member
 from assignors.simulation.summary import summarize
 from assignors.simulation.timeline import Hold, Message, Timeline
+from assignors.whatif.events import (
+    AddPartitions,
+    CoordinatorDown,
+    CoordinatorUp,
+    Crash,
+    Freeze,
+    Join,
+    Leave,
+    Restart,
+    Resume,
+)
 from tests.assignors.simulation.world.stories import (
     CONSUMER,
     FOUND,

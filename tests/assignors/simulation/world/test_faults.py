@@ -2,7 +2,11 @@
 
 import pytest
 
-from assignors.events import (
+from assignors.model import AssignorError, Member, Topic, TopicPartition
+from assignors.simulation import kernel as kernels
+from assignors.simulation.summary import summarize
+from assignors.simulation.timeline import Hold, Timeline
+from assignors.whatif.events import (
     Action,
     AddPartitions,
     CoordinatorDown,
@@ -18,11 +22,7 @@ from assignors.events import (
     Split,
     Subscribe,
 )
-from assignors.model import AssignorError, Member, Topic, TopicPartition
-from assignors.protocols import RebalanceProtocol
-from assignors.simulation import kernel as kernels
-from assignors.simulation.summary import summarize
-from assignors.simulation.timeline import Hold, Timeline
+from assignors.whatif.rebalance_protocol import RebalanceProtocol
 from tests.assignors.simulation.world.stories import (
     ASSIGNED,
     CONSUMER,

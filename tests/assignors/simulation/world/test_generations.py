@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from assignors.events import Join, Scenario
-from assignors.generations import fold
 from assignors.model import AssignorError, Member, Topic, TopicPartition
-from assignors.moves import MoveKind
-from assignors.ownership import ownership
-from assignors.protocols import RebalanceProtocol
 from assignors.scenario import examples, load_scenario
+from assignors.simulation.assignor_choice import assignor_for
 from assignors.simulation.generations import generations
-from assignors.simulation.roles import assignor_for
+from assignors.whatif.events import Join, Scenario
+from assignors.whatif.generations import fold
+from assignors.whatif.moves import MoveKind
+from assignors.whatif.ownership_history import ownership
+from assignors.whatif.rebalance_protocol import RebalanceProtocol
 from tests.assignors.simulation.world.stories import COOPERATIVE, EAGER, members, played, scenario
 
 CONSUMER, SHARE = RebalanceProtocol.CONSUMER, RebalanceProtocol.SHARE

@@ -4,14 +4,14 @@ from functools import cache
 
 import pytest
 
-from assignors.events import Resume
-from assignors.protocols import RebalanceProtocol
 from assignors.scenario import dump, load_scenario
+from assignors.simulation.run import play
 from assignors.simulation.settings import read
 from assignors.simulation.stories import HAPPENS_MS, NAMES, PARTITIONS, STORIES
 from assignors.simulation.summary import Summary, summarize
 from assignors.simulation.timeline import MemberState, Timeline
-from assignors.simulation.world import play
+from assignors.whatif.events import Resume
+from assignors.whatif.rebalance_protocol import RebalanceProtocol
 
 EAGER, COOPERATIVE = RebalanceProtocol.EAGER, RebalanceProtocol.COOPERATIVE
 CONSUMER = RebalanceProtocol.CONSUMER

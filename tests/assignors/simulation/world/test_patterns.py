@@ -2,10 +2,10 @@
 
 import pytest
 
-from assignors.events import CreateTopic, DeleteTopic, Subscribe
 from assignors.model import Member, Topic, TopicPartition
-from assignors.protocols import RebalanceProtocol
 from assignors.simulation.timeline import Hold, Timeline
+from assignors.whatif.events import CreateTopic, DeleteTopic, Subscribe
+from assignors.whatif.rebalance_protocol import RebalanceProtocol
 from tests.assignors.simulation.world.stories import (
     CONSUMER,
     COOPERATIVE,

@@ -5,7 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from assignors.events import (
+from assignors.model import Member, Topic
+from assignors.simulation.processed_records import Processed
+from assignors.simulation.settings import Setting
+from assignors.simulation.summary import summarize
+from assignors.simulation.timeline import Timeline
+from assignors.whatif.events import (
     Action,
     AddPartitions,
     CoordinatorDown,
@@ -22,12 +27,7 @@ from assignors.events import (
     Slow,
     Split,
 )
-from assignors.model import Member, Topic
-from assignors.protocols import RebalanceProtocol
-from assignors.simulation.processed import Processed
-from assignors.simulation.settings import Setting
-from assignors.simulation.summary import summarize
-from assignors.simulation.timeline import Timeline
+from assignors.whatif.rebalance_protocol import RebalanceProtocol
 from tests.assignors.simulation.world.stories import (
     ASSIGNED,
     CONSUMER,

@@ -7,7 +7,10 @@ from itertools import pairwise
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from assignors.events import (
+from assignors.model import Member, Topic, TopicPartition
+from assignors.simulation.summary import summarize
+from assignors.simulation.timeline import Hold, Holding, MemberState, Plan, Timeline
+from assignors.whatif.events import (
     Action,
     AddPartitions,
     CoordinatorDown,
@@ -28,10 +31,7 @@ from assignors.events import (
     Split,
     Subscribe,
 )
-from assignors.model import Member, Topic, TopicPartition
-from assignors.protocols import RebalanceProtocol
-from assignors.simulation.summary import summarize
-from assignors.simulation.timeline import Hold, Holding, MemberState, Plan, Timeline
+from assignors.whatif.rebalance_protocol import RebalanceProtocol
 from tests.assignors.simulation.world.stories import CONSUMER, COOPERATIVE, EAGER, QUICK, SESSION, played
 
 NAMES = "abcd"

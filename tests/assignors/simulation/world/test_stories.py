@@ -2,7 +2,10 @@
 
 import pytest
 
-from assignors.events import (
+from assignors.model import AssignorError, Member, Topic, TopicPartition
+from assignors.simulation.summary import summarize
+from assignors.simulation.timeline import Hold, Message, Timeline
+from assignors.whatif.events import (
     AddPartitions,
     CoordinatorDown,
     CoordinatorUp,
@@ -17,10 +20,7 @@ from assignors.events import (
     Subscribe,
     UseAssignor,
 )
-from assignors.model import AssignorError, Member, Topic, TopicPartition
-from assignors.protocols import RebalanceProtocol
-from assignors.simulation.summary import summarize
-from assignors.simulation.timeline import Hold, Message, Timeline
+from assignors.whatif.rebalance_protocol import RebalanceProtocol
 from tests.assignors.simulation.world.stories import (
     ASSIGNED,
     COOPERATIVE,

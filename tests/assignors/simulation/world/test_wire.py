@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from assignors.model import Member, TopicPartition
 from assignors.simulation.classic.subscription import subscribed_topics
-from assignors.simulation.clients.wire import (
+from assignors.simulation.clients.consumer_protocol import (
     decode_assignment,
     decode_subscription,
     encode_assignment,

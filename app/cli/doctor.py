@@ -1,0 +1,211 @@
+"""`groupscope doctor`: is all there that a dashboard, a demo and the pipeline need? Each line says ok, or the mend."""
+
+import os
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+
+import typer
+
+from app.cli.output import emit, emit_json
+from app.ui import formats
+from assignors.offsets_partition import OFFSETS_TOPIC
+from lag.cluster.offsets_log import OffsetsLog, open_offsets_log
+from lag.cluster.reader import ClusterReader, open_reader
+from lag.cluster.settings import Settings as ClientSettings
+from lag.cluster.settings import load_settings
+from lag.embedded.jars import Missing, missing_jars
+from lag.embedded.java import find_java
+from lag.errors import GroupscopeError
+from lag.model import ClusterSnapshot, GroupType, Problem
+
+PORT = 8501
+PACKAGES = ("groupscope", "kafka-python", "streamlit", "plotly", "pandas", "numpy")
+EXTRAS = {"demo": ("confluent-kafka",), "pipeline": ("pyspark", "delta-spark")}
+REFUSED = "unauthorized"
+"""The kind of the problems that the check of authorisations tells."""
+
+WITHOUT_RECORDS = "rebalances are inferred from polls, which miss some, and `pipeline stream` records nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line: `ok` None means "not needed here, for your information"."""
+
+    name: str
+    ok: bool | None
+    detail: str
+    mend: str = ""
+
+
+def run(bootstrap: str | None, config: Path | None, deadline_s: float, as_json: bool) -> None:
+    """Print every check; exit code 1 when one fails."""
+    checks = []
+    for check in _checks(bootstrap, config, deadline_s):
+        checks.append(check)
+        if not as_json:
+            _print(check)
+    failed = [check.name for check in checks if check.ok is False]
+    if as_json:
+        emit_json({"ok": not failed, "checks": [asdict(check) for check in checks]})
+    else:
+        emit()
+        emit(
+            f"Not well: {', '.join(dict.fromkeys(failed))}. What to do stands behind ->." if failed else "All is well."
+        )
+    if failed:
+        raise typer.Exit(1)
+
+
+def _print(check: Check) -> None:
+    word = {True: "ok", False: "FAILS", None: "--"}[check.ok]
+    emit(f"{word:<7}{check.name:<13}{check.detail}")
+    if check.mend:
+        emit(f"{'':<20}-> {check.mend}")
+
+
+def _checks(bootstrap: str | None, config: Path | None, deadline_s: float) -> Iterator[Check]:
+    yield _versions()
+    yield from map(_extra, EXTRAS)
+    yield _tried("Java", _java)
+    yield _tried("jars", _jars)
+    yield _port()
+    if bootstrap is None and config is None and not _configured():
+        mend = "Give --bootstrap-server HOST:PORT or --config FILE to check a cluster as well"
+        yield Check("connection", None, "no cluster is named", mend)
+        return
+    yield from _cluster(bootstrap, config, deadline_s)
+
+
+def _configured() -> bool:
+    return any(name in os.environ for name in ("GROUPSCOPE_BOOTSTRAP_SERVERS", "GROUPSCOPE_CONFIG"))
+
+
+def _tried(name: str, check: Callable[[], Check]) -> Check:
+    try:
+        return check()
+    except GroupscopeError as error:
+        return Check(name, False, error.cause, error.mend)
+
+
+def _versions() -> Check:
+    python = ".".join(map(str, sys.version_info[:3]))
+    return Check("versions", True, f"Python {python}, {', '.join(filter(None, map(_version, PACKAGES)))}")
+
+
+def _extra(name: str) -> Check:
+    versions = [_version(package) for package in EXTRAS[name]]
+    if all(versions):
+        return Check(name, True, ", ".join(filter(None, versions)))
+    return Check(name, None, "not installed", f"Install groupscope[{name}] if you want it")
+
+
+def _version(package: str) -> str | None:
+    try:
+        return f"{package} {metadata.version(package)}"
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _java() -> Check:
+    java = find_java()
+    return Check("Java", True, f"version {java.version} from {java.source}: {java.home}")
+
+
+def _jars() -> Check:
+    missing: Missing = missing_jars()
+    if missing.files:
+        mend = "`groupscope jars` fetches them; `groupscope up` does when it needs them"
+        return Check("jars", None, f"{missing.files} of {missing.of} jars are not here yet", mend)
+    return Check("jars", True, f"all {missing.of} are here, with the right checksums")
+
+
+def _port() -> Check:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", PORT))
+        except OSError:
+            return Check(
+                "port",
+                None,
+                f"{PORT} is taken",
+                "Give `groupscope up` or `serve` another one: --port 0 takes a free one",
+            )
+    return Check("port", True, f"{PORT} is free")
+
+
+def _cluster(bootstrap: str | None, config: Path | None, deadline_s: float) -> Iterator[Check]:
+    started = time.monotonic()
+    try:
+        settings = load_settings(bootstrap, config, os.environ)
+        reader = open_reader(settings, settings.name, deadline_s)
+    except GroupscopeError as error:
+        yield Check("connection", False, error.cause, error.mend)
+        return
+    try:
+        snapshot = reader.read(1, time.time_ns() // 1_000_000)
+        yield Check("connection", True, _reached(snapshot, settings.security_protocol, time.monotonic() - started))
+        yield from _read(snapshot, reader)
+        yield _records(settings, deadline_s)
+    except GroupscopeError as error:
+        yield Check("connection", False, error.cause, error.mend)
+    finally:
+        reader.close()
+
+
+def _records(settings: ClientSettings, deadline_s: float) -> Check:
+    """Whether we may read what coordinators record of groups."""
+    with closing(open_offsets_log(settings, deadline_s)) as log:
+        found = log.partitions()
+        problem = found.problem or _refused(log, range(found.count))
+    if problem is not None:
+        detail = f"{problem.cause}: {WITHOUT_RECORDS}"
+        return Check("records", None, detail, problem.mend)
+    if not found.count:
+        return Check("records", None, f"{OFFSETS_TOPIC} is not there yet: no group has committed")
+    return Check("records", True, f"{OFFSETS_TOPIC} can be read: rebalances as they were, and `pipeline stream`")
+
+
+def _refused(log: OffsetsLog, partitions: Sequence[int]) -> Problem | None:
+    """Why the first of these partitions that cannot be read cannot be."""
+    ends = {number: edges.log_end for number, edges in log.edges(partitions).items()}
+    return next((piece.problem for piece in log.read(ends) if piece.problem is not None), None)
+
+
+def _reached(snapshot: ClusterSnapshot, protocol: str, took_s: float) -> str:
+    brokers = formats.plural(len(snapshot.brokers), "broker")
+    return f"cluster {snapshot.cluster_id}, {brokers}, read over {protocol} in {took_s:.1f} s"
+
+
+def _read(snapshot: ClusterSnapshot, reader: ClusterReader) -> Iterator[Check]:
+    yield Check("broker", True, f"Kafka {reader.broker_version()}, {_types(reader)}")
+    for broker in snapshot.brokers:
+        if broker.error:
+            yield Check("broker", False, broker.error, "Check that it runs and that we may reach it")
+    yield _authorised(snapshot)
+    for problem in snapshot.problems:
+        if problem.scope != "broker" and problem.kind != REFUSED:
+            yield Check(problem.scope, False, f"{problem.subject}: {problem.cause}", problem.mend)
+
+
+def _types(reader: ClusterReader) -> str:
+    known = reader.group_types()
+    missing = [kind for kind in GroupType if kind not in known and kind is not GroupType.UNKNOWN]
+    return "tells of every type of group" if not missing else f"too old to tell of {', '.join(missing)} groups"
+
+
+def _authorised(snapshot: ClusterSnapshot) -> Check:
+    refused = [f"{p.scope} {p.subject}: {p.cause}" for p in snapshot.problems if p.kind == REFUSED]
+    seen = f"{formats.plural(len(snapshot.groups), 'group')} and {formats.plural(len(snapshot.topics), 'topic')} seen"
+    if refused:
+        return Check("authorised", False, "; ".join([seen, *refused]), "Grant DESCRIBE on what is named")
+    if not snapshot.groups:
+        mend = "If there should be some: grant DESCRIBE on the cluster, or on the groups"
+        return Check("authorised", None, seen, mend)
+    return Check("authorised", True, seen)

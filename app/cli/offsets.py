@@ -1,0 +1,158 @@
+"""`groupscope offsets decode`: what a file of records of `__consumer_offsets` says, record by record or in total."""
+
+import sys
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict
+from functools import lru_cache
+from typing import Any, BinaryIO
+from uuid import UUID
+
+import typer
+
+from app.cli.files import STDIN
+from app.cli.output import emit, emit_json, emit_json_lines, note, table, tell
+from lag.errors import ConfigError
+from lag.records import Commits, Decoded, Decoder, GroupEvent
+from lag.records.model import NONE
+from lag.records.record_file import read_frames
+
+COMMIT, UNKNOWN, CORRUPT = "offset_commit", "unknown", "corrupt"
+_NO_ID = bytes(16)
+
+Document = dict[str, Any]
+
+
+def decode(file: str, json_lines: bool, as_json: bool) -> None:
+    """Print each record as a line of JSON, or how many of each kind there are.
+
+    Raises ConfigError when the file cannot be read, or is damaged, after what comes before the damage.
+    """
+    if json_lines:
+        for decoded in _batches(file):
+            emit_json_lines(documents(decoded))
+    else:
+        _summarise(file, as_json)
+
+
+def _batches(file: str) -> Iterator[Decoded]:
+    decoder = Decoder()
+    try:
+        with _opened(file) as source:
+            for keys, values in read_frames(source):
+                yield decoder.decode(keys, values)
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise ConfigError(f"{file} cannot be read: {error.strerror}") from None
+
+
+def _opened(file: str) -> AbstractContextManager[BinaryIO]:
+    return nullcontext(sys.stdin.buffer) if file == STDIN else open(file, "rb")
+
+
+def documents(decoded: Decoded) -> list[Document]:
+    """One for each record, in their order. What of a record could not be read stands in its `problems`."""
+    by_row: dict[int, Document] = dict(zip(decoded.commits.rows.tolist(), _commits(decoded.commits), strict=True))
+    by_row |= {event.row: _event(event) for event in decoded.events}
+    by_row |= {one.row: {"kind": UNKNOWN, "record_type": one.record_type} for one in decoded.unknown}
+    for error in decoded.errors:
+        if error.row in by_row:
+            by_row[error.row].setdefault("problems", []).append(error.reason)
+        else:
+            by_row[error.row] = {"kind": CORRUPT, "record_type": error.record_type, "reason": error.reason}
+    return [by_row[row] for row in range(decoded.records)]
+
+
+def _commits(commits: Commits) -> Iterator[Document]:
+    ids = commits.topic_ids.tobytes()
+    columns = zip(
+        commits.group_ids.objects().tolist(),
+        commits.topics.objects().tolist(),
+        commits.partitions.tolist(),
+        commits.tombstones.tolist(),
+        commits.offsets.tolist(),
+        commits.leader_epochs.tolist(),
+        commits.metadata.texts(),
+        commits.commit_ts.tolist(),
+        (ids[at : at + 16] for at in range(0, len(ids), 16)),
+        commits.expire_ts.tolist(),
+        strict=True,
+    )
+    for group_id, topic, partition, tombstone, offset, epoch, metadata, commit_ts, topic_id, expire_ts in columns:
+        document: Document = {"kind": COMMIT, "group_id": group_id, "topic": topic, "partition": partition}
+        if tombstone:
+            yield document | {"tombstone": True}
+            continue
+        document["offset"] = offset
+        document["leader_epoch"] = None if epoch == NONE else epoch
+        document["metadata"] = metadata
+        document["commit_ts"] = commit_ts
+        document["topic_id"] = _id(topic_id)
+        if expire_ts != NONE:
+            document["expire_ts"] = expire_ts
+        yield document
+
+
+@lru_cache(100_000)
+def _id(topic_id: bytes) -> str | None:
+    return None if topic_id == _NO_ID else str(UUID(bytes=topic_id))
+
+
+def _event(event: GroupEvent) -> Document:
+    names = {"member_id": event.member_id, "regular_expression": event.regular_expression}
+    document: Document = {"kind": event.kind, "group_id": event.group_id}
+    document |= {name: value for name, value in names.items() if value is not None}
+    if event.value is None:
+        return document | {"tombstone": True}
+    return document | {"value_version": event.version, **_plain(asdict(event.value))}
+
+
+def _plain(value: Any) -> Any:
+    """As JSON has it: ids as text, bytes in base64."""
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, bytes):
+        return b64encode(value).decode()
+    return str(value) if isinstance(value, UUID) else value
+
+
+def _summarise(file: str, as_json: bool) -> None:
+    kinds: Counter[str] = Counter()
+    types: Counter[int] = Counter()
+    damage: ConfigError | None = None
+    try:
+        for decoded in _batches(file):
+            kinds += _kinds(decoded)
+            types += decoded.unknown_counts
+    except ConfigError as error:
+        damage = error
+    if damage is not None and not kinds.total():
+        raise damage
+    _print(kinds, types, damage, as_json)
+    if damage is not None:
+        tell(damage, as_json=False)
+        raise typer.Exit(1)
+
+
+def _kinds(decoded: Decoded) -> Counter[str]:
+    kinds = Counter(event.kind for event in decoded.events)
+    kinds[COMMIT] += len(decoded.commits)
+    kinds[UNKNOWN] += len(decoded.unknown)
+    kinds[CORRUPT] += decoded.records - kinds.total()
+    return kinds
+
+
+def _print(kinds: Counter[str], types: Counter[int], damage: ConfigError | None, as_json: bool) -> None:
+    if as_json:
+        document: Document = {"records": kinds.total(), "kinds": +kinds, "unknown_types": types}
+        emit_json(document | ({"error": {"cause": damage.cause, "mend": damage.mend}} if damage else {}))
+        return
+    for line in table(("KIND", "RECORDS"), [(kind, f"{count:,}") for kind, count in (+kinds).most_common()], right=[1]):
+        emit(line)
+    if types:
+        note(f"unknown record types: {', '.join(map(str, sorted(types)))}")

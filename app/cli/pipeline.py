@@ -1,0 +1,242 @@
+"""`groupscope pipeline`: record what `__consumer_offsets` says, roll it up, look after the tables."""
+
+import os
+import time
+from collections import Counter
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from app.cli.output import emit, emit_json, note, table
+from app.cli.stopping import until_told
+from app.ui.formats import duration
+from lag.cluster.settings import load_settings
+from lag.errors import HistoryError
+from lag.history.maintenance import Care, Extent, care, extent, extents
+from lag.history.rollup_progress import rolled_up
+from lag.history.schemas import TABLES
+from lag.history.store import History
+from lag.history.stream_progress import NEVER, read_until
+from lag.rollup.slo import ENVIRONMENT, load_slos
+
+EVERY_S = 60.0
+STALE = timedelta(minutes=5)
+"""A stream that runs is not further behind."""
+
+
+def stream(history: str, bootstrap: str | None, config: Path | None, once: bool, as_json: bool) -> None:
+    """Read the topic into `commits`, `group_events` and `decode_errors`; once, or until SIGINT or SIGTERM.
+
+    Raises ConfigError, ConnectError or HistoryError.
+    """
+    settings = load_settings(bootstrap, config, os.environ)
+    from lag.pipeline.session import session
+    from lag.pipeline.stream import Listeners, Outcome, Source, Stream
+
+    source = Source.of(settings)
+    outcome = Outcome(source.topic.cluster_id)
+    with until_told():
+        note("Spark is starting")
+        with session() as spark:
+            made = Stream(spark, History(history), source)
+            outcome = made.outcome
+            with until_told():  # once more: Spark has put a handler of its own in its place
+                made.run(once, Listeners(_tell, gap=_warn, trouble=_warn))
+    _say_stream(history, outcome, as_json)
+
+
+def _tell(progress: Any) -> None:
+    eta = "" if progress.eta_s is None or not progress.behind else f", done in {progress.eta_s:,.0f} s"
+    note(
+        f"batch {progress.batch}: {progress.records:,} records, {progress.records_per_s:,.0f}/s, "
+        f"{progress.behind:,} offsets behind{eta}"
+    )
+
+
+def _warn(of: Any) -> None:
+    note(f"warning: {of}")
+
+
+def _say_stream(history: str, outcome: Any, as_json: bool) -> None:
+    if as_json:
+        emit_json(
+            {
+                "history": history,
+                "cluster": outcome.cluster,
+                "batches": outcome.batches,
+                "records": outcome.records,
+                "rows": dict(outcome.rows),
+                "our_own": outcome.ours,
+                "unknown_types": outcome.unknown,
+                "gaps": [{"partition": g.partition, "since": g.since, "until": g.until} for g in outcome.gaps],
+                "took_s": round(outcome.took_s, 3),
+            }
+        )
+        return
+    rows = [(name, f"{number:,}") for name, number in outcome.rows.items()]
+    for line in table(("TABLE", "ROWS ADDED"), rows, right=[1]):
+        emit(line)
+    note(f"{outcome.records:,} records in {outcome.took_s:.1f} s, {outcome.ours:,} of them about our own readers")
+
+
+def rollup(history: str, slo: Path | None, once: bool, as_json: bool) -> None:
+    """Roll up what was recorded; once, or every minute until SIGINT or SIGTERM. Raises ConfigError or HistoryError.
+
+    `slo` is a file of service levels; without it, that of the environment, or the default.
+    """
+    named = os.environ.get(ENVIRONMENT)
+    slos = load_slos(slo or (Path(named) if named else None))
+    from lag.pipeline.rollup import ROLLED_UP, Rollup
+    from lag.pipeline.session import session
+
+    rows = Counter(dict.fromkeys(ROLLED_UP, 0))
+    with until_told():
+        note("Spark is starting")
+        with session() as spark:
+            store = History(history)
+            made = Rollup(spark, store, slos)
+            with until_told():
+                _roll_up(store, made, rows)
+                while not once:
+                    time.sleep(EVERY_S)
+                    _roll_up(store, made, rows)
+    if as_json:
+        emit_json({"history": history, "rows": rows})
+        return
+    for line in table(("TABLE", "ROWS WRITTEN"), [(name, f"{n:,}") for name, n in rows.items()], right=[1]):
+        emit(line)
+
+
+def _roll_up(history: History, made: Any, rows: Counter[str]) -> None:
+    now = datetime.now(UTC)
+    for piece in made.run(now, _tell_piece):
+        rows.update(piece.rows)
+    read = max(read_until(history).values(), default=now)
+    if now - read > STALE:
+        when = "nothing yet" if read == NEVER else f"up to {read:%Y-%m-%d %H:%M} UTC"
+        note(f"warning: the stream has read {when}; later minutes wait for it. Run groupscope pipeline stream")
+    since, ends = now.date() - timedelta(days=1), extent(history, "end_offsets")
+    if ends is None or ends.last_day is None or ends.last_day < since:
+        mend = f"Run groupscope serve --history {history.root}"
+        note(f"warning: where logs end was not recorded since {since}; without it there is no lag. {mend}")
+
+
+def _tell_piece(piece: Any, left: timedelta) -> None:
+    rows = sum(piece.rows.values())
+    behind = f", {left.total_seconds() / 3600:,.1f} h behind, done in {piece.eta_s(left):,.0f} s" if left else ""
+    note(
+        f"{piece.since:%Y-%m-%d %H:%M} to {piece.until:%H:%M}: {rows:,} rows, {rows / max(piece.took_s, 1e-3):,.0f}/s"
+        + behind
+    )
+
+
+def compact(history: str, as_json: bool) -> None:
+    """Compact every table and drop what is too old. Raises HistoryError, when all other tables are done."""
+    now, store = datetime.now(UTC), History(history)
+    done: list[Care] = []
+    failed: list[HistoryError] = []
+    for name in TABLES:
+        note(f"{name}: files are put together, days that are too old are dropped")
+        try:
+            done += filter(None, [care(store, name, now)])
+        except HistoryError as error:
+            failed.append(error)
+    _say_care(history, done, as_json)
+    for other in failed[1:]:
+        note(f"warning: {other}")
+    if failed:
+        raise failed[0]
+
+
+def _say_care(history: str, done: list[Care], as_json: bool) -> None:
+    for one in done:
+        if one.days_left:
+            note(f"{one.table}: days that others were writing to, left for the next time: {one.days_left}")
+    if as_json:
+        emit_json({"history": history, "tables": [_care_document(one) for one in done]})
+        return
+    heads = ("TABLE", "FILES BEFORE", "FILES NOW", "DAYS DROPPED", "OLD FILES DELETED")
+    rows = [
+        (one.table, *map(str, (one.files_before, one.files_after, one.days_dropped, one.files_removed))) for one in done
+    ]
+    for line in table(heads, rows, right=range(1, 5)):
+        emit(line)
+
+
+def _care_document(one: Care) -> dict[str, Any]:
+    return {
+        "table": one.table,
+        "files_before": one.files_before,
+        "files_after": one.files_after,
+        "days_dropped": one.days_dropped,
+        "days_left": one.days_left,
+        "old_files_deleted": one.files_removed,
+    }
+
+
+def status(history: str, as_json: bool) -> None:
+    """What each table holds, and how far stream and roll-up have come. Raises HistoryError."""
+    store = History(history)
+    found, come = extents(store), _come(store)
+    if as_json:
+        progress = [{"cluster": name, "read_until": read, "rolled_up_until": done} for name, read, done in come]
+        emit_json({"history": history, "tables": [_extent_document(one) for one in found], "progress": progress})
+        return
+    _say_extents(found)
+    if come:
+        now, heads = datetime.now(UTC), ("CLUSTER", "STREAM HAS READ UNTIL", "ROLLED UP UNTIL")
+        emit("")
+        rows = [(name or "all", _until(read, now), _until(done, now)) for name, read, done in come]
+        for line in table(heads, rows):
+            emit(line)
+
+
+def _come(history: History) -> list[tuple[str, str | None, str | None]]:
+    """Of each cluster how far the stream has read and the roll-up computed; None: not at all."""
+    read, rolled = read_until(history), rolled_up(history)
+    done = {} if rolled is None else rolled.until
+    clusters = sorted(read.keys() | done.keys())
+    return [(name, _iso(read.get(name)), _iso(done.get(name))) for name in clusters]
+
+
+def _iso(at: datetime | None) -> str | None:
+    return None if at in (None, NEVER) else at.isoformat()
+
+
+def _until(at: str | None, now: datetime) -> str:
+    if at is None:
+        return "-"
+    until = datetime.fromisoformat(at)
+    return f"{until:%Y-%m-%d %H:%M:%S} UTC, {duration((now - until).total_seconds())} ago"
+
+
+def _say_extents(found: Iterable[Extent]) -> None:
+    heads = ("TABLE", "ROWS", "FILES", "MB", "FIRST DAY", "LAST DAY")
+    rows = [
+        (
+            one.table,
+            "-" if one.rows is None else f"{one.rows:,}",
+            f"{one.files:,}",
+            f"{one.size_bytes / 1e6:,.1f}",
+            *map(_day, (one.first_day, one.last_day)),
+        )
+        for one in found
+    ]
+    for line in table(heads, rows, right=range(1, 4)):
+        emit(line)
+
+
+def _extent_document(one: Extent) -> dict[str, Any]:
+    return {
+        "table": one.table,
+        "rows": one.rows,
+        "files": one.files,
+        "size_bytes": one.size_bytes,
+        "first_day": None if one.first_day is None else one.first_day.isoformat(),
+        "last_day": None if one.last_day is None else one.last_day.isoformat(),
+    }
+
+
+def _day(day: Any) -> str:
+    return "-" if day is None else str(day)

@@ -1,0 +1,90 @@
+"""`groupscope scenario`: the schema of scenario files, checks of yours, and examples to begin with."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import typer
+
+from app.cli.files import placed, read
+from app.cli.output import emit, emit_json, note, table
+from app.ui.formats import plural
+from assignors import load_scenario
+from assignors.scenario import Problem, ScenarioError, examples, schema
+from assignors.scenario.dump import document
+from assignors.scenario.problems import nearest
+from lag.errors import GroupscopeError
+
+
+def print_schema(as_json: bool) -> None:
+    """The JSON Schema, for editors and programs."""
+    if as_json:
+        emit_json(schema())
+    else:
+        emit_lines(json.dumps(schema(), indent=2))
+
+
+def check(files: Sequence[str], as_json: bool) -> None:
+    """Every file's problems, a line each; exit code 1 when one is no scenario."""
+    found = {file: _checked(file) for file in files}
+    failed = [file for file, (errors, _) in found.items() if errors]
+    if as_json:
+        emit_json({"ok": not failed, "files": [_document(file, *told) for file, told in found.items()]})
+    else:
+        for file, (errors, warnings) in found.items():
+            _print(file, errors, warnings)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _checked(file: str) -> tuple[Sequence[Problem], Sequence[Problem]]:
+    """Errors and warnings."""
+    try:
+        return (), read(file).warnings
+    except ScenarioError as error:
+        return error.problems, ()
+
+
+def _document(file: str, errors: Sequence[Problem], warnings: Sequence[Problem]) -> dict[str, Any]:
+    return {
+        "file": file,
+        "ok": not errors,
+        "errors": list(map(asdict, errors)),
+        "warnings": list(map(asdict, warnings)),
+    }
+
+
+def _print(file: str, errors: Sequence[Problem], warnings: Sequence[Problem]) -> None:
+    for problem in errors:
+        emit(placed(file, problem))
+    for problem in warnings:
+        emit(placed(file, Problem(problem.line, problem.path, f"warning: {problem.message}")))
+    note(f"{file}: {plural(len(errors), 'problem') if errors else 'ok'}")
+
+
+def example(name: str | None, as_json: bool) -> None:
+    """All examples with what they show, or the file of one. Raises GroupscopeError when there is none such."""
+    files = examples()
+    if name is None:
+        _list([(name, load_scenario(path).description) for name, path in files.items()], as_json)
+    elif name not in files:
+        raise GroupscopeError(f"No example is named {name!r}", nearest(name, files).strip())
+    elif as_json:
+        emit_json(document(load_scenario(files[name])))
+    else:
+        emit_lines(files[name].read_text(encoding="utf-8"))
+
+
+def _list(described: Sequence[tuple[str, str]], as_json: bool) -> None:
+    if as_json:
+        emit_json({"examples": [{"name": name, "description": told} for name, told in described]})
+        return
+    for line in table(("EXAMPLE", "WHAT IT SHOWS"), described):
+        emit(line)
+
+
+def emit_lines(text: str) -> None:
+    """A text of ours, as it stands."""
+    for line in text.splitlines():
+        emit(line)

@@ -1,0 +1,153 @@
+"""`groupscope serve`: the dashboard of clusters that run elsewhere."""
+
+import json
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from http.client import HTTPConnection, HTTPException
+from importlib import import_module
+from pathlib import Path
+
+from app.cli.output import emit, emit_json, open_on_a_desktop
+from app.cli.stopping import until_told
+from app.server.settings import MOST_LETTERS, ClusterSettings, read_settings
+from lag.cluster.settings import load_settings
+from lag.errors import ConfigError
+
+ANNOUNCE_WITHIN_S = 300.0
+EARLY = ("app.server.server", "lag.cluster.reader", "lag.polling.collector", "app.views.overview.parts")
+
+
+def run(
+    bootstrap: str | None,
+    config: Path | None,
+    more: Sequence[str],
+    port: int,
+    host: str,
+    interval_s: float,
+    plugins: Sequence[str],
+    follow: bool,
+    history: str | None,
+    browser: bool,
+    as_json: bool,
+) -> None:
+    """Serve until SIGINT or SIGTERM. Raises ConfigError before anything starts when a setting is wrong."""
+    settings = read_settings()
+    clusters = [*_first(bootstrap, config, bool(more)), *map(_further, more)]
+    _refuse_same_names([cluster.name for cluster in clusters])
+    refuse_taken(host, port)
+    import_early()
+    if not follow:
+        os.environ["GROUPSCOPE_FOLLOW"] = "false"
+    with until_told():
+        shown = plugins or settings.plugins
+        start(clusters, port, host, interval_s, shown, history, lambda url: _announce(url, browser, as_json))
+
+
+def start(
+    clusters: Sequence[ClusterSettings],
+    port: int,
+    host: str,
+    interval_s: float,
+    plugins: Sequence[str],
+    history: str | None,
+    announce: Callable[[str], None],
+) -> None:
+    """Serve `clusters`, and call `announce` with the address once the server answers."""
+    port = port or _free_port(host)
+    os.environ["GROUPSCOPE_CLUSTERS"] = json.dumps([c.model_dump(mode="json") for c in clusters])
+    os.environ["GROUPSCOPE_INTERVAL_S"] = str(interval_s)
+    os.environ["GROUPSCOPE_PLUGINS"] = json.dumps(plugins)
+    if history is not None:
+        os.environ["GROUPSCOPE_HISTORY"] = history
+    from app.server import asgi  # reads the environment that was just set
+
+    threading.Thread(target=_announce_when_ready, args=(host, port, announce), daemon=True).start()
+    asgi.serve(port=port, address=host)
+
+
+def import_early() -> None:
+    """Import server and first page on the side: seconds that else begin only once Kafka is there."""
+    threading.Thread(target=lambda: [import_module(name) for name in EARLY], daemon=True).start()
+
+
+def refuse_taken(host: str, port: int) -> None:
+    """Raise ConfigError when nobody can listen there; port 0 stands for any free one."""
+    try:
+        _bound(host, port)
+    except OSError as error:
+        mend = "Give another --port (0 takes a free one)" if port else "Give another --host"
+        raise ConfigError(f"{host}:{port} cannot be used: {error.strerror}", mend) from None
+
+
+def _free_port(host: str) -> int:
+    return _bound(host, 0)
+
+
+def _bound(host: str, port: int) -> int:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind((host, port))
+        return int(probe.getsockname()[1])
+
+
+def _first(bootstrap: str | None, config: Path | None, optional: bool) -> list[ClusterSettings]:
+    """The cluster of flags and environment; there need not be one where `--cluster` names others."""
+    if optional and bootstrap is None and config is None:
+        return []
+    settings = load_settings(bootstrap, config, os.environ)
+    servers = settings.servers.replace(" ", "")
+    name = settings.name[:MOST_LETTERS]
+    return [ClusterSettings(name=name, bootstrap_servers=servers, config=config, from_environment=True)]
+
+
+def _further(named: str) -> ClusterSettings:
+    name, _, file = named.partition("=")
+    if not name or not file or len(name) > MOST_LETTERS:
+        raise ConfigError(
+            f"--cluster {named} is not NAME=FILE with a name of at most {MOST_LETTERS} letters",
+            "Write for example --cluster prod=prod.properties",
+        )
+    settings = load_settings(None, Path(file), {})
+    return ClusterSettings(name=name, bootstrap_servers=settings.servers.replace(" ", ""), config=Path(file))
+
+
+def _refuse_same_names(names: Sequence[str]) -> None:
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ConfigError(f"More than one cluster is named {', '.join(twice)}", "Give each --cluster its own NAME")
+
+
+def _announce_when_ready(host: str, port: int, announce: Callable[[str], None]) -> None:
+    """Say where the dashboard is once every cluster has been read, or failed to be: an error is shown on its pages."""
+    deadline = time.monotonic() + ANNOUNCE_WITHIN_S
+    while time.monotonic() < deadline and not _ready(host, port):
+        time.sleep(0.1)
+    announce(f"http://{host}:{port}")
+
+
+def _ready(host: str, port: int) -> bool:
+    # http.client, not urllib: a proxy that the environment names is not for this machine.
+    with closing(HTTPConnection(host, port, timeout=5)) as server:
+        try:
+            server.request("GET", "/api/ready")
+            answer = server.getresponse()
+            return answer.status == 200 or _all_tried(answer.read())
+        except (OSError, HTTPException):
+            return False
+
+
+def _all_tried(answer: bytes) -> bool:
+    clusters = json.loads(answer)["clusters"].values()
+    return bool(clusters) and all(c["number"] is not None or c["error"] for c in clusters)
+
+
+def _announce(url: str, browser: bool, as_json: bool) -> None:
+    if as_json:
+        emit_json({"dashboard": url})
+        return
+    emit(f"Dashboard  {url}")
+    if browser:
+        open_on_a_desktop(url)

@@ -1,0 +1,150 @@
+"""`groupscope simulate`: a scenario played second by second under one or more rebalance protocols."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+import typer
+
+from app.cli.difference import clipped
+from app.cli.files import placed, read_or_refuse
+from app.cli.output import emit, emit_json, note, printable, table
+from app.ui import formats
+from assignors.layout import read_all
+from assignors.model import AssignorError
+from assignors.simulation.settings import Settings, SettingsError, read
+from assignors.simulation.side_by_side import play_all
+from assignors.simulation.summary import Summary, summarize
+from assignors.simulation.timeline import Plan, Timeline
+from assignors.whatif.events import Scenario
+from assignors.whatif.rebalance_protocol import RebalanceProtocol, protocol_of
+from lag.errors import ConfigError
+
+PROTOCOLS = tuple(protocol for protocol in RebalanceProtocol if protocol is not RebalanceProtocol.SHARE)
+HEADS = ("protocol", "assignor", "rebalances", "moved", "down in all", "longest down", "longest pause", "twice", "lost")
+NUMBERS = (2, 3, 4, 5, 6, 7, 8)
+MOST_PLANS = 20
+
+Outcome = Timeline | AssignorError
+
+
+def run(file: str, protocols: Sequence[str], seed: int, latency_ms: int | None, as_json: bool) -> None:
+    """Print each protocol's timeline; one that fails is reported, the others stand, and the exit code is 1.
+
+    A story that never comes to rest is told on stderr and in the document; the exit code stays 0, for so it is played.
+    Raises ConfigError when the file is no scenario, or when Kafka refuses one of its settings.
+    """
+    checked = read_or_refuse(file)
+    for warning in checked.warnings:
+        note(f"warning: {placed(file, warning)}")
+    scenario, settings = checked.scenario, _settings(checked.scenario, latency_ms)
+    wanted = [RebalanceProtocol(name) for name in protocols] or [protocol_of(scenario.assignor)]
+    outcomes = play_all(scenario, settings, dict.fromkeys(wanted), seed=seed)
+    if as_json:
+        emit_json({"scenario": scenario.name, "seed": seed, "protocols": _documents(outcomes)})
+    else:
+        _print(scenario, outcomes)
+    for protocol, outcome in outcomes.items():
+        if isinstance(outcome, Timeline) and outcome.unsettled is not None:
+            note(f"warning: {protocol} never came to rest: {outcome.unsettled}")
+    if any(isinstance(outcome, AssignorError) for outcome in outcomes.values()):
+        raise typer.Exit(1)
+
+
+def _settings(scenario: Scenario, latency_ms: int | None) -> Settings:
+    try:
+        settings = read(scenario.protocol)
+    except SettingsError as error:
+        raise ConfigError("\n".join(f"protocol: {line}" for line in str(error).splitlines())) from None
+    if latency_ms is None:
+        return settings
+    return replace(settings, assumed=replace(settings.assumed, latency_ms=latency_ms))
+
+
+# For people
+
+
+def _print(scenario: Scenario, outcomes: Mapping[RebalanceProtocol, Outcome]) -> None:
+    emit(clipped(printable(scenario.name)))
+    for protocol, outcome in outcomes.items():
+        if isinstance(outcome, AssignorError):
+            note(f"error: {protocol}: {outcome}")
+    played = [outcome for outcome in outcomes.values() if isinstance(outcome, Timeline)]
+    if played:
+        for line in table(HEADS, (_row(summarize(timeline)) for timeline in played), NUMBERS):
+            emit(f"  {line}")
+    for timeline in played:
+        for line in _course(timeline):
+            emit(clipped(line))
+
+
+def _row(summary: Summary) -> tuple[str, ...]:
+    figures = (summary.rebalances, summary.moved)
+    times = (summary.down_ms, summary.longest_down_ms, summary.longest_pause_ms)
+    records = (formats.DASH if count is None else formats.count(count) for count in (summary.duplicated, summary.lost))
+    return summary.protocol, summary.assignor, *map(formats.count, figures), *map(seconds, times), *records
+
+
+def seconds(ms: int) -> str:
+    """40010 -> "40.010 s"."""
+    return f"{ms / 1000:,.3f} s"
+
+
+def _course(timeline: Timeline) -> Iterator[str]:
+    yield f"{timeline.protocol}, {seconds(timeline.end_ms)} simulated"
+    for plan in timeline.plans[:MOST_PLANS]:
+        yield f"  {seconds(plan.at_ms):>14}  generation {plan.generation}: {plan.cause}"
+    if len(timeline.plans) > MOST_PLANS:
+        yield f"  and {formats.plural(len(timeline.plans) - MOST_PLANS, 'more generation')} (use --json)"
+    for failure in timeline.failures:
+        yield f"  {seconds(failure.at_ms):>14}  {failure.member} died of {failure.error}"
+    if timeline.unsettled:
+        yield f"  {seconds(timeline.end_ms):>14}  never came to rest: {timeline.unsettled}"
+
+
+# For programs
+
+
+def _documents(outcomes: Mapping[RebalanceProtocol, Outcome]) -> dict[str, Any]:
+    return {
+        protocol: {"error": str(outcome)} if isinstance(outcome, AssignorError) else _document(outcome)
+        for protocol, outcome in outcomes.items()
+    }
+
+
+def _document(timeline: Timeline) -> dict[str, Any]:
+    return {
+        "assignor": timeline.assignor,
+        "end_ms": timeline.end_ms,
+        "unsettled": timeline.unsettled,
+        "summary": _summary(summarize(timeline)),
+        "spans": list(map(_fields, timeline.spans)),
+        "group": list(map(_fields, timeline.group)),
+        "messages": [message._asdict() for message in timeline.messages],
+        "ownership": list(map(_fields, timeline.ownership)),
+        "callbacks": list(map(_fields, timeline.callbacks)),
+        "commits": list(map(_fields, timeline.commits)),
+        "failures": list(map(_fields, timeline.failures)),
+        "generations": list(map(_generation, timeline.plans)),
+    }
+
+
+def _summary(summary: Summary) -> dict[str, Any]:
+    rows = {"downtime": summary.downtime, "pauses": summary.pauses, "processed": summary.processed}
+    lists = {name: None if its is None else list(map(_fields, its)) for name, its in rows.items()}
+    return _fields(summary) | lists
+
+
+def _generation(plan: Plan) -> dict[str, Any]:
+    return {
+        "number": plan.generation,
+        "at_ms": plan.at_ms,
+        "event": plan.cause,
+        "assignor": plan.assignor,
+        "assignment": read_all(plan.by_member),
+    }
+
+
+def _fields(row: Any) -> dict[str, Any]:
+    """A table's row; a partition is ["topic", 0]."""
+    return {field.name: getattr(row, field.name) for field in fields(row)}

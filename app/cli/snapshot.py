@@ -1,0 +1,243 @@
+"""`groupscope snapshot`: every group, read once."""
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from app.cli.output import emit, emit_json, note, table
+from lag.cluster.reader import open_reader
+from lag.cluster.settings import load_settings
+from lag.errors import GroupscopeError
+from lag.model import ClusterSnapshot, GroupSnapshot, LagTotal, Member, Problem
+from lag.offsets import PROBLEM_CODES, UNKNOWN, Ints
+from lag.partition_lag import totals
+
+DASH = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What to show; empty means all."""
+
+    groups: Sequence[str] = ()
+    states: Sequence[str] = ()
+    lag_at_least: int | None = None
+
+    def admits(self, group: GroupSnapshot, lag: LagTotal) -> bool:
+        """Whether the group passes; an unknown lag passes no lag filter."""
+        return (
+            (not self.groups or group.group_id in self.groups)
+            and (not self.states or group.state.lower() in {state.lower() for state in self.states})
+            and (self.lag_at_least is None or (lag.records is not None and lag.records >= self.lag_at_least))
+        )
+
+
+def run(bootstrap: str | None, config: Path | None, wanted: Filter, deadline_s: float, as_json: bool) -> None:
+    """Read and print. Raises ConfigError, ConnectError; GroupscopeError when a group asked for is not there."""
+    snapshot = read_once(bootstrap, config, deadline_s)
+    missing = [group_id for group_id in wanted.groups if snapshot.group(group_id) is None]
+    shown = [
+        (g, lag) for g, lag in zip(snapshot.groups, totals(snapshot.offsets), strict=True) if wanted.admits(g, lag)
+    ]
+    if as_json and not missing:
+        emit_json(document(snapshot, shown))
+    elif not missing:
+        listed = [(g, lag) for g, lag in shown if wanted.groups or not g.ours]
+        _print(snapshot, listed, detailed=bool(wanted.groups))
+    if missing:
+        raise _unknown(missing, snapshot)
+
+
+def _unknown(missing: Sequence[str], snapshot: ClusterSnapshot) -> GroupscopeError:
+    near = get_close_matches(missing[0], snapshot.by_group, n=1)
+    return GroupscopeError(
+        f"No group named {', '.join(missing)} among the {len(snapshot.groups)} that this client may see",
+        "Check the spelling, and DESCRIBE on the group" + (f". Did you mean {near[0]}?" if near else ""),
+    )
+
+
+def read_once(bootstrap: str | None, config: Path | None, deadline_s: float) -> ClusterSnapshot:
+    """One snapshot over a connection of its own."""
+    settings = load_settings(bootstrap, config, os.environ)
+    reader = open_reader(settings, settings.name, deadline_s)
+    try:
+        return reader.read(1, time.time_ns() // 1_000_000)
+    finally:
+        reader.close()
+
+
+def document(snapshot: ClusterSnapshot, shown: Sequence[tuple[GroupSnapshot, LagTotal]]) -> dict[str, Any]:
+    """The JSON document of design.md, schema 1."""
+    rows = _rows(snapshot)
+    return {
+        "schema": 1,
+        "cluster_id": snapshot.cluster_id,
+        "at_ms": snapshot.at_ms,
+        "complete": snapshot.complete,
+        "problems": [_problem(problem) for problem in snapshot.problems],
+        "groups": [
+            _group(group, lag, rows[snapshot.offsets.rows(snapshot.by_group[group.group_id])]) for group, lag in shown
+        ],
+    }
+
+
+def _problem(problem: Problem) -> dict[str, Any]:
+    return {
+        "kind": problem.kind,
+        "scope": problem.scope,
+        "subject": problem.subject,
+        "cause": problem.cause,
+        "mend": problem.mend,
+        "affected": problem.affected,
+    }
+
+
+def _group(group: GroupSnapshot, lag: LagTotal, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "group_id": group.group_id,
+        "type": group.type,
+        "state": group.state,
+        "coordinator": group.coordinator,
+        "assignor": group.assignor,
+        "epoch": group.epoch,
+        "assignment_epoch": group.assignment_epoch,
+        "complete": group.complete,
+        "problems": [_problem(problem) for problem in group.problems],
+        "lag": lag.records,
+        "lag_known": lag.known,
+        "lag_partitions": lag.partitions,
+        "lost": lag.lost_records,
+        "members": [_member(member) for member in group.members],
+        "partitions": rows,
+    }
+
+
+def _rows(snapshot: ClusterSnapshot) -> list[dict[str, Any]]:
+    """Every row of the table as JSON. From whole columns: making half a million objects first would take longer
+    than reading them from the brokers did."""
+    table, ends = snapshot.offsets, snapshot.offsets.ends
+    keys = (
+        "topic",
+        "partition",
+        "committed",
+        "log_start",
+        "log_end",
+        "last_stable",
+        "lag",
+        "lost",
+        "problem",
+        "member_id",
+    )
+    columns = (
+        [ends.topics[topic] for topic in ends.topic[table.end].tolist()],
+        ends.partition[table.end].tolist(),
+        *map(_known, (table.committed, ends.log_start[table.end], ends.log_end[table.end])),
+        *map(_known, (ends.last_stable[table.end], table.lag)),
+        table.lost.tolist(),
+        [PROBLEM_CODES[code] for code in table.problem.tolist()],
+        _owners(snapshot),
+    )
+    return [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _known(column: Ints) -> list[int | None]:
+    return [None if value == UNKNOWN else value for value in column.tolist()]
+
+
+def _owners(snapshot: ClusterSnapshot) -> list[str | None]:
+    owners: list[str | None] = [None] * len(snapshot.offsets)
+    members = snapshot.offsets.member.tolist()
+    for number, group in enumerate(snapshot.groups):
+        rows = snapshot.offsets.rows(number)
+        for row in range(rows.start, rows.stop) if group.members else ():
+            owners[row] = None if members[row] == UNKNOWN else group.members[members[row]].member_id
+    return owners
+
+
+def _member(member: Member) -> dict[str, Any]:
+    return {
+        "member_id": member.member_id,
+        "instance_id": member.instance_id,
+        "client_id": member.client_id,
+        "host": member.host,
+        "rack": member.rack,
+        "epoch": member.epoch,
+        "assigned": [[tp.topic, tp.partition] for tp in member.assigned],
+        "target": None if member.target is None else [[tp.topic, tp.partition] for tp in member.target],
+    }
+
+
+def _print(snapshot: ClusterSnapshot, shown: Sequence[tuple[GroupSnapshot, LagTotal]], detailed: bool) -> None:
+    for line in table(*_groups_table(shown), right=(3, 4, 5)):
+        emit(line)
+    for group, _ in shown if detailed else ():
+        emit()
+        emit(group.group_id)
+        for line in table(*_partitions_table(group), right=(1, 2, 3, 4, 5, 6, 7)):
+            emit(line)
+    asked_for = (problem for group, _ in shown if detailed for problem in group.problems)
+    for problem in dict.fromkeys(map(str, (*snapshot.problems, *asked_for))):
+        note(f"problem: {problem}")
+    partial = "" if snapshot.complete else ", incomplete"
+    size = f"{len(shown)} of {len(snapshot.groups)} groups, {len(snapshot.offsets):,} offsets"
+    note(f"{size}, {snapshot.took_s:.2f} s{partial}")
+    if not detailed and any(group.ours for group in snapshot.groups):
+        note("groupscope's own readers are not listed: --json has them, and --group each")
+
+
+Table = tuple[Sequence[str], Sequence[Sequence[str]]]
+
+
+def _groups_table(shown: Sequence[tuple[GroupSnapshot, LagTotal]]) -> Table:
+    heads = ("GROUP", "TYPE", "STATE", "MEMBERS", "LAG", "KNOWN FOR", "LOST", "ASSIGNOR", "COORDINATOR")
+    rows = [
+        (
+            group.group_id,
+            str(group.type),
+            group.state,
+            str(len(group.members)),
+            number(lag.records),
+            f"{lag.known} of {lag.partitions}",
+            number(lag.lost_records) if lag.lost_records else DASH,
+            group.assignor or DASH,
+            DASH if group.coordinator is None else str(group.coordinator),
+        )
+        for group, lag in sorted(shown, key=lambda pair: -(pair[1].records or 0))
+    ]
+    return heads, rows
+
+
+def _partitions_table(group: GroupSnapshot) -> Table:
+    heads = (
+        "TOPIC",
+        "PARTITION",
+        "COMMITTED",
+        "LOG START",
+        "LOG END",
+        "LAST STABLE",
+        "LAG",
+        "LOST",
+        "PROBLEM",
+        "MEMBER",
+    )
+    rows = [
+        (
+            p.tp.topic,
+            str(p.tp.partition),
+            *map(number, (p.committed, p.log_start, p.log_end, p.last_stable, p.lag_records)),
+            number(p.lost_records) if p.lost_records else DASH,
+            str(p.problem or DASH),
+            p.member_id or DASH,
+        )
+        for p in group.partitions
+    ]
+    return heads, rows
+
+
+def number(value: int | None) -> str:
+    """With thousands separators; a dash where it is not known."""
+    return DASH if value is None else f"{value:,}"

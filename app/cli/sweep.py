@@ -1,0 +1,213 @@
+"""`groupscope sweep`: a fleet of groups under every assignor, with more and fewer members, and when some fail."""
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import typer
+
+from app.cli.output import emit, emit_json, note, table
+from app.cli.stopping import to_the_end, until_told
+from app.ui import formats
+from app.views.sweeps import text
+from app.views.sweeps.tables import GAINING, gains, records
+from lag.errors import ConfigError, GroupscopeError
+from lag.history.schemas import SWEEP_GROUPS
+from lag.history.store import History
+from lag.sweeps import fleet, local, snapshot_document, sweep_table
+from lag.sweeps.fleet import Fleet
+from lag.sweeps.plan import LOCAL, SPARK, Asked, Plan
+from lag.sweeps.sweep_table import Stamp
+from lag.verdict.health import Health
+from lag.verdict.judge import judge
+from lag.verdict.sample_window import Trend
+
+SPARK_FROM_S = 60.0
+"""Spark needs some ten seconds before its first case (spec/offsets-pipeline.md §4)."""
+OBSERVE_EVERY_S = 5.0
+SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the groups come from: exactly one of them."""
+
+    bootstrap: str | None = None
+    config: Path | None = None
+    snapshot: Path | None = None
+    fleet: Path | None = None
+    observe_s: float = 0.0
+    deadline_s: float = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A sweep that ran to its end and was written."""
+
+    stamp: Stamp
+    runner: str
+    cores: int
+    took_s: float
+    cells: pa.Table
+    groups: pa.Table
+    written: dict[str, int]
+
+
+def run(source: Source, asked: Asked, history: str, runner: str | None, sweep_id: str | None, as_json: bool) -> None:
+    """Sweep and write. Exit code 1 when an input is wrong, after the rest was swept.
+
+    Raises ConfigError, ConnectError, HistoryError; GroupscopeError when it is stopped, and nothing is written then.
+    """
+    ran: Ran | None = None
+    with until_told():
+        its = _fleet(source)
+        for trouble in its.problems:
+            note(f"problem: {trouble}")
+        if its.skipped:
+            note(f"{formats.plural(len(its.skipped), 'group')} cannot be planned: {its.skipped[0]}")
+        ran = _sweep(its, Plan(its.scenarios, asked), History(history), runner, sweep_id)
+    if ran is None:
+        raise GroupscopeError("The sweep was stopped before its end", "Nothing of it was written; start it again.")
+    if as_json:
+        emit_json(_document(ran, its, history))
+    else:
+        _print(ran, history)
+    if its.problems:
+        raise typer.Exit(1)
+
+
+def _fleet(source: Source) -> Fleet:
+    if source.fleet is not None:
+        return fleet.of_files(source.fleet)
+    if source.snapshot is not None:
+        found = snapshot_document.read_document(source.snapshot)
+        note(snapshot_document.NOTE)
+        return found
+    return fleet.of_cluster(_observed(source))
+
+
+def _observed(source: Source) -> Health:
+    """The cluster as it is; rates need two polls, some time apart."""
+    from lag.cluster.reader import open_reader
+    from lag.cluster.settings import load_settings
+
+    settings = load_settings(source.bootstrap, source.config, os.environ)
+    reader, trend, until = open_reader(settings, settings.name, source.deadline_s), Trend(), time.monotonic()
+    until += source.observe_s
+    if source.observe_s:
+        note(f"Watching the cluster for {formats.duration(source.observe_s)}, for rates")
+    try:
+        for number in range(1, 1_000_000):
+            snapshot = reader.read(number, time.time_ns() // 1_000_000)
+            window, left_s = trend.append(snapshot), until - time.monotonic()
+            if left_s <= 0:
+                break
+            time.sleep(min(OBSERVE_EVERY_S, left_s))
+        return judge(snapshot, window)
+    finally:
+        reader.close()
+
+
+def _sweep(its: Fleet, plan: Plan, history: History, runner: str | None, asked_id: str | None) -> Ran | None:
+    groups = sweep_table.groups(plan)
+    stamp = Stamp(asked_id or sweep_table.sweep_id(its.cluster, groups, plan.asked), its.cluster, datetime.now(UTC))
+    name, cores = _runner(runner, plan)
+    started = time.monotonic()
+    found = _on_spark(plan, stamp, cores) if name == SPARK else _told(local.run(plan, stamp), len(plan))
+    took_s = time.monotonic() - started
+    if sum(map(len, found)) < len(plan):
+        return None
+    to_the_end()  # half of it written would be no sweep
+    written = dict(sweep_table.record(history, stamp, groups, found))
+    return Ran(stamp, name, cores, took_s, pa.concat_tables(found), stamp.table(groups, SWEEP_GROUPS), written)
+
+
+def _runner(asked: str | None, plan: Plan) -> tuple[str, int]:
+    """Where to run, and on how many cores: Spark where it is there and one core would take long."""
+    cores = os.cpu_count() or 1
+    if asked is None:
+        alone_s = local.estimate_s(plan)
+        asked = SPARK if alone_s > SPARK_FROM_S and find_spec("pyspark") else LOCAL
+        said = f"{formats.plural(len(plan), 'case')}, some {formats.duration(alone_s)} of one core"
+        where = f"on Spark, {cores} cores" if asked == SPARK else "in this process"
+        note(f"{said}: {where} (--runner {LOCAL if asked == SPARK else SPARK} for the other)")
+    if asked == SPARK and find_spec("pyspark") is None:
+        raise ConfigError("PySpark is not installed", "Install it: uv sync --extra pipeline; or use --runner local")
+    return asked, cores if asked == SPARK else 1
+
+
+def _on_spark(plan: Plan, stamp: Stamp, cores: int) -> list[pa.Table]:
+    from lag.pipeline import sweep
+    from lag.pipeline.session import session
+
+    note("Spark is starting")
+    with session(cores) as spark, until_told():  # once more: Spark has put a handler of its own in its place
+        return _told(sweep.run(spark, plan, stamp), len(plan))
+    return []
+
+
+def _told(portions: Iterator[pa.Table], total: int) -> list[pa.Table]:
+    """All portions, with a line after each: how many of how many, how fast, how long yet."""
+    found: list[pa.Table] = []
+    done, started = 0, time.monotonic()
+    for portion in portions:
+        found.append(portion)
+        done += len(portion)
+        per_s = done / max(1e-9, time.monotonic() - started)
+        left = f", done in {formats.duration((total - done) / per_s)}" if done < total else ""
+        note(f"{done:,} of {total:,} cases, {per_s:,.0f}/s{left}")
+    return found
+
+
+def _gains(ran: Ran) -> pd.DataFrame:
+    """What each group would gain, as the Sweeps page lists them."""
+    cells = ran.cells.filter(pc.equal(ran.cells["failure"], "none"))
+    return gains(ran.groups.to_pandas(), cells.to_pandas())
+
+
+def _most(found: pd.DataFrame) -> list[dict[str, Any]]:
+    """The groups with most to gain."""
+    return records(found[found["gain"].isin(list(GAINING))].head(SHOWN))
+
+
+def _document(ran: Ran, its: Fleet, history: str) -> dict[str, Any]:
+    return {
+        "sweep_id": ran.stamp.sweep_id,
+        "history": history,
+        "cluster": its.cluster,
+        "groups": len(its.scenarios),
+        "cases": len(ran.cells),
+        "rows": ran.written,
+        "without_figures": len(ran.cells) - ran.cells["reason"].null_count,
+        "runner": ran.runner,
+        "cores": ran.cores,
+        "took_s": round(ran.took_s, 3),
+        "gains": [{"group_id": row["group_id"], "do": text.do(row)} for row in _most(_gains(ran))],
+        "problems": _troubles(its.problems),
+        "skipped": _troubles(its.skipped),
+    }
+
+
+def _troubles(found: Sequence[fleet.Trouble]) -> list[dict[str, str]]:
+    return [asdict(its) for its in found]
+
+
+def _print(ran: Ran, history: str) -> None:
+    found = _gains(ran)
+    emit(f"{text.fleet(found)}.")
+    best = [(row["group_id"], f"{row['assignor']} x {row['members']}", text.do(row)) for row in _most(found)]
+    for line in table(("GROUP", "NOW", "WOULD GAIN FROM"), best) if best else ():
+        emit(line)
+    unknown = len(ran.cells) - ran.cells["reason"].null_count
+    reason = f", {formats.count(unknown)} without figures and with a reason" if unknown else ""
+    took = f"{len(ran.cells):,} cases in {formats.duration(ran.took_s)} ({len(ran.cells) / ran.took_s:,.0f}/s)"
+    note(f"{took}{reason}; written to {history} as sweep {ran.stamp.sweep_id}")
+    note(f"To look at it: groupscope serve --history {history} ..., page Sweeps")

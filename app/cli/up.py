@@ -1,0 +1,111 @@
+"""`groupscope up`: a real Apache Kafka on this machine, a demo workload on it, the dashboard, and its history."""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from functools import partial
+from importlib.util import find_spec
+from threading import Thread
+
+from app.cli import serve
+from app.cli.output import emit, emit_json, note, open_on_a_desktop
+from app.cli.stopping import until_told
+from app.plugins import worked_examples
+from app.server.settings import ClusterSettings, read_settings
+from lag.embedded.broker import EmbeddedKafka
+from lag.embedded.workload import BROKER_PROPERTIES, Workload
+from lag.errors import EmbeddedError
+
+NAME = "demo"
+HOST = "127.0.0.1"
+INTERVAL_S = 5.0
+READY_WITHIN_S = 120.0
+LOOK_EVERY_S = 1.0
+
+
+def run(
+    brokers: int,
+    workload: bool,
+    dashboard: bool,
+    pipeline: bool,
+    plugins: Sequence[str],
+    port: int,
+    browser: bool,
+    as_json: bool,
+) -> None:
+    """Run until SIGINT or SIGTERM; nothing is left behind.
+
+    Raises ConfigError when the port is taken or a setting is wrong, EmbeddedError when something does not start.
+    """
+    settings = read_settings()
+    if dashboard:
+        serve.refuse_taken(HOST, port)
+        serve.import_early()
+    with until_told(), ExitStack() as stack:
+        kafka = _kafka(stack, brokers)
+        servers, history = kafka.bootstrap_servers, str(kafka.folder / "history")
+        if workload:
+            _workload(stack, kafka, wait=as_json or not dashboard)
+        if dashboard:
+            clusters = [ClusterSettings(name=NAME, bootstrap_servers=servers)]
+            shown = [*worked_examples(), *(plugins or settings.plugins)]
+            announce = partial(_announce, servers, browser=browser, as_json=as_json)
+            begin = partial(_record, kafka, history) if pipeline else None
+            serve.start(clusters, port, HOST, INTERVAL_S, shown, history, partial(_dashboard_is_up, announce, begin))
+        else:
+            _announce(servers, None, False, as_json)
+            signal.pause()
+
+
+def _kafka(stack: ExitStack, brokers: int) -> EmbeddedKafka:
+    note("Apache Kafka is starting")
+    return stack.enter_context(EmbeddedKafka(brokers, properties=BROKER_PROPERTIES))
+
+
+def _workload(stack: ExitStack, kafka: EmbeddedKafka, wait: bool) -> None:
+    """Start the demo; a program is told that all is ready only when it is, a person may watch it come to life."""
+    note("The demo workload is starting")
+    demo = Workload(kafka.bootstrap_servers, kafka.folder)
+    stack.callback(demo.stop)  # before it starts: Ctrl-C may come at any time
+    demo.start()
+    os.environ.update(demo.controls.environment)
+    if wait:
+        demo.wait_ready(READY_WITHIN_S)
+
+
+def _announce(bootstrap_servers: str, url: str | None, browser: bool, as_json: bool) -> None:
+    if as_json:
+        emit_json({"bootstrap_servers": bootstrap_servers, "dashboard": url})
+        return
+    emit(f"Kafka      {bootstrap_servers}")
+    emit(f"Dashboard  {url or '-'}")
+    emit("Ctrl-C stops everything and leaves nothing behind.")
+    if browser and url:
+        open_on_a_desktop(url)
+
+
+def _dashboard_is_up(announce: Callable[[str], None], begin: Callable[[], None] | None, url: str) -> None:
+    """Say so, then begin what nobody shall wait for."""
+    announce(url)
+    if begin is not None:
+        Thread(target=begin, name="pipeline", daemon=True).start()
+
+
+def _record(kafka: EmbeddedKafka, history: str) -> None:
+    """Keep the pipeline beside the brokers; if it ends before they do, say why and go on without it."""
+    if find_spec("pyspark") is None:
+        note("PySpark is not installed, so the demo keeps no history of commits. Install it: uv sync --extra pipeline")
+        return
+    command = [sys.executable, "-P", "-m", "lag.pipeline"]
+    try:
+        its = kafka.run_beside(
+            "pipeline", [*command, "--bootstrap-server", kafka.bootstrap_servers, "--history", history]
+        )
+        while (said := its.last_words()) is None:
+            time.sleep(LOOK_EVERY_S)
+    except EmbeddedError:  # the brokers are being stopped, and the pipeline with them
+        return
+    note(f"warning: the demo's history is not recorded any more: {said}")

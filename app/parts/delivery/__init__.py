@@ -1,1 +1,0 @@
-"""The pieces of the Delivery lab."""

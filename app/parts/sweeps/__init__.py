@@ -1,1 +1,0 @@
-"""The pieces of the Sweeps page: the whole fleet, and one group."""

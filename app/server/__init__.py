@@ -1,0 +1,1 @@
+"""The server process: settings, collectors, routes, and the Streamlit app inside it."""

@@ -1,0 +1,79 @@
+"""How a kind of move looks: fill, ink, symbol and word. Colour never stands alone."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Any
+
+import plotly.graph_objects as go
+
+from app.ui.charts import base
+from app.ui.charts.lanes import CLEAR
+from app.ui.movement.steps import GAINED, KEPT, NO_CELL, REVOKED, UNASSIGNED, Steps
+from app.ui.theme import Palette
+
+WORDS = {KEPT: "kept", GAINED: "gained", REVOKED: "revoked", UNASSIGNED: "unassigned", NO_CELL: "does not exist"}
+GLYPHS = {KEPT: "■", GAINED: "▲", REVOKED: "▼", UNASSIGNED: "✕"}
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Fill, ink on that fill, ink on the page; Plotly's name of the symbol, which looks like its glyph."""
+
+    fill: str
+    ink: str
+    text: str
+    symbol: str
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A figure, what it leaves out or takes for granted (empty: nothing), and its finding for who cannot see it."""
+
+    figure: go.Figure
+    caption: str
+    alt: str
+
+
+def looks(colours: Palette) -> dict[int, Look]:
+    """Kind -> look, in the order of MoveKind."""
+    dark = colours.revoked_ink
+    return {
+        KEPT: Look(colours.kept_fill, colours.text, colours.dim, "square"),
+        GAINED: Look(colours.gained, colours.background, colours.gained, "triangle-up"),
+        REVOKED: Look(colours.revoked, dark, colours.revoked_text, "triangle-down"),
+        UNASSIGNED: Look(colours.unassigned, dark, colours.unassigned_text, "x"),
+    }
+
+
+def scale(colours: Palette) -> dict[str, Any]:
+    """Colour scale and limits that turn kinds, NO_CELL included, into fills. For heatmaps and markers alike."""
+    fills = [CLEAR, *(look.fill for look in looks(colours).values())]
+    stops = [[at / len(fills), fill] for i, fill in enumerate(fills) for at in (i, i + 1)]
+    return {"colorscale": stops, "min": NO_CELL - 0.5, "max": UNASSIGNED + 0.5}
+
+
+def what_happened(steps: Steps, before: int, after: int, kind: int) -> str:
+    """For hovering: "c1 kept", "c1 → c2 gained", "does not exist"."""
+    if kind in (NO_CELL, UNASSIGNED):
+        return WORDS[kind]
+    return (
+        f"{steps.owner(before)} {WORDS[kind]}"
+        if kind == KEPT
+        else (f"{steps.owner(before)} → {steps.owner(after)} {WORDS[kind]}")
+    )
+
+
+def lane_names(names: Sequence[str], most: int = 16) -> list[str]:
+    """Names of members that fit beside their lanes: where one is too long, what all begin with is cut short."""
+    alike = takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
+    too_much = max(map(len, names), default=0) - most + 1
+    cut = min(too_much, sum(1 for _ in alike)) if len(names) > 1 and too_much > 1 else 0
+    return [base.clip(f"…{name[cut:]}" if cut > 1 else name, most) for name in names]
+
+
+def short_title(name: str, event: str, most: int) -> str:
+    """Number and event of a generation, long words and explanations cut: "4 · consu…0a1b left"."""
+    words = event.partition(";")[0].replace("(rebalance ", "(").split()
+    text = " ".join([f"{name} ·", *(base.clip(word, 11) for word in words)])
+    return text if len(text) <= most else f"{text[: most - 1]}…"

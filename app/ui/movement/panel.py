@@ -1,0 +1,197 @@
+"""Movement from generation to generation: the stepper, still pictures, the step, the animation, the moves."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pandas as pd
+import streamlit as st
+
+from app.ui import formats, state, widgets
+from app.ui.charts.base import clip
+from app.ui.member_names import member_names
+from app.ui.movement import animation, counts, encoding, flow, from_generations, sentences, step, stills
+from app.ui.movement.encoding import Picture
+from app.ui.movement.steps import Steps
+from app.ui.stepper import asked as asked_step
+from app.ui.stepper import stepper
+from app.views.overview.tables import MOST_ROWS
+from app.views.whatif import tables
+from app.views.whatif.text import MOST_LETTERS
+from assignors.whatif.generations import Generation
+
+_AT, _TOPIC = "gen", "topic"
+BETWEEN_WORDS = re.compile(r"([\s;,:]+)")
+ALL_TOPICS = "All topics"
+MOST_SLIDER_LETTERS = 20
+"""As many stand above the slider of a phone."""
+LEAST_STREAMS = 20
+"""Fewer moves are seen in the lanes one by one."""
+
+
+def names_of(generations: Sequence[Generation]) -> dict[str, str]:
+    """What people call the members of all generations."""
+    return member_names(member for generation in generations for member in generation.members)
+
+
+def steps_of(generations: Sequence[Generation], names: Mapping[str, str]) -> Steps:
+    """The generations as arrays, members by the names people use."""
+    steps = from_generations.steps_of(generations)
+    members = tuple(names.get(member, member) for member in steps.members)
+    return replace(steps, members=members, events=tuple(_readable(event, names) for event in steps.events))
+
+
+def _readable(event: str, names: Mapping[str, str]) -> str:
+    """What happened, with the names people use in place of ids, none of them longer than a headline bears."""
+    return "".join(clip(names.get(word, word), MOST_LETTERS) for word in BETWEEN_WORDS.split(event))
+
+
+def controls(generations: Sequence[Generation], steps: Steps, default: int) -> tuple[int, Steps]:
+    """Previous, next, slider, and one topic of many; the arrow keys work, and the URL's `gen` and `topic` say where.
+
+    Returns the position, and the steps of the topic chosen.
+    """
+    last = len(generations) - 1
+    at = max(0, min(asked_step(_AT, default), last))
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        if last > 0:
+            stepper(_AT, at, last, "Generation", lambda step: _short(steps, step), _write)
+        return at, _one_topic(steps)
+
+
+def _short(steps: Steps, step: int) -> str:
+    return encoding.short_title(steps.names[step], steps.events[step], MOST_SLIDER_LETTERS)
+
+
+def _write(at: int) -> None:
+    state.set_url(_AT, str(at))
+
+
+def headline(steps: Steps, at: int) -> None:
+    """The step as the page's conclusion."""
+    st.header(formats.md(sentences.step(steps, at)), anchor=False)
+
+
+def sentence(steps: Steps, at: int, generation: Generation) -> None:
+    """What this generation is, and what it cost."""
+    paused = generation.quality.paused
+    cost = f" {formats.plural(paused, 'partition')} paused." if paused and at else ""
+    st.markdown(f"**{formats.md(sentences.step(steps, at))}.**{cost}")
+
+
+def legend() -> str:
+    """What the colours and symbols stand for."""
+    drawn = encoding.looks(state.palette())
+    return widgets.swatches((encoding.GLYPHS[kind], one.text, encoding.WORDS[kind]) for kind, one in drawn.items())
+
+
+def _one_topic(steps: Steps) -> Steps:
+    if len(steps.topics) < 2:
+        return steps
+    asked = state.url(_TOPIC)
+    st.session_state["movement_topic"] = asked if asked in steps.topics else ALL_TOPICS
+    chosen = st.selectbox(
+        "Topic",
+        [ALL_TOPICS, *steps.topics],
+        key="movement_topic",
+        label_visibility="collapsed",
+        width=200,
+        on_change=_write_topic,
+    )
+    return steps if chosen in (None, ALL_TOPICS) else steps.topic(chosen)
+
+
+def _write_topic() -> None:
+    chosen = st.session_state["movement_topic"]
+    state.set_url(_TOPIC, None if chosen == ALL_TOPICS else chosen)
+
+
+def one_step(steps: Steps, at: int) -> None:
+    """Who has what after this generation, and what changed."""
+    before = f"{steps.names[at - 1]} → " if at else ""
+    _titled(f"Step {before}{steps.names[at]}", legend(), step.one_step(steps, at, state.palette()), "step")
+
+
+def pictures(steps: Steps, at: int) -> None:
+    """All generations: partition by partition, still and in motion; member by member; from whom to whom it went.
+
+    Two columns of their own, and the last picture where there is room, so that a tall one leaves no hole beside it.
+    """
+    colours = state.palette()
+    still = stills.generations_by_partitions(steps, at, colours)
+    held = counts.members_by_generations(steps, at, colours)
+    moving = animation.animation(steps, at, colours) if len(steps) > 1 else None
+    left, right = st.columns([0.62, 0.38], gap="medium")
+    with left:
+        _titled("Generation × partition", legend(), still, "still")
+        if moving is not None:
+            _titled("In motion", ":gray[Play, or step through with the arrow keys]", moving, "motion")
+    with right:
+        _titled("Member × generation", ":gray[partitions held]", held, "counts")
+    if int(flow.streams(steps, at).sizes.sum()) >= LEAST_STREAMS:
+        with right if _height(held) < _height(still) + _height(moving) else left:
+            _titled("From whom to whom", ":gray[partitions that moved]", flow.flow(steps, at, colours), "flow")
+
+
+def _height(picture: Picture | None) -> int:
+    return 0 if picture is None else int(picture.figure.layout.height)
+
+
+def _titled(title: str, remark: str, picture: Picture, key: str) -> None:
+    with st.container(gap="xxsmall"):
+        widgets.titled(title, remark)
+        _draw(picture, key)
+
+
+def _draw(picture: Picture, key: str) -> None:
+    st.plotly_chart(picture.figure, theme=None, config=widgets.PLOTLY, key=f"movement_{key}", alt=picture.alt)
+    if picture.caption:
+        widgets.note(formats.md(picture.caption))
+
+
+def move_table(generation: Generation, names: Mapping[str, str]) -> None:
+    """What changed in this generation, with downloads of all of it."""
+    frame = tables.move_rows(generation, names)
+    with st.container(gap="xxsmall"):
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            widgets.titled("Moves", f":gray[{formats.plural(len(frame), 'partition')} changed]")
+            widgets.downloads("moves", lambda: frame)
+            _plan_download(generation, names)
+        _rows(frame)
+
+
+def _plan_download(generation: Generation, names: Mapping[str, str]) -> None:
+    st.download_button(
+        "Whole plan",
+        lambda: widgets.csv(tables.plan_rows(generation, names)),
+        "plan.csv",
+        "text/csv",
+        key="plan_csv",
+        type="tertiary",
+        icon=":material/download:",
+        help="Every partition and who has it after this step",
+        on_click="ignore",
+    )
+
+
+def _rows(frame: pd.DataFrame) -> None:
+    if frame.empty:
+        st.markdown(":gray[No partition changed its owner.]")
+        return
+    c = st.column_config
+    widgets.table(
+        frame.head(MOST_ROWS),
+        key="moves",
+        width="content",
+        most=12,
+        alt=f"{formats.plural(len(frame), 'partition')} with its change, from whom and to whom",
+        columns={
+            "topic": c.TextColumn("Topic", width=220, pinned=True),
+            "partition": c.NumberColumn("Partition", width=84),
+            "change": c.TextColumn("Change", width=110),
+            "from": c.TextColumn("From", width=220),
+            "to": c.TextColumn("To", width=220),
+        },
+    )
+    if len(frame) > MOST_ROWS:
+        widgets.note(f"The first {MOST_ROWS:,} rows; the files have all {len(frame):,}.")

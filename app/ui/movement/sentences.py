@@ -1,0 +1,104 @@
+"""What each picture finds, as a sentence: for alt texts and headlines."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.ui.formats import plural
+from app.ui.movement.steps import GAINED, KEPT, NO_CELL, REVOKED, UNASSIGNED, Steps
+
+
+def step(steps: Steps, at: int) -> str:
+    """ "Generation 7: c3 left; 34 of 100 partitions moved"."""
+    return f"{_name(steps, at)}: {steps.events[at]}; {moved(steps, at)}"
+
+
+def moved(steps: Steps, at: int) -> str:
+    """What a generation did in counts: "24 of 36 partitions moved, 12 assigned"."""
+    kinds, had = steps.kinds(at), steps.before(at) >= 0
+    existing = int((kinds != NO_CELL).sum())
+    tally = {
+        "moved": int(((kinds == GAINED) & had).sum()),
+        "assigned": int(((kinds == GAINED) & ~had).sum()),
+        "revoked": int((kinds == REVOKED).sum()),
+        "without an owner": int((kinds == UNASSIGNED).sum()),
+    }
+    said = [f"{n:,} {word}" for word, n in tally.items() if n]
+    if not said:
+        return f"none of {plural(existing, 'partition')} moved" if existing else "there is no partition"
+    number, _, word = said[0].partition(" ")
+    return ", ".join([f"{number} of {plural(existing, 'partition')} {word}", *said[1:]])
+
+
+def stills(steps: Steps, at: int) -> str:
+    """Generations x partitions: where most changed, and which generation is marked."""
+    changed = _changes(steps)
+    changed[0] *= (steps.start >= 0).any()  # a first assignment is no news
+    most = int(changed.argmax())
+    peak = (
+        f"most changed in generation {steps.names[most]} ({steps.events[most]}): {changed[most]:,}"
+        if changed.any()
+        else "none changed"
+    )
+    return f"{_span(steps)} of {plural(steps.partitions, 'partition')}; {peak}. Marked: {step(steps, at)}."
+
+
+def counts(steps: Steps, at: int) -> str:
+    """Members x generations: who has fewest and most, who has none, who is gone."""
+    row, here = steps.counts()[at], np.flatnonzero(steps.present[at])
+    gone = [steps.members[m] for m in np.flatnonzero(~steps.present[at] & steps.present[:at].any(axis=0))]
+    idle = [steps.members[m] for m in here if row[m] == 0]
+    if not len(here):
+        return f"{_name(steps, at)}: no member is left."
+    low, high = here[row[here].argmin()], here[row[here].argmax()]
+    fewest = f"{row[low]:,} to " if row[low] < row[high] else ""
+    text = f"{_name(steps, at)}: {fewest}{plural(int(row[high]), 'partition')} per member"
+    text += f", most on {steps.members[high]}" if row[low] < row[high] else ""
+    text += f"; idle: {_few(idle)}" if idle else ""
+    return text + (f"; gone: {_few(gone)}." if gone else ".")
+
+
+def animation(steps: Steps, at: int) -> str:
+    """Which generations move by, and what the one that is shown finds."""
+    return f"{_span(steps)}, one after the other. Shown: {step(steps, at)}."
+
+
+def balance(steps: Steps, at: int) -> str:
+    """Topic x member: who gained and who lost most."""
+    after = steps.counts()[at]
+    before = np.bincount(steps.before(at)[steps.before(at) >= 0], minlength=len(steps.members))
+    change = after - before
+    said = []
+    if change.max(initial=0) > 0:
+        said.append(f"{steps.members[change.argmax()]} grew most (+{change.max():,})")
+    if change.min(initial=0) < 0:
+        said.append(f"{steps.members[change.argmin()]} shrank most (−{-change.min():,})")
+    return f"{step(steps, at)}" + "".join(f"; {text}" for text in said) + "."
+
+
+def flow(steps: Steps, at: int) -> str:
+    """Sankey: the largest stream of partitions between two owners."""
+    before, after = steps.before(at), steps.owners[at]
+    gone = np.flatnonzero(np.isin(steps.kinds(at), (GAINED, REVOKED)))
+    if not len(gone):
+        return f"{step(steps, at)}."
+    pairs, sizes = np.unique(np.stack([before[gone], after[gone]]), axis=1, return_counts=True)
+    source, target = pairs[:, sizes.argmax()]
+    return f"{step(steps, at)}; most from {steps.owner(source)} to {steps.owner(target)} ({sizes.max():,})."
+
+
+def _changes(steps: Steps) -> NDArray[np.int64]:
+    changed: NDArray[np.int64] = (steps.all_kinds() > KEPT).sum(axis=1)
+    return changed
+
+
+def _name(steps: Steps, at: int) -> str:
+    return f"Generation {steps.names[at]}"
+
+
+def _span(steps: Steps) -> str:
+    return f"Generations {steps.names[0]} to {steps.names[-1]}" if len(steps) > 1 else _name(steps, 0)
+
+
+def _few(names: list[str], most: int = 4) -> str:
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest:,} more" if rest > 0 else "")

@@ -1,0 +1,151 @@
+"""One generation, before -> after: a lane per member with what it keeps, gains and gives up."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from app.ui.charts import base, lanes, limits
+from app.ui.charts.lanes import Box, Style
+from app.ui.formats import plural
+from app.ui.movement import sentences
+from app.ui.movement.encoding import Picture, lane_names, looks
+from app.ui.movement.steps import GAINED, KEPT, NOBODY, REVOKED, UNASSIGNED, Steps
+from app.ui.movement.stills import SANS_CHAR_PX, joined
+from app.ui.theme import Palette
+
+NOBODY_LANE = "nobody"
+GLYPH_LANE = 14
+"""Longest lane whose tiles have room for a symbol beside the number."""
+BAR_PX = 24
+
+_KEPT, _GAINED, _GIVEN, _REVOKED, _FREE = range(5)
+
+Columns = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """Columns of the partitions that a member keeps, gains and gives up; for nobody: revoked, and never owned."""
+
+    name: str
+    note: str
+    parts: tuple[tuple[int, Columns], ...]
+
+    def size(self) -> int:
+        """How many tiles the lane has."""
+        return sum(len(columns) for _, columns in self.parts)
+
+
+def one_step(steps: Steps, at: int, colours: Palette) -> Picture:
+    """Tiles while the lanes are short enough, else bars; the 40 members with the most change where there are more."""
+    rows, more = _lanes(steps, at)
+    longest = max((lane.size() for lane in rows), default=0)
+    draw = _tiles if longest <= limits.STEP_LANE else _bars
+    notes = [lane.note for lane in rows]
+    right = round(SANS_CHAR_PX * max(map(len, notes), default=0)) + 12
+    names = lane_names([lane.name for lane in rows])
+    px = lanes.LANE_PX if draw is _tiles else BAR_PX
+    fig = base.figure(colours, px * max(1, len(rows)) + 6, left=base.lane_px(names), right=right, top=2, bottom=2)
+    key = draw(fig, steps, at, rows, colours)
+    lanes.name_lanes(fig, names, colours.text)
+    beside = {"x": 1, "xref": "paper", "xanchor": "left", "xshift": 6, "showarrow": False}
+    fig.update_layout(annotations=[{**beside, "y": y, "text": note} for y, note in enumerate(notes)])
+    left_out = f"{plural(more, 'member')} more with less change" if more else ""
+    return Picture(fig, joined(key, left_out), f"{sentences.step(steps, at)}.")
+
+
+def _lanes(steps: Steps, at: int) -> tuple[list[Lane], int]:
+    """Lanes in order of members, and how many members were left out."""
+    before, after = steps.before(at), steps.owners[at]
+    here = steps.present[at]
+    was = steps.present[at - 1] if at else here | np.isin(np.arange(len(steps.members)), before)
+    mine = np.flatnonzero(here | was)
+    shown = _busiest(mine, before, after)
+    rows = [_lane(steps, at, int(member), bool(here[member]), bool(was[member])) for member in shown]
+    kinds = np.where(after == NOBODY, steps.kinds(at), KEPT)  # what was deleted is in nobody's lane either
+    revoked, free = np.flatnonzero(kinds == REVOKED), np.flatnonzero(kinds == UNASSIGNED)
+    if len(revoked) + len(free):
+        total = len(revoked) + len(free)
+        rows.append(Lane(NOBODY_LANE, f"{total:,}", ((_REVOKED, revoked), (_FREE, free))))
+    return rows, len(mine) - len(shown)
+
+
+def _busiest(members: Columns, before: NDArray[np.int32], after: NDArray[np.int32]) -> Columns:
+    if len(members) <= limits.STEP_MEMBERS:
+        return members
+    moved = before != after
+    ends = np.concatenate([before[moved], after[moved]])
+    change = np.bincount(ends[ends > NOBODY], minlength=int(members.max()) + 1)[members]
+    return np.sort(members[np.argsort(-change, kind="stable")[: limits.STEP_MEMBERS]])
+
+
+def _lane(steps: Steps, at: int, member: int, here: bool, was: bool) -> Lane:
+    had, has = steps.before(at) == member, steps.owners[at] == member
+    kept, gained, given = (np.flatnonzero(mask) for mask in (had & has, has & ~had, had & ~has))
+    change = [f"+{len(gained):,}" if len(gained) else "", f"−{len(given):,}" if len(given) else ""]
+    word = "left" if not here else "joined" if not was else ""
+    note = " ".join(part for part in (f"{len(kept) + len(gained):,} ", word, *change) if part)
+    return Lane(steps.members[member], note.strip(), ((_KEPT, kept), (_GAINED, gained), (_GIVEN, given)))
+
+
+def _styles(colours: Palette) -> list[Style]:
+    look = looks(colours)
+    return [
+        Style(look[KEPT].fill, look[KEPT].ink, None),
+        Style(look[GAINED].fill, look[GAINED].ink, None),
+        Style(colours.background, look[REVOKED].text, look[REVOKED].fill),
+        Style(look[REVOKED].fill, look[REVOKED].ink, None),
+        Style(look[UNASSIGNED].fill, look[UNASSIGNED].ink, None),
+    ]
+
+
+def _tiles(fig: go.Figure, steps: Steps, at: int, rows: Sequence[Lane], colours: Palette) -> str:
+    """Draw a tile per partition; gives the key to the letters of the topics, where there are several."""
+    width = max([lanes.LEAST_SLOTS, *(lane.size() for lane in rows)])
+    used = sorted({steps.topics[topic] for topic in steps.topic_of.tolist()})
+    letters = base.letters(used)
+    cells = [
+        [box for kind, columns in lane.parts for box in _boxes(steps, at, kind, columns, letters)] for lane in rows
+    ]
+    if width > GLYPH_LANE:
+        cells = [[Box(box.label.lstrip("▲▼✕"), box.style, box.hover) for box in row] for row in cells]
+    lanes.boxes(fig, cells, _styles(colours), width)
+    fig.update_xaxes(visible=False, range=[-0.5, width - 0.5])
+    return ", ".join(f"{letter} {topic}" for topic, letter in letters.items()) if width <= limits.LABELLED_LANE else ""
+
+
+def _boxes(steps: Steps, at: int, kind: int, columns: Columns, letters: dict[str, str]) -> list[Box]:
+    glyph = {_GAINED: "▲", _GIVEN: "▼", _REVOKED: "▼", _FREE: "✕"}.get(kind, "")
+    before, after = steps.before(at), steps.owners[at]
+    made = []
+    for column in columns.tolist():
+        tp = steps.partition(column)
+        label = f"{glyph}{letters.get(tp.topic, '')}{tp.partition}"
+        way = steps.owner(after[column]) if kind == _KEPT else _way(steps, int(before[column]), int(after[column]))
+        made.append(Box(label, kind, f"{tp} · {way}"))
+    return made
+
+
+def _way(steps: Steps, before: int, after: int) -> str:
+    return f"{steps.owner(before)} → {steps.owner(after)}"
+
+
+def _bars(fig: go.Figure, steps: Steps, at: int, rows: Sequence[Lane], colours: Palette) -> str:
+    """Draw how many partitions each lane has of each kind; what is given up is hollow."""
+    words = {_KEPT: "kept", _GAINED: "gained", _GIVEN: "given up", _REVOKED: "revoked", _FREE: "unassigned"}
+    for kind, style in enumerate(_styles(colours)):
+        sizes = [next((len(columns) for its, columns in lane.parts if its == kind), 0) for lane in rows]
+        if any(sizes):
+            fig.add_bar(
+                y=list(range(len(rows))),
+                x=[size or None for size in sizes],  # a bar of nothing would still have an outline
+                orientation="h",
+                marker={"color": style.fill, "line": {"color": style.outline or style.fill, "width": 1.5}},
+                hovertemplate=f"%{{x:,}} {words[kind]}<extra></extra>",
+            )
+    fig.update_layout(barmode="stack", bargap=0.25)
+    fig.update_xaxes(visible=False)
+    return ""

@@ -1,0 +1,45 @@
+"""Every page of the dashboard, in the order of the navigation: the one place that lists them."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class PageInfo:
+    """A page: its folder under `app/views`, its title, and the question that it answers."""
+
+    folder: str
+    title: str
+    question: str
+    section: str = ""
+
+    @property
+    def name(self) -> str:
+        """The page's name in the URL."""
+        return self.folder.rpartition("/")[2]
+
+    @property
+    def script(self) -> str:
+        """The page's script, relative to `app`."""
+        return f"views/{self.folder}/page.py"
+
+
+LABS = "Labs"
+PAGES = (
+    PageInfo("overview", "Overview", "Which group needs me now?"),
+    PageInfo("group", "Group", "What is wrong inside one group?"),
+    PageInfo("history", "History", "Since when, how often, how bad?"),
+    PageInfo("topics", "Topics", "Who reads a topic, and who is behind?"),
+    PageInfo("whatif", "What if", "What moves, who idles, how fast does it drain?"),
+    PageInfo("generations", "Generations", "What happened, step by step?"),
+    PageInfo("sweeps", "Sweeps", "Which assignor and how many members?"),
+    PageInfo("demo", "Demo", "Drive the workload of the demo cluster"),
+    PageInfo("advice", "Advice", "Will these settings hurt?"),
+    PageInfo("about", "About", "Versions, settings, data age, limits, reporting a bug"),
+    PageInfo("labs/protocol", "Protocol lab", "Why does a rebalance take this long?", LABS),
+    PageInfo("labs/delivery", "Delivery lab", "What is processed twice or lost?", LABS),
+    PageInfo("labs/watermark", "Watermark lab", "When is a record visible, when lost?", LABS),
+    PageInfo("labs/calls", "Call lab", "What does Kafka answer, call by call?", LABS),
+)
+BY_NAME = {page.name: page for page in PAGES}
+EMBEDDED_ONLY = frozenset({"demo"})
+"""Pages that act on the embedded Kafka, and are listed only beside it."""

@@ -1,0 +1,1 @@
+"""Scenarios that several pages show: drafts, links and outcomes."""

@@ -1,0 +1,81 @@
+"""A what-if in the making: the scenario it starts from, and its events with undo.
+
+Pure: pages hold a `Draft` per session and replace it by another one at every click.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from assignors.model import Member
+from assignors.whatif.events import Event, Scenario
+from assignors.whatif.membership import course
+
+EVERY_MS = 30_000
+MOST_EVENTS = 1_000
+MOST_AT_ONCE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A scenario, what it was before the last changes (oldest first), and after those that were undone.
+
+    `key` tells equal starts apart from others, for caches; `title` names the start; `notes` say what is estimated.
+    `group_id` and `revision` are set when it began as a live group.
+    """
+
+    key: str
+    title: str
+    scenario: Scenario
+    notes: tuple[str, ...] = ()
+    group_id: str | None = None
+    revision: str | None = None
+    past: tuple[Scenario, ...] = ()
+    undone: tuple[Scenario, ...] = ()
+
+    def changed(self, scenario: Scenario) -> "Draft":
+        """With another scenario; `undo` takes it back."""
+        return replace(self, scenario=scenario, past=(*self.past, self.scenario), undone=())
+
+    def undo(self) -> "Draft":
+        """Before the last change; itself when there is none."""
+        if not self.past:
+            return self
+        return replace(self, scenario=self.past[-1], past=self.past[:-1], undone=(*self.undone, self.scenario))
+
+    def redo(self) -> "Draft":
+        """As before the last undo; itself when there was none."""
+        if not self.undone:
+            return self
+        return replace(self, scenario=self.undone[-1], past=(*self.past, self.scenario), undone=self.undone[:-1])
+
+    def with_events(self, events: Iterable[Event]) -> "Draft":
+        """The same with other events."""
+        return self.changed(replace(self.scenario, events=tuple(events)))
+
+    def then(self, actions: Sequence[object]) -> "Draft":
+        """With actions after the last event, all at one time."""
+        last_ms = self.scenario.events[-1].at_ms if self.scenario.events else 0
+        more = [Event(last_ms + EVERY_MS, action) for action in actions]  # type: ignore[arg-type]
+        return self.with_events((*self.scenario.events, *more))
+
+    def without(self, position: int) -> "Draft":
+        """Without the event at that position."""
+        events = self.scenario.events
+        return self.with_events((*events[:position], *events[position + 1 :]))
+
+    def with_capacity(self, per_s: float | None) -> "Draft":
+        """With another number of records a second that a member can process."""
+        loads = replace(self.scenario.loads, default_capacity_per_s=per_s)
+        return self.changed(replace(self.scenario, loads=loads))
+
+
+def members_at_end(scenario: Scenario) -> list[Member]:
+    """Who is in the group after the last event."""
+    *_, (members, _) = course(scenario)
+    return list(members.values())
+
+
+def topics_at_end(scenario: Scenario) -> dict[str, int]:
+    """Topics after the last event, by name, with their number of partitions."""
+    *_, (_, topics) = course(scenario)
+    return {name: topics[name].partitions for name in sorted(topics)}

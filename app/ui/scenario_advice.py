@@ -1,0 +1,72 @@
+"""What is to be said about the settings of a scenario, its members, and what happens in it."""
+
+from collections.abc import Iterator
+
+from assignors.advice import Finding, Work, advise_broker, advise_client, advise_group
+from assignors.advice.config_table import CONSUMER, COORDINATOR
+from assignors.model import Member, Topic
+from assignors.patterns import resolved
+from assignors.simulation.settings import read
+from assignors.whatif.events import (
+    AddPartitions,
+    GcPause,
+    Join,
+    Restart,
+    Scenario,
+    Slow,
+)
+from assignors.whatif.membership import course
+
+_STRATEGY, _INSTANCE = "partition.assignment.strategy", "group.instance.id"
+_STRATEGIES = {
+    "sticky": "StickyAssignor",
+    "cooperative-sticky": "CooperativeStickyAssignor",
+    "roundrobin": "RoundRobinAssignor",
+}
+
+
+def for_scenario(scenario: Scenario) -> list[Finding]:
+    """Advice on a scenario, its settings read as those of its consumers and brokers. Raises SettingsError."""
+    said = {name: str(value) for name, value in scenario.protocol.items()}
+    broker = {name: value for name, value in said.items() if name in COORDINATOR}
+    client = {name: value for name, value in said.items() if name in CONSUMER}
+    strategy = _STRATEGIES.get(scenario.assignor, "RangeAssignor")
+    is_static = any(member.instance_id is not None for member in _everybody(scenario))
+    client |= {"group.id": "scenario", _STRATEGY: strategy} | ({_INSTANCE: "its-own"} if is_static else {})
+    work = _work_in(scenario)
+    members, partitions = max(_crowds(scenario), key=lambda crowd: len(crowd[0]) - crowd[1], default=([], 0))
+    own = {member.member_id: {_INSTANCE: member.instance_id} if member.instance_id else {} for member in members}
+    return [*advise_client(client, work, broker), *advise_broker(broker, work), *advise_group(own, partitions)]
+
+
+def _everybody(scenario: Scenario) -> list[Member]:
+    return [*scenario.members, *(each.action.member for each in scenario.events if isinstance(each.action, Join))]
+
+
+def _work_in(scenario: Scenario) -> Work:
+    """What the scenario tells of its consumers' work."""
+    assumed, actions = read(scenario.protocol).assumed, [event.action for event in scenario.events]
+    members = _everybody(scenario)
+    static = {member.member_id for member in members if member.instance_id is not None}
+    restarts = any(isinstance(action, Restart) and action.member_id in static for action in actions)
+    by_pattern = any(member.pattern is not None for member in members)
+    return Work(
+        batch_ms=max([assumed.processing_ms, *(its.processing_ms for its in actions if isinstance(its, Slow))]),
+        restart_ms=assumed.restart_ms if restarts else None,
+        gc_pause_ms=max((its.lasts_ms for its in actions if isinstance(its, GcPause)), default=None),
+        grows=by_pattern or any(isinstance(action, AddPartitions) for action in actions),
+        members=len(scenario.members),
+    )
+
+
+def _crowds(scenario: Scenario) -> Iterator[tuple[list[Member], int]]:
+    """The members at the start and after each event, and how many partitions they read: those times at which any do."""
+    for members, topics in course(scenario):
+        yield from _crowd(members, topics)
+
+
+def _crowd(members: dict[str, Member], topics: dict[str, Topic]) -> Iterator[tuple[list[Member], int]]:
+    wanted = {name for member in members.values() for name in resolved(member, topics).topics}
+    partitions = sum(topic.partitions for name, topic in topics.items() if name in wanted)
+    if partitions:
+        yield list(members.values()), partitions

@@ -1,0 +1,180 @@
+"""The demo panel: buttons that act on the real workload, and what each case should look like."""
+
+from collections.abc import Callable
+
+import pandas as pd
+import streamlit as st
+
+from app.ui import formats, state, verdicts, widgets
+from lag.embedded.workload import Controls, Running, describe
+from lag.errors import EmbeddedError
+
+BURSTS = (1_000, 10_000, 100_000)
+_SAID = "_demo_said"
+_KEPT = 3
+
+
+def _controls() -> Controls:
+    controls = state.current_source().demo
+    if controls is None:
+        raise EmbeddedError("There is no demo workload", "Start one with `groupscope up`.")
+    return controls
+
+
+# -- what happened -----------------------------------------------------------------------------------------------------
+
+
+def act(name: str, action: Callable[[], str]) -> None:
+    """Do it, keep the sentence it answers with, and have the cluster read at once."""
+    try:
+        sentence, failed = action(), False
+    except EmbeddedError as error:
+        sentence, failed = str(error), True
+    kept = st.session_state.setdefault(_SAID, [])
+    kept.insert(0, (state.now_ms(), name, sentence, failed))
+    del kept[_KEPT:]
+    if (feed := state.feed()) is not None:
+        feed.poll_now()
+
+
+def said() -> None:
+    """The last few sentences, newest first."""
+    for at_ms, name, sentence, failed in st.session_state.get(_SAID, []):
+        colour, icon = (":red", "error") if failed else (":green", "check")
+        when = formats.clock(at_ms, state.zone())
+        widgets.line(colour, icon, f"{when} {name}", formats.md(sentence))
+
+
+def readiness() -> None:
+    """Whether every case is set up."""
+    try:
+        how = _controls().readiness()
+    except EmbeddedError as error:
+        widgets.line(":red", "error", "The workload does not answer", formats.md(str(error)))
+        return
+    if how.failure:
+        widgets.line(":red", "error", "The workload could not be set up", formats.md(how.failure))
+    elif not how.ready:
+        waiting = ", ".join(map(formats.code, how.waiting)) or "the first records"
+        widgets.line(":blue", "hourglass_top", "The workload is starting", f"waiting for {waiting}")
+
+
+def running() -> Running | None:
+    """What there is to play with; None while the workload does not answer (`readiness` says so)."""
+    try:
+        return _controls().running()
+    except EmbeddedError:
+        return None
+
+
+# -- buttons -----------------------------------------------------------------------------------------------------------
+
+
+def _button(label: str, icon: str, help_: str, action: Callable[[], str], disabled: bool = False) -> None:
+    st.button(
+        label,
+        icon=f":material/{icon}:",
+        help=help_,
+        on_click=act,
+        args=(label, action),
+        disabled=disabled,
+        key=f"demo_{label}",
+    )
+
+
+def member_actions(running: Running) -> None:
+    """Groups and their members."""
+    with st.container(border=True):
+        widgets.titled("Groups and members")
+        group = st.selectbox("Group", running.groups, key="demo_group") or ""
+        with st.container(horizontal=True, gap="small"):
+            _button("Add a member", "person_add", "The group rebalances", lambda: _controls().add_member(group))
+            _button(
+                "Stop consuming",
+                "pause_circle",
+                "Members stay, but read nothing",
+                lambda: _controls().stop_consuming(group),
+            )
+            _button("Resume", "play_circle", "Members read again", lambda: _controls().resume_consuming(group))
+        names = [m.name for m in running.members if m.group_id == group]
+        states = {m.name: m.state for m in running.members}
+        chosen = st.selectbox(
+            "Member", names, key="demo_member", format_func=lambda n: f"{n} ({states.get(n, 'gone')})"
+        )
+        none, member = chosen is None, chosen or ""
+        with st.container(horizontal=True, gap="small"):
+            _button(
+                "Kill", "skull", "SIGKILL: it does not leave the group", lambda: _controls().kill_member(member), none
+            )
+            _button(
+                "Freeze", "ac_unit", "SIGSTOP: no poll, no heartbeat", lambda: _controls().freeze_member(member), none
+            )
+            _button("Thaw", "local_fire_department", "SIGCONT", lambda: _controls().thaw_member(member), none)
+
+
+def topic_actions(running: Running) -> None:
+    """Topics and transactions."""
+    with st.container(border=True):
+        widgets.titled("Topics")
+        rates = {
+            t.name: f"{t.name} ({formats.plural(t.partitions, 'partition')}, {t.rate_per_s:g} records/s)"
+            for t in running.topics
+        }
+        topic = st.selectbox("Topic", list(rates), key="demo_topic", format_func=lambda t: rates.get(t, t)) or ""
+        with st.container(horizontal=True, gap="small"):
+            for records in BURSTS:
+                label = f"+ {formats.count(records)} records"
+                _button(label, "bolt", "Produced at once", lambda n=records: _controls().burst(topic, n))  # type: ignore[misc]
+        held = topic in running.transactions
+        with st.container(horizontal=True, gap="small"):
+            _button(
+                "Hold a transaction", "lock_clock", "Leaves it open", lambda: _controls().open_transaction(topic), held
+            )
+            _button("Commit it", "check", "", lambda: _controls().commit_transaction(topic), not held)
+            _button("Abort it", "close", "", lambda: _controls().abort_transaction(topic), not held)
+        with st.container(horizontal=True, gap="small"):
+            _button("Add 2 partitions", "add", "Groups rebalance", lambda: _controls().add_partitions(topic, 2))
+            _button("Delete the topic", "delete", "Cannot be undone", lambda: _controls().delete_topic(topic))
+
+
+# -- cases -------------------------------------------------------------------------------------------------------------
+
+
+def cases(page: state.Shown) -> pd.DataFrame:
+    """One row per case: what you should see, and what is seen now."""
+    health = page.report.health
+    rows = []
+    for case in describe():
+        now = health.group(case.group_id)
+        seen = verdicts.VERDICTS[now.finding.status].label if now else None
+        should = verdicts.VERDICTS[case.status].label
+        rows.append((case.group_id, case.title, case.shown, should, seen, seen == should))
+    return pd.DataFrame(rows, columns=["group", "title", "shown", "should", "seen", "agrees"])
+
+
+def conclusion(cases: pd.DataFrame) -> str:
+    """ "The demo runs: 20 of 21 groups show what they should"."""
+    return f"The demo runs: {int(cases['agrees'].sum())} of {len(cases)} groups show what they should"
+
+
+def table(cases: pd.DataFrame) -> None:
+    """The cases; a click opens the group."""
+    widgets.titled("Cases", ":gray[what each group is there to show; verdicts on movement need a minute of polls]")
+    view = cases.assign(
+        s=widgets.as_tags(cases["should"]), n=cases["seen"].map(lambda label: [label] if label else None)
+    )
+    c = st.column_config
+    go = widgets.open_on_click("open_case", list(cases["group"]), "group", "group")
+    widgets.table(
+        view[["group", "title", "s", "n", "shown"]],
+        key="cases",
+        most=24,
+        alt="Cases of the demo: what each group should show, and its verdict now",
+        columns={
+            "group": widgets.opener("Group", "open_case", 190, go),
+            "title": c.TextColumn("Case", width=240),
+            "s": widgets.verdict_column(130, "Should be"),
+            "n": widgets.verdict_column(130, "Is now"),
+            "shown": c.TextColumn("What you should see", width=520),
+        },
+    )

@@ -1,0 +1,191 @@
+"""The pieces of the Generations page: where generations come from, and what is said about that."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+
+from app.ui import formats, state, widgets
+from app.views.generations import text
+from app.views.group.parts import MOST_OPTIONS
+from app.views.labs.protocol import state as state_protocol
+from app.views.labs.protocol.link import PROTOCOLS, LinkError
+from app.views.whatif import state as state_whatif
+from app.views.whatif import tables
+from assignors.model import AssignorError
+from assignors.simulation.generations import generations
+from assignors.whatif.events import Scenario
+from assignors.whatif.generations import Generation
+from assignors.whatif.rebalance_protocol import RebalanceProtocol
+from lag.generations.recorded import How, Recorded, Recording
+
+MOST_STEPS_SHOWN = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Generations, what they are of, and of a live group how they are known (None: they are simulated)."""
+
+    generations: Sequence[Generation]
+    title: str
+    origin: str
+    live: Recording | None = None
+
+
+def told(page: state.Shown | None) -> Told | None:
+    """What the URL names: a scenario (folded) or a live group (recorded or inferred); None when it names neither.
+
+    Raises AssignorError or GroupscopeError when it cannot be had.
+    """
+    if state.url(state_protocol.PROTOCOL):
+        return _played()
+    if state.url("scenario") or state.url("example"):
+        return _folded(page)
+    group = state.url("group")
+    return None if group is None else _live(group, page)
+
+
+def _folded(page: state.Shown | None) -> Told | None:
+    its = state_whatif.draft(page)
+    if its is None:
+        return None
+    outcome = state_whatif.outcome(its, _assignor(its.scenario))
+    if outcome.error is not None:
+        raise AssignorError(outcome.error)
+    by, of = formats.code(tables.short(outcome.assignor)), formats.code(its.title)
+    origin = f"with {by} from the scenario {of}; none of it has happened"
+    return Told(outcome.generations, its.title, origin)
+
+
+def _assignor(scenario: Scenario) -> str:
+    """What the URL names, if What if offers it: a link must not run what else there is in this process."""
+    wanted, offered = state.url("assignor") or scenario.assignor, state_whatif.candidates(scenario)
+    if wanted not in offered:
+        raise AssignorError(f"assignor is {formats.cut(wanted)!r}. Use one of {', '.join(offered)}.")
+    return wanted
+
+
+def _played() -> Told:
+    """What comes of a story of the Protocol lab, second by second."""
+    wanted = state.url(state_protocol.PROTOCOL) or ""
+    if wanted not in PROTOCOLS:
+        raise AssignorError(f"protocol is {formats.cut(wanted)!r}. Use one of {', '.join(PROTOCOLS)}.")
+    try:
+        its = state_protocol.told()
+    except LinkError as error:
+        raise AssignorError(str(error)) from None
+    line = state_protocol.played(its.scenario, its.seed)[RebalanceProtocol(wanted)]
+    if isinstance(line, str):
+        raise AssignorError(line)
+    by, of = formats.code(line.timeline.assignor), formats.code(its.scenario.name)
+    origin = f"with {by}, second by second, from the story {of}; none of it has happened"
+    return Told(generations(line.timeline, its.scenario.loads), its.scenario.name, origin)
+
+
+def _live(group: str, page: state.Shown | None) -> Told | None:
+    feed = state.feed()
+    if feed is None:
+        return None
+    live = feed.recording(group)
+    live = live if page is None else state.with_history(page, group, live)
+    origin = f"of {formats.code(group)}, {text.ORIGINS[live.how]}"
+    return Told([one.generation for one in live.generations], group, origin, live)
+
+
+def source(page: state.Shown | None, its: Told | None) -> None:
+    """Choose a group."""
+    frame = None if page is None else state.overview(page).frame
+    options = [] if frame is None else sorted(frame["group"][~frame["hidden"]].head(MOST_OPTIONS))
+    st.session_state["generations_group"] = its.title if its and its.live and its.title in options else None
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.selectbox(
+            "Group",
+            options,
+            key="generations_group",
+            placeholder="Choose a live group",
+            label_visibility="collapsed",
+            width=300,
+            on_change=lambda: state_whatif.start(group=st.session_state["generations_group"] or ""),
+        )
+        live = its if its is not None and its.live is not None else None
+        if live is not None and st.button("Group", icon=":material/group:", type="tertiary", key="to_group"):
+            widgets.go("group", {"group": live.title})
+        if st.button("What if…", icon=":material/alt_route:", type="tertiary", key="to_whatif"):
+            widgets.go("whatif", state_whatif.parameters())
+
+
+def nothing(its: Told | None) -> None:
+    """The page without generations: what it is for, or how they come about."""
+    if its is None:
+        st.header("What happened to the group, step by step?", anchor=False)
+        st.markdown(
+            "Choose a live group to step through its last rebalances, as its coordinator recorded them, or build a "
+            "scenario under What if and open it here."
+        )
+        return
+    st.header(f"No rebalance of {formats.code(its.title)} is known yet", anchor=False)
+    st.markdown(
+        "The first one appears here when a member joins or leaves, a topic grows or the assignor changes. groupscope "
+        "reads the last records of the group, and keeps what it sees while it runs."
+    )
+    if its.live is not None:
+        not_recorded(its.live)
+    if state.current_source().demo is not None:
+        st.markdown("On this demo cluster, **Demo** → *Add a member* makes one.")
+
+
+def where_from(its: Told, at: int) -> None:
+    """How these generations are known: recorded, inferred or simulated; when this one was, and how long it took."""
+    count = formats.plural(len(its.generations), "generation")
+    live = its.live
+    badge = text.SIMULATED if live is None else text.BADGES[live.how]
+    st.markdown(f":small[{badge} :gray[{count} {its.origin}]]")
+    if live is not None:
+        st.markdown(f":small[{formats.md(text.facts(live.generations, at, state.zone()))}]")
+        not_recorded(live)
+
+
+def not_recorded(live: Recording) -> None:
+    """Why generations are not recorded, or not up to now."""
+    problem = live.problem
+    if problem is None:
+        return
+    denied = problem.kind == "unauthorized"
+    head = "Not recorded" if live.how is How.INFERRED else "Nothing newer is recorded"
+    rest = f"{formats.md(problem.cause)}. {formats.md(problem.mend)}".rstrip()
+    widgets.line(":orange" if denied else ":gray", "lock" if denied else "info", head, rest)
+
+
+def reconciliation(one: Recorded, names: Mapping[str, str]) -> None:
+    """The steps in which the members reached their targets (KIP-848)."""
+    if len(one.steps) < 2 or one.began_ms is None:
+        return
+    begin = one.began_ms
+    rows = [
+        {
+            "after": formats.brief(max(0, step.at_ms - begin)),
+            "member": names.get(step.member_id, step.member_id),
+            "step": text.step(step),
+            "epoch": step.epoch,
+        }
+        for step in one.steps
+    ]
+    c = st.column_config
+    with st.container(gap="xxsmall"):
+        widgets.titled_table(
+            "Reconciliation", ":gray[how each member came to its target]", "steps", frame := pd.DataFrame(rows)
+        )
+        widgets.table(
+            frame,
+            key="steps",
+            width="content",
+            most=MOST_STEPS_SHOWN,
+            alt=f"{formats.plural(len(frame), 'step')} of members towards their targets, with the time since the epoch",
+            columns={
+                "after": c.TextColumn("After", width=60, help="Time since the group's epoch was bumped"),
+                "member": c.TextColumn("Member", width=150),
+                "step": c.TextColumn("It then", width=300),
+                "epoch": c.NumberColumn("Epoch", width=72, help="The member's epoch after this step"),
+            },
+        )

@@ -1,0 +1,91 @@
+"""What is said about a live group's generations: how they are known, when they were, what they took."""
+
+from collections.abc import Mapping, Sequence
+from datetime import tzinfo
+from html import escape
+
+from app.ui import formats
+from app.ui.charts.base import clip
+from assignors.whatif.rebalance_protocol import is_classic, protocol_of
+from lag.generations.recorded import How, Phase, Recorded, Recording, Step
+
+MOST_HOVER_LETTERS = 90
+BADGES = {
+    How.RECORDED: ":green-badge[:material/history: Recorded]",
+    How.INFERRED: ":blue-badge[:material/visibility: Inferred]",
+}
+SIMULATED = ":gray-badge[:material/function: Simulated]"
+ORIGINS = {
+    How.RECORDED: "from its records in `__consumer_offsets`",
+    How.INFERRED: "by polling: what happened between two polls is not seen",
+}
+
+
+def rebalances(recording: Recording) -> Sequence[Recorded]:
+    """All but the first, with which the others only begin."""
+    return recording.generations[1:]
+
+
+def facts(told: Sequence[Recorded], at: int, zone: tzinfo) -> str:
+    """When generation `at` was, and how long what took: "10:31:05 · settled after 3.1 s in 4 steps"."""
+    one = told[at]
+    said = [formats.clock(one.generation.at_ms, zone)]
+    if at:
+        said += filter(None, (duration(one, is_last=at == len(told) - 1), _skipped(one)))
+    return " · ".join(said)
+
+
+def duration(one: Recorded, *, is_last: bool) -> str:
+    """How long it took, as far as it is known."""
+    if one.began_ms is None or not one.generation.quality.rebalances:
+        return ""
+    if is_classic(protocol_of(one.generation.assignor)):
+        return _planned(one)
+    if one.settled_ms is None:
+        return "not settled yet" if is_last else "overtaken by the next before all members had reached it"
+    steps = f" in {formats.plural(len(one.steps), 'step')}" if one.steps else ""
+    return f"settled after {formats.brief(one.settled_ms - one.began_ms)}{steps}"
+
+
+def _planned(one: Recorded) -> str:
+    """The records of a classic group begin when its members have joined."""
+    if one.settled_ms is None or one.began_ms is None or not one.generation.members:
+        return ""
+    return f"plan there {formats.brief(max(0, one.settled_ms - one.began_ms))} after the last member had joined"
+
+
+def _skipped(one: Recorded) -> str:
+    if not one.skipped:
+        return ""
+    word = "generation" if is_classic(protocol_of(one.generation.assignor)) else "epoch"
+    return f"{formats.plural(one.skipped, word)} before it came to no plan"
+
+
+def hover(one: Recorded, how: How, names: Mapping[str, str], is_last: bool) -> str:
+    """One rebalance on a time axis: "Generation 7: c3 left"; how long it took; how it is known."""
+    event = " ".join(names.get(word, word) for word in one.generation.event.split(" "))
+    lines = [f"Generation {one.generation.number}: {event}", duration(one, is_last=is_last), how.value]
+    return "<br>".join(escape(clip(line, MOST_HOVER_LETTERS), quote=False) for line in lines if line)
+
+
+def seen(told: Sequence[Recorded], how: How, zone: tzinfo) -> str:
+    """ "2 rebalances, recorded; the last at 10:31:05: c3 left"."""
+    last = told[-1].generation
+    count = f"{formats.plural(len(told), 'rebalance')}, {how}"
+    when = (
+        f"the last at {formats.clock(last.at_ms, zone)}" if len(told) > 1 else f"at {formats.clock(last.at_ms, zone)}"
+    )
+    return f"{count}; {when}: {clip(last.event, MOST_HOVER_LETTERS)}"
+
+
+def step(one: Step) -> str:
+    """What a member did in a step of the reconciliation."""
+    has = f"has {formats.plural(one.partitions, 'partition')}"
+    match one.phase:
+        case Phase.UNREVOKED:
+            return f"{has}, gives up {one.leaving:,}"
+        case Phase.UNRELEASED:
+            return f"{has}, waits for others to be given up"
+        case Phase.STABLE:
+            return has
+    return f"{has}, phase unknown"

@@ -1,0 +1,121 @@
+"""Who owns what: a numbered tile per partition, or counts per topic and member where there are too many."""
+
+from collections.abc import Mapping, Sequence
+
+import plotly.graph_objects as go
+
+from app.ui.charts import base, limits
+from app.ui.charts.lanes import LANE_PX, LEAST_SLOTS, Box, Style, boxes, name_lanes
+from app.ui.theme import Palette
+from app.views.group.tables import NOBODY, Tile
+from assignors.model import TopicPartition
+
+Lanes = Mapping[str, Sequence[tuple[TopicPartition, Tile]]]
+MATRIX_ROW_PX = 26
+
+
+def styles(colours: Palette) -> dict[Tile, Style]:
+    """How each tile looks."""
+    return {
+        Tile.OK: Style(colours.kept_fill, colours.text, None),
+        Tile.BAD: Style(colours.revoked, colours.revoked_ink, None),
+        Tile.UNKNOWN: Style(colours.background, colours.unassigned_text, colours.unassigned),
+        Tile.COMING: Style(colours.background, colours.gained, colours.gained),
+        Tile.LEAVING: Style(colours.background, colours.revoked_text, colours.revoked),
+    }
+
+
+WORDS = {
+    Tile.OK: "partition",
+    Tile.BAD: "needs attention",
+    Tile.UNKNOWN: "not known",
+    Tile.COMING: "to be taken",
+    Tile.LEAVING: "to be given up",
+}
+
+
+def tiles(lanes: Lanes, idle_note: str, colours: Palette) -> go.Figure:
+    """One row per member, one tile per partition in order; an idle member keeps its row and says so."""
+    names = [base.clip(name) for name in lanes]
+    fig = base.figure(colours, LANE_PX * len(lanes) + 6, left=base.lane_px(names), right=44, top=2, bottom=2)
+    longest = max(map(len, lanes.values()), default=0)
+    width = max(LEAST_SLOTS, longest)
+    letter = base.letters(sorted({tp.topic for mine in lanes.values() for tp, _ in mine}))
+    kinds = list(Tile)
+    rows = [
+        [
+            Box(f"{letter.get(tp.topic, '')}{tp.partition}", kinds.index(kind), _hover(name, tp, kind))
+            for tp, kind in mine
+        ]
+        for name, mine in lanes.items()
+    ]
+    boxes(fig, rows, [styles(colours)[kind] for kind in kinds], width)
+    for row, (name, mine) in enumerate(lanes.items()):
+        _lane_note(fig, row, name, mine, longest, idle_note, colours)
+    fig.update_xaxes(visible=False, range=[-0.5, width - 0.5])
+    name_lanes(fig, names, colours.text)
+    return fig
+
+
+def _lane_note(
+    fig: go.Figure,
+    row: int,
+    name: str,
+    mine: Sequence[tuple[TopicPartition, Tile]],
+    longest: int,
+    idle_note: str,
+    colours: Palette,
+) -> None:
+    """How many partitions the member owns, behind the longest lane; for a member without any, why."""
+    owned = sum(kind != Tile.COMING for _, kind in mine)
+    text = "free" if name == NOBODY else str(owned) if mine else f"idle: {idle_note}"
+    ink = colours.unassigned_text if name == NOBODY or not mine else colours.dim
+    at = longest - 0.5 if mine else -0.5
+    fig.add_annotation(x=at, y=row, text=text, xanchor="left", xshift=8, showarrow=False, font={"color": ink})
+
+
+def _hover(name: str, tp: TopicPartition, kind: Tile) -> str:
+    return f"{tp} · {name} · {WORDS[kind]}"
+
+
+def matrix(lanes: Lanes, colours: Palette) -> go.Figure:
+    """Members (rows) x topics (columns): how many partitions each holds; the largest 60 of either, the rest summed."""
+    names = _capped([(name, len(mine)) for name, mine in lanes.items()], limits.MATRIX_MEMBERS)
+    sizes: dict[str, int] = {}
+    for mine in lanes.values():
+        for tp, _ in mine:
+            sizes[tp.topic] = sizes.get(tp.topic, 0) + 1
+    topics = _capped(list(sizes.items()), limits.MATRIX_TOPICS)
+    z = [[sum(tp.topic == topic for tp, _ in lanes[name]) or None for topic in topics] for name in names]
+    shown = [base.clip(name) for name in names]
+    fig = base.figure(colours, MATRIX_ROW_PX * len(names) + 30, left=base.lane_px(shown), right=8, top=2, bottom=26)
+    fig.add_heatmap(
+        z=z,
+        colorscale=[list(stop) for stop in colours.ramp],
+        zmin=0,
+        showscale=False,
+        xgap=2,
+        ygap=2,
+        hoverongaps=False,
+        text=z,
+        texttemplate="%{text}" if len(topics) <= 20 else None,
+        textfont={"color": colours.text},
+        customdata=[[f"{name} · {topic}" for topic in topics] for name in names],
+        hovertemplate="%{customdata} · %{z} partitions<extra></extra>",
+    )
+    room = max(4, 60 // max(1, len(topics)))
+    fig.update_xaxes(
+        tickvals=list(range(len(topics))) if len(topics) <= 12 else [], ticktext=[base.clip(t, room) for t in topics]
+    )
+    fig.update_yaxes(
+        range=[len(names) - 0.5, -0.5],
+        showgrid=False,
+        tickvals=list(range(len(names))),
+        ticktext=shown,
+        tickfont={"family": base.MONO, "size": 11, "color": colours.text},
+    )
+    return fig
+
+
+def _capped(sized: list[tuple[str, int]], most: int) -> list[str]:
+    return [name for name, _ in sorted(sized, key=lambda item: (-item[1], item[0]))[:most]]

@@ -1,0 +1,110 @@
+"""The past of groups: time lag over time, and the health of many groups as a map of groups and hours."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import plotly.graph_objects as go
+
+from app.ui import verdicts
+from app.ui.charts import base
+from app.ui.charts.lag import Scale
+from app.ui.charts.lanes import name_lanes, write
+from app.ui.formats import duration, short
+from app.ui.theme import Palette
+from lag.verdict.health import Status
+
+ROW_PX = 22
+MOST_ROWS = 30
+SYMBOLS_UP_TO = 48
+"""With more columns a cell has no room for the symbol of its verdict; hovering says it."""
+
+_STEPS_S = (1, 5, 10, 30, 60, 300, 600, 1_800, 3_600, 3 * 3_600, 6 * 3_600, 12 * 3_600, 86_400)
+
+
+def _duration_ticks(top: float) -> tuple[list[float], list[str]]:
+    """Round durations from 0 up to `top` seconds."""
+    step = next((one for one in _STEPS_S if one * 4 >= top), -(-top // (4 * 86_400)) * 86_400)
+    values = [float(step * at) for at in range(int(top // step) + 1)]
+    return values, ["0" if not value else duration(value) for value in values]
+
+
+RECORDS = Scale("%{customdata}<br>%{y:,.0f} records behind<extra></extra>", short, base.ticks, 10.0)
+SECONDS = Scale("%{customdata}<extra></extra>", duration, _duration_ticks, 10.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One group in one hour: its worst status, and what hovering says."""
+
+    worst: Status
+    hover: str
+
+
+def health(
+    rows: Mapping[str, Mapping[int, Tile]], columns: Mapping[int, datetime], cell: timedelta, colours: Palette
+) -> go.Figure:
+    """Groups (rows) x times (columns), coloured by the worst status; empty where none is known.
+
+    `columns` says what time is written under each: an hour of the clock may come twice. `cell` is how long each is.
+    """
+    names = [base.clip(name) for name in rows]
+    fig = base.figure(colours, ROW_PX * len(rows) + 30, left=base.lane_px(names), right=8, top=2, bottom=28)
+    tiles = [[mine.get(at) for at in columns] for mine in rows.values()]
+    looks = _looks(colours)
+    kinds = list(looks)
+    fig.add_heatmap(
+        z=[[None if tile is None else kinds.index(kind(tile.worst)) for tile in row] for row in tiles],
+        zmin=-0.5,
+        zmax=len(kinds) - 0.5,
+        colorscale=[[at / len(kinds), fill] for i, (fill, _) in enumerate(looks.values()) for at in (i, i + 1)],
+        showscale=False,
+        xgap=1 if len(columns) > SYMBOLS_UP_TO else 2,
+        ygap=2,
+        hoverongaps=False,
+        customdata=[["" if tile is None else tile.hover for tile in row] for row in tiles],
+        hovertemplate="%{customdata}<extra></extra>",
+    )
+    if len(columns) <= SYMBOLS_UP_TO:
+        for one, (_, ink) in looks.items():
+            write(fig, [[_symbol(tile, one) for tile in row] for row in tiles], ink)
+    name_lanes(fig, names, colours.text)
+    _times(fig, list(columns.values()), cell)
+    return fig
+
+
+def kind(status: Status) -> str:
+    """The class of a status: each has a colour; the symbol says which status it is."""
+    if verdicts.needs_attention(status):
+        return "attention"
+    return {Status.OK: "ok", Status.UNKNOWN: "unknown"}.get(status, "waits")
+
+
+def _looks(colours: Palette) -> dict[str, tuple[str, str]]:
+    """Fill and ink of each class."""
+    return {
+        "ok": (colours.kept_fill, colours.text),
+        "waits": (colours.gained, colours.background),
+        "unknown": (colours.unassigned, colours.revoked_ink),
+        "attention": (colours.revoked, colours.revoked_ink),
+    }
+
+
+def _symbol(tile: Tile | None, of: str) -> str:
+    its = tile is not None and tile.worst is not Status.OK and kind(tile.worst) == of
+    return verdicts.VERDICTS[tile.worst].symbol if tile is not None and its else ""
+
+
+def _times(fig: go.Figure, columns: Sequence[datetime], cell: timedelta) -> None:
+    """The time of day under the columns of up to two days, else the days where they begin; some eight of them."""
+    last = len(columns) - 1
+    hourly = cell < timedelta(days=1)
+    form = "%H:%M" if hourly and last < 48 else "%d %b"
+    begins = [at for at in range(len(columns)) if form == "%H:%M" or not hourly or _is_new_day(columns, at)]
+    shown = begins[:: max(1, len(begins) // 8)]
+    texts = [f"{columns[at]:{form}}" for at in shown]
+    fig.update_xaxes(range=[-0.5, last + 0.5], tickvals=shown, ticktext=texts, automargin=True)
+
+
+def _is_new_day(columns: Sequence[datetime], at: int) -> bool:
+    return columns[at].hour == 0 if not at else columns[at].date() != columns[at - 1].date()

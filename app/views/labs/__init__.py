@@ -1,0 +1,1 @@
+"""The labs: stories that show how Kafka behaves, step by step."""

@@ -1,0 +1,72 @@
+"""What comes of the calls: one after the other, and all of them as a table."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from app.ui import formats, widgets
+from app.ui.stepper import asked, stepper
+from app.views.labs.calls import state, tables
+from app.views.labs.calls import text as sentences_calls
+from assignors.labs.calls import Turn
+
+LOOKS = {
+    "step": ("", 44),
+    "call": ("Call", 190),
+    "outcome": ("What comes of it", 330),
+    "time": ("Time", 70),
+    "group": ("Group", 150),
+    "generation": ("Generation", 80),
+    "epoch": ("Epoch", 56),
+    "target epoch": ("Target", 60),
+}
+STATE_PX = 190
+"""Of the other columns of the state."""
+
+
+def position(turns: Sequence[Turn]) -> int:
+    """The step that the URL asks for, from 0; the last one where it says nothing."""
+    last = len(turns) - 1
+    return min(asked(state.STEP, last), last)
+
+
+def one(turns: Sequence[Turn], at: int) -> None:
+    """Previous, next and the slider; the call, what came of it, and what it has changed."""
+    last, turn = len(turns) - 1, turns[at]
+    if last:
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            stepper(state.STEP, at, last, "Step", lambda step: f"{step + 1} of {last + 1}", state.go)
+    st.markdown(formats.code(turn.call.text))
+    icon, colour = ("block", "red") if turn.error else ("check", "green")
+    st.markdown(f":{colour}[:material/{icon}:] {formats.md(turn.outcome)}")
+    if (meaning := sentences_calls.meaning(turn.error)) is not None:
+        st.markdown(f":small[{formats.md(meaning)}]")
+    changes = tables.changed(turns, at)
+    if not changes:
+        widgets.note("The state is as it was.")
+    for name, (before, after) in changes.items():
+        was = f" :gray[was {formats.md(before)}]" if before else ""
+        st.markdown(f":small[:gray[{name}:] {formats.md(after or tables.NONE)}{was}]")
+
+
+def table(turns: Sequence[Turn], at: int) -> None:
+    """All calls, with the state after each."""
+    frame = tables.turns_frame(turns)
+    widgets.titled_table("All calls", ":gray[▸ the one above, ✕ refused]", "calls", frame)
+    marks = [f"{'▸' if row == at else ''}{'✕' if turn.error else ''}" for row, turn in enumerate(turns)]
+    shown = frame.drop(columns="error").assign(
+        step=[f"{mark}{' ' if mark else ''}{number}" for mark, number in zip(marks, frame["step"], strict=True)]
+    )
+    c = st.column_config
+    widgets.table(
+        shown,
+        key="calls",
+        most=24,
+        alt=f"{formats.plural(len(frame), 'call')}, what came of each, and the state after it",
+        columns={
+            name: c.TextColumn(LOOKS[name][0], width=LOOKS[name][1], pinned=name == "step")
+            if name in LOOKS
+            else c.TextColumn(name[0].upper() + name[1:], width=STATE_PX)
+            for name in map(str, shown)
+        },
+    )

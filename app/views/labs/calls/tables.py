@@ -1,0 +1,32 @@
+"""A run of the call lab as rows: every call with its outcome and the state after it."""
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from assignors.labs.calls import Turn
+
+NONE = "–"
+
+
+def turns_frame(turns: Sequence[Turn]) -> pd.DataFrame:
+    """One row per call: step (from 1), call, outcome, error, and each column of the state that ever has a value."""
+    columns = [name for name in turns[0].state if any(turn.state[name] for turn in turns)]
+    rows = [
+        {
+            "step": number,
+            "call": turn.call.text,
+            "outcome": turn.outcome,
+            "error": turn.error,
+            **{name: turn.state[name] or NONE for name in columns},
+        }
+        for number, turn in enumerate(turns, 1)
+    ]
+    return pd.DataFrame(rows)
+
+
+def changed(turns: Sequence[Turn], at: int) -> Mapping[str, tuple[str, str]]:
+    """What the call at that index has changed: column -> before, after."""
+    after = turns[at].state
+    before = turns[at - 1].state if at else dict.fromkeys(after, "")
+    return {name: (before[name], value) for name, value in after.items() if before[name] != value}

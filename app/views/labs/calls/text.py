@@ -1,0 +1,54 @@
+"""What a run of the call lab comes to."""
+
+from collections.abc import Sequence
+
+from app.ui.formats import plural
+from assignors.labs.calls import Kind, Turn
+from assignors.simulation.errors import KafkaError
+
+MACHINES = {
+    Kind.CLIENT: "One consumer, alone in its group",
+    Kind.CLASSIC_GROUP: "The coordinator of a classic group",
+    Kind.CONSUMER_GROUP: "The coordinator of a KIP-848 group",
+    Kind.FINDER: "A cluster that is asked for coordinators",
+    Kind.CONNECTIONS: "The connections of one consumer",
+    Kind.GROUPS: "A topic and the groups that read it",
+    Kind.OFFSETS_TOPIC: "The log of committed offsets",
+}
+
+
+def headline(turns: Sequence[Turn]) -> str:
+    """How many calls are refused, and with which errors."""
+    errors = [turn.error for turn in turns if turn.error is not None]
+    if not errors:
+        return f"{plural(len(turns), 'call')}, none is refused"
+    refused = "1 is" if len(errors) == 1 else f"{len(errors)} are"
+    return f"{plural(len(turns), 'call')}, {refused} refused: {', '.join(dict.fromkeys(errors))}"
+
+
+_MEANINGS = {
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS: "The coordinator still reads the group; the client tries again",
+    KafkaError.COORDINATOR_NOT_AVAILABLE: "Nobody coordinates the group at the moment; the client looks again",
+    KafkaError.ILLEGAL_GENERATION: "The generation is not the group's; the member has to join again",
+    KafkaError.INCONSISTENT_GROUP_PROTOCOL: "No assignor is offered by all members, this one included",
+    KafkaError.UNKNOWN_MEMBER_ID: "The coordinator does not know this member: it left, was dropped, or never joined",
+    KafkaError.INVALID_SESSION_TIMEOUT: "The session is outside of what the broker allows (6 s to 30 min)",
+    KafkaError.REBALANCE_IN_PROGRESS: "The group rebalances; the member has to join again",
+    KafkaError.GROUP_ID_NOT_FOUND: "There is no such group",
+    KafkaError.MEMBER_ID_REQUIRED: "The first of two steps: the member joins again with the id it was given (KIP-394)",
+    KafkaError.GROUP_MAX_SIZE_REACHED: "The group has as many members as group.max.size allows",
+    KafkaError.FENCED_INSTANCE_ID: "Another member has taken this group.instance.id",
+    KafkaError.FENCED_MEMBER_EPOCH: "The epoch is not the member's; it gives up its partitions and joins again",
+    KafkaError.UNRELEASED_INSTANCE_ID: "The member with this group.instance.id has not left yet",
+    KafkaError.UNSUPPORTED_ASSIGNOR: "The broker has no assignor of that name (group.consumer.assignors)",
+    KafkaError.STALE_MEMBER_EPOCH: "The commit's epoch is not the member's",
+    KafkaError.INVALID_REGULAR_EXPRESSION: "The pattern is none that RE2 reads",
+}
+
+
+def meaning(error: str | None) -> str | None:
+    """What an error of a coordinator means, with its code; None for all else."""
+    if error is None or error not in KafkaError.__members__:
+        return None
+    known = KafkaError[error]
+    return f"{_MEANINGS[known]} (error code {known.value})." if known in _MEANINGS else None

@@ -1,0 +1,115 @@
+"""The delivery lab's pictures: the ledger, and under it the course, a column per record in both."""
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+
+from app.ui.charts import base
+from app.ui.charts.lanes import CLEAR, LEAST_SLOTS, Box, Style, boxes, name_lanes
+from app.ui.theme import Palette
+from app.views.labs.delivery.tables import Fate, Mark, Row, fate, name_of
+from assignors.labs.delivery import Lab, Ledger, Record
+
+LABEL_PX = 158
+"""Wide enough for the longest lane of the course; the ledger's columns stand above the same records."""
+ROW_PX = 28
+MOST_LETTERS = 20
+MOST_NAMED = 12
+"""As many records have room for their partition on a phone; where there are more, a line parts the partitions."""
+BLANK = Box("", 0, "")
+GLYPHS = {Fate.ONCE: "✓", Fate.TWICE: "2×", Fate.LOST: "✕", Fate.WAITS: "…", Fate.DROPPED: "–"}
+LETTERS = {
+    Mark.DELIVERED: "○",
+    Mark.PROCESSED: "●",
+    Mark.AGAIN: "●●",
+    Mark.COMMITTED: "✓",
+    Mark.REWOUND: "↺",
+    Mark.REFUSED: "✕",
+    Mark.DROPPED: "–",
+}
+"""Each mark has its own symbol: colour never stands alone."""
+
+
+def fates(colours: Palette) -> dict[Fate, Style]:
+    """How each fate looks."""
+    return {
+        Fate.ONCE: Style(colours.kept_fill, colours.text, None),
+        Fate.TWICE: Style(colours.revoked, colours.revoked_ink, None),
+        Fate.LOST: Style(colours.unassigned, "#000000", None),
+        Fate.WAITS: Style(colours.background, colours.unassigned_text, colours.unassigned),
+        Fate.DROPPED: Style(colours.background, colours.dim, colours.dim),
+    }
+
+
+def marks(colours: Palette) -> dict[Mark, Style]:
+    """How each mark looks."""
+    return {
+        Mark.DELIVERED: Style(colours.background, colours.dim, colours.dim),
+        Mark.PROCESSED: Style(colours.kept_fill, colours.text, None),
+        Mark.AGAIN: Style(colours.revoked, colours.revoked_ink, None),
+        Mark.COMMITTED: Style(colours.background, colours.gained, colours.gained),
+        Mark.REWOUND: Style(colours.background, colours.revoked_text, colours.revoked),
+        Mark.REFUSED: Style(colours.background, colours.revoked_text, colours.revoked),
+        Mark.DROPPED: Style(colours.background, colours.dim, colours.grid),
+    }
+
+
+def ledger(lab: Lab, its: Ledger, colours: Palette) -> go.Figure:
+    """Rows: record, times delivered, processed, committed, and what became of it."""
+    looks = [Style(CLEAR, colours.text, None), *fates(colours).values()]
+    counts = {"delivered": its.delivered, "processed": its.processed, "committed": its.committed}
+    short = len(its.records) > MOST_NAMED
+    rows = [[Box(str(r.offset) if short else name_of(r, lab), 0, str(r)) for r in its.records]]
+    rows += [[_count(name, its, record, times[record]) for record in its.records] for name, times in counts.items()]
+    rows.append([_became(its, record) for record in its.records])
+    return _grid(its.records, ["record", *counts, "became"], rows, looks, colours)
+
+
+def _count(name: str, its: Ledger, record: Record, times: int) -> Box:
+    return Box(str(times), 0, f"{record} · {name} {times}×")
+
+
+def _became(its: Ledger, record: Record) -> Box:
+    became = fate(its, record)
+    return Box(GLYPHS[became], 1 + list(Fate).index(became), f"{record} · {became}")
+
+
+def course(records: Sequence[Record], rows: Sequence[Row], colours: Palette) -> go.Figure:
+    """A row per step, with a mark on each record that it is about; a line where things take a turn."""
+    looks = [Style(CLEAR, colours.text, None), *marks(colours).values()]
+    cells = [[_mark(record, row) for record in records] for row in rows]
+    fig = _grid(records, [row.said for row in rows], cells, looks, colours)
+    for at, row in enumerate(rows):
+        if row.is_turn:
+            fig.add_hline(y=at, line={"color": colours.revoked, "width": 1.5, "dash": "dot"}, layer="below")
+    return fig
+
+
+def _mark(record: Record, row: Row) -> Box:
+    mark = row.marks.get(record)
+    if mark is None:
+        return BLANK
+    why = f"<br>{row.reason}" if row.reason else ""
+    return Box(LETTERS[mark], 1 + list(Mark).index(mark), f"{record} · {mark}: {row.said}{why}")
+
+
+def _grid(
+    records: Sequence[Record],
+    names: Sequence[str],
+    rows: Sequence[Sequence[Box]],
+    looks: Sequence[Style],
+    colours: Palette,
+) -> go.Figure:
+    width = max(LEAST_SLOTS, len(records))
+    fig = base.figure(colours, ROW_PX * len(rows) + 6, left=LABEL_PX, right=4, top=2, bottom=2)
+    boxes(fig, rows, looks, width)
+    _between_partitions(fig, records, colours)
+    fig.update_xaxes(visible=False, range=[-0.5, width - 0.5])
+    name_lanes(fig, [base.clip(name, MOST_LETTERS) for name in names], colours.text)
+    return fig
+
+
+def _between_partitions(fig: go.Figure, records: Sequence[Record], colours: Palette) -> None:
+    for at in range(1, len(records)):
+        if records[at].partition != records[at - 1].partition:
+            fig.add_vline(x=at - 0.5, line={"color": colours.dim, "width": 1})

@@ -1,0 +1,68 @@
+"""What a story comes to under each protocol, in sentences."""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from app.ui.formats import brief, plural
+from app.views.labs.protocol.tables import NAMES, Played
+from assignors.whatif.events import Event
+from assignors.whatif.generations import title
+
+MOST_EVENTS = 6
+
+
+def headline(played: Sequence[Played]) -> str:
+    """Which protocol stops how many partitions, and for how long at most."""
+    if not played:
+        return "This story cannot be played"
+    if not any(its.summary.down_ms for its in played):
+        return "No partition is ever without its consumer, under any protocol"
+    told = "; ".join(
+        f"{_names(alike)} {'stops' if len(alike) == 1 else 'stop'} {_stopped(alike[0])}" for alike in _alike(played)
+    )
+    return told[0].upper() + told[1:] if told[0].islower() else told
+
+
+def _alike(played: Sequence[Played]) -> list[list[Played]]:
+    """Neighbours of which the same is to be said."""
+    return [list(run) for _, run in groupby(played, _stopped)]
+
+
+def _names(played: Sequence[Played]) -> str:
+    names = [NAMES[its.protocol] for its in played]
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+
+
+def _stopped(its: Played) -> str:
+    down = [partition.down_ms for partition in its.summary.downtime if partition.down_ms]
+    if not down:
+        return "none"
+    every = (
+        f"all {len(down)} partitions" if 1 < len(down) == len(its.summary.downtime) else plural(len(down), "partition")
+    )
+    return f"{every} for {'' if len(down) == 1 else 'up to '}{brief(max(down))}"
+
+
+def members(played: Sequence[Played]) -> str:
+    """How many members wait under each protocol, and how long the worst waits."""
+    return f"Members that give up all they have and wait: {'; '.join(map(_waiting, played))}."
+
+
+def _waiting(its: Played) -> str:
+    waits = [pause.paused_ms for pause in its.summary.pauses if pause.paused_ms]
+    name = NAMES[its.protocol]
+    if not waits:
+        return f"{name} none"
+    return f"{name} {len(waits)} of {len(its.summary.pauses)}, up to {brief(max(waits))}"
+
+
+def course(events: Sequence[Event]) -> str:
+    """What happens from outside and when, numbered as in the picture."""
+    told = [f"{at}  {title(event.action)} at {event.at_ms / 1000:g} s" for at, event in enumerate(events, 1)]
+    more = [f"and {len(told) - MOST_EVENTS} more"] if len(told) > MOST_EVENTS else []
+    return " · ".join([*told[:MOST_EVENTS], *more]) or "Nothing happens from outside."
+
+
+def picture(played: Sequence[Played]) -> str:
+    """The picture in words, for who cannot see it."""
+    return f"Members and partitions over time, protocol by protocol: {headline(played)}. {members(played)}"

@@ -1,0 +1,42 @@
+"""Why can a consumer not see a record yet, and when is one lost?"""
+
+import streamlit as st
+
+from app.ui import formats, widgets
+from app.views.labs.watermark import outcome, setup, text
+from app.views.labs.watermark import state as state_watermark
+from assignors.labs.watermark import begin, play_on
+from assignors.labs.watermark.model import WatermarkError
+
+widgets.follow()
+try:
+    told = state_watermark.told()
+except WatermarkError as error:
+    widgets.unplayable(str(error), setup.begin_again)
+    st.stop()
+steps, refusal = play_on(begin(told.replicas, told.settings), told.actions)
+at = outcome.position(steps)
+now = steps[at].state
+
+st.header(text.headline(now), anchor=False)
+setup.story(told)
+if refusal is not None:
+    widgets.line(":orange", "front_hand", "The story ends early under these rules", formats.md(str(refusal)))
+
+left, right = st.columns([0.7, 0.3], gap="medium")
+with left, st.container(gap="xsmall"):
+    outcome.controls(steps, at)
+    with st.container(gap="xxsmall"):
+        outcome.sentences(steps, at)
+    outcome.picture(steps, at)
+    setup.then(at, now, len(steps) - 1 - at)
+with right, st.container(gap="xsmall"):
+    setup.rules(told)
+
+left, right = st.columns([0.52, 0.48], gap="medium")
+with left, st.container(gap="xxsmall"):
+    outcome.other_rules(told)
+with right, st.container(gap="xxsmall"):
+    outcome.producers(now)
+with st.container(gap="xxsmall"):
+    outcome.all_steps(steps, at)

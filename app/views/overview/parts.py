@@ -1,0 +1,120 @@
+"""The pieces of the Overview."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from app.ui import formats, headlines, state, verdicts, widgets
+from app.views.overview import tables
+from app.views.overview.tables import Filters, Overview
+from lag.model import ClusterSnapshot
+from lag.verdict.health import URGENCY, Status
+
+WHY = "The evidence behind the verdict; of a group that is OK, why its time lag is not known"
+TIME_LAG = (
+    "Age of the oldest record that is not yet committed, measured between own samples; "
+    "a dash where it is older than the samples (see Why) or not known"
+)
+SPARK = "Lag over the samples kept, as a share of the group's own peak, or of 1,000 records if the peak is smaller"
+
+
+def second_sentence(page: state.Shown, table: Overview) -> str:
+    """What the worst group's trouble amounts to; empty when nothing needs attention."""
+    urgent = table.attention
+    if urgent.empty:
+        return ""
+    snapshot = page.report.snapshot
+    return headlines.consequence(page.report.health.groups[snapshot.by_group[str(urgent.iloc[0]["group"])]])
+
+
+def no_group() -> None:
+    """The cluster answers and has no group: how one comes to be."""
+    st.markdown(
+        "The cluster answers, but no consumer group exists on it. "
+        "A group appears when its first member joins or commits."
+    )
+    st.code("groupscope up     # a demo cluster with groups in every state", language="bash")
+
+
+def visible(table: Overview) -> pd.DataFrame:
+    """The rows that the chips count: with or without internal groups."""
+    frame = table.frame
+    return frame if st.session_state.get("internal") else frame[~frame["hidden"]]
+
+
+def verdict_chips(rows: pd.DataFrame) -> list[str]:
+    """One chip per verdict that occurs, with its count."""
+    number = tables.counts(rows, "status")
+    asked = state.picked("verdict")
+    options = [s.value for s in URGENCY if s.value in number or s.value in asked]
+    return state.chips("Verdict", options, lambda s: f"{verdicts.VERDICTS[Status(s)].label} **{number[s]}**", "verdict")
+
+
+def state_chips(rows: pd.DataFrame) -> list[str]:
+    """One chip per state that occurs."""
+    return _counted("State", rows, "state")
+
+
+def type_chips(rows: pd.DataFrame) -> list[str]:
+    """One chip per group type that occurs."""
+    return _counted("Type", rows, "type")
+
+
+def rare_filters(snapshot: ClusterSnapshot) -> Filters:
+    """The filters behind a button: topic, least lag, internal groups."""
+    with st.popover("More", icon=":material/tune:"):
+        topic = st.selectbox(
+            "Topic", sorted(snapshot.topics), index=None, key="reads", bind="query-params", placeholder="Any topic"
+        )
+        least = st.number_input("Lag at least", min_value=0, value=0, step=1000, key="lag", bind="query-params")
+        internal = st.toggle("Kafka's and groupscope's own groups", key="internal", bind="query-params")
+    return Filters(topic=topic, lag_at_least=int(least or 0), internal=internal)
+
+
+def _counted(label: str, rows: pd.DataFrame, column: str) -> list[str]:
+    number = tables.counts(rows, column)
+    options = sorted({*number, *state.picked(column)}, key=lambda v: (-number[v], v))
+    st.markdown(f":small[{label}]", width="content")
+    return state.chips(label, options, lambda v: f"{v} **{number[v]}**", column)
+
+
+def groups(rows: pd.DataFrame) -> None:
+    """The table, most urgent first; says so when it does not hold everything."""
+    shown = rows.head(tables.MOST_ROWS)
+    view = shown.assign(v=widgets.as_tags(shown["verdict"]), time_lag=widgets.timedeltas(shown["time_lag_s"]))
+    columns = ["group", "v", "lag", "known", "time_lag", "drains", "members", "why", "state", "type", "coordinator"]
+    if len(shown) <= tables.SPARKLINE_ROWS:
+        view = view.assign(spark=shown["trend"].map(tables.sparkline))
+        columns.insert(6, "spark")
+    widgets.table(
+        view[columns],
+        key="groups",
+        columns=_columns(list(shown["group"])),
+        alt=f"{formats.plural(len(view), 'group')} by urgency: verdict, lag, time lag, drain time, members, reason",
+    )
+    if len(rows) > len(shown):
+        widgets.note(
+            f"The {len(shown):,} most urgent of {len(rows):,} groups. Filter to see others; the downloads hold all."
+        )
+    elif rows.empty:
+        widgets.note("No group passes these filters.")
+
+
+def _columns(ids: list[str]) -> dict[str, Any]:
+    c = st.column_config
+    go = widgets.open_on_click("open_group", ids, "group", "group")
+    return {
+        "group": widgets.opener("Group", "open_group", 176, go),
+        "v": widgets.verdict_column(),
+        "lag": widgets.integer("Lag, records", 92, "Sum over the partitions whose lag is known"),
+        "known": c.TextColumn("Known for", width=80, alignment="right", help="Partitions whose lag is known"),
+        "time_lag": widgets.seconds_column("Time lag", 104, TIME_LAG),
+        "drains": c.TextColumn("Drains in", width=76, alignment="right", help="Worst partition, at present rates"),
+        "spark": c.LineChartColumn("Lag, kept", width=96, color="gray", y_min=0, y_max=1, help=SPARK),
+        "members": c.NumberColumn("Members", width=70),
+        "why": c.TextColumn("Why", width=256, help=WHY),
+        "state": c.TextColumn("State", width=84),
+        "type": c.TextColumn("Type", width=76),
+        "coordinator": c.TextColumn("Coord.", width=76, help="The broker that coordinates the group"),
+    }

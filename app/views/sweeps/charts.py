@@ -1,0 +1,172 @@
+"""A group's cases: a heat map of members x assignor, and what more members buy."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from app.ui.charts import base
+from app.ui.theme import Palette
+from app.views.sweeps.tables import Grid
+
+ROW_PX = 26
+HEAD_PX = 34
+FRONTIER_PX = 300
+MOST_STEPS = 6
+_UNKNOWN = "–"
+
+Say = Callable[[float], str]
+Point = tuple[str, int, float]
+"""Assignor, members, value."""
+
+
+def heat_map(grid: Grid, say: Say, brief: Say, now: tuple[str, int] | None, colours: Palette) -> go.Figure:
+    """The fuller the colour, the more; a cell that is not known says why. `brief` is what stands in a cell.
+
+    `now` is framed: the group as it is. Assignors are the columns: there are few, so that a phone has room for them.
+
+    The points of the second trace lie on the cells, for clicks: `customdata` of each is assignor and members; a cell
+    that is no case has none.
+    """
+    rows, columns = len(grid.members), len(grid.assignors)
+    fig = base.figure(colours, ROW_PX * rows + HEAD_PX, left=64, top=HEAD_PX, bottom=2)
+    low, top = _limits(grid.values)
+    fig.add_heatmap(
+        z=np.where(np.isposinf(grid.values), top, grid.values),
+        colorscale=[list(stop) for stop in colours.ramp],
+        zmin=low,
+        zmax=top,
+        showscale=False,
+        xgap=2,
+        ygap=2,
+        text=[["" if np.isnan(value) else brief(value) for value in row] for row in grid.values.tolist()],
+        texttemplate="%{text}",
+        textfont={"color": colours.text},
+        hoverinfo="skip",
+    )
+    fig.add_scatter(**_targets(grid, say, colours))
+    if now is not None and now[0] in grid.assignors and now[1] in grid.members:
+        _outline(fig, list(grid.members).index(now[1]), list(grid.assignors).index(now[0]), colours)
+    fig.update_xaxes(
+        range=[-0.5, columns - 0.5],
+        side="top",
+        automargin=True,
+        autotickangles=[0, 90],
+        tickvals=list(range(columns)),
+        ticktext=[name.replace("-", "-<br>") for name in grid.assignors],  # a phone has 95 px for each
+        ticklabeloverflow="allow",
+        tickfont={"family": base.MONO, "size": 12, "color": colours.text},
+    )
+    fig.update_yaxes(
+        range=[rows - 0.5, -0.5],
+        showgrid=False,
+        tickvals=list(range(rows)),
+        ticktext=[f"{members:,}" for members in grid.members],
+        title={"text": "members", "font": {"size": 12, "color": colours.dim}, "standoff": 4},
+    )
+    fig.update_layout(hoverdistance=-1)  # all of a cell can be clicked, however wide
+    return fig
+
+
+def _limits(values: NDArray[np.float64]) -> tuple[float, float]:
+    """The least value and the top of the colours: never is as far above the longest time as that is above the least."""
+    finite = values[np.isfinite(values)]
+    if not len(finite):
+        return 0.0, 1.0
+    low, high = float(finite.min()), float(finite.max())
+    return low, high + max(high - low, 1.0) if np.isposinf(values).any() else high
+
+
+def _text(value: float, say: Say) -> str:
+    return _UNKNOWN if np.isnan(value) else say(value)
+
+
+def _targets(grid: Grid, say: Say, colours: Palette) -> dict[str, Any]:
+    """Points that nobody sees, with what is said of their cells."""
+    places = [(row, column) for row in range(len(grid.members)) for column in range(len(grid.assignors))]
+    cases = [
+        (grid.assignors[column], grid.members[row]) if grid.is_case[row, column] else None for row, column in places
+    ]
+    return {
+        "x": [column for _, column in places],
+        "y": [row for row, _ in places],
+        "mode": "markers+text",  # the heat map writes nothing where nothing is known
+        "text": [_UNKNOWN if np.isnan(grid.values[place]) else "" for place in places],
+        "textfont": {"color": colours.dim},
+        "marker": {"size": 22, "symbol": "square", "opacity": 0, "color": colours.background},
+        "selected": {"marker": {"opacity": 0}},
+        "unselected": {"marker": {"opacity": 0}, "textfont": {"color": colours.dim}},
+        "customdata": cases,
+        "hovertext": [_hover(grid, row, column, say) for row, column in places],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+    }
+
+
+def _hover(grid: Grid, row: int, column: int, say: Say) -> str:
+    text, why = _text(float(grid.values[row, column]), say), grid.why[row, column]
+    said = [
+        grid.assignors[column],
+        f"{grid.members[row]:,} {'member' if grid.members[row] == 1 else 'members'}",
+        f"{text}: {why}" if why else text,
+        "click to open in What if" if grid.is_case[row, column] else "",
+    ]
+    return " · ".join(part for part in said if part)
+
+
+def _outline(fig: go.Figure, row: int, column: int, colours: Palette) -> None:
+    """The group as it is, in the picture: a frame, for colour says how much."""
+    fig.add_shape(
+        type="rect",
+        x0=column - 0.48,
+        x1=column + 0.48,
+        y0=row - 0.46,
+        y1=row + 0.46,
+        line={"color": colours.text, "width": 2},
+    )
+
+
+def frontier(
+    points: Sequence[Point],
+    best: Sequence[Point],
+    now: Point | None,
+    say: Say,
+    steps: Sequence[float],
+    colours: Palette,
+) -> go.Figure:
+    """All cases as grey points, those that none beats with as few members as a line, the group as it is as a cross.
+
+    `steps` are distances between ticks that read well, the least first.
+    """
+    fig = base.figure(colours, FRONTIER_PX, left=70, right=12, top=14, bottom=44)
+    fig.add_scatter(**_points(points, say, {"color": colours.kept_fill, "size": 6}))
+    fig.add_scatter(
+        **_points(best, say, {"color": colours.gained, "size": 9}) | {"mode": "lines+markers"},
+        line={"color": colours.gained, "width": 2, "shape": "hv"},
+    )
+    if now is not None:
+        look = {"color": colours.revoked, "size": 12, "symbol": "x", "line": {"width": 0}}
+        fig.add_scatter(**_points([now], say, look) | {"hovertemplate": "now: %{text}<extra></extra>"})
+    top = max([value for _, _, value in (*points, *([now] if now else ()))], default=1.0)
+    step = next((step for step in steps if top / step < MOST_STEPS), top / MOST_STEPS)
+    ticks = [step * at for at in range(MOST_STEPS + 1)]
+    fig.update_yaxes(range=[0, top * 1.08], tickvals=ticks, ticktext=[say(at) for at in ticks])
+    most = max((members for _, members, _ in points), default=1)
+    fig.update_xaxes(
+        range=[0, most + 1],
+        dtick=max(1, round(most / 10)),
+        title={"text": "members", "font": {"size": 12, "color": colours.dim}, "standoff": 4},
+    )
+    return fig
+
+
+def _points(points: Sequence[Point], say: Say, marker: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "x": [members for _, members, _ in points],
+        "y": [value for _, _, value in points],
+        "text": [f"{say(value)} with {assignor} on {members:,}" for assignor, members, value in points],
+        "mode": "markers",
+        "marker": marker,
+        "hovertemplate": "%{text}<extra></extra>",
+    }

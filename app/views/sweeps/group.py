@@ -1,0 +1,226 @@
+"""One group of a sweep: its cases as a heat map, what more members buy, and all of them as a table."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from app.ui import formats, state, widgets
+from app.views.overview.tables import MOST_ROWS
+from app.views.sweeps import charts, tables
+from app.views.sweeps import state as state_sweeps
+from app.views.sweeps import text as sentences_sweeps
+from app.views.sweeps.tables import Measure
+
+MOST_SIZES = 24
+"""More rows would not fit on a screen."""
+
+
+def picker(frame: pd.DataFrame, group_id: str) -> None:
+    """Back to all groups, or on to another."""
+    st.button(
+        "All groups",
+        icon=":material/arrow_back:",
+        type="tertiary",
+        key="all_groups",
+        on_click=lambda: state.set_url("group", None),
+    )
+    st.session_state["sweep_group"] = group_id
+    st.selectbox(
+        "Group",
+        list(dict.fromkeys([*frame["group_id"].head(MOST_ROWS), group_id])),
+        key="sweep_group",
+        label_visibility="collapsed",
+        width=260,
+        on_change=lambda: state.set_url("group", st.session_state["sweep_group"]),
+    )
+
+
+def one_group(row: dict[str, Any], every: pd.DataFrame) -> None:
+    """Heat map and frontier of one group, and all its cases."""
+    if every.empty:  # the headline says so
+        return
+    there = [key for key in sentences_sweeps.FAILURES if (every["failure"] == key).any()]
+    failure = _pills("failure", there, sentences_sweeps.FAILURES.__getitem__, "none")
+    cells = every[every["failure"] == failure]
+    if cells["reason"].notna().all():
+        st.markdown(f":gray[No case of this can be: {formats.md(cells['reason'].mode()[0])}]")
+        _cases(cells)
+        return
+    now = None if failure != "none" else (row["assignor"], row["members"])
+    left, right = st.columns([0.62, 0.38], gap="medium")
+    with left, st.container(gap="xxsmall"):
+        _map(cells, row["members"], now)
+    with right, st.container(gap="xxsmall"):
+        _frontier(cells, row if now else None)
+    _cases(cells)
+
+
+def _pills(key: str, options: list[str], text: Callable[[str], str], default: str) -> str:
+    """One of several, in the URL under `key`; nothing is drawn where there is no choice."""
+    asked = state.url(key)
+    chosen = asked if asked in options else default if default in options else options[0]
+    if len(options) > 1:
+        widget = f"sweep_{key}"
+        st.session_state[widget] = chosen
+        st.segmented_control(
+            key,
+            options,
+            key=widget,
+            format_func=text,
+            label_visibility="collapsed",
+            on_change=lambda: state.set_url(key, st.session_state[widget]),
+        )
+    return chosen
+
+
+def _map(cells: pd.DataFrame, members: int, now: tuple[str, int] | None) -> None:
+    known = [its.key for its in tables.MEASURES if cells[its.key].notna().any()] or ["moved"]
+    is_there = now is not None and bool(((cells["assignor"] == now[0]) & (cells["members"] == now[1])).any())
+    framed = "; framed: as it is now" if is_there else ""
+    widgets.titled("Members × assignor", f":gray[click a cell to open it in What if{framed}]")
+    measure = tables.BY_KEY[_pills("measure", known, lambda key: tables.BY_KEY[key].label, "hot_share")]
+    grid = tables.grid(cells[cells["members"].isin(_portion(cells, members))], measure)
+    say, brief = partial(sentences_sweeps.value, measure), partial(sentences_sweeps.brief, measure)
+    fig = charts.heat_map(grid, say, brief, now, state.palette())
+    picked = st.plotly_chart(
+        fig,
+        theme=None,
+        config=widgets.PLOTLY,
+        key=f"sweep_map_{measure.key}",
+        alt=sentences_sweeps.map_alt(cells, measure),
+        on_select="rerun",
+        selection_mode="points",
+    )
+    unit = ", in %" if measure.is_share else ""
+    widgets.note(f"{measure.help}{unit}. The fuller the colour, the more.")
+    _follow_click(picked, cells)
+
+
+def _portion(cells: pd.DataFrame, members: int) -> list[int]:
+    """As many numbers of members as a picture has rows for: those the URL names, else those around the present one."""
+    every = sorted(set(cells["members"]))
+    portions = {str(every[at]): every[at : at + MOST_SIZES] for at in range(0, len(every), MOST_SIZES)}
+    if len(portions) == 1:
+        return every
+    around = next((key for key, them in reversed(portions.items()) if them[0] <= members), next(iter(portions)))
+    asked = state.url("members") or ""
+    st.session_state["sweep_members"] = asked if asked in portions else around
+    chosen = st.selectbox(
+        "Members",
+        list(portions),
+        key="sweep_members",
+        format_func=lambda key: f"{portions[key][0]:,} to {portions[key][-1]:,} members",
+        label_visibility="collapsed",
+        width=220,
+        on_change=lambda: state.set_url("members", st.session_state["sweep_members"]),
+    )
+    return portions[chosen]
+
+
+def _follow_click(picked: Any, cells: pd.DataFrame) -> None:
+    points = picked["selection"]["points"] if picked else []
+    if points and (place := points[0].get("customdata")):
+        first = cells.iloc[0]
+        state_sweeps.choose(first["group_id"], str(place[0]), int(place[1]), first["failure"])
+        st.rerun()
+
+
+def _frontier(cells: pd.DataFrame, row: dict[str, Any] | None) -> None:
+    known = [key for key in tables.VALUES if cells[key].notna().any()] or ["hot_share"]
+    widgets.titled("What more members buy", ":gray[down and to the left is better]")
+    measure = tables.BY_KEY[_pills("value", known, lambda key: tables.BY_KEY[key].label, "hot_share")]
+    best = tables.frontier(cells, measure)
+    say = partial(sentences_sweeps.value, measure)
+    now = None if row is None else _as_it_is(row, measure)
+    steps = STEPS_S if measure.is_time else STEPS
+    every = _points(tables.finite(cells, measure), measure)
+    fig = charts.frontier(every, _points(best, measure), now, say, steps, state.palette())
+    st.plotly_chart(
+        fig,
+        theme=None,
+        config=widgets.PLOTLY,
+        key=f"sweep_frontier_{measure.key}",
+        alt=sentences_sweeps.frontier_alt(best, measure),
+    )
+    colours = state.palette()
+    marks = [("●", colours.gained, "no other does better with as few"), ("✖", colours.revoked, "as it is now")]
+    st.markdown(f":small[{widgets.swatches(marks if now else marks[:1])}]")
+
+
+def _points(cells: pd.DataFrame, measure: Measure) -> list[charts.Point]:
+    columns = (cells["assignor"], cells["members"].astype(int), cells[measure.key].astype(float))
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def _as_it_is(row: dict[str, Any], measure: Measure) -> charts.Point | None:
+    value = row[measure.key]
+    return (row["assignor"], row["members"], float(value)) if pd.notna(value) and value != float("inf") else None
+
+
+STEPS = (0.05, 0.1, 0.2)
+STEPS_S = (1, 10, 60, 300, 600, 1_800, 3_600, 7_200, 14_400, 43_200, 86_400, 172_800, 604_800, 2_592_000)
+
+CASES: dict[str, tuple[str, int]] = {
+    "assignor": ("\u2002Assignor", 160),
+    "members": ("Members", 74),
+    "moved": ("Moved", 62),
+    "stayed": ("Stayed", 62),
+    "paused": ("Paused", 62),
+    "rebalances": ("Rebalances", 84),
+    "idle": ("Idle", 46),
+    "spread": ("Spread", 62),
+    "busiest": ("Busiest", 76),
+    "who": ("Busiest member", 150),
+    "drains": ("Drains in", 100),
+    "racks": ("Rack hits", 84),
+    "why": ("Not known because", 260),
+}
+
+
+COUNTS = ("moved", "stayed", "paused", "rebalances", "idle", "spread")
+TEXTS = ("who", "drains", "racks", "why")
+
+
+def _cases(cells: pd.DataFrame) -> None:
+    view = cells[["assignor", "members", *COUNTS]].astype(dict.fromkeys(COUNTS, "Int64"))
+    view = view.assign(
+        busiest=100 * cells["hot_share"].astype(float),
+        who=cells["hot_member"],
+        drains=cells["drain_s"].map(sentences_sweeps.drains),
+        racks=pd.Series([_racks(row) for row in tables.records(cells)], cells.index, dtype=object),
+        why=cells["reason"].where(cells["reason"].notna(), cells["drain_reason"].where(cells["drain_s"].isna())),
+    )
+    widgets.titled_table("Every case", f":gray[{len(view):,}; a click opens it in What if]", "cases", view)
+    shown = [column for column in CASES if column in ("assignor", "members") or view[column].notna().any()]
+    widgets.table(
+        view[shown],
+        key="sweep_cases",
+        most=12,
+        alt=f"{formats.plural(len(view), 'case')}: assignor, members, and what comes of it",
+        columns={column: _look(column, cells) for column in shown},
+    )
+
+
+def _racks(row: dict[str, Any]) -> str | None:
+    return None if pd.isna(row["rack_hits"]) else f"{row['rack_hits']:.0f} of {row['rack_known']:.0f}"
+
+
+def _look(column: str, cells: pd.DataFrame) -> Any:
+    label, width = CASES[column]
+    if column == "assignor":
+        return _opens(label, width, cells)
+    if column == "busiest":
+        return st.column_config.NumberColumn(label, format="%.1f %%", width=width)
+    return st.column_config.TextColumn(label, width=width) if column in TEXTS else widgets.integer(label, width)
+
+
+def _opens(label: str, width: int, cells: pd.DataFrame) -> Any:
+    cases = list(cells[["group_id", "assignor", "members", "failure"]].itertuples(index=False, name=None))
+    return widgets.opener(label, "open_case", width, partial(_open_case, cases))
+
+
+def _open_case(cases: list[tuple[str, str, int, str]]) -> None:
+    state_sweeps.choose(*cases[st.session_state["open_case"].row])

@@ -1,0 +1,188 @@
+"""All topics of one snapshot: who reads them, who is behind, how much they hold and how fast they grow."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from app.ui import formats, verdicts
+from app.views.overview.tables import is_internal
+from lag.model import FOREVER, ClusterSnapshot, Topic
+from lag.offsets import UNKNOWN, EndOffsets, Ints
+from lag.verdict import topic_rates
+from lag.verdict.health import Health, Status
+from lag.verdict.sample_window import Window
+
+ENOUGH_POLLS = 2
+"""So many polls tell a rate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """One group's standing in one topic."""
+
+    group: str
+    status: Status
+    lag: int | None
+    known: int
+    partitions: int
+
+
+def readers(snapshot: ClusterSnapshot, health: Health) -> dict[str, list[Reader]]:
+    """Topic -> the groups with a position in it, most lag first. One pass over the offset table's columns."""
+    table = snapshot.offsets
+    out: dict[str, list[Reader]] = defaultdict(list)
+    groups = np.repeat(np.arange(len(snapshot.groups)), np.diff(table.bounds)[: len(snapshot.groups)])
+    if not len(groups):
+        return out
+    width = len(table.ends.topics)
+    key = groups * width + table.ends.topic[table.end]
+    starts = np.flatnonzero(np.diff(key, prepend=-1))
+    for at, total, n, size in zip(key[starts], *totals(table.lag, starts), strict=True):
+        group, topic = divmod(int(at), width)
+        reader = Reader(
+            snapshot.groups[group].group_id,
+            health.groups[group].finding.status,
+            int(total) if n else None,
+            int(n),
+            int(size),
+        )
+        out[table.ends.topics[topic]].append(reader)
+    for those in out.values():
+        those.sort(key=lambda r: -1 if r.lag is None else r.lag, reverse=True)
+    return out
+
+
+def totals(lag: Ints, starts: Ints) -> tuple[Ints, Ints, Ints]:
+    """Of the rows from each of `starts` to the next: the sum of the known lags, how many are known, how many rows."""
+    has = lag != UNKNOWN
+    sums, counted = np.add.reduceat(np.where(has, lag, 0), starts), np.add.reduceat(has.astype(np.int64), starts)
+    return sums, counted, np.diff(np.append(starts, len(lag)))
+
+
+def build(snapshot: ClusterSnapshot, health: Health, window: Window) -> pd.DataFrame:
+    """One row per topic, the one with most lag first; topics that only commits still name are marked as deleted."""
+    by_topic, sized = readers(snapshot, health), sizes(snapshot.offsets.ends, window)
+    names = sorted({*snapshot.topics, *by_topic})
+    gone, unread = Size(None, None), Size(None, None, "its offsets were not read")
+    size = {name: sized.get(name, unread) if name in snapshot.topics else gone for name in names}
+    rows = [_row(snapshot, name, by_topic.get(name, []), size[name]) for name in names]
+    frame = pd.DataFrame(rows, columns=_COLUMNS)
+    for column in ("partitions", "records", "worst_lag", "lag"):
+        frame[column] = frame[column].astype("Int64")
+    frame["produce"] = frame["produce"].astype(float)
+    order = frame.sort_values(["rank", "worst_lag", "topic"], ascending=[True, False, True], na_position="last")
+    return order.reset_index(drop=True)
+
+
+_COLUMNS = [
+    "topic",
+    "state",
+    "rank",
+    "partitions",
+    "groups",
+    "records",
+    "produce",
+    "produce_why",
+    "worst_lag",
+    "worst_group",
+    "worst_status",
+    "lag",
+    "retention_s",
+    "internal",
+    "leaderless",
+    "note",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """What a topic's partitions hold and get together; None with a reason where that of one of them is not known."""
+
+    records: int | None
+    produce: float | None
+    produce_why: str = ""
+
+
+def sizes(ends: EndOffsets, window: Window) -> dict[str, Size]:
+    """Topic -> its size, whether a group reads it or not. One pass over the columns."""
+    rates, polls = topic_rates.per_second(window), len(window.times_ms)
+    no_log = (ends.log_end == UNKNOWN) | (ends.log_start == UNKNOWN)
+    records, unsized = _per_topic(ends, ends.log_end - ends.log_start), _per_topic(ends, no_log)
+    produced, unread = _per_topic(ends, rates), _per_topic(ends, np.isnan(rates))
+    partitions = _per_topic(ends, np.ones(len(ends)))
+    return {
+        name: Size(
+            None if unsized[at] else int(records[at]),
+            None if unread[at] else float(produced[at]),
+            _no_rate(polls, int(unread[at]), int(partitions[at])),
+        )
+        for at, name in enumerate(ends.topics)
+    }
+
+
+def _per_topic(ends: EndOffsets, values: NDArray[Any]) -> NDArray[np.float64]:
+    return np.bincount(ends.topic, values, len(ends.topics)).astype(np.float64)
+
+
+def _no_rate(polls: int, unread: int, partitions: int) -> str:
+    if not unread:
+        return ""
+    if polls < ENOUGH_POLLS:
+        return "one poll so far, two are needed"
+    return f"fewer than two polls have read the log end of {unread:,} of {formats.plural(partitions, 'partition')}"
+
+
+def _row(snapshot: ClusterSnapshot, name: str, those: Sequence[Reader], size: Size) -> list[object]:
+    topic = snapshot.topics.get(name)
+    shown = [r for r in those if not is_internal(snapshot.groups[snapshot.by_group[r.group]])]
+    worst = next((r for r in shown if r.lag is not None), None)
+    state = _state(topic)
+    return [
+        name,
+        state,
+        _STATES.index(state),
+        topic.partitions if topic else None,
+        len(shown),
+        size.records,
+        size.produce,
+        size.produce_why,
+        worst.lag if worst else None,
+        worst.group if worst else None,
+        verdicts.VERDICTS[worst.status].label if worst else None,
+        sum(r.lag for r in shown if r.lag is not None) if worst else None,
+        topic.retention_ms / 1000 if topic and topic.retention_ms is not None and topic.retention_ms > 0 else np.nan,
+        (topic.internal if topic else False) or name.startswith("__"),
+        len(topic.leaderless) if topic else 0,
+        _note(topic, size),
+    ]
+
+
+STATES: tuple[tuple[str, str], ...] = (
+    ("■ Leaderless", "red"),
+    ("◌ Unknown", "violet"),
+    ("● OK", "green"),
+    ("○ Deleted", "gray"),
+)
+_STATES = [label for label, _ in STATES]
+
+
+def _state(topic: Topic | None) -> str:
+    if topic is None:
+        return "○ Deleted"
+    return "■ Leaderless" if topic.leaderless else "◌ Unknown" if topic.problem else "● OK"
+
+
+def _note(topic: Topic | None, size: Size) -> str:
+    if topic is None:
+        return "not in the cluster's metadata; only commits still name it"
+    said = [
+        f"no leader: {formats.listing(list(topic.leaderless))}" if topic.leaderless else topic.problem,
+        "kept for ever" if topic.retention_ms == FOREVER else "",
+        f"produce rate not known: {size.produce_why}" if size.produce_why else "",
+    ]
+    return "; ".join(part for part in said if part)

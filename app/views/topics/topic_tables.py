@@ -1,0 +1,193 @@
+"""One topic of one snapshot: each group's standing and how long until deletion reaches it, and the partitions."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from app.ui import formats, verdicts
+from app.views.topics.tables import totals
+from lag.model import FOREVER, ClusterSnapshot
+from lag.offsets import PROBLEM_CODES, UNKNOWN, EndOffsets, Ints, OffsetTable
+from lag.verdict import retention_countdown, row_match
+from lag.verdict.health import Health
+from lag.verdict.rates import Floats
+from lag.verdict.retention_countdown import Left
+from lag.verdict.sample_window import Window
+
+MOST_GROUPS = 20
+"""The partitions stand beside the lag of so many groups: nobody reads more columns."""
+
+SOON_S = 3600.0
+"""With less than this left, deletion is the first thing to say of a topic."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TopicView:
+    """`readers` has one row per group, most urgent first; `partitions` one per partition, with its offsets.
+
+    `rows` leads from a group's id to its rows of `table`, and `ends` are the topic's rows of the end offsets.
+    """
+
+    readers: pd.DataFrame
+    partitions: pd.DataFrame
+    table: OffsetTable
+    ends: range
+    rows: Mapping[str, Ints]
+
+
+def view(snapshot: ClusterSnapshot, health: Health, window: Window, topic: str) -> TopicView:
+    """Everything the page needs of one topic; a topic that nobody knows has no rows."""
+    table, ends = snapshot.offsets, _ends(snapshot.offsets.ends, topic)
+    rows = np.flatnonzero((table.end >= ends.start) & (table.end < ends.stop))
+    group = row_match.group_of_row(table.bounds)[rows]
+    starts = np.flatnonzero(np.diff(group, prepend=-1))
+    names = [snapshot.groups[number].group_id for number in group[starts]]
+    kept = snapshot.topics.get(topic)
+    left = retention_countdown.of_rows(window, table, rows, kept.retention_ms if kept else None)
+    frame = _readers(table, rows, starts, left, kept.retention_ms if kept else None)
+    judged = [health.groups[number] for number in group[starts]]
+    frame = frame.assign(
+        group=names,
+        verdict=[verdicts.VERDICTS[h.finding.status].label for h in judged],
+        rank=[verdicts.RANK[h.finding.status] for h in judged],
+        drain_s=np.array([np.nan if h.drain_s is None else h.drain_s for h in judged], float),
+    )
+    frame = frame.sort_values(["rank", "lag"], ascending=[True, False], na_position="last").reset_index(drop=True)
+    by_group = dict(zip(names, np.split(rows, starts[1:]), strict=False))
+    return TopicView(frame, _partitions(table.ends, ends), table, ends, by_group)
+
+
+def _ends(ends: EndOffsets, topic: str) -> range:
+    """The topic's rows, which stand together."""
+    if topic not in ends.topics:
+        return range(0)
+    first, after = np.searchsorted(ends.topic, np.array([0, 1]) + ends.topics.index(topic))
+    return range(int(first), int(after))
+
+
+def _readers(table: OffsetTable, rows: Ints, starts: Ints, left: Left, retention_ms: int | None) -> pd.DataFrame:
+    """The numbers of each group; `lead` is the share of the log below its lowest position."""
+    lag, known, sizes = totals(table.lag[rows], starts)
+    worst = _worst(left, starts, sizes)
+    unknown = np.add.reduceat(np.isnan(left.seconds).astype(np.int64), starts)
+    return pd.DataFrame(
+        {
+            "lag": pd.arrays.IntegerArray(lag, known == 0),
+            "known": [formats.known_for(int(n), int(size)) for n, size in zip(known, sizes, strict=True)],
+            "left_s": left.seconds[worst],
+            "at_most_s": left.at_most_s[worst],
+            "where": [
+                _where(table, int(rows[at]), float(left.seconds[at]), float(left.at_most_s[at]), retention_ms)
+                + _besides(float(left.seconds[at]), int(n), int(size))
+                for at, n, size in zip(worst, unknown, sizes, strict=True)
+            ],
+            "lead": np.fmin.reduceat(_lead(table, rows), starts),
+            "lost": np.add.reduceat(table.lost[rows], starts),
+        }
+    )
+
+
+def _worst(left: Left, starts: Ints, sizes: Ints) -> Ints:
+    """Of each group the row with the least left; one that is only bounded has at most its bound."""
+    group = np.repeat(np.arange(len(starts)), sizes)
+    order: Ints = np.lexsort((np.fmin(left.seconds, left.at_most_s), group))
+    return order[starts]
+
+
+def _lead(table: OffsetTable, rows: Ints) -> Floats:
+    """How far each position stands above the log start, in percent of the log; NaN where an offset is not known."""
+    end, committed = table.end[rows], table.committed[rows]
+    start, stop = table.ends.log_start[end], table.ends.log_end[end]
+    known = (committed != UNKNOWN) & (start != UNKNOWN) & (stop > start)
+    share = (committed - start) / np.where(known, stop - start, 1)
+    return np.where(known, np.clip(share, 0.0, 1.0) * 100, np.nan)
+
+
+def _where(table: OffsetTable, row: int, left_s: float, at_most_s: float, retention_ms: int | None) -> str:
+    """The partition with the least left, or why it is not known."""
+    if np.isnan(left_s):
+        return _unknown(table, row, at_most_s, retention_ms)
+    if np.isinf(left_s):
+        return "deletion does not gain on the group"
+    due = "" if left_s > 0 else ": records are deleted unread" if table.lost[row] else ": may be deleted at any moment"
+    return _partition(table, row) + due
+
+
+def _partition(table: OffsetTable, row: int) -> str:
+    return f"partition {table.ends.partition[table.end[row]]}"
+
+
+def _unknown(table: OffsetTable, row: int, at_most_s: float, retention_ms: int | None) -> str:
+    if table.lag[row] == UNKNOWN:
+        problem = PROBLEM_CODES[table.problem[row]]
+        return verdicts.PROBLEMS[problem] if problem else "the lag is not known"
+    if not np.isnan(at_most_s):
+        return f"at most {formats.duration(at_most_s)} on {_partition(table, row)}: older than our first poll"
+    return "nothing is deleted by age" if retention_ms == FOREVER else "retention.ms is not known"
+
+
+def _besides(left_s: float, unknown: int, partitions: int) -> str:
+    return f"; not known for {unknown:,} of {partitions:,}" if unknown and not np.isnan(left_s) else ""
+
+
+def two_units(left_s: pd.Series) -> pd.Series:
+    """A countdown as it is shown: whole minutes from an hour on, whole hours from a day on, rounded down."""
+    seconds = left_s.where(np.isfinite(left_s))
+    unit = np.select([seconds >= 86_400, seconds >= 3600], [3600, 60], 1)
+    whole: pd.Series = seconds - seconds % unit
+    return whole
+
+
+def soon(readers: pd.DataFrame) -> pd.DataFrame:
+    """The groups that deletion may reach within the hour, and before they have read on; the first one first."""
+    within = readers["left_s"].fillna(readers["at_most_s"])
+    near = (within < SOON_S) & (readers["lag"].fillna(0) > 0) & ~(readers["drain_s"] < within)
+    return readers.assign(within_s=within)[near.astype(bool)].sort_values("within_s", kind="stable")
+
+
+def _partitions(ends: EndOffsets, rows: range) -> pd.DataFrame:
+    own = slice(rows.start, rows.stop)
+    problems = [PROBLEM_CODES[code] for code in ends.problem[own]]
+    return pd.DataFrame(
+        {
+            "partition": ends.partition[own],
+            "leader": _integers(ends.leader[own].astype(np.int64)),
+            "log_start": _integers(ends.log_start[own]),
+            "last_stable": _integers(ends.last_stable[own]),
+            "log_end": _integers(ends.log_end[own]),
+            "problem": [verdicts.PROBLEMS[problem] if problem else "" for problem in problems],
+        }
+    )
+
+
+def with_lags(view: TopicView, groups: Sequence[str]) -> pd.DataFrame:
+    """The partitions, and beside them the lag of each of those groups, in columns called "lag: <group id>"."""
+    return view.partitions.assign(**{f"lag: {group}": _lags(view, view.rows[group]) for group in groups})
+
+
+def _lags(view: TopicView, rows: Ints) -> pd.arrays.IntegerArray:
+    lags = np.full(len(view.ends), UNKNOWN, np.int64)
+    lags[view.table.end[rows] - view.ends.start] = view.table.lag[rows]
+    return _integers(lags)
+
+
+def _integers(column: Ints) -> pd.arrays.IntegerArray:
+    return pd.arrays.IntegerArray(column.copy(), column == UNKNOWN)
+
+
+def export(readers: pd.DataFrame) -> pd.DataFrame:
+    """The groups in plain units, for CSV and JSON."""
+    columns = ["group", "verdict", "lag", "known", "left_s", "at_most_s", "where", "lead", "lost"]
+    names = {
+        "lag": "lag_records",
+        "known": "lag_known_for",
+        "left_s": "retention_left_s",
+        "at_most_s": "retention_left_at_most_s",
+        "where": "retention_left_where",
+        "lead": "above_log_start_percent",
+        "lost": "lost_records",
+    }
+    out = readers[columns].rename(columns=names)
+    return out.assign(retention_left_s=out["retention_left_s"].map(lambda s: "never" if np.isinf(s) else s))

@@ -1,0 +1,240 @@
+"""What happens in a what-if: its events with undo, a form to add more, and what a member can process."""
+
+import re
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from app.ui import formats, widgets
+from app.ui.member_names import member_names
+from app.ui.scenario import draft
+from app.ui.scenario.draft import Draft
+from app.views.group.parts import MOST_OPTIONS
+from app.views.whatif import state, text
+from assignors.model import Topic
+from assignors.whatif.events import (
+    Action,
+    AddPartitions,
+    ChangeRack,
+    Crash,
+    CreateTopic,
+    DeleteTopic,
+    Leave,
+    Restart,
+    Subscribe,
+    UseAssignor,
+)
+from assignors.whatif.suggested_joins import everybody, newcomers, usual_topics
+
+LISTED_EVENTS, _BACK = 8, "whatif_leaves_back"
+MOST_PARTITIONS = 100_000
+TOPIC_NAME = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}")
+"""Kafka's rule (`org.apache.kafka.common.internals.Topic`); a scenario with another name could not be loaded again."""
+LEAST_RECORDS_PER_S, MOST_RECORDS_PER_S = 0.01, 1e9
+
+
+def editor(its: Draft) -> None:
+    """The events so far, with undo, and a line to add one."""
+    events = its.scenario.events
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        widgets.titled("What happens", f":gray[{formats.plural(len(events), 'event')}]" if events else "")
+        st.space("stretch")
+        _icon("Undo", "undo", bool(its.past), Draft.undo)
+        _icon("Redo", "redo", bool(its.undone), Draft.redo)
+        _icon("Clear", "delete_sweep", bool(events), lambda now: now.with_events(()))
+    _add(its)
+    _listed(its)
+
+
+def _icon(label: str, icon: str, enabled: bool, change: Callable[[Draft], Draft]) -> None:
+    st.button(
+        label,
+        icon=f":material/{icon}:",
+        type="tertiary",
+        disabled=not enabled,
+        on_click=state.edit,
+        args=(change,),
+        key=f"whatif_{label}",
+    )
+
+
+def _listed(its: Draft) -> None:
+    count = len(its.scenario.events)
+    if not count:
+        st.markdown(":small[:gray[Nothing yet: the group stays as it is.]]")
+    last = count - LISTED_EVENTS * _leaves_back(count)
+    first = max(0, last - LISTED_EVENTS)
+    if count > LISTED_EVENTS:
+        _leaf(first, last, count)
+    with st.container(gap=None):
+        for at in range(first, last):
+            _event(its, at)
+
+
+def _leaves_back(count: int) -> int:
+    """How far back the viewer has turned from the last events; taking some out may leave less."""
+    return min(int(st.session_state.get(_BACK, 0)), max(0, count - 1) // LISTED_EVENTS)
+
+
+def _leaf(first: int, last: int, count: int) -> None:
+    """Which of many events stand here, and the way to the others."""
+
+    def turn(by: int) -> None:
+        st.session_state[_BACK] = _leaves_back(count) + by
+
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.markdown(f":small[:gray[{first + 1:,} to {last:,} of {count:,}]]", width="content")
+        for label, icon, by, more in (("Earlier", "left", 1, first > 0), ("Later", "right", -1, last < count)):
+            key, icon = f"whatif_{label.lower()}", f":material/chevron_{icon}:"
+            st.button(label, icon=icon, type="tertiary", disabled=not more, key=key, on_click=turn, args=(by,))
+
+
+def _event(its: Draft, at: int) -> None:
+    happens = its.scenario.events[at]
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        said = text.event(happens, its.scenario)
+        st.markdown(f":small[:gray[at {formats.duration(happens.at_ms / 1000)}] {said}]", width="content")
+        st.button(
+            "",
+            icon=":material/close:",
+            type="tertiary",
+            help="Take this event out",
+            key=f"whatif_drop_{at}",
+            on_click=state.edit,
+            args=(lambda now: now.without(at),),
+        )
+
+
+def _add(its: Draft) -> None:
+    with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
+        what = st.selectbox("Event", list(FORMS), key="whatif_what", width=190)
+        made = FORMS[what](its)
+        full = len(its.scenario.events) + len(made or ()) > draft.MOST_EVENTS
+        # no on_click: it would add what was in the fields before, when a value and the click arrive together
+        wanted = st.button(
+            "Add",
+            icon=":material/add:",
+            disabled=made is None or full,
+            help=f"A scenario has at most {draft.MOST_EVENTS:,} events" if full else None,
+            key="whatif_add",
+        )
+        if wanted and made is not None and not full:  # it was enabled by what was in the fields before
+            state.edit(lambda now: now.then(made))
+            st.session_state[_BACK] = 0
+            st.rerun()
+
+
+Made = Sequence[Action] | None
+
+
+def _joins(its: Draft) -> Made:
+    known = list(draft.topics_at_end(its.scenario))
+    usual = [topic for topic in usual_topics(everybody(its.scenario)) if topic in known] or known[:1]
+    count = st.number_input("How many", 1, draft.MOST_AT_ONCE, 1, key="whatif_count", width=90)
+    topics = st.multiselect("Subscribed to", known, default=usual, key=f"whatif_topics_{its.key}", width=200)
+    racks = sorted({member.rack for member in its.scenario.members if member.rack})
+    rack = (
+        st.selectbox("Rack", racks, index=None, key="whatif_rack", width=112, placeholder="unknown") if racks else None
+    )
+    return newcomers(its.scenario, int(count), tuple(topics), rack)
+
+
+def _member(its: Draft) -> str | None:
+    here = [member.member_id for member in draft.members_at_end(its.scenario)[:MOST_OPTIONS]]
+    names = member_names(everybody(its.scenario))
+    chosen: str | None = st.selectbox(
+        "Member", here, key="whatif_member", width=240, format_func=lambda member: names.get(member, member)
+    )
+    return chosen
+
+
+def _topic(its: Draft) -> str | None:
+    chosen: str | None = st.selectbox("Topic", draft.topics_at_end(its.scenario), key="whatif_topic", width=240)
+    return chosen
+
+
+def _of_member(action: Callable[[str], Action]) -> Callable[[Draft], Made]:
+    def form(its: Draft) -> Made:
+        member = _member(its)
+        return None if member is None else [action(member)]
+
+    return form
+
+
+def _grows(its: Draft) -> Made:
+    topic = _topic(its)
+    if topic is None:
+        return None
+    more = draft.topics_at_end(its.scenario)[topic] + 1
+    most = max(more, MOST_PARTITIONS)
+    count = st.number_input("To partitions", more, most, more, key=f"whatif_grow_{topic}_{more}", width=130)
+    return [AddPartitions(topic, int(count))]
+
+
+def _subscribes(its: Draft) -> Made:
+    member = _member(its)
+    topics = st.multiselect("To", draft.topics_at_end(its.scenario), key="whatif_subscribe", width=240)
+    return None if member is None else [Subscribe(member, tuple(topics))]
+
+
+def _moves_rack(its: Draft) -> Made:
+    member = _member(its)
+    rack = st.text_input("Rack", key="whatif_new_rack", width=120, max_chars=80)
+    return None if member is None else [ChangeRack(member, rack or None)]
+
+
+def _switches(its: Draft) -> Made:
+    names = [name for name in state.candidates(its.scenario) if ":" not in name]
+    chosen = st.selectbox("Assignor", names, key="whatif_assignor", width=190)
+    return [UseAssignor(chosen)]
+
+
+def _creates(its: Draft) -> Made:
+    name = st.text_input("Topic", key="whatif_created", width=190, max_chars=249)
+    count = st.number_input("Partitions", 1, MOST_PARTITIONS, 12, key="whatif_created_size", width=110)
+    if name and not TOPIC_NAME.fullmatch(name):
+        widgets.note("A topic's name has letters of ASCII, digits, '.', '_' and '-'.")
+        return None
+    return [CreateTopic(Topic(name, int(count)))] if name and name not in draft.topics_at_end(its.scenario) else None
+
+
+def _deletes(its: Draft) -> Made:
+    topic = _topic(its)
+    return None if topic is None else [DeleteTopic(topic)]
+
+
+FORMS: dict[str, Callable[[Draft], Made]] = {
+    "Members join": _joins,
+    "A member leaves": _of_member(Leave),
+    "A member crashes": _of_member(Crash),
+    "A member restarts": _of_member(Restart),
+    "A topic grows": _grows,
+    "The assignor changes": _switches,
+    "A subscription changes": _subscribes,
+    "A rack changes": _moves_rack,
+    "A topic is created": _creates,
+    "A topic is deleted": _deletes,
+}
+
+
+def capacity(its: Draft) -> None:
+    """How much a member can process: the drain times depend on it."""
+    known = its.scenario.loads.default_capacity_per_s
+    named = len(its.scenario.loads.capacity_per_s)
+    key = f"whatif_capacity_{its.key}"
+    st.session_state[key] = known  # undo changes it, too
+    st.number_input(
+        "Other members can process, records/s" if named else "A member can process, records/s",
+        min_value=LEAST_RECORDS_PER_S,
+        max_value=MOST_RECORDS_PER_S,
+        value=None,
+        format="%.0f" if known is None or known >= 10 else "%.2f",
+        placeholder="unknown",
+        step=None,
+        key=key,
+        width=260,
+        help="Drain times are lag / (capacity - produced), the slowest member's. Of a live group this begins as the "
+        "highest rate of a member that has records waiting; of members that keep up it is not known."
+        + (f" The scenario says it of {formats.plural(named, 'member')} by name." if named else ""),
+        on_change=lambda: state.edit(lambda now: now.with_capacity(st.session_state[key])),
+    )

@@ -1,0 +1,57 @@
+"""What moves, who idles, how fast does it drain?"""
+
+import streamlit as st
+
+from app.ui import formats, state, widgets
+from app.ui.movement import panel
+from app.views.whatif import editor, outcomes, start, text
+from app.views.whatif import state as state_whatif
+from assignors.model import AssignorError
+from lag.errors import GroupscopeError
+
+widgets.follow()
+page = state.shown()
+head = st.container(gap="xxsmall")
+try:
+    draft, refused = state_whatif.draft(page), None
+except (AssignorError, GroupscopeError) as error:
+    draft, refused = None, error
+with head:
+    title = st.container()
+    start.source(page, draft)
+    if refused is not None:
+        widgets.line(":red", "error", "This cannot be a what-if", formats.md(str(refused)))
+if draft is None:
+    with title:
+        start.nothing_chosen()
+    with st.container(gap="xxsmall"):
+        start.gallery()
+    st.stop()
+
+left, right = st.columns([0.33, 0.67], gap="medium")
+with left, st.container(gap="xxsmall"):
+    editor.editor(draft)
+    editor.capacity(draft)
+with right, st.container(gap="xxsmall"):
+    awaited = state_whatif.awaited(draft)
+    found = outcomes.outcomes(draft, awaited)
+    outcomes.side_by_side(found, draft)
+    if awaited:
+        outcomes.wait_for(draft, awaited)
+with head:
+    start.notes(page, draft)
+
+chosen = outcomes.pick(found, draft.scenario.assignor)
+with title:
+    st.header(text.conclusion(chosen, draft.scenario), anchor=False)
+if chosen.error is not None:
+    st.stop()
+
+# -- movement of the chosen assignor
+names = panel.names_of(chosen.generations)
+steps = panel.steps_of(chosen.generations, names)
+at, drawn = panel.controls(chosen.generations, steps, default=1)
+panel.sentence(steps, at, chosen.generations[at])
+panel.one_step(drawn, at)
+panel.pictures(drawn, at)
+panel.move_table(chosen.generations[at], names)

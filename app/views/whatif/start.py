@@ -1,0 +1,185 @@
+"""Where a what-if starts: a live group, a bundled example, a file or a link."""
+
+import streamlit as st
+
+from app.ui import formats, state, upload, widgets
+from app.ui.scenario.draft import Draft
+from app.ui.story import plays
+from app.views.group.parts import MOST_OPTIONS
+from app.views.whatif import state as state_whatif
+from assignors.labs.checklist import Page
+from assignors.scenario import examples
+from lag.generations.changes import changes
+from lag.generations.live_group import revision
+
+MOST_CHANGES = 3
+LIVE, EXAMPLE, FILE = "Live group", "Example", "File"
+_EXAMPLE_KEY = "example:"
+_KIND, _KIND_OF, _UPLOAD = "whatif_kind", "_whatif_kind_of", "whatif_file"
+
+
+def source(page: state.Shown | None, its: Draft | None) -> None:
+    """Choose a live group, a bundled example or a file; take what is there along."""
+    _follow(its)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        kind = st.segmented_control("Start from", [LIVE, EXAMPLE, FILE], key=_KIND, label_visibility="collapsed")
+        if kind is None:
+            st.markdown(f":small[:gray[from a link:] {formats.md(its.title if its else '')}]", width="content")
+        else:
+            {LIVE: _live, EXAMPLE: _example, FILE: _file}[kind](page, its)
+        st.space("stretch")
+        if its is not None:
+            _take_along(its)
+    if kind == FILE:
+        upload.problems(_UPLOAD)
+
+
+def _follow(its: Draft | None) -> None:
+    """Another start, wherever it came from, shows where that is; until then the choice is the viewer's."""
+    begun = its.key if its else None
+    if _KIND not in st.session_state or st.session_state.get(_KIND_OF) != begun:
+        st.session_state[_KIND], st.session_state[_KIND_OF] = _kind(its), begun
+
+
+def _kind(its: Draft | None) -> str | None:
+    if its is None or its.group_id is not None:
+        return LIVE
+    return {"example": EXAMPLE, "file": FILE}.get(its.key.partition(":")[0])
+
+
+def _live(page: state.Shown | None, its: Draft | None) -> None:
+    frame = None if page is None else state.overview(page).frame
+    options = [] if frame is None else sorted(frame["group"][~frame["hidden"]].head(MOST_OPTIONS))
+    st.session_state["whatif_group"] = its.group_id if its and its.group_id in options else None
+    st.selectbox(
+        "Group",
+        options,
+        key="whatif_group",
+        placeholder="Choose a group" if options else "No group is known yet",
+        label_visibility="collapsed",
+        width=300,
+        on_change=lambda: state_whatif.start(group=st.session_state["whatif_group"] or ""),
+    )
+
+
+def _example(page: state.Shown | None, its: Draft | None) -> None:
+    named = its.key.removeprefix(_EXAMPLE_KEY) if its and its.key.startswith(_EXAMPLE_KEY) else None
+    st.session_state["whatif_example"] = named
+    st.selectbox(
+        "Example",
+        list(examples()),
+        key="whatif_example",
+        placeholder="Choose an example",
+        format_func=lambda name: name.replace("-", " "),
+        label_visibility="collapsed",
+        width=300,
+        on_change=lambda: state_whatif.start(example=st.session_state["whatif_example"] or ""),
+    )
+
+
+def _file(page: state.Shown | None, its: Draft | None) -> None:
+    upload.uploader(_UPLOAD, state_whatif.start_from_file)
+
+
+def _take_along(its: Draft) -> None:
+    """Step through it under Generations; the scenario as a file, and as a link when it is small."""
+    in_link = state_whatif.is_in_link()
+    if st.button(
+        "Generations",
+        icon=":material/timeline:",
+        type="tertiary",
+        key="whatif_to_generations",
+        disabled=not in_link,
+        help="The same, step by step" if in_link else "This scenario is too large for a link to another page",
+    ):
+        widgets.go("generations", state_whatif.parameters())
+    with st.popover("Share", icon=":material/share:", type="tertiary"):
+        _share(its, in_link)
+
+
+def _share(its: Draft, in_link: bool) -> None:
+    st.download_button(
+        "Scenario file",
+        lambda: state_whatif.as_file(its),
+        "scenario.yaml",
+        "application/yaml",
+        icon=":material/download:",
+        on_click="ignore",
+        key="whatif_download",
+    )
+    told = (
+        "Or copy the address of this page: it holds all of this."
+        if in_link
+        else "It is too large for a link: send the file."
+    )
+    st.markdown(f":small[{told}]")
+
+
+def nothing_chosen() -> None:
+    """The page without a start: what it is for."""
+    st.header("What moves, who idles, how fast does the lag drain?", anchor=False)
+    st.markdown(
+        "Choose a live group, an example or a scenario file, then add what happens: members join or leave, a topic "
+        "grows, another assignor is used. Every assignor of Kafka is run on it, with Kafka's own results."
+    )
+
+
+def gallery() -> None:
+    """The bundled examples, each with what it shows; a click opens it."""
+    frame = state_whatif.gallery()
+    widgets.titled("Examples", f":gray[{len(frame)}, bundled with groupscope]")
+    c = st.column_config
+    go = widgets.open_on_click("open_example", list(frame["example"]), "whatif", "example")
+    widgets.table(
+        frame,
+        key="gallery",
+        most=len(frame),
+        alt="The bundled examples: what each shows, its assignor, members, partitions and events",
+        columns={
+            "example": widgets.opener("Example", "open_example", 208, go),
+            "shows": c.TextColumn("What it shows", width=652),
+            "assignor": c.TextColumn("Assignor", width=130),
+            "members": widgets.integer("Members", 76),
+            "partitions": widgets.integer("Partitions", 84),
+            "events": widgets.integer("Events", 64),
+        },
+    )
+
+
+# -- notes -------------------------------------------------------------------------------------------------------------
+
+
+def notes(page: state.Shown | None, its: Draft) -> None:
+    """What it shows, what is estimated or unknown, and whether the live group is still what this began with."""
+    if page is not None and its.group_id is not None:
+        _changed(page, its)
+    said = [its.scenario.description, plays(Page.WHATIF, its.key.removeprefix(_EXAMPLE_KEY)), *its.notes]
+    if any(said):
+        widgets.note(" ".join(formats.md(note) for note in said if note))
+
+
+def _changed(page: state.Shown, its: Draft) -> None:
+    group = page.report.snapshot.group(its.group_id or "")
+    if group is None:
+        widgets.line(":orange", "sync_problem", f"{formats.code(its.group_id or '')} is gone", "this is how it was")
+        return
+    if its.revision is not None and its.revision == revision(group):
+        return
+    if different := changes(its.scenario, group, page.report.snapshot.topics):
+        _offer_again(its, different)
+
+
+def _offer_again(its: Draft, different: list[str]) -> None:
+    more = " …" if len(different) > MOST_CHANGES else ""
+    said = "; ".join(map(formats.md, different[:MOST_CHANGES])) + more
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.markdown(
+            f":small[:orange[:material/sync_problem: The group has changed since this what-if began:] {said}]",
+            width="content",
+        )
+        again = f"Start again from {formats.code(its.group_id or '')} as it is now"
+        st.button("Start again", type="tertiary", icon=":material/refresh:", help=again, on_click=_again, args=(its,))
+
+
+def _again(its: Draft) -> None:
+    state_whatif.start(group=its.group_id or "")

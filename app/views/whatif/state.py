@@ -1,0 +1,219 @@
+"""What a what-if page remembers: the draft of this session, kept in step with the URL, and outcomes, cached.
+
+URL parameters: `group` (a live group), `example`, or `scenario` (packed, as soon as it is edited and small enough);
+`assignor`, `gen` and `topic` say what is looked at.
+"""
+
+import re
+from collections.abc import Callable
+from hashlib import sha256
+
+import pandas as pd
+import streamlit as st
+
+from app.plugins import DEADLINE_S, fold_any, not_kafkas
+from app.ui import link_codec, state
+from app.ui.scenario.draft import Draft
+from assignors.model import AssignorError, Topic
+from assignors.scenario import check_bytes, dump, examples, load_scenario
+from assignors.whatif.comparison import SHARE, Outcome, fitting, switched
+from assignors.whatif.events import AddPartitions, CreateTopic, Scenario
+from lag.errors import GroupscopeError
+from lag.generations.live_group import scenario_of
+
+MOST_CELLS = 2_000_000
+"""Partitions times generations that one outcome may hold: about 40 MB, of which 16 are kept."""
+
+_DRAFT = "_draft"
+_DRAFT_URL = "_draft_url"
+_IN_LINK = "_draft_in_link"
+_ANSWERED = "_draft_answered"
+_PARAMETERS = ("group", "example", "scenario", "cluster")
+_LOOKED_AT = ("assignor", "gen", "topic")
+
+
+def draft(page: state.Shown | None) -> Draft | None:
+    """The draft of this session; a fresh link or the browser's back button replaces it.
+
+    None when the URL names no start. Raises AssignorError or GroupscopeError when what it names cannot be started from.
+    """
+    if st.session_state.get(_DRAFT_URL) != _url():
+        st.session_state.pop(_DRAFT, None)
+        made = _from_url(page)
+        if made is None:
+            return None
+        _keep(made, in_link=True)
+    kept: Draft | None = st.session_state.get(_DRAFT)
+    return kept
+
+
+def edit(change: Callable[[Draft], Draft]) -> None:
+    """Change the draft as it is now; the URL then holds it whole if it is small enough."""
+    changed = change(st.session_state[_DRAFT])
+    packed = link_codec.pack(changed.scenario)
+    state.set_url("scenario", packed)
+    state.set_url("example", None)
+    _keep(changed, packed is not None)
+
+
+def is_in_link() -> bool:
+    """Whether the URL says all of the draft."""
+    return bool(st.session_state.get(_IN_LINK))
+
+
+def as_file(its: Draft) -> bytes:
+    """The scenario as YAML."""
+    return dump(its.scenario).encode()
+
+
+@st.cache_resource(show_spinner=False)
+def gallery() -> pd.DataFrame:
+    """One row per bundled example: example, shows, assignor, members, partitions, events."""
+    loaded = {name: load_scenario(path) for name, path in examples().items()}
+    rows = [
+        (
+            name,
+            its.description,
+            its.assignor,
+            len(its.members),
+            sum(topic.partitions for topic in its.topics.values()),
+            len(its.events),
+        )
+        for name, its in loaded.items()
+    ]
+    return pd.DataFrame(rows, columns=["example", "shows", "assignor", "members", "partitions", "events"])
+
+
+def start(**parameters: str) -> None:
+    """Begin anew from another start: `group=`, `example=`, or nothing."""
+    for name in ("group", "example", "scenario", *_LOOKED_AT, "protocol", "story"):
+        state.set_url(name, parameters.get(name))
+    st.session_state.pop(_DRAFT, None)
+    st.session_state.pop(_DRAFT_URL, None)
+
+
+def parameters() -> dict[str, str]:
+    """What a link to the same start on another page needs in its URL."""
+    return {name: value for name in (*_PARAMETERS, *_LOOKED_AT) if (value := state.url(name)) is not None}
+
+
+def start_from_file(data: bytes, name: str) -> None:
+    """Begin anew from an uploaded file. Raises ScenarioError."""
+    scenario = check_bytes(data, name).scenario
+    packed = link_codec.pack(scenario)
+    start()
+    state.set_url("scenario", packed)
+    _keep(Draft(f"file:{sha256(data).hexdigest()}", scenario.name, scenario), packed is not None)
+
+
+def hand_over(scenario: Scenario) -> dict[str, str]:
+    """Make the scenario the draft that What-if begins with, and give the URL parameters it needs to do so."""
+    packed = link_codec.pack(scenario)
+    given = {} if packed is None else {"scenario": packed}
+    key = f"given:{sha256(dump(scenario).encode()).hexdigest()}"
+    _keep(Draft(key, scenario.name, scenario), packed is not None)
+    st.session_state[_DRAFT_URL] = tuple({"cluster": state.url("cluster"), **given}.get(name) for name in _PARAMETERS)
+    return given
+
+
+def _keep(made: Draft, in_link: bool) -> None:
+    st.session_state[_DRAFT] = made
+    st.session_state[_IN_LINK] = in_link
+    st.session_state[_DRAFT_URL] = _url()
+
+
+def _url() -> tuple[str | None, ...]:
+    return tuple(state.url(name) for name in _PARAMETERS)
+
+
+def _from_url(page: state.Shown | None) -> Draft | None:
+    group, example, packed = state.url("group"), state.url("example"), state.url("scenario")
+    if packed is not None:
+        scenario = link_codec.unpack(packed)
+        return Draft(f"link:{sha256(packed.encode()).hexdigest()}", scenario.name, scenario, group_id=group)
+    if example is not None:
+        return _from_example(example)
+    return None if group is None or page is None else from_group(page, group)
+
+
+def _from_example(name: str) -> Draft:
+    found = examples().get(name)
+    if found is None:
+        raise AssignorError(f"There is no example {name!r}. There are {', '.join(examples())}.")
+    scenario = check_bytes(found.read_bytes(), found.name).scenario
+    return Draft(f"example:{name}", scenario.name, scenario)
+
+
+def from_group(page: state.Shown, group_id: str) -> Draft:
+    """A draft of a live group as it is now. Raises GroupscopeError when there is nothing to start from."""
+    group = page.report.snapshot.group(group_id)
+    if group is None:
+        raise GroupscopeError(f"{group_id} is not on this cluster", "It was deleted or has expired: choose another one")
+    live = scenario_of(group, page.report.health)
+    key = f"live:{page.cluster}:{group_id}:{live.revision}:{page.report.snapshot.at_ms}"
+    return Draft(key, group_id, live.scenario, live.notes, group_id, live.revision)
+
+
+# -- outcomes ----------------------------------------------------------------------------------------------------------
+
+
+def outcome(its: Draft, assignor: str) -> Outcome:
+    """Where an assignor takes the draft; computed once, shared by all sessions."""
+    if (refusal := _too_large(its.scenario)) is not None:
+        return Outcome(assignor, error=refusal)
+    return _outcome(_key(its), assignor, its.scenario)
+
+
+def _key(its: Draft) -> str:
+    said = repr((its.scenario.events, its.scenario.loads.default_capacity_per_s))
+    return f"{its.key}:{sha256(said.encode(errors='surrogatepass')).hexdigest()}"
+
+
+def _too_large(scenario: Scenario) -> str | None:
+    sizes = {name: topic.partitions for name, topic in scenario.topics.items()}
+    for event in scenario.events:
+        match event.action:
+            case AddPartitions(topic=name, partitions=size) | CreateTopic(topic=Topic(name=name, partitions=size)):
+                sizes[name] = max(size, sizes.get(name, 0))
+    partitions = sum(sizes.values())
+    if partitions * (len(scenario.events) + 1) <= MOST_CELLS:
+        return None
+    said = f"{partitions:,} partitions through {len(scenario.events):,} events"
+    return f"{said} are too much for a page. Take events out, or use `groupscope assign`, which has no such limit."
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _outcome(key: str, assignor: str, _scenario: Scenario) -> Outcome:
+    scenario, first = switched(_scenario, assignor)
+    try:
+        return Outcome(assignor, tuple(fold_any(scenario, first, given(), DEADLINE_S)))
+    except AssignorError as error:
+        return Outcome(assignor, error=_renumbered(str(error), len(scenario.events) - len(_scenario.events)))
+
+
+def _renumbered(told: str, too_many: int) -> str:
+    """The numbers of events as the viewer counts them; the change to the assignor is none of theirs."""
+    theirs = re.sub(r"^Event (\d+)", lambda found: f"Event {int(found[1]) - too_many}", told)
+    return re.sub(r"^Event 0 at 0 s \(.*?\): ", "", theirs)
+
+
+def candidates(scenario: Scenario) -> list[str]:
+    """The assignors to compare: those that fit, the group's own first, then those of the user."""
+    return [*fitting(scenario), *(() if scenario.assignor == SHARE else given())]
+
+
+def awaited(its: Draft) -> list[str]:
+    """The candidates that need a plugin, while this session has not waited for them; never the group's own."""
+    if st.session_state.get(_ANSWERED) == _key(its):
+        return []
+    return [name for name in candidates(its.scenario)[1:] if not_kafkas(*switched(its.scenario, name))]
+
+
+def have_answered(its: Draft) -> None:
+    """The plugins have, so what comes of them is kept."""
+    st.session_state[_ANSWERED] = _key(its)
+
+
+def given() -> tuple[str, ...]:
+    """The plugins of command line and settings, as `module:Class`."""
+    return state.current_source().settings.plugins

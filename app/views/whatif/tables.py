@@ -1,0 +1,122 @@
+"""What-if: all assignors side by side, and the moves of one step."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from app.ui import formats
+from assignors.whatif.comparison import Outcome
+from assignors.whatif.generations import Generation
+from assignors.whatif.moves import MoveKind
+from assignors.whatif.quality import Quality
+
+MEASURES = {"lag_records": "lag", "produced_per_s": "rate", "weight": "weight"}
+"""Names of skews in `Quality`, and what people call them."""
+
+COUNTS = ("moved", "stayed", "idle", "paused", "rebalances", "unassigned")
+CHANGES = (MoveKind.GAINED, MoveKind.REVOKED, MoveKind.UNASSIGNED)
+
+
+def short(assignor: str) -> str:
+    """What a page calls an assignor: of `module:Class`, the class."""
+    return assignor.rpartition(":")[2]
+
+
+def compare(outcomes: Sequence[Outcome], names: Mapping[str, str]) -> pd.DataFrame:
+    """One row per assignor, in the order given; unknown is None. `names` are what people call members."""
+    measures = [key for key in MEASURES if any(o.last and key in o.last.skews for o in outcomes)]
+    return pd.DataFrame([_row(outcome, measures, names) for outcome in outcomes]).astype(dict.fromkeys(COUNTS, "Int64"))
+
+
+def _row(outcome: Outcome, measures: Sequence[str], names: Mapping[str, str]) -> dict[str, object]:
+    last = outcome.last
+    row: dict[str, object] = {
+        "assignor": short(outcome.assignor),
+        "moved": None,
+        "stayed": None,
+        "paused": None,
+        "rebalances": None,
+        "idle": None,
+        "unassigned": None,
+        "each": None,
+        "together": None,
+        "racks": None,
+        **{f"hottest_{MEASURES[key]}": None for key in measures},
+        "drains": None,
+        "drain_s": None,
+        "error": outcome.error,
+    }
+    if last is None:
+        return row
+    figures = {
+        "moved": outcome.moved(),
+        "stayed": outcome.stayed(),
+        "paused": outcome.paused(),
+        "rebalances": outcome.rebalances(),
+        "idle": len(last.idle_members),
+        "unassigned": last.unassigned,
+        "each": each(last),
+        "together": of(last.co_partitioned),
+        "racks": of(last.rack_hits),
+        **{f"hottest_{MEASURES[key]}": hottest(last, key, names) for key in measures},
+        "drains": drains(last),
+        "drain_s": last.drain.seconds,
+    }
+    return row | figures
+
+
+def each(quality: Quality) -> str:
+    """Partitions per member: "3 to 4"."""
+    low, high = formats.count(quality.fewest), formats.count(quality.most)
+    return low if low == high else f"{low} to {high}"
+
+
+def of(pair: tuple[int, int] | None) -> str | None:
+    """ "9 of 12"; None where nothing is known."""
+    return None if pair is None else f"{pair[0]:,} of {pair[1]:,}"
+
+
+def hottest(quality: Quality, measure: str, names: Mapping[str, str]) -> str | None:
+    """The member with most, as a multiple of the mean: "1.8× c3"."""
+    skew = quality.skews.get(measure)
+    if skew is None or skew.ratio is None:
+        return None
+    return f"{skew.ratio:.1f}× {names.get(skew.member, skew.member)}"
+
+
+def drains(quality: Quality) -> str | None:
+    """When the lag is gone; None where that, or whether there is any, is not known."""
+    seconds = quality.drain.seconds
+    if seconds == 0:
+        return "now" if "lag_records" in quality.skews else None
+    return None if seconds is None else formats.duration(seconds)
+
+
+def move_rows(generation: Generation, names: Mapping[str, str]) -> pd.DataFrame:
+    """What changed in one generation: topic, partition, change, from, to. Kept partitions are left out."""
+    changed = generation.moves.of(*CHANGES)
+    frame = pd.DataFrame(
+        [(m.tp.topic, m.tp.partition, m.kind.value, m.source, m.target) for m in changed],
+        columns=["topic", "partition", "change", "from", "to"],
+    )
+    for column in ("from", "to"):
+        frame[column] = frame[column].map(lambda member: names.get(member, member), na_action="ignore")
+    return frame
+
+
+def plan_rows(generation: Generation, names: Mapping[str, str]) -> pd.DataFrame:
+    """Who has what after a generation, members in their order; one without partitions has no row."""
+    return pd.DataFrame(
+        [
+            (names.get(member, member), tp.topic, tp.partition)
+            for member, partitions in generation.after.by_member.items()
+            for tp in partitions
+        ],
+        columns=["member", "topic", "partition"],
+    )
+
+
+def is_never(seconds: float | None) -> bool:
+    """Whether a lag does not drain."""
+    return seconds is not None and math.isinf(seconds)

@@ -1,0 +1,259 @@
+"""Sentences of the What-if and Generations pages."""
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+
+import pandas as pd
+
+from app.ui import formats
+from app.ui.charts.base import clip
+from app.ui.member_names import member_names
+from app.views.whatif import tables
+from assignors.javahash import NEWEST_RULE_JDK
+from assignors.whatif.comparison import Outcome
+from assignors.whatif.drain import Drain
+from assignors.whatif.events import (
+    Action,
+    AddPartitions,
+    ChangeRack,
+    CoordinatorDown,
+    CoordinatorUp,
+    Crash,
+    CreateTopic,
+    DeleteTopic,
+    Event,
+    Freeze,
+    GcPause,
+    Heal,
+    Join,
+    Leave,
+    Restart,
+    Resume,
+    Scenario,
+    Slow,
+    Split,
+    Subscribe,
+    UseAssignor,
+)
+from assignors.whatif.quality import Quality
+from assignors.whatif.rebalance_protocol import RebalanceProtocol, protocol_of
+from assignors.whatif.suggested_joins import everybody
+
+MOST_NAMED = 2
+MOST_LETTERS = 32
+"""Longer names are cut in the middle: a headline with ids of 249 letters says nothing."""
+
+
+def event(its: Event, scenario: Scenario) -> str:
+    """What happens, in Markdown: "`c3` joins"."""
+    names = member_names(everybody(scenario))
+
+    def who(member_id: str) -> str:
+        return _id(names.get(member_id, member_id))
+
+    match its.action:
+        case Join(member=member):
+            return f"{who(member.member_id)} joins"
+        case Leave(member_id=member_id):
+            return f"{who(member_id)} leaves"
+        case Crash(member_id=member_id):
+            return f"{who(member_id)} crashes"
+        case Freeze(member_id=member_id):
+            return f"{who(member_id)} stops polling"
+        case Resume(member_id=member_id):
+            return f"{who(member_id)} polls again"
+        case GcPause(member_id=member_id, lasts_ms=lasts_ms):
+            return f"{who(member_id)} stands still for {formats.duration(lasts_ms / 1000)}"
+        case Slow(member_id=member_id, processing_ms=processing_ms):
+            return f"{who(member_id)} takes {formats.duration(processing_ms / 1000)} from one poll to the next"
+        case Split(member_id=member_id):
+            return f"{who(member_id)} is split off from the coordinator"
+        case Heal(member_id=member_id):
+            return f"{who(member_id)} reaches the coordinator again"
+        case Restart(member_id=member_id):
+            return f"{who(member_id)} restarts"
+        case Subscribe(member_id=member_id, pattern=str(pattern)):
+            return f"{who(member_id)} subscribes to the pattern {_id(pattern)}"
+        case Subscribe(member_id=member_id, topics=topics):
+            return f"{who(member_id)} subscribes to {_few([_id(t) for t in topics]) or 'nothing'}"
+        case ChangeRack(member_id=member_id, rack=rack):
+            return f"{who(member_id)} moves to {'an unknown rack' if rack is None else 'rack ' + _id(rack)}"
+        case AddPartitions(topic=topic, partitions=partitions):
+            return f"{_id(topic)} grows to {formats.plural(partitions, 'partition')}"
+        case CreateTopic(topic=topic):
+            return f"{_id(topic.name)} is created with {formats.plural(topic.partitions, 'partition')}"
+        case DeleteTopic(topic=topic):
+            return f"{_id(topic)} is deleted"
+        case UseAssignor(assignor=assignor):
+            return f"the assignor becomes {_id(assignor)}"
+        case CoordinatorDown():
+            return "the coordinator is lost"
+        case _:
+            return "the coordinator is back"
+
+
+def _id(name: str) -> str:
+    return formats.code(clip(name, MOST_LETTERS))
+
+
+def _few(items: Sequence[str], most: int = 3) -> str:
+    return ", ".join(items[:most]) + (f" and {len(items) - most:,} more" if len(items) > most else "")
+
+
+def conclusion(outcome: Outcome, scenario: Scenario) -> str:
+    """What the chosen assignor makes of it, in one sentence (Markdown)."""
+    if outcome.error is not None:
+        return f"{formats.code(tables.short(outcome.assignor))} cannot plan this group"
+    first, last = outcome.generations[0].quality, outcome.generations[-1].quality
+    if len(outcome.generations) == 1:
+        return _nothing_moves(first, scenario, outcome.assignor)
+    partitions = max(first.partitions, last.partitions)
+    said = [
+        f"{_happening(scenario, outcome.assignor)}: {_moves(outcome.moved(), outcome.rebalances(), partitions)}",
+        _idle(last),
+    ]
+    if last.unassigned:
+        said.append(f"{formats.count(last.unassigned)} without an owner")
+    if (drained := _drained(outcome, member_names(everybody(scenario)))) is not None:
+        said.append(drained)
+    return ", ".join(said)
+
+
+def _nothing_moves(quality: Quality, scenario: Scenario, assignor: str) -> str:
+    if scenario.events:
+        return f"{_happening(scenario, assignor)}: that makes no rebalance"
+    if not quality.members:
+        return "Nobody is in this group: add a member to see what it gets"
+    members = formats.plural(quality.members, "member")
+    each = f"{formats.plural(quality.partitions, 'partition')} on {members}, {tables.each(quality)} each"
+    return f"{each}: add an event to see what moves"
+
+
+def _idle(quality: Quality) -> str:
+    if not quality.members:
+        return "nobody is left"
+    return f"{formats.plural(len(quality.idle_members), 'member')} idle" if quality.idle_members else "nobody idles"
+
+
+def _moves(moved: int, rebalances: int, partitions: int) -> str:
+    among = formats.plural(partitions, "partition")
+    if not moved:
+        return f"none of {among} moves"
+    if moved <= partitions:
+        return f"{moved:,} of {among} {'moves' if moved == 1 else 'move'}"
+    return f"{moved:,} moves among {among} in {formats.plural(rebalances, 'rebalance')}"
+
+
+def _happening(scenario: Scenario, assignor: str) -> str:
+    name = formats.code(tables.short(assignor))
+    if not scenario.events:
+        return f"The assignor becomes {name}"
+    runs = _runs(_without_brackets(scenario.events))
+    said = [_run(run, scenario) for run in runs[:MOST_NAMED]]
+    more = sum(map(len, runs[MOST_NAMED:]))
+    text = ", ".join(said) + (f" and {formats.plural(more, 'more event')}" if more else "")
+    under = f", under {name}" if assignor != scenario.assignor else ""
+    return text[:1].upper() + text[1:] + under
+
+
+def _without_brackets(events: Sequence[Event]) -> Sequence[Event]:
+    """Without a coordinator that is away for no time: it only puts together what happens meanwhile."""
+    back = {its.at_ms for its in events if isinstance(its.action, CoordinatorUp)}
+    away = {its.at_ms for its in events if isinstance(its.action, CoordinatorDown)} & back
+    bare = [e for e in events if e.at_ms not in away or not isinstance(e.action, CoordinatorDown | CoordinatorUp)]
+    return bare or events
+
+
+def _runs(events: Sequence[Event]) -> list[list[Event]]:
+    """Events that are told together: one each where they are few, else neighbours of one kind."""
+    if len(events) <= MOST_NAMED:
+        return [[its] for its in events]
+    return [list(run) for _, run in groupby(events, lambda its: _TOGETHER.get(type(its.action), id(its)))]
+
+
+_TOGETHER: Mapping[type[Action], str] = {Join: "join", Leave: "leave", Crash: "crash", Restart: "restart"}
+
+
+def _run(run: Sequence[Event], scenario: Scenario) -> str:
+    """What several members do, or what happens."""
+    if len(run) == 1:
+        return event(run[0], scenario)
+    return f"{len(run):,} members {_TOGETHER[type(run[0].action)]}"
+
+
+def _drained(outcome: Outcome, names: Mapping[str, str]) -> str | None:
+    before, after = outcome.generations[0].quality, outcome.generations[-1].quality
+    now, then = tables.drains(before), tables.drains(after)
+    if then is None:
+        return None
+    said = "there is no lag" if then == "now" else f"the lag drains in {then}"
+    if tables.is_never(after.drain.seconds):
+        said = f"the lag never drains: {_why_never(after.drain, names)}"
+    return f"{said} (before: {now})" if now is not None and now != then else said
+
+
+def _why_never(drain: Drain, names: Mapping[str, str]) -> str:
+    if drain.member is None:
+        return formats.md(drain.reason or "")
+    return f"{_id(names.get(drain.member, drain.member))} cannot keep up"
+
+
+def table(frame: pd.DataFrame) -> str:
+    """What the comparison finds, for who cannot see it."""
+    able = frame[frame["moved"].notna()]
+    if able.empty:
+        return "No assignor can plan this group"
+    best = able.loc[able["moved"].astype(int).idxmin()]
+    compared = formats.plural(len(frame), "assignor")
+    return f"{compared} compared; {best['assignor']} moves fewest partitions, {best['moved']}"
+
+
+def still_planning(awaited: Sequence[str], for_s: int) -> str:
+    """Whose plan is not there yet (Markdown)."""
+    names = _few([formats.code(tables.short(name)) for name in awaited], 8)
+    return f":small[:gray[:material/hourglass_top: {names} {'is' if len(awaited) == 1 else 'are'} planning, {for_s} s]]"
+
+
+def under_the_table(outcomes: Sequence[Outcome]) -> list[str]:
+    """Who cannot plan and why, each reason once, and why a drain time is a dash (Markdown)."""
+    failed: dict[str, list[str]] = {}
+    for outcome in outcomes:
+        if outcome.error is not None:
+            failed.setdefault(outcome.error, []).append(formats.code(tables.short(outcome.assignor)))
+    said = []
+    for error, names in failed.items():
+        cannot = "No assignor can" if len(names) == len(outcomes) else f"{_few(names, 8)} cannot"
+        said.append(f":red[:material/error: {cannot} plan this group:] {formats.md(error)}")
+    return [*said, *_unknown_drains(outcomes)]
+
+
+def on_a_broker(outcomes: Sequence[Outcome], scenario: Scenario) -> str:
+    """What the plans of the broker's assignors rest on here, beside the group; "" where none is shown (Markdown)."""
+    theirs = [o.assignor for o in outcomes if protocol_of(o.assignor) in _BROKERS]
+    if not theirs:
+        return ""
+    names = _few([formats.code(name) for name in theirs])
+    java = f"the hash order of Java {NEWEST_RULE_JDK} or newer: a broker on an older one may differ"
+    return f"{names}: {_topic_ids(scenario)}; {java}."
+
+
+_BROKERS = (RebalanceProtocol.CONSUMER, RebalanceProtocol.SHARE)
+"""The protocols whose plans the broker makes."""
+
+
+def _topic_ids(scenario: Scenario) -> str:
+    created = [its.action.topic for its in scenario.events if isinstance(its.action, CreateTopic)]
+    topics = [*scenario.topics.values(), *created]
+    unknown = sum(topic.topic_id is None for topic in topics)
+    if not unknown:
+        return "planned with the topics' own ids"
+    which = f"{unknown:,} of {len(topics):,} topic ids are" if unknown < len(topics) else "the topic ids are"
+    return f"{which} not known and made up from the names, and a real cluster's plan depends on them"
+
+
+def _unknown_drains(outcomes: Sequence[Outcome]) -> list[str]:
+    """One reason is enough, and none where no lag is known."""
+    unknown = [
+        o.last.drain for o in outcomes if o.last and o.last.drain.seconds is None and "lag_records" in o.last.skews
+    ]
+    return [f"Drain time is not known: {formats.md(unknown[0].reason or '')}."] if unknown else []

@@ -1,0 +1,61 @@
+"""What a finding is, and the findings that need nothing but the table of settings."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import StrEnum
+
+from assignors.advice.config_def import Definition
+
+Properties = Mapping[str, str]
+
+
+class Severity(StrEnum):
+    """Kafka refuses it, or it is accepted and will hurt."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One piece of advice: which setting, why, who says so, and the better value (None: there is no single one)."""
+
+    key: str
+    severity: Severity
+    reason: str
+    source: str
+    better: str | None = None
+
+
+def unknown(properties: Properties, known: Mapping[str, Definition], source: str) -> Iterator[Finding]:
+    """Keys that Kafka does not know, each with the nearest one it does."""
+    for key in properties:
+        if key not in known:
+            near = next(iter(get_close_matches(key, sorted(known), 1)), None)
+            hint = f"Did you mean {near}?" if near else "Only plugins, such as deserializers, may read it."
+            yield Finding(key, Severity.WARNING, f"Kafka does not know {key} and ignores it. {hint}", source, near)
+
+
+def refused(properties: Properties, known: Mapping[str, Definition], source: str) -> Iterator[Finding]:
+    """Values that Kafka's ConfigDef refuses.
+
+    Only numbers are repeated: a secret may have been put on the wrong line.
+    """
+    for key in filter(known.__contains__, properties):
+        its, text = known[key], properties[key]
+        if not its.takes(text):
+            number = its.whole(text) if its.is_whole else None
+            value = f"The value of {key} is refused" if number is None else f"{key} is {number}"
+            reason = f"{value}: Kafka's ConfigException asks for {its.asked}."
+            yield Finding(key, Severity.ERROR, reason, source, None if its.default is None else str(its.default))
+
+
+def numbers(properties: Properties, known: Mapping[str, Definition]) -> dict[str, int]:
+    """The whole numbers; Kafka's defaults where one is missing or refused."""
+    found = {key: its.default for key, its in known.items() if isinstance(its.default, int)}
+    for key in filter(known.__contains__, properties):
+        number = known[key].whole(properties[key]) if known[key].is_whole else None
+        if number is not None and known[key].takes(properties[key]):
+            found[key] = number
+    return found

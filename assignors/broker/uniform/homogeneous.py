@@ -1,0 +1,104 @@
+"""Kafka's `UniformHomogeneousAssignmentBuilder`, container by container: for every input, dirty ones included.
+
+`assignors.broker.uniform.arrays` gives the same plan faster where the input is clean.
+"""
+
+from collections.abc import Iterator, Sequence
+from uuid import UUID
+
+from assignors.broker.group_spec import OwnedSets, ServerGroup, assignment
+from assignors.javahash import INTEGERS, JavaHashSet
+from assignors.model import Assignment, AssignorError
+
+UNASSIGNED_LEFT = (
+    "Partitions were left unassigned (Kafka: PartitionAssignorException): members own partitions that do not exist, or "
+    "one partition has two owners. Correct what they own."
+)
+
+
+class Homogeneous:
+    """One computation; call `plan` once."""
+
+    def __init__(self, group: ServerGroup) -> None:
+        self._group = group
+        first = group.members[0]
+        self._topics = group.id_set(first)
+        self._counts = {uuid: topic.partitions for uuid, topic in group.by_id().items()}
+        self._old = {member.member_id: group.owned(member) for member in group.members}
+        self._new: dict[str, OwnedSets] = {}
+        self._unassigned: list[tuple[UUID, int]] = list(self._free())
+        self._unfilled: list[tuple[str, int]] = []
+
+    def plan(self) -> Assignment:
+        """The assignment. AssignorError where Kafka throws."""
+        if not self._topics:
+            return assignment(self._group, {})
+        total = sum(self._counts[uuid] for uuid in self._topics)
+        for member, quota in zip(self._group.members, quotas(total, self._sizes()), strict=True):
+            left = self._keep(member.member_id, quota)
+            if left > 0:
+                self._unfilled.append((member.member_id, left))
+        self._fill()
+        return assignment(self._group, {**self._old, **self._new})
+
+    def _free(self) -> Iterator[tuple[UUID, int]]:
+        taken = {(uuid, number) for old in self._old.values() for uuid, numbers in old.items() for number in numbers}
+        taken |= self._group.ghosts
+        for uuid in self._topics:
+            for number in range(self._counts[uuid]):
+                if (uuid, number) not in taken:
+                    yield uuid, number
+
+    def _sizes(self) -> list[int]:
+        olds = self._old.values()
+        return [sum(len(numbers) for uuid, numbers in old.items() if uuid in self._topics) for old in olds]
+
+    def _keep(self, member_id: str, quota: int) -> int:
+        """Drop what is not subscribed or beyond the quota; what is left of the quota."""
+        old = self._old[member_id]
+        for uuid, numbers in old.items():
+            if uuid not in self._topics:
+                del self._copy(member_id)[uuid]
+            elif len(numbers) <= quota:
+                quota -= len(numbers)
+            else:
+                self._drop(member_id, uuid, list(numbers)[quota:])
+                quota = 0
+        return quota
+
+    def _drop(self, member_id: str, uuid: UUID, numbers: list[int]) -> None:
+        copy = self._copy(member_id)
+        for number in numbers:
+            copy[uuid].remove(number)
+            self._unassigned.append((uuid, number))
+        if not copy[uuid]:
+            del copy[uuid]
+
+    def _copy(self, member_id: str) -> OwnedSets:
+        if member_id not in self._new:
+            self._new[member_id] = self._group.deep_copy(self._old[member_id])
+        return self._new[member_id]
+
+    def _fill(self) -> None:
+        partitions = iter(self._unassigned)
+        for member_id, room in self._unfilled:
+            copy = self._copy(member_id)
+            for _, (uuid, number) in zip(range(room), partitions, strict=False):
+                copy.compute_if_absent(uuid, lambda: JavaHashSet(INTEGERS)).add(number)
+        if next(partitions, None) is not None:
+            raise AssignorError(UNASSIGNED_LEFT)
+
+
+def quotas(total: int, sizes: Sequence[int]) -> list[int]:
+    """How many of `total` partitions each member may have in the end (KAFKA-18688).
+
+    One more than the others have: the first that own so many already, and the last where not enough do. `sizes`: how
+    many subscribed partitions each owns.
+    """
+    quota, extras = divmod(total, len(sizes))
+    allowed = []
+    for left, size in zip(range(len(sizes), 0, -1), sizes, strict=True):
+        takes_extra = extras > 0 and (size > quota or left <= extras)
+        extras -= takes_extra
+        allowed.append(quota + takes_extra)
+    return allowed

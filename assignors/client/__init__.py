@@ -1,0 +1,1 @@
+"""What a consumer computes: the assignors of the classic protocol (`ConsumerPartitionAssignor`)."""

@@ -1,0 +1,345 @@
+"""Requests of members to the coordinator of a classic group, one by one, with a broker that may die."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from assignors import registry
+from assignors.labs.calls.script import Call
+from assignors.labs.calls.script_machine import Machine, Refusal, Verb, clock, listed
+from assignors.model import Group, Member, Topic, TopicPartition
+from assignors.planning import plan
+from assignors.simulation.classic import ClassicCoordinator, InstantLog, Settings
+from assignors.simulation.classic.messages import (
+    Commit,
+    Heartbeat,
+    Join,
+    JoinedMember,
+    JoinReply,
+    Leave,
+    Leaver,
+    LeaveReply,
+    Reply,
+    Request,
+    Sync,
+    SyncReply,
+    while_loading,
+)
+from assignors.simulation.clients.consumer_protocol import (
+    decode_assignment,
+    decode_subscription,
+    encode_assignment,
+    encode_subscription,
+)
+from assignors.simulation.errors import KafkaError
+from assignors.simulation.kernel import Kernel
+
+BEAT_MS = 3_000
+"""`heartbeat.interval.ms` of the members that are `alive`."""
+MOST_ALIVE_MS = 3_600_000
+SETTINGS = {
+    "group.initial.rebalance.delay.ms": "initial_rebalance_delay_ms",
+    "group.min.session.timeout.ms": "min_session_timeout_ms",
+    "group.max.session.timeout.ms": "max_session_timeout_ms",
+    "group.max.size": "max_size",
+}
+
+
+@dataclass(slots=True)
+class Caller:
+    """What a client knows."""
+
+    name: str
+    member_id: str = ""
+    instance_id: str | None = None
+    generation: int = -1
+    protocol: str | None = None
+    to_plan: tuple[JoinedMember, ...] = ()
+    """The members, for a leader that has to plan."""
+
+    def learn(self, reply: Reply) -> None:
+        """From a reply that has arrived."""
+        if isinstance(reply, JoinReply) and reply.error in (KafkaError.NONE, KafkaError.MEMBER_ID_REQUIRED):
+            self.member_id = reply.member_id
+            if reply.error is KafkaError.NONE:
+                self.generation, self.protocol = reply.generation, reply.protocol
+                self.to_plan = () if reply.skip_assignment else reply.members
+
+
+@dataclass(slots=True)
+class _Broker:
+    """The coordinator, or that there is none, or that it loads."""
+
+    kernel: Kernel = field(default_factory=Kernel)
+    log: InstantLog = field(default_factory=InstantLog)
+    settings: dict[str, int] = field(default_factory=dict)
+    coordinator: ClassicCoordinator | None = None
+    loads: bool = False
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether there was one, and there is none."""
+        return self.coordinator is None and bool(self.log.records)
+
+    def load(self, ids: Callable[[str], str]) -> ClassicCoordinator:
+        """A coordinator with all that is written down."""
+        records = list(self.log.records)
+        self.coordinator = ClassicCoordinator(self.kernel, ids, self.log, Settings(**self.settings), records)
+        return self.coordinator
+
+
+class ClassicGroupCalls(Machine):
+    """Who calls stands before the verb: `A: join`. A reply that comes later is told where it comes."""
+
+    def __init__(self) -> None:
+        self._numbers = count(1)
+        self._callers: dict[str, Caller] = {}
+        self._topics: dict[str, Topic] = {}
+        self._broker = _Broker()
+        self._alive: tuple[str, ...] = ()
+        self._beat_ms = 0  # when those who are alive send their next heartbeat
+        self._told: dict[str, KafkaError] = {}  # what each of them heard last
+        self._news: list[str] = []
+
+    def verbs(self) -> Iterable[Verb]:
+        """The world's first, then the members'."""
+        return (
+            Verb("topic NAME PARTITIONS", self._topic),
+            Verb("broker SETTING VALUE", self._set),
+            Verb("wait TIME", self._wait),
+            Verb("alive [MEMBER…]", self._keep_alive),
+            Verb("coordinator-dies", self._dies),
+            Verb("coordinator-loads", self._loads),
+            Verb("coordinator-ready", self._ready),
+            Verb(
+                "join [id=none] [static=ID] [topics=LIST] [assignors=LIST] [session=TIME] [rebalance=TIME] [lost=yes]",
+                self._join,
+            ),
+            Verb("sync [generation=N] [lost=yes]", self._sync),
+            Verb("beat [generation=N]", self._beat),
+            Verb("commit PARTITION OFFSET [generation=N]", self._commit),
+            Verb("leave", self._leave),
+        )
+
+    def state(self) -> Mapping[str, str]:
+        """The group as its coordinator has it."""
+        coordinator = self._broker.coordinator
+        group = None if coordinator is None else coordinator.group
+        said = dict.fromkeys(("group", "generation", "members", "waiting", "committed"), "")
+        said["group"] = "loading" if self._broker.loads else "no coordinator" if self._broker.is_lost else "no group"
+        if coordinator is not None and group is not None and not self._broker.loads:
+            parked = [m.member_id for m in group.members.values() if m.parked_join or m.parked_sync]
+            said |= {
+                "group": group.state.value,
+                "generation": str(group.generation),
+                "members": listed(
+                    f"{m.member_id} leads" if m.member_id == group.leader else m.member_id
+                    for m in group.members.values()
+                ),
+                "waiting": listed([*parked, *(f"{its} (id given)" for its in sorted(group.pending_ids))]),
+                "committed": listed(f"{partition} {at}" for partition, at in coordinator.committed.items()),
+            }
+        return {"time": clock(self._broker.kernel.now_ms), **said}
+
+    # The world
+
+    def _topic(self, call: Call) -> str:
+        name, size = call.words[0], call.number(1)
+        if not 1 <= size <= 100:
+            raise call.wrong("a topic has 1 to 100 partitions.")
+        self._topics[name] = Topic(name, size)
+        return f"{name} has {size} partitions"
+
+    def _set(self, call: Call) -> str:
+        name, value = call.words
+        if name not in SETTINGS:
+            raise call.wrong(f"{name[:40]!r} plays no part here. There are {listed(SETTINGS)}.")
+        if self._broker.coordinator is not None:
+            raise call.wrong("settings of the broker come before the first request.")
+        self._broker.settings[SETTINGS[name]] = call.number(1)
+        try:
+            Settings(**self._broker.settings)
+        except ValueError as error:
+            raise call.wrong(f"{error}.") from None
+        return f"{name} is {value}"
+
+    def _keep_alive(self, call: Call) -> str:
+        for name in call.words:
+            if name not in self._callers:
+                raise call.wrong(f"{name} has not joined.")
+        self._alive, self._beat_ms = call.words, self._broker.kernel.now_ms + BEAT_MS
+        self._told.clear()
+        return f"{listed(call.words)}: a heartbeat every 3 s while time passes" if call.words else "no heartbeats"
+
+    def _wait(self, call: Call) -> str:
+        kernel = self._broker.kernel
+        end_ms = kernel.now_ms + call.ms(call.words[0])
+        if self._alive and end_ms - kernel.now_ms > MOST_ALIVE_MS:
+            raise call.wrong("heartbeats are played for 1h at most. Write `alive` without names before it.")
+        while self._alive and self._beat_ms <= end_ms:
+            kernel.run_until(self._beat_ms)
+            self._beat_ms += BEAT_MS
+            for name in self._alive:
+                self._beat_of(self._callers[name])
+        kernel.run_until(end_ms)
+        return self._with_news("time passes")
+
+    def _beat_of(self, caller: Caller) -> None:
+        def answer(reply: Reply) -> None:
+            error: KafkaError = _error(reply)
+            if error is not self._told.get(caller.name, KafkaError.NONE):
+                self._news.append(f"{caller.name}'s heartbeat at {clock(self._broker.kernel.now_ms)}: {error.name}")
+            self._told[caller.name] = error
+
+        if self._broker.coordinator is not None:
+            self._handle(Heartbeat(caller.member_id, caller.generation, caller.instance_id), answer)
+
+    def _dies(self, call: Call) -> str:
+        if self._broker.coordinator is None:
+            raise call.wrong("there is no coordinator that could die.")
+        self._broker.coordinator.unload()
+        self._broker.coordinator = None
+        return self._with_news("what waits for an answer fails")
+
+    def _loads(self, call: Call) -> str:
+        if not self._broker.is_lost:
+            raise call.wrong("no coordinator has died.")
+        self._broker.load(self._new_id)
+        self._broker.loads = True
+        return f"a new one reads {len(self._broker.log.records)} records of the group"
+
+    def _ready(self, call: Call) -> str:
+        if not self._broker.loads:
+            raise call.wrong("no coordinator is loading.")
+        self._broker.loads = False
+        return "sessions begin anew"
+
+    # Requests
+
+    def _new_id(self, prefix: str) -> str:
+        return f"{prefix}-{next(self._numbers)}"
+
+    def _caller(self, call: Call) -> Caller:
+        if not call.who:
+            raise call.wrong(f"say who: `A: {call.text}`.")
+        return self._callers.setdefault(call.who, Caller(call.who))
+
+    def _join(self, call: Call) -> str:
+        caller = self._caller(call)
+        caller.instance_id = call.options.get("static", caller.instance_id)
+        if call.options.get("id") == "none":
+            caller.member_id, caller.generation = "", -1
+        topics = tuple(call.options.get("topics", ",".join(self._topics)).split(","))
+        subscribed = Member(caller.member_id, topics=topics, generation=caller.generation)
+        offered = tuple((name, encode_subscription(subscribed)) for name in self._offered(call))
+        session_ms, rebalance_ms = call.time("session", 45_000), call.time("rebalance", 300_000)
+        join = Join(caller.name, offered, caller.member_id, caller.instance_id, session_ms, rebalance_ms)
+        return self._ask(call, caller, join)
+
+    def _offered(self, call: Call) -> list[str]:
+        names = call.options.get("assignors", "range").split(",")
+        for name in names:
+            if name not in registry.BUILT_IN:  # others run as code of yours, which a script must not start
+                raise call.wrong(f"there is no assignor {name[:40]!r}. There are {listed(registry.BUILT_IN)}.")
+        return names
+
+    def _sync(self, call: Call) -> str:
+        caller = self._caller(call)
+        generation = call.count("generation", caller.generation)
+        sync = Sync(caller.member_id, generation, self._plan(caller), caller.instance_id, "consumer", caller.protocol)
+        return self._ask(call, caller, sync)
+
+    def _plan(self, caller: Caller) -> tuple[tuple[str, bytes], ...]:
+        if not caller.to_plan or caller.protocol is None:
+            return ()
+        members = tuple(decode_subscription(m.metadata, m.member_id, m.instance_id) for m in caller.to_plan)
+        made = plan(registry.get(caller.protocol), Group("", members, self._topics, caller.protocol))
+        return tuple((member_id, encode_assignment(tuple(part))) for member_id, part in made.by_member.items())
+
+    def _beat(self, call: Call) -> str:
+        caller = self._caller(call)
+        generation = call.count("generation", caller.generation)
+        return self._ask(call, caller, Heartbeat(caller.member_id, generation, caller.instance_id))
+
+    def _commit(self, call: Call) -> str:
+        caller = self._caller(call)
+        offsets = ((call.partition(0), call.number(1)),)
+        generation = call.count("generation", caller.generation)
+        return self._ask(call, caller, Commit(offsets, caller.member_id, generation, caller.instance_id))
+
+    def _leave(self, call: Call) -> str:
+        caller = self._caller(call)
+        return self._ask(call, caller, Leave((Leaver(caller.member_id, caller.instance_id),)))
+
+    def _ask(self, call: Call, caller: Caller, request: Request) -> str:
+        replies, asking, is_lost = list[Reply](), True, call.options.get("lost") == "yes"
+
+        def answer(reply: Reply) -> None:
+            if not is_lost:
+                caller.learn(reply)
+            if asking:
+                replies.append(reply)
+            else:
+                self._news.append(f"{caller.name}: {'its reply is lost' if is_lost else _words(reply)}")
+
+        self._handle(request, answer)
+        asking = False
+        if not replies:
+            return self._with_news("waits for its answer")
+        if is_lost:
+            return self._with_news("done, and the reply is lost")
+        if (error := _error(replies[0])) is not KafkaError.NONE:
+            raise Refusal(error.name, self._with_news(_hint(replies[0])))
+        return self._with_news(_words(replies[0]))
+
+    def _handle(self, request: Request, answer: Callable[[Reply], None]) -> None:
+        if self._broker.loads:
+            answer(while_loading(request))
+            return
+        if self._broker.is_lost:
+            raise Refusal(KafkaError.COORDINATOR_NOT_AVAILABLE.name, "the client looks for the coordinator")
+        coordinator = self._broker.coordinator or self._broker.load(self._new_id)
+        coordinator.handle(request, answer)
+
+    def _with_news(self, said: str) -> str:
+        news, self._news = self._news, []
+        return "; ".join([part for part in (said, *news) if part])
+
+
+def _error(reply: Any) -> KafkaError:
+    if isinstance(reply, LeaveReply) and reply.members:
+        return reply.members[0][1]
+    error: KafkaError = reply.error
+    return error
+
+
+def _hint(reply: Reply) -> str:
+    if isinstance(reply, JoinReply) and reply.error is KafkaError.MEMBER_ID_REQUIRED:
+        return f"join again as {reply.member_id}"
+    return ""
+
+
+def _words(reply: Reply) -> str:
+    if _error(reply) is not KafkaError.NONE:
+        return _error(reply).name
+    match reply:
+        case JoinReply():
+            return f"generation {reply.generation}, {reply.protocol}, {_part(reply)}"
+        case SyncReply():
+            return f"assigned {_given(reply.assignment)}"
+        case _:
+            return "accepted"
+
+
+def _part(reply: JoinReply) -> str:
+    if reply.leader != reply.member_id:
+        return f"follows {reply.leader}"
+    if reply.skip_assignment:
+        return "leads, and must not plan"
+    return f"leads, and plans for {listed(member.member_id for member in reply.members)}"
+
+
+def _given(assignment: bytes) -> str:
+    partitions: tuple[TopicPartition, ...] = decode_assignment(assignment)
+    return listed(partitions) or "nothing"

@@ -1,0 +1,141 @@
+"""Positions, fetches and lag of one consumer (Kafka: Fetcher, OffsetFetcher, FetchMetricsManager)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from assignors.advice.offset_reset import reset_duration_ms
+from assignors.labs.calls.log import Logs
+from assignors.labs.calls.script_machine import Refusal, listed
+from assignors.model import TopicPartition
+
+
+@dataclass(slots=True)
+class Reader:
+    """Where a consumer stands in its partitions, and what it has fetched and not yet returned."""
+
+    logs: Logs
+    config: dict[str, str]
+    committed: dict[TopicPartition, int] = field(default_factory=dict)
+    position: dict[TopicPartition, int] = field(default_factory=dict)
+    fetched: list[tuple[TopicPartition, int]] = field(default_factory=list)
+
+    def whole(self, name: str) -> int:
+        """A setting as a number."""
+        return int(self.config[name])
+
+    # Positions
+
+    def find_positions(self, assigned: Sequence[TopicPartition], now_ms: int) -> list[str]:
+        """Begin where committed, else where auto.offset.reset says. What was reset, in words. Raises Refusal."""
+        said: dict[str, list[str]] = {}
+        for partition in assigned:
+            if partition not in self.position and partition in self.committed:
+                self.position[partition] = self.committed[partition]
+            if (why := self._astray(partition)) is not None:
+                found = self._reset(partition, why, now_ms)
+                said.setdefault(f"{why}, so {self.config['auto.offset.reset']}", []).append(f"{partition} {found}")
+        return [f"{why}: {listed(found)}" for why, found in said.items()]
+
+    def _astray(self, partition: TopicPartition) -> str | None:
+        """Why its position must be reset; None: it is fine."""
+        if partition not in self.position:
+            return "no offset is committed"
+        log, at = self.logs[partition], self.position[partition]
+        return None if log.start <= at <= log.end else f"{at} is out of range"
+
+    def _reset(self, partition: TopicPartition, why: str, now_ms: int) -> str:
+        policy, log = self.config["auto.offset.reset"], self.logs[partition]
+        if policy == "none":
+            gone = partition in self.position
+            error = "OffsetOutOfRangeException" if gone else "NoOffsetForPartitionException"
+            raise Refusal(error, f"{partition}: {why}, and auto.offset.reset is none")
+        duration_ms = reset_duration_ms(policy)
+        if duration_ms is not None:
+            found = log.first_since(now_ms - duration_ms)
+        else:
+            found = log.start if policy == "earliest" else log.end
+        self.fetched = [entry for entry in self.fetched if entry[0] != partition]
+        if found is None:
+            self.position.pop(partition, None)
+            return "(no record is that young: it asks again)"
+        self.position[partition] = found
+        return str(found)
+
+    # Records
+
+    def next_records(self, partitions: Sequence[TopicPartition]) -> list[tuple[TopicPartition, int]]:
+        """At most max.poll.records of them, fetched if none are left; positions go on behind them."""
+        mine = [entry for entry in self.fetched if entry[0] in partitions]
+        if not mine:
+            self.fetched += (mine := self._fetch(partitions))
+        given = mine[: self.whole("max.poll.records")]
+        self.fetched = [entry for entry in self.fetched if entry not in given]
+        for partition, offset in given:
+            self.position[partition] = offset + 1
+        return given
+
+    def _fetch(self, partitions: Sequence[TopicPartition]) -> list[tuple[TopicPartition, int]]:
+        """One response: both limits hold, but the first record always comes, however large (KIP-74)."""
+        found, total = list[tuple[TopicPartition, int]](), 0
+        for partition in partitions:
+            if partition not in self.position:
+                continue
+            of_partition = 0
+            log = self.logs[partition]
+            for offset in range(self.position[partition], log.end):
+                size = log.records[offset].size_bytes
+                too_much = of_partition + size > self.whole("max.partition.fetch.bytes")
+                if found and (too_much or total + size > self.whole("fetch.max.bytes")):
+                    break
+                found.append((partition, offset))
+                of_partition, total = of_partition + size, total + size
+        return found
+
+    def seek(self, partition: TopicPartition, offset: int) -> None:
+        """Go on there; what was fetched is dropped."""
+        self.position[partition] = offset
+        self.fetched = [entry for entry in self.fetched if entry[0] != partition]
+
+    def forget(self, kept: Sequence[TopicPartition]) -> None:
+        """Drop positions and records of all other partitions."""
+        self.position = {partition: at for partition, at in self.position.items() if partition in kept}
+        self.fetched = [entry for entry in self.fetched if entry[0] in kept]
+
+    # Lag
+
+    def metrics(self, assigned: Sequence[TopicPartition]) -> str:
+        """records-lag-max and records-lead-min: the consumer's own view, from its position."""
+        known = [
+            (self.logs[partition], self.position[partition]) for partition in assigned if partition in self.position
+        ]
+        if not known:
+            return "no metrics: the consumer has no position yet"
+        lag = max(log.end - at for log, at in known)
+        lead = min(at - log.start for log, at in known)
+        return f"records-lag-max {lag}, records-lead-min {lead}"
+
+    def described(self) -> str:
+        """What `kafka-consumer-groups --describe` prints: log end less committed offset, "-" without a commit."""
+        rows = []
+        for partition, log in self.logs.items():
+            at = self.committed.get(partition)
+            rows.append(f"{partition}: lag {'-' if at is None else log.end - at}")
+        return listed(rows)
+
+
+def ranges(records: Sequence[tuple[TopicPartition, int]]) -> str:
+    """ "orders-0 0–2, orders-1 0"; "no records" for none."""
+    by_partition: dict[TopicPartition, list[int]] = {}
+    for partition, offset in records:
+        by_partition.setdefault(partition, []).append(offset)
+    return listed(f"{partition} {_runs(offsets)}" for partition, offsets in by_partition.items()) or "no records"
+
+
+def _runs(offsets: list[int]) -> str:
+    runs: list[list[int]] = []
+    for offset in offsets:
+        if runs and offset == runs[-1][-1] + 1:
+            runs[-1].append(offset)
+        else:
+            runs.append([offset])
+    return " and ".join(f"{run[0]}–{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)

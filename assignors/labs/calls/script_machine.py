@@ -1,0 +1,95 @@
+"""What a script is played on: a machine with verbs, whose state is looked at after every call."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from assignors.labs.calls.script import Call, parse
+
+
+class Refusal(Exception):
+    """What Kafka throws or answers instead of doing it: the name of its error, and why."""
+
+    def __init__(self, error: str, why: str = "") -> None:
+        super().__init__(f"{error}: {why}" if why else error)
+        self.error = error
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """How a call is written, and what it does.
+
+    Words of `usage` in brackets may be left out, those that end with "…" may be repeated, `name=` are options.
+    """
+
+    usage: str
+    does: Callable[[Call], str]
+
+    def check(self, call: Call) -> None:
+        """Raises ScriptError for too few or too many words, and for options that the verb has not."""
+        parts = [part.strip("[]") for part in self.usage.split()[1:]]
+        words = [part for part in parts if "=" not in part]
+        needed = sum(not part.startswith("[") and "=" not in part for part in self.usage.split()[1:])
+        many = any(word.endswith("…") for word in words)
+        options = {part.partition("=")[0] for part in parts if "=" in part}
+        fits = needed <= len(call.words) and (many or len(call.words) <= len(words))
+        if not fits or call.options.keys() - options:
+            raise call.wrong(f"{call.text[:60]!r} does not fit. Write `{self.usage}`.")
+
+
+class Machine(ABC):
+    """Begins as the class says; only its verbs change it."""
+
+    @abstractmethod
+    def verbs(self) -> Iterable[Verb]:
+        """All that can be called."""
+
+    @abstractmethod
+    def state(self) -> Mapping[str, str]:
+        """What it looks like now: the same columns every time; "" for nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One call, what came of it, and the machine after it. `error`: Kafka's name for the refusal, None: it was done."""
+
+    call: Call
+    outcome: str
+    error: str | None
+    state: Mapping[str, str]
+
+
+def play(machine: Machine, script: str) -> tuple[Turn, ...]:
+    """Each call of the script in turn. Raises ScriptError for a line that cannot be played."""
+    verbs = {verb.usage.split()[0]: verb for verb in machine.verbs()}
+    return tuple(_turn(machine, verbs, call) for call in parse(script))
+
+
+def _turn(machine: Machine, verbs: Mapping[str, Verb], call: Call) -> Turn:
+    verb = verbs.get(call.verb)
+    if verb is None:
+        close = get_close_matches(call.verb, verbs, 1)
+        hint = f"Did you mean {close[0]!r}?" if close else f"There are {', '.join(verbs)}."
+        raise call.wrong(f"there is no call {call.verb!r}. {hint}")
+    verb.check(call)
+    try:
+        outcome, error = verb.does(call), None
+    except Refusal as refusal:
+        outcome, error = str(refusal), refusal.error
+    return Turn(call, outcome, error, machine.state())
+
+
+def listed(values: Iterable[object]) -> str:
+    """ "orders-0, orders-1" """
+    return ", ".join(map(str, values))
+
+
+def clock(ms: int) -> str:
+    """ "0 s", "6 s", "9 min", "7 d 3 s" """
+    seconds, parts = ms / 1_000, list[str]()
+    for unit, each in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if whole := int(seconds // each):
+            parts.append(f"{whole} {unit}")
+            seconds -= whole * each
+    return " ".join([*parts, f"{seconds:g} s"] if seconds or not parts else parts)

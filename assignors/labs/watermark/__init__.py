@@ -1,0 +1,6 @@
+"""The watermark lab: log end, high watermark, ISR and leader epochs, step by step. `play` gives the steps."""
+
+from assignors.labs.watermark.player import begin, play, play_on, step
+from assignors.labs.watermark.stories import STORIES, Story
+
+__all__ = ["STORIES", "Story", "begin", "play", "play_on", "step"]

@@ -1,0 +1,131 @@
+"""Whether a file of the right shape makes sense: names that exist, numbers within range, nothing twice."""
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+
+from assignors.scenario.collected import EnoughError, Findings
+from assignors.scenario.event_checks import World, run
+from assignors.scenario.problems import Path, nearest, shown
+from assignors.scenario.schema import JoinFile, MemberFile, ScenarioFile, SubscribeFile
+from assignors.scenario.shared_checks import check_assignor, check_pattern, check_racks, check_subscription
+from assignors.scenario.values import MOST_PARTITIONS
+
+_LOADS = ("weights", "lag", "rates")
+
+
+def findings(file: ScenarioFile) -> Findings:
+    """What is wrong or odd, 20 of each at most."""
+    found = Findings()
+    with suppress(EnoughError):
+        _check(file, found)
+    return found
+
+
+def _check(file: ScenarioFile, found: Findings) -> None:
+    world = World.begin(file)
+    check_assignor(file.assignor, ("assignor",), found)
+    _check_topics(file, found)
+    _check_members(file, world.partitions, found)
+    run(file.events, world, found)
+    _check_total(file, world.most, found)
+    _check_subscriptions(file, world.most, found)
+    _check_loads(file, world.most, found)
+    _check_capacity(file, world.first_seen, found)
+
+
+def _check_topics(file: ScenarioFile, found: Findings) -> None:
+    _check_once([topic.name for topic in file.topics], "topics", "name", found)
+    _check_once([topic.id for topic in file.topics], "topics", "id", found)
+    for number, topic in enumerate(file.topics):
+        check_racks(topic, ("topics", number), found)
+
+
+def _check_once(values: Iterable[str | None], section: str, key: str, found: Findings) -> None:
+    first: dict[str, int] = {}
+    for number, value in enumerate(values):
+        if value is not None and first.setdefault(value, number) != number:
+            found.error((section, number, key), f"{shown(value)!r} is {section}[{first[value]}] already.")
+
+
+def _check_total(file: ScenarioFile, most: Mapping[str, int], found: Findings) -> None:
+    if (total := sum(most.values())) > MOST_PARTITIONS:
+        where = "topics" if sum(topic.partitions for topic in file.topics) > MOST_PARTITIONS else "events"
+        found.error((where,), f"The topics have {total:,} partitions. A scenario has at most {MOST_PARTITIONS:,}.")
+
+
+def _check_members(file: ScenarioFile, partitions: Mapping[str, int], found: Findings) -> None:
+    _check_once([member.id for member in file.members], "members", "id", found)
+    _check_once([member.instance_id for member in file.members], "members", "instance_id", found)
+    claims: dict[tuple[str, int], str] = {}
+    for number, member in enumerate(file.members):
+        for topic, owned in member.owned.items():
+            path = ("members", number, "owned", topic)
+            if _check_partitions(owned, path, topic, partitions, found):
+                _check_claims(member, topic, claims, path, found)
+
+
+def _check_partitions(
+    numbers: Iterable[int], path: Path, topic: str, partitions: Mapping[str, int], found: Findings
+) -> bool:
+    """Whether the topic exists; each number that it lacks, or that stands there twice, is an error."""
+    if topic not in partitions:
+        found.error(path, f"No topic is named {shown(topic)!r}.{nearest(topic, partitions)}")
+        return False
+    seen: set[int] = set()
+    for position, partition in enumerate(numbers):
+        if partition >= partitions[topic]:
+            found.error((*path, position), _out_of_range(topic, partition, partitions[topic]))
+        if partition in seen:
+            found.error((*path, position), f"Partition {partition} stands here twice. Keep one.")
+        seen.add(partition)
+    return True
+
+
+def _out_of_range(topic: str, partition: int, count: int) -> str:
+    return f"{topic} has no partition {partition:,}: it has {count:,}, numbered from 0."
+
+
+def _check_claims(
+    member: MemberFile, topic: str, claims: dict[tuple[str, int], str], path: Path, found: Findings
+) -> None:
+    """Kafka meets such members after a missed rebalance, and has rules for them."""
+    for position, partition in enumerate(member.owned[topic]):
+        other = claims.setdefault((topic, partition), member.id)
+        if other != member.id:
+            found.warn((*path, position), f"{shown(other)!r} owns {topic} {partition} as well.")
+
+
+def _check_subscriptions(file: ScenarioFile, ever: Mapping[str, int], found: Findings) -> None:
+    for number, member in enumerate(file.members):
+        check_subscription(member.topics, ("members", number, "topics"), ever, found)
+        check_pattern(member.pattern, ("members", number, "pattern"), ever, found)
+    for number, event in enumerate(file.events):
+        if event.action in ("join", "subscribe"):
+            said: JoinFile | SubscribeFile = getattr(event, event.action)
+            check_subscription(said.topics or (), ("events", number, event.action, "topics"), ever, found)
+            check_pattern(said.pattern, ("events", number, event.action, "pattern"), ever, found)
+
+
+def _check_loads(file: ScenarioFile, most: Mapping[str, int], found: Findings) -> None:
+    """Loads may be given for partitions that come later."""
+    for section in _LOADS:
+        for topic, amounts in getattr(file, section).items():
+            path = (section, topic)
+            if topic not in most:
+                found.error(path, f"No topic is named {shown(topic)!r}.{nearest(topic, most)}")
+            elif isinstance(amounts, list) and len(amounts) > most[topic]:
+                found.error(path, f"There are {len(amounts):,} numbers, but {topic} has {most[topic]:,} partitions.")
+            elif isinstance(amounts, dict):
+                for partition in filter(most[topic].__le__, amounts):
+                    found.error((*path, partition), _out_of_range(topic, partition, most[topic]))
+
+
+def _check_capacity(file: ScenarioFile, ever: Mapping[str, str], found: Findings) -> None:
+    if not isinstance(file.capacity, dict):
+        return
+    own = {member.id for member in file.members if member.capacity is not None}
+    for member in file.capacity:
+        if member not in ever:
+            found.error(("capacity", member), f"No member is named {shown(member)!r}.{nearest(member, ever)}")
+        elif member in own:
+            found.error(("capacity", member), f"{shown(member)!r} has a capacity of its own already. Keep one.")

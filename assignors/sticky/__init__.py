@@ -1,5 +1,0 @@
-"""Kafka's `sticky`, and what it shares with `cooperative-sticky` (Kafka: `AbstractStickyAssignor`)."""
-
-from assignors.sticky.assignor import StickyAssignor, plan_sticky
-
-__all__ = ["StickyAssignor", "plan_sticky"]

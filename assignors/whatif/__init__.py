@@ -1,0 +1,1 @@
+"""From a scenario to its generations: events, moves, quality, time to drain."""

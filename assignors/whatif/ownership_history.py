@@ -1,0 +1,56 @@
+"""Who had which partition in each generation: one table, for charts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assignors.assignment_arrays import Holdings, holdings, pieces, widened
+from assignors.layout import Layout
+from assignors.whatif.generations import Generation
+from assignors.whatif.moves import NOBODY
+
+MISSING = -2
+"""The partition does not exist."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ownership:
+    """Owners by generation (row) and partition (column, by the code of the layout).
+
+    `members` in the order in which they first appear; `owners` are positions in it, -1 nobody, -2 where the partition
+    does not exist, and of several owners (share groups) the first one. `counts` has how many partitions each member
+    (column) has, all owners counted.
+    """
+
+    layout: Layout
+    members: tuple[str, ...]
+    owners: NDArray[np.int32]
+    counts: NDArray[np.int32]
+
+
+def ownership(generations: Sequence[Generation]) -> Ownership:
+    """The table of those generations, with every partition that is in play in any of them."""
+    layout = widened(made.moves.layout for made in generations)
+    members = tuple(dict.fromkeys(member.member_id for made in generations for member in made.members))
+    position = {member: at for at, member in enumerate(members)}
+    owners = np.full((len(generations), len(layout)), MISSING, dtype=np.int32)
+    counts = np.zeros((len(generations), len(members)), dtype=np.int32)
+    for row, made in enumerate(generations):
+        held = holdings(made.after, pieces(made.after), layout, position)
+        owners[row, _existing(layout, made)] = NOBODY
+        owners[row, held.codes[::-1]] = held.owners[::-1]
+        counts[row] = _counts(held, len(members))
+    return Ownership(layout, members, owners, counts)
+
+
+def _existing(layout: Layout, generation: Generation) -> NDArray[np.bool_]:
+    topics = generation.topics
+    sizes = np.array([topics[name].partitions if name in topics else 0 for name in layout.names], dtype=np.int64)
+    numbers = np.arange(len(layout)) - np.repeat(layout.offsets[:-1], layout.counts)
+    return numbers < np.repeat(sizes, layout.counts)
+
+
+def _counts(held: Holdings, members: int) -> NDArray[np.int64]:
+    return np.bincount(held.owners, minlength=members)

@@ -1,0 +1,97 @@
+"""Log start, log end (high watermark) and last stable offset of every partition, asked of its leader."""
+
+from collections.abc import Iterator, Sequence
+
+from kafka.protocol.consumer import IsolationLevel, ListOffsetsRequest, OffsetSpec
+
+from lag.cluster.describe import partition_problem
+from lag.cluster.messages import Message
+from lag.cluster.requests import BrokerFailed, Unsupported, Wire
+from lag.cluster.responses import Ends
+from lag.model import PartitionProblem
+from lag.offsets import problem_code
+
+LIST_CHUNK = 10_000
+"""Partitions per ListOffsets request."""
+
+LOG_START, LOG_END, LAST_STABLE = KINDS = range(3)
+
+_ASK = {
+    LOG_START: (OffsetSpec.EARLIEST, IsolationLevel.READ_UNCOMMITTED),
+    LOG_END: (OffsetSpec.LATEST, IsolationLevel.READ_UNCOMMITTED),
+    LAST_STABLE: (OffsetSpec.LATEST, IsolationLevel.READ_COMMITTED),
+}
+
+Partitions = Sequence[tuple[str, int, Sequence[int]]]
+"""(topic, its number, partitions led by one broker)."""
+
+
+async def fetch(wire: Wire, node: int, led: Partitions, into: Ends, kinds: Sequence[int] = KINDS) -> None:
+    """Add the end offsets of the partitions that `node` leads to `into`; what fails is added with its problem."""
+    for chunk in _chunks(led):
+        for kind in kinds:
+            await _fetch_kind(wire, node, chunk, kind, into)
+
+
+async def _fetch_kind(wire: Wire, node: int, chunk: Partitions, kind: int, into: Ends) -> None:
+    try:
+        response = await wire.ask(node, _request(chunk, kind))
+    except BrokerFailed as failure:
+        timeout = failure.problem.kind == "timeout"
+        _fail(chunk, kind, PartitionProblem.TIMEOUT if timeout else PartitionProblem.ERROR, into)
+        return
+    except Unsupported:
+        if kind != LAST_STABLE:  # brokers before 0.11 have no transactions: nothing to tell, nothing missing
+            _fail(chunk, kind, PartitionProblem.ERROR, into)
+        return
+    numbers = {name: number for name, number, _ in chunk}
+    for topic in response.topics:
+        number = numbers[topic.name]
+        for part in topic.partitions:
+            problem = problem_code(partition_problem(part.error_code)) if part.error_code else 0
+            into.add(number, part.partition_index, kind, part.offset, problem, part.leader_epoch)
+
+
+def _request(chunk: Partitions, kind: int) -> Message:
+    timestamp, isolation = _ASK[kind]
+    request = ListOffsetsRequest
+    topic, partition = request.ListOffsetsTopic, request.ListOffsetsTopic.ListOffsetsPartition
+    topics = [
+        topic(
+            name=name,
+            partitions=[partition(partition_index=p, timestamp=timestamp, current_leader_epoch=-1) for p in parts],
+        )
+        for name, _, parts in chunk
+    ]
+    return request(
+        replica_id=-1,
+        isolation_level=isolation,
+        topics=topics,
+        min_version=2 if kind == LAST_STABLE else 1,
+    )
+
+
+def _fail(chunk: Partitions, kind: int, problem: PartitionProblem, into: Ends) -> None:
+    code = problem_code(problem)
+    for _, number, parts in chunk:
+        for partition in parts:
+            into.add(number, partition, kind, -1, code)
+
+
+def _chunks(led: Partitions) -> Iterator[Partitions]:
+    """`led` in runs of about LIST_CHUNK partitions; a topic is cut where it has more."""
+    pieces = (
+        (name, number, parts[at : at + LIST_CHUNK])
+        for name, number, parts in led
+        for at in range(0, len(parts), LIST_CHUNK)
+    )
+    chunk: list[tuple[str, int, Sequence[int]]] = []
+    size = 0
+    for piece in pieces:
+        if chunk and size + len(piece[2]) > LIST_CHUNK:
+            yield chunk
+            chunk, size = [], 0
+        chunk.append(piece)
+        size += len(piece[2])
+    if chunk:
+        yield chunk

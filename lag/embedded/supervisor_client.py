@@ -1,0 +1,124 @@
+"""Our end of the pipe to the supervisor process (`lag.embedded.supervisor`)."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from lag.embedded.signals import uninterrupted
+from lag.embedded.supervisor import remove_if_abandoned
+from lag.errors import EmbeddedError
+
+_END_WITHIN_S = 30
+
+
+class Keeper:
+    """Starts and watches processes through a supervisor; whatever happens to us, they and their folder go with us."""
+
+    def __init__(self) -> None:
+        """Start the supervisor and wait for its folder. Raises EmbeddedError when it does not start."""
+        self._lock = threading.Lock()
+        self._closed = False
+        self.folder: Path | None = None
+        with ExitStack() as undo:
+            with uninterrupted():
+                self._process = _supervisor()
+                undo.callback(self.close)
+            self.folder = Path(self._read()["folder"])
+            undo.pop_all()
+
+    def start(self, name: str, command: list[str], log: Path) -> int:
+        """Start a process under a name, output appended to `log`; its pid."""
+        pid: int = self._ask({"do": "start", "name": name, "command": command, "log": str(log)})["pid"]
+        return pid
+
+    def poll(self, name: str) -> int | None:
+        """The exit code of the process (negative: the signal that ended it), None while it runs."""
+        code: int | None = self._ask({"do": "poll", "name": name})["code"]
+        return code
+
+    def signal(self, name: str, number: int) -> None:
+        """Send a signal to the process."""
+        self._ask({"do": "signal", "name": name, "number": int(number)})
+
+    def close(self) -> None:
+        """End the supervisor, and with it every process and the folder; returns when they are gone."""
+        self._closed = True
+        with self._asking(_END_WITHIN_S):
+            self._hang_up()
+        try:
+            self._process.wait(_END_WITHIN_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        if self.folder is not None:
+            remove_if_abandoned(self.folder)  # still there only if the supervisor was killed
+
+    def _hang_up(self) -> None:
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                with suppress(BrokenPipeError):
+                    pipe.close()
+
+    @contextmanager
+    def _asking(self, within_s: float = -1) -> Iterator[None]:
+        """One thread asks at a time; who hangs up waits for the answer to another's question, but not for ever."""
+        mine = self._lock.acquire(timeout=within_s)
+        try:
+            yield
+        finally:
+            if mine:
+                self._lock.release()
+
+    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        assert self._process.stdin is not None
+        with self._asking():
+            if self._closed:
+                raise EmbeddedError("The embedded Kafka has been stopped", "Start it again.")
+            try:
+                self._process.stdin.write(json.dumps(request).encode() + b"\n")
+                self._process.stdin.flush()
+            except BrokenPipeError:
+                raise self._ended() from None
+            return self._read()
+
+    def _read(self) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            raise self._ended()
+        answer: dict[str, Any] = json.loads(line)
+        if "error" in answer:
+            raise EmbeddedError(f"A process of the embedded Kafka could not be started: {answer['error']}")
+        return answer
+
+    def _ended(self) -> EmbeddedError:
+        assert self._process.stderr is not None
+        said = self._process.stderr.read().decode(errors="replace").strip().splitlines()
+        why = f": {said[-1]}" if said else " (was it killed?)"
+        return EmbeddedError(f"The supervisor of the embedded Kafka has ended{why}", "Start the cluster again.")
+
+
+def _supervisor() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "lag.embedded.supervisor", str(os.getpid())],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,  # Ctrl-C in the terminal is for us; we tell it when to end
+    )
+
+
+def log_tail(log: Path, lines: int = 15, start: int = 0) -> list[str]:
+    """The last lines of a log from byte `start` on; the frames of stack traces are left out."""
+    if not log.exists():
+        return []
+    with log.open("rb") as file:
+        file.seek(start)
+        said = file.read().decode(errors="replace").splitlines()
+    return [line for line in said if not line.startswith(("\tat ", "\t..."))][-lines:]

@@ -1,0 +1,298 @@
+"""Follows `__consumer_offsets` of one cluster in process, so that generations are known as they happened.
+
+Read-only, without a group. It begins a bounded number of records back, goes on from there over restarts of brokers, and
+begins anew where the log no longer has what comes next. What cannot be read is a Problem; the groups of such partitions
+are then inferred from polling (`lag.generations.inferred`).
+"""
+
+import logging
+import random
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+from uuid import UUID
+
+from assignors.offsets_partition import OFFSETS_TOPIC, offsets_partition
+from lag.errors import GroupscopeError
+from lag.generations.recorded import Following, Recorded, Recorder, Timed, Timeouts, told
+from lag.model import ClusterSnapshot, GroupSnapshot, Problem, Scope
+from lag.polling.collector import pause_before_retry
+from lag.records import Blobs, decode
+from lag.records.group_values import TargetAssignmentMember
+
+if TYPE_CHECKING:
+    from lag.cluster.offsets_log import Edges, Partitions, Piece
+
+log = logging.getLogger(__name__)
+
+LOOK_BACK_RECORDS = 20_000
+"""So far back it begins in each partition: at 50 partitions some 100 MB at most, once. Kafka keeps the last record of
+each key for ever, so a partition with fewer records than that is known in full."""
+
+REST_S = 0.25
+"""Rest between two rounds that had something to read; the leaders' own waiting sets the pace of the others."""
+
+LOOK_AGAIN_ROUNDS = 30
+"""Leaders are asked for anew after so many rounds without trouble, and in the round after one with trouble."""
+
+TROUBLE_S = 2.0
+REFUSED_S = 30.0
+"""How long to wait before looking again when a partition cannot be read, or the topic is not there yet; and when we may
+not read it."""
+
+MOST_BEHIND = 2
+"""A partition that is so many times the look-back behind its end is begun anew: nobody can keep up with it here."""
+
+UNAUTHORIZED = "unauthorized"
+STARTING = Problem("starting", Scope.TOPIC, OFFSETS_TOPIC, "its records are still being read for the first time")
+
+
+class OffsetsReader(Protocol):
+    """What a tail reads from (`lag.cluster.offsets_log.OffsetsLog`)."""
+
+    @property
+    def cluster_id(self) -> str | None:
+        """The cluster's id."""
+
+    def partitions(self) -> "Partitions":
+        """The topic as it is now."""
+
+    def edges(self, partitions: Iterable[int]) -> "Mapping[int, Edges]":
+        """Beginning and end of these partitions."""
+
+    def read(self, offsets: Mapping[int, int]) -> "list[Piece]":
+        """What stands in these partitions from these offsets on."""
+
+    def names(self, topic_ids: Iterable[UUID]) -> Mapping[UUID, str]:
+        """The names of these topics."""
+
+    def close(self) -> None:
+        """Close every connection."""
+
+
+@dataclass(slots=True)
+class _Place:
+    """How far a partition has been read. `whole`: from the log's beginning on; `caught_up`: to its end, once."""
+
+    next_offset: int
+    whole: bool
+    caught_up: bool
+
+
+class Tail:
+    """Follows one cluster from a thread of its own, between `start` and `stop`.
+
+    `connect` makes a reader, at first and after every failure; it raises GroupscopeError. `look_back` is in records of
+    a partition.
+    """
+
+    def __init__(self, name: str, connect: Callable[[], OffsetsReader], look_back: int = LOOK_BACK_RECORDS) -> None:
+        self.name = name
+        self._connect, self._look_back = connect, look_back
+        self._lock = threading.Lock()
+        self._stopping = threading.Event()
+        self._reader: OffsetsReader | None = None
+        self._thread = threading.Thread(target=self._run, name=f"tail {name}", daemon=True)
+        self._failures = self._rounds_left = self._records = self._unreadable = 0
+        self._problem: Problem | None = None
+        self._seen: ClusterSnapshot | None = None
+        self._begin_anew(None)
+
+    def start(self) -> None:
+        """Begin to follow; once only."""
+        self._thread.start()
+
+    def stop(self, timeout_s: float = 10.0) -> None:
+        """End it and close the connections."""
+        self._stopping.set()
+        self._hang_up()
+        if self._thread.ident is not None:
+            self._thread.join(timeout_s)
+        self._hang_up()
+
+    def see(self, snapshot: ClusterSnapshot) -> None:
+        """What a poll has found. Groups whose last records are further back than we read go on from there."""
+        self._seen = snapshot
+
+    def recorded(self, group_id: str) -> list[Recorded]:
+        """The group's generations, oldest first (`lag.generations.recorded.Recorder.recorded`)."""
+        with self._lock:
+            states = self._recorder.states(group_id)
+        return told(states)
+
+    def knows(self, group_id: str) -> bool:
+        """Whether the group's state is known from its records: if nothing is recorded, nothing has happened."""
+        with self._lock:
+            return self._recorder.knows(group_id)
+
+    def timeouts(self, group_id: str) -> Mapping[str, Timeouts]:
+        """Those of the group's members, by id (`lag.generations.recorded.Recorder.timeouts`)."""
+        with self._lock:
+            return self._recorder.timeouts(group_id)
+
+    def problem(self, group_id: str) -> Problem | None:
+        """Why the group's records are not read now; None when they are."""
+        with self._lock:
+            if self._problem is not None or not self._partitions:
+                return self._problem or STARTING
+            number = offsets_partition(group_id, self._partitions)
+            place = self._places.get(number)
+            is_read = place is not None and place.caught_up
+            return self._trouble.get(number) or (None if is_read else STARTING)
+
+    def status(self) -> Following:
+        """How following goes."""
+        with self._lock:
+            read = [number for number, place in self._places.items() if place.caught_up and number not in self._trouble]
+            return Following(
+                partitions=self._partitions,
+                followed=len(read),
+                records=self._records,
+                unreadable=self._unreadable + self._recorder.unusable,
+                problems=tuple(dict.fromkeys(filter(None, (self._problem, *self._trouble.values())))),
+            )
+
+    def _begin_anew(self, cluster_id: str | None) -> None:
+        self._cluster_id = cluster_id
+        self._names: dict[UUID, str] = {}
+        self._recorder = Recorder(self._names.get)
+        self._places: dict[int, _Place] = {}
+        self._trouble: dict[int, Problem] = {}
+        self._partitions = 0
+
+    # -- the thread ----------------------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        pause_s = 0.0
+        while not self._stopping.wait(pause_s):
+            pause_s = self.round()
+        self._hang_up()
+
+    def round(self) -> float:
+        """Read what is new, and say how long to wait for the next round. What the thread does again and again."""
+        try:
+            pause_s = self._follow(self._opened())
+        except GroupscopeError as error:
+            return self._failed(error)
+        except Exception as error:
+            if not self._stopping.is_set():
+                log.error("cluster %s: internal error while following %s", self.name, OFFSETS_TOPIC, exc_info=error)
+            return self._failed(GroupscopeError(f"internal error: {type(error).__name__}"))
+        self._failures = 0
+        return pause_s
+
+    def _opened(self) -> OffsetsReader:
+        if self._reader is None:
+            reader = self._reader = self._connect()
+            self._rounds_left = 0
+            if reader.cluster_id != self._cluster_id:
+                with self._lock:
+                    self._begin_anew(reader.cluster_id)
+        return self._reader
+
+    def _failed(self, error: GroupscopeError) -> float:
+        self._hang_up()
+        self._failures += 1
+        if not self._stopping.is_set():
+            with self._lock:
+                self._problem = Problem("unread", Scope.TOPIC, OFFSETS_TOPIC, error.cause, error.mend)
+        return pause_before_retry(self._failures, random.random()).seconds
+
+    def _hang_up(self) -> None:
+        reader, self._reader = self._reader, None
+        if reader is not None:
+            with suppress(OSError, RuntimeError, GroupscopeError):
+                reader.close()
+
+    def _follow(self, reader: OffsetsReader) -> float:
+        if not self._rounds_left:
+            if (pause_s := self._look(reader)) is not None:
+                return pause_s
+            self._rounds_left = LOOK_AGAIN_ROUNDS
+        self._rounds_left -= 1
+        seen, self._seen = self._seen, None
+        pieces = reader.read({number: place.next_offset for number, place in self._places.items()})
+        events = [self._events(piece) for piece in pieces]
+        self._learn_names(reader, events)
+        groups = [] if seen is None else self._read_to_the_end(seen, pieces)
+        with self._lock:
+            moved = [self._take(*pair) for pair in zip(pieces, events, strict=True)]
+            if seen is not None:
+                self._recorder.see(groups)
+        if self._trouble or not pieces:
+            self._rounds_left = 0
+            denied = self._trouble and all(problem.kind == UNAUTHORIZED for problem in self._trouble.values())
+            return REFUSED_S if denied else TROUBLE_S
+        return REST_S if any(moved) else 0.0
+
+    def _look(self, reader: OffsetsReader) -> float | None:
+        """Look for the topic and for partitions that are not followed yet; how long to wait when there is none."""
+        found = reader.partitions()
+        new = [n for n in range(found.count) if n not in self._places and n not in found.problems]
+        edges = reader.edges(new) if new else {}
+        with self._lock:
+            if found.count != self._partitions and self._partitions:
+                self._begin_anew(self._cluster_id)
+            self._problem, self._partitions, self._trouble = found.problem, found.count, dict(found.problems)
+            for number, its in edges.items():
+                start = max(its.log_start, its.log_end - self._look_back)
+                self._places[number] = _Place(start, start == its.log_start, start == its.log_end)
+        if found.problem is not None:
+            return REFUSED_S
+        return None if found.count else TROUBLE_S
+
+    def _events(self, piece: "Piece") -> list[Timed]:
+        if not piece.records:
+            return []
+        keys, values = (record.key for record in piece.records), (record.value for record in piece.records)
+        decoded = decode(Blobs.of(keys), Blobs.of(values))
+        self._unreadable += len(decoded.errors)
+        return [Timed(piece.records[event.row].at_ms, event) for event in decoded.events]
+
+    def _learn_names(self, reader: OffsetsReader, events: Iterable[Iterable[Timed]]) -> None:
+        """Ask for the names of topics that plans tell by their ids; a topic that is gone stays without one."""
+        plans = (timed.event.value for each in events for timed in each)
+        given = (
+            part.topic_id
+            for plan in plans
+            if isinstance(plan, TargetAssignmentMember)
+            for part in plan.topic_partitions
+        )
+        if new := {each for each in given if each is not None and each not in self._names}:
+            self._names.update(reader.names(new))
+
+    def _take(self, piece: "Piece", events: list[Timed]) -> bool:
+        """Whether there was anything to read."""
+        number, place = piece.partition, self._places[piece.partition]
+        if piece.problem is not None:
+            self._trouble[number] = piece.problem
+            return False
+        self._trouble.pop(number, None)
+        if piece.lost or piece.log_end - piece.next_offset > MOST_BEHIND * self._look_back:
+            self._forget(number)
+            return False
+        self._records += piece.passed
+        self._unreadable += piece.unreadable
+        self._recorder.take(events, whole=place.whole)
+        place.next_offset = piece.next_offset
+        place.caught_up = place.caught_up or piece.next_offset >= piece.log_end
+        return bool(piece.passed)
+
+    def _read_to_the_end(self, seen: ClusterSnapshot, pieces: "Iterable[Piece]") -> list[GroupSnapshot]:
+        """Those of the groups that were seen before these pieces were asked for, and whose records all are read."""
+        at_end = {piece.partition for piece in pieces if _is_at_end(piece)}
+        return [group for group in seen.groups if offsets_partition(group.group_id, self._partitions) in at_end]
+
+    def _forget(self, number: int) -> None:
+        """Begin anew with this partition: what comes next is not what followed on what was read."""
+        log.info("cluster %s: %s-%d is read anew", self.name, OFFSETS_TOPIC, number)
+        theirs = [group for group in self._recorder.known() if offsets_partition(group, self._partitions) == number]
+        self._recorder.forget(theirs)
+        del self._places[number]
+        self._rounds_left = 0
+
+
+def _is_at_end(piece: "Piece") -> bool:
+    return piece.problem is None and not piece.lost and piece.next_offset >= piece.log_end

@@ -1,0 +1,31 @@
+"""Which recorded files may have rows of late, and since when: minutes that no new file reaches are as they were."""
+
+from datetime import UTC, datetime
+
+from deltalake import DeltaTable
+
+from lag.history.schemas import COMMITS, END_OFFSETS, GROUP_EVENTS, GROUP_SNAPSHOTS
+from lag.history.span_replacement import within
+from lag.history.store import History
+
+TIMES = {
+    COMMITS.name: ("commit_ts", "src_ts"),
+    **{table.name: (table.time,) for table in (END_OFFSETS, GROUP_EVENTS, GROUP_SNAPSHOTS)},
+}
+"""The recorded tables, with the columns that say of which time a row is."""
+
+_NO_END = datetime.max.replace(tzinfo=UTC)
+
+
+def recent(history: History, since: datetime) -> dict[str, datetime]:
+    """Files that may have a row of `since` or later; of each the earliest such time.
+
+    Compaction makes new files of old rows: nobody can tell whether there are new ones among them.
+    """
+    found: dict[str, datetime] = {}
+    for name, columns in TIMES.items():
+        table = DeltaTable(history.place(name))
+        for timed in (one for column in columns for one in within(table, column, since, _NO_END)):
+            place, first = f"{name}/{timed.file.path}", max(since, timed.first or since)
+            found[place] = min(first, found.get(place, first))
+    return found

@@ -1,0 +1,246 @@
+"""Samples and commits as columns of numbers, sorted: what a worker of the roll-up makes of the rows of its share."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lag.history.rollup_progress import LAST_COMMITS
+from lag.history.schemas import BYTES, TEXT, TIME
+from lag.offsets import UNKNOWN, Ints
+from lag.verdict.rates import Flags
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+TOPIC_BITS, PARTITION_BITS = 20, 24
+"""A place is one number: that of a cluster, that of a topic, and the partition."""
+
+PARTS = 16
+_SPREAD = np.uint64(0x9E37_79B9_7F4A_7C15)
+"""2**64 by the golden ratio: places that lie together go to different parts."""
+
+PLACE = ("cluster", "topic", "partition")
+SERIES = (*PLACE, "group_id")
+END_COLUMNS = (*PLACE, "poll_ts", "log_start", "log_end", "last_stable", "topic_id")
+COMMIT_COLUMNS = (*SERIES, "commit_ts", "src_ts", "src_offset", "committed", "topic_id", "bootstrap")
+
+Rows = TypeVar("Rows", bound="DataclassInstance")
+"""Columns of numbers, as long as each other."""
+
+Text = str | bytes
+
+
+class Numbers:
+    """Numbers texts in the order in which they come; none has the number -1."""
+
+    def __init__(self) -> None:
+        self.texts: list[Text] = []
+        self._of: dict[Text, int] = {}
+
+    def of(self, column: pa.Array) -> Ints:
+        """The number of each text in a column, which may be a dictionary of them."""
+        coded = column.dictionary_encode()
+        known = np.array([*map(self._number, coded.dictionary.to_pylist()), UNKNOWN], np.int64)
+        numbers: Ints = known[coded.indices.fill_null(-1).to_numpy()]
+        return numbers
+
+    def _number(self, text: Text) -> int:
+        if text not in self._of:
+            self._of[text] = len(self.texts)
+            self.texts.append(text)
+        return self._of[text]
+
+    def column(self, numbers: Ints, kind: pa.DataType) -> pa.Array:
+        """The texts of these numbers."""
+        return pa.array(self.texts, kind).take(pa.array(numbers, mask=numbers == UNKNOWN))
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The numbers of all names that a worker has met."""
+
+    clusters: Numbers = field(default_factory=Numbers)
+    topics: Numbers = field(default_factory=Numbers)
+    groups: Numbers = field(default_factory=Numbers)
+    ids: Numbers = field(default_factory=Numbers)
+    _topic_of: dict[int, int] = field(default_factory=dict)
+
+    def topics_with(self, ids: Ints) -> Ints:
+        """The topic with each of these ids, as far as a sample has told; -1: not known."""
+        known = np.full(len(self.ids.texts) + 1, UNKNOWN)
+        known[list(self._topic_of)] = list(self._topic_of.values())
+        topics: Ints = known[ids]  # the last one is that of no id
+        return topics
+
+    def learn(self, ids: Ints, topics: Ints) -> None:
+        """Rows name these ids, -1 for none, and topics."""
+        named = np.full(len(self.ids.texts) + 1, UNKNOWN)
+        named[ids] = topics
+        self._topic_of.update((id_, int(named[id_])) for id_ in np.flatnonzero(named[:-1] != UNKNOWN).tolist())
+
+    def places(self, rows: pa.RecordBatch) -> Ints:
+        """Cluster, topic and partition of each row as one number."""
+        cluster, topic = self.clusters.of(rows["cluster"]), self.topics.of(rows["topic"])
+        return place(cluster, topic, rows["partition"].to_numpy())
+
+
+def place(cluster: Ints, topic: Ints, partition: Ints) -> Ints:
+    """Three numbers as one, by which they are sorted in this order."""
+    both: Ints = (cluster << TOPIC_BITS | topic) << PARTITION_BITS | partition.astype(np.int64)
+    return both
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EndRows:
+    """Samples of the ends of logs, sorted by place and time; -1: not known."""
+
+    place: Ints
+    at_us: Ints
+    log_start: Ints
+    log_end: Ints
+    last_stable: Ints
+    topic_id: Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CommitRows:
+    """Commits, sorted by place, group, time and offset in their topic; `offset` of a tombstone is -1."""
+
+    place: Ints
+    group: Ints
+    at_us: Ints
+    src_offset: Ints
+    offset: Ints
+    topic_id: Ints
+    bootstrap: Flags
+
+
+Placed = TypeVar("Placed", EndRows, CommitRows)
+
+
+class Parts(Generic[Placed]):
+    """Rows, dealt out to parts by their place: sorted one by one they fit the processor's cache.
+
+    A place is in the part of the same number wherever there are as many.
+    """
+
+    def __init__(self, kind: type[Placed], *order: str) -> None:
+        self._kind: type[Placed] = kind
+        self._order = order
+        self._dealt: list[list[Placed]] = [[] for _ in range(PARTS)]
+
+    def add(self, rows: Placed) -> None:
+        """Deal these out."""
+        part = ((rows.place.astype(np.uint64) * _SPREAD >> np.uint64(32)) % np.uint64(PARTS)).astype(np.uint8)
+        order = np.argsort(part, kind="stable")
+        bounds = np.searchsorted(part[order], np.arange(PARTS + 1))
+        for mine, run in zip(self._dealt, pairwise(bounds.tolist()), strict=True):
+            mine.append(_taken(rows, order[slice(*run)]))
+
+    def __iter__(self) -> Iterator[Placed]:
+        """Each part in order; what was given out is no longer held."""
+        for part in self._dealt:
+            yield in_order(joined(self._kind, part), *self._order)
+            part.clear()
+
+
+def ends(rows: pa.RecordBatch, names: Names) -> EndRows:
+    """Samples of END_COLUMNS."""
+    start, end, stable = (offsets(rows[name]) for name in ("log_start", "log_end", "last_stable"))
+    places, ids = names.places(rows), names.ids.of(rows["topic_id"])
+    names.learn(ids, unplaced(places)[1])
+    return EndRows(places, times(rows["poll_ts"]), start, end, stable, ids)
+
+
+def commits(rows: pa.RecordBatch, names: Names) -> CommitRows:
+    """Commits of COMMIT_COLUMNS or LAST_COMMITS."""
+    return CommitRows(
+        names.places(rows),
+        names.groups.of(rows["group_id"]),
+        commit_times(rows),
+        rows["src_offset"].to_numpy(),
+        offsets(rows["committed"]),
+        names.ids.of(rows["topic_id"]),
+        rows["bootstrap"].to_numpy(zero_copy_only=False),
+    )
+
+
+def commit_times(rows: pa.RecordBatch) -> Ints:
+    """When each commit was, by its own time or else its record's; LAST_COMMITS have it as `at`."""
+    if "at" in rows.schema.names:
+        return times(rows["at"])
+    own = offsets(rows["commit_ts"].cast(pa.int64()))
+    return np.where(own == UNKNOWN, times(rows["src_ts"]), own)
+
+
+def times(column: pa.Array) -> Ints:
+    """Microseconds since 1970."""
+    found: Ints = column.cast(pa.int64()).to_numpy()
+    return found
+
+
+def offsets(column: pa.Array) -> Ints:
+    """The whole numbers, -1 where there is none."""
+    found: Ints = column.fill_null(UNKNOWN).to_numpy()
+    return found
+
+
+def joined(kind: type[Rows], parts: list[Rows]) -> Rows:
+    """One after the other; without any, columns of no rows."""
+    none: list[Any] = [np.zeros(0, np.int64)]
+    columns = ([getattr(part, one.name) for part in parts] or none for one in fields(kind))
+    return kind(*map(np.concatenate, columns))
+
+
+def in_order(rows: Rows, *by: str) -> Rows:
+    """Sorted by these columns, the first one first."""
+    return _taken(rows, np.lexsort([getattr(rows, name) for name in reversed(by)]))
+
+
+def _taken(rows: Rows, at: NDArray[np.integer]) -> Rows:
+    return type(rows)(*(getattr(rows, one.name)[at] for one in fields(rows)))
+
+
+def starts(*columns: Ints) -> Ints:
+    """Where each run of rows begins that are the same in these columns."""
+    changes = np.zeros(max(len(columns[0]) - 1, 0), bool)
+    for column in columns:
+        changes |= column[1:] != column[:-1]
+    return np.append(np.zeros(min(len(columns[0]), 1), np.int64), np.flatnonzero(changes) + 1)
+
+
+def runs(*columns: Ints) -> list[slice]:
+    """The rows of each such run."""
+    bounds = [*starts(*columns).tolist(), len(columns[0])]
+    return [slice(since, until) for since, until in pairwise(bounds)]
+
+
+def last_commits(rows: CommitRows, before_us: int, names: Names) -> pa.Table:
+    """The last commit of each series before that time (`LAST_COMMITS`); after a tombstone a series is over."""
+    early = np.flatnonzero(rows.at_us < before_us)
+    last = early[[run.stop - 1 for run in runs(rows.place[early], rows.group[early])]]
+    last = last[rows.offset[last] != UNKNOWN]
+    cluster, topic, partition = unplaced(rows.place[last])
+    columns = [
+        names.clusters.column(cluster, TEXT),
+        names.topics.column(topic, TEXT),
+        partition,
+        names.groups.column(rows.group[last], TEXT),
+        pa.array(rows.at_us[last]).cast(TIME),
+        rows.src_offset[last],
+        rows.offset[last],
+        names.ids.column(rows.topic_id[last], BYTES),
+        rows.bootstrap[last].astype(bool),
+    ]
+    return pa.table(columns, LAST_COMMITS.names).cast(LAST_COMMITS)
+
+
+def unplaced(places: Ints) -> tuple[Ints, Ints, Ints]:
+    """The numbers of cluster and topic, and the partition, of each place."""
+    both = places >> PARTITION_BITS
+    return both >> TOPIC_BITS, both & (1 << TOPIC_BITS) - 1, places & (1 << PARTITION_BITS) - 1

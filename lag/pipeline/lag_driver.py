@@ -1,0 +1,156 @@
+"""Lag by the minute, hour and topic, the driver's part: what workers read and compute, and where their files go."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+import pyarrow as pa
+from deltalake import DeltaTable
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+from lag.history.file_replacement import Stored
+from lag.history.rollup_progress import LAST_COMMITS, Rolled, keep, rolled_up
+from lag.history.schemas import COMMITS, END_OFFSETS, LAG_1H, LAG_1M, LAG_GROUP_TOPIC_1M, Table
+from lag.history.span_replacement import put, within
+from lag.history.store import History
+from lag.pipeline.changed_files import TIMES
+from lag.pipeline.columns import SERIES
+from lag.pipeline.partition_worker import CARRIED, LagJob, Times
+from lag.pipeline.shares import FilePart, computed, file_parts
+from lag.pipeline.topic_worker import SEEN, TopicJob
+from lag.pipeline.worker_results import MADE, files_of, rows_of
+from lag.verdict.samples import LOOKBACK_US
+
+SHARE_ROWS = 16_000_000
+"""Samples and commits that a worker takes at a time: somewhat more than a gigabyte."""
+
+LOOKBACK = timedelta(microseconds=LOOKBACK_US)
+MADE_OF_LAG = (LAG_1M, LAG_1H, LAG_GROUP_TOPIC_1M)
+EVER = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Span:
+    """The minutes of [since, until). The next span is expected to begin at `next_since`, or later.
+
+    Of a cluster in `read_until` no later sample counts. `owners`: every change of owner (`group_worker.OWNERS`).
+    """
+
+    since: datetime
+    until: datetime
+    next_since: datetime
+    read_until: Mapping[str, datetime]
+    owners: pa.Table
+
+
+class Lags:
+    """Makes MADE_OF_LAG. Raises HistoryError.
+
+    What it was told of commits is remembered: the next run reads only those that came after.
+    """
+
+    def __init__(self, spark: SparkSession, history: History) -> None:
+        self._spark, self._history = spark, history
+        self._rolled = rolled_up(history)
+
+    @property
+    def until(self) -> Mapping[str, datetime]:
+        """Until when the minutes of each cluster are done."""
+        return {} if self._rolled is None else self._rolled.until
+
+    @property
+    def files(self) -> frozenset[str]:
+        """The recorded files that are known (`lag.pipeline.changed_files`)."""
+        return frozenset() if self._rolled is None else self._rolled.files
+
+    def make(self, span: Span) -> tuple[dict[str, int], pa.Table]:
+        """Compute the minutes of the span anew: rows by table, and what they say of groups (`SEEN_SCHEMA`)."""
+        back, known = span.since - LOOKBACK, self._known(span)
+        ends = self._stored(END_OFFSETS, back, span.until)
+        commits = self._stored(COMMITS, known.known_until, span.until)
+        job = self._job(span, known, sum(file.rows or 0 for file in (*ends, *commits)))
+        lag = self._computed(job, job.shares, [*file_parts(END_OFFSETS.name, ends), *file_parts(COMMITS.name, commits)])
+        minutes = [FilePart(LAG_1M.name, file.path) for file in files_of(lag, LAG_1M.name)]
+        topics = self._computed(TopicJob(self._history.root), job.shares, minutes)
+        made = pa.concat_tables([lag, topics])
+        for table in MADE_OF_LAG:
+            put(self._history, table.name, files_of(made, table.name), span.since, span.until)
+        self._rolled = Rolled(self.until, _moment(job.carry_us), rows_of(lag, CARRIED), self.files)
+        rows = {table.name: sum(file.rows for file in files_of(made, table.name)) for table in MADE_OF_LAG}
+        return rows, rows_of(topics, SEEN)
+
+    def done(self, until: Mapping[str, datetime]) -> None:
+        """Remember that all before is computed, for this process and others."""
+        if self._rolled is not None:
+            later = {cluster: max(at, self.until.get(cluster, at)) for cluster, at in until.items()}
+            self._rolled = replace(self._rolled, until={**self.until, **later})
+            keep(self._history, self._rolled)
+
+    def saw(self, files: Iterable[str]) -> None:
+        """Remember that all that was to be made of these files is made."""
+        if self._rolled is not None:
+            self._rolled = replace(self._rolled, files=frozenset(files))
+            keep(self._history, self._rolled)
+
+    def _job(self, span: Span, known: Rolled, rows: int) -> LagJob:
+        return LagJob(
+            root=self._history.root,
+            shares=max(self._spark.sparkContext.defaultParallelism, -(-rows // SHARE_ROWS)),
+            since_us=us(span.since),
+            times=Times(
+                look_back_us=us(span.since - LOOKBACK),
+                known_us=us(known.known_until),
+                until_us=us(span.until),
+                read_until_us={cluster: us(at) for cluster, at in span.read_until.items()},
+            ),
+            known=known.commits,
+            carry_us=max(us(known.known_until), us(span.next_since - LOOKBACK)),
+            owners=span.owners,
+        )
+
+    def _computed(self, job: LagJob | TopicJob, shares: int, some: Sequence[FilePart]) -> pa.Table:
+        """What the workers tell (`MADE`)."""
+        return pa.Table.from_batches(computed(self._spark.sparkContext, job.deal(), shares, some, job.compute), MADE)
+
+    def _stored(self, of: Table, since: datetime, until: datetime) -> list[Stored]:
+        """The files that may have a row of the span."""
+        table = DeltaTable(self._history.place(of.name))
+        found = (one.file for column in TIMES[of.name] for one in within(table, column, since, until))
+        return list({file.path: file for file in found}.values())
+
+    def _known(self, span: Span) -> Rolled:
+        """The last commits before the look-back, or before an earlier time.
+
+        What is remembered counts only if all clusters of the span were read then: a stream begins with old commits.
+        """
+        until = span.since - LOOKBACK
+        clusters = {name for name, at in span.read_until.items() if at > span.since}
+        if self._rolled is not None and self._rolled.known_until <= until and clusters <= self.until.keys():
+            return self._rolled
+        return Rolled({}, until, _last(self._before(until)).toArrow().cast(LAST_COMMITS))
+
+    def _before(self, until: datetime) -> DataFrame:
+        """Commits by their own time, or their record's. That one of the two is before lets Delta skip files."""
+        every = self._spark.read.format("delta").load(self._history.place(COMMITS.name))
+        early = (f.col("commit_ts") < f.lit(until)) | (f.col("src_ts") < f.lit(until))
+        timed = every.where(early).withColumn("at", f.coalesce("commit_ts", "src_ts"))
+        return timed.where(f.col("at") < f.lit(until)).select(LAST_COMMITS.names)
+
+
+def _last(commits: DataFrame) -> DataFrame:
+    """The last commit of each series: its time is found first, for Spark would sort every commit to find a row."""
+    series = list(SERIES)
+    times = commits.groupBy(series).agg(f.max("at").alias("at"))
+    last = f.max_by(f.struct("*"), "src_offset").alias("last")
+    newest = commits.join(f.broadcast(times), [*series, "at"]).groupBy(series).agg(last)
+    return newest.select("last.*").where("committed is not null").select(LAST_COMMITS.names)
+
+
+def us(at: datetime) -> int:
+    """Microseconds since 1970."""
+    return round(at.timestamp() * 1e6)
+
+
+def _moment(at_us: int) -> datetime:
+    return EVER + timedelta(microseconds=at_us)

@@ -1,0 +1,174 @@
+"""What a worker of the roll-up does with its share of topics: the minutes of their partitions together.
+
+A topic is whole in one share: no 95th percentile can be put together of those of parts.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from lag.history.schemas import I8, I32, LAG_1M, LAG_GROUP_TOPIC_1M, TEXT, TIME, with_day
+from lag.offsets import UNKNOWN, Ints
+from lag.pipeline.columns import Names, in_order, joined, offsets, place, starts, times, unplaced
+from lag.pipeline.shares import Deal, by_topic
+from lag.pipeline.worker_results import Writing, told
+from lag.verdict.health import URGENCY
+from lag.verdict.rates import Flags, Floats
+
+COLUMNS = (
+    "cluster", "group_id", "topic", "minute", "lag_last", "time_lag_max_ms", "time_lag_min_ms", "time_lag_bounded",
+    "consume_rate", "produce_rate", "commits", "status",
+)  # fmt: skip
+SEEN, SEEN_SCHEMA = "seen", pa.schema(
+    [
+        ("cluster", TEXT), ("group_id", TEXT), ("minute", TIME), ("status", I8), ("time_lag_max_ms", pa.int64()),
+        ("time_lag_known", pa.bool_()),
+    ]
+)  # fmt: skip
+"""What the lag of one topic says of a group in a minute (`lag.rollup.group_minutes.Seen`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopicJob:
+    """Do that for all rows of files of `lag_1m`."""
+
+    root: str
+
+    def deal(self) -> Deal:
+        """Topics whole."""
+        return Deal(self.root, {LAG_1M.name: COLUMNS}, lambda _, rows: np.ones(len(rows), bool), by_topic)
+
+    def compute(self, _share: int, rows: Iterator[tuple[str, pa.RecordBatch]]) -> Iterator[pa.RecordBatch]:
+        """Of a share what was written and is told (`MADE`). Raises OSError when a file cannot be written."""
+        names = Names()
+        every = joined(_Rows, [_rows(batch, names) for _, batch in rows])
+        if not len(every.place):
+            yield told(SEEN, SEEN_SCHEMA.empty_table())
+            return
+        together = _Together(in_order(every, "place", "group", "minute_us", "lag"), names)
+        topics = Writing(self.root, LAG_GROUP_TOPIC_1M.name)
+        topics.add(LAG_GROUP_TOPIC_1M.name, with_day(together.topics(), LAG_GROUP_TOPIC_1M))
+        yield topics.told()
+        yield told(SEEN, together.seen())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rows:
+    """Minutes of partitions; -1 and NaN: not known."""
+
+    place: Ints
+    group: Ints
+    minute_us: Ints
+    lag: Ints
+    time_lag_ms: Ints
+    at_least_ms: Ints
+    bounded: Flags
+    consume_rate: Floats
+    produce_rate: Floats
+    commits: Ints
+    status: Ints
+
+
+def _rows(rows: pa.RecordBatch, names: Names) -> _Rows:
+    return _Rows(
+        place=place(names.clusters.of(rows["cluster"]), names.topics.of(rows["topic"]), np.zeros(len(rows), np.int64)),
+        group=names.groups.of(rows["group_id"]),
+        minute_us=times(rows["minute"]),
+        lag=offsets(rows["lag_last"]),
+        time_lag_ms=offsets(rows["time_lag_max_ms"]),
+        at_least_ms=offsets(rows["time_lag_min_ms"]),
+        bounded=rows["time_lag_bounded"].to_numpy(zero_copy_only=False),
+        consume_rate=rows["consume_rate"].fill_null(np.nan).to_numpy(),
+        produce_rate=rows["produce_rate"].fill_null(np.nan).to_numpy(),
+        commits=rows["commits"].to_numpy(),
+        status=rows["status"].to_numpy(),
+    )
+
+
+class _Together:
+    """Rows in the order of their topic, group, minute and lag, summed up; there is one at least."""
+
+    def __init__(self, rows: _Rows, names: Names) -> None:
+        self._rows, self._names = rows, names
+        self._starts = starts(rows.place, rows.group, rows.minute_us)
+        self._count = np.diff(np.append(self._starts, len(rows.place)))
+
+    def topics(self) -> pa.Table:
+        """Rows of `lag_group_topic_1m`; the lag of a partition is that at the end of the minute."""
+        rows, known = self._rows, self._sum(self._rows.lag != UNKNOWN)
+        total, most, time_lag = self._sum(np.maximum(rows.lag, 0)), self._most(rows.lag), self._most(rows.time_lag_ms)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            skew = most * known / total
+        columns = self._series() | {
+            "topic": self._names.topics.column(unplaced(rows.place[self._starts])[1], TEXT),
+            "partitions": self._count,
+            "lag_known": known,
+            "lag_sum": pa.array(total, mask=known == 0),
+            "lag_max": _known(most),
+            "lag_p95": pa.array(self._percentile(known, 0.95), mask=known == 0),
+            "time_lag_max_ms": pa.array(time_lag, mask=(time_lag == UNKNOWN) | ~self._all(rows.bounded)),
+            "skew": pa.array(skew, mask=total == 0),
+            "consume_rate": self._rate(rows.consume_rate),
+            "produce_rate": self._rate(rows.produce_rate),
+            "commits": self._sum(rows.commits),
+            "partitions_by_status": self._by_status(),
+        }
+        names = LAG_GROUP_TOPIC_1M.file_schema.names
+        return pa.table([columns[name] for name in names], names).cast(LAG_GROUP_TOPIC_1M.file_schema)
+
+    def seen(self) -> pa.Table:
+        """What each row says of its group (`SEEN_SCHEMA`)."""
+        rows = self._rows
+        columns = self._series() | {
+            "status": np.minimum.reduceat(rows.status, self._starts),
+            "time_lag_max_ms": _known(self._most(np.maximum(rows.time_lag_ms, rows.at_least_ms))),
+            "time_lag_known": self._all(rows.bounded & (rows.time_lag_ms != UNKNOWN)),
+        }
+        return pa.table([columns[name] for name in SEEN_SCHEMA.names], SEEN_SCHEMA.names).cast(SEEN_SCHEMA)
+
+    def _series(self) -> dict[str, pa.Array]:
+        rows, at = self._rows, self._starts
+        return {
+            "cluster": self._names.clusters.column(unplaced(rows.place[at])[0], TEXT),
+            "group_id": self._names.groups.column(rows.group[at], TEXT),
+            "minute": pa.array(rows.minute_us[at].view("datetime64[us]"), TIME),
+        }
+
+    def _sum(self, values: Ints | Flags) -> Ints:
+        return np.add.reduceat(values.astype(np.int64), self._starts)
+
+    def _most(self, values: Ints) -> Ints:
+        return np.maximum.reduceat(values, self._starts)
+
+    def _all(self, flags: Flags) -> Flags:
+        return np.logical_and.reduceat(flags, self._starts)
+
+    def _rate(self, rates: Floats) -> pa.Array:
+        told = ~np.isnan(rates)
+        return pa.array(np.add.reduceat(np.where(told, rates, 0.0), self._starts), mask=self._sum(told) == 0)
+
+    def _percentile(self, known: Ints, share: float) -> Floats:
+        """Of the known lags, which are the last ones of each run; between two of them, in proportion."""
+        first = self._starts + self._count - known
+        at = first + np.maximum(known - 1, 0) * share
+        low = np.minimum(at.astype(np.int64), len(self._rows.lag) - 1)
+        high = np.minimum(np.ceil(at).astype(np.int64), len(self._rows.lag) - 1)
+        lag = self._rows.lag
+        found: Floats = lag[low] + (lag[high] - lag[low]) * (at - low)
+        return found
+
+    def _by_status(self) -> pa.Array:
+        run = np.repeat(np.arange(len(self._starts)), self._count)
+        kinds = len(URGENCY)
+        counts = np.bincount(run * kinds + self._rows.status, minlength=len(self._starts) * kinds)
+        there = np.flatnonzero(counts)
+        ends = np.searchsorted(there, np.arange(len(self._starts) + 1) * kinds)
+        return pa.MapArray.from_arrays(
+            pa.array(ends, pa.int32()), pa.array(there % kinds, I8), pa.array(counts[there], I32)
+        )
+
+
+def _known(values: Ints) -> pa.Array:
+    return pa.array(values, mask=values == UNKNOWN)

@@ -1,0 +1,1 @@
+"""One poller for each cluster and process: reads, judges, keeps and publishes snapshots."""

@@ -1,0 +1,97 @@
+"""Groups whose coordinator does not answer are kept from the last poll, marked as old, instead of vanishing."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import numpy as np
+
+from lag.model import ClusterSnapshot, GroupSnapshot, PartitionProblem, Problem, Scope
+from lag.offsets import UNKNOWN, OffsetTable, PartitionRows, problem_code
+from lag.verdict import row_match
+
+STALE = "stale"
+"""The kind of the problem that a kept group has."""
+
+UNLISTED = "groups_unlisted"
+"""The kind of the problem of a broker that answers but does not list its groups: coordinators move, or load."""
+
+
+def carry_forward(before: ClusterSnapshot | None, now: ClusterSnapshot) -> ClusterSnapshot:
+    """`now` with those groups of `before` that are missing because nobody could be asked for them.
+
+    A missing group is kept while the snapshot is incomplete and its coordinator is among the brokers that failed or
+    are gone, or a broker does not list its groups; otherwise it was deleted. Kept groups have the state, members and
+    `at_ms` of the poll that last read them, `complete` False and a problem of kind STALE. Their rows stay, without the
+    committed offsets, which may have moved. (A row on a topic that only that group still named is left out.)
+    """
+    missing = [] if before is None or now.complete else _missing(before, now)
+    if before is None or not missing:
+        return now
+    order = sorted([*now.groups, *(before.groups[i] for i in missing)], key=lambda group: group.group_id)
+    table = _merged(before, missing, now, {group.group_id: at for at, group in enumerate(order)})
+    groups = tuple(_group(group, table, at, group.group_id in now.by_group) for at, group in enumerate(order))
+    return replace(now, groups=groups, offsets=table)
+
+
+def _missing(before: ClusterSnapshot, now: ClusterSnapshot) -> list[int]:
+    failed = {problem.subject for problem in now.problems if problem.scope is Scope.BROKER}
+    answering = {b.node_id for b in now.brokers if b.error is None and str(b.node_id) not in failed}
+    anywhere = any(problem.kind == UNLISTED for problem in now.problems)
+    return [
+        i
+        for i, group in enumerate(before.groups)
+        if group.group_id not in now.by_group and (anywhere or group.coordinator not in answering)
+    ]
+
+
+def _group(group: GroupSnapshot, table: OffsetTable, at: int, fresh: bool) -> GroupSnapshot:
+    rows = PartitionRows(table, table.rows(at), [member.member_id for member in group.members])
+    if fresh:
+        return replace(group, partitions=rows)
+    old = any(problem.kind == STALE for problem in group.problems)
+    problems = group.problems if old else (_problem(group), *group.problems)
+    return replace(group, partitions=rows, complete=False, problems=problems)
+
+
+def _problem(group: GroupSnapshot) -> Problem:
+    seen = datetime.fromtimestamp(group.at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    who = "its coordinator" if group.coordinator is None else f"its coordinator, broker {group.coordinator},"
+    known = [row.lag_records for row in group.partitions if row.lag_records is not None]
+    lag = f"; it was {sum(known):,} records behind (known for {len(known)} of {len(group.partitions)} partitions)"
+    cause = f"{who} has not answered since {seen}: state and members are of that time{lag if known else ''}"
+    return Problem(STALE, Scope.GROUP, group.group_id, cause, "Bring the broker back", len(group.partitions))
+
+
+def _merged(
+    before: ClusterSnapshot, missing: Sequence[int], now: ClusterSnapshot, place: dict[str, int]
+) -> OffsetTable:
+    """The rows of `now` and those of the missing groups, laid out in the order of `place` (group id -> number)."""
+    old, new = before.offsets, now.offsets
+    kept = np.concatenate([np.arange(*old.bounds[i : i + 2]) for i in missing])
+    end = row_match.same_partition(new.ends, old.ends)[old.end[kept]]
+    kept, end = kept[end >= 0], end[end >= 0]
+    group = np.concatenate(
+        [
+            _places(now.groups, place)[row_match.group_of_row(new.bounds)],
+            _places(before.groups, place)[row_match.group_of_row(old.bounds)[kept]],
+        ]
+    )
+    order = np.argsort(group, kind="stable")
+    blank = np.full(len(kept), UNKNOWN, np.int64)
+    timeout = np.full(len(kept), problem_code(PartitionProblem.TIMEOUT), np.uint8)
+    return OffsetTable(
+        at_ms=new.at_ms,
+        ends=new.ends,
+        bounds=np.searchsorted(group[order], np.arange(len(place) + 1)).astype(np.int64),
+        end=np.concatenate([new.end, end.astype(np.int32)])[order],
+        committed=np.concatenate([new.committed, blank])[order],
+        lag=np.concatenate([new.lag, blank])[order],
+        lost=np.concatenate([new.lost, np.zeros_like(blank)])[order],
+        problem=np.concatenate([new.problem, timeout])[order],
+        member=np.concatenate([new.member, old.member[kept]])[order],
+    )
+
+
+def _places(groups: Sequence[GroupSnapshot], place: dict[str, int]) -> np.ndarray:
+    return np.array([place.get(group.group_id, -1) for group in groups], np.int64)

@@ -1,0 +1,63 @@
+"""Looks into the log: what was found behind small lags that do not move, kept while the offsets stay the same."""
+
+from collections.abc import Callable, Sequence
+from itertools import islice
+
+import numpy as np
+
+from assignors.model import TopicPartition
+from lag.model import ClusterSnapshot, PartitionLag, Remainder
+from lag.verdict.health import Health
+from lag.verdict.status import LEFT_CODES, Codes8
+
+LOOKS_PER_POLL = 20
+"""Each look is a fetch of at most 64 KB; what is not looked into in one poll is in the next."""
+
+Ask = Callable[[Sequence[PartitionLag]], Sequence[Remainder]]
+"""What is really left to read in each of those rows."""
+
+
+class Looks:
+    """Remembers what was found for (group, partition) at the offsets it was found at."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, TopicPartition], tuple[int | None, int | None, Remainder]] = {}
+
+    def column(self, snapshot: ClusterSnapshot) -> Codes8:
+        """What is known of each row of the snapshot's offset table; forgets what no longer holds."""
+        left = np.zeros(len(snapshot.offsets), np.uint8)
+        for (group_id, tp), (committed, log_end, found) in list(self._found.items()):
+            row = _row_of(snapshot, group_id, tp)
+            if row is None or row[1] != (committed, log_end):
+                del self._found[group_id, tp]
+            else:
+                left[row[0]] = LEFT_CODES.index(found)
+        return left
+
+    def look(self, health: Health, ask: Ask) -> None:
+        """Ask about the rows that deserve it, a bounded number of them."""
+        wanted = [_named(health.snapshot, int(row)) for row in islice(health.worth_a_look, LOOKS_PER_POLL)]
+        if not wanted:
+            return
+        for (group_id, row), found in zip(wanted, ask([row for _, row in wanted]), strict=True):
+            self._found[group_id, row.tp] = (row.committed, row.log_end, found)
+
+
+def _row_of(
+    snapshot: ClusterSnapshot, group_id: str, tp: TopicPartition
+) -> tuple[int, tuple[int | None, int | None]] | None:
+    """The table's row of a group's partition, with its committed and log end offset."""
+    number = snapshot.by_group.get(group_id)
+    if number is None:
+        return None
+    first = snapshot.offsets.rows(number).start
+    for at, row in enumerate(snapshot.groups[number].partitions):
+        if row.tp == tp:
+            return first + at, (row.committed, row.log_end)
+    return None
+
+
+def _named(snapshot: ClusterSnapshot, table_row: int) -> tuple[str, PartitionLag]:
+    number = int(np.searchsorted(snapshot.offsets.bounds, table_row, side="right")) - 1
+    group = snapshot.groups[number]
+    return group.group_id, group.partitions[table_row - snapshot.offsets.rows(number).start]

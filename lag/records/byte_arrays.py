@@ -1,0 +1,58 @@
+"""Many byte strings in one buffer: the shape in which Arrow has them, and in which NumPy is quick."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lag.records.java_text import text
+
+Int64s = NDArray[np.int64]
+NULL = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Blobs:
+    """Item i is `data[starts[i] : starts[i] + lengths[i]]`; None where the length is -1."""
+
+    data: NDArray[np.uint8]
+    starts: Int64s
+    lengths: Int64s
+
+    @classmethod
+    def of(cls, items: Iterable[bytes | None]) -> "Blobs":
+        """Of separate byte strings."""
+        listed = list(items)
+        present = [item or b"" for item in listed]
+        ends = np.fromiter(accumulate(map(len, present), initial=0), np.int64, len(listed) + 1)
+        nulls = np.fromiter((item is None for item in listed), bool, len(listed))
+        return cls.of_buffer(b"".join(present), ends, None if not nulls.any() else ~nulls)
+
+    @classmethod
+    def of_buffer(cls, data: Any, offsets: NDArray[Any], valid: NDArray[np.bool_] | None = None) -> "Blobs":
+        """Of a buffer and the n+1 offsets of n items, as in an Arrow binary array; None where not `valid`."""
+        starts = offsets[:-1].astype(np.int64)
+        lengths = offsets[1:].astype(np.int64) - starts
+        if valid is not None:
+            lengths[~valid] = NULL
+        return cls(np.frombuffer(data, np.uint8), starts, lengths)
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def __getitem__(self, index: int) -> bytes | None:
+        start, length = int(self.starts[index]), int(self.lengths[index])
+        return None if length < 0 else self.data[start : start + length].tobytes()
+
+    def take(self, rows: NDArray[Any]) -> "Blobs":
+        """Those of the rows (numbers, or a mask), in the same buffer."""
+        return Blobs(self.data, self.starts[rows], self.lengths[rows])
+
+    def texts(self) -> list[str | None]:
+        """All as text; bytes that are not UTF-8 become U+FFFD."""
+        view = self.data.data
+        bounds = zip(self.starts.tolist(), self.lengths.tolist(), strict=True)
+        return [None if n < 0 else "" if n == 0 else text(view[at : at + n]) for at, n in bounds]

@@ -1,0 +1,357 @@
+"""The values of group records, one dataclass each, fields in the order in which they stand on the wire.
+
+Source: the generated classes of org.apache.kafka.coordinator.group in Kafka 4.3.1. Times are in ms since 1970, unless
+the name says otherwise.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from lag.records.consumer_protocol import MemberAssignment, Subscription
+from lag.records.message_schema import (
+    NULLABLE,
+    Bytes,
+    Int8,
+    Int16,
+    Int32,
+    Int32OrAbsent,
+    Int64,
+    Int64OrAbsent,
+    Since,
+    Tag,
+    Text,
+    TextOrNone,
+    UInt16,
+    Uuid,
+)
+
+
+class Flexible:
+    """A value that has had one version, a flexible one."""
+
+    __slots__ = ()
+    VERSIONS: ClassVar = range(1)
+    FLEXIBLE_SINCE: ClassVar = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassicMember:
+    """A member of a classic group. The last two are read from its bytes where the protocol type is `consumer`."""
+
+    member_id: Text
+    instance_id: Annotated[TextOrNone, Since(3)] = None
+    client_id: Text
+    client_host: Text
+    rebalance_timeout_ms: Annotated[Int32OrAbsent, Since(1)] = None
+    session_timeout_ms: Int32
+    subscription_bytes: Bytes
+    assignment_bytes: Bytes
+    subscription: Subscription | None = None
+    assignment: MemberAssignment | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupMetadata:
+    """A classic group at the end of a rebalance; without members it has become empty."""
+
+    VERSIONS: ClassVar = range(5)
+    FLEXIBLE_SINCE: ClassVar = 4
+
+    protocol_type: Text
+    generation: Int32
+    protocol: TextOrNone
+    leader: TextOrNone
+    current_state_timestamp: Annotated[Int64OrAbsent, Since(2)] = None
+    members: tuple[ClassicMember, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicIdPartitions:
+    """Partitions of one topic, by its id."""
+
+    topic_id: Uuid
+    partitions: tuple[Int32, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedPartitions:
+    """The same, with the epoch in which each partition was assigned; none: not known (KIP-1251)."""
+
+    topic_id: Uuid
+    partitions: tuple[Int32, ...]
+    assignment_epochs: Annotated[tuple[Int32, ...] | None, NULLABLE, Tag(0)] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerGroupMetadata(Flexible):
+    """A KIP-848 group's epoch; the hash of its topics' metadata (4.1 and later, else 0)."""
+
+    epoch: Int32
+    metadata_hash: Annotated[Int64, Tag(0)] = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionRacks:
+    """Racks of one partition's replicas."""
+
+    partition: Int32
+    racks: tuple[Text, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicMetadata:
+    """A topic as the group's coordinator knew it."""
+
+    topic_id: Uuid
+    topic: Text
+    num_partitions: Int32
+    partition_metadata: tuple[PartitionRacks, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerGroupPartitionMetadata(Flexible):
+    """The topics a KIP-848 group subscribes to (before 4.1)."""
+
+    topics: tuple[TopicMetadata, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClassicProtocol:
+    """One that a member of the classic protocol offers."""
+
+    name: Text
+    metadata: Bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ClassicMemberMetadata:
+    """What a KIP-848 group knows of a member that still speaks the classic protocol; Kafka omits it when empty."""
+
+    session_timeout_ms: Int32
+    supported_protocols: tuple[ClassicProtocol, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerGroupMemberMetadata(Flexible):
+    """A member of a KIP-848 group."""
+
+    instance_id: TextOrNone
+    rack_id: TextOrNone
+    client_id: Text
+    client_host: Text
+    subscribed_topic_names: tuple[Text, ...]
+    subscribed_topic_regex: TextOrNone
+    rebalance_timeout_ms: Int32
+    server_assignor: TextOrNone
+    classic_member_metadata: Annotated[ClassicMemberMetadata | None, NULLABLE, Tag(0)] = ClassicMemberMetadata(0, ())
+
+
+@dataclass(frozen=True, slots=True)
+class TargetAssignmentMetadata(Flexible):
+    """The epoch of a group's target assignment; when it was computed (4.3 and later, else 0)."""
+
+    assignment_epoch: Int32
+    assignment_timestamp: Annotated[Int64, Tag(0)] = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TargetAssignmentMember(Flexible):
+    """What a member shall own."""
+
+    topic_partitions: tuple[TopicIdPartitions, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerGroupCurrentMemberAssignment(Flexible):
+    """What a member owns. State: 0 stable, 1 unrevoked partitions, 2 unreleased partitions, 127 unknown."""
+
+    member_epoch: Int32
+    previous_member_epoch: Int32
+    state: Int8
+    assigned_partitions: tuple[OwnedPartitions, ...]
+    partitions_pending_revocation: tuple[OwnedPartitions, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerGroupRegularExpression(Flexible):
+    """The topics that a regular expression matched; version of the metadata image, and when."""
+
+    topics: tuple[Text, ...]
+    version: Int64
+    timestamp: Int64
+
+
+@dataclass(frozen=True, slots=True)
+class ShareGroupMemberMetadata(Flexible):
+    """A member of a share group."""
+
+    rack_id: TextOrNone
+    client_id: Text
+    client_host: Text
+    subscribed_topic_names: tuple[Text, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShareGroupMetadata(Flexible):
+    """A share group's epoch."""
+
+    epoch: Int32
+    metadata_hash: Int64
+
+
+@dataclass(frozen=True, slots=True)
+class ShareGroupCurrentMemberAssignment(Flexible):
+    """What a member of a share group reads."""
+
+    member_epoch: Int32
+    previous_member_epoch: Int32
+    state: Int8
+    assigned_partitions: tuple[TopicIdPartitions, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPartitions:
+    """Partitions of one topic, by id and name."""
+
+    topic_id: Uuid
+    topic: Text
+    partitions: tuple[Int32, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedTopic:
+    """A topic, by id and name."""
+
+    topic_id: Uuid
+    topic: Text
+
+
+@dataclass(frozen=True, slots=True)
+class ShareGroupStatePartitionMetadata(Flexible):
+    """The partitions of which a share group keeps state."""
+
+    initializing_topics: tuple[NamedPartitions, ...]
+    initialized_topics: tuple[NamedPartitions, ...]
+    deleting_topics: tuple[NamedTopic, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyValue:
+    """A setting or a tag."""
+
+    key: Text
+    value: Text
+
+
+@dataclass(frozen=True, slots=True)
+class StreamsGroupMetadata(Flexible):
+    """A streams group's epoch; the topology that was validated last, and the settings assigned with."""
+
+    epoch: Int32
+    metadata_hash: Int64
+    validated_topology_epoch: Annotated[Int32, Tag(0)] = -1
+    last_assignment_configs: Annotated[tuple[KeyValue, ...] | None, NULLABLE, Tag(1)] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a Streams application answers queries."""
+
+    host: Text
+    port: UInt16
+
+
+@dataclass(frozen=True, slots=True)
+class StreamsGroupMemberMetadata(Flexible):
+    """A member of a streams group."""
+
+    instance_id: TextOrNone
+    rack_id: TextOrNone
+    client_id: Text
+    client_host: Text
+    rebalance_timeout_ms: Int32
+    topology_epoch: Int32
+    process_id: Text
+    user_endpoint: Annotated[Endpoint | None, NULLABLE]
+    client_tags: tuple[KeyValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tasks:
+    """Partitions of one subtopology."""
+
+    subtopology_id: Text
+    partitions: tuple[Int32, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedTasks:
+    """The same, with the epoch in which each was assigned; none: not known."""
+
+    subtopology_id: Text
+    partitions: tuple[Int32, ...]
+    assignment_epochs: Annotated[tuple[Int32, ...] | None, NULLABLE, Tag(0)] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StreamsGroupTargetAssignmentMember(Flexible):
+    """The tasks that a member shall run."""
+
+    active_tasks: tuple[Tasks, ...]
+    standby_tasks: tuple[Tasks, ...]
+    warmup_tasks: tuple[Tasks, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StreamsGroupCurrentMemberAssignment(Flexible):
+    """The tasks that a member runs, and those it must give up."""
+
+    member_epoch: Int32
+    previous_member_epoch: Int32
+    state: Int8
+    active_tasks: tuple[OwnedTasks, ...]
+    standby_tasks: tuple[OwnedTasks, ...]
+    warmup_tasks: tuple[OwnedTasks, ...]
+    active_tasks_pending_revocation: tuple[OwnedTasks, ...]
+    standby_tasks_pending_revocation: tuple[OwnedTasks, ...]
+    warmup_tasks_pending_revocation: tuple[OwnedTasks, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InternalTopic:
+    """A topic that Streams makes for itself."""
+
+    name: Text
+    partitions: Int32
+    replication_factor: Int16
+    topic_configs: tuple[KeyValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CopartitionGroup:
+    """Topics that must have as many partitions as each other: places in the subtopology's lists."""
+
+    source_topics: tuple[Int16, ...]
+    source_topic_regex: tuple[Int16, ...]
+    repartition_source_topics: tuple[Int16, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Subtopology:
+    """A connected part of a Streams application."""
+
+    subtopology_id: Text
+    source_topics: tuple[Text, ...]
+    source_topic_regex: tuple[Text, ...]
+    state_changelog_topics: tuple[InternalTopic, ...]
+    repartition_sink_topics: tuple[Text, ...]
+    repartition_source_topics: tuple[InternalTopic, ...]
+    copartition_groups: tuple[CopartitionGroup, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StreamsGroupTopology(Flexible):
+    """What a streams group runs."""
+
+    epoch: Int32
+    subtopologies: tuple[Subtopology, ...]

@@ -1,0 +1,100 @@
+"""How fast a group uses up the error budget of a service level: good, bad and unknown minutes over sliding windows.
+
+A minute is good when every partition's time lag is known and within the threshold, bad when one is known to be beyond
+it, else unknown: it counts neither way. Source: Google's SRE workbook, "Alerting on SLOs" (multi-window burn rates).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import translate
+
+import numpy as np
+
+from lag.offsets import Ints
+from lag.rollup.lag_minutes import MINUTE_US
+from lag.verdict.rates import Floats
+
+WINDOWS_S = (300, 1_800, 3_600, 21_600, 86_400, 2_592_000)
+"""5 and 30 minutes, 1, 6 and 24 hours, 30 days."""
+
+STEP_US = 5 * MINUTE_US
+"""Windows end at these steps, and at the end of what is rolled up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slo:
+    """`target` of a group's minutes have a time lag of at most `threshold_s`; `groups` is a pattern as of a shell."""
+
+    slo_id: str = "time-lag"
+    threshold_s: float = 60.0
+    target: float = 0.99
+    groups: str = "*"
+
+    @property
+    def threshold_ms(self) -> int:
+        """In the unit of the tables."""
+        return round(self.threshold_s * 1000)
+
+    @property
+    def regex(self) -> str:
+        """What the whole name of a group it is for matches, in Python's and Java's words."""
+        return f"^{translate(self.groups)}"
+
+
+DEFAULT = (Slo(),)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tallies:
+    """Numbers of minutes, ascending by time; a tally may cover one minute or more, from `at_us` on."""
+
+    at_us: Ints
+    good: Ints
+    bad: Ints
+    unknown: Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Burns:
+    """A row for each end and window in which there is a minute. NaN, in both figures: no minute of it is known.
+
+    `burn` 1 uses up the budget exactly in the time that it is for. `budget_left` is the share of the window's budget
+    that is left, below 0 when it is overspent.
+    """
+
+    at_us: Ints
+    window_s: Ints
+    good: Ints
+    bad: Ints
+    unknown: Ints
+    burn: Floats
+    budget_left: Floats
+
+
+def ends(since_us: int, until_us: int) -> Ints:
+    """Where windows end, in (since, until]."""
+    steps = np.arange(since_us // STEP_US + 1, until_us // STEP_US + 1, dtype=np.int64) * STEP_US
+    return np.union1d(steps, np.array([until_us], np.int64))
+
+
+def burns(tallies: Tallies, at_us: Ints, target: float, windows_s: Sequence[int] = WINDOWS_S) -> Burns:
+    """Burn and budget of one group and level at each of these ends, over each window.
+
+    A tally counts for a window when it begins in it.
+    """
+    end = np.repeat(at_us, len(windows_s))
+    window = np.tile(np.array(windows_s, np.int64), len(at_us))
+    since = np.searchsorted(tallies.at_us, end - window * 1_000_000)
+    until = np.searchsorted(tallies.at_us, end)
+    good, bad, unknown = (_between(column, since, until) for column in (tallies.good, tallies.bad, tallies.unknown))
+    there = good + bad + unknown > 0
+    with np.errstate(invalid="ignore", divide="ignore"):
+        burn = bad / (good + bad) / (1 - target)
+    left = np.where(good + bad > 0, 1 - bad / ((1 - target) * window / 60), np.nan)
+    return Burns(end[there], window[there], good[there], bad[there], unknown[there], burn[there], left[there])
+
+
+def _between(column: Ints, since: Ints, until: Ints) -> Ints:
+    sums = np.concatenate(([0], np.cumsum(column)))
+    found: Ints = sums[until] - sums[since]
+    return found

@@ -1,0 +1,243 @@
+"""The life of one group minute by minute: rebalances, members that come and go, how long it takes to settle.
+
+Pure functions on its records and on what polls saw. What was there before anyone looked (`bootstrap`) sets the scene
+and counts as nothing: the topic is compacted, so when it happened is not known.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+
+from lag.model import GroupType
+from lag.rollup.group_events import GroupRecord, Role
+from lag.rollup.lag_minutes import MINUTE_US
+from lag.verdict.health import URGENCY, Status
+
+STATES = (
+    "Unknown", "Empty", "Stable", "PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling", "Dead",
+    "NotReady",
+)  # fmt: skip
+"""The column `state` is a place in here: Kafka's words. New ones come last."""
+
+_UNKNOWN = URGENCY.index(Status.UNKNOWN)
+STATE_CODE: Mapping[str, int] = {name: code for code, name in enumerate(STATES)}
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What commits and polls say of a group in a minute; None where there are none.
+
+    By its commits: `status`, a place in `URGENCY`, and `time_lag_max_ms`, the longest that is known or known to be
+    exceeded; `time_lag_known`: every partition's is. The others are of the last poll: `verdict` is the collector's
+    status; in `markers` partitions nothing but transaction markers may be left, and `poll_time_lag_ms` is without them;
+    `lag` covers `lag_known` of `lag_partitions`.
+    """
+
+    status: int | None = None
+    time_lag_max_ms: int | None = None
+    time_lag_known: bool | None = None
+    type: str | None = None
+    state: str | None = None
+    members: int | None = None
+    verdict: int | None = None
+    markers: int | None = None
+    poll_time_lag_ms: int | None = None
+    lag: int | None = None
+    lag_known: int | None = None
+    lag_partitions: int | None = None
+
+    def judged(self) -> int | None:
+        """The status: the collector knows members, transactions and siblings, which commits alone do not tell."""
+        return self.status if self.verdict in (None, _UNKNOWN) and self.status is not None else self.verdict
+
+    def time_lag(self) -> tuple[int | None, bool | None]:
+        """The longest, and whether every partition's is known: the poll's where markers would count as records."""
+        if self.markers or (self.time_lag_known is None and self.lag_partitions):
+            return self.poll_time_lag_ms, self.poll_time_lag_ms is not None
+        return self.time_lag_max_ms, self.time_lag_known
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMinute:
+    """A row of `group_health_1m`; None is "not known"."""
+
+    minute_us: int
+    type: str
+    generation_first: int | None
+    generation_last: int | None
+    rebalances: int
+    members_last: int | None
+    members_min: int | None
+    members_max: int | None
+    joins: int
+    leaves: int
+    churn: float | None
+    rebalance_ms: int | None
+    state: int | None
+    status: int | None
+    time_lag_max_ms: int | None
+    time_lag_known: bool | None
+    lag: int | None
+    lag_known: int | None
+    lag_partitions: int | None
+
+
+@dataclass(slots=True)
+class _Now:
+    """A group as its records have told it so far.
+
+    `gone`: as a group of that type it was deleted. `began_us`: its epoch was bumped then, and it has not settled.
+    """
+
+    type: GroupType | None = None
+    number: int | None = None
+    gone: GroupType | None = None
+    members: set[str] | None = None
+    target: int | None = None
+    stable_at: dict[str, int | None] = field(default_factory=dict)
+    began_us: int | None = None
+
+    def state(self) -> int | None:
+        """Its place in STATES, as far as records tell."""
+        if self.type is None:
+            return None
+        if self.gone is not None:
+            return STATE_CODE["Dead"]
+        if not self.members:
+            return STATE_CODE["Empty"]
+        if self.type is GroupType.CLASSIC or self.is_settled():
+            return STATE_CODE["Stable"]
+        return STATE_CODE["Assigning" if self.target != self.number else "Reconciling"]
+
+    def is_settled(self) -> bool:
+        """Whether every member has reached the target of the group's epoch."""
+        return self.target == self.number and all(
+            self.stable_at.get(member) == self.number for member in self.members or ()
+        )
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What happened in a minute; `counts` are its numbers of members, that at its beginning first."""
+
+    first: int | None
+    counts: list[int]
+    rebalances: int = 0
+    joins: int = 0
+    leaves: int = 0
+    rebalance_ms: int | None = None
+
+
+def minutes(
+    records: Sequence[GroupRecord], seen: Mapping[int, Seen], since_us: int, until_us: int
+) -> list[GroupMinute]:
+    """The minutes of [since, until) with a record or something seen, both by their beginning in microseconds.
+
+    `records` are in order; those before `since` are how the group came to be as it was.
+    """
+    by_minute: dict[int, list[GroupRecord]] = defaultdict(list)
+    now = _Now()
+    for record in records:
+        if record.at_us < since_us:
+            _take(now, record, _Tally(None, []))
+        elif record.at_us < until_us:
+            by_minute[record.at_us // MINUTE_US * MINUTE_US].append(record)
+    every = sorted(by_minute.keys() | {minute for minute in seen if since_us <= minute < until_us})
+    return [_minute(minute, now, by_minute[minute], seen.get(minute, Seen())) for minute in every]
+
+
+def _minute(minute: int, now: _Now, records: Iterable[GroupRecord], seen: Seen) -> GroupMinute:
+    tally = _Tally(now.number, [] if now.members is None else [len(now.members)])
+    for record in records:
+        _take(now, record, tally)
+    counts = tally.counts or ([] if seen.members is None else [seen.members])
+    mean = fmean(counts) if counts else 0
+    state = now.state() if seen.state is None else STATE_CODE.get(seen.state, 0)
+    time_lag_ms, time_lag_known = seen.time_lag()
+    return GroupMinute(
+        minute_us=minute,
+        type=str(now.type or seen.type or GroupType.UNKNOWN),
+        generation_first=tally.first,
+        generation_last=now.number,
+        rebalances=tally.rebalances,
+        members_last=counts[-1] if counts else None,
+        members_min=min(counts, default=None),
+        members_max=max(counts, default=None),
+        joins=tally.joins,
+        leaves=tally.leaves,
+        churn=(tally.joins + tally.leaves) / mean if mean else None,
+        rebalance_ms=tally.rebalance_ms,
+        state=state,
+        status=seen.judged(),
+        time_lag_max_ms=time_lag_ms,
+        time_lag_known=time_lag_known,
+        lag=seen.lag,
+        lag_known=seen.lag_known,
+        lag_partitions=seen.lag_partitions,
+    )
+
+
+def _take(now: _Now, record: GroupRecord, tally: _Tally) -> None:
+    """Go on to what the group is after this record, and count what has happened."""
+    joined, left = _members(now, record)
+    bumped = _bumps(now, record)
+    now.type = record.type
+    if tally.first is None:
+        tally.first = now.number
+    if now.members is not None:
+        tally.counts.append(len(now.members))
+    settled_ms = _settled_ms(now, record)
+    if not record.bootstrap:
+        tally.joins += joined
+        tally.leaves += left
+        tally.rebalances += bumped
+        if settled_ms is not None:
+            tally.rebalance_ms = max(settled_ms, tally.rebalance_ms or 0)
+
+
+def _members(now: _Now, record: GroupRecord) -> tuple[int, int]:
+    """How many members are new, and how many are gone. Whoever replaces a static member is new, and that one gone."""
+    before = set(now.members or ())
+    if record.role is Role.CLASSIC and record.members is not None:
+        now.members = set(record.members)
+    elif record.role is Role.MEMBER and record.member_id is not None:
+        there = {record.member_id}
+        now.members = before - there if record.tombstone else before | there
+    elif now.members is None:
+        now.members = set()
+    return len((now.members or set()) - before), len(before - (now.members or set()))
+
+
+def _bumps(now: _Now, record: GroupRecord) -> int:
+    """How many generations or epochs further the group is, those between whose records are compacted away."""
+    if record.role not in (Role.CLASSIC, Role.EPOCH):
+        return 0
+    if record.tombstone or record.number is None:
+        now.gone = record.type
+        return 0
+    before, number = now.number, record.number
+    anew = before is None or number < before or record.type == now.gone
+    bumps = _since_birth(record) if anew else number - (before or 0)
+    now.number, now.gone = number, None
+    if bumps and record.role is Role.EPOCH:  # without members nobody plans
+        now.began_us = (now.began_us or record.at_us) if now.members else None
+    return bumps
+
+
+def _since_birth(record: GroupRecord) -> int:
+    """A classic group begins at generation 0; another one at epoch 1, which its first member mostly bumps at once."""
+    number = record.number or 0
+    return number if record.role is Role.CLASSIC else max(1, number - 1)
+
+
+def _settled_ms(now: _Now, record: GroupRecord) -> int | None:
+    """How long the rebalance took that this record ends (KIP-848): from the first bump to the last member's target."""
+    if record.role is Role.TARGET and not record.tombstone:
+        now.target = record.number
+    elif record.role is Role.CURRENT and record.member_id is not None:
+        now.stable_at[record.member_id] = record.number if record.stable else None
+    if now.began_us is None or not now.is_settled():
+        return None
+    took_ms, now.began_us = (record.at_us - now.began_us) // 1000, None
+    return took_ms

@@ -1,0 +1,267 @@
+"""Lag minute by minute, of groups on partitions: what is known at samples (`samples`) and commits, summed up."""
+
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lag.offsets import UNKNOWN, Ints
+from lag.verdict import rates
+from lag.verdict.health import Status
+from lag.verdict.rates import Flags, Floats
+from lag.verdict.sample_rates import Growth, growths, time_to_loss
+from lag.verdict.samples import Commits, Ends, Samples, samples
+from lag.verdict.status import CODE
+
+MINUTE_US = 60_000_000
+QUIET_US = 10 * MINUTE_US
+"""With records waiting and no commit for so long, the partition has stopped."""
+
+Column = TypeVar("Column", Ints, Floats)
+
+_MOST = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Minutes:
+    """One row for each minute with a sample or a commit, series by series; -1 and NaN are "not known".
+
+    Lags, `lost`, `lead_min` and `rewind_records` are records; rates records a second; `status` indexes `URGENCY`.
+    `has_raw`: whether `lag_raw_min` and `lead_min`, which may be below 0, are known.
+    """
+
+    series: Ints
+    minute_us: Ints
+    committed_last: Ints
+    log_start: Ints
+    log_end: Ints
+    lag_avg: Floats
+    lag_max: Ints
+    lag_last: Ints
+    has_raw: Flags
+    lag_raw_min: Ints
+    lag_rc_last: Ints
+    lost: Ints
+    lead_min: Ints
+    time_lag_avg_ms: Floats
+    time_lag_max_ms: Floats
+    time_lag_min_ms: Floats
+    time_lag_bounded: Flags
+    commits: Ints
+    commit_gap_max_ms: Ints
+    rewinds: Ints
+    rewind_records: Ints
+    consume_rate: Floats
+    produce_rate: Floats
+    eta_s: Floats
+    time_to_loss_s: Floats
+    status: NDArray[np.int8]
+    samples: Ints
+
+
+def minutes(ends: Ends, commits: Commits, since_us: int, until_us: int) -> Minutes:
+    """The minutes of [since, until), both whole minutes; earlier samples and commits help to judge them."""
+    line = _Line.of(ends.at_us, commits.at_us)
+    inside = (ends.at_us >= since_us) & (ends.at_us < until_us)
+    told = commits.offset != UNKNOWN
+    news = told & ~commits.bootstrap & (commits.at_us >= since_us) & (commits.at_us < until_us)
+    commits = replace(commits, at_us=line.on(commits.series, commits.at_us))
+    at = samples(replace(ends, at_us=line.on(ends.series, ends.at_us)), commits)
+    every = np.union1d(_unique(at.at_us[inside] // MINUTE_US), commits.at_us[news] // MINUTE_US)
+    return _Fold(at, inside, commits, news, every, line).minutes()
+
+
+def _unique(ascending: Ints) -> Ints:
+    different: Ints = ascending[~_follows(ascending)]
+    return different
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """All series one after the other: from `begin_us` on each has a `length_us` of its own, in whole minutes."""
+
+    begin_us: int
+    length_us: int
+
+    @classmethod
+    def of(cls, *times_us: Ints) -> "_Line":
+        """As long as all of these times need."""
+        known = [column for column in times_us if len(column)]
+        begin = min((int(column.min()) for column in known), default=0)
+        end = max((int(column.max()) for column in known), default=0)
+        begin -= begin % MINUTE_US
+        return cls(begin, (end - begin) // MINUTE_US * MINUTE_US + MINUTE_US)
+
+    def on(self, series: Ints, at_us: Ints) -> Ints:
+        """The place of each time."""
+        return at_us - self.begin_us + series * self.length_us
+
+    def off(self, places_us: Ints) -> tuple[Ints, Ints]:
+        """The series and the time of each place."""
+        return places_us // self.length_us, places_us % self.length_us + self.begin_us
+
+
+class _Fold:
+    """Sums samples and commits up by minute."""
+
+    def __init__(self, at: Samples, inside: Flags, commits: Commits, news: Flags, every: Ints, line: _Line) -> None:
+        self._line = line
+        self._at, self._inside, self._commits, self._news, self._every = at, inside, commits, news, every
+        self._row = np.searchsorted(every, at.at_us // MINUTE_US)
+        self._commit_row = np.searchsorted(every, commits.at_us // MINUTE_US)
+        self._known = inside & (at.lag != UNKNOWN)
+
+    def minutes(self) -> Minutes:
+        at, known = self._at, self._known
+        consumed, produced = growths(at)
+        lag_last, (raw_min, has_raw) = self._last(at.lag), self._least(at.raw, known)
+        gap, rewinds, rewound = self._moves()
+        timed = known & ~np.isnan(at.time_lag_us)
+        lost = self._most(at.lost, known, UNKNOWN)
+        series, minute_us = self._line.off(self._every * MINUTE_US)
+        return Minutes(
+            series=series,
+            minute_us=minute_us,
+            committed_last=self._last(at.committed),
+            log_start=self._last(at.log_start),
+            log_end=self._last(at.log_end),
+            lag_avg=self._mean(at.lag, known),
+            lag_max=self._most(at.lag, known, UNKNOWN),
+            lag_last=lag_last,
+            has_raw=has_raw,
+            lag_raw_min=raw_min,
+            lag_rc_last=self._last(at.lag_rc),
+            lost=lost,
+            lead_min=self._least(at.committed - at.log_start, known)[0],
+            time_lag_avg_ms=self._mean(at.time_lag_us / 1000, timed),
+            time_lag_max_ms=self._most(np.nan_to_num(at.time_lag_us) / 1000, timed, np.nan),
+            time_lag_min_ms=self._most(np.nan_to_num(at.at_least_us) / 1000, known & ~timed, np.nan),
+            time_lag_bounded=self._count(timed) == self._count(known),
+            commits=np.bincount(self._commit_row[self._news], minlength=len(self._every)),
+            commit_gap_max_ms=gap,
+            rewinds=rewinds,
+            rewind_records=rewound,
+            consume_rate=self._rate(consumed),
+            produce_rate=self._rate(produced),
+            eta_s=self._drains(consumed, produced),
+            time_to_loss_s=self._time_to_loss(),
+            status=self._status(lag_last, raw_min, lost, rewinds),
+            samples=self._count(self._inside),
+        )
+
+    def _count(self, chosen: Flags) -> Ints:
+        return np.bincount(self._row[chosen], minlength=len(self._every))
+
+    def _sum(self, values: Ints | Floats, chosen: Flags) -> Floats:
+        sums: Floats = np.bincount(self._row[chosen], values[chosen], len(self._every)).astype(np.float64)
+        return sums
+
+    def _mean(self, values: Ints | Floats, chosen: Flags) -> Floats:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean: Floats = self._sum(values, chosen) / self._count(chosen)
+        return mean
+
+    def _most(self, values: Column, chosen: Flags, without: float) -> Column:
+        """The greatest of values that are not below 0."""
+        most = np.zeros(len(self._every), values.dtype)
+        np.maximum.at(most, self._row[chosen], values[chosen])
+        most[self._count(chosen) == 0] = without
+        return most
+
+    def _least(self, values: Ints, chosen: Flags) -> tuple[Ints, Flags]:
+        least = np.full(len(self._every), _MOST)
+        np.minimum.at(least, self._row[chosen], values[chosen])
+        has = least != _MOST
+        return np.where(has, least, 0), has
+
+    def _last(self, values: Ints) -> Ints:
+        """The last known value of each minute."""
+        last = np.full(len(self._every), UNKNOWN)
+        chosen = self._inside & (values != UNKNOWN)
+        last[self._row[chosen]] = values[chosen]
+        return last
+
+    def _rate(self, growth: Growth) -> Floats:
+        """Of each minute; NaN where there are no two samples of one log."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            rate: Floats = self._sum(growth.records, self._inside) * 1e6 / self._sum(growth.took_us, self._inside)
+        return rate
+
+    def _drains(self, consumed: Growth, produced: Growth) -> Floats:
+        """Seconds until what is left at the end of each minute is read, at the rates of DRAIN_US before."""
+        left = np.full(len(self._every), np.nan)
+        judged = self._newest(self._known)
+        consume, produce = (growth.recent_rate(self._at, judged) for growth in (consumed, produced))
+        left[self._row[judged]] = rates.drain(self._at.lag[judged], consume, produce)
+        return left
+
+    def _newest(self, chosen: Flags) -> Ints:
+        """The number of the newest of these samples of each minute that has any."""
+        number = np.flatnonzero(chosen)
+        newest: Ints = number[np.diff(self._row[number], append=len(self._every)) > 0]
+        return newest
+
+    def _time_to_loss(self) -> Floats:
+        """Seconds until deletion reaches the group's place, at the end of each minute (`time_to_loss`)."""
+        left = np.full(len(self._every), np.nan)
+        judged = self._newest(self._known & (self._at.log_start != UNKNOWN))
+        left[self._row[judged]] = time_to_loss(self._at, judged)
+        return left
+
+    def _moves(self) -> tuple[Ints, Ints, Ints]:
+        """Per minute: the longest time between two commits (ms), how many went back, and by how many records."""
+        commits, row = self._commits, self._commit_row
+        step, gap = np.diff(commits.offset, prepend=commits.offset[:1]), np.diff(commits.at_us, prepend=0) // 1000
+        later = self._news & _goes_on(commits)
+        longest = np.full(len(self._every), UNKNOWN)
+        np.maximum.at(longest, row[later], gap[later])
+        back = later & (step < 0)
+        rewinds = np.bincount(row[back], minlength=len(self._every))
+        rewound = np.bincount(row[back], -step[back], len(self._every)).astype(np.int64)
+        return longest, rewinds, rewound
+
+    def _status(self, lag: Ints, raw: Ints, lost: Ints, rewinds: Ints) -> NDArray[np.int8]:
+        codes = np.select(
+            [lost > 0, self._stale(), raw < 0, lag == UNKNOWN, lag == 0, self._quiet(), rewinds > 0],
+            [
+                CODE[status]
+                for status in (
+                    Status.LOST,
+                    Status.TOPIC_DELETED,
+                    Status.BEYOND_END,
+                    Status.UNKNOWN,
+                    Status.OK,
+                    Status.STOPPED,
+                    Status.REWOUND,
+                )
+            ],
+            CODE[Status.OK],
+        )
+        return codes.astype(np.int8)
+
+    def _stale(self) -> Flags:
+        return self._count(self._inside & self._at.stale) > 0
+
+    def _quiet(self) -> Flags:
+        """Records have waited under one commit for QUIET_US at the end of the minute."""
+        at = self._at
+        waits = (at.lag > 0) & (np.diff(at.committed, prepend=at.committed[:1]) == 0) & _follows(at.series)
+        since = np.maximum.accumulate(np.where(waits, UNKNOWN, at.at_us))
+        quiet = np.zeros(len(self._every), bool)
+        quiet[self._row[self._inside]] = (waits & (at.at_us - since >= QUIET_US))[self._inside]
+        return quiet
+
+
+def _goes_on(commits: Commits) -> Flags:
+    """Whether each commit goes on from the row before: no tombstone, and not known to be of another topic."""
+    before, named = commits.topic[:-1], commits.topic[1:]
+    other_topic = (before != named) & (before != UNKNOWN) & (named != UNKNOWN)
+    goes_on = _follows(commits.series)
+    goes_on[1:] &= (commits.offset[:-1] != UNKNOWN) & ~other_topic
+    return goes_on
+
+
+def _follows(column: Ints) -> Flags:
+    """Whether the row before has the same number."""
+    return np.concatenate((np.zeros(min(len(column), 1), bool), column[1:] == column[:-1]))

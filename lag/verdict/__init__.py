@@ -1,0 +1,1 @@
+"""From offsets over time to a verdict for each partition and group."""

@@ -1,0 +1,293 @@
+"""Findings in words: the rule that fired, and the numbers and the window it fired on.
+
+Written for somebody who is woken by it: which partition, how many records, in how many polls, over what time.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from assignors.model import TopicPartition
+from lag.model import GroupSnapshot, LagTotal, PartitionProblem
+from lag.offsets import PROBLEM_CODES, UNKNOWN
+from lag.verdict.health import Finding, Status
+from lag.verdict.status import MARKERS_ONLY, Facts, RowsNow, Rules
+
+NO_OFFSET = "the committed offset or the log end is not known"
+"""Why a partition has no time lag at all."""
+
+RULES: dict[Status, str] = {
+    Status.LOST: "the committed offset is below the log start",
+    Status.STOPPED: "records waited in every poll and no commit of the group moved",
+    Status.STALLED: "records waited in every poll under an unmoved commit, while others of the group moved",
+    Status.BEYOND_END: "the committed offset is beyond the log end",
+    Status.REWOUND: "the commit moved backwards and has not regained its place",
+    Status.FALLING_BEHIND: "the lag grew over the window, and records arrive faster than they are committed",
+    Status.NEVER_COMMITTED: "the partition holds records and has no commit",
+    Status.HELD: "the commit has reached the last stable offset and waits there for an open transaction",
+    Status.NO_MEMBERS: "records wait and nobody is in the group",
+    Status.CATCHING_UP: "the lag shrank over the window, and commits are faster than records arrive",
+    Status.TOPIC_DELETED: "the topic no longer exists",
+    Status.UNKNOWN: "the lag is not known",
+    Status.OK: "no rule fired",
+}
+
+_REASONS: dict[PartitionProblem | None, str] = {
+    PartitionProblem.LEADERLESS: "{tp} has no leader, so no broker can tell where its log ends",
+    PartitionProblem.UNAUTHORIZED: "we are not authorised to read the offsets of {tp}",
+    PartitionProblem.TIMEOUT: "the broker did not answer for {tp} in time",
+    PartitionProblem.ERROR: "the broker answered for {tp} with an error",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Row `at` of some columns, for which a sentence is wanted."""
+
+    tp: TopicPartition
+    at: int
+    now: RowsNow
+    facts: Facts
+    now_ms: int
+    rules: Rules
+
+    def offset(self, name: str) -> int:
+        """A current offset or number of `RowsNow`."""
+        return int(getattr(self.now, name)[self.at])
+
+    def fact(self, name: str) -> int:
+        """A whole number of `Facts`."""
+        return int(getattr(self.facts, name)[self.at])
+
+    def number(self, name: str) -> float:
+        """A rate or median of `Facts`."""
+        return float(getattr(self.facts, name)[self.at])
+
+
+def of_row(row: Row, status: Status) -> Finding:
+    """The finding about one partition."""
+    since = row.fact("run_since_ms") if status in _QUIET else UNKNOWN
+    return Finding(status, RULES[status], _SENTENCES[status](row), None if since == UNKNOWN else since)
+
+
+def of_group(group: GroupSnapshot, status: Status, total: LagTotal, affected: int, worst: Row | None) -> Finding:
+    """The finding about a group; `affected` partitions have its status, `worst` is the one with the most lag."""
+    if worst is None:
+        return Finding(status, RULES[status], _without_rows(group))
+    if status is Status.OK:
+        return Finding(status, RULES[status], _calm(total, worst))
+    about = of_row(worst, status)
+    if status is Status.UNKNOWN and group.problems:
+        return Finding(status, about.rule, group.problems[0].cause, _last_read_ms(group, worst))
+    if about_group(status, total, affected):
+        return Finding(status, about.rule, _of_all(group, status, total, affected, worst), about.since_ms)
+    others = f"; the worst of {_count(affected, 'partition')}" if affected > 1 else ""
+    return Finding(status, about.rule, about.evidence + others, about.since_ms)
+
+
+def _last_read_ms(group: GroupSnapshot, row: Row) -> int | None:
+    """When a group that was carried over was last read."""
+    return group.at_ms if group.at_ms < row.now_ms else None
+
+
+def about_group(status: Status, total: LagTotal, affected: int) -> bool:
+    """Whether the finding is about the group as such rather than about its worst partition."""
+    if status is Status.NEVER_COMMITTED:
+        return total.known == 0 and affected == total.partitions
+    return status in {Status.STOPPED, Status.NO_MEMBERS, Status.OK}
+
+
+def duration(seconds: float) -> str:
+    """45 s, 2 min 0 s, 3 h 5 min, 2 d 4 h."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    if whole < 86_400:
+        return f"{whole // 3600} h {whole % 3600 // 60} min"
+    return f"{whole // 86_400} d {whole % 86_400 // 3600} h"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _polls(row: Row) -> str:
+    """ "in 12 of 12 polls (2 min 0 s)", "in the last 5 of 12 polls (40 s)"."""
+    run, samples = row.fact("run_samples"), row.fact("samples")
+    time = duration((row.now_ms - row.fact("run_since_ms")) / 1000)
+    return f"in {'' if run == samples else 'the last '}{run} of {samples} polls ({time})"
+
+
+def _watched(row: Row) -> str:
+    return duration((row.now_ms - row.fact("first_ms")) / 1000)
+
+
+def _arrived(row: Row) -> str:
+    arrived, waiting = row.fact("arrived"), row.offset("lag")
+    if arrived:
+        return f"while {_count(arrived, 'record')} arrived on {row.tp}"
+    return f"while {_count(waiting, 'record')} waited on {row.tp} and none arrived"
+
+
+def _unmoved(row: Row) -> str:
+    return f"committed offset unchanged at {row.offset('committed'):,} {_polls(row)} {_arrived(row)}"
+
+
+def _lost(row: Row) -> str:
+    committed, start = row.offset("committed"), row.offset("log_start")
+    lost = _count(start - committed, "record")
+    return (
+        f"committed offset {committed:,} is below the log start {start:,} of {row.tp}: {lost} deleted before being read"
+    )
+
+
+def _beyond_end(row: Row) -> str:
+    committed, end = row.offset("committed"), row.offset("log_end")
+    return (
+        f"committed offset {committed:,} is {_count(committed - end, 'record')} beyond the log end {end:,} of "
+        f"{row.tp}: the topic was recreated or truncated after the commit"
+    )
+
+
+def _rewound(row: Row) -> str:
+    committed, peak = row.offset("committed"), row.fact("peak")
+    return (
+        f"committed offset of {row.tp} went back from {peak:,} within the last {_watched(row)} and is at "
+        f"{committed:,}: {_count(peak - committed, 'record')} still to be committed again"
+    )
+
+
+def _changed(row: Row) -> str:
+    early, late = row.number("early"), row.number("late")
+    return (
+        f"lag on {row.tp} {'grew' if late > early else 'shrank'} from {early:,.0f} to {late:,.0f} records in "
+        f"{_watched(row)} (medians of the first and last third of {_count(row.fact('samples'), 'poll')}), "
+        f"{row.offset('lag'):,} now: {row.number('produce'):,.1f} records/s arrive, "
+        f"{row.number('consume'):,.1f} are committed"
+    )
+
+
+def _never_committed(row: Row) -> str:
+    start, end = row.offset("log_start"), row.offset("log_end")
+    if UNKNOWN in (start, end):
+        return f"no commit on {row.tp}, whose log could not be read"
+    return f"no commit on {row.tp}, which holds offsets {start:,} to {end:,} ({_count(end - start, 'record')})"
+
+
+def _held(row: Row) -> str:
+    stable, end = row.offset("last_stable"), row.offset("log_end")
+    return (
+        f"last stable offset {stable:,} of {row.tp} is {_count(end - stable, 'record')} below the log end {end:,}: "
+        f"an open transaction holds readers of committed data; committed offset {row.offset('committed'):,} unchanged "
+        f"{_polls(row)}"
+    )
+
+
+def _waits(row: Row) -> str:
+    return f"{_count(row.offset('lag'), 'record')} wait on {row.tp} and nobody is in the group"
+
+
+def _deleted(row: Row) -> str:
+    committed = row.offset("committed")
+    return f"topic {row.tp.topic} no longer exists; " + (
+        "nothing is committed there" if committed == UNKNOWN else f"the commit {committed:,} on {row.tp} is left over"
+    )
+
+
+def _unknown(row: Row) -> str:
+    problem = PROBLEM_CODES[row.offset("problem")]
+    return _REASONS.get(problem, "the offsets of {tp} are not known").format(tp=row.tp)
+
+
+def _ok(row: Row) -> str:
+    lag, samples = row.offset("lag"), row.fact("samples")
+    if row.offset("committed") == UNKNOWN:
+        return f"no commit on {row.tp}, and no record either"
+    if lag <= row.rules.lag_floor:
+        return f"{_count(lag, 'record')} behind on {row.tp}, at offset {row.offset('committed'):,}"
+    if row.now.left[row.at] == MARKERS_ONLY:
+        return (
+            f"{_count(lag, 'offset')} behind on {row.tp}, but only transaction markers are left between committed "
+            f"offset {row.offset('committed'):,} and log end {row.offset('log_end'):,}: no consumer can read those"
+        )
+    if row.facts.quiet[row.at]:
+        return f"{_count(lag, 'record')} behind, {_unmoved(row)}: possibly only a transaction marker"
+    if samples < row.rules.min_samples:
+        return (
+            f"{_count(lag, 'record')} behind on {row.tp}; {samples} of {row.rules.min_samples} polls that a trend needs"
+        )
+    return f"{_count(lag, 'record')} behind on {row.tp}, no rule fired in {_count(samples, 'poll')}"
+
+
+_QUIET = {Status.STOPPED, Status.STALLED, Status.HELD, Status.NO_MEMBERS}
+
+_SENTENCES: dict[Status, Callable[[Row], str]] = {
+    Status.LOST: _lost,
+    Status.STOPPED: lambda row: f"{_unmoved(row)}; no other partition of the group moved either",
+    Status.STALLED: lambda row: f"{_unmoved(row)}; other partitions of the group moved",
+    Status.BEYOND_END: _beyond_end,
+    Status.REWOUND: _rewound,
+    Status.FALLING_BEHIND: _changed,
+    Status.NEVER_COMMITTED: _never_committed,
+    Status.HELD: _held,
+    Status.NO_MEMBERS: _waits,
+    Status.CATCHING_UP: _changed,
+    Status.TOPIC_DELETED: _deleted,
+    Status.UNKNOWN: _unknown,
+    Status.OK: _ok,
+}
+
+
+def _behind(total: LagTotal) -> str:
+    coverage = f"(known for {total.known:,} of {total.partitions:,} partitions)"
+    return f"{_count(total.records or 0, 'record')} behind {coverage}"
+
+
+def _calm(total: LagTotal, worst: Row) -> str:
+    if total.records is None:
+        return _ok(worst)
+    return _behind(total) if not total.records else f"{_behind(total)}; most: {_ok(worst)}"
+
+
+def _of_all(group: GroupSnapshot, status: Status, total: LagTotal, affected: int, worst: Row) -> str:
+    partitions = _count(affected, "partition")
+    if status is Status.NEVER_COMMITTED:
+        return (
+            f"{_count(len(group.members), 'member')}, and no commit on any of {partitions}; {_never_committed(worst)}"
+        )
+    if status is Status.NO_MEMBERS:
+        return f"the group is {group.state} and {_behind(total)}; most: {_waits(worst)}"
+    gone = "" if group.members else "nobody is in the group any more; "
+    return f"{gone}no commit of the group moved and it is {_behind(total)}; {_unmoved(worst)}"
+
+
+def _without_rows(group: GroupSnapshot) -> str:
+    if group.problems:
+        return group.problems[0].cause
+    if not group.complete:
+        return "the partitions of the group could not be read"
+    members = _count(len(group.members), "member")
+    return f"the group has {members} and no partition: nothing is assigned and nothing is committed"
+
+
+def no_time_lag(seconds: float, at_least_s: float, absent: str) -> str | None:
+    """Why a time lag is not a number; `absent` if there is not even a lower bound."""
+    if not np.isnan(seconds):
+        return None
+    if np.isnan(at_least_s):
+        return absent
+    if at_least_s == 0:
+        return "one poll so far: two are needed"
+    return f"the record is older than our first poll, {duration(at_least_s)} ago"
+
+
+def no_position(status: Status, total: LagTotal, worst: Row | None) -> str:
+    """Why a group has no time lag at all."""
+    if worst is None:
+        return "the group has no partitions"
+    if status is Status.OK and (not total.known or worst.now.left[worst.at] == MARKERS_ONLY):
+        return _ok(worst)
+    return "what waits may be transaction markers only" if total.known else NO_OFFSET

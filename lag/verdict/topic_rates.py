@@ -1,0 +1,16 @@
+"""How fast every log of the cluster grows, whether a group reads it or not."""
+
+import numpy as np
+
+from lag.verdict import rates, status
+from lag.verdict.rates import Floats
+from lag.verdict.sample_window import Window
+from lag.verdict.status import Rules
+
+
+def per_second(window: Window, rules: Rules | None = None) -> Floats:
+    """Records a second, per row of the snapshot's `EndOffsets`; NaN where fewer than two polls knew the log end."""
+    last = status.recent(window.times_ms, rules or Rules())
+    columns, times_ms = window.log_end[last], window.times_ms[last]
+    blocks = window.blocks(len(columns[-1]))
+    return np.concatenate([rates.rate(np.stack([column[rows] for column in columns]), times_ms) for rows in blocks])
