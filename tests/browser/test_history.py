@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import ViewportSize, expect
 
-from tests.app import pasts
-from tests.app.commandline import recorded_groups, running
+from tests.app.cli.commandline import recorded_groups, running
+from tests.app.views import pasts
 from tests.browser.conftest import DESKTOP, Open, served
 from tests.browser.test_pages import BOTH, cell, click_row, no_sideways_scroll
 from tests.support.waiting import wait_until

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.app.commandline import running
+from tests.app.cli.commandline import running
 from tests.browser.conftest import Open
-from tests.spark.broker_side import commit, create_topic
+from tests.lag.pipeline.broker_side import commit, create_topic
 from tests.support.proxy import broker_behind_proxy
 
 pytestmark = [pytest.mark.browser, pytest.mark.broker]

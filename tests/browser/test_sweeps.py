@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
-from tests.app import swept
+from tests.app.views import swept
 from tests.browser.conftest import PHONE, Open, served
 from tests.browser.test_pages import cell, no_sideways_scroll
 

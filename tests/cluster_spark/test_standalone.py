@@ -16,7 +16,7 @@ from lag.history.store import History
 from lag.verdict.judge import judge
 from lag.verdict.sample_window import Trend
 from tests.cluster_spark.standalone import Standalone
-from tests.spark.broker_side import commit, create_topic, places, records, stable_groups
+from tests.lag.pipeline.broker_side import commit, create_topic, places, records, stable_groups
 from tests.support.consumers import Crowd
 from tests.support.waiting import wait_until
 

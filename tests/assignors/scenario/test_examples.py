@@ -1,6 +1,6 @@
 """The bundled examples that are worked cases: each generation as Kafka's own assignors make it.
 
-The lists are those of `tests/assignors/test_worked_cases.py`, which come from running Kafka 4.3.1's classes.
+The lists are those of `tests/assignors/client/test_worked_cases.py`, which come from running Kafka 4.3.1's classes.
 """
 
 import pytest

@@ -23,7 +23,7 @@ from lag.verdict.judge import judge
 from lag.verdict.sample_window import Trend
 from lag.verdict.status import CODE, MARKERS_ONLY
 from tests.lag.make import cluster, deleted, end, failed, group, judged
-from tests.lag.test_collector import Script, clock
+from tests.lag.polling.test_collector import Script, clock
 from tests.support.waiting import wait_until
 
 TOPIC_ID = UUID("6b2f8a10-3c4d-4e5f-8a9b-0c1d2e3f4a5b")

@@ -1,0 +1,76 @@
+"""What is wrong in the dashboard's variables is told in a sentence, by name, before anything starts."""
+
+import pytest
+
+from app.server import asgi
+from app.server.settings import read_settings
+from lag.errors import ConfigError
+from tests.app.cli.commandline import refused
+
+SECRET = "s3cret-Passw0rd"
+WRONG = {
+    "FOLLOW": (
+        "maybe",
+        "GROUPSCOPE_FOLLOW: Input should be a valid boolean, unable to interpret input. "
+        "Write for example GROUPSCOPE_FOLLOW=true, or unset what is named.",
+    ),
+    "PLUGINS": (
+        "notjson",
+        "GROUPSCOPE_PLUGINS: Expecting value: line 1 column 1 (char 0). "
+        'Write for example GROUPSCOPE_PLUGINS=["yours.module:YourAssignor"], or unset what is named.',
+    ),
+    "CLUSTERS": (
+        f'[{{"name": "prod", "bootstrap_servers": "b:9092", "sasl.password": "{SECRET}"}}]',
+        "GROUPSCOPE_CLUSTERS.0.sasl.password: Extra inputs are not permitted. Write for example "
+        'GROUPSCOPE_CLUSTERS=[{"name": "prod", "bootstrap_servers": "b1:9092"}], or unset what is named.',
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize("command", ["serve --bootstrap-server 127.0.0.1:1", "up"])
+def test_variable_that_cannot_be_used_is_refused_before_anything_starts(command: str, name: str) -> None:
+    value, told = WRONG[name]
+    said = refused(*command.split(), "--port", "0", env={f"GROUPSCOPE_{name}": value})
+    assert said == f"Settings with values that cannot be used: {told}"
+
+
+def test_all_variables_that_cannot_be_used_are_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROUPSCOPE_FOLLOW", "maybe")
+    monkeypatch.setenv("GROUPSCOPE_INTERVAL_S", "0.5")
+    with pytest.raises(ConfigError) as caught:
+        read_settings()
+    assert str(caught.value) == (
+        "Settings with values that cannot be used: "
+        "GROUPSCOPE_INTERVAL_S: Input should be greater than or equal to 1; "
+        "GROUPSCOPE_FOLLOW: Input should be a valid boolean, unable to interpret input. "
+        "Write for example GROUPSCOPE_INTERVAL_S=10 GROUPSCOPE_FOLLOW=true, or unset what is named."
+    )
+
+
+def test_server_without_the_command_line_refuses_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROUPSCOPE_FOLLOW", "maybe")
+    with pytest.raises(ConfigError, match="GROUPSCOPE_FOLLOW"), asgi.collectors():
+        pass
+
+
+def test_variable_set_to_nothing_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("CLUSTERS", "FOLLOW", "HISTORY", "INTERVAL_S", "PLUGINS"):
+        monkeypatch.setenv(f"GROUPSCOPE_{name}", "")
+    settings = read_settings()
+    assert (settings.clusters, settings.follow, settings.history, settings.interval_s, settings.plugins) == (
+        *((), True, None, 10.0, ()),
+    )
+
+
+def test_settings_are_read_as_they_are_documented(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROUPSCOPE_CLUSTERS", '[{"name": "prod", "bootstrap_servers": "b1:9092,b2:9092"}]')
+    monkeypatch.setenv("GROUPSCOPE_PLUGINS", '["yours.module:YourAssignor"]')
+    settings = read_settings()
+    assert [(cluster.name, cluster.bootstrap_servers) for cluster in settings.clusters] == [("prod", "b1:9092,b2:9092")]
+    assert settings.plugins == ("yours.module:YourAssignor",)
+
+
+def test_a_plugin_that_is_named_twice_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROUPSCOPE_PLUGINS", '["a:A", "b:B", "a:A"]')
+    assert read_settings().plugins == ("a:A", "b:B")

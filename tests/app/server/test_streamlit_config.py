@@ -1,0 +1,23 @@
+"""Theme and security settings hold however the server is started: by us, by uvicorn, by Streamlit, from a wheel."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from app.server.server import packaged_config
+
+ROOT = Path(__file__).parents[3]
+ASKED = "import json, app.server.asgi, streamlit; print(json.dumps({name: streamlit.get_option(name) for name in %r}))"
+
+
+def test_servers_started_without_our_command_take_the_file_of_the_working_directory() -> None:
+    ours = packaged_config()
+    said = subprocess.run([sys.executable, "-c", ASKED % list(ours)], cwd=ROOT, capture_output=True, check=True)
+    assert json.loads(said.stdout) == ours
+
+
+def test_the_file_in_the_package_is_that_of_the_checkout() -> None:
+    """A wheel has no room for what is beside the packages. After a change: cp .streamlit/config.toml app/.streamlit/"""
+    name = Path(".streamlit", "config.toml")
+    assert (ROOT / "app" / name).read_text() == (ROOT / name).read_text()

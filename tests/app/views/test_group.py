@@ -1,0 +1,215 @@
+"""The Group page: conclusion with evidence, members, assignment, partitions, and its states without a group."""
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from app.ui import state
+from app.ui.formats import code
+from assignors.model import TopicPartition
+from lag.generations.recorded import How, Recording, Timed
+from lag.model import GroupType
+from lag.verdict.health import Status
+from tests.app import feeds, synthetic
+from tests.app.reading import alt, figure, said, table
+from tests.lag.generations.recorded import test_consumer
+from tests.lag.generations.recorded.events import recorded
+
+
+def test_the_member_that_holds_the_stalled_partitions_is_named(open_page):
+    page = open_page("group", group="billing-settlement")
+    assert not page.exception
+    title = page.header[0].value
+    assert title.startswith("`billing-settlement` is stuck: `settle-7c9f-0` has not committed partitions 7 to 9 for ")
+
+
+def test_verdict_evidence_and_rule_stand_under_the_conclusion(open_page):
+    text = said(open_page("group", group="billing-settlement"))
+    assert ":red-badge[□ Stalled]" in text
+    assert "commit unchanged in 84 of 84 samples" in text
+    assert "Rule: lag at every sample" in text
+    assert "records behind, known for 38 of 40 partitions" in text
+
+
+@pytest.mark.parametrize("group", sorted(s.group_id for s in synthetic.specs()))
+def test_every_group_opens(open_page, group):
+    page = open_page("group", group=group)
+    assert not page.exception
+    assert page.header[0].value.startswith(code(group))
+
+
+def test_rebalances_stand_on_the_time_axis_of_the_lag(open_page, feed):
+    now_ms = feed.report.snapshot.at_ms
+    events = [Timed(timed.at_ms + now_ms - 10_000, timed.event) for timed in test_consumer.BEGIN]
+    early = [Timed(timed.at_ms, timed.event) for timed in test_consumer.A_JOINS]
+    feed.seen["billing-settlement"] = Recording(How.RECORDED, recorded(*early, *events[len(early) :]))
+    page = open_page("group", group="billing-settlement")
+    assert not page.exception
+    marks = figure(page, "lag_over_time")["data"][-1]
+    assert marks["customdata"] == ["Generation 3: c-b joined<br>settled after 1.7 s in 4 steps<br>recorded"]
+    assert "1 rebalance, recorded; at " in said(page).replace("\\", "")
+    assert alt(page, "lag_over_time").endswith(": c-b joined")
+
+
+def test_partitions_are_sorted_worst_first_with_their_reason(open_page):
+    frame = table(open_page("group", group="billing-settlement"), "worst first")
+    assert list(frame["partition"][:5]) == [7, 8, 9, 21, 33]
+    unknown = frame.set_index("partition").loc[21]
+    assert pd.isna(unknown["lag"])
+    assert unknown["note"].startswith("its broker did not answer in time")
+
+
+def test_lost_records_are_counted_apart_from_lag(open_page):
+    page = open_page("group", group="orders-enrichment")
+    frame = table(page, "worst first").set_index("partition")
+    assert frame.loc[0, "lost"] == 1_200
+    assert frame.loc[0, "lag"] == 10_000
+    assert "2,400 records lost" in said(page)
+
+
+def test_what_an_open_transaction_holds_is_explained(open_page):
+    page = open_page("group", group="tx-reader")
+    assert "3,500 records held by an open transaction" in said(page)
+    assert table(page, "worst first").iloc[0]["held"] == 3_500
+
+
+def test_members_show_share_epoch_and_what_they_wait_for(open_page):
+    frame = table(open_page("group", group="orders-enrichment"), "Members of").set_index("member")
+    assert frame.loc["enrich-static-2", "epoch"] == "7 of 8"
+    assert frame.loc["enrich-static-3", "note"] == "reconciling: 3 to take"
+    assert frame.loc["enrich-static-3", "v"] == ["◌ Waiting"]
+
+
+def test_a_member_without_partitions_is_idle(open_page):
+    page = open_page("group", group="billing-settlement")
+    frame = table(page, "Members of").set_index("member")
+    assert frame.loc["settle-7c9f-4", "v"] == ["○ Idle"]
+    assert "5 members, 1 idle" in said(page)
+
+
+def test_pictures_state_their_finding(open_page):
+    page = open_page("group", group="billing-settlement")
+    assert alt(page, "lag_by_partition") == "Partitions 7 to 9 hold 99 % of the lag"
+    assert alt(page, "lag_over_time").startswith("Lag rose from")
+    assert alt(page, "owners") == "5 members own 40 partitions, 1 own none"
+
+
+def test_tiles_carry_every_partition_once(open_page):
+    spec = figure(open_page("group", group="billing-settlement"), "owners")
+    numbers = sorted(int(t) for trace in spec["data"] for row in trace.get("text", ()) for t in row if t.strip())
+    assert numbers == list(range(40))
+
+
+def test_where_the_assignor_would_have_it_otherwise_is_a_table(open_page):
+    """`enrich-static-3` has nothing yet of its target, which holds each fourth partition."""
+    page = open_page("group", group="orders-enrichment")
+    assert table(page, "otherwise").to_dict("list") == {
+        "topic": ["orders"] * 3,
+        "partition": [3, 7, 11],
+        "has": ["nobody"] * 3,
+        "would": ["enrich-static-3"] * 3,
+    }
+    told = "A rebalance now would move 3 of 12 partitions; if nobody said what it owns, 2 would stay."
+    assert told in said(page).replace("\\", "")
+
+
+def test_an_assignment_that_the_assignor_gives_has_no_such_table(open_page, feed):
+    one = tuple(replace(m, topics=("t",)) for m in synthetic.members(1))
+    alone = [synthetic.Spec("alone", synthetic.rows("t", [9], [4], 1), one, assignor="range")]
+    feed.report = feeds.report(alone, at_ms=state.now_ms())
+    page = open_page("group", group="alone")
+    assert "The plan is what the assignor gives" in said(page)
+    assert not [element for element in page.dataframe if "otherwise" in element.proto.alt]
+
+
+def test_of_many_differences_the_first_hundred_stand_there(open_page, feed):
+    one = tuple(replace(m, topics=("t",), assigned=()) for m in synthetic.members(1))
+    new = [synthetic.Spec("new", synthetic.rows("t", [9] * 140, [1] * 140, 0), one, assignor="range")]
+    feed.report = feeds.report(new, at_ms=state.now_ms())
+    page = open_page("group", group="new")
+    assert len(table(page, "otherwise")) == 100
+    assert "The first 100 of 140 differences." in said(page)
+
+
+def test_a_share_group_says_that_partitions_are_shared(open_page, feed):
+    two = tuple(replace(m, assigned=(TopicPartition("t", 0),)) for m in synthetic.members(2))
+    shared = [synthetic.Spec("shared", synthetic.rows("t", [9], [4], 0), two, type=GroupType.SHARE)]
+    feed.report = feeds.report(shared, at_ms=state.now_ms())
+    page = open_page("group", group="shared")
+    assert "members may read the same partition" in said(page)
+    assert table(page, "worst first").iloc[0]["owner"] == "c-0, c-1"
+    assert list(table(page, "Members of")["lag"]) == [4, 4]
+
+
+def test_without_a_group_the_most_urgent_are_offered(open_page):
+    page = open_page("group")
+    assert page.header[0].value == "Which group?"
+    assert list(table(page, "most urgent")["group"][:2]) == ["fraud-scoring-v2", "billing-settlement"]
+    page.selectbox(key="group_pick").select("billing-settlement").run()
+    assert page.query_params["group"] == "billing-settlement"
+    assert page.header[0].value.startswith("`billing-settlement` is stuck")
+
+
+def test_a_group_that_is_gone_is_said_to_be_gone(open_page):
+    page = open_page("group", group="nobody-knows-me")
+    assert page.header[0].value == "`nobody-knows-me` is not on this cluster"
+
+
+def test_picking_another_group_changes_the_url(open_page):
+    page = open_page("group", group="billing-settlement")
+    page.selectbox(key="group_pick").select("tx-reader").run()
+    assert page.query_params["group"] == "tx-reader"
+    assert page.header[0].value.startswith("`tx-reader` is held back")
+
+
+def test_a_group_id_full_of_markup_is_shown_as_it_is(open_page, feed):
+    name = "a`b](x) **c** :red[d]\n$e$"
+    odd = [synthetic.Spec(name, synthetic.rows("t", [9], [9], 1), synthetic.members(1), Status.STOPPED, evidence="*x*")]
+    feed.report = feeds.report(odd, at_ms=state.now_ms())
+    page = open_page("group", group=name)
+    assert not page.exception
+    assert page.header[0].value.startswith("`aˋb](x) **c** :red[d] $e$` has lag")
+    assert "\\*x\\*" in said(page)
+
+
+def test_a_large_group_is_counted_instead_of_tiled(open_page, feed):
+    large = [synthetic.Spec("large", synthetic.rows("t", [9] * 900, [1] * 900, 50), synthetic.members(50), Status.OK)]
+    feed.report = feeds.report(large, at_ms=state.now_ms())
+    page = open_page("group", group="large")
+    assert not page.exception
+    assert "partitions per member and topic" in said(page)
+    assert "the 400 with most lag of 900" in said(page)
+
+
+def test_members_are_found_by_any_of_their_names_and_downloaded(open_page):
+    page = open_page("group", group="orders-enrichment")
+    assert {"members_csv", "members_json"} <= {button.key for button in page.get("download_button")}
+    assert len(table(page, "Members of")) == 4
+    for asked, found in (("STATIC-2", ["enrich-2"]), ("10.4.3.", ["enrich-1", "enrich-3"]), ("H-0-8C", ["enrich-0"])):
+        page.text_input(key="members_q").set_value(asked).run()
+        assert sorted(table(page, "Members of")["client"]) == found
+    page.text_input(key="members_q").set_value("nobody").run()
+    assert "No member passes this filter." in said(page)
+
+
+def test_members_beyond_the_limit_are_counted(open_page, monkeypatch):
+    monkeypatch.setattr("app.views.group.member_tables.MOST_ROWS", 3)
+    page = open_page("group", group="orders-enrichment", members_q="enrich")
+    assert len(table(page, "Members of")) == 3
+    assert "The first 3 of 4 members. Filter to see others; the downloads hold all." in said(page)
+
+
+def test_every_partition_of_a_very_large_group_can_be_found(open_page, feed):
+    rows = synthetic.rows("t", [9_000] * 5_003, range(5_003), 50) + synthetic.rows("u", [9], [0], 0)
+    feed.report = feeds.report([synthetic.Spec("large", rows, synthetic.members(50))], at_ms=state.now_ms())
+    page = open_page("group", group="large")
+    shown = table(page, "worst first")
+    assert (len(shown), "t-0" in set(shown["topic"] + "-" + shown["partition"].astype(str))) == (5_000, False)
+    assert "The 5,000 most urgent of 5,004 partitions. Filter to see others; the downloads hold all." in said(page)
+    for asked, found in (("T-500", [*range(5_002, 4_999, -1), 500]), ("u-", [0]), ("c-49", range(5_002, 4_948, -1))):
+        page = open_page("group", group="large", partitions_q=asked)
+        assert list(table(page, "worst first")["partition"]) == list(found)
+    page.text_input(key="partitions_q").set_value("nowhere").run()
+    assert not page.exception
+    assert "No partition passes this filter." in said(page)

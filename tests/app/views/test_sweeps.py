@@ -1,0 +1,314 @@
+"""The Sweeps page: what it says without a sweep, of a fleet, of one group; and where its cells lead."""
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from shutil import copytree
+
+import numpy as np
+import pytest
+
+from app.ui import link_codec
+from app.ui.formats import duration
+from app.views.sweeps import state
+from app.views.sweeps.tables import BY_KEY, frontier, gains, grid
+from assignors.whatif.events import CoordinatorDown, CoordinatorUp, Crash, Join
+from lag.history.store import History
+from lag.sweeps import local, sweep_table
+from lag.sweeps.cases import staged
+from lag.sweeps.measures import row
+from lag.sweeps.plan import Asked, Case, Failure, Plan, parse_sizes
+from tests.app import feeds
+from tests.app.reading import alt, figure, said, table
+from tests.app.views import swept
+from tests.lag.sweeps.scenarios import empty, member, orders, shared
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A history with two sweeps of the same groups, `one` the newer."""
+    folder = tmp_path_factory.mktemp("history")
+    swept.sweep(folder, "two", swept.AT - timedelta(days=1))
+    swept.sweep(folder, "one")
+    return folder
+
+
+def source(history: Path | None):
+    its = feeds.source(demo=feeds.HandFeed(feeds.report()))
+    return replace(its, settings=its.settings.model_copy(update={"history": history and str(history)}))
+
+
+@pytest.fixture
+def open_sweeps(open_page):
+    def opened(history, **query):
+        state.clear()
+        return open_page("sweeps", its=source(history), **query)
+
+    return opened
+
+
+def test_without_a_history_the_page_says_how_to_keep_one(open_sweeps) -> None:
+    page = open_sweeps(None)
+    assert not page.exception
+    assert page.header[0].value == "Which assignor and how many members for my fleet?"
+    assert page.code[0].value == "groupscope sweep --bootstrap-server demo:9092 --history PATH"
+    assert "groupscope serve --history PATH" in said(page)
+
+
+def test_without_a_sweep_the_page_has_the_command_for_this_history(open_sweeps, tmp_path: Path) -> None:
+    page = open_sweeps(tmp_path)
+    assert page.code[0].value == f"groupscope sweep --bootstrap-server demo:9092 --history {tmp_path}"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_history_that_cannot_be_read_is_told_with_its_mend(open_sweeps, tmp_path: Path) -> None:
+    (tmp_path / "sweeps" / "_delta_log").mkdir(parents=True)
+    (tmp_path / "sweeps" / "_delta_log" / "00000000000000000000.json").write_text("no log")
+    page = open_sweeps(tmp_path)
+    assert not page.exception
+    assert page.header[0].value == "The history cannot be read"
+
+
+def test_the_fleet_most_to_gain_first(open_sweeps, root: Path) -> None:
+    page = open_sweeps(root)
+    assert not page.exception
+    assert page.header[0].value == "2 of 3 groups would gain: 1 whose lag never drains now, 1 from another assignor"
+    assert "108 cases of 3 groups" in said(page)
+    rows = table(page, "3 groups").set_index("group")
+    assert list(rows.index) == ["slow", "idle", "orders"]
+    drained = 600 / (65 - 60)  # once the partition with 60 records a second has a member for itself
+    assert (
+        rows.loc["slow", "do"] == f"cooperative-sticky on 5 members: its lag drains in {duration(drained)}, now never"
+    )
+    assert rows.loc["idle", "do"] == "range: the busiest member has 33 % of the partitions instead of 50 %"
+    assert tuple(rows.loc["orders", ["now", "busiest", "do"]]) == ("range × 3", 70.0, "as good as it gets")
+
+
+def test_one_group_with_its_heat_map_and_frontier(open_sweeps, root: Path) -> None:
+    page = open_sweeps(root, group="orders")
+    assert not page.exception
+    assert page.header[0].value == "`orders`: as good as it gets; now `range` on 3 members"
+    heat, targets = figure(page, "sweep_map_hot_share")["data"]
+    shares = {
+        assignor: [row(orders(), Case(0, assignor, members, Failure.NONE))["hot_share"] for members in range(1, 7)]
+        for assignor in swept.ASKED.assignors
+    }
+    assert [row[0] for row in heat["text"]] == [f"{100 * share:.0f}" for share in shares["range"]]
+    assert targets["customdata"][:2] == [["range", 1], ["sticky", 1]]
+    assert targets["hovertext"][3] == f"range · 2 members · {100 * shares['range'][1]:.0f} % · click to open in What if"
+    assert alt(page, "sweep_map_hot_share").startswith("Busiest share by assignor and members: from 60 % with ")
+    assert alt(page, "sweep_frontier_hot_share").startswith("Busiest share that members buy: 100 % with ")
+    cases = table(page, "18 cases")
+    assert list(cases["assignor"].unique()) == list(swept.ASKED.assignors)
+    assert list(cases[cases["assignor"] == "range"]["busiest"]) == pytest.approx([100 * it for it in shares["range"]])
+
+
+def test_measure_and_failure_are_in_the_url(open_sweeps, root: Path) -> None:
+    page = open_sweeps(root, group="orders", measure="moved", failure="crash")
+    crashed = [row(orders(), Case(0, "sticky", members, Failure.CRASH))["moved"] for members in range(1, 7)]
+    assert [row[1] for row in figure(page, "sweep_map_moved")["data"][0]["text"]] == [f"{it}" for it in crashed]
+    assert page.query_params["measure"] == "moved"
+
+
+def test_another_sweep_and_a_group_that_is_not_in_it(open_sweeps, root: Path) -> None:
+    page = open_sweeps(root, sweep="two", group="gone")
+    assert "sweep two" in said(page)
+    assert "`gone` is not in this sweep" in said(page)
+    assert open_sweeps(root).selectbox(key="sweep_pick").value == "one"
+
+
+def test_a_case_opens_in_what_if_with_its_members_and_assignor(open_sweeps, root: Path) -> None:
+    page = clicked(open_sweeps(root, group="orders"), "orders", "sticky", 5)
+    assert page.header[0].value.startswith("`c-3` joins, `c-4` joins, under `sticky`: ")
+    assert page.query_params["assignor"] == "sticky"
+    opened = link_codec.unpack(page.query_params["scenario"])
+    assert opened == staged(orders(), 5, Failure.NONE)
+    assert [type(event.action) for event in opened.events] == [CoordinatorDown, Join, Join, CoordinatorUp]
+    found = row(orders(), Case(0, "sticky", 5, Failure.NONE))
+    shown = page.dataframe[0].value.set_index("assignor").loc["sticky"]
+    assert tuple(shown[["moved", "stayed", "paused"]]) == tuple(found[name] for name in ("moved", "stayed", "paused"))
+
+
+def clicked(page, *case):
+    """The page after a click on that case: group, assignor, members, and the failure if there is one."""
+    page.session_state["_sweep_case"] = (*case, "none")[:4]
+    page = page.run()
+    assert not page.exception
+    return page
+
+
+def test_a_case_with_a_failure_says_who_comes_who_fails_and_under_what(open_sweeps, root: Path) -> None:
+    (crash,) = [event.action for event in staged(orders(), 6, Failure.CRASH).events if isinstance(event.action, Crash)]
+    page = clicked(open_sweeps(root, group="orders"), "orders", "sticky", 6, "crash")
+    assert page.header[0].value.startswith(f"3 members join, `{crash.member_id}` crashes, under `sticky`: ")
+    page = clicked(open_sweeps(root, group="orders"), "orders", "range", 1, "none")
+    assert page.header[0].value.startswith("`c-1` leaves, `c-2` leaves: ")
+
+
+NOT_OPENED = "This case cannot be opened in What if"
+
+
+def test_a_case_that_cannot_be_has_no_click_and_says_why(open_sweeps, tmp_path: Path) -> None:
+    """With two of three members left both are in one rack; who comes goes to the other one."""
+    asked = Asked(("range", "sticky"), parse_sizes("2,3"), (Failure.NONE, Failure.RACK))
+    swept.sweep(tmp_path, its=[orders(racks=("a", "a", "b"))], asked=asked)
+    page = open_sweeps(tmp_path, group="orders", failure="rack", measure="moved")
+    assert not page.exception
+    targets = figure(page, "sweep_map_moved")["data"][1]
+    assert targets["customdata"] == [None, None, ["range", 3], ["sticky", 3]]
+    why = "No rack can fail: all members are in one."
+    assert targets["hovertext"][0] == f"range · 2 members · –: {why}"
+    assert targets["text"] == ["–", "–", "", ""]
+    text = said(clicked(page, "orders", "range", 2, "rack")).replace("\\", "")
+    assert NOT_OPENED in text
+    assert why in text
+
+
+def test_a_failure_that_no_case_can_have_is_said_in_place_of_pictures(open_sweeps, tmp_path: Path) -> None:
+    swept.sweep(tmp_path, its=[orders()], asked=Asked(("range",), parse_sizes("2,3"), (Failure.NONE, Failure.RACK)))
+    page = open_sweeps(tmp_path, group="orders", failure="rack")
+    assert not page.exception
+    assert "No case of this can be: No rack can fail: no member tells its own." in said(page).replace("\\", "")
+    assert (len(page.get("plotly_chart")), len(table(page, "2 cases"))) == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"description": "x" * 2_200_000}, "This is more than 2,097,152 bytes (2 MB)"),
+        ({"members": [{"id": "c-0", "topics": ["t"], "owned": {"gone": [0]}}]}, "members[0].owned.gone"),
+    ],
+    ids=["too large", "a topic that was deleted"],
+)
+def test_a_scenario_that_what_if_does_not_take_is_told(open_sweeps, tmp_path: Path, change, told: str) -> None:
+    plan, stamp = Plan([orders()], swept.ASKED), sweep_table.Stamp("one", "made-up", swept.AT)
+    (its,) = sweep_table.groups(plan)
+    its["scenario"] = json.dumps(json.loads(its["scenario"]) | change)
+    sweep_table.record(History(tmp_path), stamp, [its], list(local.run(plan, stamp)))
+    page = open_sweeps(tmp_path, group="orders")
+    assert not page.exception
+    assert len(table(page, "18 cases")) == 18
+    text = said(clicked(page, "orders", "range", 3)).replace("\\", "")
+    assert f"{NOT_OPENED}:] {told}" in text
+    assert len(table(page, "18 cases")) == 18
+
+
+@pytest.mark.parametrize("name", ["sweeps", "sweep_groups"])
+def test_rows_that_cannot_be_read_are_told(open_sweeps, root: Path, tmp_path: Path, name: str) -> None:
+    copytree(root, tmp_path, dirs_exist_ok=True)
+    for file in (tmp_path / name).glob("dt=*/*.parquet"):
+        file.write_bytes(b"PAR1 no more")
+    page = open_sweeps(tmp_path, group="orders")
+    assert not page.exception
+    assert page.header[0].value == "The history cannot be read"
+    assert f"{tmp_path}/{name} cannot be used" in said(page).replace("\\", "")
+
+
+def test_looking_makes_no_table(open_sweeps, root: Path, tmp_path: Path) -> None:
+    copytree(root / "sweeps", tmp_path / "sweeps")
+    page = open_sweeps(tmp_path)
+    assert not page.exception
+    assert page.header[0].value == "The history cannot be read"
+    assert [path.name for path in tmp_path.iterdir()] == ["sweeps"]
+
+
+def test_a_group_whose_cases_were_not_written_says_so(open_sweeps, tmp_path: Path) -> None:
+    plan, stamp = Plan([orders(), empty()], swept.ASKED), sweep_table.Stamp("one", "made-up", swept.AT)
+    found = list(local.run(Plan([orders()], swept.ASKED), stamp))
+    sweep_table.record(History(tmp_path), stamp, sweep_table.groups(plan), found)
+    page = open_sweeps(tmp_path, group="empty")
+    assert not page.exception
+    assert page.header[0].value == (
+        "What `empty` would gain is not known: the sweep was cut off before it had a case of it, run it again; "
+        "now `range` on 0 members"
+    )
+    assert not page.dataframe
+
+
+def test_many_numbers_of_members_come_in_portions_around_the_present_one(open_sweeps, tmp_path: Path) -> None:
+    swept.sweep(tmp_path, its=[orders()], asked=Asked(("range",), parse_sizes("1..30")))
+    page = open_sweeps(tmp_path, group="orders")
+    shown = figure(page, "sweep_map_hot_share")["layout"]["yaxis"]["ticktext"]
+    assert shown == [f"{members}" for members in range(1, 25)]
+    page.selectbox(key="sweep_members").select("25").run()
+    assert page.query_params["members"] == "25"
+    shown = figure(page, "sweep_map_hot_share")["layout"]["yaxis"]["ticktext"]
+    assert shown == [f"{members}" for members in range(25, 31)]
+    assert len(table(page, "30 cases")) == 30
+
+
+def test_a_sweep_that_is_not_there_is_said_and_names_are_text(open_sweeps, tmp_path: Path) -> None:
+    swept.sweep(tmp_path, "[a](http://b) *c*", its=[orders()])
+    page = open_sweeps(tmp_path, sweep="nine")
+    assert "Sweep `nine` is not in this history" in said(page)
+    assert "sweep \\[a\\]\\(http\\:" in said(page)
+    assert "not in this history" not in said(open_sweeps(tmp_path))
+
+
+def test_what_is_not_known_is_neither_a_gain_nor_none(open_sweeps, tmp_path: Path) -> None:
+    """Of a group without members and of a share group without rates; the third has one member, and nothing to gain."""
+    base = orders()
+    idle = replace(base.loads, default_capacity_per_s=200.0)
+    alone = replace(base, name="alone", members=(member("c-0", tuple(range(6))),), loads=idle)
+    swept.sweep(tmp_path, its=[alone, empty(), shared()], asked=Asked((), parse_sizes("x1")))
+    page = open_sweeps(tmp_path)
+    assert page.header[0].value == "None of 1 group would gain anything; of 2 it is not known"
+    rows = table(page, "3 groups").set_index("group")
+    assert dict(rows["do"]) == {
+        "alone": "as good as it gets",
+        "empty": "not known: nobody is in it",
+        "shared": "not known: the load of its members is unknown",
+    }
+    page = open_sweeps(tmp_path, group="empty")
+    assert not page.exception
+    assert page.header[0].value == "What `empty` would gain is not known: nobody is in it; now `range` on 0 members"
+    assert "framed" not in said(page)
+    swept.sweep(tmp_path, its=[empty(), shared()], asked=Asked((), parse_sizes("x1")))
+    assert open_sweeps(tmp_path).header[0].value == "What 2 groups would gain is not known"
+
+
+def frames(root: Path):
+    history = History(root)
+    groups = history.query("SELECT * FROM sweep_groups WHERE sweep_id = 'one'", "sweep_groups").to_pandas()
+    cells = history.query("SELECT * FROM sweeps WHERE sweep_id = 'one' AND failure = 'none'", "sweeps").to_pandas()
+    return groups, cells
+
+
+def test_a_group_of_which_no_case_can_be_has_the_reason(root: Path) -> None:
+    groups, cells = frames(root)
+    refused = cells.assign(reason=cells["reason"].mask(cells["group_id"] == "orders", "it cannot be"))
+    found = gains(groups, refused).set_index("group_id")
+    assert tuple(found.loc["orders", ["gain", "why"]]) == ("unknown", "it cannot be")
+    assert found["why"].notna().sum() == 1
+
+
+def test_members_to_spare_are_those_without_whom_the_busiest_has_no_more(root: Path) -> None:
+    """Without the cases that help otherwise: with two members nobody has more than half, as now."""
+    groups, cells = frames(root)
+    found = gains(groups, cells[cells["members"] != 3]).set_index("group_id")
+    assert tuple(found.loc["idle", ["gain", "to_members", "to_share", "hot_share"]]) == ("fewer", 2, 0.5, 0.5)
+
+
+def test_a_lag_that_no_case_drains_and_a_group_without_cases_are_told_apart(root: Path) -> None:
+    groups, cells = frames(root)
+    found = gains(groups, cells[(cells["members"] < 4) & (cells["group_id"] != "orders")]).set_index("group_id")
+    assert (found.loc["slow", "gain"], found.loc["orders", "gain"]) == ("stuck", "unknown")
+
+
+def test_the_frontier_has_what_no_other_case_beats_with_as_few_members(root: Path) -> None:
+    _, cells = frames(root)
+    mine = cells[cells["group_id"] == "orders"]
+    best = frontier(mine, BY_KEY["hot_share"])
+    least = [mine[mine["members"] <= members]["hot_share"].min() for members in range(1, 7)]
+    steps = [members for members in range(1, 7) if members == 1 or least[members - 1] < least[members - 2]]
+    assert list(best["members"]) == steps
+    assert list(best["hot_share"]) == [least[members - 1] for members in steps]
+
+
+def test_a_cell_that_is_not_known_has_its_reason(root: Path) -> None:
+    _, cells = frames(root)
+    made = grid(cells[cells["group_id"] == "idle"], BY_KEY["drain_s"])
+    assert np.isnan(made.values).all()
+    assert set(made.why[0]) == {"the lag of 6 of its 6 partitions is unknown"}
+    assert made.is_case.all()

@@ -1,0 +1,443 @@
+"""The poller: what it publishes, how it fails and recovers, when it polls next, how it ends."""
+
+import gc
+import logging
+import threading
+import weakref
+
+import pytest
+
+from lag.errors import AddressError, GroupscopeError
+from lag.generations.recorded import Following, How, Timeouts
+from lag.model import Problem, Remainder, Scope
+from lag.polling.collector import (
+    NOT_IN_FULL,
+    SWITCHED_OFF,
+    Collector,
+    Collectors,
+    Pause,
+    pause_after,
+    pause_before_retry,
+)
+from lag.verdict.health import Status
+from tests.lag.generations.recorded.events import recorded
+from tests.lag.generations.recorded.test_classic import FIRST, SECOND
+from tests.lag.make import cluster, end, group
+
+PATIENCE_S = 20
+REFUSED = AddressError("broker1:9092 refuses the connection", "Start the broker")
+
+
+class Script:
+    """A reader that does what the script says poll by poll: an exception is raised, anything else is a snapshot.
+
+    When the script is over it repeats the last line. `asked` has the (number, at_ms) of every poll.
+    """
+
+    def __init__(self, *lines):
+        self.lines = list(lines) or [small]
+        self.asked, self.opened, self.closed = [], 0, 0
+        self.left, self.looked_into = Remainder.UNKNOWN, []
+
+    def connect(self):
+        self.opened += 1
+        if isinstance(self.lines[0], ConnectFails):
+            raise self.lines.pop(0).error
+        return self
+
+    def read(self, number, at_ms):
+        self.asked.append((number, at_ms))
+        line = self.lines.pop(0) if len(self.lines) > 1 else self.lines[0]
+        if isinstance(line, BaseException):
+            raise line
+        return line(number, at_ms)
+
+    def left_to_read(self, rows):
+        self.looked_into.append([(str(row.tp), row.committed, row.log_end) for row in rows])
+        return [self.left for _ in rows]
+
+    def close(self):
+        self.closed += 1
+
+
+class ConnectFails:
+    def __init__(self, error):
+        self.error = error
+
+
+def small(number, at_ms):
+    return cluster({"g": group({"t-0": number})}, {"t-0": end(100)}, number, at_ms)
+
+
+def clock(step_ms=10_000, start_ms=1_000_000):
+    """Epoch milliseconds that go on by `step_ms` with every look."""
+    now = iter(range(start_ms, 10**12, step_ms))
+    return lambda: next(now)
+
+
+@pytest.fixture
+def collect():
+    """Makes started collectors and stops them after the test."""
+    running = []
+
+    def start(script, interval_s=0.01, **rest):
+        collector = Collector(
+            "test", script.connect, interval_s, **{"clock_ms": clock(), "chance": lambda: 0.5, **rest}
+        )
+        running.append(collector)
+        collector.start()
+        return collector
+
+    yield start
+    for collector in running:
+        collector.stop()
+
+
+def until(collector, holds):
+    """Wait for a status."""
+    with collector._changed:
+        assert collector._changed.wait_for(lambda: holds(collector.status()), PATIENCE_S)
+    return collector.status()
+
+
+def test_nothing_is_published_before_the_first_poll():
+    collector = Collector("test", Script().connect, 7.0)
+    assert collector.latest() is None
+    status = collector.status()
+    assert (status.interval_s, status.polls, status.error, status.next_poll_ms) == (7.0, 0, None, None)
+    assert collector.wait_for(1, 0) is None
+
+
+def test_polls_are_numbered_and_published_with_their_health(collect):
+    collector = collect(Script())
+    report = collector.wait_for(3, PATIENCE_S)
+    assert report.snapshot.number >= 3
+    assert report.health.snapshot is report.snapshot
+    assert len(report.health.times_ms) == report.snapshot.number
+    assert report.window.times_ms.tolist() == report.health.times_ms.tolist()
+    assert report.health.groups[0].lag.records == 100 - report.snapshot.number
+
+
+def test_what_changes_between_polls_is_a_generation(collect):
+    def of(members):
+        return lambda number, at_ms: cluster({"g": group({"t-0": 1}, members)}, {"t-0": end(100)}, number, at_ms)
+
+    collector = collect(Script(of(1), of(2)))
+    collector.wait_for(3, PATIENCE_S)
+    recording = collector.recording("g")
+    assert [(one.generation.number, one.generation.event) for one in recording.generations] == [
+        (1, "first seen"),
+        (2, "c1 joined"),
+    ]
+    assert (recording.how, recording.problem) == (How.INFERRED, SWITCHED_OFF)
+
+
+class Followed:
+    """A tail that knows what a test says."""
+
+    def __init__(self, events=(), problem=None, known=True):
+        self.told, self.its, self.known, self.running = recorded(*events), problem, known, False
+
+    def start(self):
+        self.running = True
+
+    def stop(self, timeout_s=10.0):
+        self.running = False
+
+    def see(self, snapshot):
+        self.seen = snapshot
+
+    def recorded(self, group_id):
+        return self.told
+
+    def knows(self, group_id):
+        return self.known
+
+    def timeouts(self, group_id):
+        return {"a": Timeouts(10_000, 300_000)}
+
+    def problem(self, group_id):
+        return self.its
+
+    def status(self):
+        return Following(50, 49, 12)
+
+
+DENIED = Problem("unauthorized", Scope.TOPIC, "__consumer_offsets", "denied")
+RECORDED = (FIRST, SECOND)
+
+
+@pytest.mark.parametrize(
+    ("tail", "how", "numbers", "problem"),
+    [
+        (Followed(RECORDED), How.RECORDED, [0, 1, 2], None),
+        (Followed(), How.RECORDED, [], None),
+        (Followed(problem=DENIED), How.INFERRED, [1, 2], DENIED),
+        (Followed(RECORDED, problem=DENIED), How.INFERRED, [1, 2], DENIED),
+        (Followed(known=False), How.INFERRED, [1, 2], NOT_IN_FULL),
+    ],
+    ids=["recorded", "nothing happened", "denied", "denied since", "known in part"],
+)
+def test_generations_are_the_recorded_ones_as_long_as_records_are_read(collect, tail, how, numbers, problem):
+    def of(members):
+        return lambda number, at_ms: cluster({"g": group({"t-0": 1}, members)}, {"t-0": end(100)}, number, at_ms)
+
+    collector = collect(Script(of(1), of(2)), tail=tail)
+    collector.wait_for(3, PATIENCE_S)
+    found = collector.recording("g")
+    told = [one.generation.number for one in found.generations]
+    assert (found.how, told, found.problem) == (how, numbers, problem)
+    assert dict(found.timeouts) == ({"a": Timeouts(10_000, 300_000)} if how is How.RECORDED else {})
+
+
+def test_recorded_ones_stay_while_polls_have_seen_nothing_newer(collect):
+    collector = collect(Script(), tail=Followed(RECORDED, problem=DENIED))
+    collector.wait_for(2, PATIENCE_S)
+    found = collector.recording("g")
+    assert (found.how, len(found.generations), found.problem) == (How.RECORDED, 3, DENIED)
+
+
+def test_the_tail_runs_with_the_collector():
+    tail = Followed()
+    collector = Collector("test", Script().connect, tail=tail)
+    collector.start()
+    assert tail.running
+    assert collector.following() == Following(50, 49, 12)
+    assert Collector("test", Script().connect).following() is None
+    collector.stop()
+    assert not tail.running
+
+
+def test_the_status_tells_of_the_last_poll_and_the_next(collect):
+    collector = collect(Script(), interval_s=3600, monotonic_s=clock(step_ms=2, start_ms=0))
+    collector.wait_for(1, PATIENCE_S)
+    status = collector.status()
+    assert (status.polls, status.took_s, status.error, status.consecutive_failures) == (1, 2, None, 0)
+    assert status.interval_s == 3600
+    assert status.last_ok_ms == 1_010_000
+    assert status.next_poll_ms == 1_010_000 + 3_598_000
+
+
+def test_a_cluster_that_cannot_be_read_is_told_and_tried_again(collect, caplog):
+    script = Script(small, REFUSED, REFUSED, small)
+    with caplog.at_level(logging.INFO, "lag.polling.collector"):
+        collector = collect(script)
+        collector.wait_for(1, PATIENCE_S)
+        failing = until(collector, lambda status: status.consecutive_failures == 2)
+        assert str(failing.error) == "broker1:9092 refuses the connection. Start the broker"
+        assert collector.latest().snapshot.number == 1
+        assert failing.polls == 1
+        collector.poll_now()
+        assert collector.wait_for(2, PATIENCE_S).snapshot.number == 2
+    status = collector.status()
+    assert (status.error, status.failing_since_ms, status.consecutive_failures) == (None, None, 0)
+    assert [number for number, _ in script.asked[:4]] == [1, 2, 2, 2]
+    assert [record.getMessage() for record in caplog.records[:2]] == [
+        "cluster test: broker1:9092 refuses the connection. Start the broker",
+        "cluster test: read again after 2 failures",
+    ]
+
+
+def test_the_time_of_the_first_failure_stays_while_it_lasts(collect):
+    collector = collect(Script(REFUSED))
+    first = until(collector, lambda status: status.consecutive_failures == 1)
+    collector.poll_now()
+    second = until(collector, lambda status: status.consecutive_failures == 2)
+    assert first.failing_since_ms == second.failing_since_ms == 1_010_000
+    assert first.next_poll_ms == 1_010_000 + 1000
+    assert second.next_poll_ms == second.failing_since_ms + 20_000 + 2000
+
+
+def test_every_failure_closes_the_connection_and_opens_another(collect):
+    script = Script(ConnectFails(REFUSED), REFUSED, small)
+    collector = collect(script)
+    until(collector, lambda status: status.consecutive_failures == 1)
+    collector.poll_now()
+    until(collector, lambda status: status.consecutive_failures == 2)
+    collector.poll_now()
+    assert collector.wait_for(1, PATIENCE_S) is not None
+    assert (script.opened, script.closed) == (3, 1)
+
+
+@pytest.mark.parametrize("bug", [KeyError("node"), OSError(9, "bad file"), ZeroDivisionError()])
+def test_a_bug_shows_as_an_error_and_does_not_end_the_polling(collect, caplog, bug):
+    collector = collect(Script(bug, small))
+    failing = until(collector, lambda status: status.consecutive_failures == 1)
+    assert type(failing.error) is GroupscopeError
+    assert str(failing.error) == f"internal error: {type(bug).__name__}. Please report it with the server's log"
+    assert caplog.records[0].exc_info[1] is bug
+    collector.poll_now()
+    assert collector.wait_for(1, PATIENCE_S) is not None
+
+
+def test_an_error_does_not_keep_its_frames_alive(collect):
+    collector = collect(Script(AddressError("refused")))
+    error = until(collector, lambda status: status.consecutive_failures == 1).error
+    assert (error.__traceback__, error.__cause__, error.__context__) == (None, None, None)
+
+
+def test_a_group_whose_coordinator_fell_silent_stays_in_the_report(collect):
+    silent = Problem("timeout", Scope.BROKER, "1", "broker 1 did not answer within 5 s")
+    collector = collect(
+        Script(small, lambda number, at_ms: cluster({}, {"t-0": end(100)}, number, at_ms, problems=[silent]))
+    )
+    report = collector.wait_for(3, PATIENCE_S)
+    assert [g.group_id for g in report.snapshot.groups] == ["g"]
+    assert report.snapshot.groups[0].complete is False
+    assert report.snapshot.groups[0].at_ms == 1_000_000
+
+
+def test_somebody_may_ask_for_a_poll_before_its_time(collect):
+    collector = collect(Script(), interval_s=3600)
+    collector.wait_for(1, PATIENCE_S)
+    collector.poll_now()
+    assert collector.wait_for(2, PATIENCE_S).snapshot.number == 2
+
+
+def test_waiting_ends_when_the_time_is_over_or_polling_stops(collect):
+    collector = collect(Script(), interval_s=3600)
+    collector.wait_for(1, PATIENCE_S)
+    assert collector.wait_for(2, 0.01) is None
+    stopper = threading.Timer(0.05, collector.stop)
+    stopper.start()
+    assert collector.wait_for(2, PATIENCE_S) is None
+    stopper.join()
+
+
+def test_a_lag_of_one_that_never_moves_is_looked_into_once_and_then_explained(collect):
+    script = Script(lambda number, at_ms: cluster({"g": group({"t-0": 99})}, {"t-0": end(100)}, number, at_ms))
+    script.left = Remainder.MARKERS_ONLY
+    report = collect(script).wait_for(12, PATIENCE_S)
+    assert script.looked_into == [[("t-0", 99, 100)]]
+    finding = report.health.groups[0].finding
+    assert finding.status is Status.OK
+    assert "only transaction markers are left between committed offset 99 and log end 100" in finding.evidence
+
+
+def test_a_single_record_that_nobody_reads_is_no_marker(collect):
+    script = Script(lambda number, at_ms: cluster({"g": group({"t-0": 99})}, {"t-0": end(100)}, number, at_ms))
+    script.left = Remainder.RECORDS
+    report = collect(script).wait_for(12, PATIENCE_S)
+    assert script.looked_into == [[("t-0", 99, 100)]]
+    assert report.health.groups[0].finding.status is Status.STOPPED
+
+
+def test_a_look_counts_only_for_the_offsets_it_was_made_at(collect):
+    def growing(number, at_ms):
+        return cluster({"g": group({"t-0": 98})}, {"t-0": end(99 if number < 10 else 100)}, number, at_ms)
+
+    script = Script(growing)
+    script.left = Remainder.MARKERS_ONLY
+    collect(script).wait_for(14, PATIENCE_S)
+    assert script.looked_into == [[("t-0", 98, 99)], [("t-0", 98, 100)]]
+
+
+def test_a_poll_looks_into_a_bounded_number_of_partitions(collect):
+    ends = {f"t-{p}": end(100) for p in range(30)}
+    script = Script(lambda number, at_ms: cluster({"g": group(dict.fromkeys(ends, 99))}, ends, number, at_ms))
+    script.left = Remainder.MARKERS_ONLY
+    collect(script).wait_for(14, PATIENCE_S)
+    assert [len(rows) for rows in script.looked_into] == [20, 10]
+
+
+def test_stopping_ends_the_thread_and_closes_the_connection(collect):
+    script = Script()
+    collector = collect(script, interval_s=3600)
+    collector.wait_for(1, PATIENCE_S)
+    collector.stop()
+    assert not collector._thread.is_alive()
+    assert script.closed == 1
+
+
+def test_stopping_breaks_into_a_poll_that_hangs(collect, caplog):
+    class Hanging(Script):
+        begun, cut = threading.Event(), threading.Event()
+
+        def read(self, number, at_ms):
+            self.begun.set()
+            assert self.cut.wait(PATIENCE_S)
+            raise OSError(9, "closed under us")
+
+        def close(self):
+            self.cut.set()
+
+    script = Hanging()
+    collector = collect(script)
+    assert script.begun.wait(PATIENCE_S)
+    collector.stop()
+    assert not collector._thread.is_alive()
+    assert caplog.records == []
+
+
+def test_a_collector_that_never_started_can_be_stopped():
+    Collector("test", Script().connect).stop()
+
+
+def test_a_reader_that_fails_to_close_does_no_harm(collect):
+    class Broken(Script):
+        def close(self):
+            super().close()
+            raise RuntimeError("no running loop")
+
+    collector = collect(Broken(REFUSED, small))
+    until(collector, lambda status: status.consecutive_failures == 1)
+    collector.poll_now()
+    assert collector.wait_for(1, PATIENCE_S) is not None
+
+
+def test_memory_stays_flat_over_many_polls(collect):
+    published = []
+
+    def watched(number, at_ms):
+        snapshot = small(number, at_ms)
+        published.append(weakref.ref(snapshot.offsets.committed))
+        return snapshot
+
+    collector = collect(Script(watched), interval_s=0)
+    report = collector.wait_for(150, PATIENCE_S)
+    collector.stop()
+    assert len(report.health.times_ms) == 60
+    del report
+    gc.collect()
+    assert sum(ref() is not None for ref in published) == 1  # the latest report's
+
+
+def test_several_clusters_are_polled_side_by_side():
+    scripts = {"east": Script(), "west": Script(REFUSED)}
+    clusters = Collectors({name: Collector(name, script.connect, 3600) for name, script in scripts.items()})
+    with clusters:
+        assert list(clusters) == ["east", "west"]
+        assert clusters["east"].wait_for(1, PATIENCE_S) is not None
+        until(clusters["west"], lambda status: status.consecutive_failures == 1)
+    assert not any(collector._thread.is_alive() for collector in clusters.values())
+
+
+@pytest.mark.parametrize(
+    ("interval_s", "took_s", "pause"),
+    [(10, 2, Pause(8, 1)), (10, 6, Pause(4, 3)), (10, 8, Pause(4, 4)), (10, 30, Pause(15, 15))],
+)
+def test_a_cluster_rests_for_at_least_half_the_time_that_a_poll_took(interval_s, took_s, pause):
+    assert pause_after(interval_s, took_s) == pause
+
+
+def test_the_interval_in_force_grows_with_slow_polls(collect):
+    collector = collect(Script(), interval_s=10, monotonic_s=clock(step_ms=30, start_ms=0))
+    collector.wait_for(1, PATIENCE_S)
+    assert collector.status().interval_s == 45
+
+
+def test_a_cluster_without_groups_is_looked_at_every_second_until_the_first_one_comes(collect):
+    script = Script(lambda number, at_ms: cluster({}, {}, number, at_ms), small)
+    collector = collect(script, interval_s=3600, monotonic_s=lambda: 0.0)
+    collector.wait_for(1, PATIENCE_S)
+    assert collector.status().interval_s == 1
+    collector.wait_for(2, PATIENCE_S)
+    assert collector.status().interval_s == 3600
+
+
+@pytest.mark.parametrize(
+    ("failures", "chance", "seconds"),
+    [(1, 0.5, 1), (2, 0.5, 2), (4, 0.5, 8), (6, 0.5, 32), (7, 0.5, 60), (5000, 0.5, 60), (7, 0.99, 60), (3, 0, 3.2)],
+)
+def test_retries_come_ever_more_slowly(failures, chance, seconds):
+    assert pause_before_retry(failures, chance) == Pause(seconds)
