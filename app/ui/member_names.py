@@ -4,6 +4,9 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Protocol
 
+MOST_LETTERS = 32
+"""Longer names are cut in the middle: a headline with ids of 249 letters says nothing."""
+
 
 class Named(Protocol):
     """A member, live or of a scenario."""

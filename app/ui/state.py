@@ -5,36 +5,25 @@ URL parameters: `cluster`, `group`, `topic`, and the filters of each page under 
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta, tzinfo
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import tzinfo
 from typing import TYPE_CHECKING
-from uuid import UUID
 
-import pandas as pd
 import streamlit as st
 
 from app.server import source
 from app.server.source import Feed, Source
 from app.ui import formats, theme
-from app.views.group import tables as group_tables
-from app.views.overview import tables as overview_tables
-from app.views.topics import tables as topics_tables
-from app.views.topics import topic_tables
-from lag.errors import HistoryError
-from lag.generations.explanation import Why, why
+from app.ui import group_table as group_tables
+from app.ui.table_limits import MOST_OPTIONS
 
 if TYPE_CHECKING:
-    from lag.generations.recorded import Recorded, Recording
     from lag.polling.collector import CollectorStatus, Report
 
 log = logging.getLogger(__name__)
 
 STALE_AFTER_INTERVALS = 3
-MINUTE_MS = 60_000
-KEPT = timedelta(days=90)
-"""So long group events are kept."""
-
 _PINNED = "_pinned"
 _CLUSTER = "_cluster"
 _DRAWN = "_drawn"
@@ -170,107 +159,29 @@ def toggle_pause() -> None:
         st.session_state[_PINNED] = its.latest()
 
 
-# -- cached tables: built once per snapshot, shared by every session; never change them in place -----------------------
+# -- the table of groups: built once for each snapshot, shared by every session; never change it in place --------------
 
 
 @st.cache_resource(max_entries=6, show_spinner=False)
-def _overview(key: tuple[str, int, int], _report: "Report") -> overview_tables.Overview:
-    return overview_tables.build(_report.snapshot, _report.health)
+def _group_table(key: tuple[str, int, int], _report: "Report") -> group_tables.GroupTable:
+    return group_tables.build(_report.snapshot, _report.health)
 
 
-@st.cache_resource(max_entries=6, show_spinner=False)
-def _topics(key: tuple[str, int, int], _report: "Report") -> pd.DataFrame:
-    return topics_tables.build(_report.snapshot, _report.health, _report.window)
-
-
-@st.cache_resource(max_entries=32, show_spinner=False)
-def _topic(key: tuple[str, int, int], name: str, _report: "Report") -> topic_tables.TopicView:
-    return topic_tables.view(_report.snapshot, _report.health, _report.window, name)
-
-
-@st.cache_resource(max_entries=32, show_spinner=False)
-def _group(key: tuple[str, int, int], group_id: str, _report: "Report") -> group_tables.GroupView | None:
-    group = _report.snapshot.group(group_id)
-    return None if group is None else group_tables.view(group, _report.snapshot, _report.health)
-
-
-@st.cache_resource(max_entries=32, show_spinner=False)
-def _why(key: tuple[str, int, int], group_id: str, _report: "Report") -> Why | None:
-    group = _report.snapshot.group(group_id)
-    return None if group is None else why(group, _report.snapshot.topics)
-
-
-@st.cache_resource(max_entries=32, show_spinner=False)
-def _recording(key: tuple[str, int, int], group_id: str, _feed: Feed) -> "Recording":
-    return _feed.recording(group_id)
-
-
-@st.cache_resource(max_entries=32, show_spinner=False)
-def _stored(root: str, cluster_id: str, group_id: str, until_ms: int, _names: Mapping[UUID, str]) -> "list[Recorded]":
-    from lag.generations.recorded.stored import stored
-    from lag.history.store import History  # deltalake is only needed where there is a history
-
-    until = datetime.fromtimestamp(until_ms / 1000, UTC)
-    return stored(History(root), cluster_id, group_id, _names, until - KEPT, until)
-
-
-def overview(page: Shown) -> overview_tables.Overview:
+def group_table(page: Shown) -> group_tables.GroupTable:
     """All groups of the snapshot as one table."""
-    return _overview(page.key, page.report)
+    return _group_table(page.key, page.report)
 
 
-def topics(page: Shown) -> pd.DataFrame:
-    """All topics of the snapshot as one table."""
-    return _topics(page.key, page.report)
-
-
-def topic(page: Shown, name: str) -> topic_tables.TopicView:
-    """One topic with its groups and partitions."""
-    return _topic(page.key, name, page.report)
-
-
-def group_view(page: Shown, group_id: str) -> group_tables.GroupView | None:
-    """One group with its partitions and their health; None if the snapshot does not have it."""
-    return _group(page.key, group_id, page.report)
-
-
-def why_it_is_so(page: Shown, group_id: str) -> Why | None:
-    """What the group's own assignor says to its assignment; None if the snapshot does not have the group."""
-    return _why(page.key, group_id, page.report)
-
-
-def recording(page: Shown, group_id: str) -> "Recording | None":
-    """The group's generations as they were known when the snapshot was first drawn."""
-    its = feed()
-    return None if its is None else _recording(page.key, group_id, its)
-
-
-def with_history(page: Shown, group_id: str, live: "Recording") -> "Recording":
-    """The group's generations, before them those that only the history has; one that cannot be read has none."""
-    from lag.generations.recorded import How, Recording
-    from lag.generations.recorded.stored import joined
-
-    root, snapshot, known = source.current().settings.history, page.report.snapshot, live.generations
-    if root is None or snapshot.cluster_id is None:
-        return live
-    until_ms = known[1].generation.at_ms if len(known) > 1 else snapshot.at_ms // MINUTE_MS * MINUTE_MS
-    names = {UUID(topic.topic_id): name for name, topic in snapshot.topics.items() if topic.topic_id}
-    try:
-        older = _stored(root, snapshot.cluster_id, group_id, until_ms, names)
-    except HistoryError as error:  # the History page says so
-        log.info("the history of %s: %s", group_id, error)
-        return live
-    if not older:
-        return live
-    if live.how is How.INFERRED:  # what polls have seen since is no continuation of records
-        return live if known else Recording(How.RECORDED, older, live.problem)
-    return replace(live, generations=joined(older, known))
+def group_ids(page: Shown) -> list[str]:
+    """The ids for a picker of groups: at most MOST_OPTIONS, the most urgent ones, in alphabetical order."""
+    frame = group_table(page).frame
+    return sorted(frame["group"][~frame["hidden"]].head(MOST_OPTIONS))
 
 
 def clear() -> None:
-    """Drop all cached tables."""
-    for cached in (_overview, _topics, _topic, _group, _why, _recording, _stored):
-        cached.clear()
+    """Drop everything that is cached."""
+    st.cache_resource.clear()
+    st.cache_data.clear()
 
 
 # -- the URL -----------------------------------------------------------------------------------------------------------

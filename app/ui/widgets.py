@@ -7,8 +7,9 @@ from typing import Any, Literal
 import pandas as pd
 import streamlit as st
 
-from app.ui import formats, headlines, state, verdicts
+from app.ui import formats, state, verdicts
 from app.ui.pages import BY_NAME
+from app.ui.problems import problem_lines
 from lag.verdict.health import URGENCY
 
 ROW_PX = 28
@@ -119,7 +120,7 @@ def unplayable(why: str, begin: Callable[[], None]) -> None:
 
 def problems(page: state.Shown) -> None:
     """What could not be read, one line each."""
-    for icon, head, rest in headlines.problem_lines(page.report.snapshot):
+    for icon, head, rest in problem_lines(page.report.snapshot):
         line(":orange" if icon == "lock" else ":red", icon, head, rest)
 
 

@@ -8,9 +8,10 @@ import pytest
 from app.plugins import fold_any
 from app.server.settings import Settings
 from app.ui import link_codec
+from app.ui.scenario import state
 from app.views.labs.calls import link
 from app.views.labs.calls.link import LinkError
-from app.views.whatif import outcomes, state
+from app.views.whatif import outcomes
 from assignors.model import AssignorError
 from assignors.scenario import check_bytes, dump, examples, load_scenario
 from assignors.whatif.events import Event, UseAssignor

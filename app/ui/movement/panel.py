@@ -9,15 +9,13 @@ import streamlit as st
 
 from app.ui import formats, state, widgets
 from app.ui.charts.base import clip
-from app.ui.member_names import member_names
-from app.ui.movement import animation, counts, encoding, flow, from_generations, sentences, step, stills
+from app.ui.member_names import MOST_LETTERS, member_names
+from app.ui.movement import animation, counts, encoding, flow, from_generations, sentences, step, stills, tables
 from app.ui.movement.encoding import Picture
 from app.ui.movement.steps import Steps
 from app.ui.stepper import asked as asked_step
 from app.ui.stepper import stepper
-from app.views.overview.tables import MOST_ROWS
-from app.views.whatif import tables
-from app.views.whatif.text import MOST_LETTERS
+from app.ui.table_limits import MOST_ROWS
 from assignors.whatif.generations import Generation
 
 _AT, _TOPIC = "gen", "topic"

@@ -6,10 +6,8 @@ import pandas as pd
 import streamlit as st
 
 from app.ui import formats, state, widgets
+from app.ui.table_limits import MOST_GROUPS, MOST_OPTIONS, MOST_ROWS, SPARKLINE_ROWS
 from app.views.about import bundle
-from app.views.overview.tables import MOST_ROWS, SPARKLINE_ROWS
-from app.views.topics.topic import MOST_OPTIONS
-from app.views.topics.topic_tables import MOST_GROUPS
 
 MOST_PROBLEMS = 5
 ISSUE = "What did you expect, what did you see, on which page (copy its address)? Attach the bundle."

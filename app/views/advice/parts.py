@@ -4,8 +4,9 @@ import pandas as pd
 import streamlit as st
 
 from app.ui import formats, state, widgets
+from app.ui.findings import SOURCES, finding
 from app.ui.properties_advice import Advised, Kind, advise_text, row, verdict
-from assignors.advice import Finding, Severity, Work
+from assignors.advice import Work
 from lag.errors import ConfigError
 
 MOST_LETTERS = 100_000
@@ -21,8 +22,6 @@ max.poll.record=1000
 auto.offset.reset=latest
 sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required username="u" password="p";
 """
-BADGES = {Severity.ERROR: ":red-badge[■ Error]", Severity.WARNING: ":orange-badge[▲ Warning]"}
-SOURCES = "Sources are classes of Kafka 4.3.1, and KIPs."
 
 
 def pasted() -> Advised | None:
@@ -131,15 +130,6 @@ def findings(advised: Advised) -> None:
         widgets.note(f"The first {MOST_SHOWN}; the files have all {len(advised.found):,}.")
     for sentence in [*remarks(advised), *([SOURCES] if advised.found else [])]:
         widgets.note(formats.md(sentence))
-
-
-def finding(its: Finding, where: str) -> None:
-    """One finding; `where` says where its setting stands."""
-    better = f"Better: {formats.code(its.better)} · " if its.better else ""
-    st.markdown(
-        f"{BADGES[its.severity]} **{formats.code(its.key)}** :small[:gray[{where}]]  \n"
-        f"{formats.md(its.reason)}  \n:small[{better}:gray[Source: {formats.md(its.source)}]]"
-    )
 
 
 def remarks(advised: Advised) -> list[str]:

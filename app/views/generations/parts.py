@@ -6,13 +6,12 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from app.ui import formats, state, widgets
-from app.views.generations import text
-from app.views.group.parts import MOST_OPTIONS
-from app.views.labs.protocol import state as state_protocol
-from app.views.labs.protocol.link import PROTOCOLS, LinkError
-from app.views.whatif import state as state_whatif
-from app.views.whatif import tables
+from app.ui import formats, recordings, state, widgets
+from app.ui import recorded_text as text
+from app.ui.movement import tables
+from app.ui.scenario import state as state_whatif
+from app.ui.scenario import story_state as state_protocol
+from app.ui.scenario.story_link import PROTOCOLS, LinkError
 from assignors.model import AssignorError
 from assignors.simulation.generations import generations
 from assignors.whatif.events import Scenario
@@ -88,15 +87,14 @@ def _live(group: str, page: state.Shown | None) -> Told | None:
     if feed is None:
         return None
     live = feed.recording(group)
-    live = live if page is None else state.with_history(page, group, live)
+    live = live if page is None else recordings.with_history(page, group, live)
     origin = f"of {formats.code(group)}, {text.ORIGINS[live.how]}"
     return Told([one.generation for one in live.generations], group, origin, live)
 
 
 def source(page: state.Shown | None, its: Told | None) -> None:
     """Choose a group."""
-    frame = None if page is None else state.overview(page).frame
-    options = [] if frame is None else sorted(frame["group"][~frame["hidden"]].head(MOST_OPTIONS))
+    options = [] if page is None else state.group_ids(page)
     st.session_state["generations_group"] = its.title if its and its.live and its.title in options else None
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.selectbox(

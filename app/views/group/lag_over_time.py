@@ -3,9 +3,9 @@
 import numpy as np
 import streamlit as st
 
-from app.ui import formats, state, verdicts, widgets
+from app.ui import formats, recordings, state, verdicts, widgets
+from app.ui import recorded_text as text
 from app.ui.charts import lag
-from app.views.generations import text
 from app.views.group.tables import GroupView
 
 
@@ -31,7 +31,7 @@ def draw(page: state.Shown, view: GroupView) -> None:
 
 def _rebalances(page: state.Shown, view: GroupView) -> tuple[list[lag.Mark], str]:
     """The rebalances within the samples, for the time axis; and how many there are, as the end of a sentence."""
-    live = state.recording(page, view.group.group_id)
+    live = recordings.recording(page, view.group.group_id)
     if live is None:
         return [], ""
     told, tz = text.rebalances(live), state.zone()

@@ -4,9 +4,9 @@ import pandas as pd
 import streamlit as st
 
 from app.ui import formats, widgets
+from app.ui.table_limits import MOST_ROWS, SPARKLINE_ROWS
 from app.views.group import tables
 from app.views.group.tables import GroupView
-from app.views.overview.tables import MOST_ROWS, SPARKLINE_ROWS
 
 
 def members(view: GroupView) -> None:

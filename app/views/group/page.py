@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from app.ui import formats, headlines, state, verdicts, widgets
+from app.ui import formats, state, verdicts, widgets
 from app.views.group import lag_over_time, member_tables, parts, tables, text
+from app.views.group import state as cached
 
 widgets.follow()
 page = widgets.require_report()
@@ -13,7 +14,7 @@ chosen = state.url("group")
 if chosen is None:
     parts.pick_one(page)
     st.stop()
-view = state.group_view(page, chosen)
+view = cached.group_view(page, chosen)
 if view is None:
     parts.gone(page, chosen)
     st.stop()
@@ -22,13 +23,13 @@ finding = view.health.finding
 # -- conclusion
 left, right = st.columns([0.8, 0.2], vertical_alignment="bottom")
 with left:
-    widgets.headline(page, headlines.group(view))
+    widgets.headline(page, text.headline(view))
 with right, st.container(gap="xxsmall"):
     parts.picker(page, chosen)
     parts.actions(chosen)
 with st.container(gap="xxsmall"):
     st.markdown(f"{verdicts.badge(finding.status)} {parts.reason(view)} {parts.rule(view)}")
-    widgets.status_line("", headlines.facts(view), small=True)
+    widgets.status_line("", text.facts(view), small=True)
     widgets.note(text.home(view, snapshot))
     parts.problems(view)
 

@@ -2,17 +2,17 @@
 
 import streamlit as st
 
-from app.ui import formats, state, verdicts, widgets
+from app.ui import findings as advice_parts
+from app.ui import formats, recordings, state, verdicts, widgets
 from app.ui.charts import base, lag, limits
-from app.views.advice import parts as advice_parts
 from app.views.group import charts as assignment
+from app.views.group import state as cached
 from app.views.group import tables, text
 from app.views.group.tables import GroupView, Tile
 from lag.generations.explanation import Verdict, Why
 from lag.model import GroupType
 from lag.verdict.health import Status
 
-MOST_OPTIONS = 5_000
 MOST_URGENT = 12
 MOST_DIFFERENCES = 100
 PROBE_UP_TO = 5
@@ -22,14 +22,9 @@ PROBE_UP_TO = 5
 # -- choosing a group --------------------------------------------------------------------------------------------------
 
 
-def _options(page: state.Shown) -> list[str]:
-    frame = state.overview(page).frame
-    return sorted(frame["group"][~frame["hidden"]].head(MOST_OPTIONS))
-
-
 def picker(page: state.Shown, chosen: str | None) -> None:
     """Switch to another group; the choice goes to the URL."""
-    options = _options(page)
+    options = state.group_ids(page)
     if chosen is not None and chosen not in options:
         options = [chosen, *options]
     st.session_state["group_pick"] = chosen
@@ -45,7 +40,7 @@ def picker(page: state.Shown, chosen: str | None) -> None:
 
 def pick_one(page: state.Shown) -> None:
     """The page without a group: say what it is for, and offer the most urgent ones."""
-    frame = state.overview(page).frame
+    frame = state.group_table(page).frame
     frame = frame[~frame["hidden"]]
     if frame.empty:
         st.header("No consumer group yet", anchor=False)
@@ -203,7 +198,7 @@ MARKS = {
 
 def why_it_is_so(page: state.Shown, view: GroupView) -> None:
     """Whether the group's assignor, run again, gives this assignment; when not, where, and the likely reason."""
-    found = state.why_it_is_so(page, view.group.group_id)
+    found = cached.why_it_is_so(page, view.group.group_id)
     if found is None or not view.group.members:
         return
     colour, icon = MARKS[found.verdict]
@@ -235,7 +230,7 @@ def _differences(found: Why, view: GroupView) -> None:
 
 def advice(page: state.Shown, view: GroupView) -> None:
     """What follows from the members and partitions of the group, and from what its records say."""
-    recording = state.recording(page, view.group.group_id)
+    recording = recordings.recording(page, view.group.group_id)
     findings = text.advice(view, {} if recording is None else recording.timeouts)
     if findings:
         widgets.titled("Advice")

@@ -10,8 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from app.ui import formats, verdicts
+from app.ui.group_table import drains, sparkline
 from app.ui.member_names import member_names
-from app.views.overview.tables import drains, sparkline
 from assignors.model import TopicPartition
 from lag.generations.explanation import Difference
 from lag.model import ClusterSnapshot, GroupSnapshot, GroupType, Member, PartitionLag, PartitionProblem, Remainder

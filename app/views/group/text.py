@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping
 
-from app.ui import formats
+from app.ui import formats, verdicts
+from app.ui.headlines import predicate
 from app.views.group.tables import GroupView
 from assignors.advice import Finding, advise_group
 from assignors.offsets_partition import DEFAULT_PARTITIONS, OFFSETS_TOPIC, offsets_partition
 from lag.generations.explanation import Why
 from lag.generations.recorded import Timeouts
 from lag.model import ClusterSnapshot, GroupType, Member
+from lag.verdict.health import NEVER, GroupHealth, Status
 
 NOT_TOLD = Timeouts(None, None)
 _SHARING = (GroupType.CLASSIC, GroupType.CONSUMER)
@@ -63,3 +65,55 @@ def _known(member: Member, timeouts: Timeouts) -> dict[str, str]:
         "max.poll.interval.ms": timeouts.rebalance_ms,
     }
     return {name: str(value) for name, value in known.items() if value is not None}
+
+
+def headline(view: GroupView) -> str:
+    """The Group page's headline; names member and partitions when one member holds all the trouble."""
+    name, finding = formats.code(view.group.group_id), view.health.finding
+    affected = view.partitions_with(finding.status)
+    owners = {row.member_id for row in view.lags if row.tp in set(affected)}
+    topics = {tp.topic for tp in affected}
+    if finding.status == Status.STALLED and len(owners) == 1 and len(topics) == 1 and (owner := owners.pop()):
+        which = f"partition{'s' if len(affected) > 1 else ''} {formats.listing([tp.partition for tp in affected])}"
+        since = f" for {formats.duration((view.group.at_ms - finding.since_ms) / 1000)}" if finding.since_ms else ""
+        return f"{name} is stuck: {formats.code(view.names.get(owner, owner))} has not committed {which}{since}"
+    return f"{name} {predicate(view.health, view.group.at_ms)}"
+
+
+def facts(view: GroupView) -> str:
+    """The line of numbers under the headline, each with its coverage."""
+    group, lag = view.group, view.health.lag
+    idle = len(view.idle_members())
+    known = formats.coverage(lag.known, lag.partitions)
+    parts = [
+        f"{formats.plural(lag.records, 'record')} behind, known for {known}"
+        if lag.records is not None
+        else f"lag not known for any of {formats.plural(lag.partitions, 'partition')}"
+        if lag.partitions
+        else "no partitions",
+        f"{formats.plural(lag.lost_records, 'record')} lost" if lag.lost_records else "",
+        _when(view.health) if lag.records else "",
+        _oldest(view.health) if lag.records else "",
+        formats.plural(len(group.members), "member") + (f", {idle} idle" if idle else ""),
+        group.state or "state unknown",
+        verdicts.TYPES[group.type] + (f", {formats.md(group.assignor)}" if group.assignor else ""),
+        f"epoch {group.epoch}" if group.epoch is not None else "",
+        "coordinator unknown" if group.coordinator is None else f"coordinator broker {group.coordinator}",
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def _oldest(health: GroupHealth) -> str:
+    if health.time_lag.seconds is not None:
+        return f"oldest record {formats.duration(health.time_lag.seconds)} old"
+    if health.time_lag.at_least_s:
+        return f"oldest record over {formats.duration(health.time_lag.at_least_s)} old"
+    return ""
+
+
+def _when(health: GroupHealth) -> str:
+    if health.drain_s is None:
+        return "drain time not known"
+    return (
+        "drains never" if health.drain_s == NEVER else f"drains in {formats.drain(health.drain_s, health.lag.records)}"
+    )

@@ -6,11 +6,11 @@ import pandas as pd
 import streamlit as st
 
 from app.ui import formats, state, verdicts, widgets
+from app.ui.table_limits import MOST_ROWS
 from app.views.history import charts, parts, tables
 from app.views.history import state as state_history
 from app.views.history import text as sentences_history
 from app.views.history.state import Past
-from app.views.overview.tables import MOST_ROWS
 from lag.errors import HistoryError
 from lag.history.results import DAY, Cell, GroupLag, Place, Span, micros
 

@@ -12,10 +12,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app.ui import formats, state, widgets
 from app.ui.charts import lag
+from app.ui.table_limits import MOST_ROWS
 from app.views.history import charts, parts, tables, text
 from app.views.history import state as state_history
 from app.views.history.state import TROUBLE, Past
-from app.views.overview.tables import MOST_ROWS
 from lag.errors import HistoryError
 from lag.history.results import DAY, HOUR, MINUTE, LagLine, PartitionPast, Place, Span, Verdicts
 from lag.history.trouble_periods import Spell, spells

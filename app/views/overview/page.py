@@ -4,15 +4,16 @@ from dataclasses import replace
 
 import streamlit as st
 
-from app.ui import formats, headlines, state, widgets
+from app.ui import formats, state, widgets
 from app.views.overview import parts, tables
+from app.views.overview import text as sentences
 
 widgets.follow()
 page = widgets.require_report()
-table = state.overview(page)
+table = state.group_table(page)
 snapshot, health = page.report.snapshot, page.report.health
 
-widgets.headline(page, headlines.overview(snapshot, health, table))
+widgets.headline(page, sentences.headline(snapshot, health, table))
 with st.container(gap="xxsmall"):
     coverage = f"lag known for {table.known:,} of {formats.plural(table.partitions, 'partition')}"
     widgets.status_line(parts.second_sentence(page, table), coverage)

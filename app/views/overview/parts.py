@@ -5,9 +5,12 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app.ui import formats, headlines, state, verdicts, widgets
+from app.ui import formats, state, verdicts, widgets
+from app.ui.group_table import GroupTable, sparkline
+from app.ui.table_limits import MOST_ROWS, SPARKLINE_ROWS
 from app.views.overview import tables
-from app.views.overview.tables import Filters, Overview
+from app.views.overview import text as sentences
+from app.views.overview.tables import Filters
 from lag.model import ClusterSnapshot
 from lag.verdict.health import URGENCY, Status
 
@@ -19,13 +22,13 @@ TIME_LAG = (
 SPARK = "Lag over the samples kept, as a share of the group's own peak, or of 1,000 records if the peak is smaller"
 
 
-def second_sentence(page: state.Shown, table: Overview) -> str:
+def second_sentence(page: state.Shown, table: GroupTable) -> str:
     """What the worst group's trouble amounts to; empty when nothing needs attention."""
     urgent = table.attention
     if urgent.empty:
         return ""
     snapshot = page.report.snapshot
-    return headlines.consequence(page.report.health.groups[snapshot.by_group[str(urgent.iloc[0]["group"])]])
+    return sentences.consequence(page.report.health.groups[snapshot.by_group[str(urgent.iloc[0]["group"])]])
 
 
 def no_group() -> None:
@@ -37,7 +40,7 @@ def no_group() -> None:
     st.code("groupscope up     # a demo cluster with groups in every state", language="bash")
 
 
-def visible(table: Overview) -> pd.DataFrame:
+def visible(table: GroupTable) -> pd.DataFrame:
     """The rows that the chips count: with or without internal groups."""
     frame = table.frame
     return frame if st.session_state.get("internal") else frame[~frame["hidden"]]
@@ -81,11 +84,11 @@ def _counted(label: str, rows: pd.DataFrame, column: str) -> list[str]:
 
 def groups(rows: pd.DataFrame) -> None:
     """The table, most urgent first; says so when it does not hold everything."""
-    shown = rows.head(tables.MOST_ROWS)
+    shown = rows.head(MOST_ROWS)
     view = shown.assign(v=widgets.as_tags(shown["verdict"]), time_lag=widgets.timedeltas(shown["time_lag_s"]))
     columns = ["group", "v", "lag", "known", "time_lag", "drains", "members", "why", "state", "type", "coordinator"]
-    if len(shown) <= tables.SPARKLINE_ROWS:
-        view = view.assign(spark=shown["trend"].map(tables.sparkline))
+    if len(shown) <= SPARKLINE_ROWS:
+        view = view.assign(spark=shown["trend"].map(sparkline))
         columns.insert(6, "spark")
     widgets.table(
         view[columns],

@@ -1,45 +1,14 @@
-"""All groups of one snapshot as a table, most urgent first, and the filters over it.
-
-Built once per snapshot; a filter is a mask over columns that are already there.
-"""
+"""The filters of the Overview, and what its downloads hold."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from app.ui import formats
-from app.ui import verdicts as words
-from lag.model import ClusterSnapshot, GroupSnapshot
-from lag.offsets import OffsetTable
-from lag.verdict.health import GroupHealth, Health, Status
-
-SPARKLINE_ROWS = 1_000
-SPARKLINE_POINTS = 30
-TREND_FLOOR = 1_000
-"""A sparkline is drawn against its own peak, or this many records: else healthy noise looks like trouble."""
-MOST_ROWS = 5_000
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Overview:
-    """`frame` has one row per group, most urgent first; `topics` says, row by row, which topics the group touches.
-
-    `known` of `partitions` have a lag that is known; those of internal groups do not count.
-    """
-
-    frame: pd.DataFrame
-    topics: Sequence[frozenset[str]]
-    known: int
-    partitions: int
-
-    @property
-    def attention(self) -> pd.DataFrame:
-        """The rows that somebody should look at now."""
-        return self.frame[self.frame["attention"] & ~self.frame["hidden"]]
+from app.ui.group_table import GroupTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,96 +24,14 @@ class Filters:
     internal: bool = False
 
 
-def build(snapshot: ClusterSnapshot, health: Health) -> Overview:
-    """One row per group of `snapshot`, sorted by urgency, then lag."""
-    topics = topics_by_group(snapshot.offsets, len(snapshot.groups))
-    frame = pd.DataFrame(_columns(snapshot.groups, health.groups))
-    frame["row"] = np.arange(len(frame))
-    frame = frame.sort_values(["rank", "lag", "group"], ascending=[True, False, True], na_position="last")
-    order = frame.pop("row").to_numpy()
-    lags = [h.lag for g, h in zip(snapshot.groups, health.groups, strict=True) if not is_internal(g)]
-    known, partitions = sum(lag.known for lag in lags), sum(lag.partitions for lag in lags)
-    return Overview(frame.reset_index(drop=True), [topics[i] for i in order], known, partitions)
-
-
-def _columns(groups: Sequence[GroupSnapshot], healths: Sequence[GroupHealth]) -> Mapping[str, object]:
-    verdicts = [h.finding.status for h in healths]
-    lags = [h.lag.records if h.lag.partitions else None for h in healths]
-    return {
-        "group": [g.group_id for g in groups],
-        "status": [v.value for v in verdicts],
-        "verdict": [words.VERDICTS[v].label for v in verdicts],
-        "rank": np.array([words.RANK[v] for v in verdicts], np.int8),
-        "attention": np.array([words.needs_attention(v) for v in verdicts], bool),
-        "hidden": np.array([is_internal(g) for g in groups], bool),
-        "lag": pd.array(lags, dtype="Int64"),
-        "known": [formats.known_for(h.lag.known, h.lag.partitions) if h.lag.partitions else None for h in healths],
-        "time_lag_s": np.array([_number(h.time_lag.seconds) for h in healths], float),
-        "drain_s": np.array([_number(h.drain_s) for h in healths], float),
-        "drains": [drains(h.drain_s, lag) for h, lag in zip(healths, lags, strict=True)],
-        "members": pd.array([member_count(g) for g in groups], dtype="Int64"),
-        "why": [why(g, h) for g, h in zip(groups, healths, strict=True)],
-        "rule": [h.finding.rule for h in healths],
-        "state": [g.state or "Unknown" for g in groups],
-        "type": [words.TYPES[g.type] for g in groups],
-        "coordinator": [formats.DASH if g.coordinator is None else f"broker {g.coordinator}" for g in groups],
-        "trend": [h.trend for h in healths],
-    }
-
-
-def drains(drain_s: float | None, lag_records: int | None) -> str | None:
-    """The drain time in words; None where it is not known."""
-    text = formats.drain(drain_s, lag_records)
-    return None if text == formats.DASH else text
-
-
-def _number(value: float | None) -> float:
-    return np.nan if value is None else value
-
-
-def is_internal(group: GroupSnapshot) -> bool:
-    """Groups that are not somebody's application: groupscope's own, and Kafka's (`__…`, `_confluent…`)."""
-    return group.ours or group.group_id.startswith(("__", "_confluent"))
-
-
-def member_count(group: GroupSnapshot) -> int | None:
-    """How many members; None where the group could not be described."""
-    return None if not group.members and group.problems else len(group.members)
-
-
-def why(group: GroupSnapshot, health: GroupHealth) -> str:
-    """The evidence in words; for what is unknown, the reason; for lag older than the samples, the bound.
-
-    Of a group that is well: why its time lag is not known, if it is not.
-    """
-    if health.finding.status == Status.OK:
-        return health.time_lag.reason or ""
-    if health.finding.status == Status.UNKNOWN and group.problems:
-        return group.problems[0].cause
-    text = health.finding.evidence or words.VERDICTS[health.finding.status].meaning
-    if health.time_lag.seconds is None and health.time_lag.at_least_s:
-        text += f"; oldest record over {formats.duration(health.time_lag.at_least_s)} old"
-    return text
-
-
-def topics_by_group(table: OffsetTable, groups: int) -> list[frozenset[str]]:
-    """The topics each group touches, from the offset table: one pass over its rows, no object per row."""
-    owner = np.repeat(np.arange(groups), np.diff(table.bounds)[:groups])
-    width = max(1, len(table.ends.topics))
-    pairs = np.unique(owner * width + table.ends.topic[table.end])
-    starts = np.searchsorted(pairs // width, np.arange(groups + 1))
-    names = np.array(table.ends.topics, dtype=object)[pairs % width] if len(pairs) else np.array([], dtype=object)
-    return [frozenset(names[starts[i] : starts[i + 1]]) for i in range(groups)]
-
-
 def counts(frame: pd.DataFrame, column: str) -> Counter[str]:
     """How many rows have each value of a column."""
     return Counter(frame[column].tolist())
 
 
-def select(overview: Overview, want: Filters) -> pd.DataFrame:
+def select(table: GroupTable, want: Filters) -> pd.DataFrame:
     """The rows that pass every filter, in the same order."""
-    frame = overview.frame
+    frame = table.frame
     mask = np.ones(len(frame), bool) if want.internal else ~frame["hidden"].to_numpy()
     for column, picked in (("status", want.verdicts), ("state", want.states), ("type", want.types)):
         if picked:
@@ -152,27 +39,18 @@ def select(overview: Overview, want: Filters) -> pd.DataFrame:
     if want.lag_at_least:
         mask &= (frame["lag"].fillna(-1) >= want.lag_at_least).to_numpy(bool)
     if want.topic:
-        mask &= np.fromiter((want.topic in topics for topics in overview.topics), bool, len(frame))
+        mask &= np.fromiter((want.topic in topics for topics in table.topics), bool, len(frame))
     if want.text:
-        mask &= _contains(overview, want.text.casefold())
+        mask &= _contains(table, want.text.casefold())
     return frame[mask]
 
 
-def _contains(overview: Overview, text: str) -> NDArray[np.bool_]:
+def _contains(table: GroupTable, text: str) -> NDArray[np.bool_]:
     found = (
         text in group.casefold() or any(text in topic.casefold() for topic in topics)
-        for group, topics in zip(overview.frame["group"], overview.topics, strict=True)
+        for group, topics in zip(table.frame["group"], table.topics, strict=True)
     )
-    return np.fromiter(found, bool, len(overview.frame))
-
-
-def sparkline(trend: NDArray[np.float64]) -> list[float] | None:
-    """At most 30 points between 0 and 1 (1 is the peak, or 1,000 records); None with fewer than two known samples."""
-    seen = trend[~np.isnan(trend)]
-    if len(seen) < 2:
-        return None
-    picked = seen[np.linspace(0, len(seen) - 1, min(SPARKLINE_POINTS, len(seen))).round().astype(int)]
-    return [round(float(v), 3) for v in picked / max(float(seen.max()), TREND_FLOOR)]
+    return np.fromiter(found, bool, len(table.frame))
 
 
 def export(frame: pd.DataFrame) -> pd.DataFrame:

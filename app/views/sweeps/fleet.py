@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.ui import formats, state, widgets
-from app.views.overview.tables import MOST_ROWS
+from app.ui.table_limits import MOST_ROWS
 from app.views.sweeps import state as state_sweeps
 from app.views.sweeps import tables
 from app.views.sweeps import text as sentences_sweeps

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from app.ui import formats, state, widgets
-from app.views.overview.tables import MOST_ROWS
+from app.ui.table_limits import MOST_ROWS
 from app.views.sweeps import charts, tables
 from app.views.sweeps import state as state_sweeps
 from app.views.sweeps import text as sentences_sweeps

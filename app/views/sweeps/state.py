@@ -10,8 +10,8 @@ import pandas as pd
 import streamlit as st
 
 from app.ui import state, widgets
+from app.ui.scenario import state as state_whatif
 from app.views.sweeps import tables
-from app.views.whatif import state as state_whatif
 from assignors.registry import names
 from assignors.scenario import load_scenario
 from lag.errors import HistoryError

@@ -3,13 +3,14 @@
 import pandas as pd
 import streamlit as st
 
-from app.ui import formats, headlines, state, widgets
-from app.views.overview.tables import MOST_ROWS
+from app.ui import formats, state, widgets
+from app.ui.table_limits import MOST_GROUPS, MOST_OPTIONS, MOST_ROWS
+from app.views.topics import state as cached
+from app.views.topics import text as sentences
 from app.views.topics import topic_tables as tables
-from app.views.topics.topic_tables import MOST_GROUPS, TopicView
+from app.views.topics.topic_tables import TopicView
 from lag.model import FOREVER, Topic
 
-MOST_OPTIONS = 5_000
 LEFT = (
     "How long, at the earliest, until deletion reaches the oldest record that the group has not read: retention.ms "
     "less the age of that record, or the way to the log start at the pace of the last deletions, whichever is less"
@@ -22,17 +23,17 @@ LEAD = (
 
 def one_topic(page: state.Shown, name: str) -> None:
     """One topic: its groups, then partitions by group."""
-    topic, view = page.report.snapshot.topics.get(name), state.topic(page, name)
+    topic, view = page.report.snapshot.topics.get(name), cached.topic(page, name)
     left, right = st.columns([0.8, 0.2], vertical_alignment="bottom")
     with left:
-        widgets.headline(page, headlines.topic(name, topic, view.readers, tables.soon(view.readers)))
+        widgets.headline(page, sentences.topic(name, topic, view.readers, tables.soon(view.readers)))
     with right:
         _picker(page, name)
     if topic is None and view.readers.empty:
         widgets.status_line("It was deleted, or the link is for another cluster.", "")
         return
     with st.container(gap="xxsmall"):
-        widgets.status_line("", facts(state.topics(page), name, topic), small=True)
+        widgets.status_line("", facts(cached.topics(page), name, topic), small=True)
     _partitions(view, _readers(view.readers), name)
 
 
@@ -63,7 +64,7 @@ def _retention(topic: Topic) -> str:
 
 
 def _picker(page: state.Shown, chosen: str) -> None:
-    frame = state.topics(page)
+    frame = cached.topics(page)
     options = sorted(frame["topic"][~frame["internal"]].head(MOST_OPTIONS))
     st.session_state["topic_pick"] = chosen
     st.selectbox(

@@ -16,7 +16,6 @@ from lag.verdict.rates import Floats
 from lag.verdict.retention_countdown import Left
 from lag.verdict.sample_window import Window
 
-MOST_GROUPS = 20
 """The partitions stand beside the lag of so many groups: nobody reads more columns."""
 
 SOON_S = 3600.0

@@ -3,9 +3,11 @@
 import pandas as pd
 import streamlit as st
 
-from app.ui import formats, headlines, state, widgets
-from app.views.overview.tables import MOST_ROWS
+from app.ui import formats, state, widgets
+from app.ui.table_limits import MOST_ROWS
+from app.views.topics import state as cached
 from app.views.topics import tables
+from app.views.topics import text as sentences
 
 PRODUCED = (
     "Records a second, between own samples of the last 3 minutes, all partitions together; a dash where two polls have "
@@ -15,10 +17,10 @@ PRODUCED = (
 
 def all_topics(page: state.Shown) -> None:
     """Every topic: who reads it, how much it holds, how far the slowest group is behind."""
-    frame = state.topics(page)
-    widgets.headline(page, headlines.topics(frame))
+    frame = cached.topics(page)
+    widgets.headline(page, sentences.topics(frame))
     with st.container(gap="xxsmall"):
-        widgets.status_line(headlines.topics_more(frame), "")
+        widgets.status_line(sentences.topics_more(frame), "")
         widgets.problems(page)
     if frame.empty:
         st.markdown(

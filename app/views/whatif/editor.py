@@ -7,10 +7,10 @@ import streamlit as st
 
 from app.ui import formats, widgets
 from app.ui.member_names import member_names
-from app.ui.scenario import draft
+from app.ui.scenario import draft, state
 from app.ui.scenario.draft import Draft
-from app.views.group.parts import MOST_OPTIONS
-from app.views.whatif import state, text
+from app.ui.table_limits import MOST_OPTIONS
+from app.views.whatif import text
 from assignors.model import Topic
 from assignors.whatif.events import (
     Action,

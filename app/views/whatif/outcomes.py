@@ -12,8 +12,9 @@ import streamlit as st
 from app.ui import formats, state, widgets
 from app.ui.member_names import member_names
 from app.ui.movement.encoding import lane_names
+from app.ui.movement.tables import short
+from app.ui.scenario import state as state_whatif
 from app.ui.scenario.draft import Draft
-from app.views.whatif import state as state_whatif
 from app.views.whatif import tables, text
 from assignors.whatif.comparison import Outcome
 from assignors.whatif.suggested_joins import everybody
@@ -114,7 +115,7 @@ def pick(found: Sequence[Outcome], own: str) -> Outcome:
             "Movement under",
             names,
             key="whatif_pick",
-            format_func=tables.short,
+            format_func=short,
             label_visibility="collapsed",
             on_change=lambda: state.set_url("assignor", st.session_state["whatif_pick"]),
         )

@@ -4,8 +4,8 @@ import streamlit as st
 
 from app.ui import formats, state, widgets
 from app.ui.movement import panel
+from app.ui.scenario import state as state_whatif
 from app.views.whatif import editor, outcomes, start, text
-from app.views.whatif import state as state_whatif
 from assignors.model import AssignorError
 from lag.errors import GroupscopeError
 

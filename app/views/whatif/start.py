@@ -3,10 +3,9 @@
 import streamlit as st
 
 from app.ui import formats, state, upload, widgets
+from app.ui.scenario import state as state_whatif
 from app.ui.scenario.draft import Draft
 from app.ui.story import plays
-from app.views.group.parts import MOST_OPTIONS
-from app.views.whatif import state as state_whatif
 from assignors.labs.checklist import Page
 from assignors.scenario import examples
 from lag.generations.changes import changes
@@ -48,8 +47,7 @@ def _kind(its: Draft | None) -> str | None:
 
 
 def _live(page: state.Shown | None, its: Draft | None) -> None:
-    frame = None if page is None else state.overview(page).frame
-    options = [] if frame is None else sorted(frame["group"][~frame["hidden"]].head(MOST_OPTIONS))
+    options = [] if page is None else state.group_ids(page)
     st.session_state["whatif_group"] = its.group_id if its and its.group_id in options else None
     st.selectbox(
         "Group",

@@ -6,21 +6,14 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from app.ui import formats
+from app.ui.movement.tables import short
 from assignors.whatif.comparison import Outcome
-from assignors.whatif.generations import Generation
-from assignors.whatif.moves import MoveKind
 from assignors.whatif.quality import Quality
 
 MEASURES = {"lag_records": "lag", "produced_per_s": "rate", "weight": "weight"}
 """Names of skews in `Quality`, and what people call them."""
 
 COUNTS = ("moved", "stayed", "idle", "paused", "rebalances", "unassigned")
-CHANGES = (MoveKind.GAINED, MoveKind.REVOKED, MoveKind.UNASSIGNED)
-
-
-def short(assignor: str) -> str:
-    """What a page calls an assignor: of `module:Class`, the class."""
-    return assignor.rpartition(":")[2]
 
 
 def compare(outcomes: Sequence[Outcome], names: Mapping[str, str]) -> pd.DataFrame:
@@ -91,30 +84,6 @@ def drains(quality: Quality) -> str | None:
     if seconds == 0:
         return "now" if "lag_records" in quality.skews else None
     return None if seconds is None else formats.duration(seconds)
-
-
-def move_rows(generation: Generation, names: Mapping[str, str]) -> pd.DataFrame:
-    """What changed in one generation: topic, partition, change, from, to. Kept partitions are left out."""
-    changed = generation.moves.of(*CHANGES)
-    frame = pd.DataFrame(
-        [(m.tp.topic, m.tp.partition, m.kind.value, m.source, m.target) for m in changed],
-        columns=["topic", "partition", "change", "from", "to"],
-    )
-    for column in ("from", "to"):
-        frame[column] = frame[column].map(lambda member: names.get(member, member), na_action="ignore")
-    return frame
-
-
-def plan_rows(generation: Generation, names: Mapping[str, str]) -> pd.DataFrame:
-    """Who has what after a generation, members in their order; one without partitions has no row."""
-    return pd.DataFrame(
-        [
-            (names.get(member, member), tp.topic, tp.partition)
-            for member, partitions in generation.after.by_member.items()
-            for tp in partitions
-        ],
-        columns=["member", "topic", "partition"],
-    )
 
 
 def is_never(seconds: float | None) -> bool:

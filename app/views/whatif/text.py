@@ -7,7 +7,8 @@ import pandas as pd
 
 from app.ui import formats
 from app.ui.charts.base import clip
-from app.ui.member_names import member_names
+from app.ui.member_names import MOST_LETTERS, member_names
+from app.ui.movement.tables import short
 from app.views.whatif import tables
 from assignors.javahash import NEWEST_RULE_JDK
 from assignors.whatif.comparison import Outcome
@@ -40,8 +41,6 @@ from assignors.whatif.rebalance_protocol import RebalanceProtocol, protocol_of
 from assignors.whatif.suggested_joins import everybody
 
 MOST_NAMED = 2
-MOST_LETTERS = 32
-"""Longer names are cut in the middle: a headline with ids of 249 letters says nothing."""
 
 
 def event(its: Event, scenario: Scenario) -> str:
@@ -103,7 +102,7 @@ def _few(items: Sequence[str], most: int = 3) -> str:
 def conclusion(outcome: Outcome, scenario: Scenario) -> str:
     """What the chosen assignor makes of it, in one sentence (Markdown)."""
     if outcome.error is not None:
-        return f"{formats.code(tables.short(outcome.assignor))} cannot plan this group"
+        return f"{formats.code(short(outcome.assignor))} cannot plan this group"
     first, last = outcome.generations[0].quality, outcome.generations[-1].quality
     if len(outcome.generations) == 1:
         return _nothing_moves(first, scenario, outcome.assignor)
@@ -145,7 +144,7 @@ def _moves(moved: int, rebalances: int, partitions: int) -> str:
 
 
 def _happening(scenario: Scenario, assignor: str) -> str:
-    name = formats.code(tables.short(assignor))
+    name = formats.code(short(assignor))
     if not scenario.events:
         return f"The assignor becomes {name}"
     runs = _runs(_without_brackets(scenario.events))
@@ -210,7 +209,7 @@ def table(frame: pd.DataFrame) -> str:
 
 def still_planning(awaited: Sequence[str], for_s: int) -> str:
     """Whose plan is not there yet (Markdown)."""
-    names = _few([formats.code(tables.short(name)) for name in awaited], 8)
+    names = _few([formats.code(short(name)) for name in awaited], 8)
     return f":small[:gray[:material/hourglass_top: {names} {'is' if len(awaited) == 1 else 'are'} planning, {for_s} s]]"
 
 
@@ -219,7 +218,7 @@ def under_the_table(outcomes: Sequence[Outcome]) -> list[str]:
     failed: dict[str, list[str]] = {}
     for outcome in outcomes:
         if outcome.error is not None:
-            failed.setdefault(outcome.error, []).append(formats.code(tables.short(outcome.assignor)))
+            failed.setdefault(outcome.error, []).append(formats.code(short(outcome.assignor)))
     said = []
     for error, names in failed.items():
         cannot = "No assignor can" if len(names) == len(outcomes) else f"{_few(names, 8)} cannot"

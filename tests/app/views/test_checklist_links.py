@@ -7,9 +7,9 @@ import pytest
 
 import app
 from app.ui.pages import BY_NAME
+from app.ui.scenario import story_link as links_protocol
 from app.views.labs.calls import link as links_calls
 from app.views.labs.delivery import link as links_delivery
-from app.views.labs.protocol import link as links_protocol
 from app.views.labs.watermark import link as links_watermark
 from assignors.labs.checklist import ROWS, Page, rows_of
 from assignors.scenario import examples, load_scenario

@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app.ui import headlines, state
+from app.ui import state
+from app.ui.table_limits import MOST_GROUPS
+from app.views.topics import text
 from app.views.topics import topic_tables as tables
 from lag.model import FOREVER
 from lag.verdict.judge import judge
@@ -138,7 +140,7 @@ def soon(left_s, lag=10, drain_s=np.nan, lost=0, at_most_s=np.nan):
     ],
 )
 def test_less_than_an_hour_left_is_the_conclusion(rows, told):
-    assert headlines.losing("`t`", tables.soon(pd.DataFrame(rows))) == told
+    assert text.losing("`t`", tables.soon(pd.DataFrame(rows))) == told
 
 
 FAR = soon(np.nan, at_most_s=3601)
@@ -183,11 +185,9 @@ def test_partitions_show_the_most_urgent_groups_and_say_how_many_are_not_shown(o
     feed.report = one_topic(30)
     page = open_page("topics", topic="t")
     lags = [c for c in table(page, "with offsets").columns if c.startswith("lag: ")]
-    assert lags == [f"lag: g{i:03}" for i in range(tables.MOST_GROUPS)]
+    assert lags == [f"lag: g{i:03}" for i in range(MOST_GROUPS)]
     assert len(table(page, "Groups that read")) == 30
-    assert f"The lag of the {tables.MOST_GROUPS} most urgent of 30 groups. Filter the groups to see others." in said(
-        page
-    )
+    assert f"The lag of the {MOST_GROUPS} most urgent of 30 groups. Filter the groups to see others." in said(page)
 
 
 def test_a_text_filter_over_the_groups_leads_to_all_of_them(open_page, feed):

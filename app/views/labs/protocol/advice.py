@@ -2,13 +2,13 @@
 
 import streamlit as st
 
+from app.ui import findings as advice_parts
 from app.ui import formats, state, widgets
+from app.ui.scenario import story_state as state_protocol
+from app.ui.scenario.played import NAMES
+from app.ui.scenario.story_link import Told
 from app.ui.scenario_advice import for_scenario
-from app.views.advice import parts
 from app.views.labs.protocol import coordinator_text
-from app.views.labs.protocol import state as state_protocol
-from app.views.labs.protocol.link import Told
-from app.views.labs.protocol.tables import NAMES
 from assignors.advice import Finding
 from assignors.advice.config_table import CONSUMER, COORDINATOR
 from assignors.offsets_partition import OFFSETS_TOPIC
@@ -24,8 +24,8 @@ def advice(its: Told) -> None:
     if not findings:
         st.markdown(":green[:material/check_circle:] Nothing to say: Kafka takes them, and none of the rules fires.")
     for finding in findings:
-        parts.finding(finding, _where(finding, its))
-    widgets.note(parts.SOURCES)
+        advice_parts.finding(finding, _where(finding, its))
+    widgets.note(advice_parts.SOURCES)
 
 
 def _where(finding: Finding, its: Told) -> str:

@@ -6,7 +6,7 @@ from itertools import groupby, pairwise
 from operator import attrgetter
 
 from app.ui.formats import brief
-from app.views.labs.protocol.tables import Played
+from app.ui.scenario.played import Played
 from assignors.model import TopicPartition
 from assignors.simulation.timeline import Hold, Holding, MemberState, Span
 

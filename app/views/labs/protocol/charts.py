@@ -10,9 +10,9 @@ import plotly.graph_objects as go
 from app.ui.charts import base
 from app.ui.charts.lanes import CLEAR
 from app.ui.formats import brief
+from app.ui.scenario.played import NAMES, Played
 from app.ui.theme import Palette
 from app.views.labs.protocol.bars import GAP, MOVED, OWNED, REBALANCING, STABLE, Bar, Block, bars, blocks
-from app.views.labs.protocol.tables import NAMES, Played
 from assignors.simulation.timeline import MemberState, Message
 from assignors.whatif.events import Event
 

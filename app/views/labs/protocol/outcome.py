@@ -7,11 +7,11 @@ import streamlit as st
 
 from app.ui import formats, state, widgets
 from app.ui.charts.lanes import CLEAR
+from app.ui.scenario import story_state as state_protocol
+from app.ui.scenario.played import NAMES, Played
+from app.ui.scenario.story_link import PROTOCOLS, Told
 from app.views.labs.protocol import bars as lanes
 from app.views.labs.protocol import charts, tables, text
-from app.views.labs.protocol import state as state_protocol
-from app.views.labs.protocol.link import PROTOCOLS, Told
-from app.views.labs.protocol.tables import NAMES, Played
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 
 BEFORE_MS = 2_000

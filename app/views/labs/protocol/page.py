@@ -3,10 +3,11 @@
 import streamlit as st
 
 from app.ui import formats, widgets
+from app.ui.scenario import story_state as state
+from app.ui.scenario.played import Played
+from app.ui.scenario.story_link import LinkError
 from app.views.labs.protocol import advice as beside
-from app.views.labs.protocol import outcome, setup, state, text
-from app.views.labs.protocol.link import LinkError
-from app.views.labs.protocol.tables import Played
+from app.views.labs.protocol import outcome, setup, text
 
 widgets.follow()
 try:

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 import streamlit as st
 
 from app.ui import formats, state, upload, widgets
+from app.ui.scenario import story_state as state_protocol
+from app.ui.scenario.story_link import ASSUMED, BY_NAME, KAFKA, MOST_NUMBER_LETTERS, Slider, Told, value_of
 from app.ui.story import choose, shows
-from app.views.labs.protocol import state as state_protocol
-from app.views.labs.protocol.link import ASSUMED, BY_NAME, KAFKA, MOST_NUMBER_LETTERS, Slider, Told, value_of
 from assignors.labs.checklist import Page
 from assignors.simulation.stories import STORIES
 

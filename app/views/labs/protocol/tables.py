@@ -1,29 +1,11 @@
 """What comes of a story under each protocol, as tables."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import pandas as pd
 
+from app.ui.scenario.played import NAMES, Played
 from assignors.simulation.summary import Summary
-from assignors.simulation.timeline import Timeline
-from assignors.whatif.rebalance_protocol import RebalanceProtocol
-
-NAMES = {
-    RebalanceProtocol.EAGER: "eager",
-    RebalanceProtocol.COOPERATIVE: "cooperative",
-    RebalanceProtocol.CONSUMER: "KIP-848",
-}
-"""What people call the protocols."""
-
-
-@dataclass(frozen=True, slots=True)
-class Played:
-    """A story under one protocol."""
-
-    protocol: RebalanceProtocol
-    timeline: Timeline
-    summary: Summary
 
 
 def summary(played: Sequence[Played]) -> pd.DataFrame:

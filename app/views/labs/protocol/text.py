@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from app.ui.formats import brief, plural
-from app.views.labs.protocol.tables import NAMES, Played
+from app.ui.scenario.played import NAMES, Played
 from assignors.whatif.events import Event
 from assignors.whatif.generations import title
 

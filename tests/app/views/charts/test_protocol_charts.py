@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from app.ui import theme
+from app.ui.scenario.played import Played
 from app.views.labs.protocol import bars as lanes
 from app.views.labs.protocol import charts
-from app.views.labs.protocol.tables import Played
 from assignors.model import Topic
 from assignors.simulation.run import play
 from assignors.simulation.settings import read

@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from app.ui import link_codec
-from app.views.labs.protocol import link, state
+from app.ui.scenario import story_link as link
+from app.ui.scenario import story_state as state
+from app.ui.scenario.story_link import LinkError, Told
 from app.views.labs.protocol import text as sentences_protocol
-from app.views.labs.protocol.link import LinkError, Told
 from assignors.scenario import dump, load_scenario
 from assignors.simulation.stories import STORIES
 from assignors.whatif.events import AddPartitions, Event, Freeze, Leave

@@ -7,7 +7,8 @@ from hashlib import sha256
 import streamlit as st
 
 from app.ui import state
-from app.views.labs.protocol.link import (
+from app.ui.scenario.played import Played
+from app.ui.scenario.story_link import (
     BY_NAME,
     PARAMETERS,
     PROTOCOLS,
@@ -19,7 +20,6 @@ from app.views.labs.protocol.link import (
     encode,
     value_of,
 )
-from app.views.labs.protocol.tables import Played
 from assignors.model import AssignorError
 from assignors.scenario import check_bytes, dump
 from assignors.simulation.settings import read

@@ -1,0 +1,66 @@
+"""The generations of live groups as the pages show them: from the collector, and from the history before that."""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import streamlit as st
+
+from app.server import source
+from app.server.source import Feed
+from app.ui.state import Shown, feed
+from lag.errors import HistoryError
+
+if TYPE_CHECKING:
+    from lag.generations.recorded import Recorded, Recording
+
+log = logging.getLogger(__name__)
+
+MINUTE_MS = 60_000
+RETENTION = timedelta(days=90)
+"""How long group events are kept."""
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _recording(key: tuple[str, int, int], group_id: str, _feed: Feed) -> "Recording":
+    return _feed.recording(group_id)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _stored(root: str, cluster_id: str, group_id: str, until_ms: int, _names: Mapping[UUID, str]) -> "list[Recorded]":
+    from lag.generations.recorded.stored import stored
+    from lag.history.store import History  # deltalake is only needed where there is a history
+
+    until = datetime.fromtimestamp(until_ms / 1000, UTC)
+    return stored(History(root), cluster_id, group_id, _names, until - RETENTION, until)
+
+
+def recording(page: Shown, group_id: str) -> "Recording | None":
+    """The group's generations as they were known when the snapshot was first drawn."""
+    its = feed()
+    return None if its is None else _recording(page.key, group_id, its)
+
+
+def with_history(page: Shown, group_id: str, live: "Recording") -> "Recording":
+    """The group's generations, before them those that only the history has; one that cannot be read has none."""
+    from lag.generations.recorded import How, Recording
+    from lag.generations.recorded.stored import joined
+
+    root, snapshot, known = source.current().settings.history, page.report.snapshot, live.generations
+    if root is None or snapshot.cluster_id is None:
+        return live
+    until_ms = known[1].generation.at_ms if len(known) > 1 else snapshot.at_ms // MINUTE_MS * MINUTE_MS
+    names = {UUID(topic.topic_id): name for name, topic in snapshot.topics.items() if topic.topic_id}
+    try:
+        older = _stored(root, snapshot.cluster_id, group_id, until_ms, names)
+    except HistoryError as error:  # the History page says so
+        log.info("the history of %s: %s", group_id, error)
+        return live
+    if not older:
+        return live
+    if live.how is How.INFERRED:  # what polls have seen since is no continuation of records
+        return live if known else Recording(How.RECORDED, older, live.problem)
+    return replace(live, generations=joined(older, known))

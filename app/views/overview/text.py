@@ -1,0 +1,41 @@
+"""The sentences of the Overview. Pure: health in, Markdown out; ids stand in monospace."""
+
+from app.ui import formats
+from app.ui.group_table import GroupTable
+from app.ui.headlines import drains, growth, predicate
+from lag.model import ClusterSnapshot
+from lag.verdict.health import NEVER, GroupHealth, Health, Status
+
+
+def headline(snapshot: ClusterSnapshot, health: Health, table: GroupTable) -> str:
+    """ "3 of 42 groups need attention: `billing` has not committed for 14 min 3 s"."""
+    visible = table.frame[~table.frame["hidden"]]
+    total, urgent = len(visible), table.attention
+    if not total:
+        return "No consumer group yet"
+    if urgent.empty:
+        unknown = int((visible["status"] == Status.UNKNOWN.value).sum())
+        calm = f"No group needs attention: {formats.plural(total, 'group')}"
+        return f"{calm}, {unknown} of them not known" if unknown else calm
+    name = str(urgent.iloc[0]["group"])
+    worst = health.groups[snapshot.by_group[name]]
+    verb = "group needs" if len(urgent) == 1 else "groups need"
+    of = f" of {total:,}" if total > 1 else ""
+    return f"{len(urgent):,}{of} {verb} attention: {formats.code(name)} {predicate(worst, snapshot.at_ms)}"
+
+
+def consequence(health: GroupHealth) -> str:
+    """The second sentence: how far behind, which way it goes, how many partitions it concerns."""
+    lag = health.lag
+    if lag.records is None:
+        return "Its lag is not known." if lag.partitions else ""
+    n = health.unhealthy.get(health.finding.status, 0)
+    where = f" on {n:,} of {formats.plural(lag.partitions, 'partition')}" if n and n != lag.partitions else ""
+    grows = growth(health)
+    if grows:
+        end = ", so it never drains" if health.drain_s == NEVER else ""
+        return f"It is {formats.count(lag.records)} records behind, and the lag grows{grows}{where}{end}."
+    if not lag.records:
+        return f"No lag is measured{where}."
+    end = ", and does not drain" if health.drain_s == NEVER else drains(health)
+    return f"It is {formats.plural(lag.records, 'record')} behind{where}{end}."

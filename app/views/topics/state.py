@@ -1,0 +1,32 @@
+"""What the Topics page computes once for each snapshot, shared by every session."""
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from app.ui.state import Shown
+from app.views.topics import tables, topic_tables
+
+if TYPE_CHECKING:
+    from lag.polling.collector import Report
+
+
+@st.cache_resource(max_entries=6, show_spinner=False)
+def _topics(key: tuple[str, int, int], _report: "Report") -> pd.DataFrame:
+    return tables.build(_report.snapshot, _report.health, _report.window)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _topic(key: tuple[str, int, int], name: str, _report: "Report") -> topic_tables.TopicView:
+    return topic_tables.view(_report.snapshot, _report.health, _report.window, name)
+
+
+def topics(page: Shown) -> pd.DataFrame:
+    """All topics of the snapshot as one table."""
+    return _topics(page.key, page.report)
+
+
+def topic(page: Shown, name: str) -> topic_tables.TopicView:
+    """One topic with its groups and partitions."""
+    return _topic(page.key, name, page.report)
