@@ -1,15 +1,74 @@
 """`groupscope advise`: what is to be said about a properties file."""
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
+from app.cli.options import Json, WithArguments, new_command
 from app.cli.output import emit, emit_json, note
+from app.ui import properties_advice
 from app.ui.formats import listing
-from app.ui.properties_advice import Advised, Kind, advise, row, verdict
+from app.ui.properties_advice import Advised, Kind, row, verdict
 from assignors.advice import Severity, Work
 from lag.cluster.properties import read_properties
+
+command = new_command()
+
+
+@command.command(cls=WithArguments)
+def advise(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A properties file of a consumer or a broker.")],
+    broker: Annotated[bool, typer.Option("--broker", help="It is a broker's: judge its group coordinator.")] = False,
+    record_p99_ms: Annotated[
+        float | None, typer.Option(metavar="MS", min=0, help="How long 99 of 100 records take at most to process.")
+    ] = None,
+    batch_ms: Annotated[
+        int | None, typer.Option(metavar="MS", min=0, help="How long it is from one poll to the next.")
+    ] = None,
+    restart_ms: Annotated[int | None, typer.Option(metavar="MS", min=0, help="How long a restart takes.")] = None,
+    gc_pause_ms: Annotated[int | None, typer.Option(metavar="MS", min=0, help="The longest pause of a member.")] = None,
+    tolerated_outage_ms: Annotated[
+        int | None, typer.Option(metavar="MS", min=0, help="How long the partitions of a dead member may wait.")
+    ] = None,
+    planned_outage_ms: Annotated[
+        int | None, typer.Option(metavar="MS", min=0, help="How long the whole group may be down.")
+    ] = None,
+    async_workers: Annotated[
+        bool, typer.Option("--async-workers", help="Records are processed outside the poll loop.")
+    ] = False,
+    closes_in_finally: Annotated[
+        bool, typer.Option("--closes-in-finally", help="close() is called after a processing error too.")
+    ] = False,
+    grows: Annotated[
+        bool, typer.Option("--grows", help="Topics get partitions, or are subscribed by pattern.")
+    ] = False,
+    members: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="How many members start together (with --broker).")
+    ] = None,
+    acks_all: Annotated[bool, typer.Option("--acks-all", help="Producers count on acks=all (with --broker).")] = False,
+    json: Json = False,
+) -> None:
+    """Judge a properties file of a consumer or a broker.
+
+    Says for each setting that Kafka would refuse, that will hurt or that it does not know why, who says so, and what
+    would be better; exit code 1 when Kafka would refuse one. Whether a class exists is not looked at. Of values only
+    numbers are printed.
+    """
+    work = Work(
+        record_p99_ms=record_p99_ms,
+        batch_ms=batch_ms,
+        restart_ms=restart_ms,
+        gc_pause_ms=gc_pause_ms,
+        tolerated_outage_ms=tolerated_outage_ms,
+        planned_outage_ms=planned_outage_ms,
+        async_workers=async_workers,
+        closes_in_finally=closes_in_finally,
+        grows=grows,
+        members=members,
+        acks_all=acks_all,
+    )
+    run(file, Kind.BROKER if broker else Kind.CONSUMER, work, json)
 
 
 def run(file: Path, kind: Kind, work: Work, as_json: bool) -> None:
@@ -17,7 +76,7 @@ def run(file: Path, kind: Kind, work: Work, as_json: bool) -> None:
 
     Raises ConfigError when the file cannot be read, or holds no setting.
     """
-    advised = advise(read_properties(file), kind, work)
+    advised = properties_advice.advise(read_properties(file), kind, work)
     if as_json:
         emit_json(_document(file, advised))
     else:

@@ -3,12 +3,13 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
 from app.cli.difference import clipped, lines
 from app.cli.files import placed, read_or_refuse
+from app.cli.options import Json, Plugins, WithArguments, new_command
 from app.cli.output import emit, emit_json, note, printable
 from app.plugins import fold_any
 from assignors.layout import read_all
@@ -22,6 +23,31 @@ from assignors.whatif.quality import Quality
 ALL = "all"
 
 Outcome = Sequence[Generation] | AssignorError
+
+
+command = new_command()
+
+
+@command.command(cls=WithArguments)
+def assign(
+    scenario: Annotated[
+        str, typer.Argument(metavar="SCENARIO", help="A scenario file, YAML or JSON; - reads it from stdin.")
+    ],
+    assignor: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Instead of the scenario's own; all takes all that fit. Repeatable."),
+    ] = None,
+    plugin: Plugins = None,
+    plugin_timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0.1, max=3600, help="How long an assignor of yours may take.")
+    ] = 30.0,
+    json: Json = False,
+) -> None:
+    """Predict who gets which partition, step by step.
+
+    Folds the events of a scenario through one or more assignors and prints what changes; nothing is contacted.
+    """
+    run(scenario, assignor or (), plugin or (), plugin_timeout, json)
 
 
 def run(file: str, assignors: Sequence[str], plugins: Sequence[str], plugin_timeout_s: float, as_json: bool) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import typer
 
+from app.cli.options import Bootstrap, Config, Deadline, Json, new_command
 from app.cli.output import emit, emit_json
 from app.ui import formats
 from assignors.offsets_partition import OFFSETS_TOPIC
@@ -31,6 +32,20 @@ REFUSED = "unauthorized"
 """The kind of the problems that the check of authorisations tells."""
 
 WITHOUT_RECORDS = "rebalances are inferred from polls, which miss some, and `pipeline stream` records nothing"
+
+
+command = new_command()
+
+
+@command.command()
+def doctor(
+    bootstrap_server: Bootstrap = None, config: Config = None, deadline: Deadline = 5.0, json: Json = False
+) -> None:
+    """Check what is needed; each line says ok or the mend.
+
+    Versions, Java, jars, the port; and of a cluster, if one is named: the connection and what we may read.
+    """
+    run(bootstrap_server, config, deadline, json)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,19 @@
 """`groupscope jars`: the jars of Kafka and of the Spark pipeline, fetched and verified."""
 
+from app.cli.options import Json, new_command
 from app.cli.output import emit, emit_json
 from lag.embedded.jars import describe
+
+command = new_command()
+
+
+@command.command()
+def jars(json: Json = False) -> None:
+    """Fetch and verify the jars of Kafka and Spark.
+
+    Says where Java and the jars are, for tests, benchmarks and spark-submit.
+    """
+    run(json)
 
 
 def run(as_json: bool) -> None:

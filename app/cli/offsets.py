@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from functools import lru_cache
-from typing import Any, BinaryIO
+from typing import Annotated, Any, BinaryIO
 from uuid import UUID
 
 import typer
 
 from app.cli.files import STDIN
+from app.cli.options import Json, WithArguments, new_command
 from app.cli.output import emit, emit_json, emit_json_lines, note, table, tell
 from lag.errors import ConfigError
 from lag.records import Commits, Decoded, Decoder, GroupEvent
@@ -25,7 +26,29 @@ _NO_ID = bytes(16)
 Document = dict[str, Any]
 
 
-def decode(file: str, json_lines: bool, as_json: bool) -> None:
+command = new_command(name="offsets", help="Read records of __consumer_offsets.", no_args_is_help=True)
+
+
+@command.callback()
+def offsets() -> None:  # without it typer makes the only command of the family the family itself
+    """Read records of __consumer_offsets."""
+
+
+@command.command(cls=WithArguments)
+def decode(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Keys and values, each after its length; - is stdin.")],
+    json_lines: Annotated[bool, typer.Option("--json-lines", help="Print a line of JSON for each record.")] = False,
+    json: Json = False,
+) -> None:
+    """Say what a file of records holds.
+
+    Each record is int32 key length, key, int32 value length (-1 = null), value; big-endian. Without --json-lines the
+    records are counted by kind. Exit code 1 when the file ends within a record, after what could be read.
+    """
+    run_decode(file, json_lines, json)
+
+
+def run_decode(file: str, json_lines: bool, as_json: bool) -> None:
     """Print each record as a line of JSON, or how many of each kind there are.
 
     Raises ConfigError when the file cannot be read, or is damaged, after what comes before the damage.

@@ -27,6 +27,10 @@ Plugins = Annotated[
 Browser = Annotated[
     bool, typer.Option("--browser/--no-browser", help="Open the dashboard in a browser, at a terminal of a desktop.")
 ]
+HistoryPath = Annotated[
+    str,
+    typer.Option("--history", metavar="PATH", help="Where the Delta tables are: a folder, or an object store's URL."),
+]
 
 
 class WithArguments(TyperCommand):
@@ -34,3 +38,8 @@ class WithArguments(TyperCommand):
 
     def get_help(self, ctx: Any) -> str:
         return re.sub(r" <[^>\n]+>", lambda found: " " * len(found[0]), super().get_help(ctx))
+
+
+def new_command(**options: Any) -> typer.Typer:
+    """A command, or a family of commands, with the manners of all of ours: plain help, plain errors."""
+    return typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None, **options)

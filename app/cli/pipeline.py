@@ -6,8 +6,11 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+
+from app.cli.options import Bootstrap, Config, HistoryPath, Json, new_command
 from app.cli.output import emit, emit_json, note, table
 from app.cli.stopping import until_told
 from app.ui.formats import duration
@@ -25,7 +28,57 @@ STALE = timedelta(minutes=5)
 """A stream that runs is not further behind."""
 
 
-def stream(history: str, bootstrap: str | None, config: Path | None, once: bool, as_json: bool) -> None:
+command = new_command(
+    name="pipeline", help="Record the history of a cluster and look after it (needs Spark).", no_args_is_help=True
+)
+
+
+@command.command()
+def stream(
+    history: HistoryPath,
+    bootstrap_server: Bootstrap = None,
+    config: Config = None,
+    once: Annotated[bool, typer.Option("--once", help="End when all that is there has been read.")] = False,
+    json: Json = False,
+) -> None:
+    """Record what __consumer_offsets says.
+
+    Every commit and every event of a group, each exactly once, however often it is stopped or killed. Without --once
+    it runs until Ctrl-C.
+    """
+    run_stream(history, bootstrap_server, config, once, json)
+
+
+@command.command()
+def rollup(
+    history: HistoryPath,
+    slo: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Service levels to measure, TOML or JSON; else GROUPSCOPE_SLO.")
+    ] = None,
+    once: Annotated[bool, typer.Option("--once", help="End when all that was recorded is rolled up.")] = False,
+    json: Json = False,
+) -> None:
+    """Compute lag, health and error budgets from what was recorded.
+
+    Rows come late: what new ones belong to is computed anew, up to two hours back. Without --once it runs every minute
+    until Ctrl-C.
+    """
+    run_rollup(history, slo, once, json)
+
+
+@command.command()
+def compact(history: HistoryPath, json: Json = False) -> None:
+    """Make few files of many, and drop what is too old."""
+    run_compact(history, json)
+
+
+@command.command()
+def status(history: HistoryPath, json: Json = False) -> None:
+    """Say what each table holds."""
+    run_status(history, json)
+
+
+def run_stream(history: str, bootstrap: str | None, config: Path | None, once: bool, as_json: bool) -> None:
     """Read the topic into `commits`, `group_events` and `decode_errors`; once, or until SIGINT or SIGTERM.
 
     Raises ConfigError, ConnectError or HistoryError.
@@ -80,7 +133,7 @@ def _say_stream(history: str, outcome: Any, as_json: bool) -> None:
     note(f"{outcome.records:,} records in {outcome.took_s:.1f} s, {outcome.ours:,} of them about our own readers")
 
 
-def rollup(history: str, slo: Path | None, once: bool, as_json: bool) -> None:
+def run_rollup(history: str, slo: Path | None, once: bool, as_json: bool) -> None:
     """Roll up what was recorded; once, or every minute until SIGINT or SIGTERM. Raises ConfigError or HistoryError.
 
     `slo` is a file of service levels; without it, that of the environment, or the default.
@@ -131,7 +184,7 @@ def _tell_piece(piece: Any, left: timedelta) -> None:
     )
 
 
-def compact(history: str, as_json: bool) -> None:
+def run_compact(history: str, as_json: bool) -> None:
     """Compact every table and drop what is too old. Raises HistoryError, when all other tables are done."""
     now, store = datetime.now(UTC), History(history)
     done: list[Care] = []
@@ -175,7 +228,7 @@ def _care_document(one: Care) -> dict[str, Any]:
     }
 
 
-def status(history: str, as_json: bool) -> None:
+def run_status(history: str, as_json: bool) -> None:
     """What each table holds, and how far stream and roll-up have come. Raises HistoryError."""
     store = History(history)
     found, come = extents(store), _come(store)

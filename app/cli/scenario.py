@@ -3,29 +3,62 @@
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
 from app.cli.files import placed, read
+from app.cli.options import Json, WithArguments, new_command
 from app.cli.output import emit, emit_json, note, table
 from app.ui.formats import plural
 from assignors import load_scenario
-from assignors.scenario import Problem, ScenarioError, examples, schema
+from assignors import scenario as scenario_file
+from assignors.scenario import Problem, ScenarioError, examples
 from assignors.scenario.dump import document
 from assignors.scenario.problems import nearest
 from lag.errors import GroupscopeError
+
+command = new_command(
+    name="scenario", help="Check scenario files; print their schema, or examples.", no_args_is_help=True
+)
+
+
+@command.command()
+def schema(json: Json = False) -> None:
+    """Print the JSON Schema of scenario files."""
+    print_schema(json)
+
+
+@command.command(cls=WithArguments)
+def check(
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Scenario files; - reads stdin.")],
+    json: Json = False,
+) -> None:
+    """Check scenario files; a line for each problem.
+
+    Each line is FILE:LINE: path: sentence. Exit code 1 when a file is no scenario; warnings alone are fine.
+    """
+    run_check(files, json)
+
+
+@command.command(cls=WithArguments)
+def example(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Which one; without it all are listed.")] = None,
+    json: Json = False,
+) -> None:
+    """List the bundled examples, or print one."""
+    run_example(name, json)
 
 
 def print_schema(as_json: bool) -> None:
     """The JSON Schema, for editors and programs."""
     if as_json:
-        emit_json(schema())
+        emit_json(scenario_file.schema())
     else:
-        emit_lines(json.dumps(schema(), indent=2))
+        emit_lines(json.dumps(scenario_file.schema(), indent=2))
 
 
-def check(files: Sequence[str], as_json: bool) -> None:
+def run_check(files: Sequence[str], as_json: bool) -> None:
     """Every file's problems, a line each; exit code 1 when one is no scenario."""
     found = {file: _checked(file) for file in files}
     failed = [file for file, (errors, _) in found.items() if errors]
@@ -63,7 +96,7 @@ def _print(file: str, errors: Sequence[Problem], warnings: Sequence[Problem]) ->
     note(f"{file}: {plural(len(errors), 'problem') if errors else 'ok'}")
 
 
-def example(name: str | None, as_json: bool) -> None:
+def run_example(name: str | None, as_json: bool) -> None:
     """All examples with what they show, or the file of one. Raises GroupscopeError when there is none such."""
     files = examples()
     if name is None:

@@ -10,7 +10,11 @@ from contextlib import closing
 from http.client import HTTPConnection, HTTPException
 from importlib import import_module
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from app.cli.options import Bootstrap, Browser, Config, JsonLine, Plugins, Port, new_command
 from app.cli.output import emit, emit_json, open_on_a_desktop
 from app.cli.stopping import until_told
 from app.server.settings import MOST_LETTERS, ClusterSettings, read_settings
@@ -19,6 +23,42 @@ from lag.errors import ConfigError
 
 ANNOUNCE_WITHIN_S = 300.0
 EARLY = ("app.server.server", "lag.cluster.reader", "lag.polling.collector", "app.views.overview.parts")
+
+
+command = new_command()
+
+
+@command.command()
+def serve(
+    bootstrap_server: Bootstrap = None,
+    config: Config = None,
+    cluster: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=FILE", help="A further cluster: a name and its client.properties. Repeatable."),
+    ] = None,
+    port: Port = 8501,
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Where to listen; the dashboard has no login.")
+    ] = "127.0.0.1",
+    interval: Annotated[
+        float, typer.Option(metavar="SECONDS", min=1, max=3600, help="How often each cluster is read.")
+    ] = 10.0,
+    plugin: Plugins = None,
+    follow: Annotated[
+        bool, typer.Option(help="Read __consumer_offsets too, for every rebalance as it was; else they are inferred.")
+    ] = True,
+    history: Annotated[
+        str | None,
+        typer.Option(metavar="PATH", help="Keep what is read: a folder, or an object store's URL, of Delta tables."),
+    ] = None,
+    browser: Browser = True,
+    json: JsonLine = False,
+) -> None:
+    """Serve the dashboard of your clusters.
+
+    It only ever reads from them. Runs until Ctrl-C.
+    """
+    run(bootstrap_server, config, cluster or [], port, host, interval, plugin or (), follow, history, browser, json)
 
 
 def run(

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
 from app.cli.difference import clipped
 from app.cli.files import placed, read_or_refuse
+from app.cli.options import Json, WithArguments, new_command
 from app.cli.output import emit, emit_json, note, printable, table
 from app.ui import formats
 from assignors.layout import read_all
@@ -26,6 +27,36 @@ NUMBERS = (2, 3, 4, 5, 6, 7, 8)
 MOST_PLANS = 20
 
 Outcome = Timeline | AssignorError
+
+
+command = new_command()
+
+
+@command.command(cls=WithArguments)
+def simulate(
+    scenario: Annotated[
+        str, typer.Argument(metavar="SCENARIO", help="A scenario file, YAML or JSON; - reads it from stdin.")
+    ],
+    protocol: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="eager, cooperative or consumer, instead of the scenario's own. Repeatable."),
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="What is chance in Kafka: ids and phases.")] = 0,
+    latency_ms: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=0, max=60_000, help="How long a message takes, one way, in milliseconds."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Play a scenario second by second.
+
+    Clients, coordinator and messages with Kafka's own rules and timers: how long partitions are down and members
+    wait. Nothing is contacted.
+    """
+    unknown = [name for name in protocol or () if name not in PROTOCOLS]
+    if unknown:
+        raise typer.BadParameter(f"{unknown[0]!r} is none of {', '.join(PROTOCOLS)}", param_hint="--protocol")
+    run(scenario, protocol or (), seed, latency_ms, json)
 
 
 def run(file: str, protocols: Sequence[str], seed: int, latency_ms: int | None, as_json: bool) -> None:

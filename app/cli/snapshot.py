@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+
+from app.cli.options import Bootstrap, Config, Deadline, Json, new_command
 from app.cli.output import emit, emit_json, note, table
 from lag.cluster.reader import open_reader
 from lag.cluster.settings import load_settings
@@ -17,6 +20,29 @@ from lag.offsets import PROBLEM_CODES, UNKNOWN, Ints
 from lag.partition_lag import totals
 
 DASH = "-"
+
+
+command = new_command()
+
+
+@command.command()
+def snapshot(
+    bootstrap_server: Bootstrap = None,
+    config: Config = None,
+    group: Annotated[
+        list[str] | None, typer.Option(metavar="GROUP", help="Only this group, with its partitions. Repeatable.")
+    ] = None,
+    state: Annotated[
+        list[str] | None, typer.Option(metavar="STATE", help="Only groups in this state, such as Empty. Repeatable.")
+    ] = None,
+    lag_at_least: Annotated[
+        int | None, typer.Option(metavar="RECORDS", min=0, help="Only groups that are known to be this far behind.")
+    ] = None,
+    deadline: Deadline = 5.0,
+    json: Json = False,
+) -> None:
+    """Read every group once: state, members, offsets and lag."""
+    run(bootstrap_server, config, Filter(group or (), state or (), lag_at_least), deadline, json)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,14 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import typer
 
+from app.cli.options import Bootstrap, Config, Deadline, HistoryPath, Json, new_command
 from app.cli.output import emit, emit_json, note, table
 from app.cli.stopping import to_the_end, until_told
 from app.ui import formats
@@ -34,6 +35,60 @@ SPARK_FROM_S = 60.0
 """Spark needs some ten seconds before its first case (spec/offsets-pipeline.md §4)."""
 OBSERVE_EVERY_S = 5.0
 SHOWN = 10
+
+
+command = new_command()
+
+
+@command.command()
+def sweep(
+    history: HistoryPath,
+    bootstrap_server: Bootstrap = None,
+    config: Config = None,
+    snapshot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Instead of a cluster: the JSON of groupscope snapshot.")
+    ] = None,
+    fleet: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Instead of a cluster: scenarios, one a line as JSON, or a folder of files."),
+    ] = None,
+    assignor: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this one, not all that fit. Repeatable.")
+    ] = None,
+    members: Annotated[
+        str, typer.Option(metavar="LIST", help="How many: 1..20, 3,6,12, or times as many as now: x0.5,x1,x2.")
+    ] = "x0.5,x1,x1.5,x2",
+    failure: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="And what if crash, third, rack or restart happens then. Repeatable."),
+    ] = None,
+    observe: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0, max=3600, help="Watch the cluster so long first, for rates.")
+    ] = 0.0,
+    runner: Annotated[
+        str | None, typer.Option(metavar="spark|local", help="Where to run; by default Spark when it takes long.")
+    ] = None,
+    sweep_id: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="Name it; one of that name is replaced. Else from what is asked."),
+    ] = None,
+    deadline: Deadline = 5.0,
+    json: Json = False,
+) -> None:
+    """Try every assignor and number of members on every group.
+
+    Each case is a row in the history: what moves, who idles, who is busiest, when the lag drains. Without --snapshot
+    or --fleet the groups are read from a cluster; nothing is changed there.
+    """
+    from lag.sweeps.plan import LOCAL, SPARK, Asked, parse_assignors, parse_failures, parse_sizes
+
+    if sum(its is not None for its in (bootstrap_server or config, snapshot, fleet)) > 1:
+        raise typer.BadParameter("only one of a cluster, --snapshot and --fleet", param_hint="--fleet")
+    if runner not in (None, SPARK, LOCAL):
+        raise typer.BadParameter(f"{runner!r} is neither spark nor local", param_hint="--runner")
+    asked = Asked(parse_assignors(assignor or ()), parse_sizes(members), parse_failures(failure or ()))
+    source = Source(bootstrap_server, config, snapshot, fleet, observe, deadline)
+    run(source, asked, history, runner, sweep_id, json)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,12 @@ from contextlib import ExitStack
 from functools import partial
 from importlib.util import find_spec
 from threading import Thread
+from typing import Annotated
+
+import typer
 
 from app.cli import serve
+from app.cli.options import Browser, JsonLine, Plugins, Port, new_command
 from app.cli.output import emit, emit_json, note, open_on_a_desktop
 from app.cli.stopping import until_told
 from app.plugins import worked_examples
@@ -24,6 +28,29 @@ HOST = "127.0.0.1"
 INTERVAL_S = 5.0
 READY_WITHIN_S = 120.0
 LOOK_EVERY_S = 1.0
+
+
+command = new_command()
+
+
+@command.command()
+def up(
+    brokers: Annotated[int, typer.Option(metavar="1|3", help="How many brokers.")] = 1,
+    workload: Annotated[bool, typer.Option(help="Run the demo producers and consumers.")] = True,
+    dashboard: Annotated[bool, typer.Option(help="Serve the dashboard.")] = True,
+    pipeline: Annotated[bool, typer.Option(help="Fill the dashboard's history with Spark, once it is up.")] = True,
+    plugin: Plugins = None,
+    port: Port = 8501,
+    browser: Browser = True,
+    json: JsonLine = False,
+) -> None:
+    """Start a real Kafka with demo groups, and the dashboard.
+
+    Everything is on this machine; nothing is left of it. Runs until Ctrl-C.
+    """
+    if brokers not in (1, 3):
+        raise typer.BadParameter("1 or 3 brokers", param_hint="--brokers")
+    run(brokers, workload, dashboard, pipeline, plugin or (), port, browser, json)
 
 
 def run(

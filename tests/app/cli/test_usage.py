@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 import typer
 
+from app.cli import COMMANDS as SUMMARIES
 from app.cli import cli
 from lag.embedded.jar_lock import read_lock
 from tests.app.cli.commandline import run
 
-TOP = typer.main.get_command(cli).commands  # type: ignore[attr-defined]
+GROUP = typer.main.get_command(cli)
+TOP = {name: GROUP.get_command(None, name) for name in SUMMARIES}
 COMMANDS = TOP | {
     f"{group} {name}": command
     for group in ("offsets", "pipeline", "scenario")
