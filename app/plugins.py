@@ -55,8 +55,9 @@ def _fold_apart(scenario: Scenario, assignor: str, yours: str, deadline_s: float
     """The module of a plugin is looked for where Python looks, and in the working directory."""
     asked = pickle.dumps((scenario, assignor, yours, [*sys.path, os.getcwd()]))
     # -P: a folder `app` of the working directory is not ours.
+    # -u: what the plugin prints is out at once. The child ends, or is ended, without Python's own flush at exit.
     with subprocess.Popen(
-        [sys.executable, "-P", "-m", "app.plugins"],
+        [sys.executable, "-u", "-P", "-m", "app.plugins"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         start_new_session=True,

@@ -11,6 +11,7 @@ from assignors.scenario import examples
 from tests.app.cli.commandline import COMMAND, refused, run
 
 ROOT = Path(__file__).parents[3]
+BUFFERED = {"PYTHONUNBUFFERED": ""}  # as Python is by itself; where it is set, no output can get lost
 WEIGHTED, CONSISTENT = "docs.plugins.weighted:Weighted", "docs.plugins.consistent:Consistent"
 
 PLUGINS = """\
@@ -46,6 +47,7 @@ class Hangs(Sound):
 
 class Dies(Sound):
     def assign(self, group):
+        print("last words", end="")
         os._exit(3)
 
 
@@ -209,10 +211,15 @@ def test_the_worked_examples_stand_beside_the_scenarios_own() -> None:
 
 
 def test_what_a_plugin_prints_spoils_nothing(strange: Path) -> None:
-    done = run("assign", example("range-overload"), "--json", "--plugin", "strange:Sound", cwd=strange)
+    done = run("assign", example("range-overload"), "--json", "--plugin", "strange:Sound", env=BUFFERED, cwd=strange)
     assert (done.code, done.err) == (0, "noise on stdout\n")  # the scenario goes on with roundrobin
     first = done.document["assignors"]["strange:Sound"]["generations"][0]
     assert [len(partitions) for partitions in first["assignment"].values()] == [6, 0]
+
+
+def test_a_plugin_dies_and_what_it_has_printed_is_there(strange: Path) -> None:
+    done = run("assign", example("range-overload"), "--json", "--plugin", "strange:Dies", env=BUFFERED, cwd=strange)
+    assert (done.code, done.err) == (1, "last words")
 
 
 BROKEN = {
