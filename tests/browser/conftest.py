@@ -16,7 +16,7 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
 
-from tests.support.chromium import launch
+from tests.support.chromium import check_driver, launch
 
 DESKTOP: ViewportSize = {"width": 1440, "height": 900}
 PHONE: ViewportSize = {"width": 390, "height": 844}
@@ -71,6 +71,7 @@ def dashboard_url() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """One browser for all tests."""
+    check_driver()
     with sync_playwright() as playwright:
         browser = launch(playwright)
         yield browser

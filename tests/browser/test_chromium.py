@@ -1,12 +1,15 @@
-"""Which Chromium the tests drive, on machines that have it elsewhere than Debian."""
+"""Which Chromium the tests drive, and what is said on a machine that has none or cannot drive it."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.support.chromium import find_chromium
+from tests.support.chromium import check_driver, find_chromium, why_not_started
 
 NOWHERE = Path("/nowhere/chrome")
+LOADER = (
+    "/its/node: error while loading shared libraries: {}: cannot open shared object file: No such file or directory\n"
+)
 
 
 def executable(path: Path) -> Path:
@@ -39,3 +42,22 @@ def test_without_any_it_is_said_how_to_get_one(tmp_path: Path) -> None:
         "`apt install chromium` or `.venv/bin/playwright install --with-deps chromium`; "
         "or name its file in GROUPSCOPE_CHROMIUM."
     )
+
+
+def test_the_library_that_node_lacks_is_named_with_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    node = executable(tmp_path / "node")
+    node.write_text(f"#!/bin/sh\necho '{LOADER.format('libatomic.so.1').strip()}' >&2\nexit 127\n")
+    monkeypatch.setenv("PLAYWRIGHT_NODEJS_PATH", str(node))
+    with pytest.raises(RuntimeError) as caught:
+        check_driver()
+    told = "Playwright's node does not start: this machine has no libatomic.so.1. Install it: `apt install libatomic1`."
+    assert str(caught.value) == told
+
+
+def test_of_a_library_without_a_known_package_its_name_is_said() -> None:
+    told = "Playwright's node does not start: this machine has no libother.so.2."
+    assert why_not_started(LOADER.format("libother.so.2")) == told
+
+
+def test_any_other_complaint_of_node_is_passed_on() -> None:
+    assert why_not_started("Illegal instruction\n") == "Playwright's node does not start: Illegal instruction"

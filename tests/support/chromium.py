@@ -1,6 +1,9 @@
 """The Chromium that tests and benchmarks drive: the machine's own, or the one that Playwright has installed."""
 
 import os
+import re
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from shutil import which
@@ -18,6 +21,28 @@ QUIET = (
     "--disable-component-update",
     "--disable-sync",
 )
+PACKAGES = {"libatomic.so.1": "libatomic1", "libstdc++.so.6": "libstdc++6"}  # what the driver's node needs beside libc
+
+
+def check_driver() -> None:
+    """Playwright drives with a node that it brings along, and of one that cannot start says just "Connection closed".
+
+    Raises RuntimeError saying why it cannot.
+    """
+    command = [sys.executable, "-m", "playwright", "--version"]
+    tried = subprocess.run(command, capture_output=True, text=True, check=False)
+    if tried.returncode != 0:
+        raise RuntimeError(why_not_started(tried.stderr))
+
+
+def why_not_started(complaint: str) -> str:
+    """What node wrote on stderr, as a sentence; it names the shared library that is missing and its Debian package."""
+    found = re.search(r"error while loading shared libraries: ([^:\s]+): cannot open", complaint)
+    if not found:
+        return f"Playwright's node does not start: {complaint.strip()}"
+    package = PACKAGES.get(found[1])
+    mend = f" Install it: `apt install {package}`." if package else ""
+    return f"Playwright's node does not start: this machine has no {found[1]}.{mend}"
 
 
 def launch(playwright: Playwright) -> Browser:
