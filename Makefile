@@ -4,11 +4,12 @@ PYTHON ?= python3
 UV_VERSION := 0.13.9
 UV := $(or $(shell command -v uv),.uv/bin/uv)
 BIN := .venv/bin
+PURE := not (broker or browser or jvm or spark or spark_cluster or long)
 
 export UV_PROJECT_ENVIRONMENT := .venv
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: setup setup-dev run test test-long test-cluster fuzz lint bench clean
+.PHONY: setup setup-dev run check test test-long test-cluster fuzz lint bench clean
 
 setup: $(UV)  ## what the product needs, from the lock file
 	@$(UV) sync --quiet --locked --inexact --no-dev --extra demo --extra pipeline --python $(PYTHON)
@@ -23,6 +24,9 @@ setup-dev: $(UV)  ## what its tests and benchmarks need as well
 
 run: setup  ## a real Kafka with a demo workload, and the dashboard on it
 	@$(BIN)/groupscope up
+
+check: lint  ## lint, types, and every test that needs no JVM, broker, Spark or browser
+	@$(BIN)/pytest -n 2 --dist loadfile -q -m "$(PURE)" $(PYTEST_ARGS)
 
 test: setup-dev  ## everything: a real broker, a real Chromium, Java's own classes
 	@$(BIN)/pytest -n 2 --dist loadfile --max-worker-restart 1 $(PYTEST_ARGS)

@@ -31,6 +31,24 @@ settings.load_profile("same")
 USERS = {"alice": "alice-secret", "bob": "bob-secret"}
 
 
+NEEDS = {
+    "java_classes": "jvm",
+    "spark": "spark",
+    "played": "broker",
+    "chromium": "browser",
+    **dict.fromkeys(("kafka", "kafka3", "secure_kafka", "demo", "cluster"), "broker"),
+}
+"""Fixtures that start something, and the mark of the tests that use them: `make check` leaves these tests out."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark each test with what it needs."""
+    for item in items:
+        for fixture in getattr(item, "fixturenames", ()):
+            if fixture in NEEDS:
+                item.add_marker(NEEDS[fixture])
+
+
 @pytest.fixture(scope="session")
 def kafka() -> Iterator[EmbeddedKafka]:
     """One broker with a PLAINTEXT listener."""

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 
+import pytest
+
 from assignors.broker.uniform.assignor import UNIFORM
 from assignors.model import AssignorError, Group
 from tests.oracle import client_cases, fuzz
@@ -99,6 +101,7 @@ def test_the_report_shows_differences_and_the_way_back_to_them() -> None:
     ]
 
 
+@pytest.mark.jvm
 def test_one_number_is_looked_at_again_and_each_oracle_closes_with_one_line() -> None:
     command = [sys.executable, "-m", "tests.oracle.fuzz", "--seed", "5", "--number", "8"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

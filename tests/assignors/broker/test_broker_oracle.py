@@ -27,6 +27,7 @@ def test_random_groups_get_the_plans_of_kafka(java_classes: Callable[[str], Any]
     assert tally.differences[:1] == []
 
 
+@pytest.mark.jvm
 def test_the_rule_of_newer_jdks_holds_on_the_wheels_java() -> None:
     script = (
         "from tests.support.java import start_jvm; from tests.oracle import server_assignors as oracle; "

@@ -1,9 +1,7 @@
 """What the broker's assignors do with odd and bad groups; and the fast ways beside the exact ones."""
 
-import doctest
 from collections import Counter
 from dataclasses import replace
-from importlib import import_module
 from itertools import islice
 
 import pytest
@@ -161,22 +159,3 @@ def test_fast_ways_equal_the_exact_ones(seed: int, blocks: tuple[int, int], monk
             compared["range"] += 1
             chain.go_on(ours.by_member)
     assert min(compared.values()) > 100
-
-
-@pytest.mark.parametrize(
-    "module",
-    [
-        "uniform",
-        "server_range",
-        "share_simple",
-        "uniform_mixed",
-        "topic_ids",
-        "javahash.hashes",
-        "javahash.maps",
-        "javahash.orders",
-    ],
-)
-def test_the_examples_in_the_docstrings_hold(module: str) -> None:
-    outcome = doctest.testmod(import_module(f"assignors.{module}"))
-    assert outcome.attempted > 0
-    assert outcome.failed == 0
