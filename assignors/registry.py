@@ -5,12 +5,12 @@ class is called without arguments and makes an `assignors.model.Assignor`.
 """
 
 from collections.abc import Callable
-from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 
 from assignors.model import Assignor, AssignorError
+from assignors.spelling import suggestion
 
 ENTRY_POINT_GROUP = "groupscope.assignors"
 
@@ -40,9 +40,7 @@ def refuse_unknown(name: str) -> None:
     """Raise AssignorError when no assignor has that name. Nothing is loaded."""
     if name in names():
         return
-    close = get_close_matches(name, names(), n=1)
-    hint = f"Did you mean {close[0]!r}?" if close else f"There are {', '.join(names())}."
-    raise AssignorError(f"No assignor is named {name!r}. {hint}")
+    raise AssignorError(f"No assignor is named {name!r}.{suggestion(name, names())}")
 
 
 @cache

@@ -15,7 +15,7 @@ from assignors import load_scenario
 from assignors import scenario as scenario_file
 from assignors.scenario import Problem, ScenarioError, examples
 from assignors.scenario.dump import document
-from assignors.scenario.problems import nearest
+from assignors.spelling import suggestion
 from lag.errors import GroupscopeError
 
 command = new_command(
@@ -102,7 +102,7 @@ def run_example(name: str | None, as_json: bool) -> None:
     if name is None:
         _list([(name, load_scenario(path).description) for name, path in files.items()], as_json)
     elif name not in files:
-        raise GroupscopeError(f"No example is named {name!r}", nearest(name, files).strip())
+        raise GroupscopeError(f"No example is named {name!r}", suggestion(name, files).strip())
     elif as_json:
         emit_json(document(load_scenario(files[name])))
     else:

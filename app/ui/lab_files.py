@@ -5,7 +5,8 @@ The names and values are those of the lab's links, all of them, so that each can
 
 from collections.abc import Collection, Iterable, Mapping
 
-from assignors.scenario.problems import Problem, ScenarioError, nearest, shown
+from assignors.scenario.problems import Problem, ScenarioError
+from assignors.spelling import shown, suggestion
 
 MOST_BYTES = 20_000
 _LAB = "lab"
@@ -51,7 +52,7 @@ def _line(number: int, line: str, known: Collection[str]) -> tuple[str, str]:
     if not colon:
         raise _refused(number, f"{shown(line)!r} is not `name: value`.")
     if name not in (_LAB, *known):
-        raise _refused(number, f"There is no {shown(name)!r} here.{nearest(name, known)}")
+        raise _refused(number, f"There is no {shown(name)!r} here.{suggestion(name, known)}")
     return name, value
 
 

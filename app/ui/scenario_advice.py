@@ -10,12 +10,10 @@ from assignors.simulation.settings import read
 from assignors.whatif.events import (
     AddPartitions,
     GcPause,
-    Join,
     Restart,
     Scenario,
     Slow,
 )
-from assignors.whatif.membership import course
 
 _STRATEGY, _INSTANCE = "partition.assignment.strategy", "group.instance.id"
 _STRATEGIES = {
@@ -31,7 +29,7 @@ def for_scenario(scenario: Scenario) -> list[Finding]:
     broker = {name: value for name, value in said.items() if name in COORDINATOR}
     client = {name: value for name, value in said.items() if name in CONSUMER}
     strategy = _STRATEGIES.get(scenario.assignor, "RangeAssignor")
-    is_static = any(member.instance_id is not None for member in _everybody(scenario))
+    is_static = any(member.instance_id is not None for member in scenario.members_ever())
     client |= {"group.id": "scenario", _STRATEGY: strategy} | ({_INSTANCE: "its-own"} if is_static else {})
     work = _work_in(scenario)
     members, partitions = max(_crowds(scenario), key=lambda crowd: len(crowd[0]) - crowd[1], default=([], 0))
@@ -39,14 +37,10 @@ def for_scenario(scenario: Scenario) -> list[Finding]:
     return [*advise_client(client, work, broker), *advise_broker(broker, work), *advise_group(own, partitions)]
 
 
-def _everybody(scenario: Scenario) -> list[Member]:
-    return [*scenario.members, *(each.action.member for each in scenario.events if isinstance(each.action, Join))]
-
-
 def _work_in(scenario: Scenario) -> Work:
     """What the scenario tells of its consumers' work."""
     assumed, actions = read(scenario.protocol).assumed, [event.action for event in scenario.events]
-    members = _everybody(scenario)
+    members = scenario.members_ever()
     static = {member.member_id for member in members if member.instance_id is not None}
     restarts = any(isinstance(action, Restart) and action.member_id in static for action in actions)
     by_pattern = any(member.pattern is not None for member in members)
@@ -61,8 +55,8 @@ def _work_in(scenario: Scenario) -> Work:
 
 def _crowds(scenario: Scenario) -> Iterator[tuple[list[Member], int]]:
     """The members at the start and after each event, and how many partitions they read: those times at which any do."""
-    for members, topics in course(scenario):
-        yield from _crowd(members, topics)
+    for membership in scenario.memberships():
+        yield from _crowd(membership.members, membership.topics)
 
 
 def _crowd(members: dict[str, Member], topics: dict[str, Topic]) -> Iterator[tuple[list[Member], int]]:

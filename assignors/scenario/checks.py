@@ -1,14 +1,20 @@
 """Whether a file of the right shape makes sense: names that exist, numbers within range, nothing twice."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from assignors.scenario.collected import EnoughError, Findings
-from assignors.scenario.event_checks import World, run
-from assignors.scenario.problems import Path, nearest, shown
-from assignors.scenario.schema import JoinFile, MemberFile, ScenarioFile, SubscribeFile
-from assignors.scenario.shared_checks import check_assignor, check_pattern, check_racks, check_subscription
+from assignors.scenario.event_schema import in_order
+from assignors.scenario.group_schema import MemberFile
+from assignors.scenario.problems import Path
+from assignors.scenario.schema import ScenarioFile
 from assignors.scenario.values import MOST_PARTITIONS
+from assignors.spelling import shown, suggestion
+from assignors.whatif.events.scenario import Event, first_join_ms
+from assignors.whatif.events.subscribe import unknown_subscriptions
+from assignors.whatif.events.topics import check_racks
+from assignors.whatif.events.use_assignor import check_assignor
+from assignors.whatif.membership import Membership, Remarks
 
 _LOADS = ("weights", "lag", "rates")
 
@@ -22,22 +28,41 @@ def findings(file: ScenarioFile) -> Findings:
 
 
 def _check(file: ScenarioFile, found: Findings) -> None:
-    world = World.begin(file)
-    check_assignor(file.assignor, ("assignor",), found)
+    _add(check_assignor(file.assignor), ("assignor",), found)
     _check_topics(file, found)
-    _check_members(file, world.partitions, found)
-    run(file.events, world, found)
-    _check_total(file, world.most, found)
-    _check_subscriptions(file, world.most, found)
-    _check_loads(file, world.most, found)
-    _check_capacity(file, world.first_seen, found)
+    _check_members(file, {topic.name: topic.partitions for topic in file.topics}, found)
+    events = list(in_order(file.events))
+    membership = _check_events(file, events, found)
+    _check_total(file, membership.partitions_ever, found)
+    _check_subscriptions(file, events, membership, found)
+    _check_loads(file, membership.partitions_ever, found)
+    _check_capacity(file, membership.member_ids_ever(), found)
+
+
+def _add(remarks: Remarks, path: Path, found: Findings) -> None:
+    for below, sentence in remarks:
+        found.error((*path, *below), sentence)
+
+
+def _check_events(file: ScenarioFile, events: Sequence[tuple[Path, Event]], found: Findings) -> Membership:
+    """Each event must find the members and topics that it concerns. The membership after the last event.
+
+    Only the file itself counts: which member a coordinator has removed by then is the simulation's business.
+    """
+    members, topics = (member.member() for member in file.members), (topic.topic() for topic in file.topics)
+    membership = Membership.at_start(members, topics, first_join_ms(event for _, event in events))
+    for path, event in events:
+        membership.now_ms = event.at_ms
+        _add(event.action.check(membership), path, found)
+        event.action.change(membership)
+    return membership
 
 
 def _check_topics(file: ScenarioFile, found: Findings) -> None:
     _check_once([topic.name for topic in file.topics], "topics", "name", found)
     _check_once([topic.id for topic in file.topics], "topics", "id", found)
     for number, topic in enumerate(file.topics):
-        check_racks(topic, ("topics", number), found)
+        _add(check_racks(topic.topic()), ("topics", number), found)
 
 
 def _check_once(values: Iterable[str | None], section: str, key: str, found: Findings) -> None:
@@ -69,7 +94,7 @@ def _check_partitions(
 ) -> bool:
     """Whether the topic exists; each number that it lacks, or that stands there twice, is an error."""
     if topic not in partitions:
-        found.error(path, f"No topic is named {shown(topic)!r}.{nearest(topic, partitions)}")
+        found.error(path, f"No topic is named {shown(topic)!r}.{suggestion(topic, partitions)}")
         return False
     seen: set[int] = set()
     for position, partition in enumerate(numbers):
@@ -95,15 +120,19 @@ def _check_claims(
             found.warn((*path, position), f"{shown(other)!r} owns {topic} {partition} as well.")
 
 
-def _check_subscriptions(file: ScenarioFile, ever: Mapping[str, int], found: Findings) -> None:
+def _check_subscriptions(
+    file: ScenarioFile, events: Iterable[tuple[Path, Event]], membership: Membership, found: Findings
+) -> None:
     for number, member in enumerate(file.members):
-        check_subscription(member.topics, ("members", number, "topics"), ever, found)
-        check_pattern(member.pattern, ("members", number, "pattern"), ever, found)
-    for number, event in enumerate(file.events):
-        if event.action in ("join", "subscribe"):
-            said: JoinFile | SubscribeFile = getattr(event, event.action)
-            check_subscription(said.topics or (), ("events", number, event.action, "topics"), ever, found)
-            check_pattern(said.pattern, ("events", number, event.action, "pattern"), ever, found)
+        remarks = unknown_subscriptions(member.topics, member.pattern, membership.partitions_ever)
+        _warn(remarks, ("members", number), found)
+    for path, event in events:
+        _warn(event.action.warn(membership), path, found)
+
+
+def _warn(remarks: Remarks, path: Path, found: Findings) -> None:
+    while found.may_warn and (remark := next(remarks, None)):
+        found.warn((*path, *remark[0]), remark[1])
 
 
 def _check_loads(file: ScenarioFile, most: Mapping[str, int], found: Findings) -> None:
@@ -112,7 +141,7 @@ def _check_loads(file: ScenarioFile, most: Mapping[str, int], found: Findings) -
         for topic, amounts in getattr(file, section).items():
             path = (section, topic)
             if topic not in most:
-                found.error(path, f"No topic is named {shown(topic)!r}.{nearest(topic, most)}")
+                found.error(path, f"No topic is named {shown(topic)!r}.{suggestion(topic, most)}")
             elif isinstance(amounts, list) and len(amounts) > most[topic]:
                 found.error(path, f"There are {len(amounts):,} numbers, but {topic} has {most[topic]:,} partitions.")
             elif isinstance(amounts, dict):
@@ -120,12 +149,12 @@ def _check_loads(file: ScenarioFile, most: Mapping[str, int], found: Findings) -
                     found.error((*path, partition), _out_of_range(topic, partition, most[topic]))
 
 
-def _check_capacity(file: ScenarioFile, ever: Mapping[str, str], found: Findings) -> None:
+def _check_capacity(file: ScenarioFile, ever: Collection[str], found: Findings) -> None:
     if not isinstance(file.capacity, dict):
         return
     own = {member.id for member in file.members if member.capacity is not None}
     for member in file.capacity:
         if member not in ever:
-            found.error(("capacity", member), f"No member is named {shown(member)!r}.{nearest(member, ever)}")
+            found.error(("capacity", member), f"No member is named {shown(member)!r}.{suggestion(member, ever)}")
         elif member in own:
             found.error(("capacity", member), f"{shown(member)!r} has a capacity of its own already. Keep one.")

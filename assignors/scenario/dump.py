@@ -1,32 +1,18 @@
 """From a scenario to the text of its file: one line for each topic, member and event."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Mapping
 from typing import Any
 
 import yaml
 
-from assignors.model import Member, Topic, TopicPartition
-from assignors.scenario.build import BARE, NAMED, most_partitions
+from assignors.model import TopicPartition
+from assignors.scenario.event_schema import with_capacity, written_event
+from assignors.scenario.group_schema import given, written_member, written_number, written_topic
 from assignors.scenario.syntax import plain
-from assignors.scenario.values import duration_text
-from assignors.whatif.events import (
-    Action,
-    AddPartitions,
-    ChangeRack,
-    CreateTopic,
-    Event,
-    GcPause,
-    Join,
-    Loads,
-    Scenario,
-    Slow,
-    Subscribe,
-)
+from assignors.whatif.events import Event, Scenario
 
 _WIDE = 1 << 30
 _STR, _MAP, _SEQ = "tag:yaml.org,2002:str", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"
-_EXACT = 1 << 53
 
 
 class _Line(dict[Any, Any]):
@@ -65,58 +51,30 @@ def dump(scenario: Scenario) -> str:
 
 def document(scenario: Scenario) -> dict[str, Any]:
     """The scenario as the plain dicts and lists of its file."""
-    most = most_partitions(scenario.topics.values(), scenario.events)
-    capacities = scenario.loads.capacity_per_s
+    most = scenario.partitions_ever()
+    capacities, each = scenario.loads.capacity_per_s, scenario.loads.default_capacity_per_s
     sections = {
         "description": scenario.description,
         "assignor": scenario.assignor,
-        "topics": list(map(_topic, scenario.topics.values())),
-        "members": [_member(member, capacities.get(member.member_id)) for member in scenario.members],
+        "topics": [_Line(written_topic(topic)) for topic in scenario.topics.values()],
+        "members": [_Line(written_member(member, capacities.get(member.member_id))) for member in scenario.members],
         "weights": _amounts(scenario.loads.weights, most),
         "lag": _amounts(scenario.loads.lag_records, most),
         "rates": _amounts(scenario.loads.produced_per_s, most),
-        "capacity": _number(scenario.loads.default_capacity_per_s),
-        "events": [_event(event, scenario.loads) for event in scenario.events],
+        "capacity": None if each is None else written_number(each),
+        "events": [
+            _Line(written_event(Event(event.at_ms, with_capacity(event.action, capacities))))
+            for event in scenario.events
+        ],
         "protocol": dict(scenario.protocol),
     }
-    return {"schema_version": 1, "name": scenario.name, **_given(sections)}
-
-
-def _given(entries: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in entries.items() if value not in (None, "", [], {})}
-
-
-def _topic(topic: Topic) -> _Line:
-    racks = None if topic.racks is None else [list(racks) for racks in topic.racks]
-    return _Line(_given({"name": topic.name, "partitions": topic.partitions, "racks": racks, "id": topic.topic_id}))
-
-
-def _member(member: Member, capacity: float | None) -> _Line:
-    entries = {
-        "topics": list(member.topics) if member.pattern is None else None,
-        "pattern": member.pattern,
-        "instance_id": member.instance_id,
-        "client_id": member.client_id,
-        "host": member.host,
-        "rack": member.rack,
-        "owned": _by_topic(member.owned),
-        "generation": member.generation,
-        "capacity": _number(capacity),
-    }
-    return _Line({"id": member.member_id, **_given(entries)})
-
-
-def _by_topic(owned: Sequence[TopicPartition]) -> dict[str, list[int]]:
-    topics: dict[str, list[int]] = {}
-    for topic, partition in owned:
-        topics.setdefault(topic, []).append(partition)
-    return topics
+    return {"schema_version": 1, "name": scenario.name, **given(sections)}
 
 
 def _amounts(amounts: Mapping[TopicPartition, float], most: Mapping[str, int]) -> dict[str, Any]:
     topics: dict[str, dict[int, int | float]] = {}
     for (topic, partition), amount in amounts.items():
-        topics.setdefault(topic, {})[partition] = _plain(amount)
+        topics.setdefault(topic, {})[partition] = written_number(amount)
     return {topic: _shortest(dict(sorted(given.items())), most[topic]) for topic, given in topics.items()}
 
 
@@ -125,39 +83,3 @@ def _shortest(given: dict[int, int | float], count: int) -> Any:
     if len(given) == count and len(set(given.values())) == 1:
         return next(iter(given.values()))
     return _Row(given.values()) if list(given) == list(range(len(given))) else _Line(given)
-
-
-def _number(amount: float | None) -> int | float | None:
-    return None if amount is None else _plain(amount)
-
-
-def _plain(amount: float) -> int | float:
-    return int(amount) if amount == int(amount) and abs(amount) < _EXACT else amount
-
-
-def _event(event: Event, loads: Loads) -> _Line:
-    return _Line({"at": duration_text(event.at_ms), **_action(event.action, loads)})
-
-
-def _action(action: Action, loads: Loads) -> dict[str, Any]:
-    match action:
-        case Join(member, capacity):
-            return {"join": _member(member, capacity or loads.capacity_per_s.get(member.member_id))}
-        case Subscribe(member_id, topics, pattern):
-            wanted = {"topics": list(topics)} if pattern is None else {"pattern": pattern}
-            return {"subscribe": {"id": member_id, **wanted}}
-        case GcPause(member_id, lasts_ms):
-            return {"gc_pause": {"id": member_id, "lasts": duration_text(lasts_ms)}}
-        case Slow(member_id, processing_ms):
-            return {"slow": {"id": member_id, "processing": duration_text(processing_ms)}}
-        case ChangeRack(member_id, rack):
-            return {"rack": {"id": member_id, "rack": rack}}
-        case AddPartitions(topic, partitions):
-            return {"add_partitions": {topic: partitions}}
-        case CreateTopic(topic):
-            return {"create_topic": _topic(topic)}
-    key = _KEYS[type(action)]
-    return {key: True if key in BARE else getattr(action, fields(action)[0].name)}
-
-
-_KEYS = {kind: key for key, kind in (NAMED | BARE).items()}

@@ -6,8 +6,9 @@ from typing import Any, get_args
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
-from assignors.scenario.problems import MOST_PROBLEMS, Path, nearest, shown
+from assignors.scenario.problems import MOST_PROBLEMS, Path
 from assignors.scenario.schema import ScenarioFile
+from assignors.spelling import shown, suggestion
 
 _LOADS = ("weights", "lag", "rates")
 _KEY = "[key]"
@@ -47,7 +48,7 @@ def _sentence(error: ErrorDetails) -> str:
 
 
 def _unknown_key(key: str, known: Iterable[str]) -> str:
-    return f"The key {shown(key)!r} is unknown.{nearest(key, known)}"
+    return f"The key {shown(key)!r} is unknown.{suggestion(key, known)}"
 
 
 def _keys_at(loc: Path) -> Iterable[str]:

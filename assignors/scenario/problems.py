@@ -3,15 +3,13 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from assignors.model import AssignorError
+from assignors.spelling import shown
 
 Path = tuple[str | int, ...]
 MOST_PROBLEMS = 20
 _PLAIN = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
-_SHOWN = 60
-_FEW = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +45,3 @@ def _step(part: str | int) -> str:
     if isinstance(part, int):
         return f"[{part}]"
     return f".{part}" if _PLAIN.fullmatch(part) else f'["{shown(part)}"]'
-
-
-def shown(text: str) -> str:
-    """A text of a stranger, short enough for a sentence."""
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
-
-
-def nearest(word: str, words: Iterable[str]) -> str:
-    """` Did you mean 'topics'?`; where no word is near, all of them if they are few."""
-    known = list(words)
-    if close := get_close_matches(word, known, n=1):
-        return f" Did you mean {shown(close[0])!r}?"
-    return f" There {'are' if known[1:] else 'is'} {', '.join(map(shown, known))}." if 0 < len(known) <= _FEW else ""

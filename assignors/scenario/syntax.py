@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from assignors.scenario.problems import Path, Problem, ScenarioError, path_text, shown
+from assignors.scenario.problems import Path, Problem, ScenarioError, path_text
+from assignors.spelling import shown
 
 MOST_BYTES = 2 * 1024 * 1024
 MOST_DEPTH = 12

@@ -46,15 +46,6 @@ def duration_ms(value: object) -> int:
     return int(exact_ms)
 
 
-def duration_text(ms: int) -> str:
-    """The shortest whole duration: seconds, or milliseconds where it takes them.
-
-    >>> duration_text(90_000), duration_text(1_500)
-    ('90s', '1500ms')
-    """
-    return f"{ms}ms" if ms % 1000 else f"{ms // 1000}s"
-
-
 def _text(value: object) -> object:
     if isinstance(value, bool | int | float):
         raise wrong(f"{str(value).lower()} is not a text here. Quote it: '{str(value).lower()}'.")

@@ -24,31 +24,7 @@ from assignors.simulation.quiescence import LOOK_EVERY_MS, patience_ms, under_wa
 from assignors.simulation.settings import Frozen, Settings
 from assignors.simulation.timeline import Records, Timeline
 from assignors.simulation.timeline_recorder import Recorder
-from assignors.whatif.events import (
-    Action,
-    AddPartitions,
-    ChangeRack,
-    CoordinatorDown,
-    CoordinatorUp,
-    Crash,
-    CreateTopic,
-    DeleteTopic,
-    Event,
-    Freeze,
-    GcPause,
-    Heal,
-    Join,
-    Leave,
-    Restart,
-    Resume,
-    Scenario,
-    Slow,
-    Split,
-    Subscribe,
-    UseAssignor,
-)
-from assignors.whatif.generations import title
-from assignors.whatif.group_state import GroupState, step
+from assignors.whatif.events import Event, Scenario
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 
 Client = ClassicClient | ConsumerClient
@@ -94,7 +70,7 @@ class World:
         self._deleted: set[str] = set()
         self._endless: str | None = None
         self._server = self._serve(self._around, self.clients)
-        self._change_topics(scenario.topics)
+        self.change_topics(scenario.topics)
         self._begin()
 
     def _surroundings(self, assignor: str) -> Surroundings:
@@ -224,52 +200,19 @@ class World:
     # Events
 
     def _take(self, number: int, event: Event) -> None:
-        action = event.action
-        self._server.cause(title(action))
+        self._server.cause(event.action.title)
         try:
-            self._happen(action)
+            event.action.simulate(self)
         except AssignorError as error:
-            told = f"Event {number} at {event.at_ms / 1000:g} s ({title(action)}): {error}"
-            raise AssignorError(told) from error
+            raise event.failed(number, error) from error
 
-    def _happen(self, action: Action) -> None:
-        match action:
-            case Join(member=member):
-                self._join(member)
-            case Leave(member_id=name):
-                self._end(name, Process.close)
-            case Crash(member_id=name):
-                self._end(name, Process.crash)
-            case Freeze(member_id=name):
-                self._freeze(name)
-            case Resume(member_id=name):
-                self._resume(name)
-            case GcPause(member_id=name, lasts_ms=lasts_ms):
-                self._pause(name, lasts_ms)
-            case Slow(member_id=name, processing_ms=processing_ms):
-                self._slow(name, processing_ms)
-            case Split(member_id=name):
-                self._member(name)
-                self._split(name)
-            case Heal(member_id=name):
-                self._member(name)
-                self._heal(name)
-            case Restart(member_id=name):
-                self._up(name)
-                self._restart(name)
-            case Subscribe(member_id=name, topics=topics, pattern=pattern):
-                self._subscribe(name, topics, pattern)
-            case ChangeRack(member_id=name, rack=rack):
-                self._wanted[name] = replace(self._member(name), rack=rack)
-                self._restart(name)  # client.rack is read as a consumer starts
-            case AddPartitions() | CreateTopic() | DeleteTopic():
-                self._change_topics(step(action, GroupState((), self.topics, self._around.assignor)).state.topics)
-            case UseAssignor(assignor=name):
-                self._use(name)
-            case CoordinatorDown():
-                self._server.stop()
-            case CoordinatorUp():
-                self._server.come_back()
+    def stop_coordinator(self) -> None:
+        """The broker of the coordinator dies."""
+        self._server.stop()
+
+    def start_coordinator(self) -> None:
+        """Another broker takes over."""
+        self._server.come_back()
 
     def _member(self, name: str) -> Member:
         if name not in self._wanted:
@@ -292,12 +235,21 @@ class World:
             raise AssignorError(f"member {name!r} is frozen already. Resume it before, or leave this event out.")
         return client
 
-    def _join(self, member: Member) -> None:
+    def join(self, member: Member) -> None:
+        """Start the process of a new member."""
         name = member.member_id
         if name in self._wanted:
             raise AssignorError(f"member {name!r} is there already. Give the new one another id.")
         self._wanted[name] = member
         self._start(replace(member, owned=(), generation=None))
+
+    def leave(self, member_id: str) -> None:
+        """Close the consumer."""
+        self._end(member_id, Process.close)
+
+    def crash(self, member_id: str) -> None:
+        """Kill the process."""
+        self._end(member_id, Process.crash)
 
     def _end(self, name: str, how: Callable[[Process], None]) -> None:
         del self._wanted[self._member(name).member_id]
@@ -306,26 +258,29 @@ class World:
         if self.clients[name].alive:
             how(self.clients[name])
 
-    def _freeze(self, name: str) -> None:
-        client = self._going(name)
-        self._frozen.add(name)
+    def freeze(self, member_id: str) -> None:
+        """Stop polling, or stop the process (`simulated.freeze`)."""
+        client = self._going(member_id)
+        self._frozen.add(member_id)
         if client.alive:
             client.freeze() if self._settings.assumed.freeze is Frozen.PROCESS else client.stall()
 
-    def _resume(self, name: str) -> None:
-        self._member(name)
-        if name not in self._frozen:
-            raise AssignorError(f"member {name!r} is not frozen. Freeze it before, or leave this event out.")
-        self._frozen.remove(name)
-        client = self.clients[name]
+    def resume(self, member_id: str) -> None:
+        """Let a frozen member continue."""
+        self._member(member_id)
+        if member_id not in self._frozen:
+            raise AssignorError(f"member {member_id!r} is not frozen. Freeze it before, or leave this event out.")
+        self._frozen.remove(member_id)
+        client = self.clients[member_id]
         if client.is_frozen or client.is_stalled:
             client.resume()
 
-    def _pause(self, name: str, lasts_ms: int) -> None:
-        client = self._going(name)
+    def pause(self, member_id: str, lasts_ms: int) -> None:
+        """Stop the process for that time."""
+        client = self._going(member_id)
         if client.alive:
             client.freeze()
-            self._paused.add(name)
+            self._paused.add(member_id)
             self.kernel.after(lasts_ms, partial(self._go_on, client))
 
     def _go_on(self, client: Client) -> None:
@@ -333,34 +288,50 @@ class World:
         if client.is_frozen:
             client.resume()
 
-    def _slow(self, name: str, processing_ms: int) -> None:
-        self._member(name)
-        self._processing_ms[name] = processing_ms
-        client = self.clients[name]
+    def set_processing_ms(self, member_id: str, processing_ms: int) -> None:
+        """Change the time between two polls."""
+        self._member(member_id)
+        self._processing_ms[member_id] = processing_ms
+        client = self.clients[member_id]
         client.run(partial(client.work_for, processing_ms))
 
-    def _split(self, name: str) -> None:
-        self.network.split.add(name)
-        self.clients[name].note()
+    def split(self, member_id: str) -> None:
+        """Lose all messages between the member and the coordinator."""
+        self._member(member_id)
+        self.network.split.add(member_id)
+        self.clients[member_id].note()
 
-    def _heal(self, name: str) -> None:
-        """A connection that has lost something breaks now: what was lost is said again."""
-        if name not in self.network.split:
-            raise AssignorError(f"member {name!r} is not split off. Split it off before, or leave this event out.")
-        self.network.split.remove(name)
-        client = self.clients[name]
+    def heal(self, member_id: str) -> None:
+        """End the split. The connection breaks now if it has lost a message: the client sends lost requests again."""
+        self._member(member_id)
+        if member_id not in self.network.split:
+            raise AssignorError(f"member {member_id!r} is not split off. Split it off before, or leave this event out.")
+        self.network.split.remove(member_id)
+        client = self.clients[member_id]
         client.note()
         client.run(client.lost_coordinator)
 
-    def _subscribe(self, name: str, topics: tuple[str, ...], pattern: str | None) -> None:
-        before = self._member(name)
-        self._wanted[name] = replace(before, topics=topics, pattern=pattern)
-        self._note_topics(self._wanted[name])
-        client = self.clients[name]
+    def restart(self, member_id: str) -> None:
+        """Close the consumer and start its process again."""
+        self._up(member_id)
+        self._restart(member_id)
+
+    def change_rack(self, member_id: str, rack: str | None) -> None:
+        """Restart the process with another `client.rack`."""
+        self._wanted[member_id] = replace(self._member(member_id), rack=rack)
+        self._restart(member_id)
+
+    def subscribe(self, member_id: str, topics: tuple[str, ...], pattern: str | None) -> None:
+        """Change the subscription."""
+        before = self._member(member_id)
+        self._wanted[member_id] = replace(before, topics=topics, pattern=pattern)
+        self._note_topics(self._wanted[member_id])
+        client = self.clients[member_id]
         if client.alive and (before.topics, before.pattern) != (topics, pattern):
             client.run(partial(client.subscribe, topics, pattern))
 
-    def _change_topics(self, topics: Mapping[str, Topic]) -> None:
+    def change_topics(self, topics: Mapping[str, Topic]) -> None:
+        """From now on these topics exist."""
         changed = [name for name in {**self.topics, **topics} if self.topics.get(name) != topics.get(name)]
         self.recorder.topics(self.topics, topics)
         self._deleted |= self.topics.keys() - topics.keys()
@@ -377,8 +348,8 @@ class World:
         is_new = topic.name in self._deleted and topic.name not in self.topics and topic.topic_id is None
         return replace(topic, topic_id=str(self._uuid())) if is_new else topic
 
-    def _use(self, assignor: str) -> None:
-        """All processes end at once, and start again with the other assignor."""
+    def use_assignor(self, assignor: str) -> None:
+        """Restart all processes with another assignor."""
         self._around = self._surroundings(assignor)
         for name in self._wanted:
             self._restart(name)

@@ -5,7 +5,6 @@ Defaults of Kafka 4.3.1 (ConsumerConfig, GroupCoordinatorConfig). Kafka's settin
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from enum import StrEnum
 from typing import Any
 
@@ -14,6 +13,7 @@ from assignors.advice.config_def import Definition, Type
 from assignors.advice.config_table import CONSUMER, COORDINATOR
 from assignors.simulation.classic import Settings as BrokerSettings
 from assignors.simulation.consumer import Settings as Kip848Settings
+from assignors.spelling import suggestion
 
 Setting = str | int | float | bool
 
@@ -141,12 +141,7 @@ def _fields(names_of: Mapping[str, str], numbers: Mapping[str, int]) -> dict[str
 
 
 def _unknown(given: Iterable[str]) -> list[str]:
-    return [f"Kafka has no setting {name!r}.{_hint(name)}" for name in given if name not in _KNOWN]
-
-
-def _hint(name: str) -> str:
-    close = get_close_matches(name, sorted(_KNOWN), 1)
-    return f" Did you mean {close[0]!r}?" if close else ""
+    return [f"Kafka has no setting {name!r}.{suggestion(name, sorted(_KNOWN))}" for name in given if name not in _KNOWN]
 
 
 def _wrong(given: Mapping[str, str]) -> list[str]:

@@ -1,7 +1,6 @@
 """A scenario's events through an assignor, one rebalance after the other."""
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from assignors import registry
@@ -10,8 +9,8 @@ from assignors.layout import Layout
 from assignors.model import Assignment, Assignor, AssignorError, Group, Member, Topic
 from assignors.patterns import resolved
 from assignors.planning import plan
-from assignors.whatif.events import Action, CoordinatorDown, CoordinatorUp, CreateTopic, Event, Join, Scenario
-from assignors.whatif.group_state import GroupState, Step, step
+from assignors.whatif.events import Event, Scenario
+from assignors.whatif.group_state import GroupState, Step
 from assignors.whatif.loads import KnownLoads, known_loads
 from assignors.whatif.moves import Moves, moves
 from assignors.whatif.quality import Quality, measure
@@ -52,7 +51,7 @@ def fold(scenario: Scenario, assignor: str | Assignor | None = None) -> list[Gen
       one target for each event, and each share group one plan.
     - A member that crashes, freezes, or is static (KIP-345) and leaves, is gone, as when its session or
       max.poll.interval.ms has ended; the text says which. Resume and Join own nothing.
-    - A static member's Restart is a step without a rebalance. A dynamic one leaves and joins anew, in two rebalances;
+    - A static member's Restart is a step without a rebalance. A dynamic one leaves and rejoins, in two rebalances;
       Kafka then gives it a new member id, while here it keeps its own, so that people can follow it.
     - Events that change nothing for the group make no generation: a topic without subscribers, an equal subscription.
     - What happens while the coordinator is down waits, and becomes one rebalance when it is back.
@@ -64,7 +63,7 @@ def fold(scenario: Scenario, assignor: str | Assignor | None = None) -> list[Gen
         try:
             run.take(event)
         except AssignorError as error:
-            raise AssignorError(f"Event {number} at {_time(event.at_ms)} ({title(event.action)}): {error}") from error
+            raise event.failed(number, error) from error
     return run.generations
 
 
@@ -87,7 +86,7 @@ class _Run:
         self._state = GroupState(members, scenario.topics, assignor, {}, frozenset(), capacity, settings)
         self._number = max((member.generation or 0 for member in scenario.members), default=0)
         self._now = Assignment(None, {})
-        self._waiting: list[Step] | None = None
+        self._pending: list[Step] = []
         self._known: tuple[Layout, KnownLoads] | None = None
         self._begin()
 
@@ -103,49 +102,35 @@ class _Run:
             self._stand("nobody is in the group", 0, 0)
 
     def take(self, event: Event) -> None:
-        """Go on with the next event."""
-        if isinstance(event.action, CoordinatorDown):
-            self._go_down()
-        elif isinstance(event.action, CoordinatorUp):
-            self._come_back(event.at_ms)
-        else:
-            self._apply(step(event.action, self._state), event.at_ms)
+        """Continue with the next event."""
+        self._apply(event.action.apply(self._state), event.at_ms)
 
-    def _apply(self, made: Step, at_ms: int) -> None:
-        self._state = made.state
-        if self._waiting is None:
-            self._settle([made], at_ms, "")
-        else:
-            self._waiting.append(made)
-        if made.then is not None:
-            self._apply(made.then(self._state), at_ms)
+    def _apply(self, step: Step, at_ms: int) -> None:
+        self._state = step.state
+        self._pending.append(step)
+        if step.state.is_coordinator_up:
+            self._settle(at_ms)
+        if step.followed_by is not None:
+            self._apply(step.followed_by(self._state), at_ms)
 
-    def _go_down(self) -> None:
-        if self._waiting is not None:
-            raise AssignorError("the coordinator is down already. Leave this event out.")
-        self._waiting = []
-
-    def _come_back(self, at_ms: int) -> None:
-        if self._waiting is None:
-            raise AssignorError("the coordinator is not down. Leave this event out.")
-        waiting, self._waiting = self._waiting, None
-        self._settle(waiting, at_ms, "the coordinator is back: ")
-
-    def _settle(self, steps: Sequence[Step], at_ms: int, prefix: str) -> None:
-        """What those steps, together, come to: a rebalance, a pause, or nothing."""
-        noticed = [made for made in steps if made.rebalances or made.restarted]
-        text = prefix + "; ".join(made.text for made in noticed)
-        if any(made.rebalances for made in noticed):
-            self._rebalance(text, at_ms, stops_all=any(made.stops_all for made in noticed))
+    def _settle(self, at_ms: int) -> None:
+        """Record the effect of the pending steps together: a rebalance, a pause, or nothing."""
+        steps, self._pending = self._pending, []
+        noticed = [step for step in steps if step.rebalances or step.restarted]
+        text = "; ".join(step.text for step in noticed)
+        if len(steps) > 1:
+            text = f"the coordinator is back: {text}"
+        if any(step.rebalances for step in noticed):
+            self._rebalance(text, at_ms, revokes_all=any(step.revokes_all for step in noticed))
         elif noticed:
-            restarted = {made.restarted for made in noticed}
+            restarted = {step.restarted for step in noticed}
             self._stand(text, at_ms, sum(len(self._now.by_member.get(name or "", ())) for name in restarted))
 
     def _stand(self, text: str, at_ms: int, pauses: int) -> None:
         self._record(text, at_ms, self._now, rebalances=0, pauses=pauses)
 
-    def _rebalance(self, text: str, at_ms: int, *, stops_all: bool = False) -> None:
-        protocol = RebalanceProtocol.EAGER if stops_all else self._state.protocol
+    def _rebalance(self, text: str, at_ms: int, *, revokes_all: bool = False) -> None:
+        protocol = RebalanceProtocol.EAGER if revokes_all else self._state.protocol
         must_plan_again = self._plan(text, at_ms, protocol)
         for count in range(2, MOST_ROUNDS + 1):
             if not must_plan_again:
@@ -198,22 +183,3 @@ class _Run:
 def _owning(member: Member, after: Assignment) -> Member:
     """The member as it will join next time. What `sticky` puts into user data, it reads from these fields, too."""
     return replace(member, owned=after.by_member[member.member_id], generation=after.generation, user_data=None)
-
-
-def title(action: Action) -> str:
-    """What happens, in two or three words: `crash c1`."""
-    words = re.sub(r"(?<!^)(?=[A-Z])", " ", type(action).__name__).lower()
-    return f"{words} {_subject(action)}".rstrip()
-
-
-def _subject(action: Action) -> str:
-    if isinstance(action, Join):
-        return action.member.member_id
-    if isinstance(action, CreateTopic):
-        return action.topic.name
-    fields = [getattr(action, name) for name in action.__slots__]
-    return str(fields[0]) if fields else ""
-
-
-def _time(at_ms: int) -> str:
-    return f"{at_ms / 1000:g} s"

@@ -1,28 +1,90 @@
-"""Who is in the group and which topics there are, from event to event of a scenario."""
+"""Members and topics of a scenario at one point in time, as its events alone determine them."""
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Self
 
+from assignors.durations import duration_text
 from assignors.model import Member, Topic
-from assignors.whatif.events import AddPartitions, Crash, CreateTopic, DeleteTopic, Join, Leave, Scenario, Subscribe
+from assignors.spelling import shown, suggestion
+
+KeyPath = tuple[str | int, ...]
+"""Where something is in an event of a scenario file: `("id",)`; empty for the event's whole value."""
+
+Remarks = Iterator[tuple[KeyPath, str]]
+"""Sentences about an event, each with the place that it is about."""
 
 
-def course(scenario: Scenario) -> Iterator[tuple[dict[str, Member], dict[str, Topic]]]:
-    """Members by id and topics by name, at the start and after each event; the same two dicts, as they change."""
-    members, topics = {member.member_id: member for member in scenario.members}, dict(scenario.topics)
-    yield members, topics
-    for event in scenario.events:
-        match event.action:
-            case Join(member=member):
-                members[member.member_id] = member
-            case Leave(member_id=name) | Crash(member_id=name):
-                members.pop(name, None)
-            case Subscribe(member_id=name, topics=wanted, pattern=pattern) if name in members:
-                members[name] = replace(members[name], topics=wanted, pattern=pattern)
-            case AddPartitions(topic=name, partitions=size) if name in topics:
-                topics[name] = replace(topics[name], partitions=size, racks=None)
-            case CreateTopic(topic=topic):
-                topics[topic.name] = topic
-            case DeleteTopic(topic=name):
-                topics.pop(name, None)
-        yield members, topics
+@dataclass(slots=True)
+class Membership:
+    """Members by id and topics by name; each event changes them.
+
+    Frozen, split and paused members stay in `members`. Members that left are in `departures`, with how and when.
+    `first_join_ms` has the time of each member's first join; `partitions_ever` the most partitions that each topic had.
+    """
+
+    members: dict[str, Member]
+    topics: dict[str, Topic]
+    first_join_ms: Mapping[str, int]
+    departures: dict[str, str] = field(default_factory=dict)
+    frozen: set[str] = field(default_factory=set)
+    split: set[str] = field(default_factory=set)
+    paused_until_ms: dict[str, int] = field(default_factory=dict)
+    partitions_ever: dict[str, int] = field(default_factory=dict)
+    now_ms: int = 0
+    is_coordinator_up: bool = True
+
+    @classmethod
+    def at_start(cls, members: Iterable[Member], topics: Iterable[Topic], first_join_ms: Mapping[str, int]) -> Self:
+        """Before the first event."""
+        membership = cls({member.member_id: member for member in members}, {}, first_join_ms)
+        for topic in topics:
+            membership.set_topic(topic)
+        return membership
+
+    def member_ids_ever(self) -> list[str]:
+        """Ids of all members, those that join later included."""
+        return [*self.first_join_ms, *self.members.keys() | self.departures.keys() - self.first_join_ms.keys()]
+
+    def set_topic(self, topic: Topic) -> None:
+        """The topic now exists like this."""
+        self.topics[topic.name] = topic
+        self.partitions_ever[topic.name] = max(topic.partitions, self.partitions_ever.get(topic.name, 0))
+
+    def remove(self, member_id: str, how: str) -> None:
+        """The member is no longer in the group: it has `left` or `crashed`."""
+        if self.is_active(member_id):
+            del self.members[member_id]
+            self.departures[member_id] = f"has {how} at {duration_text(self.now_ms)}"
+
+    def is_active(self, member_id: str) -> bool:
+        """Whether the member is in the group, and neither frozen nor split off nor paused."""
+        is_away = member_id in self.frozen or member_id in self.split or self._is_paused(member_id)
+        return member_id in self.members and not is_away
+
+    def _is_paused(self, member_id: str) -> bool:
+        return self.paused_until_ms.get(member_id, 0) > self.now_ms
+
+    def check_active(self, member_id: str, path: KeyPath = ()) -> Remarks:
+        """Why the member can do nothing now, if it cannot."""
+        name = shown(member_id)
+        if member_id in self.frozen:
+            yield path, f"{name!r} is frozen. Let it resume first."
+        elif member_id in self.split:
+            yield path, f"{name!r} is split off. Let it heal first."
+        elif self._is_paused(member_id):
+            until = duration_text(self.paused_until_ms[member_id])
+            yield path, f"{name!r} stands still until {until}. Let it happen then."
+        elif member_id in self.departures:
+            yield path, f"{name!r} {self.departures[member_id]}. Let it join again first."
+        elif member_id in self.members:
+            return
+        elif member_id in self.first_join_ms:
+            yield path, f"{name!r} joins only at {duration_text(self.first_join_ms[member_id])}."
+        else:
+            yield path, f"No member is named {name!r}.{suggestion(member_id, self.member_ids_ever())}"
+
+    def check_topic(self, topic: str) -> Remarks:
+        """Why nothing can happen to the topic now, if it does not exist."""
+        if topic not in self.topics:
+            yield (), f"There is no topic {shown(topic)!r} at this time.{suggestion(topic, self.topics)}"

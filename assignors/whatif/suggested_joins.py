@@ -1,4 +1,4 @@
-"""Members that join a group in a prediction: what they would be called, and what they would subscribe to."""
+"""Suggestions for members that join a group: their names, and what they subscribe to."""
 
 import re
 from collections import Counter
@@ -10,20 +10,14 @@ from assignors.whatif.events import Join, Scenario
 _NUMBERED = re.compile(r"^(.*?)(\d+)$")
 
 
-def everybody(scenario: Scenario) -> list[Member]:
-    """Members of the start and of all joins, in that order, whether they leave later or not."""
-    joined = [event.action.member for event in scenario.events if isinstance(event.action, Join)]
-    return [*scenario.members, *joined]
-
-
-def newcomers(scenario: Scenario, count: int, topics: tuple[str, ...], rack: str | None) -> list[Join]:
+def suggested_joins(scenario: Scenario, count: int, topics: tuple[str, ...], rack: str | None) -> list[Join]:
     """Joins of so many members, named as the next ones of the group would be.
 
     `checkout-3` is followed by `checkout-4`. A real consumer's member id is its client id and a random part, so where
     the names differ before it, the order of ids, on which plans depend, is the one predicted here. They subscribe by
     the pattern of those that have these topics by one.
     """
-    there = everybody(scenario)
+    there = scenario.members_ever()
     taken = {name for member in there for name in (member.member_id, member.instance_id, member.client_id) if name}
     names = _fresh_names([member.client_id or member.member_id for member in there], taken)
     made = [next(names) for _ in range(count)]

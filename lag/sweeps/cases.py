@@ -9,7 +9,7 @@ from random import Random
 
 from assignors.model import AssignorError, Member
 from assignors.whatif.events import Action, CoordinatorDown, CoordinatorUp, Crash, Event, Join, Leave, Restart, Scenario
-from assignors.whatif.suggested_joins import newcomers, usual_topics
+from assignors.whatif.suggested_joins import suggested_joins, usual_topics
 from lag.sweeps.plan import Failure
 
 SCALES_MS, FAILS_MS, RESTART_EVERY_MS = 30_000, 60_000, 60_000
@@ -17,7 +17,7 @@ TOGETHER = "Members that come, go or fail together do so in one rebalance, as wh
 
 
 def staged(base: Scenario, members: int, failure: Failure) -> Scenario:
-    """The group with that many members, and the failure. The last ones leave, newcomers want what most want.
+    """The group with that many members, and the failure. The last ones leave, suggested_joins want what most want.
 
     Who fails is drawn by lot from the case itself: it is the same for every assignor and in every run. Raises
     AssignorError when the failure cannot happen to the group.
@@ -35,7 +35,7 @@ def _scaled(base: Scenario, members: int) -> list[Action]:
     if members <= there:
         return [Leave(member.member_id) for member in base.members[members:]]
     topics = usual_topics(base.members) or tuple(base.topics)
-    joins = newcomers(base, members - there, topics, None)
+    joins = suggested_joins(base, members - there, topics, None)
     racks = sorted({member.rack for member in base.members if member.rack})
     return [_in_rack(join, rack) for join, rack in zip(joins, islice(cycle(racks or [None]), len(joins)), strict=True)]
 

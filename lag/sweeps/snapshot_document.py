@@ -13,7 +13,8 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from assignors.model import TopicPartition
-from assignors.scenario.problems import path_text, shown
+from assignors.scenario.problems import path_text
+from assignors.spelling import shown
 from lag.errors import ConfigError, GroupscopeError
 from lag.generations.live_group import scenario_at
 from lag.model import GroupSnapshot, GroupType, Member, PartitionLag, PartitionProblem, Topic, is_ours

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 from assignors.model import Member
 from assignors.whatif.events import Event, Scenario
-from assignors.whatif.membership import course
 
 EVERY_MS = 30_000
 MOST_EVENTS = 1_000
@@ -71,11 +70,11 @@ class Draft:
 
 def members_at_end(scenario: Scenario) -> list[Member]:
     """Who is in the group after the last event."""
-    *_, (members, _) = course(scenario)
-    return list(members.values())
+    *_, last = scenario.memberships()
+    return list(last.members.values())
 
 
 def topics_at_end(scenario: Scenario) -> dict[str, int]:
     """Topics after the last event, by name, with their number of partitions."""
-    *_, (_, topics) = course(scenario)
-    return {name: topics[name].partitions for name in sorted(topics)}
+    *_, last = scenario.memberships()
+    return {name: last.topics[name].partitions for name in sorted(last.topics)}

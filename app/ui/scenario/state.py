@@ -14,10 +14,10 @@ import streamlit as st
 from app.plugins import DEADLINE_S, fold_any, not_kafkas
 from app.ui import link_codec, state
 from app.ui.scenario.draft import Draft
-from assignors.model import AssignorError, Topic
+from assignors.model import AssignorError
 from assignors.scenario import check_bytes, dump, examples, load_scenario
 from assignors.whatif.comparison import SHARE, Outcome, fitting, switched
-from assignors.whatif.events import AddPartitions, CreateTopic, Scenario
+from assignors.whatif.events import Scenario
 from lag.errors import GroupscopeError
 from lag.generations.live_group import scenario_of
 
@@ -170,12 +170,7 @@ def _key(its: Draft) -> str:
 
 
 def _too_large(scenario: Scenario) -> str | None:
-    sizes = {name: topic.partitions for name, topic in scenario.topics.items()}
-    for event in scenario.events:
-        match event.action:
-            case AddPartitions(topic=name, partitions=size) | CreateTopic(topic=Topic(name=name, partitions=size)):
-                sizes[name] = max(size, sizes.get(name, 0))
-    partitions = sum(sizes.values())
+    partitions = sum(scenario.partitions_ever().values())
     if partitions * (len(scenario.events) + 1) <= MOST_CELLS:
         return None
     said = f"{partitions:,} partitions through {len(scenario.events):,} events"

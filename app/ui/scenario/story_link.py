@@ -9,7 +9,7 @@ from assignors.model import AssignorError
 from assignors.simulation.quiescence import patience_ms
 from assignors.simulation.settings import Settings, SettingsError, read
 from assignors.simulation.stories import STORIES
-from assignors.whatif.events import AddPartitions, CreateTopic, Join, Scenario
+from assignors.whatif.events import Scenario
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 
 BY_NAME = {story.name: story for story in STORIES}
@@ -137,9 +137,9 @@ def encode(told: Told) -> dict[str, str]:
 
 def check(scenario: Scenario) -> None:
     """Raises LinkError for what Kafka refuses, and for what would take too long on a page."""
-    members = len(scenario.members) + sum(isinstance(event.action, Join) for event in scenario.events)
+    members = len(scenario.members_ever())
     _fits(members, MOST_MEMBERS, "member")
-    _fits(_partitions(scenario), MOST_PARTITIONS, "partition")
+    _fits(sum(scenario.partitions_ever().values()), MOST_PARTITIONS, "partition")
     _fits(len(scenario.events), MOST_EVENTS, "event")
     try:
         settings = read(scenario.protocol)
@@ -156,17 +156,6 @@ _OTHERWISE = "`groupscope simulate` plays more."
 def _fits(count: int, most: int, what: str) -> None:
     if count > most:
         raise LinkError(f"The story has up to {plural(count, what)}; a page plays {most:,}. {_OTHERWISE}")
-
-
-def _partitions(scenario: Scenario) -> int:
-    sizes = {name: topic.partitions for name, topic in scenario.topics.items()}
-    for event in scenario.events:
-        match event.action:
-            case AddPartitions(topic=name, partitions=size):
-                sizes[name] = max(size, sizes.get(name, 0))
-            case CreateTopic(topic=topic):
-                sizes[topic.name] = max(topic.partitions, sizes.get(topic.name, 0))
-    return sum(sizes.values())
 
 
 def _messages_at_most(scenario: Scenario, settings: Settings, members: int) -> int:

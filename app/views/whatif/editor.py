@@ -24,7 +24,7 @@ from assignors.whatif.events import (
     Subscribe,
     UseAssignor,
 )
-from assignors.whatif.suggested_joins import everybody, newcomers, usual_topics
+from assignors.whatif.suggested_joins import suggested_joins, usual_topics
 
 LISTED_EVENTS, _BACK = 8, "whatif_leaves_back"
 MOST_PARTITIONS = 100_000
@@ -129,19 +129,19 @@ Made = Sequence[Action] | None
 
 def _joins(its: Draft) -> Made:
     known = list(draft.topics_at_end(its.scenario))
-    usual = [topic for topic in usual_topics(everybody(its.scenario)) if topic in known] or known[:1]
+    usual = [topic for topic in usual_topics(its.scenario.members_ever()) if topic in known] or known[:1]
     count = st.number_input("How many", 1, draft.MOST_AT_ONCE, 1, key="whatif_count", width=90)
     topics = st.multiselect("Subscribed to", known, default=usual, key=f"whatif_topics_{its.key}", width=200)
     racks = sorted({member.rack for member in its.scenario.members if member.rack})
     rack = (
         st.selectbox("Rack", racks, index=None, key="whatif_rack", width=112, placeholder="unknown") if racks else None
     )
-    return newcomers(its.scenario, int(count), tuple(topics), rack)
+    return suggested_joins(its.scenario, int(count), tuple(topics), rack)
 
 
 def _member(its: Draft) -> str | None:
     here = [member.member_id for member in draft.members_at_end(its.scenario)[:MOST_OPTIONS]]
-    names = member_names(everybody(its.scenario))
+    names = member_names(its.scenario.members_ever())
     chosen: str | None = st.selectbox(
         "Member", here, key="whatif_member", width=240, format_func=lambda member: names.get(member, member)
     )

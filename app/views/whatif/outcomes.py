@@ -17,7 +17,6 @@ from app.ui.scenario import state as state_whatif
 from app.ui.scenario.draft import Draft
 from app.views.whatif import tables, text
 from assignors.whatif.comparison import Outcome
-from assignors.whatif.suggested_joins import everybody
 
 HOTTEST_CHARS = 13
 OPTIONAL = ("unassigned", "drains", "together", "racks", "hottest_lag", "hottest_rate", "hottest_weight")
@@ -54,7 +53,7 @@ def wait_for(its: Draft, awaited: Sequence[str]) -> None:
 
 def side_by_side(found: Sequence[Outcome], its: Draft) -> None:
     """All assignors in one table, and under it who cannot plan, what is not known, and what the broker's rest on."""
-    names = member_names(everybody(its.scenario))
+    names = member_names(its.scenario.members_ever())
     frame = tables.compare(found, dict(zip(names, lane_names(list(names.values()), HOTTEST_CHARS), strict=True)))
     own = formats.code(its.scenario.assignor)
     widgets.titled_table("Assignors side by side", f":gray[{own} is the group's own]", "assignors", frame)

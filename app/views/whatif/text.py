@@ -15,80 +15,42 @@ from assignors.whatif.comparison import Outcome
 from assignors.whatif.drain import Drain
 from assignors.whatif.events import (
     Action,
-    AddPartitions,
-    ChangeRack,
     CoordinatorDown,
     CoordinatorUp,
     Crash,
     CreateTopic,
-    DeleteTopic,
     Event,
-    Freeze,
-    GcPause,
-    Heal,
     Join,
     Leave,
     Restart,
-    Resume,
     Scenario,
-    Slow,
-    Split,
-    Subscribe,
-    UseAssignor,
+    Wording,
 )
 from assignors.whatif.quality import Quality
 from assignors.whatif.rebalance_protocol import RebalanceProtocol, protocol_of
-from assignors.whatif.suggested_joins import everybody
 
 MOST_NAMED = 2
 
 
+class _Markdown(Wording):
+    """Names as code, members by the names that the page shows."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._names = member_names(scenario.members_ever())
+
+    def member(self, member_id: str) -> str:
+        return _id(self._names.get(member_id, member_id))
+
+    def name(self, text: str) -> str:
+        return _id(text)
+
+    def duration(self, ms: int) -> str:
+        return formats.duration(ms / 1000)
+
+
 def event(its: Event, scenario: Scenario) -> str:
     """What happens, in Markdown: "`c3` joins"."""
-    names = member_names(everybody(scenario))
-
-    def who(member_id: str) -> str:
-        return _id(names.get(member_id, member_id))
-
-    match its.action:
-        case Join(member=member):
-            return f"{who(member.member_id)} joins"
-        case Leave(member_id=member_id):
-            return f"{who(member_id)} leaves"
-        case Crash(member_id=member_id):
-            return f"{who(member_id)} crashes"
-        case Freeze(member_id=member_id):
-            return f"{who(member_id)} stops polling"
-        case Resume(member_id=member_id):
-            return f"{who(member_id)} polls again"
-        case GcPause(member_id=member_id, lasts_ms=lasts_ms):
-            return f"{who(member_id)} stands still for {formats.duration(lasts_ms / 1000)}"
-        case Slow(member_id=member_id, processing_ms=processing_ms):
-            return f"{who(member_id)} takes {formats.duration(processing_ms / 1000)} from one poll to the next"
-        case Split(member_id=member_id):
-            return f"{who(member_id)} is split off from the coordinator"
-        case Heal(member_id=member_id):
-            return f"{who(member_id)} reaches the coordinator again"
-        case Restart(member_id=member_id):
-            return f"{who(member_id)} restarts"
-        case Subscribe(member_id=member_id, pattern=str(pattern)):
-            return f"{who(member_id)} subscribes to the pattern {_id(pattern)}"
-        case Subscribe(member_id=member_id, topics=topics):
-            return f"{who(member_id)} subscribes to {_few([_id(t) for t in topics]) or 'nothing'}"
-        case ChangeRack(member_id=member_id, rack=rack):
-            return f"{who(member_id)} moves to {'an unknown rack' if rack is None else 'rack ' + _id(rack)}"
-        case AddPartitions(topic=topic, partitions=partitions):
-            return f"{_id(topic)} grows to {formats.plural(partitions, 'partition')}"
-        case CreateTopic(topic=topic):
-            return f"{_id(topic.name)} is created with {formats.plural(topic.partitions, 'partition')}"
-        case DeleteTopic(topic=topic):
-            return f"{_id(topic)} is deleted"
-        case UseAssignor(assignor=assignor):
-            return f"the assignor becomes {_id(assignor)}"
-        case CoordinatorDown():
-            return "the coordinator is lost"
-        case _:
-            return "the coordinator is back"
+    return its.action.sentence(_Markdown(scenario))
 
 
 def _id(name: str) -> str:
@@ -113,7 +75,7 @@ def conclusion(outcome: Outcome, scenario: Scenario) -> str:
     ]
     if last.unassigned:
         said.append(f"{formats.count(last.unassigned)} without an owner")
-    if (drained := _drained(outcome, member_names(everybody(scenario)))) is not None:
+    if (drained := _drained(outcome, member_names(scenario.members_ever()))) is not None:
         said.append(drained)
     return ", ".join(said)
 

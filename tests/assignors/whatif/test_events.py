@@ -42,7 +42,7 @@ def test_a_dynamic_restart_is_a_leave_and_a_join(name: str) -> None:
     made = assignors.fold(scenario(name, "A B", Restart("A")))
     assert made[1].event == "A restarts: it leaves"
     assert set(made[1].after.by_member) == {"B"}
-    assert made[2].event == "A joins anew after its restart"
+    assert made[2].event == "A rejoins after its restart"
     as_two = assignors.fold(scenario(name, "A B", Leave("A"), join("A")))
     assert plans(made) == plans(as_two)
 
@@ -60,7 +60,7 @@ def test_a_static_restart_is_a_step_without_a_rebalance(name: str) -> None:
 
 def test_share_groups_know_no_static_members() -> None:
     made = assignors.fold(scenario("share-simple", (member("A", instance_id="pod-1"), member("B")), Restart("A")))
-    assert [generation.event for generation in made[1:]] == ["A restarts: it leaves", "A joins anew after its restart"]
+    assert [generation.event for generation in made[1:]] == ["A restarts: it leaves", "A rejoins after its restart"]
 
 
 def test_static_members_are_gone_when_their_session_ends() -> None:
@@ -72,27 +72,27 @@ def test_static_members_are_gone_when_their_session_ends() -> None:
     made = assignors.fold(wanted)
     assert [generation.event for generation in made[1:]] == [
         "A closes; static, so it is out once its 6 s session ends",
-        "B freezes; it is out after max.poll.interval.ms, 90 s, and then its 6 s session, as it is static",
+        "B stops polling; it is out after max.poll.interval.ms, 90 s, and then its 6 s session, as it is static",
     ]
     assert [set(generation.after.by_member) for generation in made] == [{"A", "B", "C"}, {"B", "C"}, {"C"}]
 
 
-def test_a_frozen_member_joins_anew_and_has_lost_its_claims() -> None:
+def test_a_frozen_member_rejoins_and_has_lost_its_claims() -> None:
     made = assignors.fold(scenario("sticky", "A B", Freeze("A"), Resume("A")))
     assert plans(made) == [
         {"A": "t-0 t-2 t-4", "B": "t-1 t-3 t-5"},
         {"B": "t-1 t-3 t-5 t-0 t-2 t-4"},
         {"B": "t-0 t-1 t-2", "A": "t-3 t-4 t-5"},
     ]
-    assert made[1].event == "A freezes; it is out after max.poll.interval.ms, 300 s"
+    assert made[1].event == "A stops polling; it is out after max.poll.interval.ms, 300 s"
 
 
-def test_a_split_member_is_out_as_a_frozen_one_is_and_joins_anew_when_it_heals() -> None:
+def test_a_split_member_is_out_as_a_frozen_one_is_and_rejoins_when_it_heals() -> None:
     made = assignors.fold(scenario("sticky", "A B", Split("A"), Heal("A")))
     assert plans(made) == plans(assignors.fold(scenario("sticky", "A B", Freeze("A"), Resume("A"))))
     assert [generation.event for generation in made[1:]] == [
-        "A is split off; it is out once its 45 s session ends",
-        "A reaches the coordinator again and joins anew",
+        "A is split off from the coordinator; it is out once its 45 s session ends",
+        "A reaches the coordinator again and rejoins",
     ]
 
 
@@ -101,7 +101,7 @@ def test_a_pause_matters_when_it_lasts_as_long_as_the_session() -> None:
     made = assignors.fold(scenario("sticky", "A B", GcPause("A", 45_000)))
     assert [generation.event for generation in made[1:]] == [
         "A stands still for 45 s; it is out once its 45 s session ends",
-        "A goes on and joins anew",
+        "A continues and rejoins",
     ]
 
 

@@ -6,7 +6,6 @@ from itertools import groupby
 from app.ui.formats import brief, plural
 from app.ui.scenario.played import NAMES, Played
 from assignors.whatif.events import Event
-from assignors.whatif.generations import title
 
 MOST_EVENTS = 6
 
@@ -58,7 +57,7 @@ def _waiting(its: Played) -> str:
 
 def course(events: Sequence[Event]) -> str:
     """What happens from outside and when, numbered as in the picture."""
-    told = [f"{at}  {title(event.action)} at {event.at_ms / 1000:g} s" for at, event in enumerate(events, 1)]
+    told = [f"{at}  {event.action.title} at {event.at_ms / 1000:g} s" for at, event in enumerate(events, 1)]
     more = [f"and {len(told) - MOST_EVENTS} more"] if len(told) > MOST_EVENTS else []
     return " · ".join([*told[:MOST_EVENTS], *more]) or "Nothing happens from outside."
 

@@ -1,0 +1,153 @@
+"""What every kind of scenario event defines."""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+from assignors.durations import seconds_text
+from assignors.model import Member, Topic
+from assignors.whatif.group_state import GroupState, Step
+from assignors.whatif.membership import KeyPath, Membership, Remarks
+
+MAX_NAMED = 3
+
+
+class Wording:
+    """How sentences about events show names and durations; pages override it with their own."""
+
+    def member(self, member_id: str) -> str:
+        """A member."""
+        return member_id
+
+    def name(self, text: str) -> str:
+        """A topic, pattern, rack or assignor."""
+        return text
+
+    def duration(self, ms: int) -> str:
+        """A duration."""
+        return seconds_text(ms)
+
+    def names(self, texts: Sequence[str]) -> str:
+        """The first names, and how many more there are."""
+        more = f" and {len(texts) - MAX_NAMED:,} more" if len(texts) > MAX_NAMED else ""
+        return ", ".join(map(self.name, texts[:MAX_NAMED])) + more
+
+
+PLAIN = Wording()
+
+
+class SimulatedGroup(Protocol):
+    """What events can do to a group that is simulated second by second. Raises AssignorError when it is impossible."""
+
+    @property
+    def topics(self) -> Mapping[str, Topic]:
+        """Topics by name."""
+
+    def join(self, member: Member) -> None:
+        """Start the process of a new member."""
+
+    def leave(self, member_id: str) -> None:
+        """Close the consumer."""
+
+    def crash(self, member_id: str) -> None:
+        """Kill the process."""
+
+    def freeze(self, member_id: str) -> None:
+        """Stop polling, or stop the process (`simulated.freeze`)."""
+
+    def resume(self, member_id: str) -> None:
+        """Let a frozen member continue."""
+
+    def pause(self, member_id: str, lasts_ms: int) -> None:
+        """Stop the process for that time."""
+
+    def set_processing_ms(self, member_id: str, processing_ms: int) -> None:
+        """Change the time between two polls."""
+
+    def split(self, member_id: str) -> None:
+        """Lose all messages between the member and the coordinator."""
+
+    def heal(self, member_id: str) -> None:
+        """End the split."""
+
+    def restart(self, member_id: str) -> None:
+        """Close the consumer and start its process again."""
+
+    def subscribe(self, member_id: str, topics: tuple[str, ...], pattern: str | None) -> None:
+        """Change the subscription."""
+
+    def change_rack(self, member_id: str, rack: str | None) -> None:
+        """Restart the process with another `client.rack`."""
+
+    def change_topics(self, topics: Mapping[str, Topic]) -> None:
+        """From now on these topics exist."""
+
+    def use_assignor(self, assignor: str) -> None:
+        """Restart all processes with another assignor."""
+
+    def stop_coordinator(self) -> None:
+        """The broker of the coordinator dies."""
+
+    def start_coordinator(self) -> None:
+        """Another broker takes over."""
+
+
+class Action(ABC):
+    """One kind of thing that happens to a group in a scenario."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def subject(self) -> str:
+        """The member, topic or assignor that it concerns; empty for the coordinator."""
+
+    @property
+    def title(self) -> str:
+        """What happens in two or three words: `crash c1`."""
+        words = re.sub(r"(?<!^)(?=[A-Z])", " ", type(self).__name__).lower()
+        return f"{words} {self.subject}".rstrip()
+
+    @abstractmethod
+    def sentence(self, wording: Wording = PLAIN) -> str:
+        """What happens, without a full stop: `c1 crashes`."""
+
+    @abstractmethod
+    def check(self, membership: Membership) -> Remarks:
+        """Why it cannot happen now, as far as the scenario itself shows it."""
+
+    def warn(self, membership: Membership) -> Remarks:
+        """What Kafka allows but may not be intended; `membership` is that after the last event."""
+        yield from ()
+
+    def change(self, membership: Membership) -> None:  # noqa: B027  most leave it as it is
+        """Change the membership; also after `check` found something, so that only the first error is reported."""
+
+    @abstractmethod
+    def apply(self, state: GroupState) -> Step:
+        """The effect on the group, between two rebalances. Raises AssignorError when it cannot happen."""
+
+    @abstractmethod
+    def simulate(self, group: SimulatedGroup) -> None:
+        """The effect in the simulation. Raises AssignorError when it cannot happen."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemberAction(Action):
+    """Something that happens to one member of the group."""
+
+    id_path: ClassVar[KeyPath] = ()
+    """Where the scenario file has the member's id."""
+
+    member_id: str
+
+    @property
+    def subject(self) -> str:
+        """The member's id."""
+        return self.member_id
+
+    def check(self, membership: Membership) -> Remarks:
+        """The member must be active."""
+        yield from membership.check_active(self.member_id, self.id_path)

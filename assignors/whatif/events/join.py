@@ -1,0 +1,65 @@
+"""A member joins."""
+
+from dataclasses import dataclass, replace
+
+from assignors.model import AssignorError, Member
+from assignors.spelling import shown
+from assignors.whatif.events.action import PLAIN, Action, SimulatedGroup, Wording
+from assignors.whatif.events.subscribe import unknown_subscriptions
+from assignors.whatif.group_state import GroupState, Step
+from assignors.whatif.membership import Membership, Remarks
+
+
+@dataclass(frozen=True, slots=True)
+class Join(Action):
+    """A member joins; `member` has its id, subscription, rack and instance id, and owns nothing."""
+
+    member: Member
+    capacity_per_s: float | None = None
+
+    @property
+    def subject(self) -> str:
+        """The member's id."""
+        return self.member.member_id
+
+    def sentence(self, wording: Wording = PLAIN) -> str:
+        """`c1 joins`."""
+        return f"{wording.member(self.subject)} joins"
+
+    def check(self, membership: Membership) -> Remarks:
+        """Its id and its instance id must be free."""
+        instance = self.member.instance_id
+        if self.subject in membership.members:
+            yield ("id",), f"{shown(self.subject)!r} is in the group already."
+        elif instance is not None and any(instance == other.instance_id for other in membership.members.values()):
+            yield (
+                ("instance_id",),
+                f"{shown(instance)!r} is the instance id of a member that is in the group. "
+                "Let that one leave or crash first.",
+            )
+
+    def warn(self, membership: Membership) -> Remarks:
+        """Its topics should exist at some time."""
+        yield from unknown_subscriptions(self.member.topics, self.member.pattern, membership.partitions_ever)
+
+    def change(self, membership: Membership) -> None:
+        """It is in the group."""
+        membership.members[self.subject] = self.member
+        membership.departures.pop(self.subject, None)
+
+    def apply(self, state: GroupState) -> Step:
+        """It joins without claims."""
+        name = self.subject
+        if name in state.member_ids():
+            raise AssignorError(f"member {name!r} is in the group already. Give the new one another id.")
+        if name in state.frozen:
+            raise AssignorError(f"member {name!r} is frozen. Resume it, or give the new one another id.")
+        if name in state.split:
+            raise AssignorError(f"member {name!r} is split off. Let it heal, or give the new one another id.")
+        if self.capacity_per_s is not None:
+            state = replace(state, capacity_per_s={**state.capacity_per_s, name: self.capacity_per_s})
+        return Step(state.with_member(self.member), self.sentence())
+
+    def simulate(self, group: SimulatedGroup) -> None:
+        """Its process starts."""
+        group.join(self.member)

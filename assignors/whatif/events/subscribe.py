@@ -1,0 +1,57 @@
+"""A member's subscription changes."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from assignors.patterns import matching
+from assignors.spelling import shown, suggestion
+from assignors.whatif.events.action import PLAIN, MemberAction, SimulatedGroup, Wording
+from assignors.whatif.group_state import GroupState, Step
+from assignors.whatif.membership import Membership, Remarks
+
+
+@dataclass(frozen=True, slots=True)
+class Subscribe(MemberAction):
+    """A member subscribes to these topics, or to those that match `pattern`, and to no others."""
+
+    id_path = ("id",)
+    topics: tuple[str, ...] = ()
+    pattern: str | None = None
+
+    def sentence(self, wording: Wording = PLAIN) -> str:
+        """`c1 subscribes to orders, payments`."""
+        topics = wording.names(self.topics) or "nothing"
+        wanted = topics if self.pattern is None else f"the pattern {wording.name(self.pattern)}"
+        return f"{wording.member(self.member_id)} subscribes to {wanted}"
+
+    def warn(self, membership: Membership) -> Remarks:
+        """The topics should exist at some time."""
+        yield from unknown_subscriptions(self.topics, self.pattern, membership.partitions_ever)
+
+    def change(self, membership: Membership) -> None:
+        """The member's subscription is this."""
+        if member := membership.members.get(self.member_id):
+            membership.members[self.member_id] = replace(member, topics=self.topics, pattern=self.pattern)
+
+    def apply(self, state: GroupState) -> Step:
+        """A rebalance, unless the subscription stays the same."""
+        member = state.member(self.member_id)
+        topics = self.topics if self.pattern is None else matching(self.pattern, state.topics)
+        if (member.topics, member.pattern) == (topics, self.pattern):
+            return Step(state, rebalances=False)
+        changed = state.subscribed(replace(member, pattern=self.pattern), topics)
+        return Step(state.updated(changed), self.sentence())
+
+    def simulate(self, group: SimulatedGroup) -> None:
+        """The consumer calls `subscribe`."""
+        group.subscribe(self.member_id, self.topics, self.pattern)
+
+
+def unknown_subscriptions(topics: Sequence[str], pattern: str | None, known: Collection[str]) -> Remarks:
+    """Topics and patterns that match no topic of the scenario. Kafka allows them; they may be typing errors."""
+    for number, topic in enumerate(topics):
+        if topic not in known:
+            sentence = f"No topic is ever named {shown(topic)!r}: it gets nothing.{suggestion(topic, known)}"
+            yield ("topics", number), sentence
+    if pattern is not None and not matching(pattern, known):
+        yield ("pattern",), f"No topic ever matches {shown(pattern)!r}: it gets nothing."

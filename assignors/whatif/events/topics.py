@@ -1,0 +1,162 @@
+"""Topics grow, are created and are deleted."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from assignors.model import AssignorError, Topic
+from assignors.patterns import resolved
+from assignors.spelling import suggestion
+from assignors.whatif.events.action import PLAIN, Action, SimulatedGroup, Wording
+from assignors.whatif.group_state import GroupState, Step
+from assignors.whatif.membership import Membership, Remarks
+
+
+@dataclass(frozen=True, slots=True)
+class AddPartitions(Action):
+    """A topic grows to `partitions` partitions in all."""
+
+    topic: str
+    partitions: int
+
+    @property
+    def subject(self) -> str:
+        """The topic."""
+        return self.topic
+
+    def sentence(self, wording: Wording = PLAIN) -> str:
+        """`orders grows to 24 partitions`."""
+        return f"{wording.name(self.topic)} grows to {_count(self.partitions)}"
+
+    def check(self, membership: Membership) -> Remarks:
+        """The topic must exist and have fewer partitions."""
+        for _, sentence in membership.check_topic(self.topic):
+            yield (self.topic,), sentence
+            return
+        if self.partitions <= (now := membership.topics[self.topic].partitions):
+            sentence = f"{self.topic} has {now:,} partitions already, and Kafka never takes any away."
+            yield (self.topic,), f"{sentence} Write the new total."
+
+    def change(self, membership: Membership) -> None:
+        """The topic has that many partitions."""
+        if topic := membership.topics.get(self.topic):
+            membership.set_topic(replace(topic, partitions=self.partitions, racks=None))
+
+    def apply(self, state: GroupState) -> Step:
+        """A rebalance if any member subscribes to the topic."""
+        return _with_topics(state, self._topics(state.topics), self)
+
+    def simulate(self, group: SimulatedGroup) -> None:
+        """The topic grows."""
+        group.change_topics(self._topics(group.topics))
+
+    def _topics(self, topics: Mapping[str, Topic]) -> dict[str, Topic]:
+        """The racks of the new partitions are unknown."""
+        topic = _existing(self.topic, topics)
+        if self.partitions <= topic.partitions:
+            raise AssignorError(
+                f"topic {topic.name!r} has {topic.partitions} partitions already. Name a larger number."
+            )
+        added = self.partitions - topic.partitions
+        racks = None if topic.racks is None else [*topic.racks, *[()] * added]
+        return {**topics, self.topic: replace(topic, partitions=self.partitions, racks=racks)}
+
+
+@dataclass(frozen=True, slots=True)
+class CreateTopic(Action):
+    """A topic is created; members that already subscribe to its name get it."""
+
+    topic: Topic
+
+    @property
+    def subject(self) -> str:
+        """The topic."""
+        return self.topic.name
+
+    def sentence(self, wording: Wording = PLAIN) -> str:
+        """`orders is created with 12 partitions`."""
+        return f"{wording.name(self.subject)} is created with {_count(self.topic.partitions)}"
+
+    def check(self, membership: Membership) -> Remarks:
+        """Its racks must fit, and its name must be free."""
+        yield from check_racks(self.topic)
+        if self.subject in membership.topics:
+            yield ("name",), f"The topic {self.subject} exists already."
+
+    def change(self, membership: Membership) -> None:
+        """It exists."""
+        membership.set_topic(self.topic)
+
+    def apply(self, state: GroupState) -> Step:
+        """A rebalance if any member subscribes to it."""
+        return _with_topics(state, self._topics(state.topics), self)
+
+    def simulate(self, group: SimulatedGroup) -> None:
+        """It is created."""
+        group.change_topics(self._topics(group.topics))
+
+    def _topics(self, topics: Mapping[str, Topic]) -> dict[str, Topic]:
+        if self.subject in topics:
+            raise AssignorError(f"topic {self.subject!r} is there already. Give the new one another name.")
+        return {**topics, self.subject: self.topic}
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteTopic(Action):
+    """A topic is deleted; subscriptions to its name stay."""
+
+    topic: str
+
+    @property
+    def subject(self) -> str:
+        """The topic."""
+        return self.topic
+
+    def sentence(self, wording: Wording = PLAIN) -> str:
+        """`orders is deleted`."""
+        return f"{wording.name(self.topic)} is deleted"
+
+    def check(self, membership: Membership) -> Remarks:
+        """It must exist."""
+        yield from membership.check_topic(self.topic)
+
+    def change(self, membership: Membership) -> None:
+        """It no longer exists."""
+        membership.topics.pop(self.topic, None)
+
+    def apply(self, state: GroupState) -> Step:
+        """A rebalance if any member subscribes to it."""
+        return _with_topics(state, self._topics(state.topics), self)
+
+    def simulate(self, group: SimulatedGroup) -> None:
+        """It is deleted."""
+        group.change_topics(self._topics(group.topics))
+
+    def _topics(self, topics: Mapping[str, Topic]) -> dict[str, Topic]:
+        _existing(self.topic, topics)
+        return {name: topic for name, topic in topics.items() if name != self.topic}
+
+
+def check_racks(topic: Topic) -> Remarks:
+    """There must be one list of racks for each partition."""
+    if topic.racks is not None and len(topic.racks) != topic.partitions:
+        sentence = f"There are racks for {len(topic.racks):,} partitions, but {topic.name} has {topic.partitions:,}."
+        yield ("racks",), f"{sentence} Give one list for each."
+
+
+def _existing(name: str, topics: Mapping[str, Topic]) -> Topic:
+    if name not in topics:
+        raise AssignorError(f"there is no topic {name!r}.{suggestion(name, topics)}")
+    return topics[name]
+
+
+def _with_topics(state: GroupState, topics: Mapping[str, Topic], action: Action) -> Step:
+    """These topics exist now; patterns are matched again."""
+    found = ((member, resolved(member, topics)) for member in state.members)
+    members = tuple(old if new is old else state.subscribed(old, new.topics) for old, new in found)
+    changed = replace(state, members=members, topics=topics)
+    rebalances = state.is_subscribed(action.subject) or changed.is_subscribed(action.subject)
+    return Step(changed, action.sentence(), rebalances=rebalances)
+
+
+def _count(partitions: int) -> str:
+    return f"{partitions:,} partition{'' if partitions == 1 else 's'}"
