@@ -46,7 +46,7 @@ class Measured:
     """Figures of one core and of one row, as the benchmarks stream, rollup and snapshots print them.
 
     The stream's and the roll-up's are their goals: what they must reach at least. `record_bytes`: an offset commit in
-    the topic, key, value and framing, one replica (spec/offsets-pipeline.md §3).
+    the topic, key, value and framing, one replica.
     """
 
     stream_records_per_s: float = 125_000

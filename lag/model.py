@@ -24,7 +24,7 @@ def is_ours(group_id: str) -> bool:
 
 
 class PartitionProblem(StrEnum):
-    """Why a partition's lag is not the plain difference of two offsets (design.md, decision 2).
+    """Why a partition's lag is not the plain difference of two offsets.
 
     Only BELOW_LOG_START comes with a number of records behind: from the log start, the rest being lost.
     """

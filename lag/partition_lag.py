@@ -1,6 +1,6 @@
 """Offsets -> lag and a verdict per partition, for every group at once. Pure: columns in, columns out.
 
-Rules (design.md, decisions 2 and 3): log end is the high watermark. A commit below the log start is behind by what is
+Rules: log end is the high watermark. A commit below the log start is behind by what is
 left in the log, and the records in between are lost, not lag. A commit beyond the end, a missing commit, a deleted
 topic or an end offset that could not be read give no number but a reason.
 """

@@ -97,7 +97,7 @@ def read_once(bootstrap: str | None, config: Path | None, deadline_s: float) -> 
 
 
 def document(snapshot: ClusterSnapshot, shown: Sequence[tuple[GroupSnapshot, LagTotal]]) -> dict[str, Any]:
-    """The JSON document of design.md, schema 1."""
+    """The JSON document, schema 1."""
     rows = _rows(snapshot)
     return {
         "schema": 1,

@@ -32,7 +32,7 @@ from lag.verdict.judge import judge
 from lag.verdict.sample_window import Trend
 
 SPARK_FROM_S = 60.0
-"""Spark needs some ten seconds before its first case (spec/offsets-pipeline.md §4)."""
+"""Spark needs some ten seconds before its first case."""
 OBSERVE_EVERY_S = 5.0
 SHOWN = 10
 

@@ -11,7 +11,7 @@ MOST_LETTERS = 6_000
 """Longer links are cut by mail, chat and proxies."""
 
 MOST_BYTES = 2_000_000
-"""What a scenario file may have (design.md); a link must not unpack to more."""
+"""What a scenario file may have; a link must not unpack to more."""
 
 UNREADABLE = "What this link holds cannot be read: it was cut off or changed. Ask for the link again, or for the file."
 

@@ -1,6 +1,6 @@
 """What a worker of the roll-up does with its share of partitions: lag by the minute and by the hour, into files.
 
-A group is never a Spark group of its own (1.3 ms each, spec/offsets-pipeline.md §4).
+A group is never a Spark group of its own: that costs 1.3 ms each.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

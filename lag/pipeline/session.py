@@ -78,7 +78,7 @@ def _start(settings: Mapping[str, str]) -> SparkSession:
 
 def _always() -> dict[str, str]:
     return {
-        # Without it Spark leaves out internal topics and reads nothing at all (spec/platform.md, trap 1).
+        # Without it Spark leaves out internal topics and reads nothing at all.
         "spark.sql.streaming.kafka.useDeprecatedOffsetFetching": "true",
         "spark.sql.streaming.stopTimeout": f"{STOP_S}s",
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(BATCH_ROWS),

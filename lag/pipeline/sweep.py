@@ -1,6 +1,6 @@
 """A sweep on Spark: cases are rows, dealt out by number; each worker has the plan and computes what it is given.
 
-Never a Spark group for each case (1.3 ms each, spec/offsets-pipeline.md §4). The numbers are shuffled: cases next to
+Never a Spark group for each case. The numbers are shuffled: cases next to
 each other cost about the same, and large groups would else all be one task's. A task that is repeated gives the same
 rows, for a case depends on nothing but the plan and its number.
 """

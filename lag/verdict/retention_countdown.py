@@ -2,7 +2,7 @@
 
 Two things are known of it, and the earlier counts. By age: `retention.ms` less the age of the oldest unread record, at
 the earliest, for Kafka deletes whole segments, by their newest record. By pace: the distance from the log start to the
-position, over what deletion gains on the group a second (spec/offsets-pipeline.md §2).
+position, over what deletion gains on the group a second.
 """
 
 from dataclasses import dataclass

@@ -22,7 +22,7 @@ def time_to_loss(at: Samples, judged: Ints) -> Floats:
     """Seconds until the log's beginning, at its pace, reaches the group, at hers; infinite when it does not gain.
 
     Both paces are those since the first of the log's last ROLLS or more deletions within the look-back; NaN with fewer.
-    0: it is there already. spec/offsets-pipeline.md §2, for a moving consumer: lead / (deleted - consumed a second).
+    0: it is there already. For a moving consumer: lead / (deleted - consumed a second).
     """
     rolls = _rolls(at)
     newest = np.searchsorted(rolls, judged, "right") - 1

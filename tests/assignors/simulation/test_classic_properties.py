@@ -1,4 +1,4 @@
-"""What holds for a classic group whatever its clients do (spec/protocol.md, section 8)."""
+"""What holds for a classic group whatever its clients do."""
 
 import random
 from collections import Counter

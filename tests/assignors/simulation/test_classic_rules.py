@@ -1,4 +1,4 @@
-"""The table of errors by state (spec/protocol.md 2.4), refusals above the coordinator's shard, settings, failover."""
+"""The table of errors by state, refusals above the coordinator's shard, settings, failover."""
 
 from dataclasses import dataclass, field
 from itertools import count
@@ -212,7 +212,7 @@ def test_a_coordinator_that_loads_lets_heartbeats_pass() -> None:
     ]
 
 
-# Five ways in which a coordinator dies (spec/protocol.md 2.6)
+# Five ways in which a coordinator dies
 
 
 def next_coordinator(desk: Desk) -> Desk:

@@ -1,4 +1,4 @@
-"""What holds for a KIP-848 group whatever its clients do (spec/protocol.md, section 8, with the TLA+ invariants)."""
+"""What holds for a KIP-848 group whatever its clients do."""
 
 import random
 from collections import Counter

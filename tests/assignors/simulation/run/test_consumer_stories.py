@@ -1,4 +1,4 @@
-"""KIP-848 stories whose milliseconds follow from the rules (spec/protocol.md 4, spec/kafka-4.3.md 3)."""
+"""KIP-848 stories whose milliseconds follow from the rules."""
 
 from assignors.model import Member
 from assignors.simulation.summary import summarize

@@ -65,7 +65,7 @@ def test_the_broker_matches_a_new_topic_at_the_next_heartbeat_and_assigns_it_wit
 
 
 def test_the_first_heartbeat_of_a_pattern_assigns_nothing_yet() -> None:
-    """The broker looks for the topics behind it; that nothing is acknowledged brings them (spec/kafka-4.3.md, 3)."""
+    """The broker looks for the topics behind it; that nothing is acknowledged brings them."""
     story = played(scenario(1, readers("a"), {}), CONSUMER)
     assert first_owned(story, "t") == (FOUND + RTT + RTT, "a")
     assert [plan.generation for plan in story.plans] == [1, 2]

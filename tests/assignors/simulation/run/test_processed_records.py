@@ -1,4 +1,4 @@
-"""Records processed twice or never, from the rules of auto-commit (spec/protocol.md, 3.4): a record a millisecond."""
+"""Records processed twice or never, from the rules of auto-commit: a record a millisecond."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

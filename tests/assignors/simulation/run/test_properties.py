@@ -1,4 +1,4 @@
-"""What holds for every story (spec/protocol.md, 8), on random ones."""
+"""What holds for every story, on random ones."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator

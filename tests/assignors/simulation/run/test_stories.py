@@ -1,4 +1,4 @@
-"""Stories whose every millisecond follows from Kafka's rules (spec/protocol.md, 2 and 3)."""
+"""Stories whose every millisecond follows from Kafka's rules."""
 
 import pytest
 
