@@ -100,9 +100,9 @@ class Action(ABC):
     __slots__ = ()
 
     @property
-    @abstractmethod
     def subject(self) -> str:
         """The member, topic or assignor that it concerns; empty for the coordinator."""
+        return ""
 
     @property
     def title(self) -> str:

@@ -14,17 +14,14 @@ class ChangeRack(MemberAction):
     rack: str | None
 
     def sentence(self, wording: Wording = PLAIN) -> str:
-        """`c1 moves to rack a`."""
         rack = f"rack {wording.name(self.rack)}" if self.rack else "an unknown rack"
         return f"{wording.member(self.member_id)} moves to {rack}"
 
     def apply(self, state: GroupState) -> Step:
-        """A rebalance, unless it is there already."""
         member = state.member(self.member_id)
         if member.rack == self.rack:
             return Step(state, rebalances=False)
         return Step(state.updated(replace(member, rack=self.rack)), self.sentence())
 
     def simulate(self, group: SimulatedGroup) -> None:
-        """Its process starts again: a consumer reads client.rack at the start."""
         group.change_rack(self.member_id, self.rack)

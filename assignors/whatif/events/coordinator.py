@@ -12,32 +12,22 @@ from assignors.whatif.membership import Membership, Remarks
 class CoordinatorDown(Action):
     """The group's coordinator fails: nothing is reassigned until it is back."""
 
-    @property
-    def subject(self) -> str:
-        """None."""
-        return ""
-
     def sentence(self, wording: Wording = PLAIN) -> str:
-        """`the coordinator fails`."""
         return "the coordinator fails"
 
     def check(self, membership: Membership) -> Remarks:
-        """It must be up."""
         if not membership.is_coordinator_up:
             yield (), "The coordinator is down already."
 
     def change(self, membership: Membership) -> None:
-        """It is down."""
         membership.is_coordinator_up = False
 
     def apply(self, state: GroupState) -> Step:
-        """Later events wait."""
         if not state.is_coordinator_up:
             raise AssignorError("the coordinator is down already. Leave this event out.")
         return Step(replace(state, is_coordinator_up=False), rebalances=False)
 
     def simulate(self, group: SimulatedGroup) -> None:
-        """Its broker dies."""
         group.stop_coordinator()
 
 
@@ -45,30 +35,20 @@ class CoordinatorDown(Action):
 class CoordinatorUp(Action):
     """The coordinator is back."""
 
-    @property
-    def subject(self) -> str:
-        """None."""
-        return ""
-
     def sentence(self, wording: Wording = PLAIN) -> str:
-        """`the coordinator is back`."""
         return "the coordinator is back"
 
     def check(self, membership: Membership) -> Remarks:
-        """It must be down."""
         if membership.is_coordinator_up:
             yield (), "The coordinator is up already."
 
     def change(self, membership: Membership) -> None:
-        """It is up."""
         membership.is_coordinator_up = True
 
     def apply(self, state: GroupState) -> Step:
-        """The events that waited take effect in one rebalance."""
         if state.is_coordinator_up:
             raise AssignorError("the coordinator is not down. Leave this event out.")
         return Step(replace(state, is_coordinator_up=True), rebalances=False)
 
     def simulate(self, group: SimulatedGroup) -> None:
-        """Another broker takes over."""
         group.start_coordinator()

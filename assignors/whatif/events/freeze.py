@@ -14,16 +14,13 @@ class Freeze(MemberAction):
     """A member stops polling: after max.poll.interval.ms it is out of the group."""
 
     def sentence(self, wording: Wording = PLAIN) -> str:
-        """`c1 stops polling`."""
         return f"{wording.member(self.member_id)} stops polling"
 
     def change(self, membership: Membership) -> None:
-        """It can do nothing until it resumes."""
         if membership.is_active(self.member_id):
             membership.frozen.add(self.member_id)
 
     def apply(self, state: GroupState) -> Step:
-        """A rebalance without it."""
         member = state.member(self.member_id)
         left = state.without(member)
         static = f", and then its {state.session_text} session, as it is static" if state.is_static(member) else ""
@@ -31,7 +28,6 @@ class Freeze(MemberAction):
         return Step(replace(left, frozen=left.frozen | {self.member_id}), text)
 
     def simulate(self, group: SimulatedGroup) -> None:
-        """It stands still."""
         group.freeze(self.member_id)
 
 
@@ -40,22 +36,18 @@ class Resume(MemberAction):
     """A frozen member polls again: it rejoins."""
 
     def sentence(self, wording: Wording = PLAIN) -> str:
-        """`c1 polls again`."""
         return f"{wording.member(self.member_id)} polls again"
 
     def check(self, membership: Membership) -> Remarks:
-        """It must be frozen."""
         if self.member_id in membership.frozen:
             return
         sentence = f"{shown(self.member_id)!r} is not frozen. Let it freeze first, or leave this event out."
         yield from list(membership.check_active(self.member_id)) or [((), sentence)]
 
     def change(self, membership: Membership) -> None:
-        """It is no longer frozen."""
         membership.frozen.discard(self.member_id)
 
     def apply(self, state: GroupState) -> Step:
-        """It rejoins without claims."""
         name = self.member_id
         if name not in state.frozen:
             state.member(name)
@@ -64,5 +56,4 @@ class Resume(MemberAction):
         return Step(back.with_member(state.away[name]), f"{self.sentence()} and rejoins")
 
     def simulate(self, group: SimulatedGroup) -> None:
-        """It continues."""
         group.resume(self.member_id)

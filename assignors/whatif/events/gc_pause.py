@@ -15,16 +15,13 @@ class GcPause(MemberAction):
     lasts_ms: int
 
     def sentence(self, wording: Wording = PLAIN) -> str:
-        """`c1 stands still for 8 s`."""
         return f"{wording.member(self.member_id)} stands still for {wording.duration(self.lasts_ms)}"
 
     def change(self, membership: Membership) -> None:
-        """It can do nothing until the pause is over."""
         if membership.is_active(self.member_id):
             membership.paused_until_ms[self.member_id] = membership.now_ms + self.lasts_ms
 
     def apply(self, state: GroupState) -> Step:
-        """Nothing if its session outlasts the pause, else a rebalance without it and one with it."""
         member = state.member(self.member_id)
         if self.lasts_ms < state.session_timeout_ms:
             return Step(state, rebalances=False)
@@ -36,5 +33,4 @@ class GcPause(MemberAction):
         return Step(state.without(member), text, followed_by=rejoin)
 
     def simulate(self, group: SimulatedGroup) -> None:
-        """Its process stands still."""
         group.pause(self.member_id, self.lasts_ms)

@@ -19,15 +19,12 @@ class Join(Action):
 
     @property
     def subject(self) -> str:
-        """The member's id."""
         return self.member.member_id
 
     def sentence(self, wording: Wording = PLAIN) -> str:
-        """`c1 joins`."""
         return f"{wording.member(self.subject)} joins"
 
     def check(self, membership: Membership) -> Remarks:
-        """Its id and its instance id must be free."""
         instance = self.member.instance_id
         if self.subject in membership.members:
             yield ("id",), f"{shown(self.subject)!r} is in the group already."
@@ -39,16 +36,13 @@ class Join(Action):
             )
 
     def warn(self, membership: Membership) -> Remarks:
-        """Its topics should exist at some time."""
         yield from unknown_subscriptions(self.member.topics, self.member.pattern, membership.partitions_ever)
 
     def change(self, membership: Membership) -> None:
-        """It is in the group."""
         membership.members[self.subject] = self.member
         membership.departures.pop(self.subject, None)
 
     def apply(self, state: GroupState) -> Step:
-        """It joins without claims."""
         name = self.subject
         if name in state.member_ids():
             raise AssignorError(f"member {name!r} is in the group already. Give the new one another id.")
@@ -61,5 +55,4 @@ class Join(Action):
         return Step(state.with_member(self.member), self.sentence())
 
     def simulate(self, group: SimulatedGroup) -> None:
-        """Its process starts."""
         group.join(self.member)

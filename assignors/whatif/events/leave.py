@@ -12,15 +12,12 @@ class Leave(MemberAction):
     """A consumer closes. A dynamic member leaves the group at once, a static one when its session ends."""
 
     def sentence(self, wording: Wording = PLAIN) -> str:
-        """`c1 leaves`."""
         return f"{wording.member(self.member_id)} leaves"
 
     def change(self, membership: Membership) -> None:
-        """It is out of the group."""
         membership.remove(self.member_id, "left")
 
     def apply(self, state: GroupState) -> Step:
-        """A rebalance without it."""
         member = state.member(self.member_id)
         text = self.sentence()
         if state.is_static(member):
@@ -28,7 +25,6 @@ class Leave(MemberAction):
         return Step(state.without(member), text)
 
     def simulate(self, group: SimulatedGroup) -> None:
-        """It closes."""
         group.leave(self.member_id)
 
 
@@ -37,18 +33,14 @@ class Crash(MemberAction):
     """A process dies without closing its consumer: its partitions wait until its session ends."""
 
     def sentence(self, wording: Wording = PLAIN) -> str:
-        """`c1 crashes`."""
         return f"{wording.member(self.member_id)} crashes"
 
     def change(self, membership: Membership) -> None:
-        """It is out of the group."""
         membership.remove(self.member_id, "crashed")
 
     def apply(self, state: GroupState) -> Step:
-        """A rebalance without it."""
         left = state.without(state.member(self.member_id))
         return Step(left, f"{self.sentence()}; it is out once its {state.session_text} session ends")
 
     def simulate(self, group: SimulatedGroup) -> None:
-        """It dies."""
         group.crash(self.member_id)

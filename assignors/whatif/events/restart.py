@@ -11,11 +11,9 @@ class Restart(MemberAction):
     """A consumer closes and comes back. A static member (KIP-345) keeps its partitions without a rebalance."""
 
     def sentence(self, wording: Wording = PLAIN) -> str:
-        """`c1 restarts`."""
         return f"{wording.member(self.member_id)} restarts"
 
     def apply(self, state: GroupState) -> Step:
-        """A pause of a static member, else a rebalance without the member and one with it."""
         member = state.member(self.member_id)
         if state.is_static(member):
             text = f"{self.sentence()}; static, so it keeps its partitions without a rebalance"
@@ -27,5 +25,4 @@ class Restart(MemberAction):
         return Step(state.without(member), f"{self.sentence()}: it leaves", followed_by=rejoin)
 
     def simulate(self, group: SimulatedGroup) -> None:
-        """It closes, and its process starts again."""
         group.restart(self.member_id)

@@ -14,15 +14,12 @@ class Slow(MemberAction):
     processing_ms: int
 
     def sentence(self, wording: Wording = PLAIN) -> str:
-        """`c1 takes 5 s from one poll to the next`."""
         duration = wording.duration(self.processing_ms)
         return f"{wording.member(self.member_id)} takes {duration} from one poll to the next"
 
     def apply(self, state: GroupState) -> Step:
-        """Nothing: only the simulation knows of polls."""
         state.member(self.member_id)
         return Step(state, rebalances=False)
 
     def simulate(self, group: SimulatedGroup) -> None:
-        """Its next batches take longer."""
         group.set_processing_ms(self.member_id, self.processing_ms)

@@ -14,22 +14,18 @@ class Split(MemberAction):
     """Messages between a member and the coordinator are lost; the process continues."""
 
     def sentence(self, wording: Wording = PLAIN) -> str:
-        """`c1 is split off from the coordinator`."""
         return f"{wording.member(self.member_id)} is split off from the coordinator"
 
     def change(self, membership: Membership) -> None:
-        """It can do nothing until it heals."""
         if membership.is_active(self.member_id):
             membership.split.add(self.member_id)
 
     def apply(self, state: GroupState) -> Step:
-        """A rebalance without it."""
         left = state.without(state.member(self.member_id))
         text = f"{self.sentence()}; it is out once its {state.session_text} session ends"
         return Step(replace(left, split=left.split | {self.member_id}), text)
 
     def simulate(self, group: SimulatedGroup) -> None:
-        """Its messages are lost."""
         group.split(self.member_id)
 
 
@@ -38,22 +34,18 @@ class Heal(MemberAction):
     """A member that was split off reaches the coordinator again: it rejoins."""
 
     def sentence(self, wording: Wording = PLAIN) -> str:
-        """`c1 reaches the coordinator again`."""
         return f"{wording.member(self.member_id)} reaches the coordinator again"
 
     def check(self, membership: Membership) -> Remarks:
-        """It must be split off."""
         if self.member_id in membership.split:
             return
         sentence = f"{shown(self.member_id)!r} is not split off. Split it off first, or leave this event out."
         yield from list(membership.check_active(self.member_id)) or [((), sentence)]
 
     def change(self, membership: Membership) -> None:
-        """It is no longer split off."""
         membership.split.discard(self.member_id)
 
     def apply(self, state: GroupState) -> Step:
-        """It rejoins without claims."""
         name = self.member_id
         if name not in state.split:
             state.member(name)
@@ -62,5 +54,4 @@ class Heal(MemberAction):
         return Step(back.with_member(state.away[name]), f"{self.sentence()} and rejoins")
 
     def simulate(self, group: SimulatedGroup) -> None:
-        """Its messages pass again."""
         group.heal(self.member_id)

@@ -19,22 +19,18 @@ class Subscribe(MemberAction):
     pattern: str | None = None
 
     def sentence(self, wording: Wording = PLAIN) -> str:
-        """`c1 subscribes to orders, payments`."""
         topics = wording.names(self.topics) or "nothing"
         wanted = topics if self.pattern is None else f"the pattern {wording.name(self.pattern)}"
         return f"{wording.member(self.member_id)} subscribes to {wanted}"
 
     def warn(self, membership: Membership) -> Remarks:
-        """The topics should exist at some time."""
         yield from unknown_subscriptions(self.topics, self.pattern, membership.partitions_ever)
 
     def change(self, membership: Membership) -> None:
-        """The member's subscription is this."""
         if member := membership.members.get(self.member_id):
             membership.members[self.member_id] = replace(member, topics=self.topics, pattern=self.pattern)
 
     def apply(self, state: GroupState) -> Step:
-        """A rebalance, unless the subscription stays the same."""
         member = state.member(self.member_id)
         topics = self.topics if self.pattern is None else matching(self.pattern, state.topics)
         if (member.topics, member.pattern) == (topics, self.pattern):
@@ -43,7 +39,6 @@ class Subscribe(MemberAction):
         return Step(state.updated(changed), self.sentence())
 
     def simulate(self, group: SimulatedGroup) -> None:
-        """The consumer calls `subscribe`."""
         group.subscribe(self.member_id, self.topics, self.pattern)
 
 

@@ -20,15 +20,12 @@ class AddPartitions(Action):
 
     @property
     def subject(self) -> str:
-        """The topic."""
         return self.topic
 
     def sentence(self, wording: Wording = PLAIN) -> str:
-        """`orders grows to 24 partitions`."""
         return f"{wording.name(self.topic)} grows to {_count(self.partitions)}"
 
     def check(self, membership: Membership) -> Remarks:
-        """The topic must exist and have fewer partitions."""
         for _, sentence in membership.check_topic(self.topic):
             yield (self.topic,), sentence
             return
@@ -37,16 +34,13 @@ class AddPartitions(Action):
             yield (self.topic,), f"{sentence} Write the new total."
 
     def change(self, membership: Membership) -> None:
-        """The topic has that many partitions."""
         if topic := membership.topics.get(self.topic):
             membership.set_topic(replace(topic, partitions=self.partitions, racks=None))
 
     def apply(self, state: GroupState) -> Step:
-        """A rebalance if any member subscribes to the topic."""
         return _with_topics(state, self._topics(state.topics), self)
 
     def simulate(self, group: SimulatedGroup) -> None:
-        """The topic grows."""
         group.change_topics(self._topics(group.topics))
 
     def _topics(self, topics: Mapping[str, Topic]) -> dict[str, Topic]:
@@ -69,29 +63,23 @@ class CreateTopic(Action):
 
     @property
     def subject(self) -> str:
-        """The topic."""
         return self.topic.name
 
     def sentence(self, wording: Wording = PLAIN) -> str:
-        """`orders is created with 12 partitions`."""
         return f"{wording.name(self.subject)} is created with {_count(self.topic.partitions)}"
 
     def check(self, membership: Membership) -> Remarks:
-        """Its racks must fit, and its name must be free."""
         yield from check_racks(self.topic)
         if self.subject in membership.topics:
             yield ("name",), f"The topic {self.subject} exists already."
 
     def change(self, membership: Membership) -> None:
-        """It exists."""
         membership.set_topic(self.topic)
 
     def apply(self, state: GroupState) -> Step:
-        """A rebalance if any member subscribes to it."""
         return _with_topics(state, self._topics(state.topics), self)
 
     def simulate(self, group: SimulatedGroup) -> None:
-        """It is created."""
         group.change_topics(self._topics(group.topics))
 
     def _topics(self, topics: Mapping[str, Topic]) -> dict[str, Topic]:
@@ -108,27 +96,21 @@ class DeleteTopic(Action):
 
     @property
     def subject(self) -> str:
-        """The topic."""
         return self.topic
 
     def sentence(self, wording: Wording = PLAIN) -> str:
-        """`orders is deleted`."""
         return f"{wording.name(self.topic)} is deleted"
 
     def check(self, membership: Membership) -> Remarks:
-        """It must exist."""
         yield from membership.check_topic(self.topic)
 
     def change(self, membership: Membership) -> None:
-        """It no longer exists."""
         membership.topics.pop(self.topic, None)
 
     def apply(self, state: GroupState) -> Step:
-        """A rebalance if any member subscribes to it."""
         return _with_topics(state, self._topics(state.topics), self)
 
     def simulate(self, group: SimulatedGroup) -> None:
-        """It is deleted."""
         group.change_topics(self._topics(group.topics))
 
     def _topics(self, topics: Mapping[str, Topic]) -> dict[str, Topic]:

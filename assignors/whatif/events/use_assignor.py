@@ -18,15 +18,12 @@ class UseAssignor(Action):
 
     @property
     def subject(self) -> str:
-        """The assignor."""
         return self.assignor
 
     def sentence(self, wording: Wording = PLAIN) -> str:
-        """`all members change to sticky`."""
         return f"all members change to {wording.name(self.assignor)}"
 
     def check(self, membership: Membership) -> Remarks:
-        """A file must name an installed assignor."""
         yield from check_assignor(self.assignor)
 
     def apply(self, state: GroupState) -> Step:
@@ -44,7 +41,6 @@ class UseAssignor(Action):
         return Step(replace(changed, members=tuple(map(without_claims, state.members))), text, revokes_all=True)
 
     def simulate(self, group: SimulatedGroup) -> None:
-        """All processes restart."""
         group.use_assignor(self.assignor)
 
 
