@@ -44,7 +44,7 @@ class Membership:
 
     def member_ids_ever(self) -> list[str]:
         """Ids of all members, those that join later included."""
-        return [*self.first_join_ms, *self.members.keys() | self.departures.keys() - self.first_join_ms.keys()]
+        return list(dict.fromkeys([*self.first_join_ms, *self.members, *self.departures]))
 
     def set_topic(self, topic: Topic) -> None:
         """The topic now exists like this."""
