@@ -14,7 +14,7 @@ from app.cli.output import emit, emit_json, note, printable
 from app.plugins import fold_any
 from assignors.layout import read_all
 from assignors.model import AssignorError
-from assignors.whatif.comparison import fitting
+from assignors.whatif.comparison import compatible_assignors
 from assignors.whatif.events import Scenario
 from assignors.whatif.generations import Generation
 from assignors.whatif.moves import Move, MoveKind
@@ -73,7 +73,9 @@ def run(file: str, assignors: Sequence[str], plugins: Sequence[str], plugin_time
 def wanted(scenario: Scenario, assignors: Sequence[str], plugins: Sequence[str]) -> list[str]:
     """Which assignors to ask, each once: those named, `all` that fit, or the scenario's own; then the plugins."""
     named = [
-        name for asked in assignors or [scenario.assignor] for name in (fitting(scenario) if asked == ALL else [asked])
+        name
+        for asked in assignors or [scenario.assignor]
+        for name in (compatible_assignors(scenario) if asked == ALL else [asked])
     ]
     return list(dict.fromkeys([*named, *plugins]))
 

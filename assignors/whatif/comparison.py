@@ -1,4 +1,4 @@
-"""One scenario under one assignor after the other, and what comes of it under each."""
+"""One scenario under several assignors."""
 
 from dataclasses import dataclass, replace
 
@@ -13,7 +13,7 @@ SHARE = "share-simple"
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Where an assignor takes the group, from the first generation to the last; `error` says why it cannot."""
+    """The generations under one assignor; `error` says why it cannot assign the group."""
 
     assignor: str
     generations: tuple[Generation, ...] = ()
@@ -21,15 +21,15 @@ class Outcome:
 
     @property
     def last(self) -> Quality | None:
-        """The figures of the last generation."""
+        """The quality of the last generation."""
         return self.generations[-1].quality if self.generations else None
 
     def moved(self) -> int:
-        """Partitions that their owner gave up, once for each time."""
+        """How often an owner gave up a partition."""
         return sum(generation.quality.moved for generation in self.generations[1:])
 
     def stayed(self) -> int:
-        """Partitions that have the same owner at the end as at the start."""
+        """Partitions with the same owner at the start and at the end."""
         return moves(self.generations[0].after, self.generations[-1].after).count(MoveKind.KEPT)
 
     def rebalances(self) -> int:
@@ -37,19 +37,22 @@ class Outcome:
         return sum(generation.quality.rebalances for generation in self.generations[1:])
 
     def paused(self) -> int:
-        """Partitions that stopped, once for each rebalance in which they did."""
+        """How often a partition paused for a rebalance."""
         return sum(generation.quality.paused for generation in self.generations[1:])
 
 
-def fitting(scenario: Scenario) -> list[str]:
-    """The named assignors that can plan the group, its own first: share groups have one of their own."""
+def compatible_assignors(scenario: Scenario) -> list[str]:
+    """The names of the assignors for this type of group, its own first. Share groups have only one."""
     if scenario.assignor == SHARE:
         return [SHARE]
     return list(dict.fromkeys([scenario.assignor, *(name for name in names() if name != SHARE)]))
 
 
-def switched(scenario: Scenario, assignor: str) -> tuple[Scenario, str]:
-    """What to fold so that the group changes to that assignor first; one that has no name begins with the events."""
+def with_change_to(scenario: Scenario, assignor: str) -> tuple[Scenario, str]:
+    """The scenario and the assignor to fold so that the group changes to `assignor` before the first event.
+
+    A group that owns nothing yet, or an assignor without a registered name, simply starts with it.
+    """
     if assignor == scenario.assignor or assignor not in names():
         return scenario, assignor
     if not any(member.owned for member in scenario.members):

@@ -1,4 +1,4 @@
-"""How long a member, and with it the group, takes to work off its lag."""
+"""The time until the lag is gone, by member and for the group."""
 
 import math
 from collections.abc import Mapping
@@ -8,14 +8,14 @@ import numpy as np
 
 from assignors.whatif.events import Loads
 from assignors.whatif.loads import KnownLoads
-from assignors.whatif.ownership_table import Placed, Values
+from assignors.whatif.ownership_table import OwnershipTable, Values
 
 
 @dataclass(frozen=True, slots=True)
 class Drain:
-    """Seconds until the lag is gone, at the present rates; infinite when it never is, None when that is unknown.
+    """Seconds until the lag is gone at the present rates; infinite = never, None = unknown.
 
-    `reason` says why it is infinite or unknown; `member` whose drain it is: of a group's, the slowest one's.
+    `reason` says why it is infinite or unknown. `member` is the member itself, or the group's slowest one.
     """
 
     seconds: float | None
@@ -23,22 +23,22 @@ class Drain:
     member: str | None = None
 
 
-def drains(placed: Placed, known: KnownLoads, loads: Loads) -> dict[str, Drain]:
-    """By member: lag / (capacity - produced), of the partitions it has. Who has none is done."""
-    counts = placed.counts().tolist()
-    columns = (*_sums(placed, known.lag_records), *_sums(placed, known.produced_per_s))
+def drains(table: OwnershipTable, known: KnownLoads, loads: Loads) -> dict[str, Drain]:
+    """By member: lag / (capacity - produce rate) of its partitions; 0 without partitions."""
+    counts = table.counts().tolist()
+    columns = (*_sums(table, known.lag_records), *_sums(table, known.produced_per_s))
     made = {}
-    for member, count, lag, no_lag, rate, no_rate in zip(placed.members, counts, *columns, strict=True):
+    for member, count, lag, no_lag, rate, no_rate in zip(table.members, counts, *columns, strict=True):
         capacity = loads.capacity_per_s.get(member, loads.default_capacity_per_s)
         unknown = _unknown(count, no_lag, no_rate, capacity)
         made[member] = Drain(None, unknown, member) if unknown else _drain(member, lag, rate, capacity or 0.0)
     return made
 
 
-def _sums(placed: Placed, values: Values) -> tuple[list[float], list[int]]:
-    """By member: the sum of what is known, and of how many of its partitions it is not."""
-    missing = np.bincount(placed.owners, weights=np.isnan(values)[placed.codes], minlength=len(placed.members))
-    return placed.sums(np.nan_to_num(values)).tolist(), missing.astype(np.int64).tolist()
+def _sums(table: OwnershipTable, values: Values) -> tuple[list[float], list[int]]:
+    """By member: the sum of the known values, and the number of unknown ones."""
+    missing = np.bincount(table.owners, weights=np.isnan(values)[table.codes], minlength=len(table.members))
+    return table.sums(np.nan_to_num(values)).tolist(), missing.astype(np.int64).tolist()
 
 
 def _unknown(partitions: int, no_lag: int, no_rate: int, capacity: float | None) -> str | None:
@@ -57,9 +57,9 @@ def _drain(member: str, lag: float, rate: float, capacity: float) -> Drain:
     return Drain(lag / (capacity - rate) if lag > 0 else 0.0, None, member)
 
 
-def drain_of_group(of_each: Mapping[str, Drain], placed: Placed, known: KnownLoads) -> Drain:
-    """The slowest member's. Never, when a member never is done or lag has no owner; unknown, when any other is."""
-    if waiting := _without_owner(placed, known):
+def drain_of_group(of_each: Mapping[str, Drain], table: OwnershipTable, known: KnownLoads) -> Drain:
+    """The slowest member's. Infinite when any member's is or lag has no owner, else unknown when any member's is."""
+    if waiting := _without_owner(table, known):
         return Drain(math.inf, waiting)
     never = [drain for drain in of_each.values() if drain.seconds == math.inf]
     unknown = [drain for drain in of_each.values() if drain.seconds is None]
@@ -74,7 +74,7 @@ def _seconds(drain: Drain) -> float:
     return drain.seconds or 0.0
 
 
-def _without_owner(placed: Placed, known: KnownLoads) -> str | None:
-    is_free = placed.owners_each == 0
+def _without_owner(table: OwnershipTable, known: KnownLoads) -> str | None:
+    is_free = table.owners_each == 0
     count = int(np.count_nonzero(is_free & ((known.lag_records > 0) | (known.produced_per_s > 0))))
     return f"{count} partitions with lag or new records have no owner" if count else None

@@ -1,4 +1,4 @@
-"""A scenario's events through an assignor, one rebalance after the other."""
+"""The generations of a scenario: each rebalance as an assignor's result."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -21,11 +21,11 @@ MOST_ROUNDS = 8  # of one cooperative rebalance: Kafka's own need two
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """A group after a step: a rebalance, the start, or the restart of a static member (same number as before).
+    """A group at the start, after a rebalance, or after the restart of a static member (same number as before).
 
-    `number` is the classic protocol's generation, KIP-848's epoch. `event` says what happened, `at_ms` when, since the
-    scenario began: the event itself; when the group notices is the simulator's business. `members` and `topics` are as
-    they are after it; members own what they got.
+    `number` is the generation of the classic protocol, or the group epoch (KIP-848). `at_ms` is the time of the event
+    since the scenario began, not the time at which the group notices it. `members` (with what they own) and `topics`
+    are those after it.
     """
 
     number: int
@@ -41,30 +41,30 @@ class Generation:
 
 
 def fold(scenario: Scenario, assignor: str | Assignor | None = None) -> list[Generation]:
-    """The generations of a scenario; `assignor` (a name, or your own) takes the place of the scenario's.
+    """The generations of a scenario; `assignor` (a name, or your own) replaces the scenario's.
 
-    The first is the start: as it is, when members own anything (`number`: their highest generation), else the first
-    assignment, or number 0 of a group without members. Then one for each rebalance, in the order of events:
+    The first one is the start: what members own (`number`: their highest generation), else the first assignment, or
+    number 0 for a group without members. Then one for each rebalance, in the order of events:
 
-    - An eager group (range, roundrobin, sticky, and every assignor that is not Kafka's) gives up everything and plans
-      once; a cooperative one (KIP-429) plans again as long as a member had to give up something; a KIP-848 group gets
-      one target for each event, and each share group one plan.
-    - A member that crashes, freezes, or is static (KIP-345) and leaves, is gone, as when its session or
-      max.poll.interval.ms has ended; the text says which. Resume and Join own nothing.
-    - A static member's Restart is a step without a rebalance. A dynamic one leaves and rejoins, in two rebalances;
-      Kafka then gives it a new member id, while here it keeps its own, so that people can follow it.
-    - Events that change nothing for the group make no generation: a topic without subscribers, an equal subscription.
-    - What happens while the coordinator is down waits, and becomes one rebalance when it is back.
+    - An eager group (range, roundrobin, sticky, and every assignor that is not Kafka's) revokes everything and assigns
+      once. A cooperative one (KIP-429) assigns again while members have to give up partitions. A KIP-848 group gets one
+      target assignment per event, a share group one assignment.
+    - A member that crashes, freezes or is split off, and a static one (KIP-345) that leaves, is removed, as after its
+      session or max.poll.interval.ms; the text says which. Members that resume or join own nothing.
+    - The restart of a static member is a generation without a rebalance. A dynamic member leaves and rejoins in two
+      rebalances. It keeps its member id here, while Kafka gives it a new one.
+    - Events without an effect make no generation: a topic without subscribers, an equal subscription.
+    - Events while the coordinator is down take effect in one rebalance when it is back.
 
-    Raises AssignorError naming the event when it cannot happen (number, time, which), or when the assignor fails.
+    Raises AssignorError with the event's number, time and title when it cannot happen or the assignor fails.
     """
-    run = _Run(scenario, _assignor(scenario.assignor if assignor is None else assignor))
+    folded = _Fold(scenario, _assignor(scenario.assignor if assignor is None else assignor))
     for number, event in enumerate(scenario.events, 1):
         try:
-            run.take(event)
+            folded.take(event)
         except AssignorError as error:
             raise event.failed(number, error) from error
-    return run.generations
+    return folded.generations
 
 
 def _assignor(chosen: str | Assignor) -> Assignor:
@@ -75,8 +75,8 @@ def _assignor(chosen: str | Assignor) -> Assignor:
     return chosen
 
 
-class _Run:
-    """The group on its way through the events."""
+class _Fold:
+    """The group, from event to event."""
 
     def __init__(self, scenario: Scenario, assignor: Assignor) -> None:
         self.generations: list[Generation] = []
@@ -138,7 +138,7 @@ class _Run:
             must_plan_again = self._plan(f"{text} (rebalance {count})", at_ms, protocol)
 
     def _plan(self, text: str, at_ms: int, protocol: RebalanceProtocol) -> bool:
-        """Plan once; whether a member, having given up something, joins again at once."""
+        """Assign once; True when members rejoin at once because they gave up partitions (KIP-429)."""
         self._number += 1
         claimed = Assignment(None, {member.member_id: member.owned for member in self._state.members})
         after = replace(plan(self._state.assignor, self._group()), generation=self._number)
@@ -174,12 +174,12 @@ class _Run:
         return Group(self._scenario.name, state.members, state.topics, state.assignor.name)
 
     def _loads(self, layout: Layout) -> KnownLoads:
-        """The loads by code; while the topics in play stay, they are the same."""
+        """The loads by code, computed again only when the layout changes."""
         if self._known is None or not self._known[0].is_like(layout):
             self._known = layout, known_loads(self._scenario.loads, layout)
         return self._known[1]
 
 
 def _owning(member: Member, after: Assignment) -> Member:
-    """The member as it will join next time. What `sticky` puts into user data, it reads from these fields, too."""
+    """The member as it joins next time. `sticky` reads these fields if there is no user data."""
     return replace(member, owned=after.by_member[member.member_id], generation=after.generation, user_data=None)

@@ -1,4 +1,4 @@
-"""What is known of each partition's load, by code."""
+"""Loads as arrays."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from assignors.whatif.ownership_table import Values
 
 @dataclass(frozen=True, slots=True)
 class KnownLoads:
-    """`assignors.whatif.events.Loads` on arrays: one value for each code of a layout, NaN where it is unknown."""
+    """`Loads` by partition code: each float64[n_partitions]; NaN = unknown."""
 
     weights: Values
     lag_records: Values
@@ -21,7 +21,7 @@ class KnownLoads:
 
 
 def known_loads(loads: Loads, layout: Layout) -> KnownLoads:
-    """The loads of the layout's partitions; others are left out."""
+    """The loads of the partitions in the layout."""
     return KnownLoads(*(_by_code(of, layout) for of in (loads.weights, loads.lag_records, loads.produced_per_s)))
 
 

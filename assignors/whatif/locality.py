@@ -1,4 +1,4 @@
-"""What a plan does for joins and for network traffic: co-partitioning, and owners near replicas."""
+"""Co-partitioning, and owners in the racks of their replicas."""
 
 from collections.abc import Iterator
 
@@ -8,28 +8,27 @@ from numpy.typing import NDArray
 from assignors.arrays import GroupArrays
 from assignors.layout import Layout
 from assignors.racks import NO_RACKS, racks_of
-from assignors.whatif.ownership_table import Placed
+from assignors.whatif.ownership_table import OwnershipTable
 
 
-def co_partitioned(placed: Placed, arrays: GroupArrays) -> tuple[int, int] | None:
-    """Of how many partition numbers all partitions are with one member, out of how many.
+def co_partitioned(table: OwnershipTable, arrays: GroupArrays) -> tuple[int, int] | None:
+    """(co-partitioned, possible): partition numbers whose partitions of all joined topics have one owner.
 
-    Topics with equally many partitions and the same subscribers go together, as a member that joins them needs
-    partition p of each; every such p counts once. None when no two topics go together, or partitions have several
-    owners.
+    Topics with the same number of partitions and the same subscribers count as joined. None when no two topics are, or
+    when partitions have several owners.
     """
-    if (placed.owners_each > 1).any():
+    if (table.owners_each > 1).any():
         return None
-    owners, together, possible = placed.first_owner(), 0, 0
-    for rows in _alike(arrays):
-        table = owners[rows]
-        together += int(np.count_nonzero((table == table[0]).all(axis=0) & (table[0] >= 0)))
-        possible += table.shape[1]
+    owners, together, possible = table.first_owner(), 0, 0
+    for rows in _joined_topics(arrays):
+        by_topic = owners[rows]
+        together += int(np.count_nonzero((by_topic == by_topic[0]).all(axis=0) & (by_topic[0] >= 0)))
+        possible += by_topic.shape[1]
     return (together, possible) if possible else None
 
 
-def _alike(arrays: GroupArrays) -> Iterator[NDArray[np.int64]]:
-    """For topics that go together, a table of codes: a row for each topic, a column for each partition number."""
+def _joined_topics(arrays: GroupArrays) -> Iterator[NDArray[np.int64]]:
+    """Codes of joined topics: int64[n_topics, n_partitions]."""
     layout, subscribed = arrays.layout, arrays.subscriptions()
     groups: dict[tuple[int, bytes], list[int]] = {}
     for topic, count in enumerate(layout.counts.tolist()):
@@ -39,18 +38,18 @@ def _alike(arrays: GroupArrays) -> Iterator[NDArray[np.int64]]:
             yield layout.offsets[topics][:, None] + np.arange(count)
 
 
-def rack_hits(placed: Placed, arrays: GroupArrays) -> tuple[int, int] | None:
-    """How many owners are in a rack of one of their partition's replicas, of those where both are known (None: none).
+def rack_hits(table: OwnershipTable, arrays: GroupArrays) -> tuple[int, int] | None:
+    """(hits, known): owners in a rack of one of the partition's replicas, of those whose racks are known (KIP-881).
 
-    A partition with several owners counts once for each (KIP-881 is about these racks).
+    A partition counts once for each owner. None when no rack is known.
     """
     names = sorted({rack for rack in arrays.racks or () if rack})
     if not names or not arrays.partition_racks:
         return None
     column = {name: at for at, name in enumerate(names)}
-    racks = np.array([column.get(rack or "", -1) for rack in arrays.racks or ()], dtype=np.int64)[placed.owners]
+    racks = np.array([column.get(rack or "", -1) for rack in arrays.racks or ()], dtype=np.int64)[table.owners]
     row_of, near, is_known = _rack_table(arrays, names)
-    rows = row_of[placed.codes]
+    rows = row_of[table.codes]
     both = is_known[rows] & (racks >= 0)
     known = int(np.count_nonzero(both))
     return (int(np.count_nonzero(near[rows, racks] & both)), known) if known else None
@@ -59,7 +58,11 @@ def rack_hits(placed: Placed, arrays: GroupArrays) -> tuple[int, int] | None:
 def _rack_table(
     arrays: GroupArrays, names: list[str]
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]:
-    """Row of each partition; whether row's replicas are in the rack (column); whether any rack of the row is known."""
+    """Each distinct list of replica racks is a row.
+
+    The row of each partition, int64[n_partitions]; whether a row has a rack, bool[n_rows, n_racks]; whether a row has
+    any rack, bool[n_rows].
+    """
     rows = {NO_RACKS: 0}
     row_of = np.zeros(len(arrays.layout), dtype=np.int64)
     for topic in _with_racks(arrays.layout, arrays):

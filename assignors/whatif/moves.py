@@ -1,4 +1,4 @@
-"""Two assignments -> what happened to each partition: kept, gained, revoked, unassigned."""
+"""The difference between two assignments, partition by partition."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ NOBODY = -1
 
 
 class MoveKind(StrEnum):
-    """What happened to a partition: same owner, new owner, no owner any more, none before or after."""
+    """Same owner, new owner, no owner any more, no owner before or after."""
 
     KEPT = "kept"
     GAINED = "gained"
@@ -31,10 +31,9 @@ _KEPT, _GAINED, _REVOKED, _UNASSIGNED = map(np.uint8, range(len(_KINDS)))
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A partition, who had it and who has it now (None: nobody).
+    """A partition with its owner before and after (None: no owner).
 
-    Where a partition has several owners (share groups), each owner has a move of its own, and what one gains comes from
-    nobody.
+    A partition with several owners (share groups) has one move for each; gained ones have no source.
     """
 
     tp: TopicPartition
@@ -45,9 +44,10 @@ class Move:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moves(Sequence[Move]):
-    """Moves in the order of topics and partitions; they become objects when read.
+    """Moves in the order of topics and partitions, as arrays; a `Move` is created when it is read.
 
-    `sources` and `targets` are positions in `members` (-1: nobody), `kinds` positions in `tuple(MoveKind)`.
+    `codes`: int32[n_moves], of `layout`. `sources` and `targets`: int32[n_moves], positions in `members`; -1 = none.
+    `kinds`: uint8[n_moves], positions in `tuple(MoveKind)`.
     """
 
     layout: Layout
@@ -79,7 +79,7 @@ class Moves(Sequence[Move]):
         return next(iter(self._at(slice(row, row + 1))))
 
     def __iter__(self) -> Iterator[Move]:
-        names = (*self.members, None)  # -1, nobody, is the last one
+        names = (*self.members, None)  # -1 is the last one
         columns = (self.sources.tolist(), self.targets.tolist(), self.kinds.tolist())
         for tp, source, target, kind in zip(self.layout.decode(self.codes), *columns, strict=True):
             yield Move(tp, names[source], names[target], _KINDS[kind])
@@ -93,10 +93,10 @@ class Moves(Sequence[Move]):
 
 
 def moves(before: Assignment, after: Assignment, layout: Layout | None = None) -> Moves:
-    """What happened to each partition of the topics in play between two assignments.
+    """The moves between two assignments.
 
-    `layout` has the topics in play; it grows where an assignment holds more. None: those of the assignments' own
-    layouts, plain lists reaching to the highest number that they name. Raises AssignorError on impossible numbers.
+    `layout` has the partitions to compare; it grows if an assignment has more. None: the layouts of the assignments,
+    where plain lists reach to their highest partition number. Raises AssignorError for impossible partition numbers.
     """
     old_parts, new_parts = pieces(before), pieces(after)
     layout = covering((*old_parts, *new_parts), layout)
@@ -129,12 +129,12 @@ def _kinds(sources: Members, targets: Members) -> NDArray[np.uint8]:
 
 
 def _pairs(held: Holdings, members: int) -> NDArray[np.int64]:
-    """Partition and owner in one number, sorted; each once."""
+    """code * members + owner of each pair, sorted and unique: int64[n_pairs]."""
     return np.unique(held.codes.astype(np.int64) * members + held.owners)
 
 
 def _with_several(single: Moves, old: NDArray[np.int64], new: NDArray[np.int64]) -> Moves:
-    """The same, with a move per owner for partitions that have or had several."""
+    """With one move per owner for partitions that have or had several."""
     members, total = len(single.members), len(single.layout)
     most = [np.bincount(pairs // members, minlength=total) for pairs in (old, new)]
     several = np.maximum(*most) > 1

@@ -1,4 +1,4 @@
-"""Who had which partition in each generation: one table, for charts."""
+"""The owners of all partitions in all generations, for charts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ MISSING = -2
 
 
 @dataclass(frozen=True, slots=True)
-class Ownership:
-    """Owners by generation (row) and partition (column, by the code of the layout).
+class OwnershipHistory:
+    """Owners by generation and partition.
 
-    `members` in the order in which they first appear; `owners` are positions in it, -1 nobody, -2 where the partition
-    does not exist, and of several owners (share groups) the first one. `counts` has how many partitions each member
-    (column) has, all owners counted.
+    `members` are in the order in which they first appear. `owners`: int32[n_generations, n_partitions], positions in
+    `members`; -1 = none, -2 = the partition does not exist; of several owners (share groups) the first. `counts`:
+    int32[n_generations, n_members], the partitions of each member.
     """
 
     layout: Layout
@@ -30,8 +30,8 @@ class Ownership:
     counts: NDArray[np.int32]
 
 
-def ownership(generations: Sequence[Generation]) -> Ownership:
-    """The table of those generations, with every partition that is in play in any of them."""
+def ownership_history(generations: Sequence[Generation]) -> OwnershipHistory:
+    """The history with every partition that has a subscriber in any generation."""
     layout = widened(made.moves.layout for made in generations)
     members = tuple(dict.fromkeys(member.member_id for made in generations for member in made.members))
     position = {member: at for at, member in enumerate(members)}
@@ -42,7 +42,7 @@ def ownership(generations: Sequence[Generation]) -> Ownership:
         owners[row, _existing(layout, made)] = NOBODY
         owners[row, held.codes[::-1]] = held.owners[::-1]
         counts[row] = _counts(held, len(members))
-    return Ownership(layout, members, owners, counts)
+    return OwnershipHistory(layout, members, owners, counts)
 
 
 def _existing(layout: Layout, generation: Generation) -> NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""Who has which partition of the topics in play, ready to be counted and summed."""
+"""Who owns which partition after a rebalance, as arrays."""
 
 from dataclasses import dataclass
 
@@ -14,10 +14,11 @@ Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
-    """Pairs of a partition's code and the position of a member that has it.
+class OwnershipTable:
+    """One row for each pair of partition and owner; partitions are codes of the group's layout.
 
-    `owners_each` is how many owners each of the partitions has, by code: none, one, or several in a share group.
+    `codes`: int32[n_pairs]. `owners`: int32[n_pairs], positions in `members`. `owners_each`: int64[n_partitions], the
+    number of owners of each partition: 0, 1, or more in a share group.
     """
 
     codes: Codes
@@ -26,32 +27,32 @@ class Placed:
     members: tuple[str, ...]
 
     def counts(self) -> NDArray[np.int64]:
-        """How many partitions each member has."""
+        """Partitions of each member: int64[n_members]."""
         return np.bincount(self.owners, minlength=len(self.members)).astype(np.int64)
 
     def first_owner(self) -> Members:
-        """An owner of each partition; -1: nobody."""
+        """The first owner of each partition: int32[n_partitions]; -1 = none."""
         owners = np.full(len(self.owners_each), NOBODY, dtype=np.int32)
         owners[self.codes[::-1]] = self.owners[::-1]
         return owners
 
     def sums(self, values: Values) -> Values:
-        """What the values of its partitions add up to, by member; several owners share evenly."""
+        """The sum of `values` (float64[n_partitions]) by member: float64[n_members]. Several owners share evenly."""
         each = (values / np.maximum(self.owners_each, 1))[self.codes]
         return np.bincount(self.owners, weights=each, minlength=len(self.members)).astype(np.float64)
 
 
-def place(changes: Moves, arrays: GroupArrays) -> Placed:
-    """Where partitions are after the moves, by the codes and member positions of the group."""
+def ownership_table(changes: Moves, arrays: GroupArrays) -> OwnershipTable:
+    """The owners after the moves, by the codes and member positions of the group."""
     codes = translated(changes.codes, changes.layout, arrays.layout)
-    owners = in_group(changes, arrays)[changes.targets]
+    owners = group_positions(changes, arrays)[changes.targets]
     is_placed = (codes >= 0) & (owners != NOBODY)
     codes, owners = codes[is_placed], owners[is_placed]
     each = np.bincount(codes, minlength=len(arrays.layout)).astype(np.int64)
-    return Placed(codes, owners, each, arrays.members)
+    return OwnershipTable(codes, owners, each, arrays.members)
 
 
-def in_group(changes: Moves, arrays: GroupArrays) -> Members:
-    """Position in the group of each member of the moves, and at the end of nobody; -1: it is not in the group."""
+def group_positions(changes: Moves, arrays: GroupArrays) -> Members:
+    """Positions of the members of the moves in the group: int32[n_members + 1]; -1 = not in it; the last is -1."""
     position = {member: at for at, member in enumerate(arrays.members)}
     return np.array([*(position.get(member, NOBODY) for member in changes.members), NOBODY], dtype=np.int32)

@@ -1,4 +1,4 @@
-"""How good a plan is: balance, stickiness, co-partitioning, racks, load per member, time to drain."""
+"""How good an assignment is: balance, stickiness, co-partitioning, racks, load per member, time to drain."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,27 +14,24 @@ from assignors.whatif.events import Loads
 from assignors.whatif.loads import KnownLoads, known_loads
 from assignors.whatif.locality import co_partitioned, rack_hits
 from assignors.whatif.moves import NOBODY, MoveKind, Moves, moves
-from assignors.whatif.ownership_table import Placed, in_group, place
+from assignors.whatif.ownership_table import OwnershipTable, group_positions, ownership_table
 from assignors.whatif.rebalance_protocol import paused, protocol_of
 from assignors.whatif.skew import Skew, skew
 
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """Figures of one step, from one assignment to the next.
+    """Metrics of an assignment and of the change from the one before.
 
-    `partitions`: those of topics that exist and that somebody subscribes to, `assigned` and `unassigned` of them; a
-    partition with several owners counts once. `members` and of them the idle ones, and the `fewest` and `most`
-    partitions of a member, `spread` apart.
+    `partitions` counts the existing partitions with a subscriber; `assigned` and `unassigned` split it, each partition
+    once. `fewest` and `most` are the partitions of one member, `spread` their difference.
 
-    `kept` and `moved` count partitions by owner: still there, and given up (to somebody or, for now, to nobody; not
-    because the partition is gone). `stickiness` is the share of what could be kept (owner still there and subscribed,
-    partition still there) that was; None where nothing could, or nothing was planned. `rebalances` is how many
-    this step took, 0 or 1; `paused` how many partitions stopped for it.
+    `kept` and `moved` count pairs of partition and owner: kept, and given up although the partition still exists.
+    `stickiness` is kept / could be kept (owner still there and subscribed, partition still exists); None when nothing
+    could be kept, or without a rebalance. `rebalances` is 0 or 1; `paused` counts the partitions that paused for it.
 
-    `co_partitioned` and `rack_hits`: so many of so many possible; None where nothing is possible or known. `skews` by
-    "weight", "lag_records" and "produced_per_s", where something of it is known. `drain` of the group, `drains` by
-    member.
+    `co_partitioned` and `rack_hits` are (number, possible), None when nothing is possible or known. `skews` has the
+    keys "weight", "lag_records" and "produced_per_s" that are known. `drain` is the group's, `drains` by member.
     """
 
     partitions: int
@@ -68,21 +65,21 @@ def measure(
     rebalances: int = 1,
     pauses: int | None = None,
 ) -> Quality:
-    """Figures of `after`, given what was `before`; `group` as it is after.
+    """The quality of `after`; `group` is as it is after the change.
 
-    `changes` and `known` spare their computation: the moves between the two, and the loads by code of the topics in
-    play (`group_arrays(group).layout`). `pauses`: how many partitions stopped; None: as the group's assignor has it.
-    Raises AssignorError when the group cannot be planned.
+    `changes` (the moves) and `known` (the loads by code of `group_arrays(group).layout`) are computed if not given.
+    `pauses` is the number of paused partitions; None: by the protocol of the group's assignor. Raises AssignorError for
+    a group that cannot be assigned.
     """
     arrays = group_arrays(group)
     changes = moves(before, after, arrays.layout) if changes is None else changes
     known = known_loads(loads, arrays.layout) if known is None else known
-    placed = place(changes, arrays)
-    counts = placed.counts()
-    assigned = int(np.count_nonzero(placed.owners_each))
-    of_each = drains(placed, known, loads)
+    table = ownership_table(changes, arrays)
+    counts = table.counts()
+    assigned = int(np.count_nonzero(table.owners_each))
+    of_each = drains(table, known, loads)
     return Quality(
-        partitions=len(placed.owners_each),
+        partitions=len(table.owners_each),
         assigned=assigned,
         members=len(arrays.members),
         idle_members=tuple(arrays.members[at] for at in np.flatnonzero(counts == 0).tolist()),
@@ -91,27 +88,27 @@ def measure(
         spread=int(np.ptp(counts)) if len(counts) else 0,
         kept=changes.count(MoveKind.KEPT),
         moved=_moved(changes, group.topics),
-        unassigned=len(placed.owners_each) - assigned,
+        unassigned=len(table.owners_each) - assigned,
         stickiness=_stickiness(changes, arrays) if rebalances else None,
         rebalances=rebalances,
         paused=paused(changes, protocol_of(group.assignor)) if pauses is None else pauses,
-        co_partitioned=co_partitioned(placed, arrays),
-        rack_hits=rack_hits(placed, arrays),
-        skews=_skews(placed, known),
-        drain=drain_of_group(of_each, placed, known),
+        co_partitioned=co_partitioned(table, arrays),
+        rack_hits=rack_hits(table, arrays),
+        skews=_skews(table, known),
+        drain=drain_of_group(of_each, table, known),
         drains=of_each,
     )
 
 
 def _moved(changes: Moves, topics: Mapping[str, Topic]) -> int:
-    """How many partitions their owners gave up although they are still there."""
+    """How many partitions their owners gave up although they still exist."""
     given_up = changes.codes[(changes.sources != NOBODY) & (changes.sources != changes.targets)]
     there = Layout({name: topics[name].partitions for name in changes.layout.names if name in topics})
     return int(np.count_nonzero(translated(given_up, changes.layout, there) >= 0))
 
 
 def _stickiness(changes: Moves, arrays: GroupArrays) -> float | None:
-    codes, position = translated(changes.codes, changes.layout, arrays.layout), in_group(changes, arrays)
+    codes, position = translated(changes.codes, changes.layout, arrays.layout), group_positions(changes, arrays)
     owners, targets = position[changes.sources], position[changes.targets]
     is_there = (codes >= 0) & (owners != NOBODY)
     codes, owners, targets = codes[is_there], owners[is_there], targets[is_there]
@@ -120,7 +117,7 @@ def _stickiness(changes: Moves, arrays: GroupArrays) -> float | None:
     return kept / int(np.count_nonzero(could)) if could.any() else None
 
 
-def _skews(placed: Placed, known: KnownLoads) -> dict[str, Skew]:
+def _skews(table: OwnershipTable, known: KnownLoads) -> dict[str, Skew]:
     by_name = {"weight": known.weights, "lag_records": known.lag_records, "produced_per_s": known.produced_per_s}
-    found = {name: skew(placed, values) for name, values in by_name.items()}
+    found = {name: skew(table, values) for name, values in by_name.items()}
     return {name: made for name, made in found.items() if made is not None}

@@ -1,4 +1,4 @@
-"""How a group carries out a plan: the rebalance protocol of each assignor, and whose partitions pause under it."""
+"""The rebalance protocol of each assignor, and which partitions pause under it."""
 
 from enum import StrEnum
 
@@ -25,19 +25,19 @@ _NOT_EAGER = {
 
 
 def protocol_of(assignor: str | None) -> RebalanceProtocol:
-    """The protocol of an assignor of that name. One that is not Kafka's runs in the clients, and is eager."""
+    """The protocol of an assignor. One that is not Kafka's runs in the clients and is eager."""
     return _NOT_EAGER.get(assignor or "", RebalanceProtocol.EAGER)
 
 
 def is_classic(protocol: RebalanceProtocol) -> bool:
-    """Whether the clients plan (the classic protocol), not the broker."""
+    """Whether the clients assign (the classic protocol), not the broker."""
     return protocol in (RebalanceProtocol.EAGER, RebalanceProtocol.COOPERATIVE)
 
 
 def paused(moves: Moves, protocol: RebalanceProtocol) -> int:
-    """How many partitions somebody consumed before and nobody does during the rebalance.
+    """How many consumed partitions pause during the rebalance.
 
-    Eager members give up everything first; otherwise only what changes hands pauses; shared partitions never do.
+    Under the eager protocol all, under the others those that change owners, in share groups none.
     """
     if protocol is RebalanceProtocol.SHARE:
         return 0

@@ -1,18 +1,18 @@
-"""How unevenly a load lies on the members."""
+"""How unevenly a load is spread over the members."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from assignors.whatif.ownership_table import Placed, Values
+from assignors.whatif.ownership_table import OwnershipTable, Values
 
 
 @dataclass(frozen=True, slots=True)
 class Skew:
-    """A load in its own unit, over the partitions that have an owner.
+    """A load in its own unit, over the partitions with an owner; `known` of `partitions` have a known load.
 
-    `total` of what is known, the `most` that one member has, which `member` that is, and `ratio`, that of the most to
-    the members' mean (1: even; None: the total is 0). `known` of `partitions` have a known load.
+    `most` is the load of the busiest `member`, `ratio` that load over the mean of all members (1 = even; None = the
+    `total` is 0).
     """
 
     total: float
@@ -23,14 +23,14 @@ class Skew:
     partitions: int
 
 
-def skew(placed: Placed, values: Values) -> Skew | None:
-    """The skew of a load given by partition (NaN: unknown); None when nothing of it is known."""
-    assigned = placed.owners_each > 0
+def skew(table: OwnershipTable, values: Values) -> Skew | None:
+    """The skew of a load (float64[n_partitions]; NaN = unknown); None when no load is known."""
+    assigned = table.owners_each > 0
     known = int(np.count_nonzero(assigned & ~np.isnan(values)))
     if not known:
         return None
-    sums = placed.sums(np.nan_to_num(values))
+    sums = table.sums(np.nan_to_num(values))
     hottest, total = int(sums.argmax()), float(sums.sum())
     most = float(sums[hottest])
     ratio = most * len(sums) / total if total else None
-    return Skew(total, most, placed.members[hottest], ratio, known, int(np.count_nonzero(assigned)))
+    return Skew(total, most, table.members[hottest], ratio, known, int(np.count_nonzero(assigned)))

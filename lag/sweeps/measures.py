@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from assignors.model import AssignorError
-from assignors.whatif.comparison import SHARE, Outcome, fitting, switched
+from assignors.whatif.comparison import SHARE, Outcome, compatible_assignors, with_change_to
 from assignors.whatif.events import Scenario
 from assignors.whatif.generations import fold
 from assignors.whatif.quality import Quality
@@ -36,9 +36,9 @@ def row(base: Scenario, case: Case) -> Row:
 
 def outcome(base: Scenario, case: Case) -> Outcome:
     """Where the case takes the group. Raises AssignorError when the group, its assignor or the failure forbids it."""
-    if case.assignor not in fitting(base):
+    if case.assignor not in compatible_assignors(base):
         raise AssignorError(f"{case.assignor} cannot plan a group of {base.assignor}.")
-    scenario, first = switched(staged(base, case.members, case.failure), case.assignor)
+    scenario, first = with_change_to(staged(base, case.members, case.failure), case.assignor)
     return Outcome(case.assignor, tuple(fold(scenario, first)))
 
 

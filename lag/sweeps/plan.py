@@ -8,7 +8,7 @@ from enum import StrEnum
 from itertools import accumulate
 
 from assignors.registry import BUILT_IN
-from assignors.whatif.comparison import fitting
+from assignors.whatif.comparison import compatible_assignors
 from assignors.whatif.events import Scenario
 from lag.errors import ConfigError
 
@@ -103,7 +103,7 @@ class Plan:
         return Case(group, self._assignors(its)[assignor], members[size], self.asked.failures[failure])
 
     def _assignors(self, its: Scenario) -> Sequence[str]:
-        return self.asked.assignors or [name for name in fitting(its) if name in BUILT_IN]
+        return self.asked.assignors or [name for name in compatible_assignors(its) if name in BUILT_IN]
 
     def _members(self, its: Scenario) -> Sequence[int]:
         return sorted({size.of(len(its.members)) for size in self.asked.sizes})

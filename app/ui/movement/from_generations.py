@@ -9,14 +9,14 @@ from app.ui.movement.steps import NOBODY, Owners, Steps
 from assignors.layout import Layout
 from assignors.model import TopicPartition
 from assignors.whatif.generations import Generation
-from assignors.whatif.ownership_history import ownership
+from assignors.whatif.ownership_history import ownership_history
 
 
 def steps_of(generations: Sequence[Generation]) -> Steps:
     """The generations of a fold, a recording or a simulation as arrays. ValueError when there are none."""
     if not generations:
         raise ValueError("there is no generation to draw")
-    table = ownership(generations)
+    table = ownership_history(generations)
     position = {member: at for at, member in enumerate(table.members)}
     present = np.zeros((len(generations), len(position)), dtype=np.bool_)
     for row, generation in enumerate(generations):

@@ -16,7 +16,7 @@ from app.ui import link_codec, state
 from app.ui.scenario.draft import Draft
 from assignors.model import AssignorError
 from assignors.scenario import check_bytes, dump, examples, load_scenario
-from assignors.whatif.comparison import SHARE, Outcome, fitting, switched
+from assignors.whatif.comparison import SHARE, Outcome, compatible_assignors, with_change_to
 from assignors.whatif.events import Scenario
 from lag.errors import GroupscopeError
 from lag.generations.live_group import scenario_of
@@ -179,7 +179,7 @@ def _too_large(scenario: Scenario) -> str | None:
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def _outcome(key: str, assignor: str, _scenario: Scenario) -> Outcome:
-    scenario, first = switched(_scenario, assignor)
+    scenario, first = with_change_to(_scenario, assignor)
     try:
         return Outcome(assignor, tuple(fold_any(scenario, first, given(), DEADLINE_S)))
     except AssignorError as error:
@@ -194,14 +194,14 @@ def _renumbered(told: str, too_many: int) -> str:
 
 def candidates(scenario: Scenario) -> list[str]:
     """The assignors to compare: those that fit, the group's own first, then those of the user."""
-    return [*fitting(scenario), *(() if scenario.assignor == SHARE else given())]
+    return [*compatible_assignors(scenario), *(() if scenario.assignor == SHARE else given())]
 
 
 def awaited(its: Draft) -> list[str]:
     """The candidates that need a plugin, while this session has not waited for them; never the group's own."""
     if st.session_state.get(_ANSWERED) == _key(its):
         return []
-    return [name for name in candidates(its.scenario)[1:] if not_kafkas(*switched(its.scenario, name))]
+    return [name for name in candidates(its.scenario)[1:] if not_kafkas(*with_change_to(its.scenario, name))]
 
 
 def have_answered(its: Draft) -> None:

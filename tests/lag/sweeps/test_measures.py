@@ -8,7 +8,7 @@ import pytest
 import assignors
 from assignors.model import Group, TopicPartition
 from assignors.scenario import dump, load_scenario
-from assignors.whatif.comparison import Outcome, switched
+from assignors.whatif.comparison import Outcome, with_change_to
 from assignors.whatif.events import CoordinatorDown, CoordinatorUp, Crash, Join, Leave, Restart
 from lag.sweeps.cases import FAILS_MS, SCALES_MS, staged
 from lag.sweeps.measures import as_it_is, row
@@ -152,7 +152,7 @@ def test_a_case_is_the_scenario_that_what_if_opens() -> None:
     for number in range(len(plan)):
         case = plan.case(number)
         shown = load_scenario(dump(staged(base, case.members, case.failure)))
-        scenario, first = switched(shown, case.assignor)
+        scenario, first = with_change_to(shown, case.assignor)
         outcome = Outcome(case.assignor, tuple(assignors.fold(scenario, first)))
         found, last = row(base, case), outcome.last
         told = (outcome.moved(), outcome.stayed(), outcome.paused(), outcome.rebalances())

@@ -11,7 +11,7 @@ from assignors.simulation.generations import generations
 from assignors.whatif.events import Join, Scenario
 from assignors.whatif.generations import fold
 from assignors.whatif.moves import MoveKind
-from assignors.whatif.ownership_history import ownership
+from assignors.whatif.ownership_history import ownership_history
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 from tests.assignors.simulation.run.stories import COOPERATIVE, EAGER, members, played, scenario
 
@@ -41,7 +41,7 @@ def test_nothing_moves_in_the_generation_that_was_there_before() -> None:
 
 
 def test_the_charts_table_reads_them() -> None:
-    table = ownership(generations(played(scenario(4, members("a"), {31_000: Join(members("b")[0])}), EAGER)))
+    table = ownership_history(generations(played(scenario(4, members("a"), {31_000: Join(members("b")[0])}), EAGER)))
     assert table.owners.shape == (2, 4)
     assert table.members == ("a", "b")
 
