@@ -86,7 +86,9 @@ class Running:
 
 
 @contextmanager
-def running(folder: Path, *args: str, env: Mapping[str, str] | None = None) -> Iterator[Running]:
+def running(
+    folder: Path, *args: str, env: Mapping[str, str] | None = None, command: str = COMMAND, cwd: Path | None = None
+) -> Iterator[Running]:
     """Start a command whose output goes to files; at the end it is gone, however the test ends."""
     temp = folder / "temp"
     temp.mkdir()
@@ -94,7 +96,8 @@ def running(folder: Path, *args: str, env: Mapping[str, str] | None = None) -> I
         tempfile.NamedTemporaryFile(dir=folder) as out,
         tempfile.NamedTemporaryFile(dir=folder) as err,
         subprocess.Popen(
-            [COMMAND, *args],
+            [command, *args],
+            cwd=cwd,
             stdout=out,
             stderr=err,
             env=os.environ | {"TMPDIR": str(temp)} | dict(env or {}),
