@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator
 
 from assignors.model import Member, Topic
-from assignors.simulation.run import play
+from assignors.simulation.run import simulate
 from assignors.simulation.settings import read
 from assignors.simulation.summary import summarize
 from assignors.whatif.events import Crash, Event, Join, Scenario
@@ -39,5 +39,5 @@ def _row(what: str, story: Scenario, protocol: RebalanceProtocol, goal: str, unt
 
 def _cpu_seconds(story: Scenario, protocol: RebalanceProtocol, until_ms: int | None) -> float:
     started = time.process_time()
-    summarize(play(story, read({}), protocol, until_ms=until_ms))
+    summarize(simulate(story, read({}), protocol, until_ms=until_ms))
     return time.process_time() - started

@@ -14,7 +14,7 @@ from app.ui import formats
 from assignors.layout import read_all
 from assignors.model import AssignorError
 from assignors.simulation.settings import Settings, SettingsError, read
-from assignors.simulation.side_by_side import play_all
+from assignors.simulation.side_by_side import simulate_all
 from assignors.simulation.summary import Summary, summarize
 from assignors.simulation.timeline import Plan, Timeline
 from assignors.whatif.events import Scenario
@@ -70,7 +70,7 @@ def run(file: str, protocols: Sequence[str], seed: int, latency_ms: int | None, 
         note(f"warning: {placed(file, warning)}")
     scenario, settings = checked.scenario, _settings(checked.scenario, latency_ms)
     wanted = [RebalanceProtocol(name) for name in protocols] or [protocol_of(scenario.assignor)]
-    outcomes = play_all(scenario, settings, dict.fromkeys(wanted), seed=seed)
+    outcomes = simulate_all(scenario, settings, dict.fromkeys(wanted), seed=seed)
     if as_json:
         emit_json({"scenario": scenario.name, "seed": seed, "protocols": _documents(outcomes)})
     else:

@@ -1,4 +1,4 @@
-"""Kafka's error codes that a group coordinator answers with (`org.apache.kafka.common.protocol.Errors`)."""
+"""Kafka's error codes of group coordinators (`org.apache.kafka.common.protocol.Errors`)."""
 
 from enum import IntEnum
 
@@ -31,7 +31,7 @@ class KafkaError(IntEnum):
 
 
 class Refused(Exception):
-    """A request is answered with that error, and changes nothing."""
+    """A request fails with that error and changes nothing."""
 
     def __init__(self, error: KafkaError) -> None:
         super().__init__(error.name)

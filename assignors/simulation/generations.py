@@ -1,4 +1,4 @@
-"""The generations of a timeline, in the shape of those of a folded scenario: the same charts draw both."""
+"""The generations of a timeline, as `fold` returns them: the same charts show both."""
 
 from itertools import pairwise
 
@@ -14,9 +14,9 @@ NO_LOADS = Loads()
 
 
 def generations(timeline: Timeline, loads: Loads = NO_LOADS) -> list[Generation]:
-    """One for each plan that became Stable, at that time. Raises AssignorError when a group has no quality.
+    """One for each assignment that became Stable, at that time. Raises AssignorError as `measure` does.
 
-    In the one that was there before the story began nothing moves.
+    A generation that existed at the start has no moves.
     """
     after = [Assignment(plan.generation, plan.by_member) for plan in timeline.plans]
     was_there = bool(after) and timeline.plans[0].cause == AS_IT_IS

@@ -1,7 +1,7 @@
-"""A clock of integer milliseconds, events in order of time, and keyed timers.
+"""A clock of integer milliseconds, an event queue, and keyed timers.
 
-Events of one millisecond run in the order in which they were scheduled, so that a run is repeatable. (Kafka promises no
-order within one millisecond.)
+Events of one millisecond run in the order in which they were scheduled, so a run is deterministic. (Kafka guarantees no
+order within a millisecond.)
 """
 
 from bisect import insort
@@ -16,17 +16,17 @@ Action = Callable[[], None]
 
 MOST_EVENTS_AT_ONCE = 200_000
 MOST_EVENTS = 5_000_000
-"""Of one run; what it notes of them is held in memory."""
+"""Limit of one run: its timeline is held in memory."""
 
 
-class EndlessStoryError(Exception):
-    """Events keep causing events, without the clock ever moving or for longer than anybody waits."""
+class EventLimitError(Exception):
+    """A run has too many events, in one millisecond or in all."""
 
 
 class Kernel:
-    """Runs events in the order of their time.
+    """Runs events in order of time.
 
-    Members of a group send heartbeats in step, so many events share a millisecond: only the times are in a heap.
+    Many events share a millisecond, as members send heartbeats together, so only the times are in a heap.
     """
 
     __slots__ = ("_done", "_due", "_events", "_now_ms", "_sequence", "_times")
@@ -59,30 +59,30 @@ class Kernel:
         return due
 
     def turn(self) -> int:
-        """A place among the events of one millisecond, for `at`: behind all that are scheduled so far."""
+        """A position among the events of one millisecond, for `at`: after all events scheduled so far."""
         return next(self._sequence)
 
     def at(self, at_ms: int, turn: int, action: Action) -> None:
-        """Run `action` once at that time, not in the past, as if it had been scheduled when the turn was taken."""
+        """Run `action` once at that time (not in the past), in the position of `turn`."""
         due = self._due.get(at_ms)
         if due is None:
             due = self._begin(at_ms)
         insort(due, (turn, action), self._done if at_ms == self._now_ms else 0, key=itemgetter(0))
 
     def run_until(self, end_ms: int) -> None:
-        """Run everything that is due until `end_ms`, which is the time then.
+        """Run all events until `end_ms`, and set the clock to it.
 
-        Raises EndlessStoryError after MOST_EVENTS_AT_ONCE within one millisecond, and after MOST_EVENTS in all.
+        Raises EventLimitError after MOST_EVENTS_AT_ONCE within one millisecond, and after MOST_EVENTS in all.
         """
         times = self._times
         while times and times[0] <= end_ms:
             if self._events > MOST_EVENTS:
-                raise EndlessStoryError(_TOO_LONG.format(MOST_EVENTS, self._now_ms / 1000))
+                raise EventLimitError(_TOO_LONG.format(MOST_EVENTS, self._now_ms / 1000))
             self._now_ms = at_ms = heappop(times)
-            for done, (_, action) in enumerate(self._due[at_ms], 1):  # it may grow meanwhile
+            for done, (_, action) in enumerate(self._due[at_ms], 1):  # the list may grow
                 self._done = done
                 if done > MOST_EVENTS_AT_ONCE:
-                    raise EndlessStoryError(_TIMELESS.format(MOST_EVENTS_AT_ONCE, at_ms / 1000))
+                    raise EventLimitError(_TIMELESS.format(MOST_EVENTS_AT_ONCE, at_ms / 1000))
                 action()
             del self._due[at_ms]
             self._events += self._done
@@ -95,21 +95,21 @@ _TIMELESS = (
     "raise simulated.latency.ms or retry.backoff.ms above 0"
 )
 _TOO_LONG = (
-    "more than {:,} events by {:,.3f} s, and the rest is not played; "
-    "take fewer members, longer heartbeats, or a shorter max.poll.interval.ms"
+    "more than {:,} events by {:,.3f} s, and the rest is not simulated; "
+    "use fewer members, longer heartbeats, or a shorter max.poll.interval.ms"
 )
 
 
 _Timer = tuple[int, int, Action]
-"""When it fires, its turn within that millisecond, what it does."""
+"""Its time, its turn within that millisecond, and its action."""
 
 
 @dataclass(slots=True)
 class Timers:
-    """One actor's one-shot timers. Arming a key again replaces its timer, as Kafka's CoordinatorTimer does.
+    """One-shot timers by key. Arming a key again replaces its timer, as in Kafka's CoordinatorTimer.
 
-    Sessions are armed anew with every heartbeat, so a key has one alarm in the kernel, which rings at the earliest time
-    it was armed for and is set again for what is due by then.
+    Every heartbeat arms a session again, so a key has only one alarm in the kernel. It rings at the earliest time for
+    which the key was armed, and is then set to the key's present timer.
     """
 
     kernel: Kernel
@@ -117,7 +117,7 @@ class Timers:
     _alarms: dict[Hashable, tuple[int, int]] = field(default_factory=dict)
 
     def arm(self, key: Hashable, delay_ms: int, action: Action) -> None:
-        """Run `action` in `delay_ms`, unless the key is armed again or disarmed before. ValueError in the past."""
+        """Run `action` in `delay_ms`, unless the key is armed again or disarmed before. Raises ValueError below 0."""
         if delay_ms < 0:
             raise ValueError(f"delay_ms is {delay_ms}: a timer cannot lie in the past")
         at_ms, turn = self.kernel.now_ms + delay_ms, self.kernel.turn()
@@ -132,7 +132,7 @@ class Timers:
 
     def _ring(self, key: Hashable, alarm: tuple[int, int]) -> None:
         if self._alarms.get(key) != alarm:
-            return  # an earlier one has taken its place
+            return  # an earlier alarm replaced it
         del self._alarms[key]
         if key not in self._timers:
             return
@@ -144,11 +144,11 @@ class Timers:
             self._set_alarm(key, at_ms, turn)
 
     def disarm(self, key: Hashable) -> None:
-        """Forget that timer, if there is one."""
+        """Cancel that timer, if there is one."""
         self._timers.pop(key, None)
 
     def disarm_all(self) -> None:
-        """Forget every timer."""
+        """Cancel all timers."""
         self._timers.clear()
 
     @property

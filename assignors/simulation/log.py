@@ -1,4 +1,4 @@
-"""Where a coordinator writes its records: `__consumer_offsets`, at once or with a wait for its replicas."""
+"""The log of a coordinator's records, a partition of `__consumer_offsets`."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ Done = Callable[[], None]
 
 
 class Log(Protocol[R_contra]):
-    """Where records go. `done` is called when they and all before them are replicated: at once, or later."""
+    """Appends records. `done` is called, at once or later, when they and all before them are replicated."""
 
     def append(self, records: Sequence[R_contra], done: Done) -> None:
         """Write them."""

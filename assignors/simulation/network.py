@@ -1,4 +1,4 @@
-"""Carries requests to the coordinator that is up, and its replies back; every message takes the same time."""
+"""Requests to the coordinator and their replies; every message has the same latency."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -29,14 +29,14 @@ Answer = Callable[[Any], None]
 
 
 class Coordinator(Protocol):
-    """Answers requests, now or later; the answer must not ask it again at once."""
+    """Answers requests, now or later; `answer` must not send another request at once."""
 
     def handle(self, name: str, request: Any, answer: Answer) -> None:
-        """Do what the member of that name asks."""
+        """Handle a request of the member of that name."""
 
 
 class Peer(Protocol):
-    """A process at the other end. `connection` counts up when it loses the coordinator: older answers are lost."""
+    """A client process. `connection` increases when it loses the coordinator: replies to older requests are lost."""
 
     name: str
     alive: bool
@@ -44,23 +44,23 @@ class Peer(Protocol):
     connection: int
 
     def run(self, action: Action) -> None:
-        """Do that, unless the process is dead; once it goes on, where it stands still."""
+        """Run the action unless the process is dead; if it is frozen, once it resumes."""
 
 
 class Network:
-    """`coordinator` None: the broker is down; what is sent to it meets nobody.
+    """`coordinator` None: its broker is down, and requests are lost.
 
-    `split` names those whose messages from and to the coordinator are lost; other brokers still answer them.
+    Messages between the coordinator and the members in `split` are lost; other brokers still answer them.
     """
 
     def __init__(self, kernel: Kernel, latency_ms: int, recorder: Recorder) -> None:
         self.coordinator: Coordinator | None = None
         self.is_known = False
         self.split: set[str] = set()
-        self._kernel, self._latency_ms, self._note = kernel, latency_ms, recorder.messages.append
+        self._kernel, self._latency_ms, self._record = kernel, latency_ms, recorder.messages.append
 
-    def ask(self, peer: Peer, request: object, answer: Answer) -> None:
-        """Send a request. `answer` runs in the process of `peer`, unless it dies or loses the coordinator before."""
+    def send(self, peer: Peer, request: object, answer: Answer) -> None:
+        """Send a request. `answer` gets the reply, unless the process dies or loses the coordinator before."""
         self._kernel.after(
             self._latency_ms, partial(self._arrive, peer, request, answer, peer.connection, self._kernel.now_ms)
         )
@@ -69,7 +69,7 @@ class Network:
         kind = _API[type(request)]
         coordinator = None if peer.name in self.split else self.coordinator
         arrived_ms = None if coordinator is None else self._kernel.now_ms
-        self._note(Message(peer.name, COORDINATOR, kind, None, sent_ms, arrived_ms))
+        self._record(Message(peer.name, COORDINATOR, kind, None, sent_ms, arrived_ms))
         if coordinator is not None:
             coordinator.handle(peer.name, request, partial(self._reply, peer, kind, answer, connection))
 
@@ -81,26 +81,26 @@ class Network:
     def _return(self, peer: Peer, kind: str, answer: Answer, connection: int, sent_ms: int, reply: Any) -> None:
         reached = peer.alive and peer.connection == connection and peer.name not in self.split
         arrived_ms = self._kernel.now_ms if reached else None
-        error = NONE if reply.error is KafkaError.NONE else reply.error.name  # a name of an enum takes long to find
-        self._note(Message(COORDINATOR, peer.name, kind, error, sent_ms, arrived_ms))
+        error = NONE if reply.error is KafkaError.NONE else reply.error.name  # Enum.name is slow
+        self._record(Message(COORDINATOR, peer.name, kind, error, sent_ms, arrived_ms))
         if reached and peer.is_frozen:
             peer.run(partial(answer, reply))
         elif reached:
             answer(reply)
 
     def find_coordinator(self, peer: Peer, answer: Callable[[bool], None]) -> None:
-        """Ask any broker who the coordinator is; `answer` gets whether somebody is."""
+        """Send FindCoordinator to any broker; `answer` gets whether there is a coordinator."""
         sent_ms = self._kernel.now_ms
-        self._kernel.after(self._latency_ms, partial(self._tell, peer, answer, sent_ms))
+        self._kernel.after(self._latency_ms, partial(self._find, peer, answer, sent_ms))
 
-    def _tell(self, peer: Peer, answer: Callable[[bool], None], sent_ms: int) -> None:
+    def _find(self, peer: Peer, answer: Callable[[bool], None], sent_ms: int) -> None:
         now_ms, found = self._kernel.now_ms, self.is_known
-        self._note(Message(peer.name, BROKERS, "FindCoordinator", None, sent_ms, now_ms))
+        self._record(Message(peer.name, BROKERS, "FindCoordinator", None, sent_ms, now_ms))
 
         def back() -> None:
             error = NONE if found else "COORDINATOR_NOT_AVAILABLE"
             arrived_ms = self._kernel.now_ms if peer.alive else None
-            self._note(Message(BROKERS, peer.name, "FindCoordinator", error, now_ms, arrived_ms))
+            self._record(Message(BROKERS, peer.name, "FindCoordinator", error, now_ms, arrived_ms))
             peer.run(lambda: answer(found))
 
         self._kernel.after(self._latency_ms, back)

@@ -1,4 +1,4 @@
-"""When each member polled, and when a commit that was due was accepted: from its states and its poll loop."""
+"""The times of each member's polls and successful auto commits, from its states and its poll loops."""
 
 from bisect import bisect_right
 from collections import defaultdict
@@ -7,20 +7,20 @@ from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple, TypeVar
 
-from assignors.simulation.timeline import NO_COORDINATOR, Loop, MemberState, Span, Timeline
+from assignors.simulation.timeline import NO_COORDINATOR, MemberState, PollLoop, Span, Timeline
 
-Row = TypeVar("Row", Span, Loop)
+Row = TypeVar("Row", Span, PollLoop)
 NEVER_MS = -1
 _ALIVE = frozenset(MemberState) - {MemberState.DOWN, MemberState.FAILED}
 _COMMITTING = frozenset({MemberState.CONSUMING, MemberState.IDLE})
-"""Whose commits are sent and accepted while there is a coordinator; in a rebalance Kafka's consumer sends none."""
+"""Auto commits succeed in these states while there is a coordinator; during a rebalance the consumer sends none."""
 
 Times = tuple[int, int]
-"""From and to, in milliseconds."""
+"""Start and end in milliseconds."""
 
 
-class _Stretch(NamedTuple):
-    """It polls at `anchor_ms`, and every `period_ms` after that, from start to end; period 0: all the time."""
+class _Polls(NamedTuple):
+    """Polls at `anchor_ms` and every `period_ms` after it, between start and end; period 0 = all the time."""
 
     start_ms: int
     end_ms: int
@@ -28,9 +28,9 @@ class _Stretch(NamedTuple):
     period_ms: int
 
     def last_ms(self, before_ms: int) -> int:
-        """The last poll before that time (all the time: at that time); NEVER_MS when there is none.
+        """The last poll before that time (period 0: at that time); NEVER_MS if there is none.
 
-        Where a stretch only begins, nothing is read yet: poll looks after the group first.
+        Nothing is read at the very start: poll handles the group first.
         """
         until_ms = min(before_ms, self.end_ms)
         if not self.period_ms:
@@ -53,21 +53,23 @@ class _Commits(NamedTuple):
 
 
 class Reader:
-    """One member, through all of its lives."""
+    """The polls and auto commits of one member, over all its processes."""
 
-    def __init__(self, spans: Sequence[Span], loops: Sequence[Loop], outages: Sequence[Times], every_ms: int) -> None:
-        self._polls = list(_stretches(_while(spans, _ALIVE), loops))
+    def __init__(
+        self, spans: Sequence[Span], loops: Sequence[PollLoop], outages: Sequence[Times], every_ms: int
+    ) -> None:
+        self._polls = list(_poll_runs(_while(spans, _ALIVE), loops))
         committing = _without(_while(spans, _COMMITTING), outages)
-        self._commits = list(_commits(_stretches(committing, loops), loops, max(1, every_ms)))
+        self._commits = list(_commits(_poll_runs(committing, loops), loops, max(1, every_ms)))
 
     def polled_ms(self, before_ms: int) -> int:
-        """Its last poll before that time; NEVER_MS when there is none."""
+        """The last poll before that time; NEVER_MS if there is none."""
         at = bisect_right(self._polls, before_ms, key=attrgetter("start_ms"))
-        found = (stretch.last_ms(before_ms) for stretch in reversed(self._polls[:at]))
+        found = (polls.last_ms(before_ms) for polls in reversed(self._polls[:at]))
         return next((at_ms for at_ms in found if at_ms != NEVER_MS), NEVER_MS)
 
     def committed_ms(self, until_ms: int) -> int:
-        """When a commit that was due was last accepted until then; NEVER_MS when there is none."""
+        """The last successful auto commit until that time; NEVER_MS if there is none."""
         at = bisect_right(self._commits, until_ms, key=attrgetter("first_ms"))
         if not at:
             return NEVER_MS
@@ -76,7 +78,7 @@ class Reader:
 
 
 def readers(timeline: Timeline) -> dict[str, Reader]:
-    """All members by name."""
+    """The readers of all members, by name."""
     spans, loops = _by_member(timeline.spans), _by_member(timeline.loops)
     outages = [(span.start_ms, span.end_ms) for span in timeline.group if span.state == NO_COORDINATOR]
     every_ms = timeline.records.commit_interval_ms or 0
@@ -108,7 +110,7 @@ def _without(times: Iterable[Times], outages: Sequence[Times]) -> Iterator[Times
             yield start_ms, end_ms
 
 
-def _stretches(times: Iterable[Times], loops: Sequence[Loop]) -> Iterator[_Stretch]:
+def _poll_runs(times: Iterable[Times], loops: Sequence[PollLoop]) -> Iterator[_Polls]:
     """The times cut where the poll loop changes."""
     starts = [loop.at_ms for loop in loops]
     for start_ms, end_ms in times:
@@ -118,20 +120,20 @@ def _stretches(times: Iterable[Times], loops: Sequence[Loop]) -> Iterator[_Stret
             if loop.at_ms >= end_ms:
                 break
             if loop.processing_ms is not None and max(start_ms, loop.at_ms) < until_ms:
-                yield _Stretch(max(start_ms, loop.at_ms), until_ms, loop.at_ms, loop.processing_ms)
+                yield _Polls(max(start_ms, loop.at_ms), until_ms, loop.at_ms, loop.processing_ms)
 
 
-def _commits(stretches: Iterable[_Stretch], loops: Iterable[Loop], every_ms: int) -> Iterator[_Commits]:
-    """In the first poll when one is due; the next is due `every_ms` later (Kafka: ConsumerCoordinator)."""
+def _commits(poll_runs: Iterable[_Polls], loops: Iterable[PollLoop], every_ms: int) -> Iterator[_Commits]:
+    """A commit in the first poll after it is due; the next is due `every_ms` later (Kafka: ConsumerCoordinator)."""
     births = [(loop.at_ms, loop.commit_due_ms) for loop in loops if loop.commit_due_ms is not None]
     due_ms = 0
-    for stretch in stretches:
-        while births and births[0][0] <= stretch.start_ms:
+    for polls in poll_runs:
+        while births and births[0][0] <= polls.start_ms:
             due_ms = births.pop(0)[1]
-        first_ms = stretch.first_ms(due_ms)
-        if first_ms >= stretch.end_ms:
+        first_ms = polls.first_ms(due_ms)
+        if first_ms >= polls.end_ms:
             continue
-        step_ms = -(-every_ms // stretch.period_ms) * stretch.period_ms if stretch.period_ms else every_ms
-        last_ms = first_ms + (stretch.end_ms - 1 - first_ms) // step_ms * step_ms
+        step_ms = -(-every_ms // polls.period_ms) * polls.period_ms if polls.period_ms else every_ms
+        last_ms = first_ms + (polls.end_ms - 1 - first_ms) // step_ms * step_ms
         yield _Commits(first_ms, last_ms, step_ms)
         due_ms = last_ms + every_ms

@@ -1,9 +1,9 @@
-"""What becomes of a partition's records: how many are processed, how many of these again, how many never.
+"""How many records of a partition are processed, processed again, and lost, from the tables of a timeline.
 
-It follows from the tables of a timeline. Records come at a steady rate; a poll gives all that are there, and a record
-counts as processed when a poll gives it. Consumers commit what earlier polls gave (Kafka: enable.auto.commit): in the
-first poll after each auto.commit.interval.ms, before they give partitions up, and when they close. A new owner begins
-where the last commit that was accepted ends; what somebody processed beyond that is processed again.
+Records are produced at a constant rate. A poll returns all of them, and a record counts as processed when a poll
+returns it. Consumers commit what earlier polls returned (Kafka: enable.auto.commit): in the first poll after each
+auto.commit.interval.ms, before they revoke partitions, and when they close. A new owner starts at the last committed
+offset, so records that were processed beyond it are processed again.
 """
 
 from collections import defaultdict
@@ -14,19 +14,19 @@ from operator import attrgetter
 
 from assignors.model import TopicPartition
 from assignors.simulation.polling import Reader, readers
-from assignors.simulation.timeline import Commit, Holding, Records, Timeline
+from assignors.simulation.timeline import Commit, OwnershipSpan, Records, Timeline
 
 EARLIEST, LATEST = "earliest", "latest"
 _MILLI_MS = 1_000_000
-"""A thousandth of a record a second gives one record in so many milliseconds."""
+"""Milliseconds until one record at a thousandth of a record per second."""
 
 
 @dataclass(frozen=True, slots=True)
 class Processed:
-    """Records of one partition: how often one was processed, how many of these again, and how many nobody got.
+    """Records of one partition: processed in all, of these processed again, and lost.
 
-    `lost` counts below the highest position that anybody had; what the first reader of a partition skips that is as old
-    as the story is not the story's matter.
+    `lost` counts records below the highest position of any reader that no reader got. In a partition that exists from
+    the start, records that its first reader skips do not count.
     """
 
     partition: TopicPartition
@@ -36,9 +36,9 @@ class Processed:
 
 
 def processed(timeline: Timeline) -> tuple[Processed, ...] | None:
-    """Of each partition, in the order of the ownership table.
+    """For each partition, in the order of the ownership table.
 
-    None when nobody knows: the application commits by itself, or auto.offset.reset is neither latest nor earliest.
+    None when it is unknown: enable.auto.commit is false, or auto.offset.reset is neither latest nor earliest.
     """
     said = timeline.records
     if said.commit_interval_ms is None or said.reset not in (EARLIEST, LATEST):
@@ -49,7 +49,7 @@ def processed(timeline: Timeline) -> tuple[Processed, ...] | None:
 
 
 def _committed(timeline: Timeline) -> dict[TopicPartition, list[Commit]]:
-    """The commits that were accepted, by partition."""
+    """The successful commits, by partition."""
     found: dict[TopicPartition, list[Commit]] = defaultdict(list)
     for commit in timeline.commits:
         for partition in () if commit.error else commit.partitions:
@@ -59,7 +59,7 @@ def _committed(timeline: Timeline) -> dict[TopicPartition, list[Commit]]:
 
 def _of(
     tp: TopicPartition,
-    rows: Sequence[Holding],
+    rows: Sequence[OwnershipSpan],
     who: Mapping[str, Reader],
     committed: Sequence[Commit],
     records: Records,
@@ -71,9 +71,9 @@ def _of(
     return Processed(tp, *map(sum, zip(*counts, strict=True)))
 
 
-def lives(rows: Iterable[Holding]) -> Iterator[list[Holding]]:
-    """The rows of each time that a partition existed: a topic may be deleted and created again."""
-    life: list[Holding] = []
+def lives(rows: Iterable[OwnershipSpan]) -> Iterator[list[OwnershipSpan]]:
+    """The rows of each lifetime of a partition: a topic may be deleted and created again."""
+    life: list[OwnershipSpan] = []
     until_ms = 0
     for row in rows:
         if life and row.start_ms > until_ms:
@@ -86,20 +86,20 @@ def lives(rows: Iterable[Holding]) -> Iterator[list[Holding]]:
 
 @dataclass(frozen=True, slots=True)
 class _Log:
-    """A partition since it was made, and what was committed of it beside the commits that were due."""
+    """A partition since its creation, and its commits other than auto commits."""
 
-    born_ms: int
+    created_ms: int
     per_s_milli: int
     committed: Sequence[Commit]
 
     def end(self, at_ms: int) -> int:
         """The offset of the next record."""
-        return (at_ms - self.born_ms) * self.per_s_milli // _MILLI_MS
+        return (at_ms - self.created_ms) * self.per_s_milli // _MILLI_MS
 
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """A partition in one member's hands, from `offset` on, whether as an owner or as a zombie."""
+    """One member reads a partition from `offset` on, as its owner or as a zombie."""
 
     member: str
     reader: Reader
@@ -109,12 +109,12 @@ class _Turn:
     offset: int
 
     def position(self, at_ms: int) -> int:
-        """What is read next, as of the last poll before that time."""
+        """The position after the last poll before that time."""
         polled_ms = self.reader.polled_ms(at_ms)
         return self.offset if polled_ms < self.start_ms else max(self.offset, self.log.end(polled_ms))
 
     def committed(self, until_ms: int) -> tuple[int, int] | None:
-        """When it committed last until then, and what; None when it never did."""
+        """Time and offset of the last commit until that time; None if there is none."""
         until_ms = min(until_ms, self.end_ms)
         own = (commit.at_ms for commit in self.log.committed if commit.member == self.member)
         said_ms = max((at_ms for at_ms in own if at_ms <= until_ms), default=self.start_ms - 1)
@@ -122,19 +122,19 @@ class _Turn:
         return None if at_ms < self.start_ms else (at_ms, self.position(at_ms))
 
 
-def _read(life: Iterable[Holding], log: _Log, who: Mapping[str, Reader], reset: str) -> list[tuple[int, int]]:
-    """The offsets that each turn read, from and to."""
+def _read(life: Iterable[OwnershipSpan], log: _Log, who: Mapping[str, Reader], reset: str) -> list[tuple[int, int]]:
+    """The first offset and the end offset that each turn read."""
     turns: list[_Turn] = []
-    for member, start_ms, end_ms in _hands(life):
+    for member, start_ms, end_ms in _turns(life):
         known = [found for turn in turns if (found := turn.committed(start_ms)) is not None]
         fresh = log.end(start_ms) if reset == LATEST else 0
         turns.append(_Turn(member, who[member], log, start_ms, end_ms, max(known)[1] if known else fresh))
     return [(turn.offset, turn.position(turn.end_ms)) for turn in turns]
 
 
-def _hands(life: Iterable[Holding]) -> list[tuple[str, int, int]]:
-    """Who held the partition from when to when, in order of time, however it was held."""
-    rows: dict[str, list[Holding]] = defaultdict(list)
+def _turns(life: Iterable[OwnershipSpan]) -> list[tuple[str, int, int]]:
+    """Member, start and end of each turn, in order of time."""
+    rows: dict[str, list[OwnershipSpan]] = defaultdict(list)
     for row in life:
         if row.member is not None:
             rows[row.member].append(row)
@@ -145,15 +145,15 @@ def _hands(life: Iterable[Holding]) -> list[tuple[str, int, int]]:
             if after is None or after.start_ms > row.end_ms:
                 found.append((member, start_ms, row.end_ms))
                 start_ms = row.end_ms if after is None else after.start_ms
-    return sorted(found, key=lambda hand: hand[1:])
+    return sorted(found, key=lambda turn: turn[1:])
 
 
 def _count(read: Sequence[tuple[int, int]], log: _Log) -> tuple[int, int, int]:
-    """Records processed, of these again, and lost."""
+    """Records processed, processed again, and lost."""
     if not read:
         return 0, 0, 0
     total, covered = sum(end - start for start, end in read), 0
-    until = first = min(start for start, _ in read) if log.born_ms == 0 else 0
+    until = first = min(start for start, _ in read) if log.created_ms == 0 else 0
     for start, end in sorted(read):
         covered += max(0, end - max(start, until))
         until = max(until, end)

@@ -1,18 +1,18 @@
-"""Whether a run has come to rest, and for how long it waits for that."""
+"""Whether a simulated group has settled, and how long the simulation waits for that."""
 
 from collections.abc import Collection, Iterator, Mapping
 
-from assignors.simulation.broker import Server
 from assignors.simulation.clients.consumer_process import Process
+from assignors.simulation.coordinator_service import GroupCoordinatorService
 from assignors.simulation.settings import Settings
 from assignors.whatif.events import GcPause, Scenario, Slow
 
-LOOK_EVERY_MS = 1_000
-"""How often a run looks whether everything has come to rest, once nothing more happens from outside."""
+SETTLE_CHECK_MS = 1_000
+"""How often the simulation checks whether the group has settled, after the last event."""
 
 
-def patience_ms(scenario: Scenario, settings: Settings) -> int:
-    """How long a group may take to come to rest after the last event: twice all that it may have to wait for."""
+def settle_timeout_ms(scenario: Scenario, settings: Settings) -> int:
+    """How long a group may take to settle after the last event: twice the sum of all timeouts."""
     client, actions = settings.client, [event.action for event in scenario.events]
     longest_ms = max([0, *(action.processing_ms for action in actions if isinstance(action, Slow))])
     longest_ms += max([0, *(action.lasts_ms for action in actions if isinstance(action, GcPause))])
@@ -20,26 +20,29 @@ def patience_ms(scenario: Scenario, settings: Settings) -> int:
     return 2 * (client.session_timeout_ms + client.metadata_max_age_ms + slow_ms + 60_000)
 
 
-def under_way(
-    server: Server, clients: Mapping[str, Process], restarting: Collection[str], paused: Collection[str]
+def in_progress(
+    service: GroupCoordinatorService,
+    clients: Mapping[str, Process],
+    restarting: Collection[str],
+    paused: Collection[str],
 ) -> Iterator[str]:
-    """What is still going on, in words: in the group, then at each process."""
-    yield from server.under_way()
+    """What is still in progress, as texts: in the group, then at each process."""
+    yield from service.in_progress()
     yield from (f"{name} is starting again" for name in clients if name in restarting)
     for name, client in clients.items():
-        if client.alive and (found := _of_process(server, client, is_paused=name in paused)):
+        if client.alive and (found := _of_process(service, client, is_paused=name in paused)):
             yield f"{name} {found}"
 
 
-def _of_process(server: Server, client: Process, *, is_paused: bool) -> str | None:
+def _of_process(service: GroupCoordinatorService, client: Process, *, is_paused: bool) -> str | None:
     if is_paused:
         return "stands still"
     if client.is_frozen or client.is_stalled or client.is_split:
         away = "cannot reach the coordinator" if client.is_split else "stands still"
-        return f"{away}, and the group has not noticed" if server.has(client.member_id) else None
+        return f"{away}, and the group has not noticed" if service.has(client.member_id) else None
     if client.is_too_slow:
         return "processes for longer than max.poll.interval.ms"
     if not client.is_settled:
-        return f"is {client.doing[0]}"
-    is_unaware = client.subscribes and server.has_forgotten(client)
+        return f"is {client.state[0]}"
+    is_unaware = client.subscribes and service.has_removed(client)
     return "has not heard that the group is without it" if is_unaware else None

@@ -1,6 +1,6 @@
-"""The settings of a simulated group: Kafka's own, under Kafka's names, and what the simulator has to assume.
+"""The settings of a simulated group: Kafka's own, and the simulator's assumptions.
 
-Defaults of Kafka 4.3.1 (ConsumerConfig, GroupCoordinatorConfig). Kafka's settings that play no part here are ignored.
+Defaults of Kafka 4.3.1 (ConsumerConfig, GroupCoordinatorConfig). Kafka's other settings have no effect.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,11 +19,11 @@ Setting = str | int | float | bool
 
 
 class SettingsError(ValueError):
-    """Settings that Kafka, or the simulator, refuses; a line for each."""
+    """Settings that Kafka or the simulator refuses, one per line."""
 
 
 class Frozen(StrEnum):
-    """What stops when a member freezes: its poll loop (work that takes too long), or all of it (GC pause, SIGSTOP)."""
+    """What stops when a member freezes: its poll loop (long processing), or its process (GC pause, SIGSTOP)."""
 
     POLLING = "polling"
     PROCESS = "process"
@@ -31,7 +31,7 @@ class Frozen(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ClientSettings:
-    """Of every consumer; times in milliseconds."""
+    """Settings of all consumers; times in milliseconds."""
 
     session_timeout_ms: int = 45_000
     heartbeat_interval_ms: int = 3_000
@@ -46,12 +46,12 @@ class ClientSettings:
 
 @dataclass(frozen=True, slots=True)
 class Assumptions:
-    """What no setting of Kafka says, in milliseconds.
+    """What Kafka has no setting for.
 
-    `latency_ms` of a message, one way; `append_ms` until a record of the coordinator is replicated; `plan_ms` for the
-    leader to plan; `load_ms` for a coordinator to load its groups; `processing_ms` from one poll to the next while a
-    member has partitions (0: it waits in poll); `restart_ms` from the end of a process to the start of the next;
-    `records_per_s` come into each partition whose rate the scenario does not say.
+    `latency_ms`: a message, one way. `append_ms`: until a record of the coordinator is replicated. `plan_ms`: the
+    leader's assignor. `load_ms`: a new coordinator loads its groups. `processing_ms`: from one poll to the next while a
+    member has partitions (0: it waits in poll). `restart_ms`: from the end of a process to the start of the next.
+    `records_per_s`: into each partition without a rate in the scenario.
     """
 
     latency_ms: int = 1
@@ -66,7 +66,7 @@ class Assumptions:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All that a run needs beside its scenario."""
+    """All settings of a simulation."""
 
     client: ClientSettings
     broker: BrokerSettings
@@ -108,8 +108,8 @@ _KNOWN: Mapping[str, Definition] = (
     | dict.fromkeys(_ASSUMED, Definition(Type.INT, least=0))
     | {_FREEZE: Definition(Type.STRING, words=tuple(Frozen))}
 )
-_LEAST_PLAYED = {"heartbeat.interval.ms": 1, "group.initial.rebalance.delay.ms": 0}
-"""Kafka takes less: it then beats without a pause, or does not wait."""
+_LEAST_SIMULATED = {"heartbeat.interval.ms": 1, "group.initial.rebalance.delay.ms": 0}
+"""Kafka accepts less: heartbeats without a pause, or no delay."""
 
 
 def read(given: Mapping[str, Setting]) -> Settings:
@@ -123,7 +123,7 @@ def read(given: Mapping[str, Setting]) -> Settings:
     problems += [] if problems else _refused(texts)
     if problems:
         raise SettingsError("\n".join(problems))
-    numbers = {name: _played(name, texts[name]) for name in _CLIENT | _BROKER | _KIP848 | _ASSUMED if name in texts}
+    numbers = {name: _simulated(name, texts[name]) for name in _CLIENT | _BROKER | _KIP848 | _ASSUMED if name in texts}
     commits, reset = texts.get(_AUTO_COMMIT, "true").strip().lower(), texts.get(_RESET, "latest").strip()
     said: dict[str, Any] = {**_fields(_CLIENT, numbers), "enable_auto_commit": commits == "true"}
     client, broker = ClientSettings(**said, auto_offset_reset=reset), BrokerSettings(**_fields(_BROKER, numbers))
@@ -145,22 +145,22 @@ def _unknown(given: Iterable[str]) -> list[str]:
 
 
 def _wrong(given: Mapping[str, str]) -> list[str]:
-    """Values that are wrong by themselves."""
-    told = []
+    """Values that are wrong on their own."""
+    problems = []
     for name, text in given.items():
         if name in _KNOWN and not _KNOWN[name].takes(text):
             who = "the simulator" if name in SIMULATED else "Kafka's ConfigException"
-            told.append(f"{name} is {text.strip()[:40]!r}: {who} asks for {_KNOWN[name].asked}.")
-    return told
+            problems.append(f"{name} is {text.strip()[:40]!r}: {who} asks for {_KNOWN[name].asked}.")
+    return problems
 
 
 def _refused(given: Mapping[str, str]) -> list[str]:
-    """What Kafka's own classes throw on values that are fine each by itself."""
+    """Combinations of valid values that Kafka's classes refuse."""
     broker = {name: text for name, text in given.items() if name in COORDINATOR}
     client = {name: text for name, text in given.items() if name in CONSUMER}
     found = [*advise_broker(broker), *advise_client({"group.id": "simulated"} | client, broker=broker)]
     return [finding.reason for finding in found if finding.severity is Severity.ERROR]
 
 
-def _played(name: str, text: str) -> int:
-    return max(_KNOWN[name].whole(text) or 0, _LEAST_PLAYED.get(name, 0))
+def _simulated(name: str, text: str) -> int:
+    return max(_KNOWN[name].whole(text) or 0, _LEAST_SIMULATED.get(name, 0))

@@ -1,41 +1,45 @@
-"""One scenario under several protocols, side by side."""
+"""One scenario under several protocols."""
 
 import random
 from collections.abc import Iterable, Mapping
 
 from assignors.memory import collector_at_rest
 from assignors.model import AssignorError
-from assignors.simulation.run import World
+from assignors.simulation.run import Simulation
 from assignors.simulation.settings import Settings
 from assignors.simulation.timeline import Timeline
 from assignors.whatif.events import Scenario
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 
 
-def play_all(
+def simulate_all(
     scenario: Scenario, settings: Settings, protocols: Iterable[RebalanceProtocol], *, seed: int = 0
 ) -> Mapping[RebalanceProtocol, Timeline | AssignorError]:
-    """The timeline under each protocol, or why the scenario cannot be played there.
+    """The timeline under each protocol, or why the scenario cannot be simulated under it.
 
-    All go on until the last one has come to rest, so that all are looked at for as long.
+    All continue until the last group has settled, so all timelines have the same length.
     """
     with collector_at_rest():
-        worlds = {protocol: _rested(scenario, settings, protocol, seed) for protocol in protocols}
-        end_ms = max((its.kernel.now_ms for its in worlds.values() if isinstance(its, World)), default=0)
-        return {protocol: _until(end_ms, its) for protocol, its in worlds.items()}
+        simulations = {protocol: _settled(scenario, settings, protocol, seed) for protocol in protocols}
+        end_ms = max(
+            (found.kernel.now_ms for found in simulations.values() if isinstance(found, Simulation)), default=0
+        )
+        return {protocol: _until(end_ms, found) for protocol, found in simulations.items()}
 
 
-def _rested(scenario: Scenario, settings: Settings, protocol: RebalanceProtocol, seed: int) -> World | AssignorError:
+def _settled(
+    scenario: Scenario, settings: Settings, protocol: RebalanceProtocol, seed: int
+) -> Simulation | AssignorError:
     try:
-        world = World(scenario, settings, protocol, random.Random(seed))
-        world.run(None)
+        simulation = Simulation(scenario, settings, protocol, random.Random(seed))
+        simulation.run(None)
     except AssignorError as error:
         return error
-    return world
+    return simulation
 
 
-def _until(end_ms: int, its: World | AssignorError) -> Timeline | AssignorError:
-    if isinstance(its, AssignorError):
-        return its
-    its.run(end_ms)
-    return its.timeline()
+def _until(end_ms: int, found: Simulation | AssignorError) -> Timeline | AssignorError:
+    if isinstance(found, AssignorError):
+        return found
+    found.run(end_ms)
+    return found.timeline()

@@ -1,4 +1,4 @@
-"""The sums of a timeline, computed from its tables alone."""
+"""The totals of a timeline."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from operator import attrgetter
 
 from assignors.model import TopicPartition
 from assignors.simulation.processed_records import Processed, lives, processed
-from assignors.simulation.timeline import Hold, Holding, MemberState, Timeline
+from assignors.simulation.timeline import Hold, MemberState, OwnershipSpan, Timeline
 
 
 @dataclass(frozen=True, slots=True)
 class Downtime:
-    """Of one partition: `down_ms` in all and at most at once in which no member of the group consumed it.
+    """How long no member of the group consumed a partition, in all and at most at once.
 
-    It counts from its first owner on, who came after `waited_ms` (None: nobody came; then nothing else counts).
+    It counts from the first owner on, after `waited_ms` (None: there was no owner, and the rest is 0).
     """
 
     partition: TopicPartition
@@ -25,7 +25,7 @@ class Downtime:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Of one member: how long rebalances kept it from consuming, in all and at most at once."""
+    """How long rebalances kept a member from consuming, in all and at most at once."""
 
     member: str
     paused_ms: int
@@ -36,10 +36,10 @@ class Pause:
 class Summary:
     """One row of a comparison.
 
-    `rebalances`: how often the group became Stable at a new generation or epoch. `moved`: how often a partition went
-    from one member to another. `down_ms`: of all partitions together, `longest_down_ms` of the worst one at
-    once. `end_ms`: the length of the run. `duplicated` and `lost` count records (see `Processed`), of each partition
-    in `processed`; None where nobody knows when the application commits.
+    `rebalances`: how often the group became Stable at a new generation or epoch. `moved`: how often a partition moved
+    from one member to another. `down_ms`: of all partitions together; `longest_down_ms`: the longest time of one
+    partition. `end_ms`: the length of the simulation. `duplicated` and `lost` count records (see `Processed`); None
+    when the commits of the application are unknown.
     """
 
     protocol: str
@@ -59,7 +59,7 @@ class Summary:
 
 
 def summarize(timeline: Timeline) -> Summary:
-    """The sums of a timeline."""
+    """The totals of a timeline."""
     by_partition = [list(rows) for _, rows in groupby(timeline.ownership, attrgetter("partition"))]
     downtime = tuple(map(_downtime, by_partition))
     pauses = tuple(_pauses(timeline))
@@ -88,11 +88,11 @@ def _rebalances(timeline: Timeline) -> int:
     return generations - timeline.group[0].state.startswith("Stable")
 
 
-def _owned(rows: Iterable[Holding]) -> list[Holding]:
+def _owned(rows: Iterable[OwnershipSpan]) -> list[OwnershipSpan]:
     return [row for row in rows if row.hold is Hold.OWNED]
 
 
-def _downtime(rows: Sequence[Holding]) -> Downtime:
+def _downtime(rows: Sequence[OwnershipSpan]) -> Downtime:
     owned = _owned(rows)
     if not owned:
         return Downtime(rows[0].partition, None, 0, 0)
@@ -101,8 +101,8 @@ def _downtime(rows: Sequence[Holding]) -> Downtime:
     return Downtime(rows[0].partition, first_ms - rows[0].start_ms, sum(gaps), max(gaps, default=0))
 
 
-def _gaps(life: Sequence[Holding], first_ms: int) -> Iterator[int]:
-    """How long nobody in the group consumed, each time, from `first_ms` on."""
+def _gaps(life: Sequence[OwnershipSpan], first_ms: int) -> Iterator[int]:
+    """Each time in which no member of the group consumed, from `first_ms` on."""
     until_ms = max(life[0].start_ms, first_ms)
     for row in _owned(life):
         if row.start_ms > until_ms:
@@ -113,7 +113,7 @@ def _gaps(life: Sequence[Holding], first_ms: int) -> Iterator[int]:
         yield end_ms - until_ms
 
 
-def _moves(rows: Sequence[Holding]) -> int:
+def _moves(rows: Sequence[OwnershipSpan]) -> int:
     return sum(one.member != other.member for one, other in pairwise(_owned(rows)))
 
 

@@ -1,7 +1,4 @@
-"""What a run has been, as tables: member states, messages, who owned what, callbacks, and the sums of it all.
-
-All times are milliseconds since the scenario began.
-"""
+"""A simulation as tables: member states, messages, ownership, callbacks. Times are milliseconds since its start."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,27 +11,27 @@ NO_COORDINATOR = "no coordinator"
 """The group's state while its broker is down."""
 
 AS_IT_IS = "as it is"
-"""The cause of a generation that was there before the story began."""
+"""The cause of a generation that existed at the start."""
 
 
 class MemberState(StrEnum):
-    """What a member is doing, as somebody sees it who looks at its process."""
+    """The state of a member, as seen from outside its process."""
 
-    JOINING = "joining"  # waits for its place in the group, and has nothing to lose
+    JOINING = "joining"  # waits to join, without partitions
     CONSUMING = "consuming"
-    IDLE = "idle"  # has its place, and no partition
+    IDLE = "idle"  # is a member without partitions
     REJOINING = "rejoining"  # consumes what it keeps while the group rebalances
-    PAUSED = "paused"  # gave up what it had, and waits for the end of the rebalance
-    SPLIT = "split"  # consumes what it has; no message passes between it and the coordinator
+    PAUSED = "paused"  # has revoked its partitions and waits for the end of the rebalance
+    SPLIT = "split"  # consumes, but cannot exchange messages with the coordinator
     STALLED = "stalled"  # does not poll; its heartbeats go on
     FROZEN = "frozen"  # the whole process stands still
-    ZOMBIE = "zombie"  # consumes what is no longer its own
+    ZOMBIE = "zombie"  # consumes partitions that it no longer owns
     DOWN = "down"  # closed or dead
     FAILED = "failed"  # died of an error that Kafka's consumer throws
 
 
 class Hold(StrEnum):
-    """How a partition is held: consumed, held by a frozen process, held by somebody no longer in the group, free."""
+    """How a member has a partition: as owner, as frozen process, as zombie (out of the group); or no owner."""
 
     OWNED = "owned"
     FROZEN = "frozen"
@@ -44,7 +41,7 @@ class Hold(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A member in one state; its spans adjoin. `generation`: the member's own (-1: none)."""
+    """A member in one state, without gaps to the next span. `generation` is the member's own (-1 = none)."""
 
     member: str
     state: MemberState
@@ -55,9 +52,9 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class GroupSpan:
-    """The group in one state and generation, as its coordinator has it; its spans adjoin.
+    """The group in one state and generation, without gaps to the next span.
 
-    `state`: Kafka's name of it, "" before there is a group, "no coordinator" while there is none.
+    `state` is Kafka's name, "" before there is a group, "no coordinator" while there is none.
     """
 
     state: str
@@ -67,9 +64,9 @@ class GroupSpan:
 
 
 class Message(NamedTuple):
-    """A request or its reply. `error`: Kafka's name, None in a request. `arrived_ms` None: nobody was there any more.
+    """A request or a reply. `error` is Kafka's name, None in a request. `arrived_ms` None: it was lost.
 
-    A tuple, unlike its neighbours: there are hundreds of thousands of them.
+    A tuple, because there are hundreds of thousands of them.
     """
 
     source: str
@@ -81,8 +78,8 @@ class Message(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Holding:
-    """A partition in one pair of hands (None: nobody's)."""
+class OwnershipSpan:
+    """A partition with one member (None: no owner)."""
 
     partition: TopicPartition
     member: str | None
@@ -102,11 +99,11 @@ class Callback:
 
 
 @dataclass(frozen=True, slots=True)
-class Loop:
+class PollLoop:
     """A member's poll loop from `at_ms` on: it polls then, and every `processing_ms` after that.
 
-    0: all the time; None: it stands still, and does not poll. `commit_due_ms`: when a new process is to commit for the
-    first time; None while the process stays the same.
+    0 = all the time, None = it does not poll. `commit_due_ms` is the time of the first auto commit of a new process;
+    None if the process stays the same.
     """
 
     member: str
@@ -117,10 +114,9 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A member committed what it had read of all that it had, because it joins again, gives partitions up or closes.
+    """A member commits all its partitions because it rejoins, revokes partitions or closes.
 
-    `error`: Kafka's name of what it got, None when it was accepted. What is due every auto.commit.interval.ms is not
-    among these.
+    `error` is Kafka's name, None if the commit succeeds. Commits by auto.commit.interval.ms are not recorded.
     """
 
     at_ms: int
@@ -131,10 +127,10 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """How records come and are committed.
+    """How records are produced and committed.
 
-    `per_s_milli`: thousandths of a record a second; `usual_per_s_milli` that of partitions not named.
-    `commit_interval_ms` None: the application commits by itself. `reset`: auto.offset.reset.
+    `per_s_milli`: thousandths of a record per second, by partition; `usual_per_s_milli`: of all other partitions.
+    `commit_interval_ms` None: enable.auto.commit is false. `reset`: auto.offset.reset.
     """
 
     per_s_milli: Mapping[TopicPartition, int]
@@ -145,7 +141,7 @@ class Records:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A member's consumer threw this error, and its process ended."""
+    """A member's consumer threw this error and its process ended."""
 
     at_ms: int
     member: str
@@ -154,7 +150,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A generation that became Stable: who got what, by the members' names in the scenario. `cause`: what led to it."""
+    """The assignment of a generation that became Stable, by the members' names in the scenario, and its cause."""
 
     generation: int
     at_ms: int
@@ -167,10 +163,10 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """A whole run. `unsettled` says what was still going on at the end; None: everything had come to rest.
+    """A whole simulation. `unsettled` says what was still in progress at the end; None: the group had settled.
 
-    `ownership` has, of each partition that somebody subscribed to, who held it at any time while it existed, in order
-    of topic, partition and start; only zombies overlap with others.
+    `ownership` covers the lifetime of each subscribed partition, in order of topic, partition and start; only zombies
+    overlap with other members.
     """
 
     scenario: str
@@ -181,10 +177,10 @@ class Timeline:
     spans: tuple[Span, ...]
     group: tuple[GroupSpan, ...]
     messages: tuple[Message, ...]
-    ownership: tuple[Holding, ...]
+    ownership: tuple[OwnershipSpan, ...]
     callbacks: tuple[Callback, ...]
     failures: tuple[Failure, ...]
     plans: tuple[Plan, ...]
-    loops: tuple[Loop, ...]
+    loops: tuple[PollLoop, ...]
     commits: tuple[Commit, ...]
     records: Records

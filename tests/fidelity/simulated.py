@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 
-from assignors.simulation.run import World
+from assignors.simulation.run import Simulation
 from assignors.simulation.settings import Settings, read
 from assignors.simulation.timeline import Timeline
 from assignors.whatif.events import Scenario
@@ -28,7 +28,7 @@ class Measured(random.Random):
         return next(self._beats_ms)
 
 
-class RealIds(World):
+class RealIds(Simulation):
     """A world in which members get the ids that Kafka gave them, on which plans depend."""
 
     def __init__(self, beginning: Beginning, scenario: Scenario, settings: Settings, protocol: RebalanceProtocol):

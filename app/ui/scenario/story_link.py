@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from app.ui import link_codec
 from app.ui.formats import cut, plural
 from assignors.model import AssignorError
-from assignors.simulation.quiescence import patience_ms
+from assignors.simulation.quiescence import settle_timeout_ms
 from assignors.simulation.settings import Settings, SettingsError, read
 from assignors.simulation.stories import STORIES
 from assignors.whatif.events import Scenario
@@ -161,7 +161,7 @@ def _fits(count: int, most: int, what: str) -> None:
 def _messages_at_most(scenario: Scenario, settings: Settings, members: int) -> int:
     """A heartbeat and its reply of each member per interval, and a poll, until a run gives up waiting for rest."""
     last_ms = max((event.at_ms for event in scenario.events), default=0)
-    length_ms = last_ms + patience_ms(scenario, settings)
+    length_ms = last_ms + settle_timeout_ms(scenario, settings)
     polls = length_ms // settings.assumed.processing_ms if settings.assumed.processing_ms else 0
     interval_ms = min(settings.client.heartbeat_interval_ms, settings.kip848.heartbeat_interval_ms)
     return members * (2 * length_ms // interval_ms + polls)

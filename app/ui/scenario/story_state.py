@@ -23,7 +23,7 @@ from app.ui.scenario.story_link import (
 from assignors.model import AssignorError
 from assignors.scenario import check_bytes, dump
 from assignors.simulation.settings import read
-from assignors.simulation.side_by_side import play_all
+from assignors.simulation.side_by_side import simulate_all
 from assignors.simulation.summary import summarize
 from assignors.simulation.timeline import Timeline
 from assignors.whatif.events import Scenario
@@ -104,7 +104,7 @@ def played(scenario: Scenario, seed: int) -> Mapping[RebalanceProtocol, Played |
 
 @st.cache_resource(max_entries=16, show_spinner="Playing the story")
 def _played(key: str, seed: int, _scenario: Scenario) -> Mapping[RebalanceProtocol, Played | str]:
-    found = play_all(_scenario, read(_scenario.protocol), PROTOCOLS, seed=seed)
+    found = simulate_all(_scenario, read(_scenario.protocol), PROTOCOLS, seed=seed)
     return {protocol: _summed(protocol, its) for protocol, its in found.items()}
 
 

@@ -1,11 +1,7 @@
-"""Consumers on the kernel's clock: what they do when they join, poll, are asked to join again, stand still or die.
-
-`process` is what all have in common, `classic` speaks the classic protocol, eager or
-cooperative, `consumer` that of KIP-848.
-"""
+"""Simulated consumers: `consumer_process` is common to all, `classic` and `consumer` implement the two protocols."""
 
 from assignors.simulation.clients.classic import ClassicClient
 from assignors.simulation.clients.consumer import ConsumerClient
-from assignors.simulation.clients.consumer_process import Process, Surroundings
+from assignors.simulation.clients.consumer_process import Environment, Process
 
-__all__ = ["ClassicClient", "ConsumerClient", "Process", "Surroundings"]
+__all__ = ["ClassicClient", "ConsumerClient", "Environment", "Process"]

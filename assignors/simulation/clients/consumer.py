@@ -1,7 +1,7 @@
 """A consumer of the KIP-848 protocol (Kafka: ConsumerMembershipManager, ConsumerHeartbeatRequestManager).
 
-A background thread sends heartbeats, and whatever is to be said goes with them; listeners are called in poll. There is
-no barrier: the member revokes, says so at once, and goes on with what it keeps.
+A background thread sends heartbeats with all changes; listeners are called in poll. There is no synchronization
+barrier: the member revokes, acknowledges at once, and continues with the partitions that it keeps.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from functools import partial
 
 from assignors.layout import java_order
 from assignors.model import Member, TopicPartition
-from assignors.simulation.clients.consumer_process import Process, Surroundings
+from assignors.simulation.clients.consumer_process import Environment, Process
 from assignors.simulation.clients.error_handling import ELSEWHERE, LATER
 from assignors.simulation.consumer import TopicIdPartition, Topics
 from assignors.simulation.consumer.messages import JOINING, LEAVING, LEAVING_FOR_A_WHILE, Heartbeat, HeartbeatReply
@@ -23,7 +23,7 @@ _FENCED = frozenset({KafkaError.UNKNOWN_MEMBER_ID, KafkaError.FENCED_MEMBER_EPOC
 
 
 Subscription = tuple[tuple[str, ...], str]
-"""Topics by name, and a pattern that the broker resolves, "" for none."""
+"""Topics by name, and a pattern that the broker resolves ("" = none)."""
 
 
 class Phase(StrEnum):
@@ -38,58 +38,58 @@ class Phase(StrEnum):
 
 
 class ConsumerClient(Process):
-    """`epoch` is the member's, `target` what it was told to own (None: nothing yet); it chooses its id for itself."""
+    """`epoch` is the member epoch, `target` the received assignment (None: none yet). It generates its member id."""
 
-    def __init__(self, around: Surroundings, member: Member) -> None:
-        super().__init__(around, member if member.pattern is None else replace(member, topics=()))
-        self.member_id = around.new_id(self.name)
+    def __init__(self, env: Environment, member: Member) -> None:
+        super().__init__(env, member if member.pattern is None else replace(member, topics=()))
+        self.member_id = env.new_id(self.name)
         self.epoch = JOINING
         self.phase = Phase.JOINING
         self.target: frozenset[TopicIdPartition] | None = None
-        self._told: Subscription | None = None
-        self._in_flight = self._must_tell = self._gave_up = self._pauses = False
+        self._sent_subscription: Subscription | None = None
+        self._in_flight = self._must_send_owned = self._has_revoked = self._pauses = False
         self._tick = self._visit = 0
-        self._routine: Heartbeat | None = None
-        self.heartbeat_interval_ms = around.settings.kip848.heartbeat_interval_ms
+        self._empty_heartbeat: Heartbeat | None = None
+        self.heartbeat_interval_ms = env.settings.kip848.heartbeat_interval_ms
 
-    # What it does
+    # Start and poll
 
     def start(self) -> None:
         """Look for the coordinator, then join."""
-        self.note()
-        self.find()
+        self.record_state()
+        self.find_coordinator()
 
-    def adopt(self, epoch: int, first_beat_ms: int) -> None:
-        """It is a member already, as the story begins."""
+    def adopt(self, epoch: int, first_heartbeat_ms: int) -> None:
+        """It is a member of a Stable group from the start."""
         self.member_id, self.epoch, self.phase = self.name, epoch, Phase.STABLE
-        self.knows_coordinator, self._told = True, self._wanted
+        self.knows_coordinator, self._sent_subscription = True, self._wanted
         self.target = self._ids(self.member.owned)
-        self.hold(tuple(self.member.owned))
-        self._beat_in(first_beat_ms)
-        self.note()
+        self.set_owned(tuple(self.member.owned))
+        self._schedule_heartbeat(first_heartbeat_ms)
+        self.record_state()
 
     def found_coordinator(self) -> None:
-        """Say what is to be said."""
+        """Send a heartbeat."""
         self._in_flight = False
         if self.subscribes and self.phase not in (Phase.FENCED, Phase.STALE):
-            self._beat_in(0)
+            self._schedule_heartbeat(0)
 
     def poll(self) -> None:
-        """Listeners are called here: lose what is lost and join again, or follow the assignment."""
+        """Call listeners: onPartitionsLost before it rejoins, or those of a reconciliation."""
         if self.phase in (Phase.FENCED, Phase.STALE):
-            self._lose()
+            self._on_partitions_lost()
         elif self.phase is Phase.RECONCILING:
             self._reconcile()
 
-    def _lose(self) -> None:
+    def _on_partitions_lost(self) -> None:
         if self.owned:
             self.call("onPartitionsLost", self.owned)
-            self._gave_up = True
+            self._has_revoked = True
         self.is_zombie = False
-        self.hold(())
-        self.epoch, self.phase, self.target, self._told = JOINING, Phase.JOINING, None, None
-        self.note()
-        self._beat_now()
+        self.set_owned(())
+        self.epoch, self.phase, self.target, self._sent_subscription = JOINING, Phase.JOINING, None, None
+        self.record_state()
+        self._heartbeat_now()
 
     def _reconcile(self) -> None:
         target, had = self._named(self.target or ()), frozenset(self.owned)
@@ -98,28 +98,28 @@ class ConsumerClient(Process):
         self.commit()
         if revoked:
             self.call("onPartitionsRevoked", revoked)
-        self.is_zombie = self.around.has_forgotten(self)  # it comes so late that the group is without it
-        self.hold(target)
+        self.is_zombie = self.env.has_removed(self)  # too late: the group has removed it
+        self.set_owned(target)
         self.call("onPartitionsAssigned", [tp for tp in target if tp not in had])
-        self.phase, self._must_tell = Phase.ACKNOWLEDGING, True
-        self._beat_now()
+        self.phase, self._must_send_owned = Phase.ACKNOWLEDGING, True
+        self._heartbeat_now()
 
     def _ids(self, partitions: Iterable[TopicPartition]) -> frozenset[TopicIdPartition]:
-        topics = Topics(self.around.topics())
+        topics = Topics(self.env.topics())
         return frozenset(found for tp in partitions if (found := topics.partition(tp)) is not None)
 
     def _named(self, partitions: Iterable[TopicIdPartition]) -> list[TopicPartition]:
-        found = Topics(self.around.topics()).named(partitions)
+        found = Topics(self.env.topics()).named(partitions)
         return sorted(found, key=lambda tp: (java_order(tp.topic), tp.partition))
 
     # Heartbeats
 
-    def _beat_now(self) -> None:
-        """As soon as nothing is in flight."""
+    def _heartbeat_now(self) -> None:
+        """Send a heartbeat unless one is in flight."""
         if not self._in_flight:
-            self._beat_in(0)
+            self._schedule_heartbeat(0)
 
-    def _beat_in(self, delay_ms: int) -> None:
+    def _schedule_heartbeat(self, delay_ms: int) -> None:
         self._tick += 1
         self.later(delay_ms, self._beat, self._tick)
 
@@ -128,20 +128,22 @@ class ConsumerClient(Process):
         if tick != self._tick or not ready:
             return
         self._in_flight = True
-        self.around.network.ask(self, self._heartbeat(), partial(self._answered, self._visit))
+        self.env.network.send(self, self._heartbeat(), partial(self._answered, self._visit))
         if self.phase is Phase.ACKNOWLEDGING:
             self.phase = Phase.STABLE
-            self._gave_up = False
-            self.note()
-        self._beat_in(self.heartbeat_interval_ms)
+            self._has_revoked = False
+            self.record_state()
+        self._schedule_heartbeat(self.heartbeat_interval_ms)
 
     def _heartbeat(self) -> Heartbeat:
-        """What there is to say; most of the time nothing, which need not be put together again."""
-        if self.epoch == JOINING or self._must_tell or self._told != self._wanted:
+        """A heartbeat with all changes; the empty one is cached."""
+        if self.epoch == JOINING or self._must_send_owned or self._sent_subscription != self._wanted:
             return self._full_heartbeat()
-        if self._routine is None or self._routine.epoch != self.epoch:
-            self._routine = Heartbeat(self.member_id, self.epoch, self.member.instance_id, client_id=self._client_id)
-        return self._routine
+        if self._empty_heartbeat is None or self._empty_heartbeat.epoch != self.epoch:
+            self._empty_heartbeat = Heartbeat(
+                self.member_id, self.epoch, self.member.instance_id, client_id=self._client_id
+            )
+        return self._empty_heartbeat
 
     @property
     def _client_id(self) -> str:
@@ -149,16 +151,16 @@ class ConsumerClient(Process):
 
     def _full_heartbeat(self) -> Heartbeat:
         joins = self.epoch == JOINING
-        says_all = joins or self._told is None
-        tells, self._must_tell = self._must_tell and not joins, False
-        says = says_all or self._told != self._wanted
-        self._told = topics, regex = self._wanted
-        server = self.around.assignor.name
+        says_all = joins or self._sent_subscription is None
+        tells, self._must_send_owned = self._must_send_owned and not joins, False
+        says = says_all or self._sent_subscription != self._wanted
+        self._sent_subscription = topics, regex = self._wanted
+        server = self.env.assignor.name
         return Heartbeat(
             self.member_id,
             self.epoch,
             self.member.instance_id,
-            self._limit_ms if says_all else None,
+            self._max_poll_interval_ms if says_all else None,
             topics if says else None,
             regex if says else None,
             assignor=(RANGE if server == "server-range" else server) if says_all else None,
@@ -168,7 +170,7 @@ class ConsumerClient(Process):
 
     def _answered(self, visit: int, reply: HeartbeatReply) -> None:
         self._in_flight = False
-        if visit != self._visit:  # it has left since, and perhaps comes back
+        if visit != self._visit:  # it has left since
             self.found_coordinator()
         elif reply.error is not KafkaError.NONE:
             self._refused(reply.error)
@@ -176,95 +178,95 @@ class ConsumerClient(Process):
             self._accepted(reply)
 
     def _accepted(self, reply: HeartbeatReply) -> None:
-        self.recognised()
+        self.clear_zombie()
         has_moved, self.epoch, self.heartbeat_interval_ms = reply.epoch != self.epoch, reply.epoch, reply.interval_ms
         if reply.assignment is not None and reply.assignment != self.target:
             self.target, self.phase = reply.assignment, Phase.RECONCILING
-            self.note()
+            self.record_state()
             self.wake()
         elif self.phase is Phase.ACKNOWLEDGING:
-            self._beat_now()
+            self._heartbeat_now()
         elif has_moved:
-            self.note()
+            self.record_state()
 
     def _refused(self, error: KafkaError) -> None:
-        """The next heartbeat says everything again (Kafka: resetHeartbeatState), and so gets the assignment again."""
-        self._must_tell, self._told = True, None
+        """The next heartbeat is a full one (Kafka: resetHeartbeatState), which returns the assignment again."""
+        self._must_send_owned, self._sent_subscription = True, None
         if error in _FENCED:
             self._leave_phase(Phase.FENCED)
         elif error in ELSEWHERE:
-            self.forget_coordinator()
+            self.mark_coordinator_unknown()
         elif error in LATER:
-            self._beat_in(self.around.settings.client.retry_backoff_ms)
+            self._schedule_heartbeat(self.env.settings.client.retry_backoff_ms)
         else:
             self.fail(error.name)
 
     def _leave_phase(self, phase: Phase) -> None:
-        """It is no longer a member; it learns what that means when it polls."""
+        """It is no longer a member; its next poll handles that."""
         self.phase, self.epoch = phase, JOINING
         self._tick += 1
-        self.expelled()
-        self.note()
+        self.mark_zombie()
+        self.record_state()
         self.wake()
 
     def poll_timed_out(self) -> None:
-        """The background thread leaves the group; a static member leaves for a while."""
+        """The background thread leaves the group; a static member leaves temporarily (epoch -2)."""
         if self.phase not in (Phase.FENCED, Phase.STALE):
-            self._say_leave()
+            self._send_leave()
             self._leave_phase(Phase.STALE)
 
     def lost_coordinator(self) -> None:
-        """What is in flight is lost, and said again."""
+        """The heartbeat in flight is lost, and the next one is a full one."""
         self.connection += 1
         if self._in_flight:
-            self._must_tell, self._told = True, None
+            self._must_send_owned, self._sent_subscription = True, None
         self._in_flight = False
-        self.forget_coordinator()
+        self.mark_coordinator_unknown()
 
-    # Going
+    # Leaving
 
-    def say_goodbye(self) -> None:
-        """Listeners first; then the group is told."""
+    def leave_on_close(self) -> None:
+        """Call the listener, then leave the group."""
         if self.owned:
             self.call("onPartitionsLost" if self.is_zombie else "onPartitionsRevoked", self.owned)
-        self._say_leave()
+        self._send_leave()
 
-    def _say_leave(self) -> None:
-        if self.knows_coordinator and (self.epoch != JOINING or self._told is not None):
+    def _send_leave(self) -> None:
+        if self.knows_coordinator and (self.epoch != JOINING or self._sent_subscription is not None):
             epoch = LEAVING if self.member.instance_id is None else LEAVING_FOR_A_WHILE
             goodbye = Heartbeat(self.member_id, epoch, self.member.instance_id)
-            self.around.network.ask(self, goodbye, lambda reply: None)
+            self.env.network.send(self, goodbye, lambda reply: None)
 
     @property
     def _wanted(self) -> Subscription:
         return self.member.topics, self.member.pattern or ""
 
     def subscribe(self, topics: tuple[str, ...], pattern: str | None) -> None:
-        """The next heartbeat tells it; without any, leave the group (Kafka: unsubscribe)."""
+        """Send it with the next heartbeat; with an empty subscription, leave the group (Kafka: unsubscribe)."""
         had, self.member = self.subscribes, replace(self.member, topics=topics, pattern=pattern)
         if not self.subscribes:
-            self.say_goodbye()
-            self.hold(())
-            self.epoch, self.phase, self.target, self._told = JOINING, Phase.JOINING, None, None
+            self.leave_on_close()
+            self.set_owned(())
+            self.epoch, self.phase, self.target, self._sent_subscription = JOINING, Phase.JOINING, None, None
             self._tick += 1
             self._visit += 1
-            self.note()
+            self.record_state()
         elif not had:
-            self._beat_now()
+            self._heartbeat_now()
 
-    # What it looks like
+    # State
 
     @property
     def is_settled(self) -> bool:
-        """Stable, and all is said."""
+        """Stable, and all changes are sent."""
         if not self.subscribes:
             return True
-        told = self._told == self._wanted and not self._must_tell
-        return self.phase is Phase.STABLE and told and self.knows_coordinator and not self.is_zombie
+        is_sent = self._sent_subscription == self._wanted and not self._must_send_owned
+        return self.phase is Phase.STABLE and is_sent and self.knows_coordinator and not self.is_zombie
 
     @property
-    def doing(self) -> tuple[MemberState, int]:
-        """By its phase and what it has."""
+    def state(self) -> tuple[MemberState, int]:
+        """By its phase and its partitions."""
         return self._state(), self.epoch if self.epoch != JOINING else -1
 
     def _state(self) -> MemberState:
@@ -272,4 +274,4 @@ class ConsumerClient(Process):
             return MemberState.CONSUMING if self.owned else MemberState.IDLE
         if self.owned:
             return MemberState.REJOINING
-        return MemberState.PAUSED if self._gave_up else MemberState.JOINING
+        return MemberState.PAUSED if self._has_revoked else MemberState.JOINING

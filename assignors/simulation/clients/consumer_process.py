@@ -1,7 +1,7 @@
-"""A consumer's process: its poll loop, what can happen to it from outside, and what it holds.
+"""A consumer's process: its poll loop, its partitions, and what can happen to it from outside.
 
-The application polls, processes what it got for `processing_ms`, and polls again. At 0 it waits in poll.
-Kafka's consumer sees replies and calls listeners inside poll alone; only its heartbeat thread works beside that.
+The application polls, processes the records for `processing_ms`, and polls again. At 0 it waits in poll. Kafka's
+consumer handles replies and calls listeners only inside poll; its heartbeat thread runs beside that.
 """
 
 from abc import ABC, abstractmethod
@@ -14,16 +14,16 @@ from assignors.model import Assignor, Member, Topic, TopicPartition
 from assignors.simulation.kernel import Action, Kernel
 from assignors.simulation.network import Network
 from assignors.simulation.settings import Settings
-from assignors.simulation.timeline import Commit, Failure, Hold, Loop, MemberState
+from assignors.simulation.timeline import Commit, Failure, Hold, MemberState, PollLoop
 from assignors.simulation.timeline_recorder import Recorder
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What a process finds around it. `topics` are those of the cluster, at any time.
+class Environment:
+    """The environment of a process. `topics` returns the present topics of the cluster.
 
-    `refusal`: Kafka's name of the error that a commit of that process gets now, None when it is accepted.
-    `has_forgotten`: whether the group goes on without that process.
+    `commit_error` returns Kafka's name of the error of a commit of that process now, None if it succeeds. `has_removed`
+    returns whether the process is no longer a member of the group.
     """
 
     kernel: Kernel
@@ -33,37 +33,37 @@ class Surroundings:
     topics: Callable[[], Mapping[str, Topic]]
     assignor: Assignor
     new_id: Callable[[str], str]
-    refusal: Callable[["Process"], str | None]
-    has_forgotten: Callable[["Process"], bool]
+    commit_error: Callable[["Process"], str | None]
+    has_removed: Callable[["Process"], bool]
 
 
 class Process(ABC):
-    """From its start to its end; a restart is another one. Subclasses speak a protocol."""
+    """A process from its start to its end; a restart is a new one. Subclasses implement a protocol."""
 
-    def __init__(self, around: Surroundings, member: Member) -> None:
-        self.around = around
+    def __init__(self, env: Environment, member: Member) -> None:
+        self.env = env
         self.member = member
         self.name = member.member_id
         self.alive = True
         self.connection = 0
         self.member_id = ""
         self.owned: tuple[TopicPartition, ...] = ()
-        self.topics = around.topics()
-        self.processing_ms = around.settings.assumed.processing_ms
+        self.topics = env.topics()
+        self.processing_ms = env.settings.assumed.processing_ms
         self.is_frozen = False
         self.is_stalled = False
         self.is_zombie = False
-        self.knows_coordinator = self._searches = False
-        self._backlog: list[Action] = []
+        self.knows_coordinator = self._is_searching = False
+        self._deferred: list[Action] = []
         self._polls = False
-        self._born_ms = self._batch_ms = around.kernel.now_ms
+        self._born_ms = self._batch_ms = env.kernel.now_ms
         self._batch = 0
 
-    # What a protocol does
+    # Defined by the protocol
 
     @abstractmethod
     def start(self) -> None:
-        """Begin to live."""
+        """Start."""
 
     @abstractmethod
     def poll(self) -> None:
@@ -75,77 +75,77 @@ class Process(ABC):
 
     @abstractmethod
     def lost_coordinator(self) -> None:
-        """The connection to the coordinator is gone."""
+        """The connection to the coordinator broke."""
 
     @abstractmethod
     def found_coordinator(self) -> None:
         """The coordinator is known again."""
 
     @abstractmethod
-    def say_goodbye(self) -> None:
-        """The consumer closes: call listeners, leave the group as the protocol has it."""
+    def leave_on_close(self) -> None:
+        """The consumer closes: call listeners and leave the group."""
 
     @property
     @abstractmethod
     def is_settled(self) -> bool:
-        """Whether it has its place and nothing is under way."""
+        """Whether it is a member and nothing is in progress."""
 
     @property
     @abstractmethod
-    def doing(self) -> tuple[MemberState, int]:
-        """What it is doing in the group, and its generation."""
+    def state(self) -> tuple[MemberState, int]:
+        """Its state in the group, and its generation."""
 
     # Time
 
     @property
     def now_ms(self) -> int:
         """The time."""
-        return self.around.kernel.now_ms
+        return self.env.kernel.now_ms
 
     def run(self, action: Callable[..., None], *what: Any) -> None:
-        """Do that, unless the process is dead; once it goes on, where it stands still."""
+        """Run the action unless the process is dead; if it is frozen, once it resumes."""
         if self.is_frozen:
-            self._backlog.append(partial(action, *what))
+            self._deferred.append(partial(action, *what))
         elif self.alive:
             action(*what)
 
     def later(self, delay_ms: int, action: Callable[..., None], *what: Any) -> None:
-        """Do that in a while."""
-        self.around.kernel.after(delay_ms, partial(self.run, action, *what))
+        """Run the action after a delay."""
+        self.env.kernel.after(delay_ms, partial(self.run, action, *what))
 
     # The subscription
 
     @property
     def subscribes(self) -> bool:
-        """Whether it reads anything: nobody joins without topics or a pattern."""
+        """Whether it has topics or a pattern: without them it does not join."""
         return bool(self.member.topics) or self.member.pattern is not None
 
     # The coordinator
 
-    def find(self, attempt: int = 0) -> None:
-        """Ask who the coordinator is, again and again, longer and longer apart."""
-        if attempt or not self._searches:
-            self._searches = True
-            self.around.network.find_coordinator(self, partial(self._found, attempt))
+    def find_coordinator(self, attempt: int = 0) -> None:
+        """Look for the coordinator until it is found, with exponential backoff."""
+        if attempt or not self._is_searching:
+            self._is_searching = True
+            self.env.network.find_coordinator(self, partial(self._found, attempt))
 
     def _found(self, attempt: int, found: bool) -> None:
-        client = self.around.settings.client
+        client = self.env.settings.client
         if found:
-            self._searches, self.knows_coordinator = False, True
+            self._is_searching, self.knows_coordinator = False, True
             self.found_coordinator()
         else:
             pause_ms = min(client.retry_backoff_ms << min(attempt, 10), client.retry_backoff_max_ms)
-            self.later(pause_ms, partial(self.find, attempt + 1))
+            self.later(pause_ms, partial(self.find_coordinator, attempt + 1))
 
-    def forget_coordinator(self) -> None:
-        """It does not answer, or is no longer the one: look for it."""
+    def mark_coordinator_unknown(self) -> None:
+        """It does not answer or has moved: look for it."""
         self.knows_coordinator = False
-        self.find()
+        self.find_coordinator()
 
     # The poll loop
 
     def wake(self) -> None:
-        """Something is there for the application: `poll` runs when it polls next."""
+        """There is something to do: run `poll` at the next poll."""
         wait_ms = self._until_poll_ms()
         if wait_ms == 0:
             self.poll()
@@ -158,7 +158,7 @@ class Process(ABC):
         self.wake()
 
     def _until_poll_ms(self) -> int | None:
-        """Until the next poll; None while nobody knows."""
+        """Time until the next poll; None while it is stalled."""
         if self.is_stalled:
             return None
         return -(self.now_ms - self._batch_ms) % self.processing_ms if self._is_busy else 0
@@ -167,19 +167,19 @@ class Process(ABC):
     def _is_busy(self) -> bool:
         return bool(self.owned) and self.processing_ms > 0
 
-    def begin(self, commit_due_ms: int | None = None) -> None:
-        """Its poll loop starts, or goes on in another way."""
-        self.around.recorder.loops.append(Loop(self.name, self.now_ms, self.processing_ms, commit_due_ms))
+    def start_poll_loop(self, commit_due_ms: int | None = None) -> None:
+        """Its poll loop starts or changes."""
+        self.env.recorder.loops.append(PollLoop(self.name, self.now_ms, self.processing_ms, commit_due_ms))
 
-    def _stand_still(self) -> None:
-        self.around.recorder.loops.append(Loop(self.name, self.now_ms, None, None))
+    def _stop_poll_loop(self) -> None:
+        self.env.recorder.loops.append(PollLoop(self.name, self.now_ms, None, None))
 
     def _begin_batch(self) -> None:
-        self.begin()
+        self.start_poll_loop()
         self._batch_ms = self.now_ms
         self._batch += 1
         if self.is_too_slow:
-            self._watch(self._limit_ms)
+            self._start_poll_timer(self._max_poll_interval_ms)
             self.later(self.processing_ms, partial(self._end_batch, self._batch))
 
     def _end_batch(self, batch: int) -> None:
@@ -189,14 +189,14 @@ class Process(ABC):
     @property
     def is_too_slow(self) -> bool:
         """Whether its batches take longer than max.poll.interval.ms."""
-        return self._is_busy and self.processing_ms > self._limit_ms
+        return self._is_busy and self.processing_ms > self._max_poll_interval_ms
 
     @property
-    def _limit_ms(self) -> int:
-        return self.around.settings.client.max_poll_interval_ms
+    def _max_poll_interval_ms(self) -> int:
+        return self.env.settings.client.max_poll_interval_ms
 
-    def _watch(self, remaining_ms: int) -> None:
-        """The poll timer of the batch under way."""
+    def _start_poll_timer(self, remaining_ms: int) -> None:
+        """Start the poll timer (max.poll.interval.ms) of the current batch."""
         batch = self._batch
 
         def expire() -> None:
@@ -207,51 +207,51 @@ class Process(ABC):
 
     # What it holds
 
-    def hold(self, partitions: Sequence[TopicPartition]) -> None:
-        """These partitions are its own from now on."""
+    def set_owned(self, partitions: Sequence[TopicPartition]) -> None:
+        """From now on it owns these partitions."""
         was_idle = not self.owned
         self.owned = tuple(partitions)
-        self.note_hold()
+        self.record_ownership()
         if was_idle and self._is_busy:
             self._begin_batch()
 
-    def note_hold(self) -> None:
-        """Write down how it holds what it holds."""
+    def record_ownership(self) -> None:
+        """Record its partitions."""
         kind = Hold.FROZEN if self.is_frozen else Hold.ZOMBIE if self.is_zombie else Hold.OWNED
-        self.around.recorder.hold(self.name, self.owned, kind)
+        self.env.recorder.hold(self.name, self.owned, kind)
 
     def commit(self) -> None:
-        """Commit what it has read (Kafka: enable.auto.commit), if it has anything."""
+        """Commit its positions (Kafka: enable.auto.commit), if it has partitions."""
         if self.owned:
-            error = self.around.refusal(self)
-            self.around.recorder.commits.append(Commit(self.now_ms, self.name, self.owned, error))
+            error = self.env.commit_error(self)
+            self.env.recorder.commits.append(Commit(self.now_ms, self.name, self.owned, error))
 
     def call(self, listener: str, partitions: Sequence[TopicPartition]) -> None:
         """Call a method of the application's ConsumerRebalanceListener."""
-        self.around.recorder.callback(self.name, listener, partitions)
+        self.env.recorder.callback(self.name, listener, partitions)
 
-    def expelled(self) -> None:
-        """The coordinator has forgotten it, or it has said goodbye, while it goes on: what it holds is not its own."""
+    def mark_zombie(self) -> None:
+        """It is out of the group but continues to consume its former partitions."""
         if self.alive and self.owned and not self.is_zombie:
             self.is_zombie = True
-            self.note_hold()
-            self.note()
+            self.record_ownership()
+            self.record_state()
 
-    def recognised(self) -> None:
-        """Its heartbeat was accepted: perhaps another coordinator has taken over, which does not know it as expelled.
+    def clear_zombie(self) -> None:
+        """Its heartbeat was accepted: it is no zombie if it is a member of the group.
 
-        Or it was accepted long ago, or by one that loads and accepts them all.
+        It may not be: the reply may be old, or from a coordinator that is still loading and accepts all heartbeats.
         """
-        if self.is_zombie and not self.around.has_forgotten(self):
+        if self.is_zombie and not self.env.has_removed(self):
             self.is_zombie = False
-            self.note_hold()
-            self.note()
+            self.record_ownership()
+            self.record_state()
 
-    def note(self) -> None:
-        """Write down what it does."""
+    def record_state(self) -> None:
+        """Record its state."""
         if not self.alive:
             return
-        state, generation = self.doing
+        state, generation = self.state
         if self.is_frozen:
             state = MemberState.FROZEN
         elif self.is_zombie:
@@ -260,40 +260,40 @@ class Process(ABC):
             state = MemberState.STALLED
         elif self.is_split:
             state = MemberState.SPLIT
-        self.around.recorder.state(self.name, state, generation)
+        self.env.recorder.state(self.name, state, generation)
 
-    # What happens to it
+    # Events
 
     def stall(self) -> None:
         """It stops polling; its heartbeats go on."""
         idle_ms = (self.now_ms - self._batch_ms) % self.processing_ms if self._is_busy else 0
         self.is_stalled = True
-        self._stand_still()
+        self._stop_poll_loop()
         self._batch += 1
-        self._watch(self._limit_ms - idle_ms)
-        self.note()
+        self._start_poll_timer(self._max_poll_interval_ms - idle_ms)
+        self.record_state()
 
     def freeze(self) -> None:
-        """The whole process stands still (SIGSTOP, a pause of the garbage collector)."""
+        """The whole process stops (SIGSTOP, GC pause)."""
         self.is_frozen = True
-        self._stand_still()
-        self.note_hold()
-        self.note()
+        self._stop_poll_loop()
+        self.record_ownership()
+        self.record_state()
 
     def resume(self) -> None:
-        """It goes on: with what it missed meanwhile, or with the next poll."""
+        """It continues with what it missed, or with the next poll."""
         self.is_stalled = self.is_frozen = False
-        self.note_hold()
-        self.note()
-        backlog, self._backlog = self._backlog, []
-        for action in backlog:
+        self.record_ownership()
+        self.record_state()
+        deferred, self._deferred = self._deferred, []
+        for action in deferred:
             self.run(action)
         if self.alive:
             self._begin_batch()
             self.wake()
 
-    def work_for(self, processing_ms: int) -> None:
-        """It polls now, and from now on takes that long from one poll to the next."""
+    def set_processing_ms(self, processing_ms: int) -> None:
+        """It polls now, and from now on takes `processing_ms` from one poll to the next."""
         self.processing_ms = processing_ms
         if not self.is_stalled:
             self._begin_batch()
@@ -302,43 +302,43 @@ class Process(ABC):
     @property
     def is_split(self) -> bool:
         """Whether its messages to the coordinator are lost."""
-        return self.name in self.around.network.split
+        return self.name in self.env.network.split
 
     def crash(self) -> None:
-        """It dies without a word."""
+        """It dies without closing its consumer."""
         self._end(MemberState.DOWN)
 
     def close(self) -> None:
-        """It closes as Kafka's consumer does."""
+        """It closes its consumer."""
         self.commit()
-        self.say_goodbye()
+        self.leave_on_close()
         self._end(MemberState.DOWN)
 
     def fail(self, error: str) -> None:
-        """Its consumer throws that error out of poll, and the process ends."""
-        self.around.recorder.failures.append(Failure(self.now_ms, self.name, error))
+        """Its consumer throws that error in poll, and the process ends."""
+        self.env.recorder.failures.append(Failure(self.now_ms, self.name, error))
         self._end(MemberState.FAILED)
 
     def _end(self, state: MemberState) -> None:
         self.alive = self.is_frozen = False
-        self._backlog.clear()
+        self._deferred.clear()
         self.owned = ()
-        self.note_hold()
-        self.around.recorder.state(self.name, state, -1)
+        self.record_ownership()
+        self.env.recorder.state(self.name, state, -1)
 
     @abstractmethod
     def subscribe(self, topics: tuple[str, ...], pattern: str | None) -> None:
-        """Its subscription becomes these topics, or that pattern; it learns all about topics at once."""
+        """Change the subscription to these topics or that pattern, and refresh the metadata."""
 
     # Topics
 
     def topics_changed(self, name: str) -> None:
-        """A topic grew, came or went: it will notice sooner or later, if that topic matters to it."""
+        """A topic was created, changed or deleted: the process sees it with its next metadata."""
         self.later(self._until_noticed_ms(name), self._notice)
 
     def _until_noticed_ms(self, name: str) -> int:
-        """Kafka's consumer asks again and again for a topic that is missing, and at once when a fetch fails."""
-        client, now = self.around.settings.client, self.around.topics()
+        """A consumer keeps asking for a missing topic, and asks at once when a fetch fails."""
+        client, now = self.env.settings.client, self.env.topics()
         if name not in now and any(partition.topic == name for partition in self.owned):
             return client.retry_backoff_ms
         missing = name in self.member.topics and name not in self.topics
@@ -350,5 +350,5 @@ class Process(ABC):
         self.wake()
 
     def refresh(self) -> None:
-        """Learn which topics there are."""
-        self.topics = self.around.topics()
+        """Refresh the metadata."""
+        self.topics = self.env.topics()

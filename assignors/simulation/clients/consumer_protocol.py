@@ -19,7 +19,7 @@ _NULL_BYTES, _NULL_TEXT = _INT.pack(-1), _SHORT.pack(-1)
 
 
 def encode_subscription(member: Member) -> bytes:
-    """What the member says when it joins: topics and owned partitions sorted, as Kafka's consumers write them."""
+    """The subscription of a join request; topics and owned partitions are sorted, as in Kafka's consumer."""
     parts = [
         _SHORT.pack(VERSION),
         _INT.pack(len(member.topics)),
@@ -33,7 +33,7 @@ def encode_subscription(member: Member) -> bytes:
 
 
 def decode_subscription(data: bytes, member_id: str, instance_id: str | None) -> Member:
-    """The member that the leader sees. Raises struct.error on bytes that `encode_subscription` has not written."""
+    """The member as the leader sees it. Raises struct.error on bytes that `encode_subscription` did not write."""
     reader = _Reader(data)
     reader.int16()
     topics = tuple(reader.text() or "" for _ in range(reader.int32()))
@@ -43,12 +43,12 @@ def decode_subscription(data: bytes, member_id: str, instance_id: str | None) ->
 
 
 def encode_assignment(partitions: Sequence[TopicPartition]) -> bytes:
-    """A member's part of the plan."""
+    """A member's assignment."""
     return _SHORT.pack(VERSION) + _partitions(partitions) + _NULL_BYTES
 
 
 def decode_assignment(data: bytes) -> tuple[TopicPartition, ...]:
-    """The partitions of an assignment; none where the plan has forgotten the member."""
+    """The partitions of an assignment; none if the leader did not assign the member."""
     if not data:
         return ()
     reader = _Reader(data)

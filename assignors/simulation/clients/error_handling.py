@@ -1,4 +1,4 @@
-"""What an error in a reply means to a client (Kafka: the handlers of AbstractCoordinator and of heartbeat managers)."""
+"""How a client handles errors in replies (Kafka: AbstractCoordinator and the heartbeat request managers)."""
 
 from assignors.simulation.errors import KafkaError
 
@@ -6,16 +6,16 @@ ELSEWHERE = frozenset({KafkaError.NOT_COORDINATOR, KafkaError.COORDINATOR_NOT_AV
 """The coordinator is another broker: look for it."""
 
 LATER = ELSEWHERE | {KafkaError.COORDINATOR_LOAD_IN_PROGRESS}
-"""Ask again after the back-off."""
+"""Retry after the backoff."""
 
 NEW_ID = frozenset({KafkaError.UNKNOWN_MEMBER_ID, KafkaError.FENCED_INSTANCE_ID})
-"""Classic: the member id is worth nothing any more."""
+"""Classic: the member id is no longer valid."""
 
 LOST = NEW_ID | {KafkaError.ILLEGAL_GENERATION}
-"""Classic: the generation is lost; join again."""
+"""Classic: reset the generation and rejoin."""
 
 AGAIN = frozenset({KafkaError.NONE, KafkaError.MEMBER_ID_REQUIRED, KafkaError.REBALANCE_IN_PROGRESS})
-"""Classic: join again, and nothing is lost."""
+"""Classic: rejoin with the same generation."""
 
 FATAL = (frozenset(KafkaError) - LOST - LATER - AGAIN) | {KafkaError.FENCED_INSTANCE_ID}
-"""Classic: the application gets it as an exception."""
+"""Classic: an exception for the application."""

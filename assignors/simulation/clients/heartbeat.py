@@ -1,6 +1,6 @@
-"""The thread of a classic consumer that says it lives while the application works (Kafka: HeartbeatThread, Heartbeat).
+"""The heartbeat thread of a classic consumer (Kafka: HeartbeatThread, Heartbeat).
 
-It runs from the reply to a join to the next join. Not played: the up to 100 ms that Kafka's takes to look again.
+It runs from the reply to a join until the next join. Not simulated: its wait of up to 100 ms.
 """
 
 from collections.abc import Callable
@@ -12,62 +12,62 @@ from assignors.simulation.clients.error_handling import ELSEWHERE
 from assignors.simulation.errors import KafkaError
 
 
-def _unheard(reply: HeartbeatReply) -> None:
-    """There is no beat yet that could be answered."""
+def _ignore(reply: HeartbeatReply) -> None:
+    """No heartbeat has been sent yet."""
 
 
 class HeartbeatThread:
-    """That of a process. `heard` gets what the process has to act on: a rebalance, or why its generation is over."""
+    """`heard` gets the errors to which the process reacts: a rebalance, or the end of its generation."""
 
     def __init__(self, process: Process, interval_ms: int, heard: Callable[[KafkaError], None]) -> None:
         self._process, self._interval_ms, self._heard = process, interval_ms, heard
-        self._says: Heartbeat | None = None
-        self._answer: Callable[[HeartbeatReply], None] = _unheard
+        self._request: Heartbeat | None = None
+        self._answer: Callable[[HeartbeatReply], None] = _ignore
         self._tick = self._due_ms = self._answered_ms = 0
 
     @property
     def runs(self) -> bool:
-        """Whether it has a generation to speak for."""
-        return self._says is not None
+        """Whether it has a generation."""
+        return self._request is not None
 
-    def start(self, says: Heartbeat, first_ms: int) -> None:
-        """Say that from now on, for the first time after so long."""
-        self._says, self._answer = says, partial(self._answered, says)
+    def start(self, request: Heartbeat, first_ms: int) -> None:
+        """Send this heartbeat from now on, for the first time after `first_ms`."""
+        self._request, self._answer = request, partial(self._answered, request)
         self._answered_ms = self._process.now_ms
-        self._beat_in(first_ms)
+        self._schedule_heartbeat(first_ms)
 
     def stop(self) -> None:
-        """Say nothing more."""
-        self._says = None
+        """Send no more heartbeats."""
+        self._request = None
 
-    def go_on(self) -> None:
+    def proceed(self) -> None:
         """The coordinator is known again."""
         self._answered_ms = self._process.now_ms
         if self.runs:
-            self._beat_in(max(0, self._due_ms - self._process.now_ms))
+            self._schedule_heartbeat(max(0, self._due_ms - self._process.now_ms))
 
-    def _beat_in(self, delay_ms: int) -> None:
+    def _schedule_heartbeat(self, delay_ms: int) -> None:
         self._tick += 1
         self._due_ms = self._process.now_ms + delay_ms
         self._process.later(delay_ms, self._beat, self._tick)
 
     def _beat(self, tick: int) -> None:
-        its, says = self._process, self._says
-        if says is None or tick != self._tick:
+        its, request = self._process, self._request
+        if request is None or tick != self._tick:
             return
-        if its.knows_coordinator and its.now_ms - self._answered_ms >= its.around.settings.client.session_timeout_ms:
-            its.lost_coordinator()  # perhaps it is no longer there: the connection is closed
+        if its.knows_coordinator and its.now_ms - self._answered_ms >= its.env.settings.client.session_timeout_ms:
+            its.lost_coordinator()  # no reply within the session: close the connection
         if its.knows_coordinator:
-            self._beat_in(self._interval_ms)
-            its.around.network.ask(its, says, self._answer)
+            self._schedule_heartbeat(self._interval_ms)
+            its.env.network.send(its, request, self._answer)
 
-    def _answered(self, said: Heartbeat, reply: HeartbeatReply) -> None:
+    def _answered(self, request: Heartbeat, reply: HeartbeatReply) -> None:
         error = reply.error
         if error in (KafkaError.NONE, KafkaError.REBALANCE_IN_PROGRESS):
             self._answered_ms = self._process.now_ms
-        if error is KafkaError.NONE and self._says is said:
-            self._process.recognised()
+        if error is KafkaError.NONE and self._request is request:
+            self._process.clear_zombie()
         if error in ELSEWHERE:
-            self._process.forget_coordinator()
-        elif error is KafkaError.REBALANCE_IN_PROGRESS or (error is not KafkaError.NONE and self._says is said):
+            self._process.mark_coordinator_unknown()
+        elif error is KafkaError.REBALANCE_IN_PROGRESS or (error is not KafkaError.NONE and self._request is request):
             self._heard(error)

@@ -1,4 +1,4 @@
-"""The leader of a classic group plans for it, with what it knows of the topics; and what assignors remember."""
+"""The leader of a classic group: it assigns with the topics that it knows. Also the memory of assignors."""
 
 import struct
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from assignors.layout import read_all
 from assignors.model import Group, Member, Topic, TopicPartition
 from assignors.planning import plan as plan_group
 from assignors.simulation.classic.messages import JoinedMember
-from assignors.simulation.clients.consumer_process import Surroundings
+from assignors.simulation.clients.consumer_process import Environment
 from assignors.simulation.clients.consumer_protocol import decode_subscription, encode_assignment
 
 Topics = dict[str, Topic | None]
@@ -18,16 +18,16 @@ Topics = dict[str, Topic | None]
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What Kafka's assignor instance of a member keeps: its last assignment, and of which generation."""
+    """What a member's assignor instance remembers: its last assignment and generation."""
 
     partitions: tuple[TopicPartition, ...]
     generation: int
 
 
 class Leader(Protocol):
-    """What a plan takes: what this member reads, and the topics that it has heard of."""
+    """The leader's subscription, and the topics in its metadata."""
 
-    around: Surroundings
+    env: Environment
     member: Member
     topics: Mapping[str, Topic]
 
@@ -42,17 +42,17 @@ def user_data(assignor: str, memory: Memory | None) -> bytes | None:
 
 
 def plan(joined: Sequence[JoinedMember], leader: Leader) -> tuple[tuple[tuple[str, bytes], ...], Topics]:
-    """The plan, member by member, and the topics for which it was made. Raises AssignorError."""
+    """The assignment by member id, and the topics for which it was made. Raises AssignorError."""
     members = _members(joined)
     topics = _known(members, leader)
     known = {name: topic for name, topic in topics.items() if topic is not None}
-    made = plan_group(leader.around.assignor, Group("", tuple(members), known, leader.around.assignor.name))
+    made = plan_group(leader.env.assignor, Group("", tuple(members), known, leader.env.assignor.name))
     parts = read_all(made.by_member)
     return tuple((member_id, encode_assignment(part)) for member_id, part in parts.items()), topics
 
 
 def snapshot(joined: Sequence[JoinedMember], leader: Leader) -> Topics:
-    """The topics for which a plan is still good (KIP-814: a static leader comes back, and does not plan)."""
+    """The topics of the present assignment (KIP-814: a static leader that returns does not assign)."""
     return _known(_members(joined), leader)
 
 
@@ -61,12 +61,12 @@ def _members(joined: Sequence[JoinedMember]) -> list[Member]:
 
 
 def _known(members: Sequence[Member], leader: Leader) -> Topics:
-    """All topics of the group, as the leader knows them.
+    """All topics of the group, as the leader knows them; None = not yet in its metadata.
 
-    It asks for those that it does not read itself (Kafka: `updateGroupSubscription`), and for no others: one of its own
-    that it has not heard of yet is planned for once it has.
+    It requests metadata of topics to which it does not subscribe itself (Kafka: `updateGroupSubscription`). A new topic
+    of its own subscription is assigned once its metadata has it.
     """
-    now = leader.around.topics()
+    now = leader.env.topics()
     names = dict.fromkeys(name for member in members for name in member.topics)
     news = names.keys() - leader.topics.keys() - {*leader.member.topics}
     leader.topics = {**leader.topics, **{name: now[name] for name in news & now.keys()}}

@@ -8,7 +8,7 @@ from operator import attrgetter
 from app.ui.formats import brief
 from app.ui.scenario.played import Played
 from assignors.model import TopicPartition
-from assignors.simulation.timeline import Hold, Holding, MemberState, Span
+from assignors.simulation.timeline import Hold, MemberState, OwnershipSpan, Span
 
 MOST_MEMBERS, MOST_LANES = 12, 16
 """As many members, and partitions, are drawn of each protocol; beyond, those that wait longest."""
@@ -105,7 +105,7 @@ def _holdings(block: Block) -> Iterator[Bar]:
             yield from (_held(row, its, rows) for its in rows if its.hold is not Hold.NOBODY)
 
 
-def gaps(held: Sequence[Holding]) -> Iterator[tuple[int, int]]:
+def gaps(held: Sequence[OwnershipSpan]) -> Iterator[tuple[int, int]]:
     """When a partition was there and no member of the group consumed it: free, or held by one that stands still."""
     cuts = sorted({at for its in held for at in (its.start_ms, its.end_ms)})
     for is_gap, run in groupby(pairwise(cuts), lambda cut: _is_free(held, cut[0])):
@@ -114,7 +114,7 @@ def gaps(held: Sequence[Holding]) -> Iterator[tuple[int, int]]:
             yield whole[0][0], whole[-1][1]
 
 
-def _is_free(held: Sequence[Holding], at_ms: int) -> bool:
+def _is_free(held: Sequence[OwnershipSpan], at_ms: int) -> bool:
     holds = {its.hold for its in held if its.start_ms <= at_ms < its.end_ms}
     return bool(holds) and Hold.OWNED not in holds
 
@@ -123,7 +123,7 @@ def _nobody(row: int, partition: TopicPartition, start_ms: int, end_ms: int) -> 
     return Bar(row, start_ms, end_ms, GAP, brief(end_ms - start_ms), f"{partition}: nobody consumes it")
 
 
-def _held(row: int, its: Holding, rows: Sequence[Holding]) -> Bar:
+def _held(row: int, its: OwnershipSpan, rows: Sequence[OwnershipSpan]) -> Bar:
     """A holding; a partition's first owner is not one that it moved to. Who is no consumer of it gets a thin bar."""
     first = next((held.member for held in rows if held.hold is Hold.OWNED), None)
     look = {Hold.FROZEN: MemberState.FROZEN, Hold.ZOMBIE: MemberState.ZOMBIE}.get(its.hold)

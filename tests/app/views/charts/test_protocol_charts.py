@@ -9,7 +9,7 @@ from app.ui.scenario.played import Played
 from app.views.labs.protocol import bars as lanes
 from app.views.labs.protocol import charts
 from assignors.model import Topic
-from assignors.simulation.run import play
+from assignors.simulation.run import simulate
 from assignors.simulation.settings import read
 from assignors.simulation.stories import HAPPENS_MS, STORIES
 from assignors.simulation.summary import summarize
@@ -20,7 +20,7 @@ BY_NAME = {story.name: story.scenario for story in STORIES}
 
 
 def played(name, protocol=RebalanceProtocol.EAGER):
-    timeline = play(BY_NAME[name], read(BY_NAME[name].protocol), protocol)
+    timeline = simulate(BY_NAME[name], read(BY_NAME[name].protocol), protocol)
     return Played(protocol, timeline, summarize(timeline))
 
 
@@ -138,7 +138,7 @@ def test_the_longest_pause_of_a_lane_is_written_beside_it_where_it_is_too_narrow
 def test_of_a_large_group_those_that_wait_longest_are_drawn():
     its = played("crash")
     many = replace(BY_NAME["crash"], topics={"orders": Topic("orders", lanes.MOST_LANES + 1)})
-    timeline = play(many, read(many.protocol), RebalanceProtocol.EAGER)
+    timeline = simulate(many, read(many.protocol), RebalanceProtocol.EAGER)
     large = Played(RebalanceProtocol.EAGER, timeline, summarize(timeline))
     drawn_of = lanes.blocks([large])[0].partitions
     down = {each.partition: each.down_ms for each in large.summary.downtime}

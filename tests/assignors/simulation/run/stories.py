@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from assignors.model import Member, Topic, TopicPartition
-from assignors.simulation.run import play
+from assignors.simulation.run import simulate
 from assignors.simulation.settings import Setting, read
 from assignors.simulation.summary import summarize
 from assignors.simulation.timeline import Hold, Timeline
@@ -49,7 +49,7 @@ def scenario(
 
 def played(story: Scenario, protocol: RebalanceProtocol, seed: int = 0, until_ms: int | None = None) -> Timeline:
     """Its timeline."""
-    return play(story, read(story.protocol), protocol, seed=seed, until_ms=until_ms)
+    return simulate(story, read(story.protocol), protocol, seed=seed, until_ms=until_ms)
 
 
 def t(*numbers: int) -> tuple[TopicPartition, ...]:

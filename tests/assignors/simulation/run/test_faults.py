@@ -213,8 +213,8 @@ def test_a_group_that_may_wait_for_weeks_is_not_played_for_weeks(
     told = played(scenario(2, members("a", "b"), {31_000: Freeze("b")}, patient), protocol)
     seconds = f"{told.end_ms / 1000:,.3f} s"
     assert told.unsettled == (
-        f"more than 3,000 events by {seconds}, and the rest is not played; "
-        "take fewer members, longer heartbeats, or a shorter max.poll.interval.ms"
+        f"more than 3,000 events by {seconds}, and the rest is not simulated; "
+        "use fewer members, longer heartbeats, or a shorter max.poll.interval.ms"
     )
     assert 1_000 < len(told.messages) <= 3_000
 

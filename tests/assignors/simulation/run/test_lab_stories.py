@@ -5,7 +5,7 @@ from functools import cache
 import pytest
 
 from assignors.scenario import dump, load_scenario
-from assignors.simulation.run import play
+from assignors.simulation.run import simulate
 from assignors.simulation.settings import read
 from assignors.simulation.stories import HAPPENS_MS, NAMES, PARTITIONS, STORIES
 from assignors.simulation.summary import Summary, summarize
@@ -26,7 +26,7 @@ PLANNED_MS = RTT_MS + RTT_MS + PLAN_MS + APPEND_MS
 
 @cache
 def told(name: str, protocol: RebalanceProtocol) -> tuple[Timeline, Summary]:
-    timeline = play(BY_NAME[name], read(BY_NAME[name].protocol), protocol)
+    timeline = simulate(BY_NAME[name], read(BY_NAME[name].protocol), protocol)
     return timeline, summarize(timeline)
 
 

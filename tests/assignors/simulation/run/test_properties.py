@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from assignors.model import Member, Topic, TopicPartition
 from assignors.simulation.summary import summarize
-from assignors.simulation.timeline import Hold, Holding, MemberState, Plan, Timeline
+from assignors.simulation.timeline import Hold, MemberState, OwnershipSpan, Plan, Timeline
 from assignors.whatif.events import (
     Action,
     AddPartitions,
@@ -161,15 +161,15 @@ def gets_what_it_does_not_read(timeline: Timeline) -> bool:
     return any(tp.topic not in member.topics for member in timeline.plans[-1].members for tp in member.owned)
 
 
-def by_partition(timeline: Timeline) -> dict[TopicPartition, list[Holding]]:
+def by_partition(timeline: Timeline) -> dict[TopicPartition, list[OwnershipSpan]]:
     """The ownership table, partition by partition."""
-    rows: dict[TopicPartition, list[Holding]] = defaultdict(list)
+    rows: dict[TopicPartition, list[OwnershipSpan]] = defaultdict(list)
     for row in timeline.ownership:
         rows[row.partition].append(row)
     return rows
 
 
-def spells(rows: Iterable[Holding]) -> list[tuple[int, int, list[Holding]]]:
+def spells(rows: Iterable[OwnershipSpan]) -> list[tuple[int, int, list[OwnershipSpan]]]:
     """The time between any two changes, with those who hold then."""
     found = list(rows)
     edges = sorted({edge for row in found for edge in (row.start_ms, row.end_ms)})
@@ -299,7 +299,7 @@ def only_what_a_plan_takes_away_stops(timeline: Timeline, deleted: set[str]) -> 
                 assert plans is None or any(partition not in plan.by_member.get(one.member or "", ()) for plan in plans)
 
 
-def gaps(rows: Iterable[Holding]) -> Iterator[tuple[Holding, Holding]]:
+def gaps(rows: Iterable[OwnershipSpan]) -> Iterator[tuple[OwnershipSpan, OwnershipSpan]]:
     """Where an owner stops and later goes on, with no other owner between."""
     for one, other in pairwise(row for row in rows if row.hold is Hold.OWNED):
         if one.member == other.member and one.end_ms < other.start_ms:

@@ -304,7 +304,10 @@ def test_a_missing_topic_is_asked_for_every_second() -> None:
     story = played(scenario(1, [reader], {31_500: CreateTopic(Topic("u", 1))}), EAGER)
     again = next(span for span in story.group if span.state == "PreparingRebalance" and span.generation)
     assert again.start_ms == 32_000 + L
-    assert {row.partition for row in story.ownership if row.hold is Hold.OWNED} == {*t(0), TopicPartition("u", 0)}
+    assert {row.partition for row in story.ownership if row.hold is Hold.OWNED} == {
+        *t(0),
+        TopicPartition("u", 0),
+    }
 
 
 def test_a_deleted_topic_is_noticed_by_the_leader_that_reads_it() -> None:

@@ -1,4 +1,4 @@
-"""The broker's side of a run: the coordinator, its log, its failure and return, and a look at the group."""
+"""The brokers of a simulation: the group coordinator, its log, its failover, and what the timeline records of it."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Sized
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 from assignors.model import TopicPartition
 from assignors.patterns import resolved
-from assignors.simulation.clients import Process, Surroundings
+from assignors.simulation.clients import Environment, Process
 from assignors.simulation.errors import KafkaError
 from assignors.simulation.kernel import Action, Kernel, Timers
 from assignors.simulation.log import Done
@@ -19,11 +19,11 @@ UNSEEN = ("unseen",)
 
 
 class Members(Sized, Container[str], Protocol):
-    """Ids of those who are in the group."""
+    """Ids of the group's members."""
 
 
-class Seen(NamedTuple):
-    """What a look at a group shows. `is_at_rest`: nothing is under way in it."""
+class GroupView(NamedTuple):
+    """The group as the timeline records it. `is_at_rest`: no rebalance is in progress."""
 
     state: str
     generation: int
@@ -32,138 +32,138 @@ class Seen(NamedTuple):
 
 
 class Coordinator(Protocol):
-    """That of either protocol."""
+    """A coordinator of either protocol."""
 
     timers: Timers
 
     def handle(self, request: Any, answer: Answer) -> None:
-        """Do what is asked."""
+        """Handle a request."""
 
 
-class Server(ABC):
-    """One coordinator at a time; what it has persisted survives it. Subclasses have one of their protocol."""
+class GroupCoordinatorService(ABC):
+    """Runs one coordinator at a time; the replicated records survive it (Kafka: GroupCoordinatorService)."""
 
-    def __init__(self, around: Surroundings, clients: Mapping[str, Process]) -> None:
-        self.around, self.clients = around, clients
+    def __init__(self, env: Environment, clients: Mapping[str, Process]) -> None:
+        self.env, self.clients = env, clients
         self.records: list[Any] = []
         self.names: dict[str, str] = {}
-        self.asking = ""
+        self.requester = ""
         self.coordinator: Any = None
         self.log: Log | None = None
-        self._noted: tuple[object, ...] | None = UNSEEN
-        self._looked_at: Seen | None = None
-        self._left: Seen | None = None
+        self._recorded: tuple[object, ...] | None = UNSEEN
+        self._observed: GroupView | None = None
+        self._last_view: GroupView | None = None
         self._members = 0
         self._causes: list[str] = []
-        self._unsure: list[int] = []
+        self._plan_appends: list[int] = []
         self._last_cause = ""
         self._rounds = 0
 
-    # What a protocol has
+    # Defined by the protocol
 
     @abstractmethod
-    def make(self, kernel: Kernel, log: "Log") -> Coordinator:
-        """A coordinator with all that is persisted."""
+    def create_coordinator(self, kernel: Kernel, log: "Log") -> Coordinator:
+        """A coordinator that has loaded all replicated records."""
 
     @abstractmethod
-    def seen(self) -> Seen | None:
-        """The group as the coordinator has it; None while there is none."""
+    def view(self) -> GroupView | None:
+        """The group; None while there is none."""
 
     @abstractmethod
-    def parts(self) -> dict[str, Sequence[TopicPartition]]:
-        """Who has what in the present generation, by member id."""
+    def assignments(self) -> dict[str, Sequence[TopicPartition]]:
+        """The assignment of the present generation, by member id."""
 
     @abstractmethod
     def while_loading(self, request: Any) -> Any:
-        """What a loading coordinator replies."""
+        """The reply of a coordinator that is still loading."""
 
     @abstractmethod
     def topics_changed(self) -> None:
-        """The broker knows other topics now."""
+        """The topics of the cluster have changed."""
 
     @abstractmethod
-    def answer_to(self, client: Any) -> KafkaError:
-        """What a commit of that member gets from the coordinator."""
+    def commit_answer(self, client: Any) -> KafkaError:
+        """The coordinator's answer to a commit of that member."""
 
-    # Its life
+    # Start, failure and failover
 
     def start(self) -> None:
-        """A coordinator with what is persisted; all sessions begin anew."""
-        watched = _Watched(self.around.kernel, self.look)
-        self.log = Log(watched, self.around.settings.assumed.append_ms, self.records)
-        self.coordinator = self.make(watched, self.log)
-        self.around.network.coordinator, self.around.network.is_known = self, True
-        self.look()
+        """Start a coordinator with the replicated records; all sessions start again."""
+        watched = _ObservedKernel(self.env.kernel, self.observe)
+        self.log = Log(watched, self.env.settings.assumed.append_ms, self.records)
+        self.coordinator = self.create_coordinator(watched, self.log)
+        self.env.network.coordinator, self.env.network.is_known = self, True
+        self.observe()
 
     def adopt(self, clients: Sequence[Any], generation: int) -> None:
         """Start with a Stable group of these members."""
         self.names |= {client.member_id: client.name for client in clients}
-        self.cause(AS_IT_IS)
+        self.add_cause(AS_IT_IS)
         self.start()
 
     def stop(self) -> None:
-        """The broker dies: nobody answers; connections break, and what is not replicated yet is lost."""
+        """The broker dies: connections break, and records that are not replicated yet are lost."""
         if self.coordinator is not None and self.log is not None:
-            self._left = self.seen()
+            self._last_view = self.view()
             self.coordinator.timers.disarm_all()
             self.log.is_lost = True
             self._forget_lost_plans(self.log.replicated)
-        self.coordinator = self.around.network.coordinator = None
-        self._noted, self._looked_at = UNSEEN, None
-        self.around.network.is_known = False
-        self.around.recorder.group(NO_COORDINATOR, -1)
+        self.coordinator = self.env.network.coordinator = None
+        self._recorded, self._observed = UNSEEN, None
+        self.env.network.is_known = False
+        self.env.recorder.group(NO_COORDINATOR, -1)
         for client in self.clients.values():
             lost = partial(client.run, client.lost_coordinator)
-            self.around.kernel.after(self.around.settings.assumed.latency_ms, lost)
+            self.env.kernel.after(self.env.settings.assumed.latency_ms, lost)
 
-    def come_back(self) -> None:
-        """Another broker takes over: it loads the group first."""
-        network, loading = self.around.network, _Loading(self.while_loading)
+    def fail_over(self) -> None:
+        """Another broker takes over and loads the group first."""
+        network, loading = self.env.network, _LoadingCoordinator(self.while_loading)
         network.coordinator, network.is_known = loading, True
 
         def loaded() -> None:
             if network.coordinator is loading:
                 self.start()
 
-        self.around.kernel.after(self.around.settings.assumed.load_ms, loaded)
+        self.env.kernel.after(self.env.settings.assumed.load_ms, loaded)
 
     def handle(self, name: str, request: Any, answer: Answer) -> None:
-        """Let the coordinator answer that member."""
-        self.asking = name
+        """Pass a request of that member to the coordinator."""
+        self.requester = name
         if self.coordinator is not None:
             self.coordinator.handle(request, answer)
-            self.look()
+            self.observe()
 
-    # What there is to see
+    # What the timeline and the clients see
 
-    def cause(self, title: str) -> None:
-        """That happens now; the next generation may be due to it."""
+    def add_cause(self, title: str) -> None:
+        """An event that happens now: a cause of the next generation."""
         self._causes.append(title)
 
-    def refusal(self, client: Process) -> str | None:
-        """Kafka's name of the error that a commit of that member gets now; None when it is accepted."""
+    def commit_error(self, client: Process) -> str | None:
+        """Kafka's name of the error of a commit of that member now; None if the commit succeeds."""
         if self.coordinator is None or client.is_split:
             return KafkaError.COORDINATOR_NOT_AVAILABLE.name
-        error = self.answer_to(client)
+        error = self.commit_answer(client)
         return None if error is KafkaError.NONE else error.name
 
     def has(self, member_id: str) -> bool:
         """Whether the group has that member."""
-        seen = None if self.coordinator is None else self.seen()
+        seen = None if self.coordinator is None else self.view()
         return seen is not None and member_id in seen.members
 
-    def has_forgotten(self, client: Any) -> bool:
-        """Whether the group goes on without that process; while there is no coordinator, whether the last one's did."""
+    def has_removed(self, client: Any) -> bool:
+        """Whether the process is no longer a member, or was not in the last group while there is no coordinator."""
         if self.coordinator is not None:
             return not self.has(client.member_id)
-        return self._left is not None and client.member_id not in self._left.members
+        return self._last_view is not None and client.member_id not in self._last_view.members
 
-    def under_way(self) -> Iterator[str]:
-        """What keeps the group from being at rest."""
+    def in_progress(self) -> Iterator[str]:
+        """Why the group has not settled."""
         if self.coordinator is None:
             yield "there is no coordinator"
             return
-        seen = self.seen()
+        seen = self.view()
         if seen is None:
             return
         if not seen.is_at_rest:
@@ -172,61 +172,61 @@ class Server(ABC):
         if len(seen.members) > len(there):
             yield "the group waits for the session of a member that is gone"
 
-    def look(self) -> None:
-        """Note what has changed. It is called after all that a coordinator does."""
+    def observe(self) -> None:
+        """Record what has changed; called after each action of the coordinator."""
         if self.coordinator is None:
             return
-        seen = self.seen()
-        if seen is not None and seen is self._looked_at:
+        seen = self.view()
+        if seen is not None and seen is self._observed:
             return
-        self._looked_at = seen
+        self._observed = seen
         noted = None if seen is None else (seen.state, seen.generation, len(seen.members))
-        if noted == self._noted:
+        if noted == self._recorded:
             return
-        self._noted = noted
+        self._recorded = noted
         if seen is None:
-            self.around.recorder.group("", -1)
+            self.env.recorder.group("", -1)
             return
-        self.note_state(seen)
+        self.record_state(seen)
         is_planned = seen.state == "Stable" and self._is_new(seen)
         if is_planned:
-            self._note_plan(seen)
+            self._record_plan(seen)
         if is_planned or len(seen.members) < self._members:
-            self._expel()
+            self._mark_zombies()
         self._members = len(seen.members)
 
-    def note_state(self, seen: Seen) -> None:
-        """Write down the group's state."""
-        self.around.recorder.group(seen.state, seen.generation)
+    def record_state(self, seen: GroupView) -> None:
+        """Record the group's state."""
+        self.env.recorder.group(seen.state, seen.generation)
 
-    def _expel(self) -> None:
+    def _mark_zombies(self) -> None:
         for client in self.clients.values():
-            if client.owned and self.has_forgotten(client):
-                client.expelled()
+            if client.owned and self.has_removed(client):
+                client.mark_zombie()
 
-    def _is_new(self, seen: Seen) -> bool:
-        plans = self.around.recorder.plans
+    def _is_new(self, seen: GroupView) -> bool:
+        plans = self.env.recorder.plans
         return not plans or plans[-1].generation != seen.generation
 
-    def _note_plan(self, seen: Seen) -> None:
-        parts = {self.names[member_id]: part for member_id, part in self.parts().items()}
-        topics = self.around.topics()
+    def _record_plan(self, seen: GroupView) -> None:
+        parts = {self.names[member_id]: part for member_id, part in self.assignments().items()}
+        topics = self.env.topics()
         members = tuple(
             replace(resolved(self.clients[name].member, topics), owned=part, generation=seen.generation)
             for name, part in parts.items()
         )
-        assignor = next(iter(self.clients.values())).around.assignor.name
-        now_ms = self.around.kernel.now_ms
+        assignor = next(iter(self.clients.values())).env.assignor.name
+        now_ms = self.env.kernel.now_ms
         plan = Plan(seen.generation, now_ms, self._cause(), members, parts, topics, assignor)
-        self.around.recorder.plans.append(plan)
-        self._unsure.append(self.log.appends if self.log is not None else 0)
+        self.env.recorder.plans.append(plan)
+        self._plan_appends.append(self.log.appends if self.log is not None else 0)
 
     def _forget_lost_plans(self, replicated: int) -> None:
-        """Of a plan that was not replicated nobody has heard: what caused it causes the next one."""
-        while self._unsure and self._unsure[-1] > replicated:
-            self._unsure.pop()
-            self._causes.insert(0, self.around.recorder.plans.pop().cause)
-        self._unsure.clear()
+        """No member received an assignment that was not replicated: its cause becomes that of the next one."""
+        while self._plan_appends and self._plan_appends[-1] > replicated:
+            self._plan_appends.pop()
+            self._causes.insert(0, self.env.recorder.plans.pop().cause)
+        self._plan_appends.clear()
 
     def _cause(self) -> str:
         if self._causes:
@@ -237,11 +237,11 @@ class Server(ABC):
         return f"{self._last_cause} (rebalance {self._rounds})"
 
 
-class _Watched(Kernel):
-    """The kernel as the coordinator sees it: after each of its events, somebody looks."""
+class _ObservedKernel(Kernel):
+    """A kernel that calls `observe` after each event of the coordinator."""
 
-    def __init__(self, kernel: Kernel, look: Action) -> None:
-        self._kernel, self._look = kernel, look
+    def __init__(self, kernel: Kernel, observe: Action) -> None:
+        self._kernel, self._observe = kernel, observe
 
     @property
     def now_ms(self) -> int:
@@ -258,11 +258,11 @@ class _Watched(Kernel):
 
     def _run(self, action: Action) -> None:
         action()
-        self._look()
+        self._observe()
 
 
 class Log:
-    """Records are replicated a while after they are written, unless the broker dies before.
+    """Records are replicated `append_ms` after they are written, unless the broker dies before.
 
     `appends` and `replicated` count writes.
     """
@@ -273,7 +273,6 @@ class Log:
         self._kernel, self._append_ms, self._records = kernel, append_ms, records
 
     def append(self, records: Sequence[Any], done: Done) -> None:
-        """Write them."""
         written = list(records)
         self.appends += 1
 
@@ -286,8 +285,8 @@ class Log:
         self._kernel.after(self._append_ms, replicated)
 
 
-class _Loading:
-    """A coordinator that is still loading."""
+class _LoadingCoordinator:
+    """A coordinator that is loading the group."""
 
     def __init__(self, reply: Callable[[Any], Any]) -> None:
         self._reply = reply

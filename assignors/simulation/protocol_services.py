@@ -1,4 +1,4 @@
-"""The coordinators of both protocols as a run sees them."""
+"""The group coordinator services of the two protocols."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -6,12 +6,11 @@ from typing import Any
 
 from assignors.model import TopicPartition
 from assignors.patterns import matching
-from assignors.simulation.broker import Coordinator, Log, Seen, Server
 from assignors.simulation.classic import ClassicCoordinator, State
 from assignors.simulation.classic.messages import CONSUMER, Commit, Heartbeat, JoinReply, while_loading
 from assignors.simulation.classic.offsets import refusal, refusal_without_group
 from assignors.simulation.classic.records import GroupRecord, MemberRecord
-from assignors.simulation.clients import ClassicClient, ConsumerClient, Process, Surroundings
+from assignors.simulation.clients import ClassicClient, ConsumerClient, Environment, Process
 from assignors.simulation.clients.consumer_protocol import decode_assignment, encode_assignment
 from assignors.simulation.consumer import ConsumerCoordinator, GroupState, Member, Topics
 from assignors.simulation.consumer.messages import HeartbeatReply
@@ -24,41 +23,42 @@ from assignors.simulation.consumer.records import (
     TargetEpochRecord,
     TargetRecord,
 )
+from assignors.simulation.coordinator_service import Coordinator, GroupCoordinatorService, GroupView, Log
 from assignors.simulation.errors import KafkaError, Refused
 from assignors.simulation.kernel import Kernel
 from assignors.simulation.network import Answer
 
 
-class ClassicServer(Server):
-    """Eager and cooperative groups."""
+class ClassicService(GroupCoordinatorService):
+    """Groups of the classic protocol."""
 
     _state: State | None = None
 
-    def __init__(self, around: Surroundings, clients: Mapping[str, Process]) -> None:
-        super().__init__(around, clients)
-        self._let_in: dict[str, int] = {}
-        """The generation that the last join of each brought."""
+    def __init__(self, env: Environment, clients: Mapping[str, Process]) -> None:
+        super().__init__(env, clients)
+        self._joined_generation: dict[str, int] = {}
+        """The generation of each member's last successful join."""
 
-    def make(self, kernel: Kernel, log: Log) -> Coordinator:
-        """With ids that are remembered by who asked."""
+    def create_coordinator(self, kernel: Kernel, log: Log) -> Coordinator:
+        """It gives out member ids; each is remembered with the requester."""
         self._state = None
-        return ClassicCoordinator(kernel, self._new_id, log, self.around.settings.broker, list(self.records))
+        return ClassicCoordinator(kernel, self._new_id, log, self.env.settings.broker, list(self.records))
 
     def _new_id(self, prefix: str) -> str:
-        made = self.around.new_id(prefix)
-        self.names[made] = self.asking
+        made = self.env.new_id(prefix)
+        self.names[made] = self.requester
         return made
 
     def adopt(self, clients: Sequence[Any], generation: int) -> None:
-        """The first member leads."""
+        """The first member is the leader."""
         members = tuple(self._member_record(client) for client in clients)
         clients[0].lead({name for client in clients for name in client.member.topics})
-        protocol = clients[0].around.assignor.name
+        protocol = clients[0].env.assignor.name
         self.records.append(GroupRecord(generation, CONSUMER, protocol, members[0].member_id, 0, members))
         super().adopt(clients, generation)
 
     def _member_record(self, client: ClassicClient) -> MemberRecord:
-        settings, member = self.around.settings.client, client.member
+        settings, member = self.env.settings.client, client.member
         return MemberRecord(
             client.member_id,
             member.instance_id,
@@ -70,7 +70,7 @@ class ClassicServer(Server):
         )
 
     def handle(self, name: str, request: Any, answer: Answer) -> None:
-        """Heartbeats, the most frequent requests by far, change nothing that can be seen."""
+        """Heartbeats, by far the most frequent requests, change nothing in the view and are passed on directly."""
         if isinstance(request, Heartbeat) and self.coordinator is not None:
             self.coordinator.handle(request, answer)
         else:
@@ -78,75 +78,72 @@ class ClassicServer(Server):
 
     def _answer(self, name: str, answer: Answer, reply: Any) -> None:
         if isinstance(reply, JoinReply) and reply.error is KafkaError.NONE:
-            self._let_in[name] = reply.generation
+            self._joined_generation[name] = reply.generation
         answer(reply)
 
-    def seen(self) -> Seen | None:
-        """By its state."""
+    def view(self) -> GroupView | None:
         group = self.coordinator.group
         if group is None:
             return None
-        return Seen(group.state, group.generation, group.members, group.state in (State.STABLE, State.EMPTY))
+        return GroupView(group.state, group.generation, group.members, group.state in (State.STABLE, State.EMPTY))
 
-    def note_state(self, seen: Seen) -> None:
-        """When the last one joins at once, a group is past PreparingRebalance before anybody can look."""
+    def record_state(self, seen: GroupView) -> None:
+        """Record PreparingRebalance too when the last member joins so soon that the group has left that state."""
         before, self._state = self._state, self.coordinator.group.state
         if self.coordinator.group.previous_state is State.PREPARING_REBALANCE is not before:
-            self.around.recorder.group(State.PREPARING_REBALANCE, seen.generation - 1)
-        super().note_state(seen)
+            self.env.recorder.group(State.PREPARING_REBALANCE, seen.generation - 1)
+        super().record_state(seen)
 
-    def parts(self) -> dict[str, Sequence[TopicPartition]]:
-        """As the leader planned."""
+    def assignments(self) -> dict[str, Sequence[TopicPartition]]:
+        """As the leader assigned."""
         members = self.coordinator.group.members
         return {member_id: decode_assignment(member.assignment) for member_id, member in members.items()}
 
-    def has_forgotten(self, client: Any) -> bool:
-        """Also when it has planned anew without a static member, which it keeps until its session ends (KIP-345)."""
-        plans, let_in = self.around.recorder.plans, self._let_in.get(client.name, client.generation)
-        return (bool(plans) and let_in < plans[-1].generation) or super().has_forgotten(client)
+    def has_removed(self, client: Any) -> bool:
+        """Also after a rebalance without a static member, which the group keeps until its session ends (KIP-345)."""
+        plans, let_in = self.env.recorder.plans, self._joined_generation.get(client.name, client.generation)
+        return (bool(plans) and let_in < plans[-1].generation) or super().has_removed(client)
 
     def topics_changed(self) -> None:
-        """The coordinator does not look at topics: members do."""
+        """Nothing: the members watch the topics, not the coordinator."""
 
-    def answer_to(self, client: ClassicClient) -> KafkaError:
-        """By its generation and the group's state."""
-        said = Commit((), client.member_id, client.generation, client.member.instance_id)
+    def commit_answer(self, client: ClassicClient) -> KafkaError:
+        request = Commit((), client.member_id, client.generation, client.member.instance_id)
         group = self.coordinator.group
-        return refusal_without_group(said) if group is None else refusal(group, said)
+        return refusal_without_group(request) if group is None else refusal(group, request)
 
     def while_loading(self, request: Any) -> Any:
-        """Heartbeats pass."""
         return while_loading(request)
 
 
-class ConsumerServer(Server):
-    """KIP-848 groups."""
+class ConsumerService(GroupCoordinatorService):
+    """Groups of the consumer protocol (KIP-848)."""
 
     _appends = -1
-    _last: Seen | None = None
+    _last: GroupView | None = None
 
-    def make(self, kernel: Kernel, log: Log) -> Coordinator:
-        """It knows the topics of this moment."""
-        self._topics, self._appends = Topics(self.around.topics(), len(self.records)), -1
-        settings = self.around.settings.kip848
+    def create_coordinator(self, kernel: Kernel, log: Log) -> Coordinator:
+        """It starts with the present topics."""
+        self._topics, self._appends = Topics(self.env.topics(), len(self.records)), -1
+        settings = self.env.settings.kip848
         return ConsumerCoordinator(
-            kernel, lambda: self.around.new_id("member"), log, self._topics, settings, list(self.records)
+            kernel, lambda: self.env.new_id("member"), log, self._topics, settings, list(self.records)
         )
 
     def topics_changed(self) -> None:
-        """The coordinator acts at the next heartbeat."""
+        """The coordinator reacts at the next heartbeat."""
         if self.coordinator is not None:
-            self._topics = self._topics.changed(self.around.topics().values())
+            self._topics = self._topics.changed(self.env.topics().values())
             self.coordinator.see(self._topics)
 
     def handle(self, name: str, request: Any, answer: Answer) -> None:
-        """Members choose their ids themselves."""
+        """Members generate their ids themselves."""
         self.names[request.member_id] = name
         super().handle(name, request, answer)
 
     def adopt(self, clients: Sequence[Any], generation: int) -> None:
-        """The target is what they own."""
-        topics = Topics(self.around.topics())
+        """The target assignment is what they own."""
+        topics = Topics(self.env.topics())
         for client in clients:
             self._adopt(client, generation, topics)
         names = {name for client in clients for name in client.member.topics}
@@ -160,27 +157,27 @@ class ConsumerServer(Server):
     def _adopt(self, client: ConsumerClient, epoch: int, topics: Topics) -> None:
         found = [topics.partition(tp) for tp in client.member.owned]
         owned = tuple(partition for partition in found if partition is not None)
-        said = Member(
+        member = Member(
             client.member_id,
             client.member.instance_id,
             client.member.client_id or client.name,
-            self.around.settings.client.max_poll_interval_ms,
+            self.env.settings.client.max_poll_interval_ms,
             frozenset(client.member.topics),
             regex=client.member.pattern or "",
             epoch=epoch,
             previous_epoch=epoch,
             assigned=dict.fromkeys(owned, epoch),
         )
-        records = (SubscriptionRecord.of(said), TargetRecord(said.member_id, owned), CurrentRecord.of(said))
+        records = (SubscriptionRecord.of(member), TargetRecord(member.member_id, owned), CurrentRecord.of(member))
         self.records.extend(records)
 
-    def under_way(self) -> Iterator[str]:
-        """A change of the topics waits for a heartbeat, and an assignment for the reply to one."""
-        yield from super().under_way()
+    def in_progress(self) -> Iterator[str]:
+        """Also a change of topics that waits for a heartbeat, and an assignment that waits for a reply."""
+        yield from super().in_progress()
         group = None if self.coordinator is None else self.coordinator.group
         if group is None or not group.members:
             return
-        if group.wants_refresh(self.around.kernel.now_ms):
+        if group.wants_refresh(self.env.kernel.now_ms):
             yield "no heartbeat has come since the topics changed"
         if self.coordinator.looks_for_topics:
             yield "the broker has yet to match its regular expressions with the topics"
@@ -190,33 +187,31 @@ class ConsumerServer(Server):
             if member is not None and client.target != member.assigned.keys():
                 yield f"{client.name} has not heard of its assignment"
 
-    def seen(self) -> Seen | None:
-        """A KIP-848 group changes with its records alone."""
+    def view(self) -> GroupView | None:
+        """The group changes only with its records."""
         if self.log is not None and self.log.appends != self._appends:
-            self._appends, self._last = self.log.appends, self._see()
+            self._appends, self._last = self.log.appends, self._view()
         return self._last
 
-    def _see(self) -> Seen | None:
+    def _view(self) -> GroupView | None:
         group = self.coordinator.group
         if group is None:
             return None
-        return Seen(group.state, group.epoch, group.members, group.state in (GroupState.STABLE, GroupState.EMPTY))
+        return GroupView(group.state, group.epoch, group.members, group.state in (GroupState.STABLE, GroupState.EMPTY))
 
-    def parts(self) -> dict[str, Sequence[TopicPartition]]:
-        """What members have been given."""
+    def assignments(self) -> dict[str, Sequence[TopicPartition]]:
+        """What the members are assigned, as far as the reconciliation got."""
         members = self.coordinator.group.members
         return {member_id: sorted(self._topics.named(member.assigned)) for member_id, member in members.items()}
 
-    def answer_to(self, client: ConsumerClient) -> KafkaError:
-        """By its epoch, and what it has."""
+    def commit_answer(self, client: ConsumerClient) -> KafkaError:
         offsets = tuple((partition, 0) for partition in client.owned)
-        said = Commit(offsets, client.member_id, client.epoch, client.member.instance_id)
+        request = Commit(offsets, client.member_id, client.epoch, client.member.instance_id)
         try:
-            check_commit(self.coordinator.group, False, said, self._topics)
+            check_commit(self.coordinator.group, False, request, self._topics)
         except Refused as refused:
             return refused.error
         return KafkaError.NONE
 
     def while_loading(self, request: Any) -> Any:
-        """Everybody waits."""
         return HeartbeatReply(KafkaError.COORDINATOR_LOAD_IN_PROGRESS)
