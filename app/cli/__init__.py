@@ -13,22 +13,22 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from app.cli.output import tell
+from app.cli.output import report_error
 from lag.errors import GroupscopeError
 
 COMMANDS = {
     "up": "Start a real Kafka with demo groups, and the dashboard.",
     "serve": "Serve the dashboard of your clusters.",
     "snapshot": "Read every group once: state, members, offsets and lag.",
-    "doctor": "Check what is needed; each line says ok or the mend.",
+    "doctor": "Check what groupscope needs, and say how to fix it.",
     "assign": "Predict who gets which partition, step by step.",
-    "simulate": "Play a scenario second by second.",
-    "advise": "Judge a properties file of a consumer or a broker.",
+    "simulate": "Simulate a scenario second by second.",
+    "advise": "Check a properties file of a consumer or a broker.",
     "sweep": "Try every assignor and number of members on every group.",
     "scenario": "Check scenario files; print their schema, or examples.",
     "offsets": "Read records of __consumer_offsets.",
-    "pipeline": "Record the history of a cluster and look after it (needs Spark).",
-    "jars": "Fetch and verify the jars of Kafka and Spark.",
+    "pipeline": "Record the history of a cluster and maintain it (needs Spark).",
+    "jars": "Download and verify the jars of Kafka and Spark.",
 }
 """Each command, its module under `app.cli`, and the sentence that the help shows."""
 
@@ -73,5 +73,5 @@ def main() -> None:
     try:
         cli()
     except GroupscopeError as error:
-        tell(error, as_json="--json" in sys.argv)
+        report_error(error, as_json="--json" in sys.argv)
         sys.exit(1)

@@ -1,4 +1,4 @@
-"""`groupscope advise`: what is to be said about a properties file."""
+"""`groupscope advise`: findings on a properties file."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,41 +19,40 @@ command = new_command()
 @command.command(cls=WithArguments)
 def advise(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A properties file of a consumer or a broker.")],
-    broker: Annotated[bool, typer.Option("--broker", help="It is a broker's: judge its group coordinator.")] = False,
+    broker: Annotated[
+        bool, typer.Option("--broker", help="The file is a broker's: check its group coordinator.")
+    ] = False,
     record_p99_ms: Annotated[
-        float | None, typer.Option(metavar="MS", min=0, help="How long 99 of 100 records take at most to process.")
+        float | None, typer.Option(metavar="MS", min=0, help="99th percentile of the time to process a record.")
     ] = None,
-    batch_ms: Annotated[
-        int | None, typer.Option(metavar="MS", min=0, help="How long it is from one poll to the next.")
-    ] = None,
-    restart_ms: Annotated[int | None, typer.Option(metavar="MS", min=0, help="How long a restart takes.")] = None,
+    batch_ms: Annotated[int | None, typer.Option(metavar="MS", min=0, help="Time from one poll to the next.")] = None,
+    restart_ms: Annotated[int | None, typer.Option(metavar="MS", min=0, help="Time that a restart takes.")] = None,
     gc_pause_ms: Annotated[int | None, typer.Option(metavar="MS", min=0, help="The longest pause of a member.")] = None,
     tolerated_outage_ms: Annotated[
-        int | None, typer.Option(metavar="MS", min=0, help="How long the partitions of a dead member may wait.")
+        int | None, typer.Option(metavar="MS", min=0, help="How long partitions of a dead member may have no owner.")
     ] = None,
     planned_outage_ms: Annotated[
-        int | None, typer.Option(metavar="MS", min=0, help="How long the whole group may be down.")
+        int | None, typer.Option(metavar="MS", min=0, help="Longest planned downtime of the whole group.")
     ] = None,
     async_workers: Annotated[
         bool, typer.Option("--async-workers", help="Records are processed outside the poll loop.")
     ] = False,
     closes_in_finally: Annotated[
-        bool, typer.Option("--closes-in-finally", help="close() is called after a processing error too.")
+        bool, typer.Option("--closes-in-finally", help="close() is also called after a processing error.")
     ] = False,
     grows: Annotated[
-        bool, typer.Option("--grows", help="Topics get partitions, or are subscribed by pattern.")
+        bool, typer.Option("--grows", help="Topics get more partitions, or are subscribed by pattern.")
     ] = False,
     members: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="How many members start together (with --broker).")
     ] = None,
-    acks_all: Annotated[bool, typer.Option("--acks-all", help="Producers count on acks=all (with --broker).")] = False,
+    acks_all: Annotated[bool, typer.Option("--acks-all", help="Producers rely on acks=all (with --broker).")] = False,
     json: Json = False,
 ) -> None:
-    """Judge a properties file of a consumer or a broker.
+    """Check a properties file of a consumer or a broker.
 
-    Says for each setting that Kafka would refuse, that will hurt or that it does not know why, who says so, and what
-    would be better; exit code 1 when Kafka would refuse one. Whether a class exists is not looked at. Of values only
-    numbers are printed.
+    Lists each setting that Kafka refuses, that is likely to hurt, or that Kafka does not know, with its reason, its
+    source and a better value. Exit code 1 when Kafka refuses one. Classes are not looked up. Only numbers are printed.
     """
     work = Work(
         record_p99_ms=record_p99_ms,
@@ -72,7 +71,7 @@ def advise(
 
 
 def run(file: Path, kind: Kind, work: Work, as_json: bool) -> None:
-    """Print every finding, a line each; exit code 1 when Kafka would refuse something.
+    """Print every finding, a line each; exit code 1 when Kafka refuses a setting.
 
     Raises ConfigError when the file cannot be read, or holds no setting.
     """
@@ -106,5 +105,5 @@ def _print(file: Path, advised: Advised) -> None:
         if lines:
             note(f"{file}: {'line' if len(lines) == 1 else 'lines'} {listing(list(lines))}: {why}")
     if advised.other_kind:
-        note(f"{file}: looks like the file of a {'broker' if advised.kind is Kind.CONSUMER else 'consumer'}")
+        note(f"{file}: looks like a file of a {'broker' if advised.kind is Kind.CONSUMER else 'consumer'}")
     note(f"{file}: {verdict(advised)}")

@@ -1,4 +1,4 @@
-"""`groupscope assign`: what a scenario becomes under one or more assignors."""
+"""`groupscope assign`: the generations of a scenario under one or more assignors."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -35,23 +35,25 @@ def assign(
     ],
     assignor: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Instead of the scenario's own; all takes all that fit. Repeatable."),
+        typer.Option(
+            metavar="NAME", help="Instead of the scenario's own; all stands for all that suit it. Repeatable."
+        ),
     ] = None,
     plugin: Plugins = None,
     plugin_timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0.1, max=3600, help="How long an assignor of yours may take.")
+        float, typer.Option(metavar="SECONDS", min=0.1, max=3600, help="Time limit for your own assignor.")
     ] = 30.0,
     json: Json = False,
 ) -> None:
     """Predict who gets which partition, step by step.
 
-    Folds the events of a scenario through one or more assignors and prints what changes; nothing is contacted.
+    Runs the events of a scenario through one or more assignors and prints what changes. No cluster is contacted.
     """
     run(scenario, assignor or (), plugin or (), plugin_timeout, json)
 
 
 def run(file: str, assignors: Sequence[str], plugins: Sequence[str], plugin_timeout_s: float, as_json: bool) -> None:
-    """Print every assignor's generations; one that fails is reported, the others stand, and the exit code is 1.
+    """Print each assignor's generations. One that fails is reported beside the others, and the exit code is 1.
 
     Raises ConfigError when the file is no scenario.
     """
@@ -71,7 +73,7 @@ def run(file: str, assignors: Sequence[str], plugins: Sequence[str], plugin_time
 
 
 def wanted(scenario: Scenario, assignors: Sequence[str], plugins: Sequence[str]) -> list[str]:
-    """Which assignors to ask, each once: those named, `all` that fit, or the scenario's own; then the plugins."""
+    """The assignors to run, each once: those named, `all` that suit it, or the scenario's own; then the plugins."""
     named = [
         name
         for asked in assignors or [scenario.assignor]
@@ -131,7 +133,7 @@ def _quality(quality: Quality) -> dict[str, Any]:
 
 
 def _finite(value: Any) -> Any:
-    """JSON knows no infinity: a drain that never ends is null, and its reason says so."""
+    """JSON has no infinity: a drain that never ends is null, with its reason beside it."""
     if isinstance(value, Mapping):
         return {key: _finite(item) for key, item in value.items()}
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,4 +1,4 @@
-"""A generation as a readable difference: who gains what, who loses what, and how good the result is."""
+"""A generation as text: which member gains and loses what, and the quality of the result."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -36,7 +36,7 @@ def lines(made: Generation) -> Iterator[str]:
 
 
 def clipped(text: str, width: int = WIDTH) -> str:
-    """At most so wide in a terminal, with an ellipsis where something is missing."""
+    """The text cut to a width of terminal cells, with an ellipsis."""
     return text if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"
 
 

@@ -1,4 +1,4 @@
-"""`groupscope doctor`: is all there that a dashboard, a demo and the pipeline need? Each line says ok, or the mend."""
+"""`groupscope doctor`: checks what the dashboard, the demo and the pipeline need."""
 
 import os
 import socket
@@ -29,7 +29,7 @@ PORT = 8501
 PACKAGES = ("groupscope", "kafka-python", "streamlit", "plotly", "pandas", "numpy")
 EXTRAS = {"demo": ("confluent-kafka",), "pipeline": ("pyspark", "delta-spark")}
 REFUSED = "unauthorized"
-"""The kind of the problems that the check of authorisations tells."""
+"""The kind of problem that the check of ACLs reports."""
 
 WITHOUT_RECORDS = "rebalances are inferred from polls, which miss some, and `pipeline stream` records nothing"
 
@@ -41,9 +41,9 @@ command = new_command()
 def doctor(
     bootstrap_server: Bootstrap = None, config: Config = None, deadline: Deadline = 5.0, json: Json = False
 ) -> None:
-    """Check what is needed; each line says ok or the mend.
+    """Check what groupscope needs, and say how to fix it.
 
-    Versions, Java, jars, the port; and of a cluster, if one is named: the connection and what we may read.
+    Versions, Java, jars and the port; and, with a cluster, the connection and the ACLs.
     """
     run(bootstrap_server, config, deadline, json)
 
@@ -71,7 +71,7 @@ def run(bootstrap: str | None, config: Path | None, deadline_s: float, as_json: 
     else:
         emit()
         emit(
-            f"Not well: {', '.join(dict.fromkeys(failed))}. What to do stands behind ->." if failed else "All is well."
+            f"Failed: {', '.join(dict.fromkeys(failed))}. See -> for how to fix it." if failed else "All checks passed."
         )
     if failed:
         raise typer.Exit(1)
@@ -92,7 +92,7 @@ def _checks(bootstrap: str | None, config: Path | None, deadline_s: float) -> It
     yield _port()
     if bootstrap is None and config is None and not _configured():
         mend = "Give --bootstrap-server HOST:PORT or --config FILE to check a cluster as well"
-        yield Check("connection", None, "no cluster is named", mend)
+        yield Check("connection", None, "no cluster given", mend)
         return
     yield from _cluster(bootstrap, config, deadline_s)
 
@@ -135,9 +135,9 @@ def _java() -> Check:
 def _jars() -> Check:
     missing: Missing = missing_jars()
     if missing.files:
-        mend = "`groupscope jars` fetches them; `groupscope up` does when it needs them"
-        return Check("jars", None, f"{missing.files} of {missing.of} jars are not here yet", mend)
-    return Check("jars", True, f"all {missing.of} are here, with the right checksums")
+        mend = "`groupscope jars` downloads them; `groupscope up` does so when it needs them"
+        return Check("jars", None, f"{missing.files} of {missing.of} jars are not downloaded yet", mend)
+    return Check("jars", True, f"all {missing.of} are downloaded, checksums verified")
 
 
 def _port() -> Check:
@@ -175,7 +175,7 @@ def _cluster(bootstrap: str | None, config: Path | None, deadline_s: float) -> I
 
 
 def _records(settings: ClientSettings, deadline_s: float) -> Check:
-    """Whether we may read what coordinators record of groups."""
+    """Whether `__consumer_offsets` can be read."""
     with closing(open_offsets_log(settings, deadline_s)) as log:
         found = log.partitions()
         problem = found.problem or _refused(log, range(found.count))
@@ -183,12 +183,12 @@ def _records(settings: ClientSettings, deadline_s: float) -> Check:
         detail = f"{problem.cause}: {WITHOUT_RECORDS}"
         return Check("records", None, detail, problem.mend)
     if not found.count:
-        return Check("records", None, f"{OFFSETS_TOPIC} is not there yet: no group has committed")
-    return Check("records", True, f"{OFFSETS_TOPIC} can be read: rebalances as they were, and `pipeline stream`")
+        return Check("records", None, f"{OFFSETS_TOPIC} does not exist yet: no group has committed")
+    return Check("records", True, f"{OFFSETS_TOPIC} can be read: for recorded rebalances and `pipeline stream`")
 
 
 def _refused(log: OffsetsLog, partitions: Sequence[int]) -> Problem | None:
-    """Why the first of these partitions that cannot be read cannot be."""
+    """Why the first unreadable one of these partitions cannot be read."""
     ends = {number: edges.log_end for number, edges in log.edges(partitions).items()}
     return next((piece.problem for piece in log.read(ends) if piece.problem is not None), None)
 
@@ -202,7 +202,7 @@ def _read(snapshot: ClusterSnapshot, reader: ClusterReader) -> Iterator[Check]:
     yield Check("broker", True, f"Kafka {reader.broker_version()}, {_types(reader)}")
     for broker in snapshot.brokers:
         if broker.error:
-            yield Check("broker", False, broker.error, "Check that it runs and that we may reach it")
+            yield Check("broker", False, broker.error, "Check that it runs and can be reached from here")
     yield _authorised(snapshot)
     for problem in snapshot.problems:
         if problem.scope != "broker" and problem.kind != REFUSED:
@@ -212,15 +212,15 @@ def _read(snapshot: ClusterSnapshot, reader: ClusterReader) -> Iterator[Check]:
 def _types(reader: ClusterReader) -> str:
     known = reader.group_types()
     missing = [kind for kind in GroupType if kind not in known and kind is not GroupType.UNKNOWN]
-    return "tells of every type of group" if not missing else f"too old to tell of {', '.join(missing)} groups"
+    return "describes every type of group" if not missing else f"too old to describe {', '.join(missing)} groups"
 
 
 def _authorised(snapshot: ClusterSnapshot) -> Check:
     refused = [f"{p.scope} {p.subject}: {p.cause}" for p in snapshot.problems if p.kind == REFUSED]
     seen = f"{formats.plural(len(snapshot.groups), 'group')} and {formats.plural(len(snapshot.topics), 'topic')} seen"
     if refused:
-        return Check("authorised", False, "; ".join([seen, *refused]), "Grant DESCRIBE on what is named")
+        return Check("authorised", False, "; ".join([seen, *refused]), "Grant DESCRIBE on the listed resources")
     if not snapshot.groups:
-        mend = "If there should be some: grant DESCRIBE on the cluster, or on the groups"
+        mend = "If there are groups, grant DESCRIBE on the cluster or on the groups"
         return Check("authorised", None, seen, mend)
     return Check("authorised", True, seen)

@@ -1,4 +1,4 @@
-"""Scenario files that a command was given: read, or refused with every problem and its place."""
+"""Scenario files on the command line: read, or refused with every problem and its line."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`groupscope jars`: the jars of Kafka and of the Spark pipeline, fetched and verified."""
+"""`groupscope jars`: the jars of Kafka and of the Spark pipeline, downloaded and verified."""
 
 from app.cli.options import Json, new_command
 from app.cli.output import emit, emit_json
@@ -9,7 +9,7 @@ command = new_command()
 
 @command.command()
 def jars(json: Json = False) -> None:
-    """Fetch and verify the jars of Kafka and Spark.
+    """Download and verify the jars of Kafka and Spark.
 
     Says where Java and the jars are, for tests, benchmarks and spark-submit.
     """
@@ -17,7 +17,7 @@ def jars(json: Json = False) -> None:
 
 
 def run(as_json: bool) -> None:
-    """Print where they are. Raises EmbeddedError when one cannot be had or fails its checksum."""
+    """Print where they are. Raises EmbeddedError when a download or a checksum fails."""
     found = describe()
     if as_json:
         emit_json(found)

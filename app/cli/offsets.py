@@ -14,7 +14,7 @@ import typer
 
 from app.cli.files import STDIN
 from app.cli.options import Json, WithArguments, new_command
-from app.cli.output import emit, emit_json, emit_json_lines, note, table, tell
+from app.cli.output import emit, emit_json, emit_json_lines, note, report_error, table
 from lag.errors import ConfigError
 from lag.records import Commits, Decoded, Decoder, GroupEvent
 from lag.records.model import NONE
@@ -36,14 +36,14 @@ def offsets() -> None:  # without it typer makes the only command of the family 
 
 @command.command(cls=WithArguments)
 def decode(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="Keys and values, each after its length; - is stdin.")],
-    json_lines: Annotated[bool, typer.Option("--json-lines", help="Print a line of JSON for each record.")] = False,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file of records; - reads stdin.")],
+    json_lines: Annotated[bool, typer.Option("--json-lines", help="Print one JSON object for each record.")] = False,
     json: Json = False,
 ) -> None:
-    """Say what a file of records holds.
+    """Show the records in a file.
 
     Each record is int32 key length, key, int32 value length (-1 = null), value; big-endian. Without --json-lines the
-    records are counted by kind. Exit code 1 when the file ends within a record, after what could be read.
+    records are counted by kind. Exit code 1 when the file ends within a record, after the complete ones.
     """
     run_decode(file, json_lines, json)
 
@@ -158,7 +158,7 @@ def _summarise(file: str, as_json: bool) -> None:
         raise damage
     _print(kinds, types, damage, as_json)
     if damage is not None:
-        tell(damage, as_json=False)
+        report_error(damage, as_json=False)
         raise typer.Exit(1)
 
 

@@ -1,4 +1,4 @@
-"""The flags that several commands have, and how a command with arguments shows its help."""
+"""Options that several commands have."""
 
 import re
 from pathlib import Path
@@ -11,25 +11,28 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on s
 JsonLine = Annotated[bool, typer.Option("--json", help="Print one line of JSON on stdout once all is ready.")]
 Bootstrap = Annotated[
     str | None,
-    typer.Option("--bootstrap-server", metavar="HOST:PORT", help="Brokers to begin with, parted by commas."),
+    typer.Option("--bootstrap-server", metavar="HOST:PORT", help="Brokers to connect to first, separated by commas."),
 ]
 Config = Annotated[
-    Path | None, typer.Option("--config", metavar="FILE", help="A client.properties file: TLS, SASL and the rest.")
+    Path | None,
+    typer.Option("--config", metavar="FILE", help="A client.properties file, with TLS, SASL and other settings."),
 ]
 Deadline = Annotated[
-    float, typer.Option(metavar="SECONDS", min=0.5, max=300, help="How long a silent broker is waited for.")
+    float, typer.Option(metavar="SECONDS", min=0.5, max=300, help="How long to wait for a broker that does not answer.")
 ]
 Port = Annotated[int, typer.Option(metavar="PORT", min=0, max=65535, help="Port of the dashboard; 0 takes a free one.")]
 Plugins = Annotated[
     list[str] | None,
-    typer.Option("--plugin", metavar="MODULE:CLASS", help="An assignor of yours, beside Kafka's. Repeatable."),
+    typer.Option("--plugin", metavar="MODULE:CLASS", help="Your own assignor, beside Kafka's. Repeatable."),
 ]
 Browser = Annotated[
-    bool, typer.Option("--browser/--no-browser", help="Open the dashboard in a browser, at a terminal of a desktop.")
+    bool, typer.Option("--browser/--no-browser", help="Open the dashboard in a browser, if this is a desktop.")
 ]
 HistoryPath = Annotated[
     str,
-    typer.Option("--history", metavar="PATH", help="Where the Delta tables are: a folder, or an object store's URL."),
+    typer.Option(
+        "--history", metavar="PATH", help="Where the Delta tables are: a folder, or a URL of an object store."
+    ),
 ]
 
 
@@ -41,5 +44,5 @@ class WithArguments(TyperCommand):
 
 
 def new_command(**options: Any) -> typer.Typer:
-    """A command, or a family of commands, with the manners of all of ours: plain help, plain errors."""
+    """A command, or a family of commands, with plain help and plain errors."""
     return typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None, **options)

@@ -1,4 +1,4 @@
-"""How commands speak: JSON on stdout for programs, a table or lines for people, everything else on stderr."""
+"""Output of commands: JSON on stdout for programs, a table or lines for people, everything else on stderr."""
 
 import json
 import os
@@ -20,7 +20,7 @@ def emit_json(document: Any) -> None:
 
 
 def emit_json_lines(documents: Iterable[Any]) -> None:
-    """A line of JSON for each, all in one go."""
+    """A line of JSON for each document."""
     sys.stdout.writelines(map("{}\n".format, map(_ENCODER.encode, documents)))
     sys.stdout.flush()
 
@@ -36,7 +36,7 @@ def note(line: str) -> None:
 
 
 def open_on_a_desktop(url: str) -> None:
-    """Show the page to a person at a terminal of a desktop; elsewhere a text browser would take over the terminal."""
+    """Open the page in a browser, but only on a desktop: elsewhere a text browser would take over the terminal."""
     desktop = sys.platform in ("darwin", "win32") or any(
         os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
     )
@@ -44,8 +44,8 @@ def open_on_a_desktop(url: str) -> None:
         webbrowser.open(url)
 
 
-def tell(error: GroupscopeError, as_json: bool) -> None:
-    """What went wrong: on stderr for people, and for programs as a document on stdout."""
+def report_error(error: GroupscopeError, as_json: bool) -> None:
+    """The error: on stderr for people, and for programs as a document on stdout."""
     if as_json:
         emit_json({"error": {"cause": error.cause, "mend": error.mend}})
     for number, line in enumerate(str(error).splitlines()):
@@ -53,7 +53,7 @@ def tell(error: GroupscopeError, as_json: bool) -> None:
 
 
 def printable(text: str) -> str:
-    """Names are given by strangers: what a terminal would obey, such as an escape sequence, is shown as its code."""
+    """The text with its control characters escaped: names come from others, and a terminal obeys escape sequences."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
@@ -62,7 +62,7 @@ def printable(text: str) -> str:
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> Iterable[str]:
     """Lines of a plain table, columns as wide as their widest cell, those in `right` set flush right.
 
-    Not a framed one: it is read over ssh, piped to grep and pasted into chats. Chinese characters count as two.
+    Without frames, for ssh, grep and chats. Wide characters count as two.
     """
     body = [tuple(heads), *(tuple(map(printable, row)) for row in rows)]
     widths = [max(cell_len(row[i]) for row in body) for i in range(len(heads))]

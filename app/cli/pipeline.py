@@ -1,4 +1,4 @@
-"""`groupscope pipeline`: record what `__consumer_offsets` says, roll it up, look after the tables."""
+"""`groupscope pipeline`: record `__consumer_offsets`, roll it up, maintain the tables."""
 
 import os
 import time
@@ -12,7 +12,7 @@ import typer
 
 from app.cli.options import Bootstrap, Config, HistoryPath, Json, new_command
 from app.cli.output import emit, emit_json, note, table
-from app.cli.stopping import until_told
+from app.cli.signals import until_stopped
 from app.ui.formats import duration
 from lag.cluster.settings import load_settings
 from lag.errors import HistoryError
@@ -25,11 +25,11 @@ from lag.rollup.slo import ENVIRONMENT, load_slos
 
 EVERY_S = 60.0
 STALE = timedelta(minutes=5)
-"""A stream that runs is not further behind."""
+"""A running stream is never further behind."""
 
 
 command = new_command(
-    name="pipeline", help="Record the history of a cluster and look after it (needs Spark).", no_args_is_help=True
+    name="pipeline", help="Record the history of a cluster and maintain it (needs Spark).", no_args_is_help=True
 )
 
 
@@ -38,13 +38,13 @@ def stream(
     history: HistoryPath,
     bootstrap_server: Bootstrap = None,
     config: Config = None,
-    once: Annotated[bool, typer.Option("--once", help="End when all that is there has been read.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="End when everything that is there now has been read.")] = False,
     json: Json = False,
 ) -> None:
-    """Record what __consumer_offsets says.
+    """Record __consumer_offsets in Delta tables.
 
-    Every commit and every event of a group, each exactly once, however often it is stopped or killed. Without --once
-    it runs until Ctrl-C.
+    Every commit and every group event exactly once, even when it is stopped or killed. Without --once it runs until
+    Ctrl-C.
     """
     run_stream(history, bootstrap_server, config, once, json)
 
@@ -53,28 +53,28 @@ def stream(
 def rollup(
     history: HistoryPath,
     slo: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Service levels to measure, TOML or JSON; else GROUPSCOPE_SLO.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Service levels to measure, TOML or JSON; by default GROUPSCOPE_SLO."),
     ] = None,
-    once: Annotated[bool, typer.Option("--once", help="End when all that was recorded is rolled up.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="End when everything recorded so far is rolled up.")] = False,
     json: Json = False,
 ) -> None:
-    """Compute lag, health and error budgets from what was recorded.
+    """Compute lag, health and error budgets from the recorded tables.
 
-    Rows come late: what new ones belong to is computed anew, up to two hours back. Without --once it runs every minute
-    until Ctrl-C.
+    Late rows count: up to two hours are computed again. Without --once it runs every minute until Ctrl-C.
     """
     run_rollup(history, slo, once, json)
 
 
 @command.command()
 def compact(history: HistoryPath, json: Json = False) -> None:
-    """Make few files of many, and drop what is too old."""
+    """Merge small files, and delete rows past their retention."""
     run_compact(history, json)
 
 
 @command.command()
 def status(history: HistoryPath, json: Json = False) -> None:
-    """Say what each table holds."""
+    """Show what each table holds."""
     run_status(history, json)
 
 
@@ -89,17 +89,17 @@ def run_stream(history: str, bootstrap: str | None, config: Path | None, once: b
 
     source = Source.of(settings)
     outcome = Outcome(source.topic.cluster_id)
-    with until_told():
+    with until_stopped():
         note("Spark is starting")
         with session() as spark:
             made = Stream(spark, History(history), source)
             outcome = made.outcome
-            with until_told():  # once more: Spark has put a handler of its own in its place
-                made.run(once, Listeners(_tell, gap=_warn, trouble=_warn))
-    _say_stream(history, outcome, as_json)
+            with until_stopped():  # again: Spark has installed its own signal handlers
+                made.run(once, Listeners(_report_batch, gap=_warn, trouble=_warn))
+    _print_stream(history, outcome, as_json)
 
 
-def _tell(progress: Any) -> None:
+def _report_batch(progress: Any) -> None:
     eta = "" if progress.eta_s is None or not progress.behind else f", done in {progress.eta_s:,.0f} s"
     note(
         f"batch {progress.batch}: {progress.records:,} records, {progress.records_per_s:,.0f}/s, "
@@ -111,7 +111,7 @@ def _warn(of: Any) -> None:
     note(f"warning: {of}")
 
 
-def _say_stream(history: str, outcome: Any, as_json: bool) -> None:
+def _print_stream(history: str, outcome: Any, as_json: bool) -> None:
     if as_json:
         emit_json(
             {
@@ -130,11 +130,13 @@ def _say_stream(history: str, outcome: Any, as_json: bool) -> None:
     rows = [(name, f"{number:,}") for name, number in outcome.rows.items()]
     for line in table(("TABLE", "ROWS ADDED"), rows, right=[1]):
         emit(line)
-    note(f"{outcome.records:,} records in {outcome.took_s:.1f} s, {outcome.ours:,} of them about our own readers")
+    note(
+        f"{outcome.records:,} records in {outcome.took_s:.1f} s, {outcome.ours:,} of them from groupscope's own readers"
+    )
 
 
 def run_rollup(history: str, slo: Path | None, once: bool, as_json: bool) -> None:
-    """Roll up what was recorded; once, or every minute until SIGINT or SIGTERM. Raises ConfigError or HistoryError.
+    """Roll up the recorded tables; once, or every minute until SIGINT or SIGTERM. Raises ConfigError or HistoryError.
 
     `slo` is a file of service levels; without it, that of the environment, or the default.
     """
@@ -144,12 +146,12 @@ def run_rollup(history: str, slo: Path | None, once: bool, as_json: bool) -> Non
     from lag.pipeline.session import session
 
     rows = Counter(dict.fromkeys(ROLLED_UP, 0))
-    with until_told():
+    with until_stopped():
         note("Spark is starting")
         with session() as spark:
             store = History(history)
             made = Rollup(spark, store, slos)
-            with until_told():
+            with until_stopped():
                 _roll_up(store, made, rows)
                 while not once:
                     time.sleep(EVERY_S)
@@ -163,19 +165,19 @@ def run_rollup(history: str, slo: Path | None, once: bool, as_json: bool) -> Non
 
 def _roll_up(history: History, made: Any, rows: Counter[str]) -> None:
     now = datetime.now(UTC)
-    for piece in made.run(now, _tell_piece):
+    for piece in made.run(now, _report_piece):
         rows.update(piece.rows)
     read = max(read_until(history).values(), default=now)
     if now - read > STALE:
         when = "nothing yet" if read == NEVER else f"up to {read:%Y-%m-%d %H:%M} UTC"
-        note(f"warning: the stream has read {when}; later minutes wait for it. Run groupscope pipeline stream")
+        note(f"warning: the stream has read {when}; later minutes are not rolled up. Run groupscope pipeline stream")
     since, ends = now.date() - timedelta(days=1), extent(history, "end_offsets")
     if ends is None or ends.last_day is None or ends.last_day < since:
         mend = f"Run groupscope serve --history {history.root}"
-        note(f"warning: where logs end was not recorded since {since}; without it there is no lag. {mend}")
+        note(f"warning: no log ends are recorded since {since}, so lag cannot be computed. {mend}")
 
 
-def _tell_piece(piece: Any, left: timedelta) -> None:
+def _report_piece(piece: Any, left: timedelta) -> None:
     rows = sum(piece.rows.values())
     behind = f", {left.total_seconds() / 3600:,.1f} h behind, done in {piece.eta_s(left):,.0f} s" if left else ""
     note(
@@ -185,29 +187,29 @@ def _tell_piece(piece: Any, left: timedelta) -> None:
 
 
 def run_compact(history: str, as_json: bool) -> None:
-    """Compact every table and drop what is too old. Raises HistoryError, when all other tables are done."""
+    """Compact every table and delete rows past their retention. Raises HistoryError after all other tables are done."""
     now, store = datetime.now(UTC), History(history)
     done: list[Care] = []
     failed: list[HistoryError] = []
     for name in TABLES:
-        note(f"{name}: files are put together, days that are too old are dropped")
+        note(f"{name}: merging files, deleting days past their retention")
         try:
             done += filter(None, [care(store, name, now)])
         except HistoryError as error:
             failed.append(error)
-    _say_care(history, done, as_json)
+    _print_maintenance(history, done, as_json)
     for other in failed[1:]:
         note(f"warning: {other}")
     if failed:
         raise failed[0]
 
 
-def _say_care(history: str, done: list[Care], as_json: bool) -> None:
+def _print_maintenance(history: str, done: list[Care], as_json: bool) -> None:
     for one in done:
         if one.days_left:
-            note(f"{one.table}: days that others were writing to, left for the next time: {one.days_left}")
+            note(f"{one.table}: days left for the next run, because others were writing to them: {one.days_left}")
     if as_json:
-        emit_json({"history": history, "tables": [_care_document(one) for one in done]})
+        emit_json({"history": history, "tables": [_maintenance_document(one) for one in done]})
         return
     heads = ("TABLE", "FILES BEFORE", "FILES NOW", "DAYS DROPPED", "OLD FILES DELETED")
     rows = [
@@ -217,7 +219,7 @@ def _say_care(history: str, done: list[Care], as_json: bool) -> None:
         emit(line)
 
 
-def _care_document(one: Care) -> dict[str, Any]:
+def _maintenance_document(one: Care) -> dict[str, Any]:
     return {
         "table": one.table,
         "files_before": one.files_before,
@@ -231,22 +233,22 @@ def _care_document(one: Care) -> dict[str, Any]:
 def run_status(history: str, as_json: bool) -> None:
     """What each table holds, and how far stream and roll-up have come. Raises HistoryError."""
     store = History(history)
-    found, come = extents(store), _come(store)
+    found, progress = extents(store), _progress(store)
     if as_json:
-        progress = [{"cluster": name, "read_until": read, "rolled_up_until": done} for name, read, done in come]
-        emit_json({"history": history, "tables": [_extent_document(one) for one in found], "progress": progress})
+        clusters = [{"cluster": name, "read_until": read, "rolled_up_until": done} for name, read, done in progress]
+        emit_json({"history": history, "tables": [_extent_document(one) for one in found], "progress": clusters})
         return
-    _say_extents(found)
-    if come:
+    _print_extents(found)
+    if progress:
         now, heads = datetime.now(UTC), ("CLUSTER", "STREAM HAS READ UNTIL", "ROLLED UP UNTIL")
         emit("")
-        rows = [(name or "all", _until(read, now), _until(done, now)) for name, read, done in come]
+        rows = [(name or "all", _until(read, now), _until(done, now)) for name, read, done in progress]
         for line in table(heads, rows):
             emit(line)
 
 
-def _come(history: History) -> list[tuple[str, str | None, str | None]]:
-    """Of each cluster how far the stream has read and the roll-up computed; None: not at all."""
+def _progress(history: History) -> list[tuple[str, str | None, str | None]]:
+    """Each cluster with how far the stream has read and the roll-up has computed; None: not at all."""
     read, rolled = read_until(history), rolled_up(history)
     done = {} if rolled is None else rolled.until
     clusters = sorted(read.keys() | done.keys())
@@ -264,7 +266,7 @@ def _until(at: str | None, now: datetime) -> str:
     return f"{until:%Y-%m-%d %H:%M:%S} UTC, {duration((now - until).total_seconds())} ago"
 
 
-def _say_extents(found: Iterable[Extent]) -> None:
+def _print_extents(found: Iterable[Extent]) -> None:
     heads = ("TABLE", "ROWS", "FILES", "MB", "FIRST DAY", "LAST DAY")
     rows = [
         (

@@ -1,4 +1,4 @@
-"""`groupscope serve`: the dashboard of clusters that run elsewhere."""
+"""`groupscope serve`: the dashboard of your clusters."""
 
 import json
 import os
@@ -16,7 +16,7 @@ import typer
 
 from app.cli.options import Bootstrap, Browser, Config, JsonLine, Plugins, Port, new_command
 from app.cli.output import emit, emit_json, open_on_a_desktop
-from app.cli.stopping import until_told
+from app.cli.signals import until_stopped
 from app.server.settings import MOST_LETTERS, ClusterSettings, read_settings
 from lag.cluster.settings import load_settings
 from lag.errors import ConfigError
@@ -34,29 +34,30 @@ def serve(
     config: Config = None,
     cluster: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=FILE", help="A further cluster: a name and its client.properties. Repeatable."),
+        typer.Option(metavar="NAME=FILE", help="Another cluster: a name and its client.properties. Repeatable."),
     ] = None,
     port: Port = 8501,
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Where to listen; the dashboard has no login.")
+        str, typer.Option(metavar="ADDRESS", help="Address to listen on; the dashboard has no login.")
     ] = "127.0.0.1",
     interval: Annotated[
-        float, typer.Option(metavar="SECONDS", min=1, max=3600, help="How often each cluster is read.")
+        float, typer.Option(metavar="SECONDS", min=1, max=3600, help="Seconds between two polls of a cluster.")
     ] = 10.0,
     plugin: Plugins = None,
     follow: Annotated[
-        bool, typer.Option(help="Read __consumer_offsets too, for every rebalance as it was; else they are inferred.")
+        bool,
+        typer.Option(help="Read __consumer_offsets, so that every rebalance is recorded; otherwise they are inferred."),
     ] = True,
     history: Annotated[
         str | None,
-        typer.Option(metavar="PATH", help="Keep what is read: a folder, or an object store's URL, of Delta tables."),
+        typer.Option(metavar="PATH", help="Keep history in Delta tables: a folder, or a URL of an object store."),
     ] = None,
     browser: Browser = True,
     json: JsonLine = False,
 ) -> None:
     """Serve the dashboard of your clusters.
 
-    It only ever reads from them. Runs until Ctrl-C.
+    It only reads from them. Runs until Ctrl-C.
     """
     run(bootstrap_server, config, cluster or [], port, host, interval, plugin or (), follow, history, browser, json)
 
@@ -82,7 +83,7 @@ def run(
     import_early()
     if not follow:
         os.environ["GROUPSCOPE_FOLLOW"] = "false"
-    with until_told():
+    with until_stopped():
         shown = plugins or settings.plugins
         start(clusters, port, host, interval_s, shown, history, lambda url: _announce(url, browser, as_json))
 
@@ -110,16 +111,16 @@ def start(
 
 
 def import_early() -> None:
-    """Import server and first page on the side: seconds that else begin only once Kafka is there."""
+    """Import the server and the first page in the background, while Kafka starts."""
     threading.Thread(target=lambda: [import_module(name) for name in EARLY], daemon=True).start()
 
 
 def refuse_taken(host: str, port: int) -> None:
-    """Raise ConfigError when nobody can listen there; port 0 stands for any free one."""
+    """Raise ConfigError when the address cannot be bound; port 0 stands for any free port."""
     try:
         _bound(host, port)
     except OSError as error:
-        mend = "Give another --port (0 takes a free one)" if port else "Give another --host"
+        mend = "Choose another --port (0: any free)" if port else "Choose another --host"
         raise ConfigError(f"{host}:{port} cannot be used: {error.strerror}", mend) from None
 
 
@@ -135,7 +136,7 @@ def _bound(host: str, port: int) -> int:
 
 
 def _first(bootstrap: str | None, config: Path | None, optional: bool) -> list[ClusterSettings]:
-    """The cluster of flags and environment; there need not be one where `--cluster` names others."""
+    """The cluster of flags and environment; optional where `--cluster` names others."""
     if optional and bootstrap is None and config is None:
         return []
     settings = load_settings(bootstrap, config, os.environ)
@@ -148,8 +149,8 @@ def _further(named: str) -> ClusterSettings:
     name, _, file = named.partition("=")
     if not name or not file or len(name) > MOST_LETTERS:
         raise ConfigError(
-            f"--cluster {named} is not NAME=FILE with a name of at most {MOST_LETTERS} letters",
-            "Write for example --cluster prod=prod.properties",
+            f"--cluster {named} is not NAME=FILE with a name of at most {MOST_LETTERS} characters",
+            "For example: --cluster prod=prod.properties",
         )
     settings = load_settings(None, Path(file), {})
     return ClusterSettings(name=name, bootstrap_servers=settings.servers.replace(" ", ""), config=Path(file))
@@ -157,11 +158,11 @@ def _further(named: str) -> ClusterSettings:
 
 def _refuse_same_names(names: Sequence[str]) -> None:
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise ConfigError(f"More than one cluster is named {', '.join(twice)}", "Give each --cluster its own NAME")
+        raise ConfigError(f"More than one cluster is named {', '.join(twice)}", "Give each --cluster a NAME of its own")
 
 
 def _announce_when_ready(host: str, port: int, announce: Callable[[str], None]) -> None:
-    """Say where the dashboard is once every cluster has been read, or failed to be: an error is shown on its pages."""
+    """Announce the dashboard once every cluster was read or has failed; the pages show the error."""
     deadline = time.monotonic() + ANNOUNCE_WITHIN_S
     while time.monotonic() < deadline and not _ready(host, port):
         time.sleep(0.1)
@@ -169,7 +170,7 @@ def _announce_when_ready(host: str, port: int, announce: Callable[[str], None]) 
 
 
 def _ready(host: str, port: int) -> bool:
-    # http.client, not urllib: a proxy that the environment names is not for this machine.
+    # http.client, not urllib, which would use a proxy from the environment
     with closing(HTTPConnection(host, port, timeout=5)) as server:
         try:
             server.request("GET", "/api/ready")

@@ -1,4 +1,4 @@
-"""`groupscope simulate`: a scenario played second by second under one or more rebalance protocols."""
+"""`groupscope simulate`: a scenario simulated second by second under one or more rebalance protocols."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
@@ -41,17 +41,17 @@ def simulate(
         list[str] | None,
         typer.Option(metavar="NAME", help="eager, cooperative or consumer, instead of the scenario's own. Repeatable."),
     ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="What is chance in Kafka: ids and phases.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of what is random in Kafka: ids and phases.")] = 0,
     latency_ms: Annotated[
         int | None,
-        typer.Option(metavar="N", min=0, max=60_000, help="How long a message takes, one way, in milliseconds."),
+        typer.Option(metavar="N", min=0, max=60_000, help="Latency of a message, one way, in milliseconds."),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Play a scenario second by second.
+    """Simulate a scenario second by second.
 
-    Clients, coordinator and messages with Kafka's own rules and timers: how long partitions are down and members
-    wait. Nothing is contacted.
+    Clients, coordinator and messages with Kafka's rules and timers: how long partitions have no owner and members
+    wait. No cluster is contacted.
     """
     unknown = [name for name in protocol or () if name not in PROTOCOLS]
     if unknown:
@@ -60,9 +60,9 @@ def simulate(
 
 
 def run(file: str, protocols: Sequence[str], seed: int, latency_ms: int | None, as_json: bool) -> None:
-    """Print each protocol's timeline; one that fails is reported, the others stand, and the exit code is 1.
+    """Print each protocol's timeline. One that fails is reported beside the others, and the exit code is 1.
 
-    A story that never comes to rest is told on stderr and in the document; the exit code stays 0, for so it is played.
+    A scenario that never settles is reported on stderr and in the document; the exit code stays 0.
     Raises ConfigError when the file is no scenario, or when Kafka refuses one of its settings.
     """
     checked = read_or_refuse(file)
@@ -77,7 +77,7 @@ def run(file: str, protocols: Sequence[str], seed: int, latency_ms: int | None, 
         _print(scenario, outcomes)
     for protocol, outcome in outcomes.items():
         if isinstance(outcome, Timeline) and outcome.unsettled is not None:
-            note(f"warning: {protocol} never came to rest: {outcome.unsettled}")
+            note(f"warning: {protocol} never settled: {outcome.unsettled}")
     if any(isinstance(outcome, AssignorError) for outcome in outcomes.values()):
         raise typer.Exit(1)
 
@@ -130,7 +130,7 @@ def _course(timeline: Timeline) -> Iterator[str]:
     for failure in timeline.failures:
         yield f"  {seconds(failure.at_ms):>14}  {failure.member} died of {failure.error}"
     if timeline.unsettled:
-        yield f"  {seconds(timeline.end_ms):>14}  never came to rest: {timeline.unsettled}"
+        yield f"  {seconds(timeline.end_ms):>14}  never settled: {timeline.unsettled}"
 
 
 # For programs

@@ -1,4 +1,4 @@
-"""`groupscope snapshot`: every group, read once."""
+"""`groupscope snapshot`: reads every group once."""
 
 import os
 import time
@@ -36,7 +36,7 @@ def snapshot(
         list[str] | None, typer.Option(metavar="STATE", help="Only groups in this state, such as Empty. Repeatable.")
     ] = None,
     lag_at_least: Annotated[
-        int | None, typer.Option(metavar="RECORDS", min=0, help="Only groups that are known to be this far behind.")
+        int | None, typer.Option(metavar="RECORDS", min=0, help="Only groups whose known lag is at least this.")
     ] = None,
     deadline: Deadline = 5.0,
     json: Json = False,
@@ -63,7 +63,7 @@ class Filter:
 
 
 def run(bootstrap: str | None, config: Path | None, wanted: Filter, deadline_s: float, as_json: bool) -> None:
-    """Read and print. Raises ConfigError, ConnectError; GroupscopeError when a group asked for is not there."""
+    """Read and print. Raises ConfigError, ConnectError; GroupscopeError when a requested group does not exist."""
     snapshot = read_once(bootstrap, config, deadline_s)
     missing = [group_id for group_id in wanted.groups if snapshot.group(group_id) is None]
     shown = [
@@ -81,8 +81,8 @@ def run(bootstrap: str | None, config: Path | None, wanted: Filter, deadline_s: 
 def _unknown(missing: Sequence[str], snapshot: ClusterSnapshot) -> GroupscopeError:
     near = get_close_matches(missing[0], snapshot.by_group, n=1)
     return GroupscopeError(
-        f"No group named {', '.join(missing)} among the {len(snapshot.groups)} that this client may see",
-        "Check the spelling, and DESCRIBE on the group" + (f". Did you mean {near[0]}?" if near else ""),
+        f"No group named {', '.join(missing)} among the {len(snapshot.groups)} that this client can see",
+        "Check the spelling and the ACL DESCRIBE on the group" + (f". Did you mean {near[0]}?" if near else ""),
     )
 
 
@@ -143,8 +143,8 @@ def _group(group: GroupSnapshot, lag: LagTotal, rows: list[dict[str, Any]]) -> d
 
 
 def _rows(snapshot: ClusterSnapshot) -> list[dict[str, Any]]:
-    """Every row of the table as JSON. From whole columns: making half a million objects first would take longer
-    than reading them from the brokers did."""
+    """Every row of the table as JSON. From columns: half a million objects would take longer to
+    make than to read."""
     table, ends = snapshot.offsets, snapshot.offsets.ends
     keys = (
         "topic",
@@ -212,7 +212,7 @@ def _print(snapshot: ClusterSnapshot, shown: Sequence[tuple[GroupSnapshot, LagTo
     size = f"{len(shown)} of {len(snapshot.groups)} groups, {len(snapshot.offsets):,} offsets"
     note(f"{size}, {snapshot.took_s:.2f} s{partial}")
     if not detailed and any(group.ours for group in snapshot.groups):
-        note("groupscope's own readers are not listed: --json has them, and --group each")
+        note("groupscope's own groups are not listed; --json and --group show them")
 
 
 Table = tuple[Sequence[str], Sequence[Sequence[str]]]

@@ -1,4 +1,4 @@
-"""`groupscope sweep`: a fleet of groups under every assignor, with more and fewer members, and when some fail."""
+"""`groupscope sweep`: many groups under every assignor, with more or fewer members, and after failures."""
 
 import os
 import time
@@ -16,7 +16,7 @@ import typer
 
 from app.cli.options import Bootstrap, Config, Deadline, HistoryPath, Json, new_command
 from app.cli.output import emit, emit_json, note, table
-from app.cli.stopping import to_the_end, until_told
+from app.cli.signals import ignore_signals, until_stopped
 from app.ui import formats
 from app.views.sweeps import text
 from app.views.sweeps.tables import GAINING, gains, records
@@ -32,7 +32,7 @@ from lag.verdict.judge import judge
 from lag.verdict.sample_window import Trend
 
 SPARK_FROM_S = 60.0
-"""Spark needs some ten seconds before its first case."""
+"""Spark takes about ten seconds to start."""
 OBSERVE_EVERY_S = 5.0
 SHOWN = 10
 
@@ -50,27 +50,33 @@ def sweep(
     ] = None,
     fleet: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Instead of a cluster: scenarios, one a line as JSON, or a folder of files."),
+        typer.Option(
+            metavar="FILE", help="Instead of a cluster: scenarios as JSON lines, or a folder of scenario files."
+        ),
     ] = None,
     assignor: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only this one, not all that fit. Repeatable.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only this assignor; by default all that suit the group. Repeatable."),
     ] = None,
     members: Annotated[
-        str, typer.Option(metavar="LIST", help="How many: 1..20, 3,6,12, or times as many as now: x0.5,x1,x2.")
+        str,
+        typer.Option(metavar="LIST", help="Numbers of members: 1..20, 3,6,12, or multiples of today's: x0.5,x1,x2."),
     ] = "x0.5,x1,x1.5,x2",
     failure: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="And what if crash, third, rack or restart happens then. Repeatable."),
+        typer.Option(metavar="NAME", help="Also after this failure: crash, third, rack or restart. Repeatable."),
     ] = None,
     observe: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0, max=3600, help="Watch the cluster so long first, for rates.")
+        float, typer.Option(metavar="SECONDS", min=0, max=3600, help="Watch the cluster first, to measure rates.")
     ] = 0.0,
     runner: Annotated[
-        str | None, typer.Option(metavar="spark|local", help="Where to run; by default Spark when it takes long.")
+        str | None, typer.Option(metavar="spark|local", help="Where to run; by default Spark for long sweeps.")
     ] = None,
     sweep_id: Annotated[
         str | None,
-        typer.Option(metavar="ID", help="Name it; one of that name is replaced. Else from what is asked."),
+        typer.Option(
+            metavar="ID", help="Id of the sweep; one with the same id is replaced. By default derived from the request."
+        ),
     ] = None,
     deadline: Deadline = 5.0,
     json: Json = False,
@@ -93,7 +99,7 @@ def sweep(
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where the groups come from: exactly one of them."""
+    """Where the groups come from: a cluster, a snapshot or a fleet of scenarios."""
 
     bootstrap: str | None = None
     config: Path | None = None
@@ -105,7 +111,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """A sweep that ran to its end and was written."""
+    """A finished sweep, as written."""
 
     stamp: Stamp
     runner: str
@@ -117,12 +123,12 @@ class Ran:
 
 
 def run(source: Source, asked: Asked, history: str, runner: str | None, sweep_id: str | None, as_json: bool) -> None:
-    """Sweep and write. Exit code 1 when an input is wrong, after the rest was swept.
+    """Run the sweep and write it. Exit code 1 when an input is wrong, after the others are done.
 
-    Raises ConfigError, ConnectError, HistoryError; GroupscopeError when it is stopped, and nothing is written then.
+    Raises ConfigError, ConnectError, HistoryError; GroupscopeError when it is stopped; then nothing is written.
     """
     ran: Ran | None = None
-    with until_told():
+    with until_stopped():
         its = _fleet(source)
         for trouble in its.problems:
             note(f"problem: {trouble}")
@@ -130,7 +136,7 @@ def run(source: Source, asked: Asked, history: str, runner: str | None, sweep_id
             note(f"{formats.plural(len(its.skipped), 'group')} cannot be planned: {its.skipped[0]}")
         ran = _sweep(its, Plan(its.scenarios, asked), History(history), runner, sweep_id)
     if ran is None:
-        raise GroupscopeError("The sweep was stopped before its end", "Nothing of it was written; start it again.")
+        raise GroupscopeError("The sweep was stopped before its end", "Nothing was written. Start it again.")
     if as_json:
         emit_json(_document(ran, its, history))
     else:
@@ -150,7 +156,7 @@ def _fleet(source: Source) -> Fleet:
 
 
 def _observed(source: Source) -> Health:
-    """The cluster as it is; rates need two polls, some time apart."""
+    """The cluster now; rates need two polls."""
     from lag.cluster.reader import open_reader
     from lag.cluster.settings import load_settings
 
@@ -176,24 +182,24 @@ def _sweep(its: Fleet, plan: Plan, history: History, runner: str | None, asked_i
     stamp = Stamp(asked_id or sweep_table.sweep_id(its.cluster, groups, plan.asked), its.cluster, datetime.now(UTC))
     name, cores = _runner(runner, plan)
     started = time.monotonic()
-    found = _on_spark(plan, stamp, cores) if name == SPARK else _told(local.run(plan, stamp), len(plan))
+    found = _on_spark(plan, stamp, cores) if name == SPARK else _with_progress(local.run(plan, stamp), len(plan))
     took_s = time.monotonic() - started
     if sum(map(len, found)) < len(plan):
         return None
-    to_the_end()  # half of it written would be no sweep
+    ignore_signals()  # a sweep is written whole or not at all
     written = dict(sweep_table.record(history, stamp, groups, found))
     return Ran(stamp, name, cores, took_s, pa.concat_tables(found), stamp.table(groups, SWEEP_GROUPS), written)
 
 
 def _runner(asked: str | None, plan: Plan) -> tuple[str, int]:
-    """Where to run, and on how many cores: Spark where it is there and one core would take long."""
+    """Where to run, and on how many cores: Spark where it is installed and one core would take long."""
     cores = os.cpu_count() or 1
     if asked is None:
         alone_s = local.estimate_s(plan)
         asked = SPARK if alone_s > SPARK_FROM_S and find_spec("pyspark") else LOCAL
-        said = f"{formats.plural(len(plan), 'case')}, some {formats.duration(alone_s)} of one core"
+        said = f"{formats.plural(len(plan), 'case')}, about {formats.duration(alone_s)} on one core"
         where = f"on Spark, {cores} cores" if asked == SPARK else "in this process"
-        note(f"{said}: {where} (--runner {LOCAL if asked == SPARK else SPARK} for the other)")
+        note(f"{said}: {where} (--runner {LOCAL if asked == SPARK else SPARK} to change)")
     if asked == SPARK and find_spec("pyspark") is None:
         raise ConfigError("PySpark is not installed", "Install it: uv sync --extra pipeline; or use --runner local")
     return asked, cores if asked == SPARK else 1
@@ -204,13 +210,13 @@ def _on_spark(plan: Plan, stamp: Stamp, cores: int) -> list[pa.Table]:
     from lag.pipeline.session import session
 
     note("Spark is starting")
-    with session(cores) as spark, until_told():  # once more: Spark has put a handler of its own in its place
-        return _told(sweep.run(spark, plan, stamp), len(plan))
+    with session(cores) as spark, until_stopped():  # again: Spark has installed its own signal handlers
+        return _with_progress(sweep.run(spark, plan, stamp), len(plan))
     return []
 
 
-def _told(portions: Iterator[pa.Table], total: int) -> list[pa.Table]:
-    """All portions, with a line after each: how many of how many, how fast, how long yet."""
+def _with_progress(portions: Iterator[pa.Table], total: int) -> list[pa.Table]:
+    """All portions, with a line of progress after each."""
     found: list[pa.Table] = []
     done, started = 0, time.monotonic()
     for portion in portions:
@@ -223,7 +229,7 @@ def _told(portions: Iterator[pa.Table], total: int) -> list[pa.Table]:
 
 
 def _gains(ran: Ran) -> pd.DataFrame:
-    """What each group would gain, as the Sweeps page lists them."""
+    """What each group would gain, as on the Sweeps page."""
     cells = ran.cells.filter(pc.equal(ran.cells["failure"], "none"))
     return gains(ran.groups.to_pandas(), cells.to_pandas())
 
@@ -262,7 +268,7 @@ def _print(ran: Ran, history: str) -> None:
     for line in table(("GROUP", "NOW", "WOULD GAIN FROM"), best) if best else ():
         emit(line)
     unknown = len(ran.cells) - ran.cells["reason"].null_count
-    reason = f", {formats.count(unknown)} without figures and with a reason" if unknown else ""
+    reason = f", {formats.count(unknown)} without a result" if unknown else ""
     took = f"{len(ran.cells):,} cases in {formats.duration(ran.took_s)} ({len(ran.cells) / ran.took_s:,.0f}/s)"
     note(f"{took}{reason}; written to {history} as sweep {ran.stamp.sweep_id}")
-    note(f"To look at it: groupscope serve --history {history} ..., page Sweeps")
+    note(f"To see it: groupscope serve --history {history} ..., page Sweeps")

@@ -16,7 +16,7 @@ import typer
 from app.cli import serve
 from app.cli.options import Browser, JsonLine, Plugins, Port, new_command
 from app.cli.output import emit, emit_json, note, open_on_a_desktop
-from app.cli.stopping import until_told
+from app.cli.signals import until_stopped
 from app.plugins import worked_examples
 from app.server.settings import ClusterSettings, read_settings
 from lag.embedded.broker import EmbeddedKafka
@@ -46,7 +46,7 @@ def up(
 ) -> None:
     """Start a real Kafka with demo groups, and the dashboard.
 
-    Everything is on this machine; nothing is left of it. Runs until Ctrl-C.
+    All on this machine. Runs until Ctrl-C, which leaves nothing behind.
     """
     if brokers not in (1, 3):
         raise typer.BadParameter("1 or 3 brokers", param_hint="--brokers")
@@ -71,7 +71,7 @@ def run(
     if dashboard:
         serve.refuse_taken(HOST, port)
         serve.import_early()
-    with until_told(), ExitStack() as stack:
+    with until_stopped(), ExitStack() as stack:
         kafka = _kafka(stack, brokers)
         servers, history = kafka.bootstrap_servers, str(kafka.folder / "history")
         if workload:
@@ -93,7 +93,7 @@ def _kafka(stack: ExitStack, brokers: int) -> EmbeddedKafka:
 
 
 def _workload(stack: ExitStack, kafka: EmbeddedKafka, wait: bool) -> None:
-    """Start the demo; a program is told that all is ready only when it is, a person may watch it come to life."""
+    """Start the demo; with `wait`, until all of it runs."""
     note("The demo workload is starting")
     demo = Workload(kafka.bootstrap_servers, kafka.folder)
     stack.callback(demo.stop)  # before it starts: Ctrl-C may come at any time
@@ -115,16 +115,18 @@ def _announce(bootstrap_servers: str, url: str | None, browser: bool, as_json: b
 
 
 def _dashboard_is_up(announce: Callable[[str], None], begin: Callable[[], None] | None, url: str) -> None:
-    """Say so, then begin what nobody shall wait for."""
+    """Announce the dashboard, then start what nobody has to wait for."""
     announce(url)
     if begin is not None:
         Thread(target=begin, name="pipeline", daemon=True).start()
 
 
 def _record(kafka: EmbeddedKafka, history: str) -> None:
-    """Keep the pipeline beside the brokers; if it ends before they do, say why and go on without it."""
+    """Run the pipeline beside the brokers; if it fails, say why and go on without it."""
     if find_spec("pyspark") is None:
-        note("PySpark is not installed, so the demo keeps no history of commits. Install it: uv sync --extra pipeline")
+        note(
+            "PySpark is not installed, so the demo records no history of commits. Install it: uv sync --extra pipeline"
+        )
         return
     command = [sys.executable, "-P", "-m", "lag.pipeline"]
     try:
@@ -135,4 +137,4 @@ def _record(kafka: EmbeddedKafka, history: str) -> None:
             time.sleep(LOOK_EVERY_S)
     except EmbeddedError:  # the brokers are being stopped, and the pipeline with them
         return
-    note(f"warning: the demo's history is not recorded any more: {said}")
+    note(f"warning: the demo's history is no longer recorded: {said}")

@@ -149,7 +149,7 @@ def test_silent_connections_that_arrive_as_it_is_told_to_stop_do_not_hold_it(tmp
     [
         (lambda folder: "prod", "--cluster prod is not NAME=FILE"),
         (lambda folder: "=prod.properties", "--cluster =prod.properties is not NAME=FILE"),
-        (lambda folder: f"{'x' * 81}=prod.properties", "a name of at most 80 letters"),
+        (lambda folder: f"{'x' * 81}=prod.properties", "a name of at most 80 characters"),
         (lambda folder: f"prod={folder / 'none'}", "There is no file "),
         (lambda folder: f"prod={write(folder / 'empty', '# nothing')}", "No broker is named"),
     ],
@@ -161,7 +161,7 @@ def test_cluster_that_cannot_be_used(tmp_path: Path, cluster: Callable[[Path], s
 def test_two_clusters_of_one_name(tmp_path: Path) -> None:
     same = f"--cluster=prod={write(tmp_path / 'prod.properties', 'bootstrap.servers=b:9092')}"
     assert refused("serve", "--port", "0", same, same) == (
-        "More than one cluster is named prod. Give each --cluster its own NAME"
+        "More than one cluster is named prod. Give each --cluster a NAME of its own"
     )
 
 
@@ -169,13 +169,13 @@ def test_port_that_is_taken() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         told = refused("serve", "--bootstrap-server", "b:9092", "--port", str(port))
-    assert told == f"127.0.0.1:{port} cannot be used: Address already in use. Give another --port (0 takes a free one)"
+    assert told == f"127.0.0.1:{port} cannot be used: Address already in use. Choose another --port (0: any free)"
 
 
 def test_address_that_is_not_of_this_machine() -> None:
     told = refused("serve", "--bootstrap-server", "b:9092", "--host", "192.0.2.1", "--port", "0")
     assert told.startswith("192.0.2.1:0 cannot be used: ")
-    assert told.endswith("Give another --host")
+    assert told.endswith("Choose another --host")
 
 
 def test_ctrl_c_twice_while_a_request_is_being_answered(tmp_path: Path) -> None:

@@ -77,5 +77,5 @@ def test_a_sweep_that_is_stopped_writes_nothing(tmp_path: Path) -> None:
     with running(tmp_path, "sweep", *arguments) as told:
         told.told(" cases, ")
         assert told.ends(signal.SIGINT) == 1
-        assert "The sweep was stopped before its end. Nothing of it was written" in told.err
+        assert "The sweep was stopped before its end. Nothing was written" in told.err
     assert not history.exists()

@@ -50,7 +50,7 @@ def test_all_of_it(tmp_path: Path) -> None:
         groups = set().union(*(recorded_groups(command, name) for name in FILLED))
         assert groups <= {case.group_id for case in describe()}
         pipeline_of(command).kill()
-        command.told("warning: the demo's history is not recorded any more: ")
+        command.told("warning: the demo's history is no longer recorded: ")
         _, _, port = line["dashboard"].rpartition(":")
         with socket.create_connection(("127.0.0.1", int(port))) as idle:
             idle.sendall(b"GET /api/ready HTTP/1.1\r\n")  # and never goes on
@@ -104,7 +104,7 @@ def test_without_pyspark_the_demo_says_so_and_goes_on(
     monkeypatch.setattr(up, "find_spec", lambda _: None)
     up._record(cast(EmbeddedKafka, None), "nowhere")
     assert capsys.readouterr().err == (
-        "PySpark is not installed, so the demo keeps no history of commits. Install it: uv sync --extra pipeline\n"
+        "PySpark is not installed, so the demo records no history of commits. Install it: uv sync --extra pipeline\n"
     )
 
 
@@ -158,7 +158,7 @@ def test_port_that_is_taken_is_told_before_anything_starts() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         told = refused("up", "--port", str(port))
-    assert told == f"127.0.0.1:{port} cannot be used: Address already in use. Give another --port (0 takes a free one)"
+    assert told == f"127.0.0.1:{port} cannot be used: Address already in use. Choose another --port (0: any free)"
 
 
 def test_broker_that_cannot_start_is_told_with_the_mend(tmp_path: Path) -> None:

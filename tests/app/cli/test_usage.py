@@ -43,6 +43,11 @@ def test_help_names_every_command_with_a_whole_sentence() -> None:
     assert all(sentence.endswith(".") and "..." not in sentence for sentence in told.values()), told
 
 
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_the_list_of_commands_shows_the_first_line_of_each(name: str) -> None:
+    assert (TOP[name].help or "").splitlines()[0] == SUMMARIES[name]
+
+
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_help_of_a_command_explains_every_option(name: str) -> None:
     done = run(*name.split(), "--help")
@@ -105,7 +110,7 @@ def test_doctor_without_a_cluster_says_what_is_there() -> None:
     assert [line.split()[1] for line in lines[:-1]] == [
         *("versions", "demo", "pipeline", "Java", "jars", "port", "connection")
     ]
-    assert lines[-1] == "All is well."
+    assert lines[-1] == "All checks passed."
     assert "-> Give --bootstrap-server HOST:PORT or --config FILE to check a cluster as well" in done.out
 
 
@@ -116,7 +121,7 @@ def test_doctor_as_json(tmp_path: Path) -> None:
     assert all(list(check) == ["name", "ok", "detail", "mend"] for check in checks.values())
     assert (checks["Java"]["ok"], checks["Java"]["mend"]) == (True, "")
     assert checks["jars"]["ok"] is None  # an empty cache is no fault: they are fetched when they are needed
-    assert "`groupscope jars` fetches them" in checks["jars"]["mend"]
+    assert "`groupscope jars` downloads them" in checks["jars"]["mend"]
 
 
 def test_doctor_finds_no_java_that_is_new_enough(tmp_path: Path) -> None:

@@ -24,14 +24,14 @@ def main(root: str, name: str, appends: str, file_bytes: str = "") -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (int(file_bytes), resource.RLIM_INFINITY))
     history = History(root)
     try:
-        for number in range(int(appends)) if appends != "-" else until_told():
+        for number in range(int(appends)) if appends != "-" else until_stopped():
             made = [{"group_id": name, "src_offset": number * ROWS + row} for row in range(ROWS)]
             history.append("commits", rows("commits", *made))
     except HistoryError as error:
         sys.stdout.write(str(error))
 
 
-def until_told() -> Iterator[int]:
+def until_stopped() -> Iterator[int]:
     """Numbers until standard input is closed; then how many there were, on stdout."""
     number = 0
     while not select.select([sys.stdin], [], [], 0)[0]:

@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from typer.testing import CliRunner
 
 from app.cli import cli
-from app.cli.pipeline import _roll_up, _tell_piece, run_compact, run_status
+from app.cli.pipeline import _report_piece, _roll_up, run_compact, run_status
 from lag.embedded.broker import EmbeddedKafka
 from lag.errors import ConfigError, GroupscopeError, HistoryError
 from lag.history.rollup_progress import LAST_COMMITS, Rolled, keep
@@ -123,7 +123,7 @@ def test_the_roll_up_tells_its_progress_and_what_it_wrote(call: Call, root: Path
 def test_a_long_roll_up_says_how_far_behind_it_is_and_when_it_will_be_done(capsys: pytest.CaptureFixture[str]) -> None:
     """Two of five hours took 30 s."""
     begin = datetime(2026, 11, 22, 12, tzinfo=UTC)
-    _tell_piece(Piece(begin, begin + timedelta(hours=2), {"lag_1m": 900, "lag_1h": 300}, 30.0), timedelta(hours=3))
+    _report_piece(Piece(begin, begin + timedelta(hours=2), {"lag_1m": 900, "lag_1h": 300}, 30.0), timedelta(hours=3))
     assert capsys.readouterr().err == "2026-11-22 12:00 to 14:00: 1,200 rows, 40/s, 3.0 h behind, done in 45 s\n"
 
 

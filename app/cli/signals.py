@@ -1,4 +1,4 @@
-"""How a command that runs until it is told to stop is told, once."""
+"""Commands that run until SIGINT or SIGTERM."""
 
 import signal
 from collections.abc import Iterator
@@ -10,11 +10,10 @@ from app.server.compat.shutdown import STOP_SIGNALS
 
 
 @contextmanager
-def until_told() -> Iterator[None]:
-    """Run the block until SIGINT or SIGTERM, which end it with KeyboardInterrupt; that is swallowed here.
+def until_stopped() -> Iterator[None]:
+    """Run the block until SIGINT or SIGTERM, which end it with KeyboardInterrupt; that is caught here.
 
-    Whatever the block opened is closed meanwhile, and no second signal may come in between: from the first one on
-    they are ignored.
+    Further signals are ignored, so that everything the block opened is closed in peace.
     """
     for number in STOP_SIGNALS:
         signal.signal(number, _end)
@@ -24,12 +23,12 @@ def until_told() -> Iterator[None]:
         note("stopped")
 
 
-def to_the_end() -> None:
-    """From here on nothing stops the command: what it begins, it ends."""
+def ignore_signals() -> None:
+    """Ignore SIGINT and SIGTERM from here on."""
     for number in STOP_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
 
 
 def _end(_number: int, _frame: FrameType | None) -> None:
-    to_the_end()
+    ignore_signals()
     raise KeyboardInterrupt
