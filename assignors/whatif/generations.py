@@ -83,7 +83,7 @@ class _Fold:
         self._scenario = scenario
         capacity, settings = scenario.loads.capacity_per_s, scenario.protocol
         members = tuple(resolved(member, scenario.topics) for member in scenario.members)
-        self._state = GroupState(members, scenario.topics, assignor, {}, frozenset(), capacity, settings)
+        self._state = GroupState(members, scenario.topics, assignor, capacity_per_s=capacity, settings=settings)
         self._number = max((member.generation or 0 for member in scenario.members), default=0)
         self._now = Assignment(None, {})
         self._pending: list[Step] = []

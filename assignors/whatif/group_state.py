@@ -7,6 +7,7 @@ from assignors.durations import seconds_text
 from assignors.model import Assignor, AssignorError, Member, Topic
 from assignors.patterns import resolved
 from assignors.spelling import suggestion
+from assignors.whatif.membership import RETURNS
 from assignors.whatif.rebalance_protocol import RebalanceProtocol, is_classic, protocol_of
 
 SESSION_TIMEOUT_MS = 45_000
@@ -19,18 +20,17 @@ Setting = str | int | float | bool
 class GroupState:
     """Members with what they claim (`owned`, `generation`), topics, and the assignor.
 
-    `away` has the members that are no longer in the group, as they were: `frozen` names those that may resume, `split`
-    those that may heal. `settings` are Kafka's own, by name.
+    `away` has the members that are no longer in the group, as they were; `absent` those of them that may return, with
+    the reason. `settings` are Kafka's own, by name.
     """
 
     members: tuple[Member, ...]
     topics: Mapping[str, Topic]
     assignor: Assignor
     away: Mapping[str, Member] = field(default_factory=dict)
-    frozen: frozenset[str] = frozenset()
+    absent: Mapping[str, str] = field(default_factory=dict)
     capacity_per_s: Mapping[str, float] = field(default_factory=dict)
     settings: Mapping[str, Setting] = field(default_factory=dict)
-    split: frozenset[str] = frozenset()
     is_coordinator_up: bool = True
 
     @property
@@ -43,19 +43,11 @@ class GroupState:
         for member in self.members:
             if member.member_id == member_id:
                 return member
-        if member_id in self.frozen:
-            raise AssignorError(f"member {member_id!r} is frozen and out of the group. Resume it first.")
-        if member_id in self.split:
-            raise AssignorError(f"member {member_id!r} is split off and out of the group. Let it heal first.")
+        if reason := self.absent.get(member_id):
+            raise AssignorError(f"member {member_id!r} is {reason} and out of the group. {RETURNS[reason]} first.")
         if member_id in self.away:
             raise AssignorError(f"member {member_id!r} has left the group before.")
         raise AssignorError(f"there is no member {member_id!r}.{suggestion(member_id, self.member_ids())}")
-
-    def topic(self, name: str) -> Topic:
-        """The topic of that name. AssignorError when there is none."""
-        if name not in self.topics:
-            raise AssignorError(f"there is no topic {name!r}.{suggestion(name, self.topics)}")
-        return self.topics[name]
 
     def member_ids(self) -> list[str]:
         """In the order in which they joined."""
@@ -76,8 +68,9 @@ class GroupState:
         if holder is not None and self.is_static(holder):
             raise AssignorError(f"instance id {instance!r} is {holder.member_id!r}'s. Give each member its own.")
         away = {name: gone for name, gone in self.away.items() if name != member.member_id}
+        absent = {name: reason for name, reason in self.absent.items() if name != member.member_id}
         joined = resolved(without_claims(member), self.topics)
-        return replace(self, members=(*self.members, joined), away=away)
+        return replace(self, members=(*self.members, joined), away=away, absent=absent)
 
     def without(self, member: Member) -> "GroupState":
         """Without the member, which is then `away`."""

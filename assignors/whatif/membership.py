@@ -14,12 +14,16 @@ KeyPath = tuple[str | int, ...]
 Remarks = Iterator[tuple[KeyPath, str]]
 """Sentences about an event, each with the place that it is about."""
 
+FROZEN, SPLIT = "frozen", "split off"
+RETURNS = {FROZEN: "Let it resume", SPLIT: "Let it heal"}
+"""How a member returns, by the reason of its absence."""
+
 
 @dataclass(slots=True)
 class Membership:
     """Members by id and topics by name; each event changes them.
 
-    Frozen, split and paused members stay in `members`. Members that left are in `departures`, with how and when.
+    Absent (with the reason) and paused members stay in `members`; `departures` has how and when the others left.
     `first_join_ms` has the time of each member's first join; `partitions_ever` the most partitions that each topic had.
     """
 
@@ -27,8 +31,7 @@ class Membership:
     topics: dict[str, Topic]
     first_join_ms: Mapping[str, int]
     departures: dict[str, str] = field(default_factory=dict)
-    frozen: set[str] = field(default_factory=set)
-    split: set[str] = field(default_factory=set)
+    absent: dict[str, str] = field(default_factory=dict)
     paused_until_ms: dict[str, int] = field(default_factory=dict)
     partitions_ever: dict[str, int] = field(default_factory=dict)
     now_ms: int = 0
@@ -58,9 +61,8 @@ class Membership:
             self.departures[member_id] = f"has {how} at {duration_text(self.now_ms)}"
 
     def is_active(self, member_id: str) -> bool:
-        """Whether the member is in the group, and neither frozen nor split off nor paused."""
-        is_away = member_id in self.frozen or member_id in self.split or self._is_paused(member_id)
-        return member_id in self.members and not is_away
+        """Whether the member is in the group, and neither absent nor paused."""
+        return member_id in self.members and member_id not in self.absent and not self._is_paused(member_id)
 
     def _is_paused(self, member_id: str) -> bool:
         return self.paused_until_ms.get(member_id, 0) > self.now_ms
@@ -68,10 +70,8 @@ class Membership:
     def check_active(self, member_id: str, path: KeyPath = ()) -> Remarks:
         """Why the member can do nothing now, if it cannot."""
         name = shown(member_id)
-        if member_id in self.frozen:
-            yield path, f"{name!r} is frozen. Let it resume first."
-        elif member_id in self.split:
-            yield path, f"{name!r} is split off. Let it heal first."
+        if reason := self.absent.get(member_id):
+            yield path, f"{name!r} is {reason}. {RETURNS[reason]} first."
         elif self._is_paused(member_id):
             until = duration_text(self.paused_until_ms[member_id])
             yield path, f"{name!r} stands still until {until}. Let it happen then."

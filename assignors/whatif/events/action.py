@@ -39,59 +39,26 @@ PLAIN = Wording()
 
 
 class SimulatedGroup(Protocol):
-    """What events can do to a group that is simulated second by second. Raises AssignorError when it is impossible."""
+    """What an event can do to a simulated group (`assignors.simulation.run`). AssignorError when it is impossible."""
 
     @property
-    def topics(self) -> Mapping[str, Topic]:
-        """Topics by name."""
-
-    def join(self, member: Member) -> None:
-        """Start the process of a new member."""
-
-    def leave(self, member_id: str) -> None:
-        """Close the consumer."""
-
-    def crash(self, member_id: str) -> None:
-        """Kill the process."""
-
-    def freeze(self, member_id: str) -> None:
-        """Stop polling, or stop the process (`simulated.freeze`)."""
-
-    def resume(self, member_id: str) -> None:
-        """Let a frozen member continue."""
-
-    def pause(self, member_id: str, lasts_ms: int) -> None:
-        """Stop the process for that time."""
-
-    def set_processing_ms(self, member_id: str, processing_ms: int) -> None:
-        """Change the time between two polls."""
-
-    def split(self, member_id: str) -> None:
-        """Lose all messages between the member and the coordinator."""
-
-    def heal(self, member_id: str) -> None:
-        """End the split."""
-
-    def restart(self, member_id: str) -> None:
-        """Close the consumer and start its process again."""
-
-    def subscribe(self, member_id: str, topics: tuple[str, ...], pattern: str | None) -> None:
-        """Change the subscription."""
-
-    def change_rack(self, member_id: str, rack: str | None) -> None:
-        """Restart the process with another `client.rack`."""
-
-    def change_topics(self, topics: Mapping[str, Topic]) -> None:
-        """From now on these topics exist."""
-
-    def use_assignor(self, assignor: str) -> None:
-        """Restart all processes with another assignor."""
-
-    def stop_coordinator(self) -> None:
-        """The broker of the coordinator dies."""
-
-    def start_coordinator(self) -> None:
-        """Another broker takes over."""
+    def topics(self) -> Mapping[str, Topic]: ...
+    def join(self, member: Member) -> None: ...
+    def leave(self, member_id: str) -> None: ...
+    def crash(self, member_id: str) -> None: ...
+    def freeze(self, member_id: str) -> None: ...
+    def resume(self, member_id: str) -> None: ...
+    def pause(self, member_id: str, lasts_ms: int) -> None: ...
+    def set_processing_ms(self, member_id: str, processing_ms: int) -> None: ...
+    def split(self, member_id: str) -> None: ...
+    def heal(self, member_id: str) -> None: ...
+    def restart(self, member_id: str) -> None: ...
+    def subscribe(self, member_id: str, topics: tuple[str, ...], pattern: str | None) -> None: ...
+    def change_rack(self, member_id: str, rack: str | None) -> None: ...
+    def change_topics(self, topics: Mapping[str, Topic]) -> None: ...
+    def use_assignor(self, assignor: str) -> None: ...
+    def stop_coordinator(self) -> None: ...
+    def start_coordinator(self) -> None: ...
 
 
 class Action(ABC):

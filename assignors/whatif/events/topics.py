@@ -1,5 +1,6 @@
 """Topics grow, are created and are deleted."""
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -11,8 +12,30 @@ from assignors.whatif.group_state import GroupState, Step
 from assignors.whatif.membership import Membership, Remarks
 
 
+class TopicAction(Action):
+    """A change of the cluster's topics."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def topics(self, topics: Mapping[str, Topic]) -> dict[str, Topic]:
+        """The topics afterwards. Raises AssignorError when it cannot happen."""
+
+    def apply(self, state: GroupState) -> Step:
+        """Patterns are matched again; a rebalance if any member subscribes to the topic."""
+        topics = self.topics(state.topics)
+        found = ((member, resolved(member, topics)) for member in state.members)
+        members = tuple(old if new is old else state.subscribed(old, new.topics) for old, new in found)
+        changed = replace(state, members=members, topics=topics)
+        rebalances = state.is_subscribed(self.subject) or changed.is_subscribed(self.subject)
+        return Step(changed, self.sentence(), rebalances=rebalances)
+
+    def simulate(self, group: SimulatedGroup) -> None:
+        group.change_topics(self.topics(group.topics))
+
+
 @dataclass(frozen=True, slots=True)
-class AddPartitions(Action):
+class AddPartitions(TopicAction):
     """A topic grows to `partitions` partitions in all."""
 
     topic: str
@@ -37,13 +60,7 @@ class AddPartitions(Action):
         if topic := membership.topics.get(self.topic):
             membership.set_topic(replace(topic, partitions=self.partitions, racks=None))
 
-    def apply(self, state: GroupState) -> Step:
-        return _with_topics(state, self._topics(state.topics), self)
-
-    def simulate(self, group: SimulatedGroup) -> None:
-        group.change_topics(self._topics(group.topics))
-
-    def _topics(self, topics: Mapping[str, Topic]) -> dict[str, Topic]:
+    def topics(self, topics: Mapping[str, Topic]) -> dict[str, Topic]:
         """The racks of the new partitions are unknown."""
         topic = _existing(self.topic, topics)
         if self.partitions <= topic.partitions:
@@ -56,7 +73,7 @@ class AddPartitions(Action):
 
 
 @dataclass(frozen=True, slots=True)
-class CreateTopic(Action):
+class CreateTopic(TopicAction):
     """A topic is created; members that already subscribe to its name get it."""
 
     topic: Topic
@@ -76,20 +93,14 @@ class CreateTopic(Action):
     def change(self, membership: Membership) -> None:
         membership.set_topic(self.topic)
 
-    def apply(self, state: GroupState) -> Step:
-        return _with_topics(state, self._topics(state.topics), self)
-
-    def simulate(self, group: SimulatedGroup) -> None:
-        group.change_topics(self._topics(group.topics))
-
-    def _topics(self, topics: Mapping[str, Topic]) -> dict[str, Topic]:
+    def topics(self, topics: Mapping[str, Topic]) -> dict[str, Topic]:
         if self.subject in topics:
             raise AssignorError(f"topic {self.subject!r} is there already. Give the new one another name.")
         return {**topics, self.subject: self.topic}
 
 
 @dataclass(frozen=True, slots=True)
-class DeleteTopic(Action):
+class DeleteTopic(TopicAction):
     """A topic is deleted; subscriptions to its name stay."""
 
     topic: str
@@ -107,13 +118,7 @@ class DeleteTopic(Action):
     def change(self, membership: Membership) -> None:
         membership.topics.pop(self.topic, None)
 
-    def apply(self, state: GroupState) -> Step:
-        return _with_topics(state, self._topics(state.topics), self)
-
-    def simulate(self, group: SimulatedGroup) -> None:
-        group.change_topics(self._topics(group.topics))
-
-    def _topics(self, topics: Mapping[str, Topic]) -> dict[str, Topic]:
+    def topics(self, topics: Mapping[str, Topic]) -> dict[str, Topic]:
         _existing(self.topic, topics)
         return {name: topic for name, topic in topics.items() if name != self.topic}
 
@@ -129,15 +134,6 @@ def _existing(name: str, topics: Mapping[str, Topic]) -> Topic:
     if name not in topics:
         raise AssignorError(f"there is no topic {name!r}.{suggestion(name, topics)}")
     return topics[name]
-
-
-def _with_topics(state: GroupState, topics: Mapping[str, Topic], action: Action) -> Step:
-    """These topics exist now; patterns are matched again."""
-    found = ((member, resolved(member, topics)) for member in state.members)
-    members = tuple(old if new is old else state.subscribed(old, new.topics) for old, new in found)
-    changed = replace(state, members=members, topics=topics)
-    rebalances = state.is_subscribed(action.subject) or changed.is_subscribed(action.subject)
-    return Step(changed, action.sentence(), rebalances=rebalances)
 
 
 def _count(partitions: int) -> str:

@@ -1,0 +1,114 @@
+"""A member is out of the group for a while: it stops polling, or the network to the coordinator fails."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from assignors.model import AssignorError
+from assignors.spelling import shown
+from assignors.whatif.events.action import PLAIN, MemberAction, SimulatedGroup, Wording
+from assignors.whatif.group_state import GroupState, Step
+from assignors.whatif.membership import FROZEN, SPLIT, Membership, Remarks
+
+
+@dataclass(frozen=True, slots=True)
+class Absence(MemberAction):
+    """From now on nothing else can happen to the member until it returns."""
+
+    absence: ClassVar[str]
+
+    def change(self, membership: Membership) -> None:
+        if membership.is_active(self.member_id):
+            membership.absent[self.member_id] = self.absence
+
+    def leave(self, state: GroupState, when: str) -> Step:
+        """A rebalance without the member."""
+        left = state.without(state.member(self.member_id))
+        return Step(replace(left, absent={**left.absent, self.member_id: self.absence}), f"{self.sentence()}; {when}")
+
+
+@dataclass(frozen=True, slots=True)
+class Return(MemberAction):
+    """The absence ends: the member rejoins."""
+
+    absence: ClassVar[str]
+
+    def check(self, membership: Membership) -> Remarks:
+        if membership.absent.get(self.member_id) == self.absence:
+            return
+        sentence = f"{shown(self.member_id)!r} {self._mistake()}"
+        yield from list(membership.check_active(self.member_id)) or [((), sentence)]
+
+    def change(self, membership: Membership) -> None:
+        if membership.absent.get(self.member_id) == self.absence:
+            del membership.absent[self.member_id]
+
+    def apply(self, state: GroupState) -> Step:
+        name = self.member_id
+        if state.absent.get(name) != self.absence:
+            state.member(name)
+            raise AssignorError(f"member {name!r} {self._mistake()}")
+        return Step(state.with_member(state.away[name]), f"{self.sentence()} and rejoins")
+
+    def _mistake(self) -> str:
+        cause = "Let it freeze" if self.absence == FROZEN else "Split it off"
+        return f"is not {self.absence}. {cause} first, or leave this event out."
+
+
+@dataclass(frozen=True, slots=True)
+class Freeze(Absence):
+    """A member stops polling: after max.poll.interval.ms it is out of the group."""
+
+    absence = FROZEN
+
+    def sentence(self, wording: Wording = PLAIN) -> str:
+        return f"{wording.member(self.member_id)} stops polling"
+
+    def apply(self, state: GroupState) -> Step:
+        is_static = state.is_static(state.member(self.member_id))
+        static = f", and then its {state.session_text} session, as it is static" if is_static else ""
+        return self.leave(state, f"it is out after max.poll.interval.ms, {state.max_poll_interval_text}{static}")
+
+    def simulate(self, group: SimulatedGroup) -> None:
+        group.freeze(self.member_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Resume(Return):
+    """A frozen member polls again."""
+
+    absence = FROZEN
+
+    def sentence(self, wording: Wording = PLAIN) -> str:
+        return f"{wording.member(self.member_id)} polls again"
+
+    def simulate(self, group: SimulatedGroup) -> None:
+        group.resume(self.member_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Split(Absence):
+    """Messages between a member and the coordinator are lost; the process continues."""
+
+    absence = SPLIT
+
+    def sentence(self, wording: Wording = PLAIN) -> str:
+        return f"{wording.member(self.member_id)} is split off from the coordinator"
+
+    def apply(self, state: GroupState) -> Step:
+        return self.leave(state, f"it is out once its {state.session_text} session ends")
+
+    def simulate(self, group: SimulatedGroup) -> None:
+        group.split(self.member_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Heal(Return):
+    """A member that was split off reaches the coordinator again."""
+
+    absence = SPLIT
+
+    def sentence(self, wording: Wording = PLAIN) -> str:
+        return f"{wording.member(self.member_id)} reaches the coordinator again"
+
+    def simulate(self, group: SimulatedGroup) -> None:
+        group.heal(self.member_id)
