@@ -1,4 +1,4 @@
-"""The scenario file: a group and what happens to it, as YAML or JSON. `docs/scenarios.md` is its reference."""
+"""The scenario file: a group and the events that happen to it, as YAML or JSON (`docs/scenarios.md`)."""
 
 from assignors.scenario.dump import dump
 from assignors.scenario.examples import examples

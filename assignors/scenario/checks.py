@@ -1,4 +1,4 @@
-"""Whether a file of the right shape makes sense: names that exist, numbers within range, nothing twice."""
+"""Checks beyond the schema: names exist, numbers are in range, nothing is listed twice."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -20,7 +20,7 @@ _LOADS = ("weights", "lag", "rates")
 
 
 def findings(file: ScenarioFile) -> Findings:
-    """What is wrong or odd, 20 of each at most."""
+    """Errors and warnings, at most 20 of each."""
     found = Findings()
     with suppress(EnoughError):
         _check(file, found)
@@ -92,7 +92,7 @@ def _check_members(file: ScenarioFile, partitions: Mapping[str, int], found: Fin
 def _check_partitions(
     numbers: Iterable[int], path: Path, topic: str, partitions: Mapping[str, int], found: Findings
 ) -> bool:
-    """Whether the topic exists; each number that it lacks, or that stands there twice, is an error."""
+    """Whether the topic exists. Partitions that do not exist or are listed twice are errors."""
     if topic not in partitions:
         found.error(path, f"No topic is named {shown(topic)!r}.{suggestion(topic, partitions)}")
         return False
@@ -101,7 +101,7 @@ def _check_partitions(
         if partition >= partitions[topic]:
             found.error((*path, position), _out_of_range(topic, partition, partitions[topic]))
         if partition in seen:
-            found.error((*path, position), f"Partition {partition} stands here twice. Keep one.")
+            found.error((*path, position), f"Partition {partition} is listed twice. Keep one.")
         seen.add(partition)
     return True
 
@@ -113,7 +113,7 @@ def _out_of_range(topic: str, partition: int, count: int) -> str:
 def _check_claims(
     member: MemberFile, topic: str, claims: dict[tuple[str, int], str], path: Path, found: Findings
 ) -> None:
-    """Kafka meets such members after a missed rebalance, and has rules for them."""
+    """Partitions with two owners are a warning: Kafka handles them, as after a missed rebalance."""
     for position, partition in enumerate(member.owned[topic]):
         other = claims.setdefault((topic, partition), member.id)
         if other != member.id:
@@ -136,7 +136,7 @@ def _warn(remarks: Remarks, path: Path, found: Findings) -> None:
 
 
 def _check_loads(file: ScenarioFile, most: Mapping[str, int], found: Findings) -> None:
-    """Loads may be given for partitions that come later."""
+    """Loads may refer to partitions that are created later."""
     for section in _LOADS:
         for topic, amounts in getattr(file, section).items():
             path = (section, topic)

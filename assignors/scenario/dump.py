@@ -1,4 +1,4 @@
-"""From a scenario to the text of its file: one line for each topic, member and event."""
+"""Writes a scenario as YAML: one line for each topic, member and event."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,22 +16,22 @@ _STR, _MAP, _SEQ = "tag:yaml.org,2002:str", "tag:yaml.org,2002:map", "tag:yaml.o
 
 
 class _Line(dict[Any, Any]):
-    """A mapping that stands on one line."""
+    """A mapping on one line."""
 
 
 class _Row(list[Any]):
-    """A list that stands on one line."""
+    """A list on one line."""
 
 
 class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
-    """Writes no anchors: the reader refuses them."""
+    """Writes no anchors, which `load_scenario` refuses."""
 
     def ignore_aliases(self, data: object) -> bool:
         return True
 
 
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    """Quoted where our reader would take it for a number; what YAML 1.1 would, the dumper quotes by itself."""
+    """Quote texts that `load_scenario` would read as a number; the dumper quotes those of YAML 1.1."""
     return dumper.represent_scalar(_STR, text, style=None if plain(text) is text else "'")
 
 
@@ -41,16 +41,16 @@ _Dumper.add_representer(_Row, lambda dumper, data: dumper.represent_sequence(_SE
 
 
 def dump(scenario: Scenario) -> str:
-    """The scenario as YAML; `load_scenario` makes an equal one of it.
+    """The scenario as YAML; `load_scenario` returns an equal one.
 
-    What a member owns is written by topic, as it stands in Kafka's own requests, so partitions of several topics lose
-    their mixed order; user data is not written, since `owned` and `generation` say the same.
+    Owned partitions are written by topic, so a mixed order of several topics is lost. User data is not written:
+    `owned` and `generation` have the same content.
     """
     return yaml.dump(document(scenario), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_WIDE)
 
 
 def document(scenario: Scenario) -> dict[str, Any]:
-    """The scenario as the plain dicts and lists of its file."""
+    """The scenario as the dicts and lists of its file."""
     most = scenario.partitions_ever()
     capacities, each = scenario.loads.capacity_per_s, scenario.loads.default_capacity_per_s
     sections = {
@@ -79,7 +79,7 @@ def _amounts(amounts: Mapping[TopicPartition, float], most: Mapping[str, int]) -
 
 
 def _shortest(given: dict[int, int | float], count: int) -> Any:
-    """One number for equal amounts of all partitions, a list for the first ones without a gap, or a mapping."""
+    """A number if all partitions have the same, a list for the first partitions without gaps, else a mapping."""
     if len(given) == count and len(set(given.values())) == 1:
         return next(iter(given.values()))
     return _Row(given.values()) if list(given) == list(range(len(given))) else _Line(given)

@@ -84,7 +84,7 @@ class RackFile(StrictModel):
 
 def _nothing(value: object) -> object:
     if value is not None and value is not True:
-        raise wrong("This event says nothing more. Write true.")
+        raise wrong("This event has no value. Write true.")
     return True
 
 
@@ -177,7 +177,7 @@ class EventFile(StrictModel):
         named = sorted(self.model_fields_set - {"at"})
         if len(named) != 1:
             said = " and ".join(named) if named else "nothing"
-            raise wrong(f"An event is one thing that happens; this one says {said}. Write one of {', '.join(FORMATS)}.")
+            raise wrong(f"An event has one key beside at; this one has {said}. Write one of {', '.join(FORMATS)}.")
         return self
 
     @property

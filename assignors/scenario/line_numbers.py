@@ -1,4 +1,4 @@
-"""The lines on which values stand, found by reading a file again: only where there is something to say about them."""
+"""The line numbers of values, found by reading the file again when there are problems."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -7,7 +7,7 @@ from assignors.scenario.syntax import Token
 
 
 def find_lines(stream: Iterator[Token], paths: Iterable[Path]) -> Mapping[Path, int]:
-    """The line of each path: that of its key, or of its item; of what encloses it where it is missing."""
+    """The line of each path, of its key or list item; if it is missing, that of the enclosing value."""
     paths = list(paths)
     lines: dict[Path, int] = {}
     _note(next(stream), stream, (), {above for path in paths for above in _ancestors(path)}, lines)
@@ -30,7 +30,7 @@ def _note(token: Token, stream: Iterator[Token], path: Path, wanted: set[Path], 
 
 
 def _children(token: Token, stream: Iterator[Token]) -> Iterator[tuple[str | int, int, Token]]:
-    """Key or position, line and first token of each child; whoever asks takes the rest of the child's tokens."""
+    """Key or position, line and first token of each child; the caller consumes the child's other tokens."""
     if token.kind == "=":
         return
     position = 0

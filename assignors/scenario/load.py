@@ -1,4 +1,4 @@
-"""From a file, a text or an upload to a scenario, or to everything that is wrong with it."""
+"""Loads a scenario from a file, a text or an upload, or reports all that is wrong with it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,21 +20,21 @@ from assignors.whatif.events import Scenario
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A scenario, and what about its file is allowed but odd; at most 20 warnings."""
+    """A scenario, and at most 20 warnings about its file."""
 
     scenario: Scenario
     warnings: tuple[Problem, ...]
 
 
 def load_scenario(path_or_text: str | FilePath) -> Scenario:
-    """The scenario of a file, or of a text (anything with a line break or a brace). Raises ScenarioError."""
+    """The scenario in a file, or in a text (with a line break or a brace). Raises ScenarioError."""
     if isinstance(path_or_text, str) and ("\n" in path_or_text or "{" in path_or_text):
         return check_bytes(path_or_text.encode("utf-8", "surrogatepass"), "").scenario
     return check_file(FilePath(path_or_text)).scenario
 
 
 def check_file(path: FilePath) -> Checked:
-    """The scenario of a file and the warnings about it. Raises ScenarioError, also when it cannot be read."""
+    """The scenario in a file, with warnings. Raises ScenarioError, also when the file cannot be read."""
     try:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
@@ -48,7 +48,7 @@ def _reason(error: OSError | ValueError) -> str:
 
 
 def check_bytes(data: bytes, name: str) -> Checked:
-    """The same of an upload; `name` is the file's, whose ending counts, or "" where there is none."""
+    """The scenario in an upload, with warnings. `name` is the file name, "" if there is none. Raises ScenarioError."""
     text = text_of(data, name)
     file = _validated(text, name)
     found = findings(file)
@@ -62,14 +62,14 @@ def _validated(text: str, name: str) -> ScenarioFile:
     try:
         return ScenarioFile.model_validate(data)
     except ValidationError as error:
-        told = sentences(error.errors(include_url=False, include_input=False))
-        raise ScenarioError(_problems(told, text, name)) from None
+        found = sentences(error.errors(include_url=False, include_input=False))
+        raise ScenarioError(_problems(found, text, name)) from None
 
 
-def _problems(told: Mapping[Path, str], text: str, name: str) -> tuple[Problem, ...]:
+def _problems(by_path: Mapping[Path, str], text: str, name: str) -> tuple[Problem, ...]:
     """In the order of the file, the first 20."""
-    if not told:
+    if not by_path:
         return ()
-    lines = find_lines(tokens(text, name), islice(told, MOST_PROBLEMS))
-    placed = [Problem(line, path_text(path), told[path]) for path, line in lines.items()]
-    return tuple(sorted(placed, key=lambda problem: problem.line or 0))
+    lines = find_lines(tokens(text, name), islice(by_path, MOST_PROBLEMS))
+    problems = [Problem(line, path_text(path), by_path[path]) for path, line in lines.items()]
+    return tuple(sorted(problems, key=lambda problem: problem.line or 0))

@@ -1,4 +1,4 @@
-"""What pydantic found wrong, as sentences for people, with what to write instead."""
+"""Pydantic's errors as sentences, with what to write instead."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, get_args
@@ -15,17 +15,17 @@ _KEY = "[key]"
 
 
 def sentences(errors: Iterable[ErrorDetails]) -> dict[Path, str]:
-    """The first sentence about each path, in order, of the first 20 paths: a file may hold a million errors."""
-    told: dict[Path, str] = {}
+    """One sentence for each of the first 20 paths, in order: a file may have a million errors."""
+    by_path: dict[Path, str] = {}
     for error in errors:
-        if len(told) == MOST_PROBLEMS:
+        if len(by_path) == MOST_PROBLEMS:
             break
-        told.setdefault(_path(error["loc"]), _sentence(error))
-    return told
+        by_path.setdefault(_path(error["loc"]), _sentence(error))
+    return by_path
 
 
 def _path(loc: Path) -> Path:
-    """Without the names of a union's branches and pydantic's mark of a key."""
+    """Without the names of union members and pydantic's marker for keys."""
     loc = tuple(part for part in loc if part != _KEY)
     if loc[:1] == ("capacity",):
         return (*loc[:1], *loc[2:])
@@ -61,7 +61,7 @@ def _keys_at(loc: Path) -> Iterable[str]:
 
 
 def _model_in(annotation: Any) -> Any:
-    """The model that an annotation such as `list[TopicFile] | None` holds."""
+    """The model in an annotation such as `list[TopicFile] | None`."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next(filter(None, map(_model_in, get_args(annotation))), None)

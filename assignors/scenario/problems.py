@@ -1,4 +1,4 @@
-"""What can be wrong with a scenario file, and where."""
+"""Problems of a scenario file, and where they are."""
 
 import re
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ _PLAIN = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong, or odd: its line (from 1; None: the file as a whole), its path, and a sentence."""
+    """An error or a warning: its line (from 1; None = the whole file), its path, and a sentence."""
 
     line: int | None
     path: str
@@ -25,7 +25,7 @@ class Problem:
 
 
 class ScenarioError(AssignorError):
-    """A file is no scenario. `problems` says why, the first 20 in the order of the file."""
+    """A file is not a valid scenario. `problems` has the first 20 errors, in the order of the file."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)[:MOST_PROBLEMS]
@@ -33,7 +33,7 @@ class ScenarioError(AssignorError):
 
 
 def path_text(path: Path) -> str:
-    """A path as people write it.
+    """A path as text.
 
     >>> path_text(("members", 2, "owned", "orders.v1", 0))
     'members[2].owned["orders.v1"][0]'

@@ -1,7 +1,7 @@
-"""From the bytes of a scenario file to plain dicts, lists, texts and numbers; the tokens carry the lines.
+"""Parses a scenario file into dicts, lists, texts and numbers, by way of tokens with line numbers.
 
-YAML is read by its parser alone: no tags, aliases, anchors or merge keys, so that a small file cannot become a big one.
-Plain words follow YAML 1.2's core schema (`on`, `yes` and `010` are texts), since YAML 1.1 turns ids into truth values.
+Tags, aliases, anchors and merge keys are refused, so a small file cannot expand into a large one. Plain words follow
+YAML 1.2's core schema (`on`, `yes` and `010` are texts), because YAML 1.1 turns such ids into booleans.
 """
 
 import json
@@ -20,7 +20,7 @@ MOST_BYTES = 2 * 1024 * 1024
 MOST_DEPTH = 12
 EXTENSIONS = (".yaml", ".yml", ".json")
 
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml where it is there: 10 times faster
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml if available: 10 times faster
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]{0,300})")
 _NUMBER = re.compile(r"[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _WORDS: dict[str, bool | None] = {"": None, "~": None, "null": None, "Null": None, "NULL": None}
@@ -53,7 +53,7 @@ def text_of(data: bytes, name: str) -> str:
 
 
 def tokens(text: str, name: str) -> Iterator[Token]:
-    """The tokens of a YAML or JSON text. A text without a name is JSON where it can be."""
+    """The tokens of a YAML or JSON text. A text without a name is read as JSON if it is valid JSON."""
     is_json = name.lower().endswith(".json") or (not name and _is_json(text))
     return _json_tokens(text) if is_json else _yaml_tokens(text)
 
@@ -68,7 +68,7 @@ def _is_json(text: str) -> bool:
 
 def _json_tokens(text: str) -> Iterator[Token]:
     try:
-        json.loads(text, parse_int=float)  # it knows best what is wrong, but not where a value stands
+        json.loads(text, parse_int=float)  # for its error messages; it has no line numbers of values
     except json.JSONDecodeError as error:
         raise _refusal(error.lineno, f"This is not JSON: {error.msg} at column {error.colno}.") from None
     except RecursionError:
@@ -89,20 +89,22 @@ def _yaml_tokens(text: str) -> Iterator[Token]:
             yield from _yaml_token(event)
     except yaml.MarkedYAMLError as error:
         line = None if error.problem_mark is None else error.problem_mark.line + 1
-        raise _refusal(line, f"This is not YAML: {error.problem}.{_mend(error.problem or '')}") from None
+        raise _refusal(line, f"This is not YAML: {error.problem}.{_hint(error.problem or '')}") from None
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
-        raise _refusal(line, f"This is not YAML: the file holds a control character ({error.character!r}).") from None
+        raise _refusal(
+            line, f"This is not YAML: the file contains a control character ({error.character!r})."
+        ) from None
 
 
-def _mend(problem: str) -> str:
-    return next((mend for words, mend in _MENDS.items() if words in problem), "")
+def _hint(problem: str) -> str:
+    return next((hint for words, hint in _HINTS.items() if words in problem), "")
 
 
-_MENDS = {
+_HINTS = {
     "cannot start any token": " Indent with spaces, and quote values that begin with a sign.",
     "tab character": " Indent with spaces.",
-    "mapping values are not allowed": " Quote a text that holds ': ', and look at the indentation.",
+    "mapping values are not allowed": " Quote a text that contains ': ', and check the indentation.",
 }
 
 
@@ -126,7 +128,7 @@ def _yaml_token(event: yaml.Event) -> Iterator[Token]:
 
 
 def plain(word: str) -> str | int | float | bool | None:
-    """What an unquoted word stands for, by YAML 1.2's core schema without its octal and hexadecimal numbers.
+    """The value of an unquoted word, by YAML 1.2's core schema without octal and hexadecimal numbers.
 
     >>> [plain(word) for word in ("12", "1.5e3", "true", "on", "010", "1:30")]
     [12, 1500.0, True, 'on', '010', '1:30']
@@ -139,10 +141,10 @@ def plain(word: str) -> str | int | float | bool | None:
 
 
 def compose(stream: Iterator[Token]) -> Any:
-    """The one value that the tokens hold. Raises ScenarioError: none, more than one, too deep, a key twice."""
+    """The value of the tokens. Raises ScenarioError for no value, a second one, deep nesting, or a duplicate key."""
     first = next(stream, None)
     if first is None:
-        raise _refusal(None, "The file is empty. `groupscope scenario example` prints scenarios to begin with.")
+        raise _refusal(None, "The file is empty. `groupscope scenario example` prints examples.")
     value = _value(first, stream, ())
     for token in stream:
         raise _refusal(token.line, "A second document begins here. A file holds one scenario.")
@@ -156,30 +158,30 @@ def _value(token: Token, stream: Iterator[Token], path: Path) -> Any:
         return dict(_pairs(stream, path))
     if token.kind == "[":
         items = iter(lambda: next(stream), None)
-        return [_value(item, stream, (*path, at)) for at, item in enumerate(takewhile(_is_no_end, items))]
+        return [_value(item, stream, (*path, at)) for at, item in enumerate(takewhile(_is_not_end, items))]
     return token.value
 
 
-def _is_no_end(token: Token) -> bool:
+def _is_not_end(token: Token) -> bool:
     return token.kind not in _CLOSE
 
 
 def _pairs(stream: Iterator[Token], path: Path) -> Iterator[tuple[str | int, Any]]:
     seen: set[str | int] = set()
-    while _is_no_end(token := next(stream)):
+    while _is_not_end(token := next(stream)):
         key = token.value
         if token.kind != "=" or type(key) not in (str, int):
             raise _refusal(token.line, _bad_key(token), path)
         if key in seen:
-            raise _refusal(token.line, f"The key {shown(str(key))!r} stands here twice. Keep one.", path)
+            raise _refusal(token.line, f"The key {shown(str(key))!r} is listed twice. Keep one.", path)
         seen.add(key)
         yield key, _value(next(stream), stream, (*path, key))
 
 
 def _bad_key(token: Token) -> str:
     if token.kind != "=":
-        return "A list or a mapping stands where a key should."
-    return f"{json.dumps(token.value)} stands where a key should. Quote it if it is a name."
+        return "A list or a mapping is used as a key."
+    return f"{json.dumps(token.value)} is used as a key. Quote it if it is a name."
 
 
 def _too_deep() -> str:

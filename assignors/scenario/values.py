@@ -1,4 +1,4 @@
-"""What a scenario file is made of: durations, names, numbers by partition. Each says what is wrong with it."""
+"""The values in a scenario file: durations, names, numbers by partition, and their error messages."""
 
 import re
 from math import isfinite
@@ -22,7 +22,7 @@ _TOPIC = re.compile(r"[A-Za-z0-9._-]+", re.ASCII)
 
 
 def wrong(message: str) -> PydanticCustomError:
-    """An error whose sentence is shown as it is."""
+    """An error with this message, which is shown as it is."""
     return PydanticCustomError("told", "{message}", {"message": message})
 
 
@@ -32,15 +32,15 @@ def duration_ms(value: object) -> int:
     >>> [duration_ms(value) for value in ("1500ms", "2m", 30, 0.5)]
     [1500, 120000, 30000, 500]
     """
-    told = "Write a duration such as 30s, 1500ms, 2m or 1h; a plain number counts seconds."
+    message = "Write a duration such as 30s, 1500ms, 2m or 1h; a plain number counts seconds."
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise wrong(told)
+        raise wrong(message)
     found = _DURATION.fullmatch(f"{value}s" if not isinstance(value, str) else value)
     if not found:
-        raise wrong(told)
+        raise wrong(message)
     exact_ms = round(float(found[1]) * _UNIT_MS[found[2]], 6)
     if not exact_ms.is_integer():
-        raise wrong("This is no whole number of milliseconds, the smallest step of a scenario.")
+        raise wrong("This is not a whole number of milliseconds, the smallest unit of a scenario.")
     if exact_ms > MOST_MS:
         raise wrong("A scenario lasts at most 366 days.")
     return int(exact_ms)
@@ -58,7 +58,7 @@ def _legible(text: str) -> str:
     if len(text) > MOST_LETTERS:
         raise wrong(f"This has {len(text):,} characters. Kafka's limit is {MOST_LETTERS:,}.")
     if any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise wrong("This holds half of a surrogate pair, which is no character.")
+        raise wrong("This contains half of a surrogate pair, which is not a character.")
     return text
 
 
@@ -66,7 +66,7 @@ def _topic_name(name: str) -> str:
     if len(name) > MOST_TOPIC_LETTERS:
         raise wrong(f"A topic's name has at most {MOST_TOPIC_LETTERS} characters; this one has {len(name)}.")
     if not _TOPIC.fullmatch(name) or name in (".", ".."):
-        raise wrong("A topic's name consists of letters of ASCII, digits, '.', '_' and '-', and is not '.' or '..'.")
+        raise wrong("A topic's name consists of ASCII letters, digits, '.', '_' and '-', and is not '.' or '..'.")
     return name
 
 
@@ -89,10 +89,10 @@ _WHEN = "When it happens, from the beginning: 30s, 1500ms, 2m, 1h; a plain numbe
 _HOW_LONG = "How long: 30s, 1500ms, 2m, 1h; a plain number counts seconds."
 
 Duration = Annotated[int, BeforeValidator(duration_ms), WithJsonSchema(_SPELLINGS | {"description": _WHEN})]
-"""From the beginning, in milliseconds."""
+"""Milliseconds since the start of the scenario."""
 
 Length = Annotated[int, BeforeValidator(duration_ms), WithJsonSchema(_SPELLINGS | {"description": _HOW_LONG})]
-"""In milliseconds."""
+"""Milliseconds."""
 
 Text = Annotated[
     str,
@@ -101,7 +101,7 @@ Text = Annotated[
     WithJsonSchema({"type": "string", "minLength": 1, "maxLength": MOST_LETTERS}),
 ]
 Pattern = Annotated[Text, AfterValidator(_pattern), WithJsonSchema({"type": "string", "minLength": 1})]
-"""A regular expression that Kafka's clients and brokers take."""
+"""A regular expression that Kafka's clients and brokers accept."""
 TopicName = Annotated[
     Text,
     AfterValidator(_topic_name),
@@ -116,12 +116,12 @@ Capacity = Annotated[float, Field(gt=0, le=MOST_AMOUNT, allow_inf_nan=False)]
 
 
 def _partition_keys(value: Any) -> Any:
-    """JSON knows no numbers as keys: "0" is 0."""
+    """JSON has no numbers as keys: "0" is 0."""
     if not isinstance(value, dict):
         return value
     keys = [int(key) if isinstance(key, str) and key.isdecimal() and len(key) < MOST_DIGITS else key for key in value]
     if len(set(keys)) < len(keys):
-        raise wrong("A partition stands here twice, as a number and as a text. Keep one.")
+        raise wrong("A partition is listed twice, as a number and as a text. Keep one.")
     return dict(zip(keys, value.values(), strict=True))
 
 
@@ -141,7 +141,7 @@ Amounts = Annotated[
     | Annotated[dict[PartitionNumber, Amount], BeforeValidator(_partition_keys), Tag("by key")],
     Discriminator(_shape, custom_error_type="told", custom_error_message=_AMOUNTS),
 ]
-"""Of the partitions of one topic; the shape's name is part of an error's path."""
+"""Numbers for the partitions of one topic; the tag is part of an error's path."""
 
 Capacities = Annotated[
     Annotated[Capacity, Tag("each")] | Annotated[dict[Text, Capacity], Tag("by key")],

@@ -145,7 +145,7 @@ def test_the_same_file_as_json(tmp_path: Path) -> None:
 
 def test_half_a_character_is_refused() -> None:
     text = '{"schema_version": 1, "name": "\\ud83d", "assignor": "sticky"}'
-    with pytest.raises(Exception, match="name: This holds half of a surrogate pair, which is no character"):
+    with pytest.raises(Exception, match="name: This contains half of a surrogate pair, which is not a character"):
         check_bytes(text.encode(), "shop.json")
 
 
