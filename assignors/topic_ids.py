@@ -36,8 +36,8 @@ def _uuid(name: str, text: str | None) -> UUID:
             return UUID(bytes=urlsafe_b64decode(text + "=="))
         return UUID(text)
     except (ValueError, Base64Error) as error:
-        mend = "Give the 22 characters that Kafka prints, or a UUID."
-        raise AssignorError(f"Topic {name!r} has {text!r} for a topic id. {mend}") from error
+        hint = "Give the 22 characters that Kafka prints, or a UUID."
+        raise AssignorError(f"Topic {name!r} has {text!r} for a topic id. {hint}") from error
 
 
 def kafka_text(uuid: UUID) -> str:

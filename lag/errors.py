@@ -1,6 +1,6 @@
 """What can go wrong, as one small tree.
 
-GroupscopeError                 everything we raise on purpose; str() is one sentence: the cause, then the mend
+GroupscopeError                 everything we raise on purpose; str() is one sentence: the cause, then the hint
 ├── ConfigError                 a setting, a file or a flag is wrong (the key or line is named, a value never)
 ├── ConnectError                no broker could be reached, or none would talk to us
 │   ├── AddressError            unknown host, refused port, unreachable network
@@ -15,12 +15,12 @@ Partial failure is not an exception: it arrives as `lag.model.Problem` beside th
 
 
 class GroupscopeError(Exception):
-    """Base of all errors that are shown to people; `cause` says what happened, `mend` what to do."""
+    """Base of all errors that are shown to people; `cause` says what happened, `hint` what to do."""
 
-    def __init__(self, cause: str, mend: str = "") -> None:
-        super().__init__(f"{cause.rstrip('.')}. {mend}".strip() if mend else cause)
+    def __init__(self, cause: str, hint: str = "") -> None:
+        super().__init__(f"{cause.rstrip('.')}. {hint}".strip() if hint else cause)
         self.cause = cause
-        self.mend = mend
+        self.hint = hint
 
 
 class ConfigError(GroupscopeError):

@@ -72,18 +72,18 @@ class Problem:
     """One thing that could not be read: `kind` is a short stable word, `subject` names the broker, group or topic.
 
     In a snapshot, groups and topics with the same cause are one problem: `subject` names the first few of them.
-    `cause` and `mend` are sentences for people. `affected` counts what is unknown because of it, if that is known.
+    `cause` and `hint` are sentences for people. `affected` counts what is unknown because of it, if that is known.
     """
 
     kind: str
     scope: Scope
     subject: str
     cause: str
-    mend: str = ""
+    hint: str = ""
     affected: int | None = None
 
     def __str__(self) -> str:
-        return f"{self.scope} {self.subject}: {self.cause}. {self.mend}".rstrip()
+        return f"{self.scope} {self.subject}: {self.cause}. {self.hint}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)

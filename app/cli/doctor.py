@@ -55,7 +55,7 @@ class Check:
     name: str
     ok: bool | None
     detail: str
-    mend: str = ""
+    hint: str = ""
 
 
 def run(bootstrap: str | None, config: Path | None, deadline_s: float, as_json: bool) -> None:
@@ -80,8 +80,8 @@ def run(bootstrap: str | None, config: Path | None, deadline_s: float, as_json: 
 def _print(check: Check) -> None:
     word = {True: "ok", False: "FAILS", None: "--"}[check.ok]
     emit(f"{word:<7}{check.name:<13}{check.detail}")
-    if check.mend:
-        emit(f"{'':<20}-> {check.mend}")
+    if check.hint:
+        emit(f"{'':<20}-> {check.hint}")
 
 
 def _checks(bootstrap: str | None, config: Path | None, deadline_s: float) -> Iterator[Check]:
@@ -91,8 +91,8 @@ def _checks(bootstrap: str | None, config: Path | None, deadline_s: float) -> It
     yield _tried("jars", _jars)
     yield _port()
     if bootstrap is None and config is None and not _configured():
-        mend = "Give --bootstrap-server HOST:PORT or --config FILE to check a cluster as well"
-        yield Check("connection", None, "no cluster given", mend)
+        hint = "Give --bootstrap-server HOST:PORT or --config FILE to check a cluster as well"
+        yield Check("connection", None, "no cluster given", hint)
         return
     yield from _cluster(bootstrap, config, deadline_s)
 
@@ -105,7 +105,7 @@ def _tried(name: str, check: Callable[[], Check]) -> Check:
     try:
         return check()
     except GroupscopeError as error:
-        return Check(name, False, error.cause, error.mend)
+        return Check(name, False, error.cause, error.hint)
 
 
 def _versions() -> Check:
@@ -135,8 +135,8 @@ def _java() -> Check:
 def _jars() -> Check:
     missing: Missing = missing_jars()
     if missing.files:
-        mend = "`groupscope jars` downloads them; `groupscope up` does so when it needs them"
-        return Check("jars", None, f"{missing.files} of {missing.of} jars are not downloaded yet", mend)
+        hint = "`groupscope jars` downloads them; `groupscope up` does so when it needs them"
+        return Check("jars", None, f"{missing.files} of {missing.of} jars are not downloaded yet", hint)
     return Check("jars", True, f"all {missing.of} are downloaded, checksums verified")
 
 
@@ -161,7 +161,7 @@ def _cluster(bootstrap: str | None, config: Path | None, deadline_s: float) -> I
         settings = load_settings(bootstrap, config, os.environ)
         reader = open_reader(settings, settings.name, deadline_s)
     except GroupscopeError as error:
-        yield Check("connection", False, error.cause, error.mend)
+        yield Check("connection", False, error.cause, error.hint)
         return
     try:
         snapshot = reader.read(1, time.time_ns() // 1_000_000)
@@ -169,7 +169,7 @@ def _cluster(bootstrap: str | None, config: Path | None, deadline_s: float) -> I
         yield from _read(snapshot, reader)
         yield _records(settings, deadline_s)
     except GroupscopeError as error:
-        yield Check("connection", False, error.cause, error.mend)
+        yield Check("connection", False, error.cause, error.hint)
     finally:
         reader.close()
 
@@ -181,7 +181,7 @@ def _records(settings: ClientSettings, deadline_s: float) -> Check:
         problem = found.problem or _refused(log, range(found.count))
     if problem is not None:
         detail = f"{problem.cause}: {WITHOUT_RECORDS}"
-        return Check("records", None, detail, problem.mend)
+        return Check("records", None, detail, problem.hint)
     if not found.count:
         return Check("records", None, f"{OFFSETS_TOPIC} does not exist yet: no group has committed")
     return Check("records", True, f"{OFFSETS_TOPIC} can be read: for recorded rebalances and `pipeline stream`")
@@ -206,7 +206,7 @@ def _read(snapshot: ClusterSnapshot, reader: ClusterReader) -> Iterator[Check]:
     yield _authorised(snapshot)
     for problem in snapshot.problems:
         if problem.scope != "broker" and problem.kind != REFUSED:
-            yield Check(problem.scope, False, f"{problem.subject}: {problem.cause}", problem.mend)
+            yield Check(problem.scope, False, f"{problem.subject}: {problem.cause}", problem.hint)
 
 
 def _types(reader: ClusterReader) -> str:
@@ -221,6 +221,6 @@ def _authorised(snapshot: ClusterSnapshot) -> Check:
     if refused:
         return Check("authorised", False, "; ".join([seen, *refused]), "Grant DESCRIBE on the listed resources")
     if not snapshot.groups:
-        mend = "If there are groups, grant DESCRIBE on the cluster or on the groups"
-        return Check("authorised", None, seen, mend)
+        hint = "If there are groups, grant DESCRIBE on the cluster or on the groups"
+        return Check("authorised", None, seen, hint)
     return Check("authorised", True, seen)

@@ -173,7 +173,7 @@ def _kinds(decoded: Decoded) -> Counter[str]:
 def _print(kinds: Counter[str], types: Counter[int], damage: ConfigError | None, as_json: bool) -> None:
     if as_json:
         document: Document = {"records": kinds.total(), "kinds": +kinds, "unknown_types": types}
-        emit_json(document | ({"error": {"cause": damage.cause, "mend": damage.mend}} if damage else {}))
+        emit_json(document | ({"error": {"cause": damage.cause, "hint": damage.hint}} if damage else {}))
         return
     for line in table(("KIND", "RECORDS"), [(kind, f"{count:,}") for kind, count in (+kinds).most_common()], right=[1]):
         emit(line)

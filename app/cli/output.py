@@ -47,7 +47,7 @@ def open_on_a_desktop(url: str) -> None:
 def report_error(error: GroupscopeError, as_json: bool) -> None:
     """The error: on stderr for people, and for programs as a document on stdout."""
     if as_json:
-        emit_json({"error": {"cause": error.cause, "mend": error.mend}})
+        emit_json({"error": {"cause": error.cause, "hint": error.hint}})
     for number, line in enumerate(str(error).splitlines()):
         note(line if number else f"error: {line}")
 

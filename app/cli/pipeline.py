@@ -173,8 +173,8 @@ def _roll_up(history: History, made: Any, rows: Counter[str]) -> None:
         note(f"warning: the stream has read {when}; later minutes are not rolled up. Run groupscope pipeline stream")
     since, ends = now.date() - timedelta(days=1), extent(history, "end_offsets")
     if ends is None or ends.last_day is None or ends.last_day < since:
-        mend = f"Run groupscope serve --history {history.root}"
-        note(f"warning: no log ends are recorded since {since}, so lag cannot be computed. {mend}")
+        hint = f"Run groupscope serve --history {history.root}"
+        note(f"warning: no log ends are recorded since {since}, so lag cannot be computed. {hint}")
 
 
 def _report_piece(piece: Any, left: timedelta) -> None:

@@ -120,8 +120,8 @@ def refuse_taken(host: str, port: int) -> None:
     try:
         _bound(host, port)
     except OSError as error:
-        mend = "Choose another --port (0: any free)" if port else "Choose another --host"
-        raise ConfigError(f"{host}:{port} cannot be used: {error.strerror}", mend) from None
+        hint = "Choose another --port (0: any free)" if port else "Choose another --host"
+        raise ConfigError(f"{host}:{port} cannot be used: {error.strerror}", hint) from None
 
 
 def _free_port(host: str) -> int:

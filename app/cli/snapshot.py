@@ -117,7 +117,7 @@ def _problem(problem: Problem) -> dict[str, Any]:
         "scope": problem.scope,
         "subject": problem.subject,
         "cause": problem.cause,
-        "mend": problem.mend,
+        "hint": problem.hint,
         "affected": problem.affected,
     }
 

@@ -73,7 +73,7 @@ def collector(cluster: ClusterSettings, env: Mapping[str, str], settings: Settin
 
 
 def connect(cluster: ClusterSettings, env: Mapping[str, str]) -> Callable[[], ClusterReader]:
-    """What makes a reader of that cluster; settings are read anew each time, so a mended file is taken up."""
+    """What makes a reader of that cluster; settings are read again each time, so a corrected file takes effect."""
 
     def opened() -> ClusterReader:
         return open_reader(load_settings(cluster.bootstrap_servers, cluster.config, env), cluster.name)

@@ -88,8 +88,8 @@ def _config_error(error: ValidationError) -> ConfigError:
     wrong = error.errors(include_input=False)
     listed = "; ".join(f"{_place(*e['loc'])}: {e['msg'].removeprefix('Value error, ')}" for e in wrong)
     right = " ".join(f"{_place(name)}={EXAMPLES[str(name)]}" for name in dict.fromkeys(e["loc"][0] for e in wrong))
-    mend = f"Write for example {right}, or unset what is named."
-    return ConfigError(f"Settings with values that cannot be used: {listed}", mend)
+    hint = f"Write for example {right}, or unset what is named."
+    return ConfigError(f"Settings with values that cannot be used: {listed}", hint)
 
 
 def _place(name: int | str, *inside: int | str) -> str:

@@ -34,11 +34,11 @@ def _line(these: list[Problem]) -> tuple[str, str, str]:
     icon = "lock" if p.kind == "unauthorized" else _ICONS[p.scope]
     if p.scope in {Scope.BROKER, Scope.CLUSTER}:
         tail = f" ({formats.count(p.affected)} lags unknown)" if p.affected else ""
-        return icon, formats.md(p.cause) + tail, formats.md(p.mend)
+        return icon, formats.md(p.cause) + tail, formats.md(p.hint)
     names = ", ".join(formats.code(q.subject) for q in these[:3]) + (
         f" and {len(these) - 3} more" if len(these) > 3 else ""
     )
-    return icon, _head(p, len(these)), f"{names}: {formats.md(p.mend)}" if p.mend else names
+    return icon, _head(p, len(these)), f"{names}: {formats.md(p.hint)}" if p.hint else names
 
 
 def _head(p: Problem, topics: int) -> str:

@@ -63,7 +63,7 @@ def open_manager(settings: Settings) -> Connection:
     """Connect: all bootstrap servers are asked at once, and the first that tells the cluster's brokers wins.
 
     Each of two steps (ask a bootstrap server, reach one of the brokers it names) may take `connect_timeout_ms`.
-    Raises ConfigError for settings that cannot be used, ConnectError with cause and mend when the cluster cannot be.
+    Raises ConfigError for settings that cannot be used, ConnectError with cause and hint when the cluster cannot be.
     """
     silence_client()
     context = ssl_context(settings) if settings.uses_tls else None

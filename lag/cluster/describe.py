@@ -35,8 +35,8 @@ async def list_groups(wire: Wire, node: int) -> list[RawGroup]:
 def _listing_problem(node: int, code: int) -> Problem:
     name = error_name(code)
     cause = f"broker {node} does not list its groups: {name}"
-    mend = "Its part of __consumer_offsets is still loading; the next poll will tell" if code in (14, 15) else ""
-    return Problem("groups_unlisted", Scope.BROKER, str(node), cause, mend)
+    hint = "Its part of __consumer_offsets is still loading; the next poll will tell" if code in (14, 15) else ""
+    return Problem("groups_unlisted", Scope.BROKER, str(node), cause, hint)
 
 
 def _listed(group: Message, node: int) -> RawGroup:

@@ -84,11 +84,11 @@ def _within(
 
 
 def _summary(found: list[ConnectError]) -> ConnectError:
-    """One error for all addresses: of the most telling kind, with every cause and the mend of the first."""
+    """One error for all addresses: of the most telling kind, with every cause and the hint of the first."""
     kind = next(kind for kind in _RANK if any(isinstance(error, kind) for error in found))
     telling = [error for error in found if isinstance(error, kind)]
     causes = list(dict.fromkeys(error.cause for error in telling))
-    return type(telling[0])("; ".join(causes[:3]) + ("; …" if len(causes) > 3 else ""), telling[0].mend)
+    return type(telling[0])("; ".join(causes[:3]) + ("; …" if len(causes) > 3 else ""), telling[0].hint)
 
 
 def _silent(address: Address) -> ConnectError:

@@ -251,5 +251,5 @@ def _unread(number: int, cause: str) -> Problem:
 
 
 def _leaderless(number: int) -> Problem:
-    mend = "Bring back a broker that holds a replica of it"
-    return Problem("leaderless", Scope.PARTITION, f"{OFFSETS_TOPIC}-{number}", "it has no leader", mend)
+    hint = "Bring back a broker that holds a replica of it"
+    return Problem("leaderless", Scope.PARTITION, f"{OFFSETS_TOPIC}-{number}", "it has no leader", hint)

@@ -19,8 +19,8 @@ def of_brokers(wire: Wire, meta: Metadata, unlisted: list[Problem]) -> list[Prob
     lost = [number for number, leader in enumerate(meta.leaders.get(OFFSETS_TOPIC, ())) if leader == NO_LEADER]
     if lost:
         cause = f"{len(lost)} of {len(meta.leaders[OFFSETS_TOPIC])} partitions of {OFFSETS_TOPIC} have no leader"
-        mend = "Groups that they hold have no coordinator and are missing here; bring the broker back"
-        found.append(Problem("coordinator_unavailable", Scope.CLUSTER, OFFSETS_TOPIC, cause, mend, len(lost)))
+        hint = "Groups that they hold have no coordinator and are missing here; bring the broker back"
+        found.append(Problem("coordinator_unavailable", Scope.CLUSTER, OFFSETS_TOPIC, cause, hint, len(lost)))
     found += [_leaderless(t.name, t.leaderless) for t in meta.topics.values() if t.leaderless and not t.internal]
     return found
 
@@ -28,8 +28,8 @@ def of_brokers(wire: Wire, meta: Metadata, unlisted: list[Problem]) -> list[Prob
 def _leaderless(topic: str, partitions: tuple[int, ...]) -> Problem:
     listed = ", ".join(map(str, partitions[:10])) + (", …" if len(partitions) > 10 else "")
     cause = f"{len(partitions)} partitions have no leader ({listed})"
-    mend = "Bring back a broker that holds a replica of them"
-    return Problem("leaderless", Scope.TOPIC, topic, cause, mend, len(partitions))
+    hint = "Bring back a broker that holds a replica of them"
+    return Problem("leaderless", Scope.TOPIC, topic, cause, hint, len(partitions))
 
 
 def of_topics(denied: Iterable[str]) -> list[Problem]:
@@ -54,5 +54,5 @@ def _one_for(same: list[Problem]) -> Problem:
         return replace(first, affected=1)
     names = ", ".join(problem.subject for problem in same[:NAMES_SHOWN])
     more = f" and {count - NAMES_SHOWN:,} more" if count > NAMES_SHOWN else ""
-    mend = first.mend.replace(f"{first.scope} {first.subject}", f"these {first.scope}s")
-    return replace(first, subject=names + more, mend=mend, affected=count)
+    hint = first.hint.replace(f"{first.scope} {first.subject}", f"these {first.scope}s")
+    return replace(first, subject=names + more, hint=hint, affected=count)

@@ -120,8 +120,8 @@ class Wire:
             return Problem("timeout", Scope.BROKER, str(node), cause, "Check whether it is overloaded or frozen")
         if isinstance(error, KafkaProtocolError):
             cause = f"broker {node} at {where} answers something that is not Kafka's protocol: {_reason(error)}"
-            mend = "Check that it is a Kafka broker, and that nothing between us and it changes what it says"
-            return Problem("garbled", Scope.BROKER, str(node), cause, mend)
+            hint = "Check that it is a Kafka broker, and that nothing between us and it changes what it says"
+            return Problem("garbled", Scope.BROKER, str(node), cause, hint)
         cause = f"broker {node} at {where} cannot be reached: {_reason(error)}"
         return Problem("unreachable", Scope.BROKER, str(node), cause, "Check that it runs and that we may reach it")
 

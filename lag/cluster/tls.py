@@ -173,8 +173,8 @@ def _private_key(pem: bytes, settings: Settings, name: str) -> PrivateKeyTypes:
     try:
         return load_pem_private_key(pem, password if encrypted else None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        mend = "Correct ssl.key.password." if encrypted else "Give the key as PEM (-----BEGIN PRIVATE KEY-----)."
-        raise ConfigError(f"The private key of {name} cannot be read", mend) from None
+        hint = "Correct ssl.key.password." if encrypted else "Give the key as PEM (-----BEGIN PRIVATE KEY-----)."
+        raise ConfigError(f"The private key of {name} cannot be read", hint) from None
 
 
 def _pem(certificates: Sequence[Certificate]) -> bytes:

@@ -197,7 +197,7 @@ class Tail:
         self._failures += 1
         if not self._stopping.is_set():
             with self._lock:
-                self._problem = Problem("unread", Scope.TOPIC, OFFSETS_TOPIC, error.cause, error.mend)
+                self._problem = Problem("unread", Scope.TOPIC, OFFSETS_TOPIC, error.cause, error.hint)
         return pause_before_retry(self._failures, random.random()).seconds
 
     def _hang_up(self) -> None:

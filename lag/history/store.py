@@ -57,7 +57,7 @@ class Application:
 class History:
     """The tables below `root`, a path or URL; they are made when first written to.
 
-    Everything raises HistoryError with cause and mend: disk full, no permission, a table of a newer groupscope, files
+    Everything raises HistoryError with cause and hint: disk full, no permission, a table of a newer groupscope, files
     that are no Delta table.
     """
 
@@ -285,9 +285,9 @@ _MENDS: Mapping[str, tuple[str, str]] = {
 
 def explained(place: str, said: str) -> HistoryError:
     """The error for what a library said about that place."""
-    for words, (cause, mend) in _MENDS.items():
+    for words, (cause, hint) in _MENDS.items():
         if words.lower() in said.lower():
-            return HistoryError(f"The history at {place} cannot be used: {cause}", mend)
+            return HistoryError(f"The history at {place} cannot be used: {cause}", hint)
     return HistoryError(f"The history at {place} cannot be used: {_reason(said)}", "If a file is damaged, restore it")
 
 

@@ -89,8 +89,8 @@ def _each(path: Path) -> Read:
         else:
             yield from _of_lines(path)
     except OSError as error:
-        mend = "Name a folder of scenario files, or a file with a scenario in JSON on each line."
-        raise ConfigError(f"{path} cannot be read: {error.strerror}", mend) from None
+        hint = "Name a folder of scenario files, or a file with a scenario in JSON on each line."
+        raise ConfigError(f"{path} cannot be read: {error.strerror}", hint) from None
 
 
 def _of_folder(path: Path) -> Read:

@@ -81,14 +81,14 @@ class Plan:
         if not ends:
             raise ConfigError("There is no group to sweep", "Name a cluster, a snapshot or a fleet with groups in it.")
         if ends[-1] > MOST_CASES:
-            mend = "Name fewer assignors, numbers of members or groups."
-            raise ConfigError(f"{ends[-1]:,} cases are more than the {MOST_CASES:,} of one sweep", mend)
+            hint = "Name fewer assignors, numbers of members or groups."
+            raise ConfigError(f"{ends[-1]:,} cases are more than the {MOST_CASES:,} of one sweep", hint)
 
     def _check_members(self, its: Scenario) -> None:
         most = self._members(its)[-1]
         if most > max(MOST_MEMBERS, len(its.members)):
-            mend = "Name a smaller factor."
-            raise ConfigError(f"{most:,} members of {its.name} are more than the {MOST_MEMBERS:,} of one case", mend)
+            hint = "Name a smaller factor."
+            raise ConfigError(f"{most:,} members of {its.name} are more than the {MOST_MEMBERS:,} of one case", hint)
 
     def __len__(self) -> int:
         return self._ends[-1]
@@ -129,8 +129,8 @@ def _sizes(part: str) -> Sequence[Size]:
         return [Size(factor=float(found[1]))]
     if (found := _RANGE.fullmatch(part)) and 1 <= int(found[1]) <= int(found[2] or found[1]) <= MOST_MEMBERS:
         return [Size(count=count) for count in range(int(found[1]), int(found[2] or found[1]) + 1)]
-    mend = f"Write for example 1..20, 3,6,12 or x0.5,x1,x2; at most {MOST_MEMBERS:,}."
-    raise ConfigError(f"{part[:40]!r} is no number of members", mend)
+    hint = f"Write for example 1..20, 3,6,12 or x0.5,x1,x2; at most {MOST_MEMBERS:,}."
+    raise ConfigError(f"{part[:40]!r} is no number of members", hint)
 
 
 def parse_failures(words: Sequence[str]) -> tuple[Failure, ...]:

@@ -79,15 +79,15 @@ def read_document(path: Path) -> Fleet:
 
 
 def _read(path: Path) -> Mapping[str, Any]:
-    mend = "Write one: groupscope snapshot --bootstrap-server HOST:PORT --json > FILE"
+    hint = "Write one: groupscope snapshot --bootstrap-server HOST:PORT --json > FILE"
     try:
         told = json.loads(path.read_bytes())
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}", mend) from None
+        raise ConfigError(f"{path} cannot be read: {error.strerror}", hint) from None
     except ValueError as error:
-        raise ConfigError(f"{path} is no JSON document: {error}", mend) from None
+        raise ConfigError(f"{path} is no JSON document: {error}", hint) from None
     if not isinstance(told, dict) or told.get("schema") != 1 or not isinstance(told.get("groups"), list):
-        raise ConfigError(f"{path} is no snapshot of schema 1", mend)
+        raise ConfigError(f"{path} is no snapshot of schema 1", hint)
     return told
 
 

@@ -17,7 +17,7 @@ A partition's verdict is the first that holds, in this order:
    the window does neither, and rates are those since a burst as soon as they tell (`rates.Pace`).
 6. Ok.
 
-These are Burrow's rules mended: one dip does not clear a verdict, one commit does not stop a group, records must have
+Burrow's rules, corrected: one dip does not clear a verdict, one commit does not stop a group, records must have
 waited for a while (so a topic with little traffic raises no alarm), and a group that commits in long steps is given
 twice its longest earlier step before it counts as quiet. For share groups "committed" is the share-partition start
 offset and the same rules hold.

@@ -41,8 +41,8 @@ def why_not_started(complaint: str) -> str:
     if not found:
         return f"Playwright's node does not start: {complaint.strip()}"
     package = PACKAGES.get(found[1])
-    mend = f" Install it: `apt install {package}`." if package else ""
-    return f"Playwright's node does not start: this machine has no {found[1]}.{mend}"
+    hint = f" Install it: `apt install {package}`." if package else ""
+    return f"Playwright's node does not start: this machine has no {found[1]}.{hint}"
 
 
 def launch(playwright: Playwright) -> Browser:

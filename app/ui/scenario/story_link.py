@@ -108,9 +108,9 @@ def _number(name: str, text: str) -> int:
     return _whole(name, text, "Use a whole number of milliseconds.")
 
 
-def _whole(name: str, text: str, mend: str) -> int:
+def _whole(name: str, text: str, hint: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) <= MOST_NUMBER_LETTERS):
-        raise LinkError(f"{name} is {cut(text)!r}. {mend}")
+        raise LinkError(f"{name} is {cut(text)!r}. {hint}")
     return int(text)
 
 

@@ -93,14 +93,14 @@ def unread(page: state.Shown) -> None:
     widgets.titled("Could not be read", f":gray[{len(problems) or 'nothing missing'}]")
     if problems:
         frame = pd.DataFrame(
-            [(p.scope.value, p.subject, p.cause, p.mend) for p in problems[:MOST_ROWS]],
-            columns=["What", "Name", "Cause", "Mend"],
+            [(p.scope.value, p.subject, p.cause, p.hint) for p in problems[:MOST_ROWS]],
+            columns=["What", "Name", "Cause", "How to fix it"],
         )
         widgets.table(
             frame,
             key="unread",
             most=8,
-            alt="What could not be read in the last poll, with cause and mend",
+            alt="What could not be read in the last poll, with cause and hint",
         )
 
 

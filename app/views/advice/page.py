@@ -14,7 +14,7 @@ except ConfigError as error:
 
 st.header(parts.conclusion(advised, refused), anchor=False)
 if refused is not None:
-    widgets.line(":red", "error", formats.md(refused.cause.rstrip(".")), formats.md(refused.mend))
+    widgets.line(":red", "error", formats.md(refused.cause.rstrip(".")), formats.md(refused.hint))
 left, right = st.columns([0.42, 0.58], gap="medium")
 with left, st.container(gap="xsmall"):
     parts.box()

@@ -151,7 +151,7 @@ def not_recorded(live: Recording) -> None:
         return
     denied = problem.kind == "unauthorized"
     head = "Not recorded" if live.how is How.INFERRED else "Nothing newer is recorded"
-    rest = f"{formats.md(problem.cause)}. {formats.md(problem.mend)}".rstrip()
+    rest = f"{formats.md(problem.cause)}. {formats.md(problem.hint)}".rstrip()
     widgets.line(":orange" if denied else ":gray", "lock" if denied else "info", head, rest)
 
 

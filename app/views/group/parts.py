@@ -100,7 +100,7 @@ def problems(view: GroupView) -> None:
             ":orange" if p.kind == "unauthorized" else ":red",
             "lock" if p.kind == "unauthorized" else "error",
             formats.md(p.cause),
-            formats.md(p.mend),
+            formats.md(p.hint),
         )
     if held := [row for row in view.lags if row.held_records]:
         n = sum(row.held_records for row in held)

@@ -87,7 +87,7 @@ def in_place() -> Iterator[None]:
 
 
 def refused(error: HistoryError) -> None:
-    """One line: what is the matter, and the mend. Several parts may need the same table: it is said where first met."""
+    """One line: what is the matter, and the hint. Several parts may need the same table: it is said where first met."""
     said: set[str] = st.session_state.setdefault(_REFUSED, set())
     what = error.cause.partition(": ")[0]  # which file of a table is met first is chance
     if what in said:

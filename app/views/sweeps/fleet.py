@@ -51,7 +51,7 @@ def readable(title: DeltaGenerator) -> Iterator[None]:
     except HistoryError as error:
         with title:
             st.header("The history cannot be read", anchor=False)
-            widgets.line(":red", "error", formats.md(error.cause), formats.md(error.mend))
+            widgets.line(":red", "error", formats.md(error.cause), formats.md(error.hint))
         st.stop()
 
 

@@ -135,7 +135,7 @@ STORIES: tuple[Story, ...] = (
     Story(
         "commit-on-revoke",
         "Cooperative, with a commit in onPartitionsRevoked",
-        "The mend for the story before.",
+        "The fix for the previous story.",
         Lab(Strategy.AUTO, (10,), commits_on_revoke=True),
         Failure(FailureKind.COOPERATIVE, _POLL + 2),
     ),

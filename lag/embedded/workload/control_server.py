@@ -49,7 +49,7 @@ class Desk:
             wish = json.loads(request)
             answer = {"done": self._act(wish["action"], wish["arguments"])}
         except EmbeddedError as error:
-            answer = {"cause": error.cause, "mend": error.mend}
+            answer = {"cause": error.cause, "hint": error.hint}
         except (ValueError, KeyError, TypeError) as error:
-            answer = {"cause": f"The request is not understood: {error!r}", "mend": ""}
+            answer = {"cause": f"The request is not understood: {error!r}", "hint": ""}
         return json.dumps(answer).encode()

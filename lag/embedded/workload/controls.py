@@ -145,7 +145,7 @@ class Controls:
         except (OSError, EOFError) as error:
             raise EmbeddedError("The demo workload does not answer", MEND) from error
         if "done" not in answer:
-            raise EmbeddedError(answer["cause"], answer["mend"])
+            raise EmbeddedError(answer["cause"], answer["hint"])
         return answer["done"]
 
     def _exchange(self, request: bytes) -> Any:

@@ -208,8 +208,8 @@ class Stage:
 
     def _playable(self, topic: str) -> int:
         if topic not in self._partitions:
-            mend = f"There are: {', '.join(sorted(self._partitions))}."
-            raise EmbeddedError(f"No topic to play with is called {topic}", mend)
+            hint = f"There are: {', '.join(sorted(self._partitions))}."
+            raise EmbeddedError(f"No topic to play with is called {topic}", hint)
         return self._partitions[topic]
 
     def _spawn(self, target: Callable[[], None], name: str) -> None:

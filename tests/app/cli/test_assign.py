@@ -177,7 +177,7 @@ def test_a_file_that_is_no_scenario(tmp_path: Path) -> None:
         f"{path}:1: assignor: The key 'assignor' is missing.",
     ]
     assert refused("assign", str(path)).splitlines() == told
-    assert run("assign", str(path), "--json").document == {"error": {"cause": "\n".join(told), "mend": ""}}
+    assert run("assign", str(path), "--json").document == {"error": {"cause": "\n".join(told), "hint": ""}}
 
 
 def test_stdin_is_a_file_too() -> None:

@@ -1,4 +1,4 @@
-"""Whatever is wrong with address, file, login or cluster: exit code 1, a sentence with the mend, and no secret."""
+"""Whatever is wrong with address, file, login or cluster: exit code 1, a sentence with the hint, and no secret."""
 
 import json
 from collections.abc import Iterator
@@ -59,7 +59,7 @@ def test_refused_port_as_json() -> None:
     assert done.code == 1
     assert done.document["error"] == {
         "cause": f"127.0.0.1:{port} refuses the connection",
-        "mend": "Check that a broker listens on this port and is running.",
+        "hint": "Check that a broker listens on this port and is running.",
     }
 
 
@@ -224,7 +224,7 @@ def test_missing_acl_on_a_group_or_a_topic_is_named_and_the_rest_is_read(bob: st
     assert not done.document["complete"]
     assert (groups["cli-open-00000"]["lag"], groups["cli-open-00000"]["problems"]) == (0, [])
     (denied,) = groups["cli-open-00001"]["problems"]
-    assert (denied["kind"], denied["mend"]) == ("unauthorized", "Grant DESCRIBE on group cli-open-00001")
+    assert (denied["kind"], denied["hint"]) == ("unauthorized", "Grant DESCRIBE on group cli-open-00001")
     hidden = groups["cli-shut-00001"]
     assert (hidden["lag"], {row["problem"] for row in hidden["partitions"]}) == (None, {"unauthorized"})
     assert USERS["bob"] not in done.out + done.err
@@ -245,13 +245,13 @@ def test_missing_acl_is_told_by_the_doctor(bob: str) -> None:
     done = run("doctor", "--json", "--config", bob)
     assert done.code == 1
     (authorised,) = [check for check in done.document["checks"] if check["name"] == "authorised"]
-    assert (authorised["ok"], authorised["mend"]) == (False, "Grant DESCRIBE on what is named")
+    assert (authorised["ok"], authorised["hint"]) == (False, "Grant DESCRIBE on what is named")
     assert "cli-open-00001" in authorised["detail"]
     assert "cli-shut-topic" in authorised["detail"]
     (records,) = [check for check in done.document["checks"] if check["name"] == "records"]
     assert records["ok"] is None
     assert records["detail"].endswith("and `pipeline stream` records nothing")
-    assert records["mend"].startswith("Grant READ on __consumer_offsets")
+    assert records["hint"].startswith("Grant READ on __consumer_offsets")
     assert USERS["bob"] not in done.out + done.err
 
 
@@ -260,7 +260,7 @@ def test_missing_acl_is_told_by_the_doctor(bob: str) -> None:
 def test_records_that_may_be_read_are_told_by_the_doctor(secure_kafka: EmbeddedKafka) -> None:
     done = run("doctor", "--json", "--bootstrap-server", secure_kafka.bootstrap_servers)
     (records,) = [check for check in done.document["checks"] if check["name"] == "records"]
-    assert (done.code, records["ok"], records["mend"]) == (0, True, "")
+    assert (done.code, records["ok"], records["hint"]) == (0, True, "")
 
 
 # -- a cluster that vanishes -------------------------------------------------------------------------------------------
@@ -285,11 +285,11 @@ def test_cluster_that_vanishes_after_any_request_gives_an_error_or_what_was_read
 
 
 def ending(servers: str) -> str:
-    """How one snapshot ends; anything but an error with a mend, or a snapshot that says what is missing, is a bug."""
+    """How one snapshot ends; anything but an error with a hint, or a snapshot that says what is missing, is a bug."""
     try:
         found = read_once(servers, None, 1.0)
     except ConnectError as error:
-        return "error" if servers in error.cause and error.mend else f"unclear: {error}"
+        return "error" if servers in error.cause and error.hint else f"unclear: {error}"
     if found.complete:
         return "complete"
     return "partial" if found.problems else "unexplained"
@@ -321,7 +321,7 @@ def test_broker_whose_answers_are_spoiled_on_the_way_is_not_called_unreachable(
     assert problem.cause.startswith(
         f"broker 1 at {behind_proxy.address} answers something that is not Kafka's protocol: "
     )
-    assert problem.mend == "Check that it is a Kafka broker, and that nothing between us and it changes what it says"
+    assert problem.hint == "Check that it is a Kafka broker, and that nothing between us and it changes what it says"
 
 
 @pytest.mark.broker

@@ -1,4 +1,4 @@
-"""`groupscope serve`: several clusters, some of them down or refusing us; what is wrong is told, and mends itself."""
+"""`groupscope serve`: several clusters, some of them down or refusing us; an error clears when its cause is gone."""
 
 import json
 import signal

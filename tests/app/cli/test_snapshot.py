@@ -203,7 +203,7 @@ def test_group_that_is_not_there_as_json(shop: Shop) -> None:
     assert done.code == 1
     assert list(done.document) == ["error"]
     assert done.document["error"]["cause"].startswith("No group named nobody among the ")
-    assert done.document["error"]["mend"] == "Check the spelling, and DESCRIBE on the group"
+    assert done.document["error"]["hint"] == "Check the spelling, and DESCRIBE on the group"
 
 
 # -- the table ---------------------------------------------------------------------------------------------------------

@@ -166,4 +166,4 @@ def test_broker_that_cannot_start_is_told_with_the_mend(tmp_path: Path) -> None:
     done = run("up", "--json", "--no-dashboard", env=env)
     assert done.code == 1
     assert "could not be fetched" in done.document["error"]["cause"]
-    assert "GROUPSCOPE_MAVEN_MIRROR" in done.document["error"]["mend"]
+    assert "GROUPSCOPE_MAVEN_MIRROR" in done.document["error"]["hint"]

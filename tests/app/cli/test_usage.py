@@ -96,7 +96,7 @@ def test_a_cluster_must_be_named(command: str) -> None:
     assert done.document == {
         "error": {
             "cause": "No broker is named",
-            "mend": "Give --bootstrap-server HOST:PORT, or bootstrap.servers in the file, "
+            "hint": "Give --bootstrap-server HOST:PORT, or bootstrap.servers in the file, "
             "or GROUPSCOPE_BOOTSTRAP_SERVERS.",
         }
     }
@@ -118,10 +118,10 @@ def test_doctor_as_json(tmp_path: Path) -> None:
     done = run("doctor", "--json", env={"GROUPSCOPE_CACHE": str(tmp_path)})
     checks = {check["name"]: check for check in done.document["checks"]}
     assert (done.code, done.document["ok"], done.err) == (0, True, "")
-    assert all(list(check) == ["name", "ok", "detail", "mend"] for check in checks.values())
-    assert (checks["Java"]["ok"], checks["Java"]["mend"]) == (True, "")
+    assert all(list(check) == ["name", "ok", "detail", "hint"] for check in checks.values())
+    assert (checks["Java"]["ok"], checks["Java"]["hint"]) == (True, "")
     assert checks["jars"]["ok"] is None  # an empty cache is no fault: they are fetched when they are needed
-    assert "`groupscope jars` downloads them" in checks["jars"]["mend"]
+    assert "`groupscope jars` downloads them" in checks["jars"]["hint"]
 
 
 def test_doctor_finds_no_java_that_is_new_enough(tmp_path: Path) -> None:

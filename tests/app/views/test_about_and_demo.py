@@ -32,7 +32,7 @@ def test_about_names_the_groups_that_we_may_not_describe(open_page):
         "What": "group",
         "Name": "gdpr-erasure-worker",
         "Cause": "not authorised to describe it",
-        "Mend": "Grant DESCRIBE on group gdpr-erasure-worker",
+        "How to fix it": "Grant DESCRIBE on group gdpr-erasure-worker",
     }
 
 

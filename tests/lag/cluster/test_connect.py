@@ -168,7 +168,7 @@ class TestAddresses:
 
 class TestProtocols:
     @pytest.mark.parametrize(
-        ("listener", "protocol", "cause", "mend"),
+        ("listener", "protocol", "cause", "hint"),
         [
             ("TLS", "PLAINTEXT", "speaks TLS, and security.protocol is PLAINTEXT", "Set security.protocol=SSL "),
             ("SAFE", "SASL_PLAINTEXT", "speaks TLS, and security.protocol", "Set security.protocol=SASL_SSL."),
@@ -182,7 +182,7 @@ class TestProtocols:
         ],
     )
     def test_a_listener_of_another_kind_is_recognised(
-        self, listeners: Listeners, listener: str, protocol: str, cause: str, mend: str
+        self, listeners: Listeners, listener: str, protocol: str, cause: str, hint: str
     ) -> None:
         keys = login("SCRAM-SHA-256") if protocol.startswith("SASL") else {}
         wanted = settings(
@@ -190,7 +190,7 @@ class TestProtocols:
         )
         told = refusal(wanted, ProtocolMismatch)
         assert told.startswith(f"{listeners[listener]} {cause}")
-        assert mend in told
+        assert hint in told
 
     @pytest.mark.parametrize("protocol", ["PLAINTEXT", "SSL"])
     @pytest.mark.parametrize(

@@ -199,7 +199,7 @@ def test_group_that_may_not_be_described_is_listed_with_the_mend(bob: ClusterRea
     denied = snapshot.group("shut-00000")
     assert denied is not None
     assert (denied.complete, len(denied.partitions)) == (False, 0)
-    assert {(p.kind, p.mend) for p in denied.problems} == {("unauthorized", "Grant DESCRIBE on group shut-00000")}
+    assert {(p.kind, p.hint) for p in denied.problems} == {("unauthorized", "Grant DESCRIBE on group shut-00000")}
     allowed = snapshot.group("open-00000")
     assert allowed is not None
     assert allowed.complete
@@ -207,7 +207,7 @@ def test_group_that_may_not_be_described_is_listed_with_the_mend(bob: ClusterRea
     assert not snapshot.complete
     (problem,) = snapshot.problems  # of all such groups at once: other tests have made some
     assert (problem.kind, "shut-00000" in problem.subject) == ("unauthorized", True)
-    assert problem.mend.startswith("Grant DESCRIBE on ")
+    assert problem.hint.startswith("Grant DESCRIBE on ")
 
 
 def test_topic_that_may_not_be_described_is_unauthorised_not_deleted(
@@ -225,7 +225,7 @@ def test_topic_that_may_not_be_described_is_unauthorised_not_deleted(
     seen = {(row.tp.topic, row.problem) for row in found.partitions}
     assert seen == {("open-topic", None), ("shut-topic", PartitionProblem.UNAUTHORIZED)}
     assert not snapshot.complete
-    told = {(p.scope, p.subject): (p.kind, p.mend) for p in snapshot.problems}
+    told = {(p.scope, p.subject): (p.kind, p.hint) for p in snapshot.problems}
     assert told[Scope.TOPIC, "shut-topic"] == ("unauthorized", "Grant DESCRIBE on topic shut-topic")
 
 
@@ -242,5 +242,5 @@ def test_groups_records_that_may_not_be_read_are_told_with_the_mend(
         tail.stop()
         admin.delete_acls([may_describe("bob", resource) for resource in resources])
     assert told is not None
-    assert (told.kind, told.mend) == ("unauthorized", f"Grant READ on {OFFSETS_TOPIC} to see every rebalance as it was")
+    assert (told.kind, told.hint) == ("unauthorized", f"Grant READ on {OFFSETS_TOPIC} to see every rebalance as it was")
     assert pause_s == REFUSED_S

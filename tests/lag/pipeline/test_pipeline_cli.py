@@ -254,4 +254,4 @@ def test_levels_are_taken_from_the_file_or_the_environment(
 def test_a_cluster_that_is_away_is_told_before_spark_starts(call: Call, tmp_path: Path) -> None:
     with pytest.raises(GroupscopeError) as refused:
         call("stream", tmp_path / "history", "--bootstrap-server", "127.0.0.1:1", "--once")
-    assert refused.value.mend
+    assert refused.value.hint

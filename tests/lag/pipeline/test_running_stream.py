@@ -127,7 +127,7 @@ def test_another_cluster_behind_the_same_address_ends_a_stream_before_anything_o
         patch.setattr(end_of_log, "LOOK_EVERY_S", 0.5 if found_by == "a look" else 3600.0)
         with pytest.raises(HistoryError, match="and this is cluster other") as refused:
             run_on(stream, history, once(change))
-    assert refused.value.mend == "Name another --history for this cluster, or the brokers of that one"
+    assert refused.value.hint == "Name another --history for this cluster, or the brokers of that one"
     assert before == [found(history, id_), read_until(history)]
     assert planned(history) == []
     Stream(spark, history, Source.of(settings)).run(once=True, heard=Listeners())

@@ -148,7 +148,7 @@ def test_a_broker_that_goes_away_ends_a_single_run_with_the_mend(
     try:
         with pytest.raises(ConnectError) as refused:
             made.run(once=True, heard=Listeners())
-        assert refused.value.mend
+        assert refused.value.hint
     finally:
         broker.restart()
         wait_until(lambda: readable(cluster.bootstrap_servers))

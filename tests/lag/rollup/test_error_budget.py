@@ -94,7 +94,7 @@ def test_a_file_that_is_wrong_is_refused_with_the_mend(tmp_path: Path, text: str
     file.write_text(text)
     with pytest.raises(ConfigError, match=re.escape(told)) as refused:
         load_slos(file)
-    assert "slo_id" in refused.value.mend
+    assert "slo_id" in refused.value.hint
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def script(told: Story) -> None:
     widgets.titled(text.MACHINES[told.kind])
     why = state.refused(state_calls.LAB)
     if why is None:
-        st.session_state[_SCRIPT] = told.script  # what was refused stays, to be mended
+        st.session_state[_SCRIPT] = told.script  # the refused script stays, to be corrected
     lines = min(MOST_LINES, told.script.count("\n") + 1)
     st.text_area(
         "Calls, one a line",

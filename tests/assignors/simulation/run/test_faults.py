@@ -232,8 +232,8 @@ def test_a_member_that_becomes_too_slow_comes_and_goes_until_it_is_fast_again(pr
     limit = QUICK | {"max.poll.interval.ms": 60_000}
     told = played(scenario(2, members("a", "b"), {31_000: Slow("b", 80_000)}, limit), protocol)
     assert told.unsettled == "b processes for longer than max.poll.interval.ms"
-    mended = {31_000: Slow("b", 80_000), 200_000: Slow("b", 0)}
-    assert played(scenario(2, members("a", "b"), mended, limit), protocol).unsettled is None
+    fixed = {31_000: Slow("b", 80_000), 200_000: Slow("b", 0)}
+    assert played(scenario(2, members("a", "b"), fixed, limit), protocol).unsettled is None
 
 
 def test_a_cooperative_member_slower_than_its_session_is_out_when_it_syncs_and_gives_up_a_poll_later() -> None:
