@@ -16,8 +16,8 @@ from benchmarks.child import answer
 from benchmarks.report import Row
 from lag.history.recorder import FLUSH_S, Recorder
 from lag.history.store import History
-from lag.model import ClusterSnapshot, GroupSnapshot, PartitionLag, Remainder
-from lag.offsets import OffsetTable, PartitionRows
+from lag.model import ClusterSnapshot, GroupSnapshot, Remainder
+from lag.offsets import OffsetTable, PartitionLag, PartitionRows
 from lag.polling.collector import Collector, wall_clock_ms
 from lag.verdict.health import Status
 from tests.app import synthetic

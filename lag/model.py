@@ -7,12 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from assignors.model import TopicPartition
-
-if TYPE_CHECKING:
-    from lag.offsets import OffsetTable
+from lag.offsets import OffsetTable, PartitionLag
 
 OURS_PREFIX = "groupscope-internal-"
 """Group ids of our own readers begin with this; they are marked, and hidden from lists until asked for."""
@@ -21,22 +18,6 @@ OURS_PREFIX = "groupscope-internal-"
 def is_ours(group_id: str) -> bool:
     """Whether groupscope itself made that group."""
     return group_id.startswith(OURS_PREFIX)
-
-
-class PartitionProblem(StrEnum):
-    """Why a partition's lag is not the plain difference of two offsets.
-
-    Only BELOW_LOG_START comes with a number of records behind: from the log start, the rest being lost.
-    """
-
-    NO_COMMIT = "no_commit"
-    BELOW_LOG_START = "below_log_start"
-    BEYOND_END = "beyond_end"
-    TOPIC_DELETED = "topic_deleted"
-    LEADERLESS = "leaderless"
-    UNAUTHORIZED = "unauthorized"
-    TIMEOUT = "timeout"
-    ERROR = "error"
 
 
 class Remainder(StrEnum):
@@ -130,34 +111,6 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class PartitionLag:
-    """One group's position in one partition; every offset and `lag_records` is None when unknown.
-
-    `log_end` is the high watermark, `last_stable` the last stable offset; where it is lower, an open
-    transaction holds readers of committed data back. `lost_records` counts records that were deleted before the
-    group committed them. `problem` says why `lag_records` is None, or qualifies it (BELOW_LOG_START).
-    """
-
-    tp: TopicPartition
-    committed: int | None
-    log_start: int | None
-    log_end: int | None
-    last_stable: int | None
-    lag_records: int | None
-    member_id: str | None
-    at_ms: int
-    problem: PartitionProblem | None = None
-    lost_records: int = 0
-
-    @property
-    def held_records(self) -> int:
-        """Records between the last stable offset and the log end: held by an open transaction."""
-        if self.last_stable is None or self.log_end is None:
-            return 0
-        return max(0, self.log_end - self.last_stable)
-
-
-@dataclass(frozen=True, slots=True)
 class LagTotal:
     """A sum that says what it covers: `records` is None when `known` is 0 of more than 0 partitions."""
 
@@ -234,7 +187,7 @@ class ClusterSnapshot:
     controller: int | None
     groups: tuple[GroupSnapshot, ...]
     topics: Mapping[str, Topic]
-    offsets: "OffsetTable"
+    offsets: OffsetTable
     problems: tuple[Problem, ...] = ()
     offsets_leaders: tuple[int | None, ...] = ()
     by_group: Mapping[str, int] = field(init=False, repr=False, compare=False)

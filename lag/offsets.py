@@ -6,13 +6,13 @@ group. -1 stands for "not known" inside the columns only; whoever reads a row ge
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assignors.model import TopicPartition
-from lag.model import PartitionLag, PartitionProblem
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
@@ -20,6 +20,23 @@ Problems = NDArray[np.uint8]
 
 UNKNOWN = -1
 """An offset, leader or owner that is not known, inside a column."""
+
+
+class PartitionProblem(StrEnum):
+    """Why a partition's lag is not the plain difference of two offsets.
+
+    Only BELOW_LOG_START comes with a number of records behind: from the log start, the rest being lost.
+    """
+
+    NO_COMMIT = "no_commit"
+    BELOW_LOG_START = "below_log_start"
+    BEYOND_END = "beyond_end"
+    TOPIC_DELETED = "topic_deleted"
+    LEADERLESS = "leaderless"
+    UNAUTHORIZED = "unauthorized"
+    TIMEOUT = "timeout"
+    ERROR = "error"
+
 
 PROBLEM_CODES: tuple[PartitionProblem | None, ...] = (None, *PartitionProblem)
 """A problem column holds indexes into this tuple; 0 is "no problem"."""
@@ -81,6 +98,34 @@ class OffsetTable:
     def rows(self, group: int) -> slice:
         """The rows of group number `group`."""
         return slice(int(self.bounds[group]), int(self.bounds[group + 1]))
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionLag:
+    """One group's position in one partition; every offset and `lag_records` is None when unknown.
+
+    `log_end` is the high watermark, `last_stable` the last stable offset; where it is lower, an open
+    transaction holds readers of committed data back. `lost_records` counts records that were deleted before the
+    group committed them. `problem` says why `lag_records` is None, or qualifies it (BELOW_LOG_START).
+    """
+
+    tp: TopicPartition
+    committed: int | None
+    log_start: int | None
+    log_end: int | None
+    last_stable: int | None
+    lag_records: int | None
+    member_id: str | None
+    at_ms: int
+    problem: PartitionProblem | None = None
+    lost_records: int = 0
+
+    @property
+    def held_records(self) -> int:
+        """Records between the last stable offset and the log end: held by an open transaction."""
+        if self.last_stable is None or self.log_end is None:
+            return 0
+        return max(0, self.log_end - self.last_stable)
 
 
 class PartitionRows(Sequence[PartitionLag]):

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lag.model import LagTotal, PartitionProblem
-from lag.offsets import UNKNOWN, Codes, EndOffsets, Ints, OffsetTable, Problems, problem_code
+from lag.model import LagTotal
+from lag.offsets import UNKNOWN, Codes, EndOffsets, Ints, OffsetTable, PartitionProblem, Problems, problem_code
 
 NO_COMMIT = problem_code(PartitionProblem.NO_COMMIT)
 BELOW_LOG_START = problem_code(PartitionProblem.BELOW_LOG_START)

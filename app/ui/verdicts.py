@@ -7,7 +7,8 @@ urgency, so that a table sorted by its verdict column is sorted by urgency.
 from dataclasses import dataclass
 from typing import Literal
 
-from lag.model import GroupType, PartitionProblem
+from lag.model import GroupType
+from lag.offsets import PartitionProblem
 from lag.verdict.health import URGENCY, Status
 
 Colour = Literal["red", "orange", "yellow", "violet", "blue", "green", "gray"]

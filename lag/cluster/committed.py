@@ -8,7 +8,8 @@ from lag.cluster.describe import error_name, partition_problem, refusal
 from lag.cluster.messages import DescribeShareGroupOffsetsRequest, Message
 from lag.cluster.requests import BrokerFailed, Unsupported, Wire, chunks
 from lag.cluster.responses import Commits, RawGroup
-from lag.model import GroupType, PartitionProblem, Problem, Scope
+from lag.model import GroupType, Problem, Scope
+from lag.offsets import PartitionProblem
 
 FETCH_CHUNK = 250
 """Groups per OffsetFetch: bounds what one answer makes us hold and decode at once."""

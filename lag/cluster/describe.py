@@ -15,7 +15,8 @@ from lag.cluster.messages import (
 )
 from lag.cluster.requests import BrokerFailed, Unsupported, Wire, chunks
 from lag.cluster.responses import RawGroup
-from lag.model import GroupType, PartitionProblem, Problem, Scope
+from lag.model import GroupType, Problem, Scope
+from lag.offsets import PartitionProblem
 
 DESCRIBE_CHUNK = 500
 """Groups per describe request: large enough that the round trip does not count, small enough for steady answers."""

@@ -8,8 +8,7 @@ from lag.cluster.describe import partition_problem
 from lag.cluster.messages import Message
 from lag.cluster.requests import BrokerFailed, Unsupported, Wire
 from lag.cluster.responses import Ends
-from lag.model import PartitionProblem
-from lag.offsets import problem_code
+from lag.offsets import PartitionProblem, problem_code
 
 LIST_CHUNK = 10_000
 """Partitions per ListOffsets request."""

@@ -17,7 +17,8 @@ from lag.cluster.metadata import Metadata
 from lag.cluster.requests import BrokerFailed, Unsupported, Wire
 from lag.cluster.responses import Commits, Ends, RawGroup
 from lag.cluster.settings import Settings
-from lag.model import Broker, ClusterSnapshot, GroupType, PartitionLag, Problem, Remainder, Scope
+from lag.model import Broker, ClusterSnapshot, GroupType, Problem, Remainder, Scope
+from lag.offsets import PartitionLag
 
 RETENTION_EVERY = 30
 """Topic settings are read once in so many polls; they change rarely and cost a request per thousand topics."""

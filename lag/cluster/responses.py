@@ -3,8 +3,8 @@
 from array import array
 from dataclasses import dataclass, field
 
-from lag.model import GroupType, Member, PartitionProblem, Problem
-from lag.offsets import problem_code
+from lag.model import GroupType, Member, Problem
+from lag.offsets import PartitionProblem, problem_code
 
 
 @dataclass(slots=True)

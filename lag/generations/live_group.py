@@ -10,7 +10,8 @@ from assignors.model import Group, TopicPartition
 from assignors.patterns import is_quick, matching
 from assignors.whatif.events import Loads, Scenario
 from lag.errors import GroupscopeError
-from lag.model import GroupSnapshot, GroupType, Member, PartitionLag, Topic
+from lag.model import GroupSnapshot, GroupType, Member, Topic
+from lag.offsets import PartitionLag
 from lag.verdict.evidence import duration
 from lag.verdict.health import Health, PartitionHealth
 

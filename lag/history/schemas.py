@@ -120,7 +120,7 @@ END_OFFSETS = _table(
     leader_epoch:i32? err:i16""",
     "poll_ts", "topic partition", 7,
 )  # fmt: skip
-"""What each poll of the collector read. `err` 0: none, else the number of a `lag.model.PartitionProblem`, from 1.
+"""What each poll of the collector read. `err` 0: none, else the number of a `lag.offsets.PartitionProblem`, from 1.
 
 `leader_epoch` came with the log end: where it falls, a topic without ids was made anew. The roll-up does not read it.
 """

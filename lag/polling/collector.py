@@ -19,7 +19,8 @@ from assignors.offsets_partition import OFFSETS_TOPIC
 from lag.errors import GroupscopeError
 from lag.generations.inferred import Observer
 from lag.generations.recorded import Following, How, Recorded, Recording, Timeouts
-from lag.model import ClusterSnapshot, PartitionLag, Problem, Remainder, Scope
+from lag.model import ClusterSnapshot, Problem, Remainder, Scope
+from lag.offsets import PartitionLag
 from lag.polling.last_known import carry_forward
 from lag.polling.marker_checks import Looks
 from lag.verdict.health import Health

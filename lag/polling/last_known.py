@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from lag.model import ClusterSnapshot, GroupSnapshot, PartitionProblem, Problem, Scope
-from lag.offsets import UNKNOWN, OffsetTable, PartitionRows, problem_code
+from lag.model import ClusterSnapshot, GroupSnapshot, Problem, Scope
+from lag.offsets import UNKNOWN, OffsetTable, PartitionProblem, PartitionRows, problem_code
 from lag.verdict import row_match
 
 STALE = "stale"

@@ -6,7 +6,8 @@ from itertools import islice
 import numpy as np
 
 from assignors.model import TopicPartition
-from lag.model import ClusterSnapshot, PartitionLag, Remainder
+from lag.model import ClusterSnapshot, Remainder
+from lag.offsets import PartitionLag
 from lag.verdict.health import Health
 from lag.verdict.status import LEFT_CODES, Codes8
 

@@ -17,7 +17,8 @@ from assignors.scenario.problems import path_text
 from assignors.spelling import shown
 from lag.errors import ConfigError, GroupscopeError
 from lag.generations.live_group import scenario_at
-from lag.model import GroupSnapshot, GroupType, Member, PartitionLag, PartitionProblem, Topic, is_ours
+from lag.model import GroupSnapshot, GroupType, Member, Topic, is_ours
+from lag.offsets import PartitionLag, PartitionProblem
 from lag.sweeps.fleet import Fleet, Trouble
 from lag.verdict.health import Finding, PartitionHealth, Status, TimeLag
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from assignors.model import TopicPartition
-from lag.model import GroupSnapshot, LagTotal, PartitionProblem
-from lag.offsets import PROBLEM_CODES, UNKNOWN
+from lag.model import GroupSnapshot, LagTotal
+from lag.offsets import PROBLEM_CODES, UNKNOWN, PartitionProblem
 from lag.verdict.health import Finding, Status
 from lag.verdict.status import MARKERS_ONLY, Facts, RowsNow, Rules
 

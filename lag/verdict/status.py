@@ -28,8 +28,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lag.model import PartitionProblem, Remainder
-from lag.offsets import UNKNOWN, EndOffsets, Ints, OffsetTable, Problems, problem_code
+from lag.model import Remainder
+from lag.offsets import UNKNOWN, EndOffsets, Ints, OffsetTable, PartitionProblem, Problems, problem_code
 from lag.verdict import rates
 from lag.verdict.health import URGENCY, Status
 from lag.verdict.rates import Flags, Floats, Pace

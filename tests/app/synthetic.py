@@ -11,20 +11,8 @@ import numpy as np
 from assignors.model import TopicPartition
 from lag.cluster.describe import refusal
 from lag.cluster.problems import gathered
-from lag.model import (
-    Broker,
-    ClusterSnapshot,
-    GroupSnapshot,
-    GroupType,
-    LagTotal,
-    Member,
-    PartitionLag,
-    PartitionProblem,
-    Problem,
-    Scope,
-    Topic,
-)
-from lag.offsets import UNKNOWN, EndOffsets, OffsetTable, PartitionRows, problem_code
+from lag.model import Broker, ClusterSnapshot, GroupSnapshot, GroupType, LagTotal, Member, Problem, Scope, Topic
+from lag.offsets import UNKNOWN, EndOffsets, OffsetTable, PartitionLag, PartitionProblem, PartitionRows, problem_code
 from lag.verdict.health import NEVER, Finding, GroupHealth, Health, PartitionHealth, Status, TimeLag
 from lag.verdict.sample_window import Window
 

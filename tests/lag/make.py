@@ -16,17 +16,8 @@ import numpy as np
 
 from assignors.model import TopicPartition
 from lag import partition_lag
-from lag.model import (
-    Broker,
-    ClusterSnapshot,
-    GroupSnapshot,
-    GroupType,
-    Member,
-    PartitionProblem,
-    Problem,
-    Topic,
-)
-from lag.offsets import UNKNOWN, EndOffsets, OffsetTable, PartitionRows, problem_code
+from lag.model import Broker, ClusterSnapshot, GroupSnapshot, GroupType, Member, Problem, Topic
+from lag.offsets import UNKNOWN, EndOffsets, OffsetTable, PartitionProblem, PartitionRows, problem_code
 from lag.verdict.health import Health
 from lag.verdict.judge import judge
 from lag.verdict.sample_window import Trend

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lag.model import LagTotal, PartitionLag, PartitionProblem
-from lag.offsets import UNKNOWN, OffsetTable, PartitionRows, problem_code
+from lag.model import LagTotal
+from lag.offsets import UNKNOWN, OffsetTable, PartitionLag, PartitionProblem, PartitionRows, problem_code
 from lag.partition_lag import Catalog, EndRows, Rows, end_offsets, offset_table, totals
 
 P = PartitionProblem

@@ -14,7 +14,8 @@ from app.ui.group_table import drains, sparkline
 from app.ui.member_names import member_names
 from assignors.model import TopicPartition
 from lag.generations.explanation import Difference
-from lag.model import ClusterSnapshot, GroupSnapshot, GroupType, Member, PartitionLag, PartitionProblem, Remainder
+from lag.model import ClusterSnapshot, GroupSnapshot, GroupType, Member, Remainder
+from lag.offsets import PartitionLag, PartitionProblem
 from lag.verdict.health import GroupHealth, Health, PartitionHealth, Status
 
 NOBODY = "nobody"

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from lag.model import GroupType, PartitionProblem
+from lag.model import GroupType
+from lag.offsets import PartitionProblem
 from lag.verdict.health import Status
 
 

@@ -7,7 +7,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from app.ui import formats, verdicts
-from lag.model import GroupType, PartitionProblem
+from lag.model import GroupType
+from lag.offsets import PartitionProblem
 from lag.verdict.health import URGENCY
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from app.ui import state
 from app.views.topics import tables
-from lag.model import PartitionProblem
+from lag.offsets import PartitionProblem
 from lag.verdict.judge import judge
 from lag.verdict.sample_window import Trend, Window
 from tests.app import feeds, synthetic

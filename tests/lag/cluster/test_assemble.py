@@ -7,7 +7,8 @@ from lag.cluster.assemble import Read, beyond_end, snapshot
 from lag.cluster.log_offsets import LOG_END, LOG_START
 from lag.cluster.metadata import NO_LEADER, Metadata
 from lag.cluster.responses import Commits, Ends, RawGroup
-from lag.model import ClusterSnapshot, GroupType, Member, PartitionProblem, Problem, Scope, Topic
+from lag.model import ClusterSnapshot, GroupType, Member, Problem, Scope, Topic
+from lag.offsets import PartitionProblem
 
 
 def group(group_id: str, *members: Member, kind: GroupType = GroupType.CLASSIC) -> RawGroup:

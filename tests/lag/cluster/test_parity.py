@@ -14,7 +14,8 @@ from app.cli.snapshot import document
 from lag.cluster.reader import ClusterReader, open_reader
 from lag.cluster.settings import load_settings
 from lag.embedded.workload import describe
-from lag.model import ClusterSnapshot, GroupSnapshot, GroupType, PartitionLag, PartitionProblem
+from lag.model import ClusterSnapshot, GroupSnapshot, GroupType
+from lag.offsets import PartitionLag, PartitionProblem
 from lag.partition_lag import totals
 from tests.conftest import Demo
 from tests.oracle import consumer_groups as oracle

@@ -14,7 +14,8 @@ from lag.cluster.reader import ClusterReader, open_reader
 from lag.cluster.settings import Settings, load_settings
 from lag.embedded.broker import EmbeddedKafka
 from lag.generations.tail import REFUSED_S, Tail
-from lag.model import ClusterSnapshot, PartitionProblem, Scope
+from lag.model import ClusterSnapshot, Scope
+from lag.offsets import PartitionProblem
 from tests.conftest import USERS
 from tests.support.acls import let_describe, may_describe
 from tests.support.member import Member

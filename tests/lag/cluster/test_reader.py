@@ -14,7 +14,8 @@ from assignors.model import TopicPartition as TP
 from lag.cluster.reader import ClusterReader, open_reader
 from lag.cluster.settings import load_settings
 from lag.embedded.broker import EmbeddedKafka
-from lag.model import FOREVER, ClusterSnapshot, GroupSnapshot, GroupType, PartitionProblem
+from lag.model import FOREVER, ClusterSnapshot, GroupSnapshot, GroupType
+from lag.offsets import PartitionProblem
 from tests.support.member import Member
 from tests.support.waiting import wait_until
 

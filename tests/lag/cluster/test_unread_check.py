@@ -12,7 +12,8 @@ from assignors.model import TopicPartition
 from lag.cluster.reader import ClusterReader, open_reader
 from lag.cluster.settings import load_settings
 from lag.embedded.broker import EmbeddedKafka
-from lag.model import PartitionLag, Remainder
+from lag.model import Remainder
+from lag.offsets import PartitionLag
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.broker

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from lag.model import Broker, PartitionProblem, Problem, Scope
+from lag.model import Broker, Problem, Scope
+from lag.offsets import PartitionProblem
 from lag.polling.last_known import carry_forward
 from lag.verdict.health import Status
 from lag.verdict.judge import judge

@@ -6,7 +6,8 @@ all polls.
 
 import pytest
 
-from lag.model import GroupType, PartitionProblem
+from lag.model import GroupType
+from lag.offsets import PartitionProblem
 from lag.verdict.health import Status
 from lag.verdict.status import Rules
 from tests.lag.make import End, cluster, deleted, end, failed, group, judged
