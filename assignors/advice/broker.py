@@ -17,7 +17,7 @@ _NO_START = "(IllegalArgumentException); the broker does not start."
 
 
 def advise_broker(properties: Properties, work: Work = NOTHING_KNOWN) -> list[Finding]:
-    """What is wrong with the coordinator's settings; other broker settings are left alone."""
+    """Findings about the settings of the group coordinator, errors first; other broker settings are ignored."""
     own = {key: value for key, value in properties.items() if key.startswith(("group.", "offset.", "offsets."))}
     number = numbers(own, COORDINATOR)
     found = [*refused(own, COORDINATOR, SOURCE), *unknown(own, COORDINATOR, SOURCE)]
@@ -26,7 +26,7 @@ def advise_broker(properties: Properties, work: Work = NOTHING_KNOWN) -> list[Fi
         reason = f"{work.members} members that start together cause up to {work.members} rebalances."
         found.append(_warning(_DELAY, reason, "KIP-134", str(COORDINATOR[_DELAY].default)))
     if number[_FACTOR] < 3:
-        reason = f"__consumer_offsets has {number[_FACTOR]} replica(s): one broker lost may stop every group it holds."
+        reason = f"__consumer_offsets has {number[_FACTOR]} replica(s): losing a broker may stop all groups on it."
         found.append(_warning(_FACTOR, reason, SOURCE, "3"))
     found += _in_sync(properties, work)
     return sorted(found, key=lambda finding: finding.severity is not Severity.ERROR)
@@ -67,7 +67,7 @@ def _others(properties: Properties, number: Mapping[str, int]) -> Iterator[Findi
         yield _error(key, f"{key} lists more than one assignor", "simple")
     key = "offsets.topic.compression.codec"
     if number[key] not in _CODECS:
-        yield _error(key, f"{key} {number[key]} is no compression type: they are 0 to {_CODECS[-1]}", "0")
+        yield _error(key, f"{key} {number[key]} is not a compression type: use 0 to {_CODECS[-1]}", "0")
 
 
 def _classic_sessions(number: Mapping[str, int]) -> Iterator[Finding]:
@@ -84,5 +84,7 @@ def _in_sync(properties: Properties, work: Work) -> Iterator[Finding]:
     own = {_IN_SYNC: properties[_IN_SYNC]} if _IN_SYNC in properties else {}
     yield from refused(own, REPLICATION, "ServerLogConfigs")
     if work.acks_all and numbers(own, REPLICATION)[_IN_SYNC] == 1:
-        reason = "Once the others have fallen behind, acks=all waits for the leader alone; what it then loses is lost."
+        reason = (
+            "If the other replicas fall behind, acks=all waits only for the leader: records that it loses are lost."
+        )
         yield _warning(_IN_SYNC, reason, "ServerLogConfigs, ReplicaManager", "2")

@@ -1,4 +1,4 @@
-"""Advice for one consumer: its properties, what is known of its work, and the broker's bounds."""
+"""Advice for one consumer, from its properties, its workload and the broker's settings."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -42,7 +42,7 @@ class _Client:
 
     @property
     def session(self) -> tuple[str, int]:
-        """The setting that counts, and its milliseconds: under KIP-848 it is the broker's."""
+        """The session setting in effect and its milliseconds; under KIP-848 it is the broker's."""
         key = f"group.consumer.{_SESSION}"
         return (_SESSION, self.number[_SESSION]) if self.is_classic else (key, self.broker[key])
 
@@ -50,7 +50,7 @@ class _Client:
 def advise_client(
     properties: Properties, work: Work = NOTHING_KNOWN, broker: Properties | None = None
 ) -> list[Finding]:
-    """Errors first, then warnings. Source: ConsumerConfig, GroupCoordinatorConfig and KafkaConsumer of Kafka 4.3.1."""
+    """Findings, errors first. Source: ConsumerConfig, GroupCoordinatorConfig and KafkaConsumer of Kafka 4.3.1."""
     client = _Client(properties, numbers(properties, CONSUMER), work, numbers(broker or {}, COORDINATOR))
     found = [*refused(properties, CONSUMER, SOURCE), *unknown(properties, CONSUMER, SOURCE)]
     for rule in _RULES:
@@ -119,7 +119,7 @@ def _strategies(client: _Client) -> Iterator[Finding]:
     listed = client.properties.get(_STRATEGY, DEFAULT_STRATEGY)
     chosen = [name.strip().rsplit(".", 1)[-1] for name in listed.split(",")]
     if client.is_classic and "CooperativeStickyAssignor" in chosen and len(set(chosen)) > 1:
-        reason = f"{' and '.join(chosen)} are listed, so the group stays eager: every rebalance stops every member."
+        reason = f"{' and '.join(chosen)} are listed, so the group stays eager: every rebalance stops all members."
         better = "org.apache.kafka.clients.consumer.CooperativeStickyAssignor"
         yield _warning(_STRATEGY, reason, "ConsumerCoordinator (constructor), KIP-429", better)
 
@@ -135,7 +135,7 @@ def _commits(client: _Client) -> Iterator[Finding]:
         reason = "Auto-commit covers what poll returned, not what workers have finished: a crash loses their queue."
         yield _warning(key, reason, "ConsumerCoordinator", "false")
     if has_group and client.work.closes_in_finally:
-        reason = "close() after a processing error commits what poll returned: the records that failed are lost."
+        reason = "close() after a processing error commits what poll returned: the failed records are lost."
         yield _warning(key, reason, "ConsumerCoordinator (close)", "false")
 
 
@@ -150,8 +150,9 @@ def _slow_batches(client: _Client) -> Iterator[Finding]:
     batch, interval = client.work.batch_ms, client.number[_POLL]
     if batch is None or 2 * batch <= interval:
         return
-    how = "over half of" if batch <= interval else "so the member leaves the group in every batch: it is above"
-    reason = f"From one poll to the next it takes {batch} ms, {how} {_POLL} {interval}."
+    over = "over half of" if batch <= interval else "more than"
+    effect = "" if batch <= interval else ": the member leaves the group in every batch"
+    reason = f"The time between two polls is {batch} ms, {over} {_POLL} {interval}{effect}."
     yield _warning(_POLL, reason, "KIP-62", str(2 * batch))
 
 
@@ -161,19 +162,21 @@ def _session_and_poll(client: _Client) -> Iterator[Finding]:
 
 
 def session_and_poll(session: int, interval: int, is_static: bool) -> Iterator[Finding]:
-    """What is wrong between a member's session.timeout.ms and max.poll.interval.ms under the classic protocol."""
+    """Findings about session.timeout.ms and max.poll.interval.ms of a member under the classic protocol."""
     if session <= interval:
         return
-    reason = f"{_SESSION} {session} is above {_POLL} {interval}: a stalled member is found before a dead one."
+    reason = f"{_SESSION} {session} is above {_POLL} {interval}: a stalled member is detected before a dead one."
     if is_static:
-        reason += " A dead static member is even assigned partitions in the next generation."
+        reason += " A dead static member even gets partitions in the next generation."
     yield _warning(_SESSION, reason, "KIP-62, KIP-345", str(min(interval, int(CONSUMER[_SESSION].default or 0))))
 
 
 def _restarts(client: _Client) -> Iterator[Finding]:
     restart, (key, session) = client.work.restart_ms, client.session
     if client.is_static and restart is not None and session < restart:
-        reason = f"A restart takes {restart} ms, the session {session}: the static member loses its partitions."
+        reason = (
+            f"A restart of {restart} ms outlasts the session of {session} ms: the static member loses its partitions."
+        )
         yield _warning(key, reason, "KIP-345", str(restart + int(CONSUMER[_HEARTBEAT].default or 0)))
 
 
@@ -181,7 +184,7 @@ def _outages(client: _Client) -> Iterator[Finding]:
     tolerated, (key, session) = client.work.tolerated_outage_ms, client.session
     if client.is_static and tolerated is not None and session > tolerated:
         reason = (
-            f"The partitions of a dead static member wait for {session} ms, its session; {tolerated} are tolerated."
+            f"The partitions of a dead static member wait for {session} ms, its session; {tolerated} ms are tolerated."
         )
         yield _warning(key, reason, "KIP-345", str(tolerated))
 
@@ -189,7 +192,7 @@ def _outages(client: _Client) -> Iterator[Finding]:
 def _pauses(client: _Client) -> Iterator[Finding]:
     pause, session, heartbeat = client.work.gc_pause_ms, client.number[_SESSION], client.number[_HEARTBEAT]
     if client.is_classic and pause is not None and pause + heartbeat >= session:
-        reason = f"A pause of {pause} ms and a heartbeat of {heartbeat} use up the session of {session} ms."
+        reason = f"A GC pause of {pause} ms and a heartbeat of {heartbeat} ms use up the session of {session} ms."
         yield _warning(_SESSION, reason, SOURCE, str(CONSUMER[_SESSION].default))
 
 

@@ -1,4 +1,4 @@
-"""What Kafka takes for one setting (Kafka: ConfigDef, its types and validators)."""
+"""The definition of a setting (Kafka: ConfigDef, its types and validators)."""
 
 import re
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from enum import StrEnum
 from assignors.advice.offset_reset import reset_duration_ms
 
 BY_DURATION = "by_duration:PnDTnHnMn.nS"
-"""Among the words of a setting: it stands for every duration."""
+"""One of the words of a setting: any duration."""
 
 _TRIMMED = "".join(map(chr, range(ord(" ") + 1)))
 _WHOLE = re.compile(r"([+-]?)0*(\d{1,19})")
@@ -34,10 +34,10 @@ _BITS = {Type.SHORT: 15, Type.INT: 31, Type.LONG: 63}
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """Type, default, bounds (both included) or words of a setting; None or () where Kafka has none.
+    """Type, default, inclusive bounds or allowed words of a setting; None or () if Kafka has none.
 
-    Only numbers, booleans and words have a `default` here. `any_case`: the case of the words does not matter.
-    `nonempty`: an empty text or list is refused.
+    Only numbers, booleans and words have a `default` here. `any_case`: words are case-insensitive. `nonempty`: an empty
+    text or list is refused.
     """
 
     type: Type
@@ -54,7 +54,7 @@ class Definition:
         return self.type in _BITS
 
     def takes(self, text: str) -> bool:
-        """Whether Kafka takes that value. Whether a class exists is not looked at."""
+        """Whether Kafka accepts the value. It is not checked whether a class exists."""
         text = text.strip(_TRIMMED)
         match self.type:
             case Type.BOOLEAN:
@@ -70,7 +70,7 @@ class Definition:
         return number is not None and not self._is_outside(number)
 
     def whole(self, text: str) -> int | None:
-        """The value as a number of its type, in bounds or not; None: it is none."""
+        """The value as an integer of the type, also out of bounds; None if it is not one."""
         text = text.strip(_TRIMMED)
         found = _WHOLE.fullmatch(text)
         if found is None or max(text) > _LAST_OF_ONE_CHAR:
@@ -80,7 +80,7 @@ class Definition:
 
     @property
     def asked(self) -> str:
-        """What it takes, in words: "a number of type INT, at least 1"."""
+        """The accepted values, as text: "a number of type INT, at least 1"."""
         if self.type is Type.BOOLEAN:
             return "true or false"
         if self.words:

@@ -1,4 +1,4 @@
-"""The settings that Kafka 4.3.1 knows and what it takes for each, as its classes define them."""
+"""The settings of Kafka 4.3.1 and their definitions, from its classes."""
 
 from collections.abc import Mapping
 
@@ -195,4 +195,4 @@ COORDINATOR: Mapping[str, Definition] = {
 """`GroupCoordinatorConfig.CONFIG_DEF`."""
 
 REPLICATION: Mapping[str, Definition] = {"min.insync.replicas": Definition(Type.INT, 1, least=1)}
-"""Of the broker's other settings, those that a rule looks at."""
+"""Other broker settings that a rule needs."""

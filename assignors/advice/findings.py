@@ -1,4 +1,4 @@
-"""What a finding is, and the findings that need nothing but the table of settings."""
+"""Findings, and those that only need the table of settings."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ Properties = Mapping[str, str]
 
 
 class Severity(StrEnum):
-    """Kafka refuses it, or it is accepted and will hurt."""
+    """ERROR: Kafka refuses it. WARNING: Kafka accepts it, but it causes problems."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -19,7 +19,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One piece of advice: which setting, why, who says so, and the better value (None: there is no single one)."""
+    """Advice about a setting, with its reason, its source and a better value (None: there is no single one)."""
 
     key: str
     severity: Severity
@@ -29,7 +29,7 @@ class Finding:
 
 
 def unknown(properties: Properties, known: Mapping[str, Definition], source: str) -> Iterator[Finding]:
-    """Keys that Kafka does not know, each with the nearest one it does."""
+    """Keys that Kafka does not know, with the closest known one."""
     for key in properties:
         if key not in known:
             near = next(iter(get_close_matches(key, sorted(known), 1)), None)
@@ -40,7 +40,7 @@ def unknown(properties: Properties, known: Mapping[str, Definition], source: str
 def refused(properties: Properties, known: Mapping[str, Definition], source: str) -> Iterator[Finding]:
     """Values that Kafka's ConfigDef refuses.
 
-    Only numbers are repeated: a secret may have been put on the wrong line.
+    The reason repeats only numbers: the value may be a secret on the wrong line.
     """
     for key in filter(known.__contains__, properties):
         its, text = known[key], properties[key]
@@ -52,7 +52,7 @@ def refused(properties: Properties, known: Mapping[str, Definition], source: str
 
 
 def numbers(properties: Properties, known: Mapping[str, Definition]) -> dict[str, int]:
-    """The whole numbers; Kafka's defaults where one is missing or refused."""
+    """The integer settings; Kafka's default if one is missing or refused."""
     found = {key: its.default for key, its in known.items() if isinstance(its.default, int)}
     for key in filter(known.__contains__, properties):
         number = known[key].whole(properties[key]) if known[key].is_whole else None

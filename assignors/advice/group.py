@@ -1,4 +1,4 @@
-"""Advice for a group as a whole: members whose properties do not go together."""
+"""Advice for a group: members with incompatible properties."""
 
 from collections.abc import Iterator, Mapping
 
@@ -12,7 +12,7 @@ _SESSION, _POLL = "session.timeout.ms", "max.poll.interval.ms"
 
 
 def advise_group(members: Mapping[str, Properties], partitions: int | None = None) -> list[Finding]:
-    """What is wrong between members; `partitions` is how many the group reads (None: not known)."""
+    """Findings about differences between members; `partitions` is the number that the group reads (None = unknown)."""
     found = [*_no_common_assignor(members), *_same_instance(members), *_different(members), *_timeouts(members)]
     if partitions is not None and len(members) > partitions:
         reason = f"{len(members)} members share {partitions} partitions: {len(members) - partitions} stay idle."
@@ -24,7 +24,7 @@ def _no_common_assignor(members: Mapping[str, Properties]) -> Iterator[Finding]:
     listed = [set(own.get(_STRATEGY, DEFAULT_STRATEGY).replace(" ", "").split(",")) for own in members.values()]
     short = [{name.rsplit(".", 1)[-1] for name in names} for names in listed]
     if short and not set.intersection(*short):
-        reason = "No assignor is common to all members: INCONSISTENT_GROUP_PROTOCOL (23), the last to join is refused."
+        reason = "No assignor is common to all members: the last to join is refused (INCONSISTENT_GROUP_PROTOCOL, 23)."
         yield Finding(_STRATEGY, Severity.ERROR, reason, "ClassicGroup")
 
 
@@ -33,7 +33,7 @@ def _same_instance(members: Mapping[str, Properties]) -> Iterator[Finding]:
     for name, own in members.items():
         instance = own.get(_INSTANCE)
         if instance is not None and instance in seen:
-            reason = f"{seen[instance]} and {name} are both {instance}: one fences the other (FENCED_INSTANCE_ID, 82)."
+            reason = f"{seen[instance]} and {name} both have {instance}: one fences the other (FENCED_INSTANCE_ID, 82)."
             yield Finding(_INSTANCE, Severity.ERROR, reason, "KIP-345")
         elif instance is not None:
             seen[instance] = name
@@ -48,7 +48,7 @@ def _different(members: Mapping[str, Properties]) -> Iterator[Finding]:
 
 
 def _timeouts(members: Mapping[str, Properties]) -> Iterator[Finding]:
-    """Of members that have set both, each finding once."""
+    """Findings about members that set both, each once."""
     found = dict[Finding, None]()
     for own in members.values():
         if _SESSION in own and _POLL in own:

@@ -11,7 +11,7 @@ _MOST_LETTERS = 40
 
 
 def reset_duration_ms(policy: str) -> int | None:
-    """The duration of `by_duration:PT1H`, as Java's Duration reads it; None: not of that kind."""
+    """The duration of `by_duration:PT1H`, as Java's Duration reads it; None if it is something else."""
     found = _DURATION.fullmatch(policy)
     if found is None or len(policy) > _MOST_LETTERS or found["time"] in ("T", "t"):
         return None

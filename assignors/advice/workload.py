@@ -1,20 +1,20 @@
-"""What is known beside the settings."""
+"""The workload, which no setting tells."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """How a consumer, or what stands behind a broker, is used; None is not known, and brings no advice.
+    """The workload of a consumer or a broker; None is unknown and gives no advice.
 
-    Of a consumer: `record_p99_ms` is how long 99 of 100 records take at most, `batch_ms` how long it is from one poll
-    to the next, `restart_ms` how long a restart takes, `gc_pause_ms` the longest pause. The partitions of a dead member
-    may wait for `tolerated_outage_ms`, the whole group may be down for `planned_outage_ms`. `async_workers`: records
-    are processed outside the poll loop. `closes_in_finally`: close() is called after a processing error too. `grows`:
-    topics get partitions, or are subscribed by pattern.
+    Of a consumer: `record_p99_ms` is the 99th percentile of the processing time of a record, `batch_ms` the time
+    between two polls, `gc_pause_ms` the longest pause. The partitions of a dead member may wait for
+    `tolerated_outage_ms`, the whole group may be down for `planned_outage_ms`. `async_workers`: records are processed
+    outside the poll loop. `closes_in_finally`: close() is also called after a processing error. `grows`: topics get new
+    partitions, or are subscribed by pattern.
 
-    Of a broker: `members` start together. `acks_all`: producers count on acks=all, with topics that have no
-    min.insync.replicas of their own.
+    Of a broker: `members` start together. `acks_all`: producers use acks=all with topics that do not set
+    min.insync.replicas.
     """
 
     record_p99_ms: float | None = None

@@ -15,7 +15,7 @@ from assignors.simulation.log import Done
 from assignors.simulation.network import Answer
 from assignors.simulation.timeline import AS_IT_IS, NO_COORDINATOR, Plan
 
-UNSEEN = ("unseen",)
+NOT_RECORDED = ("not recorded",)
 
 
 class Members(Sized, Container[str], Protocol):
@@ -50,7 +50,7 @@ class GroupCoordinatorService(ABC):
         self.requester = ""
         self.coordinator: Any = None
         self.log: Log | None = None
-        self._recorded: tuple[object, ...] | None = UNSEEN
+        self._recorded: tuple[object, ...] | None = NOT_RECORDED
         self._observed: GroupView | None = None
         self._last_view: GroupView | None = None
         self._members = 0
@@ -74,7 +74,7 @@ class GroupCoordinatorService(ABC):
         """The assignment of the present generation, by member id."""
 
     @abstractmethod
-    def while_loading(self, request: Any) -> Any:
+    def loading_reply(self, request: Any) -> Any:
         """The reply of a coordinator that is still loading."""
 
     @abstractmethod
@@ -89,9 +89,9 @@ class GroupCoordinatorService(ABC):
 
     def start(self) -> None:
         """Start a coordinator with the replicated records; all sessions start again."""
-        watched = _ObservedKernel(self.env.kernel, self.observe)
-        self.log = Log(watched, self.env.settings.assumed.append_ms, self.records)
-        self.coordinator = self.create_coordinator(watched, self.log)
+        kernel = _ObservedKernel(self.env.kernel, self.observe)
+        self.log = Log(kernel, self.env.settings.assumed.append_ms, self.records)
+        self.coordinator = self.create_coordinator(kernel, self.log)
         self.env.network.coordinator, self.env.network.is_known = self, True
         self.observe()
 
@@ -101,7 +101,7 @@ class GroupCoordinatorService(ABC):
         self.add_cause(AS_IT_IS)
         self.start()
 
-    def stop(self) -> None:
+    def fail(self) -> None:
         """The broker dies: connections break, and records that are not replicated yet are lost."""
         if self.coordinator is not None and self.log is not None:
             self._last_view = self.view()
@@ -109,7 +109,7 @@ class GroupCoordinatorService(ABC):
             self.log.is_lost = True
             self._forget_lost_plans(self.log.replicated)
         self.coordinator = self.env.network.coordinator = None
-        self._recorded, self._observed = UNSEEN, None
+        self._recorded, self._observed = NOT_RECORDED, None
         self.env.network.is_known = False
         self.env.recorder.group(NO_COORDINATOR, -1)
         for client in self.clients.values():
@@ -118,7 +118,7 @@ class GroupCoordinatorService(ABC):
 
     def fail_over(self) -> None:
         """Another broker takes over and loads the group first."""
-        network, loading = self.env.network, _LoadingCoordinator(self.while_loading)
+        network, loading = self.env.network, _LoadingCoordinator(self.loading_reply)
         network.coordinator, network.is_known = loading, True
 
         def loaded() -> None:
@@ -149,8 +149,8 @@ class GroupCoordinatorService(ABC):
 
     def has(self, member_id: str) -> bool:
         """Whether the group has that member."""
-        seen = None if self.coordinator is None else self.view()
-        return seen is not None and member_id in seen.members
+        view = None if self.coordinator is None else self.view()
+        return view is not None and member_id in view.members
 
     def has_removed(self, client: Any) -> bool:
         """Whether the process is no longer a member, or was not in the last group while there is no coordinator."""
@@ -163,61 +163,61 @@ class GroupCoordinatorService(ABC):
         if self.coordinator is None:
             yield "there is no coordinator"
             return
-        seen = self.view()
-        if seen is None:
+        view = self.view()
+        if view is None:
             return
-        if not seen.is_at_rest:
-            yield f"the group is {seen.state}"
-        there = [client for client in self.clients.values() if client.alive and client.member_id in seen.members]
-        if len(seen.members) > len(there):
+        if not view.is_at_rest:
+            yield f"the group is {view.state}"
+        there = [client for client in self.clients.values() if client.alive and client.member_id in view.members]
+        if len(view.members) > len(there):
             yield "the group waits for the session of a member that is gone"
 
     def observe(self) -> None:
         """Record what has changed; called after each action of the coordinator."""
         if self.coordinator is None:
             return
-        seen = self.view()
-        if seen is not None and seen is self._observed:
+        view = self.view()
+        if view is not None and view is self._observed:
             return
-        self._observed = seen
-        noted = None if seen is None else (seen.state, seen.generation, len(seen.members))
-        if noted == self._recorded:
+        self._observed = view
+        recorded = None if view is None else (view.state, view.generation, len(view.members))
+        if recorded == self._recorded:
             return
-        self._recorded = noted
-        if seen is None:
+        self._recorded = recorded
+        if view is None:
             self.env.recorder.group("", -1)
             return
-        self.record_state(seen)
-        is_planned = seen.state == "Stable" and self._is_new(seen)
-        if is_planned:
-            self._record_plan(seen)
-        if is_planned or len(seen.members) < self._members:
+        self.record_state(view)
+        is_assigned = view.state == "Stable" and self._is_new(view)
+        if is_assigned:
+            self._record_plan(view)
+        if is_assigned or len(view.members) < self._members:
             self._mark_zombies()
-        self._members = len(seen.members)
+        self._members = len(view.members)
 
-    def record_state(self, seen: GroupView) -> None:
+    def record_state(self, view: GroupView) -> None:
         """Record the group's state."""
-        self.env.recorder.group(seen.state, seen.generation)
+        self.env.recorder.group(view.state, view.generation)
 
     def _mark_zombies(self) -> None:
         for client in self.clients.values():
             if client.owned and self.has_removed(client):
                 client.mark_zombie()
 
-    def _is_new(self, seen: GroupView) -> bool:
+    def _is_new(self, view: GroupView) -> bool:
         plans = self.env.recorder.plans
-        return not plans or plans[-1].generation != seen.generation
+        return not plans or plans[-1].generation != view.generation
 
-    def _record_plan(self, seen: GroupView) -> None:
+    def _record_plan(self, view: GroupView) -> None:
         parts = {self.names[member_id]: part for member_id, part in self.assignments().items()}
         topics = self.env.topics()
         members = tuple(
-            replace(resolved(self.clients[name].member, topics), owned=part, generation=seen.generation)
+            replace(resolved(self.clients[name].member, topics), owned=part, generation=view.generation)
             for name, part in parts.items()
         )
         assignor = next(iter(self.clients.values())).env.assignor.name
         now_ms = self.env.kernel.now_ms
-        plan = Plan(seen.generation, now_ms, self._cause(), members, parts, topics, assignor)
+        plan = Plan(view.generation, now_ms, self._cause(), members, parts, topics, assignor)
         self.env.recorder.plans.append(plan)
         self._plan_appends.append(self.log.appends if self.log is not None else 0)
 

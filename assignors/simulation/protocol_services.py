@@ -87,12 +87,12 @@ class ClassicService(GroupCoordinatorService):
             return None
         return GroupView(group.state, group.generation, group.members, group.state in (State.STABLE, State.EMPTY))
 
-    def record_state(self, seen: GroupView) -> None:
+    def record_state(self, view: GroupView) -> None:
         """Record PreparingRebalance too when the last member joins so soon that the group has left that state."""
         before, self._state = self._state, self.coordinator.group.state
         if self.coordinator.group.previous_state is State.PREPARING_REBALANCE is not before:
-            self.env.recorder.group(State.PREPARING_REBALANCE, seen.generation - 1)
-        super().record_state(seen)
+            self.env.recorder.group(State.PREPARING_REBALANCE, view.generation - 1)
+        super().record_state(view)
 
     def assignments(self) -> dict[str, Sequence[TopicPartition]]:
         """As the leader assigned."""
@@ -112,7 +112,7 @@ class ClassicService(GroupCoordinatorService):
         group = self.coordinator.group
         return refusal_without_group(request) if group is None else refusal(group, request)
 
-    def while_loading(self, request: Any) -> Any:
+    def loading_reply(self, request: Any) -> Any:
         return while_loading(request)
 
 
@@ -178,14 +178,14 @@ class ConsumerService(GroupCoordinatorService):
         if group is None or not group.members:
             return
         if group.wants_refresh(self.env.kernel.now_ms):
-            yield "no heartbeat has come since the topics changed"
+            yield "no heartbeat has arrived since the topics changed"
         if self.coordinator.looks_for_topics:
-            yield "the broker has yet to match its regular expressions with the topics"
+            yield "the broker has not matched its regular expressions with the topics yet"
         living = [client for client in self.clients.values() if isinstance(client, ConsumerClient) and client.alive]
         for client in living:
             member = group.members.get(client.member_id)
             if member is not None and client.target != member.assigned.keys():
-                yield f"{client.name} has not heard of its assignment"
+                yield f"{client.name} has not received its assignment"
 
     def view(self) -> GroupView | None:
         """The group changes only with its records."""
@@ -213,5 +213,5 @@ class ConsumerService(GroupCoordinatorService):
             return refused.error
         return KafkaError.NONE
 
-    def while_loading(self, request: Any) -> Any:
+    def loading_reply(self, request: Any) -> Any:
         return HeartbeatReply(KafkaError.COORDINATOR_LOAD_IN_PROGRESS)

@@ -45,4 +45,4 @@ def _of_process(service: GroupCoordinatorService, client: Process, *, is_paused:
     if not client.is_settled:
         return f"is {client.state[0]}"
     is_unaware = client.subscribes and service.has_removed(client)
-    return "has not heard that the group is without it" if is_unaware else None
+    return "does not know yet that the group has removed it" if is_unaware else None

@@ -208,7 +208,7 @@ class Simulation:
 
     def stop_coordinator(self) -> None:
         """The broker of the coordinator dies."""
-        self._service.stop()
+        self._service.fail()
 
     def start_coordinator(self) -> None:
         """Another broker takes over."""
@@ -281,9 +281,9 @@ class Simulation:
         if client.alive:
             client.freeze()
             self._paused.add(member_id)
-            self.kernel.after(lasts_ms, partial(self._go_on, client))
+            self.kernel.after(lasts_ms, partial(self._end_pause, client))
 
-    def _go_on(self, client: Client) -> None:
+    def _end_pause(self, client: Client) -> None:
         self._paused.remove(client.name)
         if client.is_frozen:
             client.resume()

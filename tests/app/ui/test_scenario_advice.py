@@ -48,8 +48,8 @@ def test_members_that_wait_for_their_topic_are_not_idle():
 
 def test_processing_longer_than_the_poll_interval_is_named():
     expected = (
-        "From one poll to the next it takes 400000 ms, so the member leaves the group in every batch: it is above "
-        "max.poll.interval.ms 300000."
+        "The time between two polls is 400000 ms, more than max.poll.interval.ms 300000: "
+        "the member leaves the group in every batch."
     )
     found = for_scenario(scenario(member("c1"), protocol={"simulated.processing.ms": 400_000}))
     assert told(found) == [("max.poll.interval.ms", expected, "800000")]
@@ -62,7 +62,7 @@ def test_a_static_member_that_joins_and_restarts_longer_than_its_session_is_name
     slow_restart = {"simulated.restart.ms": 60_000}
     events = (Event(1_000, Join(member("c2", "pod-2"))), Event(2_000, Restart("c2")))
     found = for_scenario(scenario(member("c1"), events=events, protocol=slow_restart))
-    reason = "A restart takes 60000 ms, the session 45000: the static member loses its partitions."
+    reason = "A restart of 60000 ms outlasts the session of 45000 ms: the static member loses its partitions."
     assert told(found) == [("session.timeout.ms", reason, "63000")]
 
 
@@ -77,5 +77,5 @@ def test_a_dynamic_member_that_restarts_beside_a_static_one_is_no_news():
 def test_two_members_of_one_instance_fence_each_other():
     found = for_scenario(scenario(member("c1", "pod"), events=(Event(1_000, Join(member("c2", "pod"))),)))
     assert [(its.key, its.reason) for its in found] == [
-        ("group.instance.id", "c1 and c2 are both pod: one fences the other (FENCED_INSTANCE_ID, 82).")
+        ("group.instance.id", "c1 and c2 both have pod: one fences the other (FENCED_INSTANCE_ID, 82).")
     ]

@@ -49,7 +49,7 @@ def test_defaults_list_two_assignors_and_so_stay_eager() -> None:
     assert (found.key, found.severity) == ("partition.assignment.strategy", W)
     assert found.reason == (
         "RangeAssignor and CooperativeStickyAssignor are listed, so the group stays eager: "
-        "every rebalance stops every member."
+        "every rebalance stops all members."
     )
     assert found.better == COOPERATIVE["partition.assignment.strategy"]
 
