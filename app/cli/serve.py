@@ -17,12 +17,12 @@ import typer
 from app.cli.options import Bootstrap, Browser, Config, JsonLine, Plugins, Port, new_command
 from app.cli.output import emit, emit_json, open_on_a_desktop
 from app.cli.signals import until_stopped
-from app.server.settings import MOST_LETTERS, ClusterSettings, read_settings
+from app.server.settings import MAX_NAME_LENGTH, ClusterSettings, read_settings
 from lag.cluster.settings import load_settings
 from lag.errors import ConfigError
 
 ANNOUNCE_WITHIN_S = 300.0
-EARLY = ("app.server.server", "lag.cluster.reader", "lag.polling.collector", "app.views.overview.parts")
+EARLY = ("app.server.web_app", "lag.cluster.reader", "lag.polling.collector", "app.views.overview.parts")
 
 
 command = new_command()
@@ -141,15 +141,15 @@ def _first(bootstrap: str | None, config: Path | None, optional: bool) -> list[C
         return []
     settings = load_settings(bootstrap, config, os.environ)
     servers = settings.servers.replace(" ", "")
-    name = settings.name[:MOST_LETTERS]
+    name = settings.name[:MAX_NAME_LENGTH]
     return [ClusterSettings(name=name, bootstrap_servers=servers, config=config, from_environment=True)]
 
 
 def _further(named: str) -> ClusterSettings:
     name, _, file = named.partition("=")
-    if not name or not file or len(name) > MOST_LETTERS:
+    if not name or not file or len(name) > MAX_NAME_LENGTH:
         raise ConfigError(
-            f"--cluster {named} is not NAME=FILE with a name of at most {MOST_LETTERS} characters",
+            f"--cluster {named} is not NAME=FILE with a name of at most {MAX_NAME_LENGTH} characters",
             "For example: --cluster prod=prod.properties",
         )
     settings = load_settings(None, Path(file), {})

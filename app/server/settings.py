@@ -1,13 +1,13 @@
-"""What the server process was started with, from the environment (`GROUPSCOPE_*`), checked once.
+"""The settings of the server process, from environment variables (`GROUPSCOPE_*`), checked once.
 
     GROUPSCOPE_CLUSTERS='[{"name": "prod", "bootstrap_servers": "b1:9092,b2:9092", "config": "/etc/prod.properties"}]'
     GROUPSCOPE_INTERVAL_S=10
-    GROUPSCOPE_FOLLOW=true      # read __consumer_offsets for every rebalance as it was
+    GROUPSCOPE_FOLLOW=true      # read __consumer_offsets to record every rebalance
     GROUPSCOPE_PLUGINS='["yours.module:YourAssignor"]'
     GROUPSCOPE_HISTORY=/var/lib/groupscope
 
-The command line sets these variables from its flags before it starts the server; secrets stay in the properties file
-that `config` names, and are never read here.
+The command line sets these variables from its options before it starts the server. Secrets stay in the properties file
+named by `config` and are never read here.
 """
 
 import json
@@ -20,7 +20,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from lag.errors import ConfigError
 
 PREFIX = "GROUPSCOPE_"
-MOST_LETTERS = 80
+MAX_NAME_LENGTH = 80
 EXAMPLES = {
     "clusters": '[{"name": "prod", "bootstrap_servers": "b1:9092"}]',
     "interval_s": "10",
@@ -31,32 +31,32 @@ EXAMPLES = {
 
 
 def _from_json(value: Any) -> Any:
-    """Here, not by pydantic-settings: its error for what is no JSON names the field only somewhere in its text."""
+    """Parsed here because the JSON errors of pydantic-settings do not give the field as a location."""
     return json.loads(value) if isinstance(value, str) else value
 
 
-def _each_once(names: tuple[str, ...]) -> tuple[str, ...]:
+def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
 class ClusterSettings(BaseModel):
-    """One cluster to watch: a name for people, where to begin, and the client's properties file if it needs one.
+    """One cluster: its display name, bootstrap servers, and the client's properties file if it needs one.
 
-    `from_environment`: GROUPSCOPE_SECURITY_PROTOCOL and its like are meant for this cluster.
+    `from_environment`: client settings such as GROUPSCOPE_SECURITY_PROTOCOL apply to this cluster.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: Annotated[str, Field(min_length=1, max_length=MOST_LETTERS)]
+    name: Annotated[str, Field(min_length=1, max_length=MAX_NAME_LENGTH)]
     bootstrap_servers: Annotated[str, Field(min_length=1)]
     config: Path | None = None
     from_environment: bool = False
 
 
 class Settings(BaseSettings):
-    """Everything the dashboard takes from outside; invalid values are refused when the server starts.
+    """The dashboard's settings; invalid values are rejected when the server starts.
 
-    `history` is the folder or URL of the Delta tables that the collectors fill; None: they fill none.
+    `history` is the folder or URL of the Delta tables that the collectors write, None for no history.
     """
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, frozen=True)
@@ -64,7 +64,7 @@ class Settings(BaseSettings):
     clusters: Annotated[tuple[ClusterSettings, ...], NoDecode, BeforeValidator(_from_json)] = ()
     interval_s: Annotated[float, Field(ge=1, le=3600)] = 10.0
     follow: bool = True
-    plugins: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_from_json), AfterValidator(_each_once)] = ()
+    plugins: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_from_json), AfterValidator(_distinct)] = ()
     history: str | None = None
 
     @field_validator("clusters")
@@ -77,7 +77,7 @@ class Settings(BaseSettings):
 
 
 def read_settings() -> Settings:
-    """The settings in the environment. Raises ConfigError, which names every variable that is wrong, and no value."""
+    """The settings in the environment. Raises ConfigError, which names every invalid variable but no value."""
     try:
         return Settings()
     except ValidationError as error:
@@ -86,11 +86,11 @@ def read_settings() -> Settings:
 
 def _config_error(error: ValidationError) -> ConfigError:
     wrong = error.errors(include_input=False)
-    listed = "; ".join(f"{_place(*e['loc'])}: {e['msg'].removeprefix('Value error, ')}" for e in wrong)
-    right = " ".join(f"{_place(name)}={EXAMPLES[str(name)]}" for name in dict.fromkeys(e["loc"][0] for e in wrong))
-    hint = f"Write for example {right}, or unset what is named."
-    return ConfigError(f"Settings with values that cannot be used: {listed}", hint)
+    listed = "; ".join(f"{_variable(*e['loc'])}: {e['msg'].removeprefix('Value error, ')}" for e in wrong)
+    right = " ".join(f"{_variable(name)}={EXAMPLES[str(name)]}" for name in dict.fromkeys(e["loc"][0] for e in wrong))
+    hint = f"Set for example {right}, or unset the variable."
+    return ConfigError(f"Invalid settings: {listed}", hint)
 
 
-def _place(name: int | str, *inside: int | str) -> str:
+def _variable(name: int | str, *inside: int | str) -> str:
     return ".".join([PREFIX + str(name).upper(), *map(str, inside)])

@@ -1,4 +1,4 @@
-"""Where the pages get their data: one `Source` per process, put in place by the server before the first page runs.
+"""Where the pages get their data: one `Source` per process, installed by the server before the first page runs.
 
 Pages never talk to Kafka: a `Feed` (the collector of one cluster) holds the latest immutable report.
 """
@@ -16,29 +16,29 @@ if TYPE_CHECKING:
 
 
 class Feed(Protocol):
-    """What a page needs of a collector (`lag.polling.collector.Collector`)."""
+    """What pages need of a collector (`lag.polling.collector.Collector`)."""
 
     def latest(self) -> "Report | None":
         """The last good report, or None before the first."""
 
     def status(self) -> "CollectorStatus":
-        """How polling goes."""
+        """The state of polling."""
 
     def poll_now(self) -> None:
-        """Ask for a poll before its time."""
+        """Poll now instead of at the next interval."""
 
     def recording(self, group_id: str) -> "Recording":
-        """The generations of a group, oldest first, and how they are known."""
+        """The generations of a group, oldest first, and their source (recorded or inferred)."""
 
     def following(self) -> "Following | None":
-        """How following the groups' records goes; None when it is switched off."""
+        """The state of reading `__consumer_offsets`; None when that is switched off."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Everything a page may reach: the settings, one feed per cluster, and what is there only sometimes.
+    """Everything that pages can read: the settings, one feed per cluster, and the demo's controls if it runs.
 
-    `versions` names parts and their versions; `connections` holds each cluster's client settings, secrets masked.
+    `versions` maps packages to versions; `connections` maps clusters to their client settings, secrets masked.
     """
 
     settings: Settings
@@ -53,13 +53,13 @@ _current: Source = _EMPTY
 
 
 def install(source: Source) -> None:
-    """Put `source` in place for this process."""
+    """Set the source of this process."""
     global _current
     _current = source
 
 
 def uninstall() -> None:
-    """Forget the source, when the server stops."""
+    """Remove the source, when the server stops."""
     install(_EMPTY)
 
 

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from app.server import server
+from app.server import web_app
 from app.server.source import Source
 from app.ui import state
 from tests.app import feeds, synthetic
@@ -35,4 +35,4 @@ def made_up(groups: int) -> Iterator[Source]:
 
 if __name__ == "__main__":
     groups = int(sys.argv[2]) if len(sys.argv) > 2 else 0
-    server.serve(server.build(lambda: made_up(groups)), int(sys.argv[1]))
+    web_app.serve(web_app.build_app(lambda: made_up(groups)), int(sys.argv[1]))

@@ -1,1 +1,5 @@
-"""Everything that depends on private names of a framework, with the version it was checked against."""
+"""What depends on private names or unspecified behaviour of a framework, one subject per module.
+
+Each module names the version that it was checked against, and the upstream issue or the public option that would make
+it unnecessary.
+"""

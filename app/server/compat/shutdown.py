@@ -1,8 +1,10 @@
-"""A server that is told to stop does stop, whoever is still connected.
+"""The server stops within seconds of SIGINT or SIGTERM, even with open connections.
 
-uvicorn waits for open connections. One that it accepts just as it is told to stop is asked nothing and has no deadline:
-a browser that opened it ahead of need, and says nothing, would hold the server for as long as it likes. A second SIGINT
-is what ends that wait; this sends it.
+uvicorn waits for open connections, and for one that it accepts during shutdown it waits without a timeout; browsers
+open such connections in advance. A second SIGINT ends the wait, and this module sends it.
+
+Checked against uvicorn 0.54.0 and Streamlit 1.67.0. Unnecessary once Streamlit passes `timeout_graceful_shutdown` to
+uvicorn; uvicorn's part is discussed in https://github.com/Kludex/uvicorn/issues/251.
 """
 
 import os
@@ -12,22 +14,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-WAIT_S = 3.0
+TIMEOUT_S = 3.0
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextmanager
-def hurried() -> Iterator[None]:
-    """While the block runs, a signal to stop is followed by another `WAIT_S` later; nothing outside the main thread."""
+def graceful_shutdown_timeout() -> Iterator[None]:
+    """In the main thread, a stop signal during the block is followed by SIGINT after `TIMEOUT_S`."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     timers: list[threading.Timer] = []
     before = {number: signal.getsignal(number) for number in STOP_SIGNALS}
 
-    def told(number: int, frame: FrameType | None) -> None:
+    def stop(number: int, frame: FrameType | None) -> None:
         if not timers:
-            timers.append(threading.Timer(WAIT_S, os.kill, (os.getpid(), signal.SIGINT)))
+            timers.append(threading.Timer(TIMEOUT_S, os.kill, (os.getpid(), signal.SIGINT)))
             timers[0].daemon = True
             timers[0].start()
         handler = before[signal.Signals(number)]
@@ -35,7 +37,7 @@ def hurried() -> Iterator[None]:
             handler(number, frame)
 
     for number in STOP_SIGNALS:
-        signal.signal(number, told)
+        signal.signal(number, stop)
     try:
         yield
     finally:

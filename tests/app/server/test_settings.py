@@ -1,4 +1,4 @@
-"""What is wrong in the dashboard's variables is told in a sentence, by name, before anything starts."""
+"""Invalid environment variables are named in one error before anything starts."""
 
 import pytest
 
@@ -12,49 +12,49 @@ WRONG = {
     "FOLLOW": (
         "maybe",
         "GROUPSCOPE_FOLLOW: Input should be a valid boolean, unable to interpret input. "
-        "Write for example GROUPSCOPE_FOLLOW=true, or unset what is named.",
+        "Set for example GROUPSCOPE_FOLLOW=true, or unset the variable.",
     ),
     "PLUGINS": (
         "notjson",
         "GROUPSCOPE_PLUGINS: Expecting value: line 1 column 1 (char 0). "
-        'Write for example GROUPSCOPE_PLUGINS=["yours.module:YourAssignor"], or unset what is named.',
+        'Set for example GROUPSCOPE_PLUGINS=["yours.module:YourAssignor"], or unset the variable.',
     ),
     "CLUSTERS": (
         f'[{{"name": "prod", "bootstrap_servers": "b:9092", "sasl.password": "{SECRET}"}}]',
-        "GROUPSCOPE_CLUSTERS.0.sasl.password: Extra inputs are not permitted. Write for example "
-        'GROUPSCOPE_CLUSTERS=[{"name": "prod", "bootstrap_servers": "b1:9092"}], or unset what is named.',
+        "GROUPSCOPE_CLUSTERS.0.sasl.password: Extra inputs are not permitted. Set for example "
+        'GROUPSCOPE_CLUSTERS=[{"name": "prod", "bootstrap_servers": "b1:9092"}], or unset the variable.',
     ),
 }
 
 
 @pytest.mark.parametrize("name", WRONG)
 @pytest.mark.parametrize("command", ["serve --bootstrap-server 127.0.0.1:1", "up"])
-def test_variable_that_cannot_be_used_is_refused_before_anything_starts(command: str, name: str) -> None:
+def test_invalid_variable_is_rejected_before_anything_starts(command: str, name: str) -> None:
     value, told = WRONG[name]
     said = refused(*command.split(), "--port", "0", env={f"GROUPSCOPE_{name}": value})
-    assert said == f"Settings with values that cannot be used: {told}"
+    assert said == f"Invalid settings: {told}"
 
 
-def test_all_variables_that_cannot_be_used_are_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_invalid_variables_are_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GROUPSCOPE_FOLLOW", "maybe")
     monkeypatch.setenv("GROUPSCOPE_INTERVAL_S", "0.5")
     with pytest.raises(ConfigError) as caught:
         read_settings()
     assert str(caught.value) == (
-        "Settings with values that cannot be used: "
+        "Invalid settings: "
         "GROUPSCOPE_INTERVAL_S: Input should be greater than or equal to 1; "
         "GROUPSCOPE_FOLLOW: Input should be a valid boolean, unable to interpret input. "
-        "Write for example GROUPSCOPE_INTERVAL_S=10 GROUPSCOPE_FOLLOW=true, or unset what is named."
+        "Set for example GROUPSCOPE_INTERVAL_S=10 GROUPSCOPE_FOLLOW=true, or unset the variable."
     )
 
 
-def test_server_without_the_command_line_refuses_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_server_without_the_command_line_rejects_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GROUPSCOPE_FOLLOW", "maybe")
     with pytest.raises(ConfigError, match="GROUPSCOPE_FOLLOW"), asgi.collectors():
         pass
 
 
-def test_variable_set_to_nothing_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_empty_variable_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("CLUSTERS", "FOLLOW", "HISTORY", "INTERVAL_S", "PLUGINS"):
         monkeypatch.setenv(f"GROUPSCOPE_{name}", "")
     settings = read_settings()
@@ -71,6 +71,6 @@ def test_settings_are_read_as_they_are_documented(monkeypatch: pytest.MonkeyPatc
     assert settings.plugins == ("yours.module:YourAssignor",)
 
 
-def test_a_plugin_that_is_named_twice_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plugin_that_is_named_twice_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GROUPSCOPE_PLUGINS", '["a:A", "b:B", "a:A"]')
     assert read_settings().plugins == ("a:A", "b:B")

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from app.server.server import packaged_config
+from app.server.web_app import packaged_config
 
 ROOT = Path(__file__).parents[3]
 ASKED = "import json, app.server.asgi, streamlit; print(json.dumps({name: streamlit.get_option(name) for name in %r}))"
