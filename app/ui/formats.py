@@ -4,9 +4,10 @@ import math
 from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from assignors import durations
+
 DASH = "–"
 MOST_SHOWN_LETTERS = 40
-_UNITS = ((86_400, "day"), (3_600, "h"), (60, "min"), (1, "s"))
 
 
 def count(value: int | float | None) -> str:
@@ -38,15 +39,7 @@ def duration(seconds: float | None) -> str:
         return "never"
     if 0 < seconds < 1:
         return "< 1 s"
-    left, parts = round(seconds), []
-    for at, (size, unit) in enumerate(_UNITS):
-        if left >= size:
-            n, rest = divmod(left, size)
-            parts.append(_unit(n, unit))
-            if at + 1 < len(_UNITS) and rest >= _UNITS[at + 1][0]:
-                parts.append(_unit(rest // _UNITS[at + 1][0], _UNITS[at + 1][1]))
-            break
-    return " ".join(parts) or "0 s"
+    return durations.duration(seconds)
 
 
 def brief(ms: int) -> str:
@@ -59,10 +52,6 @@ def brief(ms: int) -> str:
 def cut(text: str) -> str:
     """A text of a stranger, short enough for a sentence."""
     return text if len(text) <= MOST_SHOWN_LETTERS else f"{text[: MOST_SHOWN_LETTERS - 1]}…"
-
-
-def _unit(n: int, unit: str) -> str:
-    return f"{n} {unit}{'s' if unit == 'day' and n != 1 else ''}"
 
 
 def drain(drain_s: float | None, lag_records: int | None) -> str:

@@ -6,13 +6,13 @@ from hashlib import sha256
 
 import assignors
 from assignors import model as plan
+from assignors.durations import duration
 from assignors.model import Group, TopicPartition
 from assignors.patterns import is_quick, matching
 from assignors.whatif.events import Loads, Scenario
 from lag.errors import GroupscopeError
 from lag.model import GroupSnapshot, GroupType, Member, Topic
 from lag.offsets import PartitionLag
-from lag.verdict.evidence import duration
 from lag.verdict.health import Health, PartitionHealth
 
 SERVER_NAMES: Mapping[GroupType, Mapping[str, str]] = {

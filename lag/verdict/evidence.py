@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from assignors.durations import duration
 from assignors.model import TopicPartition
 from lag.model import GroupSnapshot, LagTotal
 from lag.offsets import PROBLEM_CODES, UNKNOWN, PartitionProblem
@@ -98,24 +99,12 @@ def about_group(status: Status, total: LagTotal, affected: int) -> bool:
     return status in {Status.STOPPED, Status.NO_MEMBERS, Status.OK}
 
 
-def duration(seconds: float) -> str:
-    """45 s, 2 min 0 s, 3 h 5 min, 2 d 4 h."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    if whole < 86_400:
-        return f"{whole // 3600} h {whole % 3600 // 60} min"
-    return f"{whole // 86_400} d {whole % 86_400 // 3600} h"
-
-
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _polls(row: Row) -> str:
-    """ "in 12 of 12 polls (2 min 0 s)", "in the last 5 of 12 polls (40 s)"."""
+    """ "in 12 of 12 polls (2 min)", "in the last 5 of 12 polls (40 s)"."""
     run, samples = row.fact("run_samples"), row.fact("samples")
     time = duration((row.now_ms - row.fact("run_since_ms")) / 1000)
     return f"in {'' if run == samples else 'the last '}{run} of {samples} polls ({time})"
