@@ -1,7 +1,9 @@
 """Your own assignors on the pages: in a process of their own, and never because a link or a file says so."""
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -16,7 +18,9 @@ from assignors.model import AssignorError
 from assignors.scenario import check_bytes, dump, examples, load_scenario
 from assignors.whatif.events import Event, UseAssignor
 from tests.app import feeds
+from tests.app.conftest import Open
 from tests.app.reading import said
+from tests.support.installed import Yours
 from tests.support.scenes import join, member, plans, scenario
 
 HAND_OVER = "cooperative-hand-over"
@@ -24,7 +28,7 @@ NOT_IN_A_FILE = "A file cannot name a plugin, which runs as code. Give it as --p
 
 
 @pytest.fixture(autouse=True)
-def _nothing_computed_before():
+def _nothing_computed_before() -> None:
     """Outcomes are kept for the life of a process; here another test has other plugins."""
     state._outcome.clear()
 
@@ -43,7 +47,9 @@ def told(page):
 @pytest.mark.parametrize(
     "asked", ["os:abort", "yours:First", "nonsense", "share-simple", "docs.plugins.weighted:Weighted"]
 )
-def test_a_link_to_generations_names_an_assignor_that_what_if_does_not_offer(open_page, install_yours, asked):
+def test_a_link_to_generations_names_an_assignor_that_what_if_does_not_offer(
+    open_page: Open, install_yours: Callable[..., Yours], asked: str
+) -> None:
     yours = install_yours("first")
     page = open_page("generations", example=HAND_OVER, assignor=asked)
     assert not page.exception
@@ -52,7 +58,9 @@ def test_a_link_to_generations_names_an_assignor_that_what_if_does_not_offer(ope
     assert yours.processes == set()
 
 
-def test_a_link_to_generations_names_an_assignor_of_the_settings(open_page, install_yours):
+def test_a_link_to_generations_names_an_assignor_of_the_settings(
+    open_page: Open, install_yours: Callable[..., Yours]
+) -> None:
     yours = install_yours()
     its = replace(feeds.source(demo=feeds.HandFeed()), settings=Settings(plugins=("yours:First",)))
     page = open_page("generations", its=its, example=HAND_OVER, assignor="yours:First")
@@ -60,7 +68,7 @@ def test_a_link_to_generations_names_an_assignor_of_the_settings(open_page, inst
     assert len(yours.processes - {os.getpid()}) == 1
 
 
-def test_a_link_to_what_if_names_an_assignor_that_is_not_offered(open_page):
+def test_a_link_to_what_if_names_an_assignor_that_is_not_offered(open_page: Open) -> None:
     page = open_page("whatif", example=HAND_OVER, assignor="os:abort")
     assert page.header[0].value == "`c3` joins: 2 of 6 partitions move, nobody idles"
     assert "os:abort" not in told(page)
@@ -68,14 +76,14 @@ def test_a_link_to_what_if_names_an_assignor_that_is_not_offered(open_page):
 
 @pytest.mark.parametrize("page_name", ["whatif", "generations", "protocol"])
 @pytest.mark.parametrize("key", ["assignor", "use_assignor"])
-def test_a_scenario_in_a_link_names_code(open_page, page_name, key):
+def test_a_scenario_in_a_link_names_code(open_page: Open, page_name: str, key: str) -> None:
     page = open_page(page_name, scenario=link_codec.pack_text(naming("os:abort", key)))
     assert not page.exception
     assert NOT_IN_A_FILE in told(page)
 
 
 @pytest.mark.parametrize("key", ["assignor", "use_assignor"])
-def test_an_uploaded_scenario_names_code(key):
+def test_an_uploaded_scenario_names_code(key: str) -> None:
     with pytest.raises(AssignorError, match="A file cannot name a plugin"):
         check_bytes(naming("os:abort", key).encode(), "file.yaml")
 
@@ -88,7 +96,7 @@ def naming(assignor, key):
     return dump(replace(begun, events=(Event(1000, UseAssignor(assignor)),)))
 
 
-def test_what_was_not_given_is_not_run():
+def test_what_was_not_given_is_not_run() -> None:
     with pytest.raises(AssignorError, match="No assignor is named 'os:abort'"):
         fold_any(scenario("range", "A"), "os:abort", (), 30)
     with pytest.raises(AssignorError, match="No assignor is named 'os:abort'"):
@@ -98,40 +106,46 @@ def test_what_was_not_given_is_not_run():
 # -- what is installed -------------------------------------------------------------------------------------------------
 
 
-def test_an_installed_assignor_plans_in_a_process_of_its_own(install_yours):
+def test_an_installed_assignor_plans_in_a_process_of_its_own(install_yours: Callable[..., Yours]) -> None:
     yours = install_yours("first")
     made = fold_any(scenario("range", "A", join("B")), "first", (), 30)
     assert plans(made) == [{"A": "t-0 t-1 t-2 t-3 t-4 t-5"}, {"A": "t-0 t-1 t-2 t-3 t-4 t-5", "B": ""}]
     assert len(yours.processes - {os.getpid()}) == len(yours.processes) == 1
 
 
-def test_an_assignor_that_an_event_changes_to_plans_in_a_process_of_its_own(install_yours):
+def test_an_assignor_that_an_event_changes_to_plans_in_a_process_of_its_own(
+    install_yours: Callable[..., Yours],
+) -> None:
     yours = install_yours("first")
     made = fold_any(scenario("range", "A B", UseAssignor("first")), "range", (), 30)
     assert plans(made)[-1] == {"A": "t-0 t-1 t-2 t-3 t-4 t-5", "B": ""}
     assert len(yours.processes - {os.getpid()}) == len(yours.processes) == 1
 
 
-def test_an_assignor_that_an_event_changes_to_hangs(install_yours):
+def test_an_assignor_that_an_event_changes_to_hangs(install_yours: Callable[..., Yours]) -> None:
     install_yours("hangs")
     with pytest.raises(AssignorError, match=r"^The assignor 'hangs' hung: it had no plan after 2 s, and was ended\.$"):
         fold_any(scenario("range", "A B", UseAssignor("hangs")), "range", (), 2)
 
 
-def test_an_assignor_that_an_event_changes_to_ends_its_process_without_a_word(install_yours):
+def test_an_assignor_that_an_event_changes_to_ends_its_process_without_a_word(
+    install_yours: Callable[..., Yours],
+) -> None:
     install_yours("quits")
     with pytest.raises(AssignorError, match=r"^The assignor 'quits' ended its process with exit code 0 "):
         fold_any(scenario("range", "A B", UseAssignor("quits")), "range", (), 30)
 
 
-def test_a_plan_of_objects_that_only_the_plugin_knows_is_refused(install_yours):
+def test_a_plan_of_objects_that_only_the_plugin_knows_is_refused(install_yours: Callable[..., Yours]) -> None:
     yours = install_yours("wraps")
     with pytest.raises(AssignorError, match=r"^The plan holds a yours\.Strange\. Use plain texts"):
         fold_any(scenario("range", "A"), "wraps", (), 30)
     assert os.getpid() not in yours.processes
 
 
-def test_installed_assignors_that_go_wrong_are_told_and_the_others_stand(open_page, install_yours):
+def test_installed_assignors_that_go_wrong_are_told_and_the_others_stand(
+    open_page: Open, install_yours: Callable[..., Yours]
+) -> None:
     """The members own their partitions, so each group changes to the assignor, by an event."""
     yours = install_yours("first", "dies", "unready")
     page = open_page("whatif", example=HAND_OVER)
@@ -145,7 +159,9 @@ def test_installed_assignors_that_go_wrong_are_told_and_the_others_stand(open_pa
     assert os.getpid() not in yours.processes
 
 
-def test_an_installed_assignor_that_hangs_is_told(open_page, install_yours, monkeypatch):
+def test_an_installed_assignor_that_hangs_is_told(
+    open_page: Open, install_yours: Callable[..., Yours], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(state, "DEADLINE_S", 2.0)
     install_yours("hangs")
     page = open_page("whatif", example=HAND_OVER)
@@ -153,7 +169,9 @@ def test_an_installed_assignor_that_hangs_is_told(open_page, install_yours, monk
     assert "`hangs` cannot plan this group:] The assignor 'hangs' hung: it had no plan after 2 s, and was" in told(page)
 
 
-def test_kafkas_assignors_are_there_before_a_plugin_has_answered(open_page, monkeypatch):
+def test_kafkas_assignors_are_there_before_a_plugin_has_answered(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     waited = []
     monkeypatch.setattr(outcomes, "wait_for", lambda its, awaited: waited.append((its.key, awaited)))
     its = replace(feeds.source(demo=feeds.HandFeed()), settings=Settings(plugins=("yours:First",)))
@@ -164,7 +182,9 @@ def test_kafkas_assignors_are_there_before_a_plugin_has_answered(open_page, monk
     assert page.header[0].value == "`c3` joins: 2 of 6 partitions move, nobody idles"
 
 
-def test_a_group_whose_own_assignor_is_a_plugin_is_there_first(open_page, install_yours, monkeypatch):
+def test_a_group_whose_own_assignor_is_a_plugin_is_there_first(
+    open_page: Open, install_yours: Callable[..., Yours], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """All others begin with it as well."""
     install_yours("first")
     monkeypatch.setattr(outcomes, "wait_for", lambda its, awaited: None)
@@ -176,7 +196,9 @@ def test_a_group_whose_own_assignor_is_a_plugin_is_there_first(open_page, instal
     assert list(table(page).index) == ["first"]
 
 
-def test_a_plugin_gives_partitions_to_a_member_that_does_not_subscribe(open_page, install_yours):
+def test_a_plugin_gives_partitions_to_a_member_that_does_not_subscribe(
+    open_page: Open, install_yours: Callable[..., Yours]
+) -> None:
     install_yours()
     its = replace(feeds.source(demo=feeds.HandFeed()), settings=Settings(plugins=("yours:First",)))
     begun = scenario("range", (member("A", "t"), member("B", "t u")), topics="t:2 u:1")
@@ -189,7 +211,9 @@ def test_a_plugin_gives_partitions_to_a_member_that_does_not_subscribe(open_page
 
 
 @pytest.mark.parametrize("begun", [scenario("first", "A B"), scenario("range", "A B", UseAssignor("first"))])
-def test_the_protocol_lab_plays_kafkas_assignors_only(open_page, install_yours, begun):
+def test_the_protocol_lab_plays_kafkas_assignors_only(
+    open_page: Open, install_yours: Callable[..., Yours], begun: Any
+) -> None:
     yours = install_yours("first")
     page = open_page("protocol", scenario=link_codec.pack(begun))
     assert not page.exception
@@ -197,7 +221,7 @@ def test_the_protocol_lab_plays_kafkas_assignors_only(open_page, install_yours, 
     assert yours.processes == set()
 
 
-def test_the_call_lab_plays_kafkas_assignors_only(install_yours):
+def test_the_call_lab_plays_kafkas_assignors_only(install_yours: Callable[..., Yours]) -> None:
     yours = install_yours("first")
     script = "topic t 2\nA: join assignors=first\nA: sync"
     with pytest.raises(LinkError, match=r"Line 2: there is no assignor 'first'\. There are range, "):

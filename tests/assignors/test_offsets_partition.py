@@ -1,5 +1,8 @@
 """The partition of __consumer_offsets that holds a group, against Kafka's own `Utils.abs` and Java's `hashCode`."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -26,7 +29,7 @@ def test_topic_without_partitions_is_refused() -> None:
 
 
 @pytest.fixture(scope="module")
-def java_partition(java_classes):
+def java_partition(java_classes: Callable[[str], Any]):
     """`abs(groupId.hashCode()) % n` with Java's and Kafka's own functions."""
     string, utils = java_classes("java.lang.String"), java_classes("org.apache.kafka.common.utils.Utils")
     return lambda group_id, partitions: int(utils.abs(string(group_id).hashCode())) % partitions
@@ -34,10 +37,10 @@ def java_partition(java_classes):
 
 @settings(max_examples=300, deadline=None)
 @given(st.text(st.characters(exclude_categories=("Cs",)), max_size=60), st.integers(1, 200))
-def test_partition_equals_javas(java_partition, group_id: str, partitions: int) -> None:
+def test_partition_equals_javas(java_partition: Any, group_id: str, partitions: int) -> None:
     assert offsets_partition(group_id, partitions) == java_partition(group_id, partitions)
 
 
 @pytest.mark.parametrize("group_id", [*CHECKLIST, "", "gruppe-ä", "групa", "団体", "🦓-zebra"])
-def test_partition_equals_javas_for_names_of_all_alphabets(java_partition, group_id: str) -> None:
+def test_partition_equals_javas_for_names_of_all_alphabets(java_partition: Any, group_id: str) -> None:
     assert offsets_partition(group_id) == java_partition(group_id, 50)

@@ -31,7 +31,9 @@ class Measured(random.Random):
 class RealIds(Simulation):
     """A world in which members get the ids that Kafka gave them, on which plans depend."""
 
-    def __init__(self, beginning: Beginning, scenario: Scenario, settings: Settings, protocol: RebalanceProtocol):
+    def __init__(
+        self, beginning: Beginning, scenario: Scenario, settings: Settings, protocol: RebalanceProtocol
+    ) -> None:
         self._names = {member.member_id: member.client_id for member in beginning.members}
         chooses = protocol is RebalanceProtocol.CONSUMER  # a client chooses an id as it is made
         self._ids = {

@@ -4,6 +4,8 @@ import json
 import signal
 from pathlib import Path
 
+import pytest
+
 from app.cli import sweep
 from app.server.compat.shutdown import STOP_SIGNALS
 from assignors.scenario.dump import document
@@ -52,7 +54,9 @@ def test_what_cannot_be_asked_is_refused_in_a_sentence(tmp_path: Path) -> None:
     assert not Path(history).exists()
 
 
-def test_a_sweep_that_is_stopped_while_it_is_written_is_written_to_the_end(tmp_path: Path, monkeypatch) -> None:
+def test_a_sweep_that_is_stopped_while_it_is_written_is_written_to_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     real, before = sweep_table.record, {number: signal.getsignal(number) for number in STOP_SIGNALS}
 
     def interrupted(*its):

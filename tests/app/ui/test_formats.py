@@ -2,6 +2,7 @@
 
 import math
 from datetime import UTC
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -28,7 +29,7 @@ from lag.verdict.health import URGENCY
         (586_800, "6 days 19 h"),
     ],
 )
-def test_durations(seconds, text):
+def test_durations(seconds: Any, text: str) -> None:
     assert formats.duration(seconds) == text
 
 
@@ -36,7 +37,7 @@ def test_durations(seconds, text):
     ("value", "text"),
     [(None, "–"), (860, "860"), (1_204_331, "1.20 M"), (338_420, "338 k"), (12_345, "12.3 k"), (2e9, "2.00 G")],
 )
-def test_short_numbers(value, text):
+def test_short_numbers(value: float | None, text: str) -> None:
     assert formats.short(value) == text
 
 
@@ -50,48 +51,48 @@ def test_short_numbers(value, text):
         ([1, 3, 5, 7, 9, 11], "1, 3, 5, 7 and 2 more"),
     ],
 )
-def test_partition_numbers_as_words(numbers, text):
+def test_partition_numbers_as_words(numbers: list[int], text: str) -> None:
     assert formats.listing(numbers) == text
 
 
 @pytest.mark.parametrize(
     ("known", "partitions", "text"), [(12, 12, "all 12"), (38, 40, "38 of 40"), (0, 3, "0 of 3"), (0, 0, "–")]
 )
-def test_coverage(known, partitions, text):
+def test_coverage(known: int, partitions: int, text: str) -> None:
     assert formats.known_for(known, partitions) == text
 
 
-def test_drain_time_is_now_without_lag_and_never_without_gain():
+def test_drain_time_is_now_without_lag_and_never_without_gain() -> None:
     assert formats.drain(None, 0) == "now"
     assert formats.drain(math.inf, 9) == "never"
     assert formats.drain(None, 9) == "–"
     assert formats.drain(2_460, 9) == "41 min"
 
 
-def test_an_unknown_time_zone_is_utc():
+def test_an_unknown_time_zone_is_utc() -> None:
     assert formats.zone("Mars/Olympus") is UTC
     assert formats.zone(None) is UTC
     assert formats.zone("../../etc/passwd") is UTC
     assert formats.zone("Europe/Berlin") == ZoneInfo("Europe/Berlin")
 
 
-def test_times_in_the_viewers_zone_and_utc():
+def test_times_in_the_viewers_zone_and_utc() -> None:
     assert formats.clock(1_795_258_817_000, ZoneInfo("Europe/Berlin")) == "12:00:17"
     assert formats.utc(1_795_258_817_000) == "2026-11-21 11:00:17 UTC"
 
 
-def test_text_of_a_cluster_cannot_become_markup():
+def test_text_of_a_cluster_cannot_become_markup() -> None:
     assert formats.md("[x](y) **b**\n:red[z]") == r"\[x\]\(y\) \*\*b\*\* \:red\[z\]"
     assert formats.code("a`b\nc") == "`aˋb c`"
 
 
-def test_every_status_problem_and_type_has_words():
+def test_every_status_problem_and_type_has_words() -> None:
     assert set(verdicts.VERDICTS) == set(URGENCY)
     assert set(verdicts.PROBLEMS) == set(PartitionProblem)
     assert set(verdicts.TYPES) == set(GroupType)
 
 
-def test_symbols_sort_by_urgency():
+def test_symbols_sort_by_urgency() -> None:
     symbols = [verdicts.VERDICTS[status].symbol for status in URGENCY]
     assert symbols == sorted(symbols)
     assert len(set(symbols)) == len(symbols)

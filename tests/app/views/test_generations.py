@@ -2,13 +2,17 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import assignors
+from app.server.source import Source
 from assignors.scenario import examples, load_scenario
 from lag.generations.recorded import How, Recorded, Recording
 from lag.generations.recorded.stored import stored
 from lag.history.store import History
 from lag.polling.collector import SWITCHED_OFF
+from tests.app import feeds
+from tests.app.conftest import Open
 from tests.app.reading import said
 from tests.lag.generations.recorded import test_classic, test_consumer
 from tests.lag.generations.recorded.events import recorded
@@ -31,18 +35,18 @@ def moves(page):
     return page.dataframe[-1].value
 
 
-def test_page_without_a_start_says_what_it_is_for(open_page):
+def test_page_without_a_start_says_what_it_is_for(open_page: Open) -> None:
     page = open_page("generations")
     assert not page.exception
     assert page.header[0].value == "What happened to the group, step by step?"
 
 
-def test_a_group_without_a_rebalance_says_how_one_comes_about(open_page):
+def test_a_group_without_a_rebalance_says_how_one_comes_about(open_page: Open) -> None:
     page = open_page("generations", group=GROUP)
     assert page.header[0].value == f"No rebalance of `{GROUP}` is known yet"
 
 
-def test_a_live_group_shows_the_last_generation_and_how_it_is_known(open_page, feed):
+def test_a_live_group_shows_the_last_generation_and_how_it_is_known(open_page: Open, feed: feeds.HandFeed) -> None:
     feed.seen[GROUP] = inferred()
     page = open_page("generations", group=GROUP)
     assert not page.exception
@@ -53,7 +57,7 @@ def test_a_live_group_shows_the_last_generation_and_how_it_is_known(open_page, f
     assert list(moves(page)["to"]) == ["c3", "c3"]
 
 
-def test_a_recorded_generation_says_when_it_was_and_what_its_plan_took(open_page, feed):
+def test_a_recorded_generation_says_when_it_was_and_what_its_plan_took(open_page: Open, feed: feeds.HandFeed) -> None:
     feed.seen[GROUP] = Recording(How.RECORDED, recorded(test_classic.FIRST, test_classic.SECOND))
     page = open_page("generations", group=GROUP)
     assert not page.exception
@@ -64,7 +68,9 @@ def test_a_recorded_generation_says_when_it_was_and_what_its_plan_took(open_page
     assert "Not recorded" not in told
 
 
-def test_what_is_older_than_the_live_tail_comes_out_of_the_history(open_page, feed, demo_source, tmp_path):
+def test_what_is_older_than_the_live_tail_comes_out_of_the_history(
+    open_page: Open, feed: feeds.HandFeed, demo_source: Source, tmp_path: Path
+) -> None:
     """Generations 7 and 8 stand in the tables; the tail began with 8 and saw 9."""
     history = History(tmp_path / "history")
     keep(history, 7, 8, 9)
@@ -79,7 +85,9 @@ def test_what_is_older_than_the_live_tail_comes_out_of_the_history(open_page, fe
     assert title(page).startswith("Generation 9: ")
 
 
-def test_a_history_that_cannot_be_read_does_not_hide_what_is_live(open_page, feed, demo_source, tmp_path):
+def test_a_history_that_cannot_be_read_does_not_hide_what_is_live(
+    open_page: Open, feed: feeds.HandFeed, demo_source: Source, tmp_path: Path
+) -> None:
     (tmp_path / "group_events" / "_delta_log").mkdir(parents=True)
     (tmp_path / "group_events" / "_delta_log" / "00000000000000000000.json").write_text("damaged")
     feed.seen[GROUP] = Recording(How.RECORDED, recorded(test_classic.FIRST, test_classic.SECOND))
@@ -89,7 +97,7 @@ def test_a_history_that_cannot_be_read_does_not_hide_what_is_live(open_page, fee
     assert title(page) == "Generation 2: c-b joined; 1 of 3 partitions moved"
 
 
-def test_a_recorded_reconciliation_is_told_step_by_step(open_page, feed):
+def test_a_recorded_reconciliation_is_told_step_by_step(open_page: Open, feed: feeds.HandFeed) -> None:
     feed.seen[GROUP] = Recording(How.RECORDED, recorded(*test_consumer.BEGIN))
     page = open_page("generations", group=GROUP)
     assert not page.exception
@@ -103,14 +111,14 @@ def test_a_recorded_reconciliation_is_told_step_by_step(open_page, feed):
     ]
 
 
-def test_generations_without_a_plan_and_an_overtaken_one_are_told(open_page, feed):
+def test_generations_without_a_plan_and_an_overtaken_one_are_told(open_page: Open, feed: feeds.HandFeed) -> None:
     unfinished = [*test_consumer.A_JOINS, *test_consumer.B_JOINS[:-1], *test_consumer.B_LEAVES]
     feed.seen[GROUP] = Recording(How.RECORDED, recorded(*unfinished))
     page = open_page("generations", group=GROUP, gen="2")
     assert "overtaken by the next before all members had reached it" in said(page)
 
 
-def test_from_a_live_group_there_is_a_way_back_to_its_page(open_page, feed):
+def test_from_a_live_group_there_is_a_way_back_to_its_page(open_page: Open, feed: feeds.HandFeed) -> None:
     feed.seen[GROUP] = inferred()
     page = open_page("generations", group=GROUP)
     page = next(b for b in page.button if b.label == "Group").click().run()
@@ -118,14 +126,14 @@ def test_from_a_live_group_there_is_a_way_back_to_its_page(open_page, feed):
     assert any(its.value.startswith("Who owns what") for its in page.subheader)
 
 
-def test_a_link_goes_to_one_generation(open_page, feed):
+def test_a_link_goes_to_one_generation(open_page: Open, feed: feeds.HandFeed) -> None:
     feed.seen[GROUP] = inferred()
     page = open_page("generations", group=GROUP, gen="1")
     assert title(page).startswith("Generation 8: c3 joins; ")
     assert list(moves(page)["change"]) == ["revoked", "revoked"]
 
 
-def test_previous_and_next_walk_and_stop_at_the_ends(open_page, feed):
+def test_previous_and_next_walk_and_stop_at_the_ends(open_page: Open, feed: feeds.HandFeed) -> None:
     feed.seen[GROUP] = inferred()
     page = open_page("generations", group=GROUP)
     assert next(b for b in page.button if b.label == "Next").disabled
@@ -136,13 +144,13 @@ def test_previous_and_next_walk_and_stop_at_the_ends(open_page, feed):
     assert next(b for b in page.button if b.label == "Previous").disabled
 
 
-def test_a_scenario_is_simulated_and_says_so(open_page):
+def test_a_scenario_is_simulated_and_says_so(open_page: Open) -> None:
     page = open_page("generations", example="sticky-after-a-leave")
     assert not page.exception
     assert "Simulated] :gray[3 generations with `sticky` from the scenario `sticky after a leave`; none" in said(page)
 
 
-def test_an_assignor_that_cannot_plan_is_told(open_page):
+def test_an_assignor_that_cannot_plan_is_told(open_page: Open) -> None:
     page = open_page("generations", example="sticky-after-a-leave", assignor="nonsense")
     assert not page.exception
     assert "assignor is 'nonsense'. Use one of sticky, range, roundrobin, " in said(page).replace("\\", "")

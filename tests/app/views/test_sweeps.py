@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from shutil import copytree
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from lag.sweeps.cases import staged
 from lag.sweeps.measures import row
 from lag.sweeps.plan import Asked, Case, Failure, Plan, parse_sizes
 from tests.app import feeds
+from tests.app.conftest import Open
 from tests.app.reading import alt, figure, said, table
 from tests.app.views import swept
 from tests.lag.sweeps.scenarios import empty, member, orders, shared
@@ -40,7 +42,7 @@ def source(history: Path | None):
 
 
 @pytest.fixture
-def open_sweeps(open_page):
+def open_sweeps(open_page: Open):
     def opened(history, **query):
         state.clear()
         return open_page("sweeps", its=source(history), **query)
@@ -48,7 +50,7 @@ def open_sweeps(open_page):
     return opened
 
 
-def test_without_a_history_the_page_says_how_to_keep_one(open_sweeps) -> None:
+def test_without_a_history_the_page_says_how_to_keep_one(open_sweeps: Any) -> None:
     page = open_sweeps(None)
     assert not page.exception
     assert page.header[0].value == "Which assignor and how many members for my fleet?"
@@ -56,13 +58,13 @@ def test_without_a_history_the_page_says_how_to_keep_one(open_sweeps) -> None:
     assert "groupscope serve --history PATH" in said(page)
 
 
-def test_without_a_sweep_the_page_has_the_command_for_this_history(open_sweeps, tmp_path: Path) -> None:
+def test_without_a_sweep_the_page_has_the_command_for_this_history(open_sweeps: Any, tmp_path: Path) -> None:
     page = open_sweeps(tmp_path)
     assert page.code[0].value == f"groupscope sweep --bootstrap-server demo:9092 --history {tmp_path}"
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_history_that_cannot_be_read_is_told_with_its_mend(open_sweeps, tmp_path: Path) -> None:
+def test_a_history_that_cannot_be_read_is_told_with_its_mend(open_sweeps: Any, tmp_path: Path) -> None:
     (tmp_path / "sweeps" / "_delta_log").mkdir(parents=True)
     (tmp_path / "sweeps" / "_delta_log" / "00000000000000000000.json").write_text("no log")
     page = open_sweeps(tmp_path)
@@ -70,7 +72,7 @@ def test_a_history_that_cannot_be_read_is_told_with_its_mend(open_sweeps, tmp_pa
     assert page.header[0].value == "The history cannot be read"
 
 
-def test_the_fleet_most_to_gain_first(open_sweeps, root: Path) -> None:
+def test_the_fleet_most_to_gain_first(open_sweeps: Any, root: Path) -> None:
     page = open_sweeps(root)
     assert not page.exception
     assert page.header[0].value == "2 of 3 groups would gain: 1 whose lag never drains now, 1 from another assignor"
@@ -85,7 +87,7 @@ def test_the_fleet_most_to_gain_first(open_sweeps, root: Path) -> None:
     assert tuple(rows.loc["orders", ["now", "busiest", "do"]]) == ("range × 3", 70.0, "as good as it gets")
 
 
-def test_one_group_with_its_heat_map_and_frontier(open_sweeps, root: Path) -> None:
+def test_one_group_with_its_heat_map_and_frontier(open_sweeps: Any, root: Path) -> None:
     page = open_sweeps(root, group="orders")
     assert not page.exception
     assert page.header[0].value == "`orders`: as good as it gets; now `range` on 3 members"
@@ -104,21 +106,21 @@ def test_one_group_with_its_heat_map_and_frontier(open_sweeps, root: Path) -> No
     assert list(cases[cases["assignor"] == "range"]["busiest"]) == pytest.approx([100 * it for it in shares["range"]])
 
 
-def test_measure_and_failure_are_in_the_url(open_sweeps, root: Path) -> None:
+def test_measure_and_failure_are_in_the_url(open_sweeps: Any, root: Path) -> None:
     page = open_sweeps(root, group="orders", measure="moved", failure="crash")
     crashed = [row(orders(), Case(0, "sticky", members, Failure.CRASH))["moved"] for members in range(1, 7)]
     assert [row[1] for row in figure(page, "sweep_map_moved")["data"][0]["text"]] == [f"{it}" for it in crashed]
     assert page.query_params["measure"] == "moved"
 
 
-def test_another_sweep_and_a_group_that_is_not_in_it(open_sweeps, root: Path) -> None:
+def test_another_sweep_and_a_group_that_is_not_in_it(open_sweeps: Any, root: Path) -> None:
     page = open_sweeps(root, sweep="two", group="gone")
     assert "sweep two" in said(page)
     assert "`gone` is not in this sweep" in said(page)
     assert open_sweeps(root).selectbox(key="sweep_pick").value == "one"
 
 
-def test_a_case_opens_in_what_if_with_its_members_and_assignor(open_sweeps, root: Path) -> None:
+def test_a_case_opens_in_what_if_with_its_members_and_assignor(open_sweeps: Any, root: Path) -> None:
     page = clicked(open_sweeps(root, group="orders"), "orders", "sticky", 5)
     assert page.header[0].value.startswith("`c-3` joins, `c-4` joins, under `sticky`: ")
     assert page.query_params["assignor"] == "sticky"
@@ -138,7 +140,7 @@ def clicked(page, *case):
     return page
 
 
-def test_a_case_with_a_failure_says_who_comes_who_fails_and_under_what(open_sweeps, root: Path) -> None:
+def test_a_case_with_a_failure_says_who_comes_who_fails_and_under_what(open_sweeps: Any, root: Path) -> None:
     (crash,) = [event.action for event in staged(orders(), 6, Failure.CRASH).events if isinstance(event.action, Crash)]
     page = clicked(open_sweeps(root, group="orders"), "orders", "sticky", 6, "crash")
     assert page.header[0].value.startswith(f"3 members join, `{crash.member_id}` crashes, under `sticky`: ")
@@ -149,7 +151,7 @@ def test_a_case_with_a_failure_says_who_comes_who_fails_and_under_what(open_swee
 NOT_OPENED = "This case cannot be opened in What if"
 
 
-def test_a_case_that_cannot_be_has_no_click_and_says_why(open_sweeps, tmp_path: Path) -> None:
+def test_a_case_that_cannot_be_has_no_click_and_says_why(open_sweeps: Any, tmp_path: Path) -> None:
     """With two of three members left both are in one rack; who comes goes to the other one."""
     asked = Asked(("range", "sticky"), parse_sizes("2,3"), (Failure.NONE, Failure.RACK))
     swept.sweep(tmp_path, its=[orders(racks=("a", "a", "b"))], asked=asked)
@@ -165,7 +167,7 @@ def test_a_case_that_cannot_be_has_no_click_and_says_why(open_sweeps, tmp_path: 
     assert why in text
 
 
-def test_a_failure_that_no_case_can_have_is_said_in_place_of_pictures(open_sweeps, tmp_path: Path) -> None:
+def test_a_failure_that_no_case_can_have_is_said_in_place_of_pictures(open_sweeps: Any, tmp_path: Path) -> None:
     swept.sweep(tmp_path, its=[orders()], asked=Asked(("range",), parse_sizes("2,3"), (Failure.NONE, Failure.RACK)))
     page = open_sweeps(tmp_path, group="orders", failure="rack")
     assert not page.exception
@@ -181,7 +183,9 @@ def test_a_failure_that_no_case_can_have_is_said_in_place_of_pictures(open_sweep
     ],
     ids=["too large", "a topic that was deleted"],
 )
-def test_a_scenario_that_what_if_does_not_take_is_told(open_sweeps, tmp_path: Path, change, told: str) -> None:
+def test_a_scenario_that_what_if_does_not_take_is_told(
+    open_sweeps: Any, tmp_path: Path, change: Any, told: str
+) -> None:
     plan, stamp = Plan([orders()], swept.ASKED), sweep_table.Stamp("one", "made-up", swept.AT)
     (its,) = sweep_table.groups(plan)
     its["scenario"] = json.dumps(json.loads(its["scenario"]) | change)
@@ -195,7 +199,7 @@ def test_a_scenario_that_what_if_does_not_take_is_told(open_sweeps, tmp_path: Pa
 
 
 @pytest.mark.parametrize("name", ["sweeps", "sweep_groups"])
-def test_rows_that_cannot_be_read_are_told(open_sweeps, root: Path, tmp_path: Path, name: str) -> None:
+def test_rows_that_cannot_be_read_are_told(open_sweeps: Any, root: Path, tmp_path: Path, name: str) -> None:
     copytree(root, tmp_path, dirs_exist_ok=True)
     for file in (tmp_path / name).glob("dt=*/*.parquet"):
         file.write_bytes(b"PAR1 no more")
@@ -205,7 +209,7 @@ def test_rows_that_cannot_be_read_are_told(open_sweeps, root: Path, tmp_path: Pa
     assert f"{tmp_path}/{name} cannot be used" in said(page).replace("\\", "")
 
 
-def test_looking_makes_no_table(open_sweeps, root: Path, tmp_path: Path) -> None:
+def test_looking_makes_no_table(open_sweeps: Any, root: Path, tmp_path: Path) -> None:
     copytree(root / "sweeps", tmp_path / "sweeps")
     page = open_sweeps(tmp_path)
     assert not page.exception
@@ -213,7 +217,7 @@ def test_looking_makes_no_table(open_sweeps, root: Path, tmp_path: Path) -> None
     assert [path.name for path in tmp_path.iterdir()] == ["sweeps"]
 
 
-def test_a_group_whose_cases_were_not_written_says_so(open_sweeps, tmp_path: Path) -> None:
+def test_a_group_whose_cases_were_not_written_says_so(open_sweeps: Any, tmp_path: Path) -> None:
     plan, stamp = Plan([orders(), empty()], swept.ASKED), sweep_table.Stamp("one", "made-up", swept.AT)
     found = list(local.run(Plan([orders()], swept.ASKED), stamp))
     sweep_table.record(History(tmp_path), stamp, sweep_table.groups(plan), found)
@@ -226,7 +230,7 @@ def test_a_group_whose_cases_were_not_written_says_so(open_sweeps, tmp_path: Pat
     assert not page.dataframe
 
 
-def test_many_numbers_of_members_come_in_portions_around_the_present_one(open_sweeps, tmp_path: Path) -> None:
+def test_many_numbers_of_members_come_in_portions_around_the_present_one(open_sweeps: Any, tmp_path: Path) -> None:
     swept.sweep(tmp_path, its=[orders()], asked=Asked(("range",), parse_sizes("1..30")))
     page = open_sweeps(tmp_path, group="orders")
     shown = figure(page, "sweep_map_hot_share")["layout"]["yaxis"]["ticktext"]
@@ -238,7 +242,7 @@ def test_many_numbers_of_members_come_in_portions_around_the_present_one(open_sw
     assert len(table(page, "30 cases")) == 30
 
 
-def test_a_sweep_that_is_not_there_is_said_and_names_are_text(open_sweeps, tmp_path: Path) -> None:
+def test_a_sweep_that_is_not_there_is_said_and_names_are_text(open_sweeps: Any, tmp_path: Path) -> None:
     swept.sweep(tmp_path, "[a](http://b) *c*", its=[orders()])
     page = open_sweeps(tmp_path, sweep="nine")
     assert "Sweep `nine` is not in this history" in said(page)
@@ -246,7 +250,7 @@ def test_a_sweep_that_is_not_there_is_said_and_names_are_text(open_sweeps, tmp_p
     assert "not in this history" not in said(open_sweeps(tmp_path))
 
 
-def test_what_is_not_known_is_neither_a_gain_nor_none(open_sweeps, tmp_path: Path) -> None:
+def test_what_is_not_known_is_neither_a_gain_nor_none(open_sweeps: Any, tmp_path: Path) -> None:
     """Of a group without members and of a share group without rates; the third has one member, and nothing to gain."""
     base = orders()
     idle = replace(base.loads, default_capacity_per_s=200.0)

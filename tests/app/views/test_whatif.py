@@ -1,6 +1,7 @@
 """The What-if page: where it starts, what its events come to, what it refuses, and what is in the URL."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -22,6 +23,7 @@ from assignors.whatif.events import (
     Subscribe,
 )
 from tests.app import feeds, synthetic
+from tests.app.conftest import Open
 from tests.app.reading import said
 
 
@@ -33,7 +35,7 @@ def click(page, label):
     return next(button for button in page.button if button.label == label).click().run()
 
 
-def test_page_without_a_start_says_what_it_is_for(open_page):
+def test_page_without_a_start_says_what_it_is_for(open_page: Open) -> None:
     page = open_page("whatif")
     assert not page.exception
     assert page.header[0].value == "What moves, who idles, how fast does the lag drain?"
@@ -43,7 +45,7 @@ def test_page_without_a_start_says_what_it_is_for(open_page):
 
 
 @pytest.mark.parametrize("name", [name for name in examples() if not name.startswith("100000")])
-def test_every_example_opens_with_all_assignors_that_fit(open_page, name):
+def test_every_example_opens_with_all_assignors_that_fit(open_page: Open, name: Any) -> None:
     page = open_page("whatif", example=name)
     assert not page.exception
     own = load_scenario(examples()[name]).assignor
@@ -52,20 +54,20 @@ def test_every_example_opens_with_all_assignors_that_fit(open_page, name):
     assert {"range", "roundrobin", "sticky", "cooperative-sticky", "uniform", "server-range"} <= set(compared.index)
 
 
-def test_hand_over_of_two_partitions(open_page):
+def test_hand_over_of_two_partitions(open_page: Open) -> None:
     page = open_page("whatif", example="cooperative-hand-over")
     assert page.header[0].value == "`c3` joins: 2 of 6 partitions move, nobody idles"
     row = table(page).loc["cooperative-sticky"]
     assert (row["moved"], row["paused"], row["rebalances"], row["idle"]) == (2, 2, 2, 0)
 
 
-def test_a_live_group_without_events_is_as_it_is(open_page):
+def test_a_live_group_without_events_is_as_it_is(open_page: Open) -> None:
     page = open_page("whatif", group="orders-enrichment")
     assert page.header[0].value.startswith("12 partitions on 4 members")
     assert not page.exception
 
 
-def test_add_undo_and_redo_of_a_member(open_page):
+def test_add_undo_and_redo_of_a_member(open_page: Open) -> None:
     page = open_page("whatif", group="orders-enrichment")
     before = page.header[0].value
     page = click(page, "Add")
@@ -78,20 +80,20 @@ def test_add_undo_and_redo_of_a_member(open_page):
     assert click(page, "Redo").header[0].value == after
 
 
-def test_a_link_opens_the_same_what_if(open_page):
+def test_a_link_opens_the_same_what_if(open_page: Open) -> None:
     page = click(open_page("whatif", group="orders-enrichment"), "Add")
     again = open_page("whatif", scenario=page.query_params["scenario"])
     assert again.header[0].value == page.header[0].value
 
 
-def test_another_assignor_and_step_are_in_the_url(open_page):
+def test_another_assignor_and_step_are_in_the_url(open_page: Open) -> None:
     page = open_page("whatif", example="cooperative-hand-over", assignor="range", gen="1")
     assert page.header[0].value.startswith("`c3` joins, under `range`: ")
     assert "Generation 8: all members change to range" in said(page).replace("\\", "")
 
 
 @pytest.mark.parametrize("step", ["99", "-1", "x", "1e9", "٣"])
-def test_a_step_that_is_not_there_is_the_nearest_or_the_default(open_page, step):
+def test_a_step_that_is_not_there_is_the_nearest_or_the_default(open_page: Open, step: str) -> None:
     assert not open_page("whatif", example="cooperative-hand-over", gen=step).exception
 
 
@@ -103,13 +105,13 @@ def test_a_step_that_is_not_there_is_the_nearest_or_the_default(open_page, step)
         ({"group": "no-such-group"}, "is not on this cluster"),
     ],
 )
-def test_a_start_that_is_not_there_is_told(open_page, query, told):
+def test_a_start_that_is_not_there_is_told(open_page: Open, query: dict[str, str], told: str) -> None:
     page = open_page("whatif", **query)
     assert not page.exception
     assert told in said(page)
 
 
-def test_a_group_that_changes_underneath_is_told(open_page, feed):
+def test_a_group_that_changes_underneath_is_told(open_page: Open, feed: feeds.HandFeed) -> None:
     page = open_page("whatif", group="orders-enrichment")
     gone = [spec for spec in synthetic.specs() if spec.group_id != "orders-enrichment"]
     feed.report = feeds.report(gone, number=2, at_ms=state.now_ms())
@@ -118,7 +120,7 @@ def test_a_group_that_changes_underneath_is_told(open_page, feed):
     assert "`orders-enrichment` is gone" in said(page)
 
 
-def test_a_group_that_has_changed_is_told_how_and_started_again_from(open_page, feed):
+def test_a_group_that_has_changed_is_told_how_and_started_again_from(open_page: Open, feed: feeds.HandFeed) -> None:
     page = click(open_page("whatif", group="orders-enrichment"), "Add")
     now = [
         replace(spec, members=spec.members[:3]) if spec.group_id == "orders-enrichment" else spec
@@ -136,7 +138,7 @@ def test_a_group_that_has_changed_is_told_how_and_started_again_from(open_page, 
 
 
 @pytest.mark.parametrize("page_name", ["whatif", "generations"])
-def test_the_topic_that_is_looked_at_is_in_the_url(open_page, page_name):
+def test_the_topic_that_is_looked_at_is_in_the_url(open_page: Open, page_name: str) -> None:
     page = open_page(page_name, example="rack-aware", topic="refunds")
     assert not page.exception
     assert page.selectbox(key="movement_topic").value == "refunds"
@@ -146,7 +148,7 @@ def test_the_topic_that_is_looked_at_is_in_the_url(open_page, page_name):
     assert "topic" not in page.query_params
 
 
-def test_a_topic_in_the_url_that_is_not_there_is_all_of_them(open_page):
+def test_a_topic_in_the_url_that_is_not_there_is_all_of_them(open_page: Open) -> None:
     page = open_page("whatif", example="rack-aware", topic="nonsense")
     assert not page.exception
     assert page.selectbox(key="movement_topic").value == "All topics"
@@ -155,13 +157,13 @@ def test_a_topic_in_the_url_that_is_not_there_is_all_of_them(open_page):
 JAVA = "the hash order of Java 21 or newer: a broker on an older one may differ."
 
 
-def test_what_the_brokers_plans_rest_on_stands_under_the_table(open_page):
+def test_what_the_brokers_plans_rest_on_stands_under_the_table(open_page: Open) -> None:
     page = open_page("whatif", example="cooperative-hand-over")
     ids = "the topic ids are not known and made up from the names, and a real cluster's plan depends on them"
     assert f"`uniform`, `server-range`: {ids}; {JAVA}" in said(page)
 
 
-def test_topic_ids_that_are_known_are_said_to_be(open_page):
+def test_topic_ids_that_are_known_are_said_to_be(open_page: Open) -> None:
     its = load_scenario(examples()["cooperative-hand-over"])
     known = {name: replace(topic, topic_id="q6lCBgVqOKRKTHAPNzudtg") for name, topic in its.topics.items()}
     page = open_page("whatif", scenario=link_codec.pack(replace(its, topics=known)))
@@ -171,7 +173,7 @@ def test_topic_ids_that_are_known_are_said_to_be(open_page):
     assert "`server-range`: 1 of 2 topic ids are not known" in said(open_page("whatif", scenario=link_codec.pack(more)))
 
 
-def test_without_a_cluster_examples_still_work(open_page):
+def test_without_a_cluster_examples_still_work(open_page: Open) -> None:
     its = feeds.source(demo=feeds.HandFeed())
     assert not open_page("whatif", its=its, example="rack-aware").exception
 
@@ -180,7 +182,7 @@ def with_plugins(*references):
     return replace(feeds.source(demo=feeds.HandFeed()), settings=Settings(plugins=references))
 
 
-def test_worked_examples_stand_beside_kafkas_assignors(open_page):
+def test_worked_examples_stand_beside_kafkas_assignors(open_page: Open) -> None:
     page = open_page("whatif", its=with_plugins(*worked_examples()), example="cooperative-hand-over")
     assert not page.exception
     assert set(table(page).index) == {*assignors.names(), "Weighted", "Consistent"} - {"share-simple"}
@@ -196,7 +198,7 @@ def test_worked_examples_stand_beside_kafkas_assignors(open_page):
         ("Absent", "cannot be loaded"),
     ],
 )
-def test_a_plugin_that_fails_is_told_and_the_others_stand(open_page, name, told):
+def test_a_plugin_that_fails_is_told_and_the_others_stand(open_page: Open, name: str, told: str) -> None:
     its = with_plugins(f"tests.app.bad_plugins:{name}")
     page = open_page("whatif", its=its, example="cooperative-hand-over")
     assert not page.exception
@@ -205,7 +207,7 @@ def test_a_plugin_that_fails_is_told_and_the_others_stand(open_page, name, told)
     assert table(page).loc["range", "moved"] == 3
 
 
-def test_an_event_on_a_member_that_never_came_is_told_once_and_can_be_undone(open_page):
+def test_an_event_on_a_member_that_never_came_is_told_once_and_can_be_undone(open_page: Open) -> None:
     scenario = load_scenario(examples()["cooperative-hand-over"])
     left = replace(scenario, events=(*scenario.events, Event(60_000, Leave("c3"))))
     page = open_page("whatif", scenario=link_codec.pack(left))
@@ -218,7 +220,7 @@ def test_an_event_on_a_member_that_never_came_is_told_once_and_can_be_undone(ope
     assert click(page, "Undo").header[0].value == before
 
 
-def test_a_member_that_left_and_a_topic_that_is_gone_are_not_offered(open_page):
+def test_a_member_that_left_and_a_topic_that_is_gone_are_not_offered(open_page: Open) -> None:
     scenario = load_scenario(examples()["cooperative-hand-over"])
     events = (Event(1000, Leave("c1")), Event(2000, CreateTopic(Topic("new", 3))), Event(3000, DeleteTopic("orders")))
     page = open_page("whatif", scenario=link_codec.pack(replace(scenario, events=events)))
@@ -228,7 +230,7 @@ def test_a_member_that_left_and_a_topic_that_is_gone_are_not_offered(open_page):
     assert page.selectbox(key="whatif_topic").options == ["new"]
 
 
-def test_long_and_odd_names_are_cut_and_stay_text(open_page):
+def test_long_and_odd_names_are_cut_and_stay_text(open_page: Open) -> None:
     long, odd = "m" * 249, "**b** <i>`x`</i> $a$ :red[y] ünï"
     members = tuple(Member(name, topics=("orders",)) for name in (long, odd))
     scenario = Scenario("s", "range", {"orders": Topic("orders", 4)}, members, (Event(1000, Leave(long)),))
@@ -239,7 +241,7 @@ def test_long_and_odd_names_are_cut_and_stay_text(open_page):
     assert f"Generation 2: {cut} leaves; " in said(page).replace("\\", "")
 
 
-def test_members_of_one_client_id_are_told_apart_by_the_end_of_their_id(open_page):
+def test_members_of_one_client_id_are_told_apart_by_the_end_of_their_id(open_page: Open) -> None:
     members = tuple(Member(f"app-{n}", client_id="app", topics=("orders",)) for n in ("aaaa1", "bbbb2"))
     scenario = Scenario("s", "range", {"orders": Topic("orders", 4)}, members, (Event(1000, Leave("app-bbbb2")),))
     page = open_page("whatif", scenario=link_codec.pack(scenario))
@@ -247,12 +249,12 @@ def test_members_of_one_client_id_are_told_apart_by_the_end_of_their_id(open_pag
     assert "Generation 2: app…bbb2 leaves; " in said(page).replace("\\", "")
 
 
-def test_a_lag_that_never_drains_names_who_cannot_keep_up(open_page):
+def test_a_lag_that_never_drains_names_who_cannot_keep_up(open_page: Open) -> None:
     page = open_page("whatif", example="hot-member")
     assert page.header[0].value.endswith("nobody idles, the lag never drains: `small-2` cannot keep up")
 
 
-def test_an_unknown_drain_time_has_its_reason(open_page):
+def test_an_unknown_drain_time_has_its_reason(open_page: Open) -> None:
     scenario = load_scenario(examples()["hot-member"])
     page = open_page(
         "whatif", scenario=link_codec.pack(replace(scenario, loads=replace(scenario.loads, produced_per_s={})))
@@ -260,13 +262,13 @@ def test_an_unknown_drain_time_has_its_reason(open_page):
     assert "Drain time is not known: the produce rate of " in said(page)
 
 
-def test_an_edited_example_leaves_its_name_in_the_url_behind(open_page):
+def test_an_edited_example_leaves_its_name_in_the_url_behind(open_page: Open) -> None:
     page = click(open_page("whatif", example="cooperative-hand-over"), "Add")
     assert "example" not in page.query_params
     assert link_codec.unpack(page.query_params["scenario"]).events[-1].action.member.member_id == "c4"
 
 
-def test_a_number_and_the_click_that_follow_each_other_at_once_count_both(open_page):
+def test_a_number_and_the_click_that_follow_each_other_at_once_count_both(open_page: Open) -> None:
     """The browser sends them together when the click comes before the page has answered to the number."""
     page = open_page("whatif", example="cooperative-hand-over")
     before = len(link_codec.unpack(click(page, "Add").query_params["scenario"]).events)
@@ -276,7 +278,7 @@ def test_a_number_and_the_click_that_follow_each_other_at_once_count_both(open_p
     assert len(link_codec.unpack(page.query_params["scenario"]).events) == before + 1
 
 
-def test_a_field_that_forbids_it_and_the_click_that_follow_each_other_at_once_add_nothing(open_page):
+def test_a_field_that_forbids_it_and_the_click_that_follow_each_other_at_once_add_nothing(open_page: Open) -> None:
     """When the browser sent the click, the button was enabled."""
     page = open_page("whatif", example="cooperative-hand-over")
     page = page.selectbox(key="whatif_what").select("A topic is created").run()
@@ -286,7 +288,7 @@ def test_a_field_that_forbids_it_and_the_click_that_follow_each_other_at_once_ad
     assert "scenario" not in page.query_params
 
 
-def test_events_stop_at_a_thousand(open_page):
+def test_events_stop_at_a_thousand(open_page: Open) -> None:
     scenario = load_scenario(examples()["cooperative-hand-over"])
     events = tuple(Event(0, ChangeRack("c1", "r")) for _ in range(draft.MOST_EVENTS))
     page = open_page("whatif", scenario=link_codec.pack(replace(scenario, events=events)))
@@ -295,7 +297,7 @@ def test_events_stop_at_a_thousand(open_page):
     assert page.button(key="whatif_add").disabled
 
 
-def test_every_event_of_many_can_be_seen_and_taken_out(open_page):
+def test_every_event_of_many_can_be_seen_and_taken_out(open_page: Open) -> None:
     scenario = load_scenario(examples()["cooperative-hand-over"])
     events = tuple(Event(1000 * at, ChangeRack("c1", f"r{at}")) for at in range(1, 21))
     page = open_page("whatif", scenario=link_codec.pack(replace(scenario, events=events)))
@@ -309,7 +311,7 @@ def test_every_event_of_many_can_be_seen_and_taken_out(open_page):
     assert "4 to 11 of 19" in said(page.button(key="whatif_later").click().run())
 
 
-def test_an_event_that_is_added_is_seen_among_many(open_page):
+def test_an_event_that_is_added_is_seen_among_many(open_page: Open) -> None:
     scenario = load_scenario(examples()["cooperative-hand-over"])
     events = tuple(Event(1000 * at, ChangeRack("c1", f"r{at}")) for at in range(1, 21))
     page = open_page("whatif", scenario=link_codec.pack(replace(scenario, events=events)))
@@ -317,7 +319,7 @@ def test_an_event_that_is_added_is_seen_among_many(open_page):
     assert "14 to 21 of 21" in said(page)
 
 
-def test_what_a_member_can_process_is_taken_back_by_undo(open_page):
+def test_what_a_member_can_process_is_taken_back_by_undo(open_page: Open):
     its = load_scenario(examples()["hot-member"])
     loads = replace(its.loads, capacity_per_s={}, default_capacity_per_s=0.5)
     page = open_page("whatif", scenario=link_codec.pack(replace(its, loads=loads)))
@@ -334,7 +336,7 @@ def test_what_a_member_can_process_is_taken_back_by_undo(open_page):
     assert (click(page, "Redo"), field().value)[1] == 100_000.0
 
 
-def test_a_topic_that_is_deleted_leaves_the_subscription_of_newcomers(open_page):
+def test_a_topic_that_is_deleted_leaves_the_subscription_of_newcomers(open_page: Open) -> None:
     page = open_page("whatif", example="rack-aware")
     assert page.multiselect[0].value == ["orders", "refunds"]
     page = page.selectbox(key="whatif_what").select("A topic is deleted").run()
@@ -344,13 +346,13 @@ def test_a_topic_that_is_deleted_leaves_the_subscription_of_newcomers(open_page)
     assert page.multiselect[0].value == ["orders"]
 
 
-def test_capacity_of_a_live_group_says_over_what_time_it_was_seen(open_page):
+def test_capacity_of_a_live_group_says_over_what_time_it_was_seen(open_page: Open) -> None:
     page = open_page("whatif", group="orders-enrichment")
     told = "the highest rate of a member that has records waiting, seen over 14 min 50 s: 120.0 records a second"
     assert told in said(page).replace("\\", "")
 
 
-def test_a_scenario_too_large_for_a_page_is_told(open_page):
+def test_a_scenario_too_large_for_a_page_is_told(open_page: Open) -> None:
     events = tuple(Event(at, AddPartitions("t", 100_000 + at)) for at in range(1, 30))
     scenario = Scenario("s", "range", {"t": Topic("t", 100_000)}, (Member("a", topics=("t",)),), events)
     page = open_page("whatif", scenario=link_codec.pack(scenario))
@@ -375,7 +377,7 @@ NOT_READ = (Event(1, CreateTopic(Topic("new", 1))),)
         ({"events": (), "members": (), "topics": {}}, "Nobody is in this group: add a member to see what it gets"),
     ],
 )
-def test_groups_with_nothing_left(open_page, changes, told):
+def test_groups_with_nothing_left(open_page: Open, changes: Any, told: str) -> None:
     scenario = replace(load_scenario(examples()["cooperative-hand-over"]), **changes)
     page = open_page("whatif", scenario=link_codec.pack(scenario))
     assert not page.exception
@@ -387,14 +389,14 @@ REFUSED = {"gdpr-erasure-worker", "returns-processor", "streams-order-totals"}
 
 
 @pytest.mark.parametrize("group", [spec.group_id for spec in synthetic.specs()])
-def test_every_live_group_opens_or_says_why_not(open_page, group):
+def test_every_live_group_opens_or_says_why_not(open_page: Open, group: Any) -> None:
     page = open_page("whatif", group=group)
     assert not page.exception
     assert ("This cannot be a what-if" in said(page)) == (group in REFUSED)
 
 
 @pytest.mark.parametrize("name", ["ünï", "a/b", "..", "with blank"])
-def test_a_topic_that_kafka_would_not_take_cannot_be_created(open_page, name):
+def test_a_topic_that_kafka_would_not_take_cannot_be_created(open_page: Open, name: str) -> None:
     page = open_page("whatif", example="cooperative-hand-over")
     page = page.selectbox(key="whatif_what").select("A topic is created").run()
     page = page.text_input(key="whatif_created").input(name).run()
@@ -403,7 +405,7 @@ def test_a_topic_that_kafka_would_not_take_cannot_be_created(open_page, name):
     assert not page.text_input(key="whatif_created").input("a.b-c_1").run().button(key="whatif_add").disabled
 
 
-def test_each_form_works_on_a_group_without_members_and_topics(open_page):
+def test_each_form_works_on_a_group_without_members_and_topics(open_page: Open) -> None:
     empty = Scenario("s", "range", {}, ())
     page = open_page("whatif", scenario=link_codec.pack(empty))
     for form in page.selectbox(key="whatif_what").options:

@@ -4,6 +4,7 @@ import gc
 import logging
 import threading
 import weakref
+from typing import Any
 
 import pytest
 
@@ -34,7 +35,7 @@ class Script:
     When the script is over it repeats the last line. `asked` has the (number, at_ms) of every poll.
     """
 
-    def __init__(self, *lines):
+    def __init__(self, *lines) -> None:
         self.lines = list(lines) or [small]
         self.asked, self.opened, self.closed = [], 0, 0
         self.left, self.looked_into = Remainder.UNKNOWN, []
@@ -56,12 +57,12 @@ class Script:
         self.looked_into.append([(str(row.tp), row.committed, row.log_end) for row in rows])
         return [self.left for _ in rows]
 
-    def close(self):
+    def close(self) -> None:
         self.closed += 1
 
 
 class ConnectFails:
-    def __init__(self, error):
+    def __init__(self, error) -> None:
         self.error = error
 
 
@@ -100,7 +101,7 @@ def until(collector, holds):
     return collector.status()
 
 
-def test_nothing_is_published_before_the_first_poll():
+def test_nothing_is_published_before_the_first_poll() -> None:
     collector = Collector("test", Script().connect, 7.0)
     assert collector.latest() is None
     status = collector.status()
@@ -108,7 +109,7 @@ def test_nothing_is_published_before_the_first_poll():
     assert collector.wait_for(1, 0) is None
 
 
-def test_polls_are_numbered_and_published_with_their_health(collect):
+def test_polls_are_numbered_and_published_with_their_health(collect: Any) -> None:
     collector = collect(Script())
     report = collector.wait_for(3, PATIENCE_S)
     assert report.snapshot.number >= 3
@@ -118,7 +119,7 @@ def test_polls_are_numbered_and_published_with_their_health(collect):
     assert report.health.groups[0].lag.records == 100 - report.snapshot.number
 
 
-def test_what_changes_between_polls_is_a_generation(collect):
+def test_what_changes_between_polls_is_a_generation(collect: Any):
     def of(members):
         return lambda number, at_ms: cluster({"g": group({"t-0": 1}, members)}, {"t-0": end(100)}, number, at_ms)
 
@@ -135,16 +136,16 @@ def test_what_changes_between_polls_is_a_generation(collect):
 class Followed:
     """A tail that knows what a test says."""
 
-    def __init__(self, events=(), problem=None, known=True):
+    def __init__(self, events=(), problem=None, known=True) -> None:
         self.told, self.its, self.known, self.running = recorded(*events), problem, known, False
 
-    def start(self):
+    def start(self) -> None:
         self.running = True
 
-    def stop(self, timeout_s=10.0):
+    def stop(self, timeout_s=10.0) -> None:
         self.running = False
 
-    def see(self, snapshot):
+    def see(self, snapshot) -> None:
         self.seen = snapshot
 
     def recorded(self, group_id):
@@ -178,7 +179,9 @@ RECORDED = (FIRST, SECOND)
     ],
     ids=["recorded", "nothing happened", "denied", "denied since", "known in part"],
 )
-def test_generations_are_the_recorded_ones_as_long_as_records_are_read(collect, tail, how, numbers, problem):
+def test_generations_are_the_recorded_ones_as_long_as_records_are_read(
+    collect: Any, tail: Any, how: Any, numbers: Any, problem: Any
+):
     def of(members):
         return lambda number, at_ms: cluster({"g": group({"t-0": 1}, members)}, {"t-0": end(100)}, number, at_ms)
 
@@ -190,14 +193,14 @@ def test_generations_are_the_recorded_ones_as_long_as_records_are_read(collect, 
     assert dict(found.timeouts) == ({"a": Timeouts(10_000, 300_000)} if how is How.RECORDED else {})
 
 
-def test_recorded_ones_stay_while_polls_have_seen_nothing_newer(collect):
+def test_recorded_ones_stay_while_polls_have_seen_nothing_newer(collect: Any) -> None:
     collector = collect(Script(), tail=Followed(RECORDED, problem=DENIED))
     collector.wait_for(2, PATIENCE_S)
     found = collector.recording("g")
     assert (found.how, len(found.generations), found.problem) == (How.RECORDED, 3, DENIED)
 
 
-def test_the_tail_runs_with_the_collector():
+def test_the_tail_runs_with_the_collector() -> None:
     tail = Followed()
     collector = Collector("test", Script().connect, tail=tail)
     collector.start()
@@ -208,7 +211,7 @@ def test_the_tail_runs_with_the_collector():
     assert not tail.running
 
 
-def test_the_status_tells_of_the_last_poll_and_the_next(collect):
+def test_the_status_tells_of_the_last_poll_and_the_next(collect: Any) -> None:
     collector = collect(Script(), interval_s=3600, monotonic_s=clock(step_ms=2, start_ms=0))
     collector.wait_for(1, PATIENCE_S)
     status = collector.status()
@@ -218,7 +221,7 @@ def test_the_status_tells_of_the_last_poll_and_the_next(collect):
     assert status.next_poll_ms == 1_010_000 + 3_598_000
 
 
-def test_a_cluster_that_cannot_be_read_is_told_and_tried_again(collect, caplog):
+def test_a_cluster_that_cannot_be_read_is_told_and_tried_again(collect: Any, caplog: pytest.LogCaptureFixture) -> None:
     script = Script(small, REFUSED, REFUSED, small)
     with caplog.at_level(logging.INFO, "lag.polling.collector"):
         collector = collect(script)
@@ -238,7 +241,7 @@ def test_a_cluster_that_cannot_be_read_is_told_and_tried_again(collect, caplog):
     ]
 
 
-def test_the_time_of_the_first_failure_stays_while_it_lasts(collect):
+def test_the_time_of_the_first_failure_stays_while_it_lasts(collect: Any) -> None:
     collector = collect(Script(REFUSED))
     first = until(collector, lambda status: status.consecutive_failures == 1)
     collector.poll_now()
@@ -248,7 +251,7 @@ def test_the_time_of_the_first_failure_stays_while_it_lasts(collect):
     assert second.next_poll_ms == second.failing_since_ms + 20_000 + 2000
 
 
-def test_every_failure_closes_the_connection_and_opens_another(collect):
+def test_every_failure_closes_the_connection_and_opens_another(collect: Any) -> None:
     script = Script(ConnectFails(REFUSED), REFUSED, small)
     collector = collect(script)
     until(collector, lambda status: status.consecutive_failures == 1)
@@ -260,7 +263,9 @@ def test_every_failure_closes_the_connection_and_opens_another(collect):
 
 
 @pytest.mark.parametrize("bug", [KeyError("node"), OSError(9, "bad file"), ZeroDivisionError()])
-def test_a_bug_shows_as_an_error_and_does_not_end_the_polling(collect, caplog, bug):
+def test_a_bug_shows_as_an_error_and_does_not_end_the_polling(
+    collect: Any, caplog: pytest.LogCaptureFixture, bug: Any
+) -> None:
     collector = collect(Script(bug, small))
     failing = until(collector, lambda status: status.consecutive_failures == 1)
     assert type(failing.error) is GroupscopeError
@@ -270,13 +275,13 @@ def test_a_bug_shows_as_an_error_and_does_not_end_the_polling(collect, caplog, b
     assert collector.wait_for(1, PATIENCE_S) is not None
 
 
-def test_an_error_does_not_keep_its_frames_alive(collect):
+def test_an_error_does_not_keep_its_frames_alive(collect: Any) -> None:
     collector = collect(Script(AddressError("refused")))
     error = until(collector, lambda status: status.consecutive_failures == 1).error
     assert (error.__traceback__, error.__cause__, error.__context__) == (None, None, None)
 
 
-def test_a_group_whose_coordinator_fell_silent_stays_in_the_report(collect):
+def test_a_group_whose_coordinator_fell_silent_stays_in_the_report(collect: Any) -> None:
     silent = Problem("timeout", Scope.BROKER, "1", "broker 1 did not answer within 5 s")
     collector = collect(
         Script(small, lambda number, at_ms: cluster({}, {"t-0": end(100)}, number, at_ms, problems=[silent]))
@@ -287,14 +292,14 @@ def test_a_group_whose_coordinator_fell_silent_stays_in_the_report(collect):
     assert report.snapshot.groups[0].at_ms == 1_000_000
 
 
-def test_somebody_may_ask_for_a_poll_before_its_time(collect):
+def test_somebody_may_ask_for_a_poll_before_its_time(collect: Any) -> None:
     collector = collect(Script(), interval_s=3600)
     collector.wait_for(1, PATIENCE_S)
     collector.poll_now()
     assert collector.wait_for(2, PATIENCE_S).snapshot.number == 2
 
 
-def test_waiting_ends_when_the_time_is_over_or_polling_stops(collect):
+def test_waiting_ends_when_the_time_is_over_or_polling_stops(collect: Any) -> None:
     collector = collect(Script(), interval_s=3600)
     collector.wait_for(1, PATIENCE_S)
     assert collector.wait_for(2, 0.01) is None
@@ -304,7 +309,7 @@ def test_waiting_ends_when_the_time_is_over_or_polling_stops(collect):
     stopper.join()
 
 
-def test_a_lag_of_one_that_never_moves_is_looked_into_once_and_then_explained(collect):
+def test_a_lag_of_one_that_never_moves_is_looked_into_once_and_then_explained(collect: Any) -> None:
     script = Script(lambda number, at_ms: cluster({"g": group({"t-0": 99})}, {"t-0": end(100)}, number, at_ms))
     script.left = Remainder.MARKERS_ONLY
     report = collect(script).wait_for(12, PATIENCE_S)
@@ -314,7 +319,7 @@ def test_a_lag_of_one_that_never_moves_is_looked_into_once_and_then_explained(co
     assert "only transaction markers are left between committed offset 99 and log end 100" in finding.evidence
 
 
-def test_a_single_record_that_nobody_reads_is_no_marker(collect):
+def test_a_single_record_that_nobody_reads_is_no_marker(collect: Any) -> None:
     script = Script(lambda number, at_ms: cluster({"g": group({"t-0": 99})}, {"t-0": end(100)}, number, at_ms))
     script.left = Remainder.RECORDS
     report = collect(script).wait_for(12, PATIENCE_S)
@@ -322,7 +327,7 @@ def test_a_single_record_that_nobody_reads_is_no_marker(collect):
     assert report.health.groups[0].finding.status is Status.STOPPED
 
 
-def test_a_look_counts_only_for_the_offsets_it_was_made_at(collect):
+def test_a_look_counts_only_for_the_offsets_it_was_made_at(collect: Any):
     def growing(number, at_ms):
         return cluster({"g": group({"t-0": 98})}, {"t-0": end(99 if number < 10 else 100)}, number, at_ms)
 
@@ -332,7 +337,7 @@ def test_a_look_counts_only_for_the_offsets_it_was_made_at(collect):
     assert script.looked_into == [[("t-0", 98, 99)], [("t-0", 98, 100)]]
 
 
-def test_a_poll_looks_into_a_bounded_number_of_partitions(collect):
+def test_a_poll_looks_into_a_bounded_number_of_partitions(collect: Any) -> None:
     ends = {f"t-{p}": end(100) for p in range(30)}
     script = Script(lambda number, at_ms: cluster({"g": group(dict.fromkeys(ends, 99))}, ends, number, at_ms))
     script.left = Remainder.MARKERS_ONLY
@@ -340,7 +345,7 @@ def test_a_poll_looks_into_a_bounded_number_of_partitions(collect):
     assert [len(rows) for rows in script.looked_into] == [20, 10]
 
 
-def test_stopping_ends_the_thread_and_closes_the_connection(collect):
+def test_stopping_ends_the_thread_and_closes_the_connection(collect: Any) -> None:
     script = Script()
     collector = collect(script, interval_s=3600)
     collector.wait_for(1, PATIENCE_S)
@@ -349,16 +354,16 @@ def test_stopping_ends_the_thread_and_closes_the_connection(collect):
     assert script.closed == 1
 
 
-def test_stopping_breaks_into_a_poll_that_hangs(collect, caplog):
+def test_stopping_breaks_into_a_poll_that_hangs(collect: Any, caplog: pytest.LogCaptureFixture) -> None:
     class Hanging(Script):
         begun, cut = threading.Event(), threading.Event()
 
-        def read(self, number, at_ms):
+        def read(self, number, at_ms) -> None:
             self.begun.set()
             assert self.cut.wait(PATIENCE_S)
             raise OSError(9, "closed under us")
 
-        def close(self):
+        def close(self) -> None:
             self.cut.set()
 
     script = Hanging()
@@ -369,13 +374,13 @@ def test_stopping_breaks_into_a_poll_that_hangs(collect, caplog):
     assert caplog.records == []
 
 
-def test_a_collector_that_never_started_can_be_stopped():
+def test_a_collector_that_never_started_can_be_stopped() -> None:
     Collector("test", Script().connect).stop()
 
 
-def test_a_reader_that_fails_to_close_does_no_harm(collect):
+def test_a_reader_that_fails_to_close_does_no_harm(collect: Any) -> None:
     class Broken(Script):
-        def close(self):
+        def close(self) -> None:
             super().close()
             raise RuntimeError("no running loop")
 
@@ -385,7 +390,7 @@ def test_a_reader_that_fails_to_close_does_no_harm(collect):
     assert collector.wait_for(1, PATIENCE_S) is not None
 
 
-def test_memory_stays_flat_over_many_polls(collect):
+def test_memory_stays_flat_over_many_polls(collect: Any):
     published = []
 
     def watched(number, at_ms):
@@ -402,7 +407,7 @@ def test_memory_stays_flat_over_many_polls(collect):
     assert sum(ref() is not None for ref in published) == 1  # the latest report's
 
 
-def test_several_clusters_are_polled_side_by_side():
+def test_several_clusters_are_polled_side_by_side() -> None:
     scripts = {"east": Script(), "west": Script(REFUSED)}
     clusters = Collectors({name: Collector(name, script.connect, 3600) for name, script in scripts.items()})
     with clusters:
@@ -416,17 +421,17 @@ def test_several_clusters_are_polled_side_by_side():
     ("interval_s", "took_s", "pause"),
     [(10, 2, Pause(8, 1)), (10, 6, Pause(4, 3)), (10, 8, Pause(4, 4)), (10, 30, Pause(15, 15))],
 )
-def test_a_cluster_rests_for_at_least_half_the_time_that_a_poll_took(interval_s, took_s, pause):
+def test_a_cluster_rests_for_at_least_half_the_time_that_a_poll_took(interval_s: int, took_s: int, pause: Any) -> None:
     assert pause_after(interval_s, took_s) == pause
 
 
-def test_the_interval_in_force_grows_with_slow_polls(collect):
+def test_the_interval_in_force_grows_with_slow_polls(collect: Any) -> None:
     collector = collect(Script(), interval_s=10, monotonic_s=clock(step_ms=30, start_ms=0))
     collector.wait_for(1, PATIENCE_S)
     assert collector.status().interval_s == 45
 
 
-def test_a_cluster_without_groups_is_looked_at_every_second_until_the_first_one_comes(collect):
+def test_a_cluster_without_groups_is_looked_at_every_second_until_the_first_one_comes(collect: Any) -> None:
     script = Script(lambda number, at_ms: cluster({}, {}, number, at_ms), small)
     collector = collect(script, interval_s=3600, monotonic_s=lambda: 0.0)
     collector.wait_for(1, PATIENCE_S)
@@ -439,5 +444,5 @@ def test_a_cluster_without_groups_is_looked_at_every_second_until_the_first_one_
     ("failures", "chance", "seconds"),
     [(1, 0.5, 1), (2, 0.5, 2), (4, 0.5, 8), (6, 0.5, 32), (7, 0.5, 60), (5000, 0.5, 60), (7, 0.99, 60), (3, 0, 3.2)],
 )
-def test_retries_come_ever_more_slowly(failures, chance, seconds):
+def test_retries_come_ever_more_slowly(failures: int, chance: float, seconds: float) -> None:
     assert pause_before_retry(failures, chance) == Pause(seconds)

@@ -1,6 +1,7 @@
 """Groups whose coordinator is away stay on the page, marked as old; deleted groups go."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -32,7 +33,7 @@ def after(number=2, **rest):
     return cluster({"audit": AUDIT, "zebra": ZEBRA}, ENDS, number, AT + number * 10_000, **arguments)
 
 
-def test_a_group_whose_coordinator_does_not_answer_is_kept():
+def test_a_group_whose_coordinator_does_not_answer_is_kept() -> None:
     kept = carry_forward(before(), after())
     assert [g.group_id for g in kept.groups] == ["audit", "billing", "zebra"]
     billing = kept.group("billing")
@@ -45,7 +46,7 @@ def test_a_group_whose_coordinator_does_not_answer_is_kept():
     ]
 
 
-def test_a_kept_group_s_rows_stay_without_the_commits_that_may_have_moved():
+def test_a_kept_group_s_rows_stay_without_the_commits_that_may_have_moved() -> None:
     kept = carry_forward(before(), after())
     rows = kept.group("billing").partitions
     assert [(str(r.tp), r.committed, r.log_end, r.lag_records, r.problem, r.member_id) for r in rows] == [
@@ -55,7 +56,7 @@ def test_a_kept_group_s_rows_stay_without_the_commits_that_may_have_moved():
     assert kept.offsets.bounds.tolist() == [0, 1, 3, 4]
 
 
-def test_the_other_groups_are_as_they_were_read():
+def test_the_other_groups_are_as_they_were_read() -> None:
     kept = carry_forward(before(), after())
     fresh = after()
     for name in ("audit", "zebra"):
@@ -63,35 +64,35 @@ def test_the_other_groups_are_as_they_were_read():
         assert kept.group(name).at_ms == fresh.at_ms
 
 
-def test_a_coordinator_that_is_gone_from_the_cluster_counts_as_silent():
+def test_a_coordinator_that_is_gone_from_the_cluster_counts_as_silent() -> None:
     leaderless = Problem("coordinator_unavailable", Scope.CLUSTER, "__consumer_offsets", "1 of 50 has no leader")
     kept = carry_forward(before(), after(brokers=(BROKERS[0], BROKERS[2]), problems=[leaderless]))
     assert kept.group("billing") is not None
 
 
-def test_a_group_moves_while_its_new_coordinator_still_loads():
+def test_a_group_moves_while_its_new_coordinator_still_loads() -> None:
     loading = Problem("groups_unlisted", Scope.BROKER, "3", "broker 3 does not list its groups")
     kept = carry_forward(before(), after(brokers=BROKERS, problems=[loading]))
     assert kept.group("billing") is not None
 
 
-def test_a_group_that_vanishes_from_a_complete_snapshot_was_deleted():
+def test_a_group_that_vanishes_from_a_complete_snapshot_was_deleted() -> None:
     now = after(brokers=BROKERS, problems=[])
     assert carry_forward(before(), now) is now
 
 
-def test_a_group_whose_coordinator_answers_without_it_was_deleted():
+def test_a_group_whose_coordinator_answers_without_it_was_deleted() -> None:
     now = after(brokers=(Broker(1, "b1", 9092), Broker(2, "b2", 9092), Broker(3, "b3", 9092, error="silent")))
     now = replace(now, problems=(Problem("timeout", Scope.BROKER, "3", "broker 3 did not answer"),))
     assert carry_forward(before(), now).group("billing") is None
 
 
-def test_the_first_poll_has_nothing_to_keep():
+def test_the_first_poll_has_nothing_to_keep() -> None:
     now = after()
     assert carry_forward(None, now) is now
 
 
-def test_a_group_that_stays_away_keeps_its_first_problem():
+def test_a_group_that_stays_away_keeps_its_first_problem() -> None:
     second = carry_forward(before(), after(2))
     third = carry_forward(second, after(3))
     assert third.group("billing").problems == second.group("billing").problems
@@ -99,13 +100,13 @@ def test_a_group_that_stays_away_keeps_its_first_problem():
     assert third.offsets.at_ms == AT + 30_000
 
 
-def test_a_group_that_is_back_is_as_it_was_read():
+def test_a_group_that_is_back_is_as_it_was_read() -> None:
     away = carry_forward(before(), after(2))
     now = cluster({"audit": AUDIT, "billing": BILLING, "zebra": ZEBRA}, ENDS, 3, AT + 30_000)
     assert carry_forward(away, now) is now
 
 
-def test_a_row_that_only_the_kept_group_named_is_left_out():
+def test_a_row_that_only_the_kept_group_named_is_left_out() -> None:
     alone = group({"gone-0": 4, "orders-1": 45}, coordinator=2)
     was = cluster({"billing": alone}, {**ENDS, "gone-0": deleted()}, 1, AT)
     kept = carry_forward(was, cluster({}, ENDS, 2, AT + 10_000, brokers=SILENT, problems=[TIMEOUT]))
@@ -113,14 +114,14 @@ def test_a_row_that_only_the_kept_group_named_is_left_out():
 
 
 @pytest.mark.parametrize("partitions", [{}, {"gone-0": 4}], ids=["no rows", "no row left"])
-def test_a_kept_group_may_have_no_rows(partitions):
+def test_a_kept_group_may_have_no_rows(partitions: Any) -> None:
     was = cluster({"billing": group(partitions, coordinator=2)}, {**ENDS, "gone-0": deleted()}, 1, AT)
     kept = carry_forward(was, cluster({}, ENDS, 2, AT + 10_000, brokers=SILENT, problems=[TIMEOUT]))
     assert list(kept.group("billing").partitions) == []
     assert judged([kept]).groups[0].finding.status is Status.UNKNOWN
 
 
-def test_a_kept_group_is_unknown_and_says_since_when():
+def test_a_kept_group_is_unknown_and_says_since_when() -> None:
     health = judged([before(), carry_forward(before(), after())])
     found = health.group("billing")
     assert found.finding.status is Status.UNKNOWN
@@ -132,7 +133,7 @@ def test_a_kept_group_is_unknown_and_says_since_when():
     assert found.drain_s is None
 
 
-def test_a_kept_group_has_its_past_again_when_it_is_back():
+def test_a_kept_group_has_its_past_again_when_it_is_back() -> None:
     trend = Trend()
     polls = [before(), carry_forward(before(), after(2))]
     polls.append(cluster({"audit": AUDIT, "billing": BILLING, "zebra": ZEBRA}, ENDS, 3, AT + 30_000))

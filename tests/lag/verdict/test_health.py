@@ -14,7 +14,7 @@ def polls(names, count=6):
         yield cluster(groups, {"t-0": end(100), "t-1": end(50 + poll)}, poll + 1, 10_000 * (poll + 1))
 
 
-def test_groups_run_parallel_to_the_snapshot():
+def test_groups_run_parallel_to_the_snapshot() -> None:
     health = judged(polls(["a", "b", "c"]))
     assert len(health.groups) == len(health.snapshot.groups) == 3
     assert [found.lag.records for found in health.groups] == [150, 145, 140]
@@ -25,18 +25,18 @@ def test_groups_run_parallel_to_the_snapshot():
         health.groups[3]
 
 
-def test_a_group_is_found_by_its_id():
+def test_a_group_is_found_by_its_id() -> None:
     health = judged(polls(["a", "b"]))
     assert health.group("b") is health.groups[1]
     assert health.group("nobody") is None
 
 
-def test_a_group_s_health_is_made_once():
+def test_a_group_s_health_is_made_once() -> None:
     health = judged(polls(["a"]))
     assert health.groups[0] is health.groups[0]
 
 
-def test_partitions_run_parallel_to_the_group_s_rows():
+def test_partitions_run_parallel_to_the_group_s_rows() -> None:
     health = judged(polls(["a", "b"]))
     its = health.snapshot.group("b")
     found = health.partitions(its)
@@ -46,13 +46,13 @@ def test_partitions_run_parallel_to_the_group_s_rows():
     assert found[1].finding.status is Status.STALLED
 
 
-def test_a_group_of_another_snapshot_is_refused():
+def test_a_group_of_another_snapshot_is_refused() -> None:
     stranger = next(polls(["z"])).groups[0]
     with pytest.raises(KeyError):
         judged(polls(["a"])).partitions(stranger)
 
 
-def test_the_verdicts_do_not_depend_on_how_the_groups_are_cut_into_blocks(monkeypatch):
+def test_the_verdicts_do_not_depend_on_how_the_groups_are_cut_into_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     names = [f"g{i}" for i in range(9)]
     whole = judged(polls(names))
     monkeypatch.setattr(judging, "BLOCK_CELLS", 30)
@@ -63,12 +63,12 @@ def test_the_verdicts_do_not_depend_on_how_the_groups_are_cut_into_blocks(monkey
         assert np.array_equal(mine.trend, its.trend)
 
 
-def test_a_cluster_without_groups_has_an_empty_health():
+def test_a_cluster_without_groups_has_an_empty_health() -> None:
     health = judged([cluster({}, {}, 1, 1000), cluster({}, {"t-0": end(3)}, 2, 2000)])
     assert list(health.groups) == []
 
 
-def test_groups_without_partitions_stand_among_others():
+def test_groups_without_partitions_stand_among_others() -> None:
     groups = {"a": group({}), "b": group({"t-0": 1}), "c": group({})}
     health = judged([cluster(groups, {"t-0": end(3)}, 1, 1000)])
     assert [found.lag.records for found in health.groups] == [0, 2, 0]

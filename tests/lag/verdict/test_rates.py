@@ -2,6 +2,7 @@
 
 import math
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -42,7 +43,7 @@ def lag(committed, start, log_end):
     return int(rates.lags(column([committed]), column([start]), column([log_end]))[0, 0])
 
 
-def test_lag_counts_from_what_is_left_in_the_log():
+def test_lag_counts_from_what_is_left_in_the_log() -> None:
     assert lag(5, 0, 12) == 7
     assert lag(5, 9, 12) == 3
     assert lag(15, 0, 12) == 0
@@ -51,67 +52,67 @@ def test_lag_counts_from_what_is_left_in_the_log():
     assert lag(5, 0, -1) == -1
 
 
-def test_a_rate_is_what_was_gained_per_second():
+def test_a_rate_is_what_was_gained_per_second() -> None:
     assert rate([100, 150, 150, 400]) == 10.0
 
 
-def test_a_rewind_does_not_count_against_the_rate():
+def test_a_rewind_does_not_count_against_the_rate() -> None:
     assert rate([100, 400, 100, 400]) == 20.0
 
 
-def test_a_rate_skips_polls_that_knew_nothing():
+def test_a_rate_skips_polls_that_knew_nothing() -> None:
     assert rate([-1, 100, -1, 300]) == 10.0
     assert rate([100, -1, 300, -1]) == 10.0
 
 
 @pytest.mark.parametrize("values", [[5], [-1, -1, -1, -1], [-1, 5, -1, -1]])
-def test_a_rate_needs_two_known_samples(values):
+def test_a_rate_needs_two_known_samples(values: list[int]) -> None:
     assert math.isnan(rate(values))
 
 
-def test_a_caught_up_group_has_no_time_lag():
+def test_a_caught_up_group_has_no_time_lag() -> None:
     assert time_lag(40, [10, 20, 30, 40]) == (0.0, 0.0, None)
     assert time_lag(45, [10, 20, 30, 40]) == (0.0, 0.0, None)
 
 
-def test_time_lag_lies_between_two_samples_of_the_log_end():
+def test_time_lag_lies_between_two_samples_of_the_log_end() -> None:
     assert time_lag(25, [10, 20, 30, 40]) == (15.0, 10.0, None)
     assert time_lag(20, [10, 20, 30, 40]) == (20.0, 10.0, None)
 
 
-def test_time_lag_counts_an_idle_time_from_its_end():
+def test_time_lag_counts_an_idle_time_from_its_end() -> None:
     assert time_lag(20, [20, 20, 20, 40]) == (10.0, 10.0, None)
 
 
-def test_time_lag_has_a_wider_bound_where_a_poll_knew_nothing():
+def test_time_lag_has_a_wider_bound_where_a_poll_knew_nothing() -> None:
     assert time_lag(15, [10, -1, 20, 40]) == (20.0, 20.0, None)
 
 
-def test_time_lag_is_never_extrapolated():
+def test_time_lag_is_never_extrapolated() -> None:
     assert time_lag(5, [10, 20, 30, 40]) == (None, None, 30.0)
     assert time_lag(5, [-1, 20, 30, 40]) == (None, None, 20.0)
     assert time_lag(5, [10]) == (None, None, 0.0)
 
 
-def test_time_lag_is_unknown_without_a_position_or_a_log_end():
+def test_time_lag_is_unknown_without_a_position_or_a_log_end() -> None:
     assert time_lag(-1, [10, 20, 30, 40]) == (None, None, None)
     assert time_lag(15, [10, 20, 30, -1]) == (None, None, None)
 
 
-def test_drain_time_is_lag_over_what_is_gained():
+def test_drain_time_is_lag_over_what_is_gained() -> None:
     assert drain(1000, 30.0, 20.0) == 100.0
     assert drain(1000, 20.0, 0.0) == 50.0
     assert drain(0, 0.0, 50.0) == 0.0
 
 
-def test_a_gain_of_two_percent_or_less_never_drains():
+def test_a_gain_of_two_percent_or_less_never_drains() -> None:
     assert drain(1000, 102.0, 100.0) == NEVER
     assert drain(1000, 102.5, 100.0) == 400.0
     assert drain(1000, 50.0, 100.0) == NEVER
     assert drain(1000, 0.0, 0.0) == NEVER
 
 
-def test_drain_time_is_unknown_without_a_lag_or_a_rate():
+def test_drain_time_is_unknown_without_a_lag_or_a_rate() -> None:
     assert drain(-1, 5.0, 1.0) is None
     assert drain(7, math.nan, 1.0) is None
     assert drain(7, 1.0, math.nan) is None
@@ -152,7 +153,7 @@ def plain_time_lag(at, log_end, position):
 
 @settings(max_examples=300, deadline=None)
 @given(windows())
-def test_rates_equal_their_definition(window):
+def test_rates_equal_their_definition(window: Any) -> None:
     at, rows = window
     found = rates.rate(np.array(rows, np.int64).T, times(at)).tolist()
     assert [None if math.isnan(v) else v for v in found] == pytest.approx([plain_rate(at, row) for row in rows])
@@ -160,7 +161,7 @@ def test_rates_equal_their_definition(window):
 
 @settings(max_examples=300, deadline=None)
 @given(windows(), st.data())
-def test_time_lag_equals_its_definition_and_is_bracketed_by_its_bound(window, data):
+def test_time_lag_equals_its_definition_and_is_bracketed_by_its_bound(window: Any, data: Any) -> None:
     at, rows = window
     grown = [np.where(np.array(row) < 0, -1, np.maximum.accumulate(row)) for row in rows]
     positions = [data.draw(offsets) for _ in rows]
@@ -183,7 +184,7 @@ def plain_pace(at, committed, log_end, lag, noise):
 
 @settings(max_examples=300, deadline=None)
 @given(windows(), st.integers(0, 20), st.data())
-def test_pace_since_a_burst_equals_its_definition(window, noise, data):
+def test_pace_since_a_burst_equals_its_definition(window: Any, noise: Any, data: Any) -> None:
     at, ends = window
     rows = [([data.draw(offsets) for _ in log_end], log_end, [data.draw(offsets) for _ in log_end]) for log_end in ends]
     committed, log_end, lag = (np.array(column, np.int64).T for column in zip(*rows, strict=True))

@@ -1,6 +1,7 @@
 """The data-loss countdown: exact values by age, by the pace of deletion, and what is not known."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,84 +29,84 @@ def left(committed, log_start, log_end, retention_ms, lag=5):
     return tuple(None if math.isnan(v[0]) else float(v[0]) for v in (found.seconds, found.at_most_s))
 
 
-def test_a_position_has_the_retention_less_the_age_of_its_record():
+def test_a_position_has_the_retention_less_the_age_of_its_record() -> None:
     assert left([25] * 4, [0] * 4, ENDS, MINUTE_MS) == (45.0, None)
 
 
-def test_a_group_that_has_read_all_has_the_whole_retention():
+def test_a_group_that_has_read_all_has_the_whole_retention() -> None:
     assert left([40] * 4, [0] * 4, ENDS, MINUTE_MS, lag=0) == (60.0, None)
 
 
-def test_a_record_that_has_outlived_its_retention_may_go_at_any_moment():
+def test_a_record_that_has_outlived_its_retention_may_go_at_any_moment() -> None:
     assert left([25] * 4, [0] * 4, ENDS, 12_000) == (0.0, None)
 
 
-def test_a_record_older_than_our_samples_has_an_upper_bound_only():
+def test_a_record_older_than_our_samples_has_an_upper_bound_only() -> None:
     assert left([5] * 4, [0] * 4, ENDS, MINUTE_MS) == (None, 30.0)
 
 
-def test_a_record_older_than_our_samples_and_than_its_retention_may_go_at_any_moment():
+def test_a_record_older_than_our_samples_and_than_its_retention_may_go_at_any_moment() -> None:
     assert left([5] * 4, [0] * 4, ENDS, 30_000) == (0.0, None)
 
 
-def test_a_position_below_the_log_start_is_lost_already():
+def test_a_position_below_the_log_start_is_lost_already() -> None:
     assert left([25] * 4, [28] * 4, ENDS, None) == (0.0, None)
 
 
 @pytest.mark.parametrize("retention_ms", [FOREVER, None])
-def test_without_a_retention_time_and_without_deletions_nothing_is_known(retention_ms):
+def test_without_a_retention_time_and_without_deletions_nothing_is_known(retention_ms: Any) -> None:
     assert left([25] * 4, [0] * 4, ENDS, retention_ms) == (None, None)
 
 
-def test_without_a_lag_nothing_is_known():
+def test_without_a_lag_nothing_is_known() -> None:
     assert left([25] * 4, [0] * 4, [10, 20, 30, UNKNOWN], MINUTE_MS, lag=UNKNOWN) == (None, None)
     assert left([UNKNOWN] * 4, [5] * 4, ENDS, MINUTE_MS, lag=UNKNOWN) == (None, None)
 
 
-def test_deletion_reaches_the_group_at_the_difference_of_their_paces():
+def test_deletion_reaches_the_group_at_the_difference_of_their_paces() -> None:
     """As `minutes.time_to_loss`: 2 records a second are deleted, 1 is read, 100 lie between."""
     assert left([130, 140, 150, 160], [0, 20, 40, 60], [1000] * 4, FOREVER) == ((160 - 60) / (20 / 10 - 10 / 10), None)
 
 
-def test_two_deletions_tell_no_pace():
+def test_two_deletions_tell_no_pace() -> None:
     assert left([130, 140, 150], [0, 20, 40], [1000] * 3, FOREVER) == (None, None)
 
 
-def test_deletion_that_does_not_gain_on_the_group_never_reaches_it():
+def test_deletion_that_does_not_gain_on_the_group_never_reaches_it() -> None:
     assert left([130, 160, 190, 220], [0, 20, 40, 60], [1000] * 4, FOREVER) == (NEVER, None)
 
 
-def test_deletions_in_polls_that_knew_no_commit_do_not_count():
+def test_deletions_in_polls_that_knew_no_commit_do_not_count() -> None:
     assert left([UNKNOWN, UNKNOWN, 150, 160], [0, 20, 40, 60], [1000] * 4, FOREVER) == (None, None)
 
 
-def test_a_log_start_that_one_poll_did_not_know_is_taken_from_the_poll_before():
+def test_a_log_start_that_one_poll_did_not_know_is_taken_from_the_poll_before() -> None:
     assert left([130, 130, 130, 130, 130], [0, 20, UNKNOWN, 60, 80], [1000] * 5, FOREVER) == (50 / 2.0, None)
 
 
-def test_the_earlier_of_age_and_pace_counts():
+def test_the_earlier_of_age_and_pace_counts() -> None:
     committed, start, ends = [22] * 4, [0, 4, 8, 12], [10, 20, 30, 40]
     assert left(committed, start, ends, FOREVER) == (10 / 0.4, None)
     assert left(committed, start, ends, MINUTE_MS) == (25.0, None)
     assert left(committed, start, ends, 30_000) == (12.0, None)
 
 
-def test_a_pace_that_never_reaches_the_group_leaves_the_age():
+def test_a_pace_that_never_reaches_the_group_leaves_the_age() -> None:
     assert left([25, 35, 45, 55], [0, 1, 2, 3], [40, 60, 80, 100], MINUTE_MS) == (60 - 22.5, None)
 
 
-def test_a_pace_beyond_what_the_age_allows_is_not_believed():
+def test_a_pace_beyond_what_the_age_allows_is_not_believed() -> None:
     assert left([50] * 4, [0, 1, 2, 3], [100] * 4, MINUTE_MS) == (None, 30.0)
     assert left([50] * 4, [0, 10, 20, 30], [100] * 4, MINUTE_MS) == (20.0, None)
 
 
-def test_no_rows_have_no_countdown():
+def test_no_rows_have_no_countdown() -> None:
     snapshot = cluster({}, {}, 1, 0)
     found = retention_countdown.of_rows(Trend().append(snapshot), snapshot.offsets, np.empty(0, np.int64), MINUTE_MS)
     assert (len(found.seconds), len(found.at_most_s)) == (0, 0)
 
 
-def test_rows_are_counted_down_together_whatever_the_blocks(monkeypatch):
+def test_rows_are_counted_down_together_whatever_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     trend, names = Trend(), [f"g{number}" for number in range(7)]
     for poll in range(4):
         ends = {"t-0": end(10 + 10 * poll), "t-1": end(100 + 10 * poll, start=poll)}

@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ def columns(window: Window, row: int) -> tuple[list[int], list[int], list[int]]:
     return rows.committed[:, 0].tolist(), rows.log_start[:, 0].tolist(), rows.log_end[:, 0].tolist()
 
 
-def test_each_poll_adds_a_sample_and_the_last_one_is_the_newest():
+def test_each_poll_adds_a_sample_and_the_last_one_is_the_newest() -> None:
     trend = Trend()
     trend.append(poll(1, {"a": {"t-0": 5}}, {"t-0": end(10, start=1)}))
     window = trend.append(poll(2, {"a": {"t-0": 7}}, {"t-0": end(12, start=2)}))
@@ -31,7 +32,7 @@ def test_each_poll_adds_a_sample_and_the_last_one_is_the_newest():
     assert columns(window, 0) == ([5, 7], [1, 2], [10, 12])
 
 
-def test_a_value_that_a_poll_did_not_know_is_kept_as_unknown():
+def test_a_value_that_a_poll_did_not_know_is_kept_as_unknown() -> None:
     trend = Trend()
     trend.append(poll(1, {"a": {"t-0": 5}}, {"t-0": end(10)}))
     trend.append(poll(2, {"a": {"t-0": None}}, {"t-0": failed()}))
@@ -39,7 +40,7 @@ def test_a_value_that_a_poll_did_not_know_is_kept_as_unknown():
     assert columns(window, 0) == ([5, -1, 6], [0, -1, 0], [10, -1, 11])
 
 
-def test_the_oldest_sample_goes_when_the_ring_is_full():
+def test_the_oldest_sample_goes_when_the_ring_is_full() -> None:
     trend = Trend(max_samples=3, min_samples=2)
     for number in range(1, 6):
         window = trend.append(poll(number, {"a": {"t-0": number}}, {"t-0": end(10)}))
@@ -51,11 +52,11 @@ def test_the_oldest_sample_goes_when_the_ring_is_full():
     ("rows", "ends", "samples"),
     [(100, 100, 60), (500_000, 5_000, 47), (500_000, 500_000, 16), (5_000_000, 500_000, 12), (0, 0, 60)],
 )
-def test_a_large_cluster_keeps_fewer_samples(rows, ends, samples):
+def test_a_large_cluster_keeps_fewer_samples(rows: int, ends: int, samples: int) -> None:
     assert Trend().capacity(rows, ends) == samples
 
 
-def test_nothing_is_copied_while_the_rows_stay_the_same():
+def test_nothing_is_copied_while_the_rows_stay_the_same() -> None:
     trend = Trend()
     first = trend.append(poll(1, {"a": {"t-0": 5}}, {"t-0": end(10)}))
     second = trend.append(poll(2, {"a": {"t-0": 6}}, {"t-0": end(11)}))
@@ -63,7 +64,7 @@ def test_nothing_is_copied_while_the_rows_stay_the_same():
     assert second.log_end[0] is first.log_end[0]
 
 
-def test_rows_follow_their_group_and_partition_when_others_come_and_go():
+def test_rows_follow_their_group_and_partition_when_others_come_and_go() -> None:
     trend = Trend()
     ends = {"t-0": end(10), "t-1": end(20)}
     trend.append(poll(1, {"b": {"t-0": 1, "t-1": 2}, "c": {"t-1": 3}}, ends))
@@ -76,7 +77,7 @@ def test_rows_follow_their_group_and_partition_when_others_come_and_go():
     assert columns(window, 4) == ([-1, 7], [-1, 0], [-1, 30])  # c, t-2: the topic grew
 
 
-def test_a_group_that_was_gone_for_a_poll_starts_anew():
+def test_a_group_that_was_gone_for_a_poll_starts_anew() -> None:
     trend = Trend()
     ends = {"t-0": end(10)}
     trend.append(poll(1, {"a": {"t-0": 1}}, ends))
@@ -85,7 +86,7 @@ def test_a_group_that_was_gone_for_a_poll_starts_anew():
     assert columns(window, 0) == ([-1, -1, 2], [0, 0, 0], [10, 10, 10])
 
 
-def test_a_cluster_without_groups_and_topics_is_kept_too():
+def test_a_cluster_without_groups_and_topics_is_kept_too() -> None:
     trend = Trend()
     trend.append(poll(1, {}, {}))
     window = trend.append(poll(2, {"a": {"t-0": 1}}, {"t-0": end(3)}))
@@ -93,7 +94,7 @@ def test_a_cluster_without_groups_and_topics_is_kept_too():
     assert trend.append(poll(3, {}, {})).times_ms.tolist() == [10_000, 20_000, 30_000]
 
 
-def test_a_recreated_topic_has_no_past():
+def test_a_recreated_topic_has_no_past() -> None:
     trend = Trend()
     trend.append(poll(1, {"a": {"t-0": 5, "u-0": 1}}, {"t-0": end(10), "u-0": end(3)}, topic_ids={"t": "old"}))
     ends = {"t-0": end(99), "u-0": end(4)}
@@ -102,7 +103,7 @@ def test_a_recreated_topic_has_no_past():
     assert columns(window, 1) == ([1, 2], [0, 0], [3, 4])
 
 
-def test_a_topic_that_was_away_between_its_two_lives_has_no_past():
+def test_a_topic_that_was_away_between_its_two_lives_has_no_past() -> None:
     trend = Trend()
     trend.append(poll(1, {"a": {"t-0": 5}}, {"t-0": end(10)}, topic_ids={"t": "old"}))
     trend.append(poll(2, {"a": {"t-0": 5}}, {"t-0": deleted()}))
@@ -111,7 +112,7 @@ def test_a_topic_that_was_away_between_its_two_lives_has_no_past():
 
 
 @pytest.mark.parametrize("now", [end(9, start=3), end(12, start=2)], ids=["end", "start"])
-def test_a_log_that_went_backwards_has_no_past(now):
+def test_a_log_that_went_backwards_has_no_past(now: Any) -> None:
     trend = Trend()
     trend.append(poll(1, {"a": {"t-0": 5, "t-1": 1}}, {"t-0": end(10, start=3), "t-1": end(3)}))
     trend.append(poll(2, {"a": {"t-0": 5, "t-1": 1}}, {"t-0": failed(), "t-1": end(3)}))
@@ -120,7 +121,7 @@ def test_a_log_that_went_backwards_has_no_past(now):
     assert columns(window, 1) == ([1, 1, 1], [0, 0, 0], [3, 3, 3])
 
 
-def test_a_clock_that_went_backwards_starts_a_new_ring():
+def test_a_clock_that_went_backwards_starts_a_new_ring() -> None:
     trend = Trend()
     trend.append(poll(5, {"a": {"t-0": 5}}, {"t-0": end(10)}))
     window = trend.append(poll(4, {"a": {"t-0": 6}}, {"t-0": end(11)}))
@@ -128,7 +129,7 @@ def test_a_clock_that_went_backwards_starts_a_new_ring():
     assert columns(window, 0) == ([6], [0], [11])
 
 
-def test_a_window_never_changes():
+def test_a_window_never_changes() -> None:
     trend = Trend()
     snapshot = poll(1, {"a": {"t-0": 5}}, {"t-0": end(10)}, topic_ids={"t": "old"})
     window = trend.append(snapshot)
@@ -139,7 +140,7 @@ def test_a_window_never_changes():
         window.committed[0][0] = 1
 
 
-def test_the_ring_does_not_grow_when_groups_and_topics_come_and_go():
+def test_the_ring_does_not_grow_when_groups_and_topics_come_and_go() -> None:
     trend, watched = Trend(max_samples=8, min_samples=4), []
     for number in range(1, 200):
         names = [f"g{(number + i) % 17}" for i in range(5)]

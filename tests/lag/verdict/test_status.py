@@ -4,6 +4,8 @@ Polls come every 10 s unless said otherwise. A history is {partition: [value per
 all polls.
 """
 
+from typing import Any
+
 import pytest
 
 from lag.model import GroupType
@@ -51,7 +53,7 @@ def status(committed, ends, **rest):
 # what one poll shows
 
 
-def test_a_commit_below_the_log_start_lost_records():
+def test_a_commit_below_the_log_start_lost_records() -> None:
     whole, rows = watch({"orders-0": 100, "orders-1": 5}, {"orders-0": end(900, start=600), "orders-1": 5}, polls=1)
     assert rows["orders-0"].finding.status is Status.LOST
     assert whole.finding.evidence == (
@@ -60,11 +62,11 @@ def test_a_commit_below_the_log_start_lost_records():
     assert (whole.lag.records, whole.lag.lost_records, whole.worst) == (300, 500, 0)
 
 
-def test_a_commit_at_the_log_start_lost_nothing():
+def test_a_commit_at_the_log_start_lost_nothing() -> None:
     assert status(600, end(600, start=600), polls=1) is Status.OK
 
 
-def test_a_commit_beyond_the_log_end():
+def test_a_commit_beyond_the_log_end() -> None:
     whole, _ = watch({"orders-0": 120}, {"orders-0": 100}, polls=1)
     assert whole.finding.status is Status.BEYOND_END
     assert whole.finding.evidence == (
@@ -75,17 +77,17 @@ def test_a_commit_beyond_the_log_end():
     assert whole.time_lag.seconds is None
 
 
-def test_a_commit_at_the_log_end_is_ok():
+def test_a_commit_at_the_log_end_is_ok() -> None:
     assert status(100, 100, polls=1) is Status.OK
 
 
-def test_a_commit_on_a_deleted_topic():
+def test_a_commit_on_a_deleted_topic() -> None:
     whole, _ = watch({"gone-0": 7}, {"gone-0": deleted()}, polls=1)
     assert whole.finding.status is Status.TOPIC_DELETED
     assert whole.finding.evidence == "topic gone no longer exists; the commit 7 on gone-0 is left over"
 
 
-def test_leftovers_of_a_deleted_topic_do_not_drown_a_live_problem():
+def test_leftovers_of_a_deleted_topic_do_not_drown_a_live_problem() -> None:
     whole, rows = watch(
         {"gone-0": 7, "gone-1": 7, "orders-0": steps(0, 5)},
         {"gone-0": deleted(), "gone-1": deleted(), "orders-0": steps(100, 10)},
@@ -104,14 +106,14 @@ def test_leftovers_of_a_deleted_topic_do_not_drown_a_live_problem():
         (PartitionProblem.ERROR, "the broker answered for orders-0 with an error"),
     ],
 )
-def test_an_end_that_could_not_be_read_is_unknown(problem, evidence):
+def test_an_end_that_could_not_be_read_is_unknown(problem: Any, evidence: str) -> None:
     whole, _ = watch({"orders-0": 7}, {"orders-0": failed(problem)}, polls=1)
     assert whole.finding.status is Status.UNKNOWN
     assert whole.finding.evidence == evidence
     assert whole.lag.records is None
 
 
-def test_a_partition_without_a_commit_among_others():
+def test_a_partition_without_a_commit_among_others() -> None:
     whole, rows = watch({"orders-0": 9, "orders-1": None}, {"orders-0": 9, "orders-1": end(48_200, start=200)}, polls=1)
     assert rows["orders-1"].finding.status is Status.NEVER_COMMITTED
     assert rows["orders-0"].finding.status is Status.OK
@@ -119,11 +121,11 @@ def test_a_partition_without_a_commit_among_others():
     assert whole.worst == 1
 
 
-def test_an_empty_partition_needs_no_commit():
+def test_an_empty_partition_needs_no_commit() -> None:
     assert status(None, end(200, start=200), polls=1) is Status.OK
 
 
-def test_a_group_that_polls_and_never_commits():
+def test_a_group_that_polls_and_never_commits() -> None:
     whole, _ = watch({"orders-0": None, "orders-1": None}, {"orders-0": 30, "orders-1": 70}, members=2)
     assert whole.finding.status is Status.NEVER_COMMITTED
     assert whole.worst is None
@@ -134,7 +136,7 @@ def test_a_group_that_polls_and_never_commits():
 
 
 @pytest.mark.parametrize("state", ["Empty", "Dead"])
-def test_records_wait_and_nobody_is_in_the_group(state):
+def test_records_wait_and_nobody_is_in_the_group(state: str) -> None:
     whole, _ = watch({"orders-0": 5, "orders-1": 9}, {"orders-0": 30, "orders-1": 9}, polls=1, members=0, state=state)
     assert whole.finding.status is Status.NO_MEMBERS
     assert whole.worst is None
@@ -144,19 +146,19 @@ def test_records_wait_and_nobody_is_in_the_group(state):
     )
 
 
-def test_an_empty_group_without_lag_is_ok():
+def test_an_empty_group_without_lag_is_ok() -> None:
     assert status(30, 30, members=0, state="Empty") is Status.OK
 
 
-def test_an_empty_group_stays_without_members_however_long_it_rests():
+def test_an_empty_group_stays_without_members_however_long_it_rests() -> None:
     assert status(5, 30, polls=40, members=0, state="Empty") is Status.NO_MEMBERS
 
 
-def test_a_consumer_that_assigns_partitions_itself_is_alive_while_its_commits_move():
+def test_a_consumer_that_assigns_partitions_itself_is_alive_while_its_commits_move() -> None:
     assert status(steps(0, 10), steps(20, 10), members=0, state="Empty") is Status.OK
 
 
-def test_a_group_whose_last_member_has_just_gone_is_stopped_not_merely_empty():
+def test_a_group_whose_last_member_has_just_gone_is_stopped_not_merely_empty() -> None:
     whole, _ = watch({"orders-0": steps(0, 10, 6) + [50] * 6}, {"orders-0": steps(20, 10)}, members=0, state="Empty")
     assert whole.finding.status is Status.STOPPED
     assert whole.finding.evidence.startswith("nobody is in the group any more; no commit of the group moved")
@@ -165,7 +167,7 @@ def test_a_group_whose_last_member_has_just_gone_is_stopped_not_merely_empty():
 # rest: stalled, stopped, held, markers
 
 
-def test_a_partition_that_rests_while_others_move_is_stalled():
+def test_a_partition_that_rests_while_others_move_is_stalled() -> None:
     whole, rows = watch(
         {"orders-0": 500, "orders-1": steps(0, 10)}, {"orders-0": steps(600, 100), "orders-1": steps(0, 10)}
     )
@@ -181,13 +183,13 @@ def test_a_partition_that_rests_while_others_move_is_stalled():
     )
 
 
-def test_a_partition_that_rested_before_is_not_stalled_once_it_moves():
+def test_a_partition_that_rested_before_is_not_stalled_once_it_moves() -> None:
     committed = [500] * 11 + [501]
     _, rows = watch({"orders-0": committed, "orders-1": steps(0, 10)}, {"orders-0": 900, "orders-1": steps(0, 10)})
     assert rows["orders-0"].finding.status is Status.OK
 
 
-def test_a_group_of_which_no_commit_moves_is_stopped():
+def test_a_group_of_which_no_commit_moves_is_stopped() -> None:
     whole, rows = watch({"orders-0": 500, "orders-1": 70}, {"orders-0": steps(600, 100), "orders-1": 80})
     assert {found.finding.status for found in rows.values()} == {Status.STOPPED}
     assert whole.worst is None
@@ -198,7 +200,7 @@ def test_a_group_of_which_no_commit_moves_is_stopped():
     )
 
 
-def test_the_run_of_a_stop_begins_where_the_commits_ended():
+def test_the_run_of_a_stop_begins_where_the_commits_ended() -> None:
     moves = [*steps(0, 10, 6), *[50] * 6]
     whole, rows = watch({"orders-0": moves}, {"orders-0": steps(20, 10)})
     assert whole.finding.status is Status.STOPPED
@@ -206,34 +208,34 @@ def test_the_run_of_a_stop_begins_where_the_commits_ended():
     assert "unchanged at 50 in the last 7 of 12 polls (1 min) while 60 records arrived" in whole.finding.evidence
 
 
-def test_partitions_that_stop_a_poll_apart_are_stopped_and_not_stalled():
+def test_partitions_that_stop_a_poll_apart_are_stopped_and_not_stalled() -> None:
     first, second = [*steps(0, 10, 5), *[40] * 7], [*steps(0, 10, 6), *[50] * 6]
     _, rows = watch({"orders-0": first, "orders-1": second}, {"orders-0": 900, "orders-1": 900})
     assert {found.finding.status for found in rows.values()} == {Status.STOPPED}
 
 
 @pytest.mark.parametrize(("polls", "every_s"), [(2, 60), (5, 10)], ids=["too few polls", "too short"])
-def test_a_rest_that_is_too_short_says_nothing(polls, every_s):
+def test_a_rest_that_is_too_short_says_nothing(polls: int, every_s: int) -> None:
     assert status(500, 900, polls=polls, every_s=every_s) is Status.OK
 
 
 @pytest.mark.parametrize(("polls", "every_s"), [(3, 30), (6, 10)], ids=["fewest polls", "shortest time"])
-def test_the_shortest_rest_that_counts(polls, every_s):
+def test_the_shortest_rest_that_counts(polls: int, every_s: int) -> None:
     assert status(500, 900, polls=polls, every_s=every_s) is Status.STOPPED
 
 
-def test_the_thresholds_are_settings():
+def test_the_thresholds_are_settings() -> None:
     assert status(500, 900, polls=2, every_s=1, rules=Rules(min_samples=2, min_s=1)) is Status.STOPPED
     assert status(500, 900, rules=Rules(lag_floor=400)) is Status.OK
     assert status(500, 900, rules=Rules(lag_floor=399)) is Status.STOPPED
 
 
-def test_a_record_that_came_just_now_after_an_idle_hour_is_no_stall():
+def test_a_record_that_came_just_now_after_an_idle_hour_is_no_stall() -> None:
     assert status(500, [500] * 10 + [590] * 2) is Status.OK
     assert status(500, [500] * 6 + [590] * 6) is Status.STOPPED
 
 
-def test_a_group_that_commits_in_long_steps_gets_twice_its_longest_step():
+def test_a_group_that_commits_in_long_steps_gets_twice_its_longest_step() -> None:
     slow = [0] * 6 + [600] * 6 + [1200] * 6
     assert status(slow, steps(9000, 100, 18), polls=18) is Status.OK
     slower = [0] * 6 + [600] * 6 + [1200] * 13
@@ -241,13 +243,13 @@ def test_a_group_that_commits_in_long_steps_gets_twice_its_longest_step():
     assert status(slower, 9000, polls=24) is not Status.STOPPED
 
 
-def test_an_idle_time_without_lag_is_no_step():
+def test_an_idle_time_without_lag_is_no_step() -> None:
     ends = [0] * 12 + [50] * 2 + [99] * 6
     committed = [0] * 13 + [50] * 7
     assert status(committed, ends, polls=20) is Status.STOPPED
 
 
-def test_polls_that_knew_nothing_neither_break_a_rest_nor_count():
+def test_polls_that_knew_nothing_neither_break_a_rest_nor_count() -> None:
     ends = [900, failed(), 900, failed(), failed(), 900]
     whole, _ = watch({"orders-0": 500}, {"orders-0": ends}, polls=6)
     assert whole.finding.status is Status.STOPPED
@@ -255,7 +257,7 @@ def test_polls_that_knew_nothing_neither_break_a_rest_nor_count():
     assert status(500, [900, failed(), failed(), failed(), failed(), 900], polls=6) is Status.OK
 
 
-def test_one_record_that_may_be_a_transaction_marker_is_no_stall():
+def test_one_record_that_may_be_a_transaction_marker_is_no_stall() -> None:
     whole, rows = watch({"orders-0": 99}, {"orders-0": 100})
     assert whole.finding.status is Status.OK
     assert rows["orders-0"].finding.evidence == (
@@ -267,7 +269,7 @@ def test_one_record_that_may_be_a_transaction_marker_is_no_stall():
     assert whole.time_lag.reason == "what waits may be transaction markers only"
 
 
-def test_a_group_without_commit_and_record_has_no_lag_and_not_a_lag_of_0():
+def test_a_group_without_commit_and_record_has_no_lag_and_not_a_lag_of_0() -> None:
     whole, _ = watch({"orders-0": None}, {"orders-0": 0})
     assert whole.lag.records is None
     assert whole.finding.status is Status.OK
@@ -275,17 +277,17 @@ def test_a_group_without_commit_and_record_has_no_lag_and_not_a_lag_of_0():
     assert whole.time_lag.reason == "no commit on orders-0, and no record either"
 
 
-def test_a_second_record_ends_the_doubt():
+def test_a_second_record_ends_the_doubt() -> None:
     assert status(98, 100) is Status.STOPPED
     assert status(99, 100, rules=Rules(marker_records=0)) is Status.STOPPED
 
 
-def test_a_marker_in_an_empty_group_is_no_lack_of_members():
+def test_a_marker_in_an_empty_group_is_no_lack_of_members() -> None:
     assert status(99, 100, members=0, state="Empty") is Status.OK
     assert status(98, 100, members=0, state="Empty") is Status.NO_MEMBERS
 
 
-def test_an_open_transaction_holds_the_group():
+def test_an_open_transaction_holds_the_group() -> None:
     whole, _ = watch({"orders-0": 50}, {"orders-0": [end(e, stable=50) for e in steps(60, 10)]})
     assert whole.finding.status is Status.HELD
     assert whole.finding.since_ms == 1_000_000
@@ -295,11 +297,11 @@ def test_an_open_transaction_holds_the_group():
     )
 
 
-def test_a_group_that_has_not_read_up_to_the_open_transaction_is_stopped():
+def test_a_group_that_has_not_read_up_to_the_open_transaction_is_stopped() -> None:
     assert status(49, end(100, stable=50)) is Status.STOPPED
 
 
-def test_a_transaction_that_is_open_at_every_poll_does_not_hold_a_moving_group():
+def test_a_transaction_that_is_open_at_every_poll_does_not_hold_a_moving_group() -> None:
     ends = [end(e + 10, stable=e) for e in steps(50, 10)]
     assert status(steps(50, 10), ends) is Status.OK
 
@@ -307,7 +309,7 @@ def test_a_transaction_that_is_open_at_every_poll_does_not_hold_a_moving_group()
 # movement: rewound, falling behind, catching up
 
 
-def test_a_commit_that_went_back_is_rewound_until_it_regains_its_place():
+def test_a_commit_that_went_back_is_rewound_until_it_regains_its_place() -> None:
     whole, rows = watch({"orders-0": [*steps(0, 100, 10), 300, 400]}, {"orders-0": 1200})
     assert rows["orders-0"].finding.status is Status.REWOUND
     assert whole.finding.evidence == (
@@ -317,12 +319,12 @@ def test_a_commit_that_went_back_is_rewound_until_it_regains_its_place():
     assert status([*steps(0, 100, 10), 300, 900], steps(1200, 100)) is Status.OK
 
 
-def test_two_polls_are_too_few_for_rewound():
+def test_two_polls_are_too_few_for_rewound() -> None:
     assert status([900, 300], 1200, polls=2) is Status.OK
     assert status([900, 300, 400], 1200, polls=3) is Status.REWOUND
 
 
-def test_a_steadily_growing_lag_is_falling_behind():
+def test_a_steadily_growing_lag_is_falling_behind() -> None:
     whole, rows = watch({"orders-0": steps(0, 80)}, {"orders-0": steps(1000, 100)})
     assert whole.finding.status is Status.FALLING_BEHIND
     assert whole.finding.evidence == (
@@ -333,17 +335,17 @@ def test_a_steadily_growing_lag_is_falling_behind():
     assert whole.drain_s == rows["orders-0"].drain_s == float("inf")
 
 
-def test_a_growth_within_the_noise_is_not():
+def test_a_growth_within_the_noise_is_not() -> None:
     assert status(steps(0, 100), steps(1000, 101)) is Status.OK
     assert status(steps(0, 99), steps(60, 100)) is Status.OK
 
 
-def test_five_polls_are_too_few_for_a_trend():
+def test_five_polls_are_too_few_for_a_trend() -> None:
     assert status(steps(0, 80), steps(1000, 100), polls=5) is Status.OK
     assert status(steps(0, 50), steps(1000, 100), polls=6) is Status.FALLING_BEHIND
 
 
-def test_a_burst_is_not_falling_behind():
+def test_a_burst_is_not_falling_behind() -> None:
     assert status(steps(0, 10), [*steps(20, 10, 10), 5000, 5010]) is Status.OK
 
 
@@ -352,18 +354,18 @@ def burst(burst_at, polls, behind=50):
     return [behind + 10 * poll + (5000 if poll >= burst_at else 0) for poll in range(polls)]
 
 
-def test_a_burst_is_worked_off_at_the_pace_since_it_came():
+def test_a_burst_is_worked_off_at_the_pace_since_it_came() -> None:
     whole, rows = watch({"orders-0": steps(0, 60, 25)}, {"orders-0": burst(10, 25)}, polls=25)
     assert (whole.consume_rate, whole.produce_rate) == (6.0, 1.0)
     assert rows["orders-0"].drain_s == whole.drain_s == (50 + 5000 - 24 * 50) / 5.0
 
 
-def test_a_burst_that_is_worked_off_is_never_falling_behind():
+def test_a_burst_that_is_worked_off_is_never_falling_behind() -> None:
     found = {status(steps(0, 50, 60), burst(poll, 60), polls=60, every_s=5) for poll in range(1, 60)}
     assert found == {Status.OK, Status.CATCHING_UP}
 
 
-def test_until_the_pace_after_a_burst_is_known_the_drain_time_is_not():
+def test_until_the_pace_after_a_burst_is_known_the_drain_time_is_not() -> None:
     at_once, _ = watch({"orders-0": steps(0, 60, 51)}, {"orders-0": burst(50, 51, 3000)}, polls=51, every_s=5)
     assert at_once.drain_s == float("inf")
     soon, _ = watch({"orders-0": steps(0, 60, 59)}, {"orders-0": burst(50, 59, 3000)}, polls=59, every_s=5)
@@ -372,7 +374,7 @@ def test_until_the_pace_after_a_burst_is_known_the_drain_time_is_not():
     assert (then.drain_s, then.produce_rate) == ((3000 + 5000 - 59 * 50) / 10, 2.0)
 
 
-def test_a_first_poll_that_saw_a_topic_half_filled_makes_no_drain_time_never():
+def test_a_first_poll_that_saw_a_topic_half_filled_makes_no_drain_time_never() -> None:
     committed, full = steps(0, 50, 20), [5900 + 4 * poll for poll in range(19)]
     whole, rows = watch(
         {"r-0": committed, "r-1": committed}, {"r-0": [5896, *full], "r-1": [1500, *full]}, polls=20, every_s=5
@@ -382,14 +384,14 @@ def test_a_first_poll_that_saw_a_topic_half_filled_makes_no_drain_time_never():
     assert {found.finding.status for found in rows.values()} == {Status.CATCHING_UP}
 
 
-def test_teeth_of_a_level_lag_never_drain_whichever_way_the_last_one_goes():
+def test_teeth_of_a_level_lag_never_drain_whichever_way_the_last_one_goes() -> None:
     for polls in range(31, 43):
         committed = [120 * (poll // 12) for poll in range(polls)]
         whole, _ = watch({"orders-0": committed}, {"orders-0": steps(1000, 10, polls)}, polls=polls, every_s=5)
         assert whole.drain_s == float("inf")
 
 
-def test_a_lag_that_shrinks_is_catching_up():
+def test_a_lag_that_shrinks_is_catching_up() -> None:
     whole, _ = watch({"orders-0": steps(0, 200)}, {"orders-0": steps(5000, 100)})
     assert whole.finding.status is Status.CATCHING_UP
     assert whole.finding.evidence == (
@@ -399,17 +401,17 @@ def test_a_lag_that_shrinks_is_catching_up():
     assert whole.drain_s == 390.0
 
 
-def test_a_lag_that_is_nearly_gone_is_no_longer_catching_up():
+def test_a_lag_that_is_nearly_gone_is_no_longer_catching_up() -> None:
     assert status(steps(0, 200), [*steps(5000, 100, 11), 2240]) is Status.OK
 
 
-def test_a_group_that_turns_the_corner_is_no_longer_falling_behind():
+def test_a_group_that_turns_the_corner_is_no_longer_falling_behind() -> None:
     committed = [*steps(0, 50, 10), 650, 900]
     whole, _ = watch({"orders-0": committed}, {"orders-0": steps(1000, 100)}, rules=Rules(rates_s=30))
     assert whole.finding.status is Status.OK
 
 
-def test_a_new_partition_is_judged_from_its_own_first_poll():
+def test_a_new_partition_is_judged_from_its_own_first_poll() -> None:
     committed = [None] * 6 + steps(0, 50, 6)
     assert status(committed, steps(1000, 100)) is Status.FALLING_BEHIND
 
@@ -417,7 +419,7 @@ def test_a_new_partition_is_judged_from_its_own_first_poll():
 # groups
 
 
-def test_a_group_takes_its_most_urgent_partition_and_of_equals_the_one_with_most_lag():
+def test_a_group_takes_its_most_urgent_partition_and_of_equals_the_one_with_most_lag() -> None:
     whole, _ = watch(
         {"orders-0": 10, "orders-1": 20, "orders-2": steps(0, 1)},
         {"orders-0": 30, "orders-1": 90, "orders-2": steps(0, 1)},
@@ -429,7 +431,7 @@ def test_a_group_takes_its_most_urgent_partition_and_of_equals_the_one_with_most
                                            "; the worst of 2 partitions")  # fmt: skip
 
 
-def test_rates_and_times_of_a_group_are_sums_and_those_of_its_worst_partition():
+def test_rates_and_times_of_a_group_are_sums_and_those_of_its_worst_partition() -> None:
     whole, rows = watch(
         {"orders-0": steps(0, 200), "orders-1": steps(0, 100), "gone-0": 4},
         {"orders-0": steps(2100, 100), "orders-1": steps(30, 100), "gone-0": deleted()},
@@ -443,7 +445,7 @@ def test_rates_and_times_of_a_group_are_sums_and_those_of_its_worst_partition():
     assert whole.trend.tolist() == [2130 - 100 * i for i in range(12)]
 
 
-def test_a_lag_that_keeps_its_level_never_drains_and_the_few_records_of_a_group_that_keeps_up_do():
+def test_a_lag_that_keeps_its_level_never_drains_and_the_few_records_of_a_group_that_keeps_up_do() -> None:
     level, _ = watch({"orders-0": steps(0, 100)}, {"orders-0": steps(5000, 100)})
     assert (level.finding.status, level.drain_s) == (Status.OK, float("inf"))
     slightly, _ = watch({"orders-0": steps(0, 103)}, {"orders-0": steps(1153, 100)})
@@ -452,14 +454,14 @@ def test_a_lag_that_keeps_its_level_never_drains_and_the_few_records_of_a_group_
     assert keeping_up.drain_s == pytest.approx(20 / 10.3)
 
 
-def test_a_record_older_than_the_window_makes_the_group_s_time_lag_a_lower_bound():
+def test_a_record_older_than_the_window_makes_the_group_s_time_lag_a_lower_bound() -> None:
     whole, rows = watch({"orders-0": 5, "orders-1": steps(0, 100)}, {"orders-0": 900, "orders-1": steps(30, 100)})
     assert rows["orders-0"].time_lag.at_least_s == whole.time_lag.at_least_s == 110.0
     assert whole.time_lag.seconds is None
     assert whole.time_lag.reason == "the record is older than our first poll, 1 min 50 s ago"
 
 
-def test_the_first_poll_knows_neither_rates_nor_time_lag():
+def test_the_first_poll_knows_neither_rates_nor_time_lag() -> None:
     whole, rows = watch({"orders-0": 5}, {"orders-0": 900}, polls=1)
     assert (whole.consume_rate, whole.produce_rate, whole.drain_s) == (None, None, None)
     assert (whole.time_lag.seconds, whole.time_lag.at_least_s) == (None, None)
@@ -467,20 +469,20 @@ def test_the_first_poll_knows_neither_rates_nor_time_lag():
     assert rows["orders-0"].finding.evidence == "895 records behind on orders-0; 1 of 3 polls that a trend needs"
 
 
-def test_a_share_group_s_trend_is_that_of_the_broker_s_lag():
+def test_a_share_group_s_trend_is_that_of_the_broker_s_lag() -> None:
     spec = {"type": GroupType.SHARE, "broker_lag": {"orders-0": 3}}
     whole, rows = watch({"orders-0": 5}, {"orders-0": 9}, polls=2, **spec)
     assert (whole.lag.records, whole.trend.tolist(), rows["orders-0"].trend.tolist()) == (3, [3.0, 3.0], [3.0, 3.0])
 
 
-def test_a_share_group_s_lag_is_the_broker_s_own():
+def test_a_share_group_s_lag_is_the_broker_s_own() -> None:
     whole, _ = watch({"orders-0": 5}, {"orders-0": 9}, type=GroupType.SHARE, broker_lag={"orders-0": 0})
     assert whole.finding.status is Status.OK
     assert whole.lag.records == 0
     assert whole.time_lag.seconds == 0.0
 
 
-def test_a_group_without_partitions_is_ok_and_one_that_could_not_be_read_is_unknown():
+def test_a_group_without_partitions_is_ok_and_one_that_could_not_be_read_is_unknown() -> None:
     whole, _ = watch({}, {}, polls=1)
     assert whole.finding.status is Status.OK
     assert whole.time_lag.reason == "the group has no partitions"

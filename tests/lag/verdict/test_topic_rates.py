@@ -1,6 +1,7 @@
 """How fast logs grow, also those that no group reads."""
 
 import numpy as np
+import pytest
 
 from lag.verdict import topic_rates
 from lag.verdict.sample_window import Trend
@@ -15,36 +16,36 @@ def rates_after(polls):
     return topic_rates.per_second(window)
 
 
-def test_a_log_that_no_group_reads_has_a_rate():
+def test_a_log_that_no_group_reads_has_a_rate() -> None:
     found = rates_after([{"read-0": end(10), "unread-0": end(100)}, {"read-0": end(10), "unread-0": end(350)}])
     assert found.tolist() == [0.0, 25.0]
 
 
-def test_one_poll_tells_no_rate():
+def test_one_poll_tells_no_rate() -> None:
     assert np.isnan(rates_after([{"read-0": end(10)}])).tolist() == [True]
 
 
-def test_a_partition_that_came_in_the_last_poll_has_no_rate_yet():
+def test_a_partition_that_came_in_the_last_poll_has_no_rate_yet() -> None:
     found = rates_after([{"read-0": end(10)}, {"read-0": end(40), "read-1": end(5)}])
     assert found[0] == 3.0
     assert np.isnan(found[1])
 
 
-def test_a_log_without_a_leader_has_no_rate():
+def test_a_log_without_a_leader_has_no_rate() -> None:
     assert np.isnan(rates_after([{"read-0": failed()}, {"read-0": failed()}])).tolist() == [True]
 
 
-def test_rates_are_those_of_the_last_three_minutes():
+def test_rates_are_those_of_the_last_three_minutes() -> None:
     ends = [{"read-0": end(1_000_000 * min(number, 1) + 20 * number)} for number in range(40)]
     assert rates_after(ends).tolist() == [2.0]
 
 
-def test_a_cluster_without_topics_has_no_rates():
+def test_a_cluster_without_topics_has_no_rates() -> None:
     trend = Trend()
     assert len(topic_rates.per_second(trend.append(cluster({}, {}, 1, 0)))) == 0
 
 
-def test_rates_do_not_depend_on_the_blocks(monkeypatch):
+def test_rates_do_not_depend_on_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     polls = [{f"read-{p}": end(10 + p * number) for p in range(9)} for number in range(4)]
     whole = rates_after(polls)
     assert whole.tolist() == [p / 10 for p in range(9)]

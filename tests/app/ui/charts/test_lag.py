@@ -1,6 +1,7 @@
 """Lag pictures: what they draw for known, unknown, concentrated and very many partitions."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ def tps(n: int, topic: str = "t") -> list[TopicPartition]:
     return [TopicPartition(topic, p) for p in range(n)]
 
 
-def test_the_line_changes_colour_when_the_verdict_began():
+def test_the_line_changes_colour_when_the_verdict_began() -> None:
     times = [START + timedelta(minutes=m) for m in range(10)]
     fig = lag.over_time(times, np.arange(10.0), START + timedelta(minutes=6), LIGHT)
     calm, trouble, last = fig.data
@@ -25,14 +26,14 @@ def test_the_line_changes_colour_when_the_verdict_began():
     assert last.text == ("9",)
 
 
-def test_unknown_samples_break_the_line():
+def test_unknown_samples_break_the_line() -> None:
     times = [START + timedelta(minutes=m) for m in range(4)]
     fig = lag.over_time(times, np.array([5.0, np.nan, 7.0, np.nan]), None, DARK)
     assert np.isnan(fig.data[0].y[1])
     assert fig.data[-1].x == (times[2],)
 
 
-def test_rebalances_are_marked_above_and_as_wide_as_they_took():
+def test_rebalances_are_marked_above_and_as_wide_as_they_took() -> None:
     times = [START + timedelta(minutes=m) for m in range(4)]
     began, over = START + timedelta(seconds=60), START + timedelta(seconds=63)
     fig = lag.over_time(times, np.arange(4.0), None, LIGHT, [lag.Mark(began, over, "Generation 7: c3 left")])
@@ -41,7 +42,7 @@ def test_rebalances_are_marked_above_and_as_wide_as_they_took():
     assert (marks.x, marks.customdata, marks.y) == ((over,), ("Generation 7: c3 left",), (fig.layout.yaxis.range[1],))
 
 
-def test_an_unknown_partition_is_a_cross_not_a_bar_of_zero():
+def test_an_unknown_partition_is_a_cross_not_a_bar_of_zero() -> None:
     fig = lag.by_partition(tps(4), [10, None, 30, None], [False, False, True, False], LIGHT)
     bars, crosses = fig.data
     assert list(crosses.x) == [1, 3]
@@ -49,13 +50,13 @@ def test_an_unknown_partition_is_a_cross_not_a_bar_of_zero():
     assert bars.marker.color == (LIGHT.kept, LIGHT.kept, LIGHT.revoked, LIGHT.kept)
 
 
-def test_beyond_400_partitions_those_with_most_lag_are_drawn():
+def test_beyond_400_partitions_those_with_most_lag_are_drawn() -> None:
     fig = lag.by_partition(tps(1_000), list(range(1_000)), [False] * 1_000, LIGHT)
     assert len(fig.data[0].y) == 400
     assert min(fig.data[0].y) == 600
 
 
-def test_several_topics_get_letters_and_dividers():
+def test_several_topics_get_letters_and_dividers() -> None:
     both = [*tps(3, "a.orders"), *tps(2, "b.payments")]
     fig = lag.by_partition(both, [1, 2, 3, 4, 5], [False] * 5, LIGHT)
     assert fig.layout.xaxis.ticktext == ("<b>a</b>", "<b>b</b>")
@@ -72,12 +73,12 @@ def test_several_topics_get_letters_and_dividers():
         ([1_000], ""),
     ],
 )
-def test_concentrated_lag_is_named(lags, text):
+def test_concentrated_lag_is_named(lags: Any, text: str) -> None:
     assert lag.concentration(tps(len(lags)), lags)[0] == text
 
 
 @pytest.mark.parametrize("top", [0, 1, 9, 10, 99, 1_234, 5e5, 1_204_331, 7.3e9])
-def test_ticks_are_round_and_do_not_pass_the_top(top):
+def test_ticks_are_round_and_do_not_pass_the_top(top: float) -> None:
     values, labels = lag.base.ticks(top)
     assert values[0] == 0
     assert values[-1] <= max(top, 1)

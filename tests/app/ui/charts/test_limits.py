@@ -1,5 +1,7 @@
 """Which animation a size gets, why, and how many generations fit into one figure."""
 
+from typing import Any
+
 import pytest
 
 from app.ui.charts import limits
@@ -26,12 +28,12 @@ from app.ui.charts.limits import Movement
         ),
     ],
 )
-def test_the_animation_follows_the_size(partitions, members, movers, encoding, why):
+def test_the_animation_follows_the_size(partitions: int, members: int, movers: int, encoding: Any, why: str) -> None:
     choice = limits.movement(partitions, members, movers, 10)
     assert (choice.encoding, choice.why, choice.first, choice.last) == (encoding, why, 0, 10)
 
 
-def test_more_generations_than_the_budget_holds_become_a_window_around_the_current_one():
+def test_more_generations_than_the_budget_holds_become_a_window_around_the_current_one() -> None:
     choice = limits.movement(1_000, 50, 900, 1_000, current=500)
     assert choice.first <= 500 < choice.last
     assert choice.last - choice.first < 1_000
@@ -50,5 +52,7 @@ def test_more_generations_than_the_budget_holds_become_a_window_around_the_curre
         (10, 9, 0, (8, 10)),
     ],
 )
-def test_a_window_is_as_long_as_it_may_be_and_holds_the_current_generation(generations, current, most, window):
+def test_a_window_is_as_long_as_it_may_be_and_holds_the_current_generation(
+    generations: int, current: int, most: int, window: Any
+) -> None:
     assert limits.window(generations, current, most) == window

@@ -1,6 +1,7 @@
 """The animation that a size gets, as the page asks for it."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -47,7 +48,7 @@ def few_move(partitions: int, movers: int):
         ),
     ],
 )
-def test_size_picks_the_animation_and_the_caption_says_why(made, kind, caption):
+def test_size_picks_the_animation_and_the_caption_says_why(made: Any, kind: str, caption: str) -> None:
     picture = animation(made, 1, DARK)
     assert picture.figure.data[0].type == kind
     assert picture.caption == caption
@@ -55,7 +56,7 @@ def test_size_picks_the_animation_and_the_caption_says_why(made, kind, caption):
     assert len(picture.figure.to_json().encode()) < FIGURE_BYTES
 
 
-def test_movers_are_drawn_and_all_partitions_counted():
+def test_movers_are_drawn_and_all_partitions_counted() -> None:
     picture = animation(few_move(8_000, 640), 1, DARK)
     assert len(picture.figure.data[0].x) == 640
     assert picture.figure.data[1].text == ("800",) * 10
@@ -64,7 +65,7 @@ def test_movers_are_drawn_and_all_partitions_counted():
     )
 
 
-def test_a_window_still_stands_at_the_current_generation():
+def test_a_window_still_stands_at_the_current_generation() -> None:
     made = many(1_000, 50, 150, topics=5)
     picture = animation(made, 149, DARK)
     assert picture.figure.frames[-1].name == "150"
@@ -72,7 +73,7 @@ def test_a_window_still_stands_at_the_current_generation():
     assert picture.caption.endswith("of 150 at a time")
 
 
-def test_one_topic_of_a_large_group_gets_tokens_again():
+def test_one_topic_of_a_large_group_gets_tokens_again() -> None:
     picture = animation(many(20_000, 10, 3, topics=40).topic("topic-0007"), 1, DARK)
     assert picture.caption == "showing all 500 partitions"
 
@@ -91,7 +92,7 @@ DRAW = [generations_by_partitions, members_by_generations, one_step, flow, anima
     ],
     ids=lambda scenario: scenario.name,
 )
-def test_the_smallest_groups_are_drawn_and_say_something(draw, scenario):
+def test_the_smallest_groups_are_drawn_and_say_something(draw: Any, scenario: Any) -> None:
     picture = draw(steps_of(fold(scenario)), 0, DARK)
     assert picture.figure.to_plotly_json()["layout"]["height"] > 0
     assert picture.alt.startswith(("Generation 1", "Generation 0"))

@@ -1,5 +1,7 @@
 """What pictures say to who cannot see them."""
 
+from typing import Any
+
 import pytest
 
 from app.ui.movement import sentences
@@ -16,11 +18,11 @@ from tests.app.ui.movement.ownerships import many, steps
         (steps("--", "--"), "Generation 2: event 2; there is no partition"),
     ],
 )
-def test_a_step_says_what_changed(made, text):
+def test_a_step_says_what_changed(made: Any, text: str) -> None:
     assert sentences.step(made, 1) == text
 
 
-def test_stills_name_the_greatest_change_but_not_a_first_assignment():
+def test_stills_name_the_greatest_change_but_not_a_first_assignment() -> None:
     made = steps("aaaa", "aaab", "bbab", before="....")
     assert sentences.stills(made, 1) == (
         "Generations 1 to 3 of 4 partitions; most changed in generation 3 (event 3): 2. "
@@ -29,7 +31,7 @@ def test_stills_name_the_greatest_change_but_not_a_first_assignment():
     assert "none changed" in sentences.stills(steps("aa", "aa"), 0)
 
 
-def test_counts_name_who_is_idle_and_who_is_gone():
+def test_counts_name_who_is_idle_and_who_is_gone() -> None:
     assert sentences.counts(steps("aabc", "aabb", there="d"), 1) == (
         "Generation 2: 0 to 2 partitions per member, most on a; idle: d; gone: c."
     )
@@ -37,13 +39,13 @@ def test_counts_name_who_is_idle_and_who_is_gone():
     assert sentences.counts(steps("ab", ".."), 1) == "Generation 2: no member is left."
 
 
-def test_balance_names_who_grew_and_who_shrank():
+def test_balance_names_who_grew_and_who_shrank() -> None:
     assert sentences.balance(steps("aaab", "abbb"), 1) == (
         "Generation 2: event 2; 2 of 4 partitions moved; b grew most (+2); a shrank most (−2)."
     )
 
 
-def test_a_flow_names_its_largest_stream():
+def test_a_flow_names_its_largest_stream() -> None:
     assert sentences.flow(steps("aaab", "cc.b"), 1) == (
         "Generation 2: event 2; 2 of 4 partitions moved, 1 revoked; most from a to c (2)."
     )
@@ -51,7 +53,7 @@ def test_a_flow_names_its_largest_stream():
 
 
 @pytest.mark.parametrize("say", [sentences.step, sentences.stills, sentences.counts, sentences.animation])
-def test_a_large_group_gets_a_short_sentence_with_separators(say):
+def test_a_large_group_gets_a_short_sentence_with_separators(say: Any) -> None:
     text = say(many(12_000, 100, 3), 1)
     assert 0 < len(text) < 250
     assert "," in text or say is sentences.counts

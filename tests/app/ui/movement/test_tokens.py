@@ -15,7 +15,7 @@ from tests.app.ui.movement.ownerships import many, steps
 IN_TRANSIT, UNASSIGNED, NOWHERE = 2, 3, 4  # lanes after those of two members
 
 
-def test_a_kept_partition_never_changes_its_place():
+def test_a_kept_partition_never_changes_its_place() -> None:
     made = many(1_000, 20, 12)
     places = grid(made)
     for at in range(1, len(made)):
@@ -25,41 +25,41 @@ def test_a_kept_partition_never_changes_its_place():
         assert np.array_equal(places.y[at][kept], places.y[at - 1][kept])
 
 
-def test_no_two_tokens_share_a_place():
+def test_no_two_tokens_share_a_place() -> None:
     places = grid(many(1_000, 20, 12))
     for x, y in zip(places.x, places.y, strict=True):
         assert len(set(zip(x.tolist(), y.tolist(), strict=True))) == 1_000
 
 
-def test_newcomers_fill_the_lowest_free_slots():
+def test_newcomers_fill_the_lowest_free_slots() -> None:
     lanes = lanes_of(steps("aaabb", "abaab", "aaaab"))
     assert slots_of(lanes, 4).tolist() == [[0, 1, 2, 0, 1], [0, 0, 2, 1, 1], [0, 3, 2, 1, 1]]
 
 
-def test_a_revoked_partition_waits_in_transit_only_for_the_next_round():
+def test_a_revoked_partition_waits_in_transit_only_for_the_next_round() -> None:
     assert lanes_of(steps("ab", "a.", "aa"))[:, 1].tolist() == [1, IN_TRANSIT, 0]
     assert lanes_of(steps("ab", "a.", "a."))[:, 1].tolist() == [1, UNASSIGNED, UNASSIGNED]
 
 
-def test_what_does_not_exist_waits_below_the_last_lane():
+def test_what_does_not_exist_waits_below_the_last_lane() -> None:
     made = steps("ab-", "ab-", "abb")
     places = grid(made)
     assert lanes_of(made)[:, 2].tolist() == [NOWHERE, NOWHERE, 1]
     assert places.y[0, 2] > places.rows
 
 
-def test_one_owner_of_everything_still_fits():
+def test_one_owner_of_everything_still_fits() -> None:
     rows = ["a" * 1_000, *(chr(98 + at) * 1_000 for at in range(20))]
     assert grid(steps(*rows)).rows <= MOST_ROWS
 
 
-def test_there_is_a_frame_per_generation_named_by_its_number():
+def test_there_is_a_frame_per_generation_named_by_its_number() -> None:
     fig = tokens(steps("ab", "aa", "bb"), 1, LIGHT).figure
     assert [frame.name for frame in fig.frames] == ["1", "2", "3"]
     assert [frame.traces for frame in fig.frames] == [(0, 1, 2)] * 3
 
 
-def test_the_figure_stands_at_the_current_frame():
+def test_the_figure_stands_at_the_current_frame() -> None:
     fig = tokens(steps("ab", "aa", "bb"), 1, LIGHT).figure
     frame = fig.frames[1].data[0]
     assert fig.data[0].x.tolist() == frame.x.tolist()
@@ -68,7 +68,7 @@ def test_the_figure_stands_at_the_current_frame():
     assert fig.data[2].text == ("2 · event 2  ▲ 1",)
 
 
-def test_tokens_carry_symbol_and_number():
+def test_tokens_carry_symbol_and_number() -> None:
     fig = tokens(steps("abb", "aa."), 1, LIGHT).figure
     assert fig.data[0].text == ("0", "▲1", "▼2")
     assert fig.data[0].marker.color.tolist() == [KEPT, GAINED, REVOKED]
@@ -76,12 +76,12 @@ def test_tokens_carry_symbol_and_number():
     assert all(frame.data[0].ids is None for frame in fig.frames)
 
 
-def test_counts_beside_the_lanes_tell_idle_from_gone():
+def test_counts_beside_the_lanes_tell_idle_from_gone() -> None:
     fig = tokens(steps("aabc", "aabb", there="d"), 1, LIGHT).figure
     assert fig.data[1].text == ("2", "2", "gone", "idle")
 
 
-def test_playing_glides_without_redrawing_from_the_next_generation_on():
+def test_playing_glides_without_redrawing_from_the_next_generation_on() -> None:
     fig = tokens(steps("ab", "aa", "bb"), 1, LIGHT).figure
     names, how = fig.layout.updatemenus[0].buttons[0].args
     assert names == ("3",)
@@ -90,7 +90,7 @@ def test_playing_glides_without_redrawing_from_the_next_generation_on():
     assert tokens(steps("ab", "aa"), 1, LIGHT).figure.layout.updatemenus[0].buttons[0].args[0] == ("1", "2")
 
 
-def test_axes_are_fixed():
+def test_axes_are_fixed() -> None:
     fig = tokens(many(200, 5, 4), 0, LIGHT).figure
     assert (fig.layout.xaxis.autorange, fig.layout.yaxis.autorange) == (None, None)
     assert fig.layout.xaxis.range is not None
@@ -98,7 +98,7 @@ def test_axes_are_fixed():
 
 
 @pytest.mark.parametrize("every", [1, 10])
-def test_a_window_of_the_largest_token_figure_stays_in_the_budget(every):
+def test_a_window_of_the_largest_token_figure_stays_in_the_budget(every: int) -> None:
     made = many(1_000, 50, 200, topics=20, every=every)
     choice = limits.movement(1_000, 50, 1_000, len(made), 150)
     assert choice.encoding is Movement.TOKENS
