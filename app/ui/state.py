@@ -16,7 +16,7 @@ from app.server import source
 from app.server.source import Feed, Source
 from app.ui import formats, theme
 from app.ui import group_table as group_tables
-from app.ui.table_limits import MOST_OPTIONS
+from app.ui.table_limits import MAX_OPTIONS
 
 if TYPE_CHECKING:
     from lag.polling.collector import CollectorStatus, Report
@@ -173,9 +173,9 @@ def group_table(page: Shown) -> group_tables.GroupTable:
 
 
 def group_ids(page: Shown) -> list[str]:
-    """The ids for a picker of groups: at most MOST_OPTIONS, the most urgent ones, in alphabetical order."""
+    """The ids for a picker of groups: at most MAX_OPTIONS, the most urgent ones, in alphabetical order."""
     frame = group_table(page).frame
-    return sorted(frame["group"][~frame["hidden"]].head(MOST_OPTIONS))
+    return sorted(frame["group"][~frame["hidden"]].head(MAX_OPTIONS))
 
 
 def clear() -> None:

@@ -1,8 +1,8 @@
-"""How many rows a page sends to the browser; downloads hold all of them."""
+"""How much a page sends to the browser; downloads hold all rows."""
 
-MOST_ROWS = 5_000
-SPARKLINE_ROWS = 1_000
-MOST_OPTIONS = 5_000
-"""Names in a picker."""
-MOST_GROUPS = 20
-"""Groups whose lag stands beside the partitions of a topic."""
+MAX_ROWS = 5_000
+MAX_SPARKLINE_ROWS = 1_000
+MAX_OPTIONS = 5_000
+"""Options of a select box."""
+MAX_LAG_COLUMNS = 20
+"""Groups whose lag is shown beside the partitions of a topic."""

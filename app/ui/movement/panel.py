@@ -15,7 +15,7 @@ from app.ui.movement.encoding import Picture
 from app.ui.movement.steps import Steps
 from app.ui.stepper import asked as asked_step
 from app.ui.stepper import stepper
-from app.ui.table_limits import MOST_ROWS
+from app.ui.table_limits import MAX_ROWS
 from assignors.whatif.generations import Generation
 
 _AT, _TOPIC = "gen", "topic"
@@ -178,7 +178,7 @@ def _rows(frame: pd.DataFrame) -> None:
         return
     c = st.column_config
     widgets.table(
-        frame.head(MOST_ROWS),
+        frame.head(MAX_ROWS),
         key="moves",
         width="content",
         most=12,
@@ -191,5 +191,5 @@ def _rows(frame: pd.DataFrame) -> None:
             "to": c.TextColumn("To", width=220),
         },
     )
-    if len(frame) > MOST_ROWS:
-        widgets.note(f"The first {MOST_ROWS:,} rows; the files have all {len(frame):,}.")
+    if len(frame) > MAX_ROWS:
+        widgets.note(f"The first {MAX_ROWS:,} rows; the files have all {len(frame):,}.")

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from app.ui import formats, state, widgets
-from app.ui.table_limits import MOST_GROUPS, MOST_OPTIONS, MOST_ROWS, SPARKLINE_ROWS
+from app.ui.table_limits import MAX_LAG_COLUMNS, MAX_OPTIONS, MAX_ROWS, MAX_SPARKLINE_ROWS
 from app.views.about import bundle
 
 MOST_PROBLEMS = 5
@@ -93,7 +93,7 @@ def unread(page: state.Shown) -> None:
     widgets.titled("Could not be read", f":gray[{len(problems) or 'nothing missing'}]")
     if problems:
         frame = pd.DataFrame(
-            [(p.scope.value, p.subject, p.cause, p.hint) for p in problems[:MOST_ROWS]],
+            [(p.scope.value, p.subject, p.cause, p.hint) for p in problems[:MAX_ROWS]],
             columns=["What", "Name", "Cause", "How to fix it"],
         )
         widgets.table(
@@ -122,8 +122,8 @@ def _pairs(name: str, value: str, pairs: Mapping[str, str]) -> None:
 
 
 LIMITS = (
-    f"A table shows at most {MOST_ROWS:,} rows, sparklines up to {SPARKLINE_ROWS:,} rows, a picker {MOST_OPTIONS:,} "
-    f"names, the partitions of a topic the lag of {MOST_GROUPS} groups; downloads hold every row that passes the "
+    f"A table shows at most {MAX_ROWS:,} rows, sparklines up to {MAX_SPARKLINE_ROWS:,} rows, a picker {MAX_OPTIONS:,} "
+    f"names, the partitions of a topic the lag of {MAX_LAG_COLUMNS} groups; downloads hold every row that passes the "
     "filters.",
     "Lag over time, rates and time lag come from the samples kept in memory since the server started; nothing is "
     "extrapolated beyond them.",

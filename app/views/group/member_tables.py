@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from app.ui import formats, widgets
-from app.ui.table_limits import MOST_ROWS, SPARKLINE_ROWS
+from app.ui.table_limits import MAX_ROWS, MAX_SPARKLINE_ROWS
 from app.views.group import tables
 from app.views.group.tables import GroupView
 
@@ -23,9 +23,9 @@ def members(view: GroupView) -> None:
         text = widgets.text_filter("Member", "members_q", 160)
         rows = widgets.containing(tables.members(view), text, *tables.MEMBER_NAMES)
         widgets.downloads("members", lambda: rows.drop(columns=["rank"]))
-    _members_table(view, rows.head(MOST_ROWS))
-    if len(rows) > MOST_ROWS:
-        widgets.note(f"The first {MOST_ROWS:,} of {len(rows):,} members. Filter to see others; the downloads hold all.")
+    _members_table(view, rows.head(MAX_ROWS))
+    if len(rows) > MAX_ROWS:
+        widgets.note(f"The first {MAX_ROWS:,} of {len(rows):,} members. Filter to see others; the downloads hold all.")
     elif rows.empty:
         widgets.note("No member passes this filter.")
 
@@ -84,8 +84,8 @@ def partitions(frame: pd.DataFrame, of: int) -> None:
         nothing = "No partition passes this filter." if of else "Nothing is committed, assigned or subscribed."
         st.markdown(f":gray[{nothing}]")
         return
-    shown = frame.head(MOST_ROWS)
-    sparklines = len(shown) <= SPARKLINE_ROWS
+    shown = frame.head(MAX_ROWS)
+    sparklines = len(shown) <= MAX_SPARKLINE_ROWS
     view = shown.assign(v=widgets.as_tags(shown["verdict"]), time_lag=widgets.timedeltas(shown["time_lag_s"]))
     extra = [name for name in ("lost", "held") if (frame[name] > 0).any()]
     one_topic = frame["topic"].nunique() == 1

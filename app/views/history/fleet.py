@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from app.ui import formats, state, verdicts, widgets
-from app.ui.table_limits import MOST_ROWS
+from app.ui.table_limits import MAX_ROWS
 from app.views.history import charts, parts, tables
 from app.views.history import state as state_history
 from app.views.history import text as sentences_history
@@ -32,9 +32,9 @@ def draw(past: Past, span: Span, newest: datetime | None) -> None:
         parts.status_line(past, span, newest, sentences_history.fleet_facts(frame, span))
     rows = widgets.containing(frame, text, "group")
     _map(rows, cells, span)
-    _table(rows.head(MOST_ROWS))
-    if len(rows) > MOST_ROWS:
-        widgets.note(f"The first {MOST_ROWS:,} of {len(rows):,} groups. Filter to see others.")
+    _table(rows.head(MAX_ROWS))
+    if len(rows) > MAX_ROWS:
+        widgets.note(f"The first {MAX_ROWS:,} of {len(rows):,} groups. Filter to see others.")
     with tools:
         widgets.downloads("history", lambda: tables.fleet_export(rows))
 
@@ -57,7 +57,7 @@ def _lags(past: Past, span: Span) -> list[GroupLag]:
 
 def _map(rows: pd.DataFrame, cells: list[Cell], span: Span) -> None:
     """Groups x times, the worst groups on top."""
-    drawn = list(rows["group"].head(charts.MOST_ROWS))
+    drawn = list(rows["group"].head(charts.MAX_ROWS))
     unit = parts.CELLS[span.cell] + (" (UTC)" if span.cell == DAY else "")
     more = f", the {len(drawn)} worst of {len(rows):,}" if len(rows) > len(drawn) else ""
     with st.container(gap="xxsmall"):

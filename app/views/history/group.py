@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app.ui import formats, state, widgets
 from app.ui.charts import lag
-from app.ui.table_limits import MOST_ROWS
+from app.ui.table_limits import MAX_ROWS
 from app.views.history import charts, parts, tables, text
 from app.views.history import state as state_history
 from app.views.history.state import TROUBLE, Past
@@ -249,7 +249,7 @@ def _hours(frame: pd.DataFrame, span: Span) -> None:
 
 def _worst(frame: pd.DataFrame) -> None:
     """How bad, partition by partition."""
-    shown = frame.head(MOST_ROWS)
+    shown = frame.head(MAX_ROWS)
     widgets.titled_table(
         "Partitions",
         f":gray[{formats.count(len(frame))}, most lag first]",
@@ -280,8 +280,8 @@ def _worst(frame: pd.DataFrame) -> None:
             "owner_member": c.TextColumn("Owner at the end", width=130),
         },
     )
-    if len(frame) > MOST_ROWS:
-        widgets.note(f"The first {MOST_ROWS:,} of {len(frame):,} partitions. Choose a topic to see others.")
+    if len(frame) > MAX_ROWS:
+        widgets.note(f"The first {MAX_ROWS:,} of {len(frame):,} partitions. Choose a topic to see others.")
 
 
 def _says(column: pd.Series) -> bool:

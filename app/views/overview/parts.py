@@ -7,7 +7,7 @@ import streamlit as st
 
 from app.ui import formats, state, verdicts, widgets
 from app.ui.group_table import GroupTable, sparkline
-from app.ui.table_limits import MOST_ROWS, SPARKLINE_ROWS
+from app.ui.table_limits import MAX_ROWS, MAX_SPARKLINE_ROWS
 from app.views.overview import tables
 from app.views.overview import text as sentences
 from app.views.overview.tables import Filters
@@ -84,10 +84,10 @@ def _counted(label: str, rows: pd.DataFrame, column: str) -> list[str]:
 
 def groups(rows: pd.DataFrame) -> None:
     """The table, most urgent first; says so when it does not hold everything."""
-    shown = rows.head(MOST_ROWS)
+    shown = rows.head(MAX_ROWS)
     view = shown.assign(v=widgets.as_tags(shown["verdict"]), time_lag=widgets.timedeltas(shown["time_lag_s"]))
     columns = ["group", "v", "lag", "known", "time_lag", "drains", "members", "why", "state", "type", "coordinator"]
-    if len(shown) <= SPARKLINE_ROWS:
+    if len(shown) <= MAX_SPARKLINE_ROWS:
         view = view.assign(spark=shown["trend"].map(sparkline))
         columns.insert(6, "spark")
     widgets.table(

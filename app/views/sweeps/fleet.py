@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.ui import formats, state, widgets
-from app.ui.table_limits import MOST_ROWS
+from app.ui.table_limits import MAX_ROWS
 from app.views.sweeps import state as state_sweeps
 from app.views.sweeps import tables
 from app.views.sweeps import text as sentences_sweeps
@@ -115,9 +115,9 @@ def fleet(frame: pd.DataFrame) -> None:
         rows = _filtered(frame)
         st.space("stretch")
         widgets.downloads("sweep", lambda: rows)
-    _fleet_table(rows.head(MOST_ROWS))
-    if len(rows) > MOST_ROWS:
-        widgets.note(f"The first {MOST_ROWS:,} of {len(rows):,} groups. Filter to see others.")
+    _fleet_table(rows.head(MAX_ROWS))
+    if len(rows) > MAX_ROWS:
+        widgets.note(f"The first {MAX_ROWS:,} of {len(rows):,} groups. Filter to see others.")
     widgets.note(
         "Busiest: the share of a group's load that one member has, by rate where it is known, else by weight, lag or "
         f"partitions. Another assignor is worth it from {tables.LEAST_OFF:.0%} less for the busiest; fewer members do "

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from app.ui import formats, state, widgets
-from app.ui.table_limits import MOST_ROWS
+from app.ui.table_limits import MAX_ROWS
 from app.views.sweeps import charts, tables
 from app.views.sweeps import state as state_sweeps
 from app.views.sweeps import text as sentences_sweeps
@@ -30,7 +30,7 @@ def picker(frame: pd.DataFrame, group_id: str) -> None:
     st.session_state["sweep_group"] = group_id
     st.selectbox(
         "Group",
-        list(dict.fromkeys([*frame["group_id"].head(MOST_ROWS), group_id])),
+        list(dict.fromkeys([*frame["group_id"].head(MAX_ROWS), group_id])),
         key="sweep_group",
         label_visibility="collapsed",
         width=260,

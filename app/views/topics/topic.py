@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from app.ui import formats, state, widgets
-from app.ui.table_limits import MOST_GROUPS, MOST_OPTIONS, MOST_ROWS
+from app.ui.table_limits import MAX_LAG_COLUMNS, MAX_OPTIONS, MAX_ROWS
 from app.views.topics import state as cached
 from app.views.topics import text as sentences
 from app.views.topics import topic_tables as tables
@@ -65,7 +65,7 @@ def _retention(topic: Topic) -> str:
 
 def _picker(page: state.Shown, chosen: str) -> None:
     frame = cached.topics(page)
-    options = sorted(frame["topic"][~frame["internal"]].head(MOST_OPTIONS))
+    options = sorted(frame["topic"][~frame["internal"]].head(MAX_OPTIONS))
     st.session_state["topic_pick"] = chosen
     st.selectbox(
         "Topic",
@@ -89,9 +89,9 @@ def _readers(readers: pd.DataFrame) -> pd.DataFrame:
             st.space("stretch")
             rows = widgets.containing(readers, widgets.text_filter("Group", "readers_q", 160), "group")
             widgets.downloads("readers", lambda: tables.export(rows))
-        _readers_table(rows.head(MOST_ROWS))
-        if len(rows) > MOST_ROWS:
-            widgets.note(f"The first {MOST_ROWS:,} of {len(rows):,} groups. Filter to see others.")
+        _readers_table(rows.head(MAX_ROWS))
+        if len(rows) > MAX_ROWS:
+            widgets.note(f"The first {MAX_ROWS:,} of {len(rows):,} groups. Filter to see others.")
         elif rows.empty:
             widgets.note("No group passes this filter.")
     return rows
@@ -131,18 +131,18 @@ def _readers_table(rows: pd.DataFrame) -> None:
 
 def _partitions(view: TopicView, readers: pd.DataFrame, name: str) -> None:
     """The partitions, beside them the lag of the most urgent of `readers`."""
-    matrix = tables.with_lags(view, list(readers["group"].head(MOST_GROUPS)))
+    matrix = tables.with_lags(view, list(readers["group"].head(MAX_LAG_COLUMNS)))
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         widgets.titled("Partitions", f":gray[{len(matrix):,}, with the lag of each group in records]")
         st.space("stretch")
         widgets.actions("topic", lambda: matrix)
-    _matrix(matrix.head(MOST_ROWS), name)
-    if len(readers) > MOST_GROUPS:
+    _matrix(matrix.head(MAX_ROWS), name)
+    if len(readers) > MAX_LAG_COLUMNS:
         widgets.note(
-            f"The lag of the {MOST_GROUPS} most urgent of {len(readers):,} groups. Filter the groups to see others."
+            f"The lag of the {MAX_LAG_COLUMNS} most urgent of {len(readers):,} groups. Filter the groups to see others."
         )
-    if len(matrix) > MOST_ROWS:
-        widgets.note(f"The first {MOST_ROWS:,} of {len(matrix):,} partitions; the files have all.")
+    if len(matrix) > MAX_ROWS:
+        widgets.note(f"The first {MAX_ROWS:,} of {len(matrix):,} partitions; the files have all.")
 
 
 def _matrix(rows: pd.DataFrame, name: str) -> None:

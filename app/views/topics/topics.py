@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from app.ui import formats, state, widgets
-from app.ui.table_limits import MOST_ROWS
+from app.ui.table_limits import MAX_ROWS
 from app.views.topics import state as cached
 from app.views.topics import tables
 from app.views.topics import text as sentences
@@ -31,9 +31,9 @@ def all_topics(page: state.Shown) -> None:
         rows = _filtered(frame)
         st.space("stretch")
         widgets.actions("topics", lambda: rows.drop(columns=["rank"]))
-    _table(rows.head(MOST_ROWS))
-    if len(rows) > MOST_ROWS:
-        widgets.note(f"The first {MOST_ROWS:,} of {len(rows):,} topics. Filter to see others.")
+    _table(rows.head(MAX_ROWS))
+    if len(rows) > MAX_ROWS:
+        widgets.note(f"The first {MAX_ROWS:,} of {len(rows):,} topics. Filter to see others.")
     elif rows.empty:
         widgets.note("No topic passes these filters.")
 

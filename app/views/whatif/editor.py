@@ -9,7 +9,7 @@ from app.ui import formats, widgets
 from app.ui.member_names import member_names
 from app.ui.scenario import draft, state
 from app.ui.scenario.draft import Draft
-from app.ui.table_limits import MOST_OPTIONS
+from app.ui.table_limits import MAX_OPTIONS
 from app.views.whatif import text
 from assignors.model import Topic
 from assignors.whatif.events import (
@@ -140,7 +140,7 @@ def _joins(its: Draft) -> Made:
 
 
 def _member(its: Draft) -> str | None:
-    here = [member.member_id for member in draft.members_at_end(its.scenario)[:MOST_OPTIONS]]
+    here = [member.member_id for member in draft.members_at_end(its.scenario)[:MAX_OPTIONS]]
     names = member_names(its.scenario.members_ever())
     chosen: str | None = st.selectbox(
         "Member", here, key="whatif_member", width=240, format_func=lambda member: names.get(member, member)

@@ -194,7 +194,7 @@ def test_members_are_found_by_any_of_their_names_and_downloaded(open_page):
 
 
 def test_members_beyond_the_limit_are_counted(open_page, monkeypatch):
-    monkeypatch.setattr("app.views.group.member_tables.MOST_ROWS", 3)
+    monkeypatch.setattr("app.views.group.member_tables.MAX_ROWS", 3)
     page = open_page("group", group="orders-enrichment", members_q="enrich")
     assert len(table(page, "Members of")) == 3
     assert "The first 3 of 4 members. Filter to see others; the downloads hold all." in said(page)

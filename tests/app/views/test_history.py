@@ -400,8 +400,8 @@ def test_a_long_range_ends_with_a_whole_hour(open_page, kept, root):
 
 
 def test_more_groups_than_a_table_takes_are_said(open_page, kept, root, monkeypatch):
-    monkeypatch.setattr("app.views.history.fleet.MOST_ROWS", 1)
-    monkeypatch.setattr("app.views.history.group.MOST_ROWS", 1)
+    monkeypatch.setattr("app.views.history.fleet.MAX_ROWS", 1)
+    monkeypatch.setattr("app.views.history.group.MAX_ROWS", 1)
     page = open_page("history", kept(root), until=UNTIL)
     assert len(table(page, "longest in trouble")) == 1
     assert "The first 1 of 2 groups." in plain(page)

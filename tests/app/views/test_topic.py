@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from app.ui import state
-from app.ui.table_limits import MOST_GROUPS
+from app.ui.table_limits import MAX_LAG_COLUMNS
 from app.views.topics import text
 from app.views.topics import topic_tables as tables
 from lag.model import FOREVER
@@ -185,9 +185,9 @@ def test_partitions_show_the_most_urgent_groups_and_say_how_many_are_not_shown(o
     feed.report = one_topic(30)
     page = open_page("topics", topic="t")
     lags = [c for c in table(page, "with offsets").columns if c.startswith("lag: ")]
-    assert lags == [f"lag: g{i:03}" for i in range(MOST_GROUPS)]
+    assert lags == [f"lag: g{i:03}" for i in range(MAX_LAG_COLUMNS)]
     assert len(table(page, "Groups that read")) == 30
-    assert f"The lag of the {MOST_GROUPS} most urgent of 30 groups. Filter the groups to see others." in said(page)
+    assert f"The lag of the {MAX_LAG_COLUMNS} most urgent of 30 groups. Filter the groups to see others." in said(page)
 
 
 def test_a_text_filter_over_the_groups_leads_to_all_of_them(open_page, feed):
@@ -207,7 +207,7 @@ def test_partitions_beyond_the_limit_are_counted(open_page, feed):
 
 
 def test_groups_beyond_the_limit_are_counted(open_page, feed, monkeypatch):
-    monkeypatch.setattr("app.views.topics.topic.MOST_ROWS", 4)
+    monkeypatch.setattr("app.views.topics.topic.MAX_ROWS", 4)
     feed.report = one_topic(6)
     page = open_page("topics", topic="t")
     assert table(page, "Groups that read")["group"].tolist() == ["g000", "g001", "g002", "g003"]
