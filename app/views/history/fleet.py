@@ -57,7 +57,7 @@ def _lags(past: Past, span: Span) -> list[GroupLag]:
 
 def _map(rows: pd.DataFrame, cells: list[Cell], span: Span) -> None:
     """Groups x times, the worst groups on top."""
-    drawn = list(rows["group"].head(charts.MAX_ROWS))
+    drawn = list(rows["group"].head(charts.MOST_ROWS))
     unit = parts.CELLS[span.cell] + (" (UTC)" if span.cell == DAY else "")
     more = f", the {len(drawn)} worst of {len(rows):,}" if len(rows) > len(drawn) else ""
     with st.container(gap="xxsmall"):
