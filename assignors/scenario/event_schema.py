@@ -176,8 +176,8 @@ class EventFile(StrictModel):
     def _one_action(self) -> "EventFile":
         named = sorted(self.model_fields_set - {"at"})
         if len(named) != 1:
-            said = " and ".join(named) if named else "nothing"
-            raise wrong(f"An event has one key beside at; this one has {said}. Write one of {', '.join(FORMATS)}.")
+            keys = " and ".join(named) if named else "nothing"
+            raise wrong(f"An event has one key beside at; this one has {keys}. Write one of {', '.join(FORMATS)}.")
         return self
 
     @property

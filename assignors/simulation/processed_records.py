@@ -40,12 +40,12 @@ def processed(timeline: Timeline) -> tuple[Processed, ...] | None:
 
     None when it is unknown: enable.auto.commit is false, or auto.offset.reset is neither latest nor earliest.
     """
-    said = timeline.records
-    if said.commit_interval_ms is None or said.reset not in (EARLIEST, LATEST):
+    records = timeline.records
+    if records.commit_interval_ms is None or records.reset not in (EARLIEST, LATEST):
         return None
     who, committed = readers(timeline), _committed(timeline)
     held = groupby(timeline.ownership, attrgetter("partition"))
-    return tuple(_of(tp, list(rows), who, committed[tp], said) for tp, rows in held)
+    return tuple(_of(tp, list(rows), who, committed[tp], records) for tp, rows in held)
 
 
 def _committed(timeline: Timeline) -> dict[TopicPartition, list[Commit]]:

@@ -40,9 +40,9 @@ def simulate(
     reason. Raises AssignorError when an event cannot happen, or when the protocol cannot be simulated.
     """
     with collector_at_rest():
-        world = Simulation(scenario, settings, protocol, random.Random(seed))
-        world.run(until_ms)
-        return world.timeline()
+        simulation = Simulation(scenario, settings, protocol, random.Random(seed))
+        simulation.run(until_ms)
+        return simulation.timeline()
 
 
 class Simulation:

@@ -125,8 +125,11 @@ def read(given: Mapping[str, Setting]) -> Settings:
         raise SettingsError("\n".join(problems))
     numbers = {name: _simulated(name, texts[name]) for name in _CLIENT | _BROKER | _KIP848 | _ASSUMED if name in texts}
     commits, reset = texts.get(_AUTO_COMMIT, "true").strip().lower(), texts.get(_RESET, "latest").strip()
-    said: dict[str, Any] = {**_fields(_CLIENT, numbers), "enable_auto_commit": commits == "true"}
-    client, broker = ClientSettings(**said, auto_offset_reset=reset), BrokerSettings(**_fields(_BROKER, numbers))
+    client_fields: dict[str, Any] = {**_fields(_CLIENT, numbers), "enable_auto_commit": commits == "true"}
+    client, broker = (
+        ClientSettings(**client_fields, auto_offset_reset=reset),
+        BrokerSettings(**_fields(_BROKER, numbers)),
+    )
     assumed = Assumptions(**_fields(_ASSUMED, numbers), freeze=Frozen(texts.get(_FREEZE, Frozen.POLLING)))
     return Settings(client, broker, _kip848(numbers), assumed)
 

@@ -1,6 +1,6 @@
 """The classic group coordinator of Kafka 4.3.1, as a state machine on the kernel's clock.
 
-`messages` has the requests and replies, `coordinator` answers them, `records` is what survives a failover.
+`messages` has the requests and replies, `coordinator` answers them, `records` has what survives a failover.
 """
 
 from assignors.simulation.classic.coordinator import ClassicCoordinator

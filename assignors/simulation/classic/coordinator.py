@@ -1,7 +1,7 @@
 """The coordinator of one classic group: requests in, answers out, now or later.
 
 It behaves as `GroupCoordinatorShard` of Kafka 4.3.1 does for one group id, with the checks of `GroupCoordinatorService`
-before it. Not played: waiting of a reply for the append of another, failed appends, authorization, transactions, and
+before it. Not simulated: waiting of a reply for the append of another, failed appends, authorization, transactions, and
 what happens when members of another kind (KIP-848, share, streams) come.
 """
 
@@ -36,14 +36,14 @@ from assignors.simulation.kernel import Kernel, Timers
 
 EXPIRY = "expire-group-metadata"
 _BEATEN = {error: HeartbeatReply(error) for error in KafkaError}
-"""There are more of these replies than of all others together."""
+"""Shared, because most replies are this one."""
 
 
 class ClassicCoordinator:
-    """Ask it with `handle`. An answer is called once, or never when its request is given up for another.
+    """Handles requests. An answer is called once, or never if another request replaces its request.
 
-    `records`: what an earlier coordinator has persisted; all sessions start anew. Nobody may ask it again out of an
-    answer: let the kernel do that later.
+    `records` are those of an earlier coordinator; all sessions start again. An answer must not send another request
+    itself, but let the kernel do so later.
     """
 
     def __init__(
@@ -61,18 +61,18 @@ class ClassicCoordinator:
 
     @property
     def group(self) -> ClassicGroup | None:
-        """The group, to look at; None while it does not exist."""
+        """The group, read-only; None if it does not exist."""
         return None if self._rebalance is None else self._rebalance.group
 
     @property
     def committed(self) -> Mapping[TopicPartition, int]:
-        """Committed offsets, as OffsetFetch gives them: none once the group is Dead here."""
+        """Committed offsets, as OffsetFetch returns them; none once the group is Dead here."""
         if self.group is not None and self.group.state is State.DEAD:
             return {}
         return {partition: kept.offset for partition, kept in self._offsets.items() if kept.offset is not None}
 
     def handle(self, request: Request, answer: Answer) -> None:
-        """Do what is asked; `answer` gets the reply of that request's kind."""
+        """Handle a request; `answer` gets a reply of its kind."""
         match request:
             case Heartbeat():
                 answer(_BEATEN[self._heartbeat(request)])
@@ -86,7 +86,7 @@ class ClassicCoordinator:
                 self._commit(request, answer)
 
     def unload(self) -> None:
-        """Give the group up: what is parked is answered NOT_COORDINATOR, the group is Dead here, timers are gone."""
+        """Unload the group: parked requests get NOT_COORDINATOR, the group is Dead here, timers are disarmed."""
         self.timers.disarm_all()
         if self._rebalance is None:
             return
@@ -187,7 +187,7 @@ class ClassicCoordinator:
         self.timers.arm(EXPIRY, self._settings.offsets_retention_check_interval_ms, self._expire)
 
     def _expire(self) -> None:
-        """Drop offsets whose time is over, and the group when it is Empty and has none left."""
+        """Delete expired offsets, and the group if it is Empty and has no offsets left."""
         if self._rebalance is not None:
             group = self._rebalance.group
             oldest_ms = self._rebalance.now_ms - self._settings.offsets_retention_ms

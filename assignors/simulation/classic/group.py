@@ -75,7 +75,7 @@ class ClassicGroup:
 
     @classmethod
     def loaded(cls, record: GroupRecord) -> "ClassicGroup":
-        """As it was persisted: Stable, or Empty without members."""
+        """The group from its record: Stable, or Empty without members."""
         group = cls(record.state_since_ms)
         group.state = State.STABLE if record.members else State.EMPTY
         group.generation = record.generation
@@ -86,7 +86,7 @@ class ClassicGroup:
         return group
 
     def record(self, assignments: Mapping[str, bytes]) -> GroupRecord:
-        """As it is persisted, with these assignments by member id."""
+        """The group's record, with these assignments by member id."""
         members = tuple(
             member.record(self.protocol, assignments.get(member.member_id, b"")) for member in self.members.values()
         )
@@ -95,13 +95,13 @@ class ClassicGroup:
         )
 
     def move_to(self, state: State, now_ms: int) -> None:
-        """Enter that state. Raises RuntimeError when Kafka's states do not follow each other so."""
+        """Enter that state. Raises RuntimeError on an invalid transition."""
         if self.state not in PREDECESSORS[state]:
             raise RuntimeError(f"a classic group cannot go from {self.state} to {state}")
         self.previous_state, self.state, self.state_since_ms = self.state, state, now_ms
 
     def add(self, member: Member) -> None:
-        """Add a member; the first one of all leads."""
+        """Add a member; the first one becomes the leader."""
         if member.instance_id is not None:
             self.static_ids[member.instance_id] = member.member_id
         if not self.members:
@@ -113,7 +113,7 @@ class ClassicGroup:
         self.pending_ids.discard(member.member_id)
 
     def remove(self, member_id: str) -> None:
-        """Forget a member or a pending id. Another member takes the lead when the leader goes."""
+        """Remove a member or a pending id. If it was the leader, another member becomes the leader."""
         if member_id in self.members:
             member = self.members[member_id]
             del self.members[member_id]
@@ -127,7 +127,7 @@ class ClassicGroup:
         self.pending_syncs.discard(member_id)
 
     def replace_static(self, instance_id: str, new_id: str) -> Member:
-        """Give a static member a new id; what the old one has parked is fenced (KIP-345)."""
+        """Give a static member a new id; parked requests of the old id get FENCED_INSTANCE_ID (KIP-345)."""
         old = self.members[self.static_ids[instance_id]]
         del self.members[old.member_id]
         self.answer_join(old, JoinReply(KafkaError.FENCED_INSTANCE_ID, old.member_id))
@@ -139,13 +139,13 @@ class ClassicGroup:
         return new
 
     def update(self, member: Member, protocols: Protocols, rebalance_ms: int, session_ms: int) -> None:
-        """What a member says when it joins again."""
+        """Take over the protocols and timeouts of a member that rejoins."""
         self.supporters.subtract(name for name, _ in member.protocols)
         self.supporters.update(name for name, _ in protocols)
         member.protocols, member.rebalance_timeout_ms, member.session_timeout_ms = protocols, rebalance_ms, session_ms
 
     def park_join(self, member: Member, answer: AnswerJoin) -> None:
-        """Keep a join until its phase is over. One that was parked before is forgotten, and never answered."""
+        """Park a join until the join phase ends. It replaces an earlier one, which is never answered."""
         self.parked_joins += member.parked_join is None
         member.parked_join = answer
 
@@ -157,7 +157,7 @@ class ClassicGroup:
             answer(reply)
 
     def validate(self, member_id: str, instance_id: str | None) -> KafkaError:
-        """NONE when that member is in the group, under that id."""
+        """NONE if that member is in the group under that id."""
         if instance_id is not None:
             known = self.static_ids.get(instance_id)
             if known is not None and known != member_id:
@@ -167,7 +167,7 @@ class ClassicGroup:
         return KafkaError.NONE if member_id in self.members else KafkaError.UNKNOWN_MEMBER_ID
 
     def supports(self, protocol_type: str, names: Iterable[str]) -> bool:
-        """Whether all members have one of these protocols in common; an empty group takes any."""
+        """Whether all members have one of these protocols in common; an empty group accepts any."""
         if self.state is State.EMPTY:
             return bool(protocol_type) and any(True for _ in names)
         everyone = len(self.members)
@@ -183,7 +183,7 @@ class ClassicGroup:
         return max(votes, key=lambda name: votes[name])
 
     def elect_leader(self) -> bool:
-        """Keep the leader if its join is parked, else take the first whose is; False when there is nobody."""
+        """Keep the leader if its join is parked, else elect the first member with one; False if there is none."""
         if self.leader is None:
             return False
         if self.members[self.leader].parked_join is None:
@@ -194,7 +194,7 @@ class ClassicGroup:
         return True
 
     def next_generation(self, now_ms: int) -> None:
-        """Count the generation up and wait for its plan; without members the group is Empty."""
+        """Start the next generation and wait for its assignment; without members the group is Empty."""
         self.generation += 1
         self.protocol = self.select_protocol() if self.members else None
         self.subscribed = self._subscribed_topics()
@@ -203,12 +203,12 @@ class ClassicGroup:
 
     @property
     def all_joined(self) -> bool:
-        """Whether every member's join is parked and no promised member is missing."""
+        """Whether the joins of all members are parked and no pending id is left."""
         return self.parked_joins == len(self.members) and not self.pending_ids
 
     @property
     def rebalance_timeout_ms(self) -> int:
-        """The longest of all members'."""
+        """The longest rebalance timeout of all members."""
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
 
     def described_members(self) -> tuple[JoinedMember, ...]:
@@ -216,7 +216,7 @@ class ClassicGroup:
         return tuple(member.described(self.protocol) for member in self.members.values())
 
     def subscribes(self, topic: str) -> bool:
-        """Whether a member reads that topic; consumers of unknown subscription might."""
+        """Whether a member subscribes to that topic, or might because its subscription is unknown."""
         return self.protocol_type == CONSUMER if self.subscribed is None else topic in self.subscribed
 
     def _subscribed_topics(self) -> frozenset[str] | None:

@@ -1,4 +1,4 @@
-"""JoinGroup: newcomers in two steps (KIP-394), static members under new ids (KIP-345), members that join again."""
+"""JoinGroup: new members in two steps (KIP-394), static members under new ids (KIP-345), members that rejoin."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,14 +11,14 @@ from assignors.simulation.classic.settings import NEW_MEMBER_JOIN_TIMEOUT_MS
 from assignors.simulation.errors import KafkaError
 
 Ids = Callable[[str], str]
-"""`ids("client-1")` gives a member id that begins so and was never given before."""
+"""`ids("client-1")` returns a new member id with that prefix."""
 
 _FIRST_VERSION_OF_TWO_STEPS = 4
 _FIRST_VERSION_OF_SKIPPED_PLANS = 9
 
 
 def join(rebalance: Rebalance, ids: Ids, request: Join, answer: AnswerJoin) -> None:
-    """Answer at once, or park the join until its phase is over."""
+    """Answer at once, or park the join until the join phase ends."""
     group = rebalance.group
     if not _has_room(rebalance, request.member_id):
         group.remove(request.member_id)
@@ -38,7 +38,7 @@ def join(rebalance: Rebalance, ids: Ids, request: Join, answer: AnswerJoin) -> N
 def _has_room(rebalance: Rebalance, member_id: str) -> bool:
     group, max_size = rebalance.group, rebalance.settings.max_size
     if group.state is State.PREPARING_REBALANCE:
-        # Counting parked joins shuts out those who come last when the group is larger than it may be.
+        # Counting parked joins refuses the last members when the group is larger than the limit.
         parked = member_id in group.members and group.members[member_id].parked_join is not None
         return parked or group.parked_joins < max_size
     if group.state in (State.COMPLETING_REBALANCE, State.STABLE):
@@ -72,7 +72,7 @@ def _add(rebalance: Rebalance, member_id: str, request: Join, answer: AnswerJoin
     member = Member.joining(request, member_id)
     group.add(member)
     group.park_join(member, answer)
-    # It cannot send heartbeats yet, and a client that gave up cannot be told from one that waits.
+    # It cannot send heartbeats yet, so a client that gave up looks like one that waits.
     rebalance.keep_alive(member, NEW_MEMBER_JOIN_TIMEOUT_MS)
     rebalance.prepare_or_complete()
 
@@ -109,7 +109,7 @@ def _replace_static(rebalance: Rebalance, instance_id: str, new_id: str, request
     rebalance.keep_alive(member)
     _update(rebalance, member, request, answer)
     if group.state is State.COMPLETING_REBALANCE:
-        rebalance.prepare()  # the leader may be planning for the old id
+        rebalance.prepare()  # the leader may be assigning for the old id
     elif group.state is State.PREPARING_REBALANCE:
         rebalance.complete_if_all_joined()
     elif group.select_protocol() != group.protocol:
@@ -119,7 +119,7 @@ def _replace_static(rebalance: Rebalance, instance_id: str, new_id: str, request
 
 
 def _persist_new_id(rebalance: Rebalance, member: Member, request: Join, old_leader: str | None) -> None:
-    """No rebalance: the group is Stable, and goes on with the same generation once the new id is on record."""
+    """No rebalance: the group stays Stable with the same generation once the new id is persisted."""
     group = rebalance.group
 
     def persisted() -> None:
@@ -129,7 +129,7 @@ def _persist_new_id(rebalance: Rebalance, member: Member, request: Join, old_lea
                 # Else Kafka fails to list the members (IllegalStateException), and the join is part of that rebalance.
                 group.answer_join(member, replace(reply, skip_assignment=leads))
         else:
-            # Old clients must not believe that they lead: they would plan for a group that does not rebalance.
+            # Old clients must not take themselves for the leader: they would assign without a rebalance.
             group.answer_join(member, replace(reply, leader=old_leader, members=()))
 
     assignments = {other.member_id: other.assignment for other in group.members.values()}

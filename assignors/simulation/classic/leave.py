@@ -9,7 +9,7 @@ _FIRST_VERSION_OF_BATCHES = 3
 
 
 def leave(rebalance: Rebalance | None, request: Leave, answer: AnswerLeave) -> None:
-    """Remove each of them, then rebalance once. When the last ones leave, the answer waits for that to be persisted."""
+    """Remove the members, then rebalance once. If the group becomes empty, the answer waits until that is persisted."""
     if request.version < _FIRST_VERSION_OF_BATCHES and len(request.members) != 1:
         answer(LeaveReply(KafkaError.UNSUPPORTED_VERSION))
     elif rebalance is None:

@@ -9,7 +9,7 @@ from assignors.simulation.classic.records import MemberRecord
 
 @dataclass(slots=True)
 class Member:
-    """What the coordinator knows of a member. A parked join or sync is the way to answer it."""
+    """A member as the coordinator knows it. `parked_join` and `parked_sync` answer its waiting requests."""
 
     member_id: str
     instance_id: str | None
@@ -25,7 +25,7 @@ class Member:
 
     @classmethod
     def joining(cls, request: Join, member_id: str) -> "Member":
-        """A newcomer, as its request says."""
+        """A new member from its join request."""
         return cls(
             member_id,
             request.instance_id,
@@ -39,7 +39,7 @@ class Member:
 
     @classmethod
     def loaded(cls, record: MemberRecord, protocol_type: str, protocol: str) -> "Member":
-        """A member as it was persisted: it offers the selected protocol alone."""
+        """A member from its record, which has only the selected protocol."""
         return cls(
             record.member_id,
             record.instance_id,
@@ -66,15 +66,15 @@ class Member:
 
     @property
     def outlives_session(self) -> bool:
-        """Whether its session may end without harm: a parked request is a sign of life, but not a newcomer's."""
+        """Whether it stays when its session ends: a parked request keeps it alive, unless it is new."""
         return not self.is_new and (self.parked_join is not None or self.parked_sync is not None)
 
     def metadata(self, protocol: str | None) -> bytes:
-        """Its subscription for that protocol. Raises KeyError when it does not offer it."""
+        """Its subscription for that protocol. Raises KeyError if it does not support it."""
         return dict(self.protocols)[protocol or ""]
 
     def vote(self, candidates: Container[str]) -> str:
-        """The first of its protocols that is a candidate."""
+        """Its most preferred protocol among the candidates."""
         return next(name for name, _ in self.protocols if name in candidates)
 
     def described(self, protocol: str | None) -> JoinedMember:
@@ -82,7 +82,7 @@ class Member:
         return JoinedMember(self.member_id, self.instance_id, self.metadata(protocol))
 
     def record(self, protocol: str | None, assignment: bytes) -> MemberRecord:
-        """As it is persisted."""
+        """The member's record."""
         return MemberRecord(
             self.member_id,
             self.instance_id,

@@ -1,4 +1,4 @@
-"""What members ask of the coordinator of a classic group, and what it answers."""
+"""Requests of the classic protocol and their replies."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from assignors.model import TopicPartition
 from assignors.simulation.errors import KafkaError
 
 Protocols = tuple[tuple[str, bytes], ...]
-"""Assignors that a member offers, the preferred one first, each with the bytes of its subscription."""
+"""(assignor, subscription bytes) pairs, the preferred assignor first."""
 
 CONSUMER = "consumer"
 """The protocol type of consumers (`ConsumerProtocol.PROTOCOL_TYPE`)."""
@@ -15,7 +15,7 @@ CONSUMER = "consumer"
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """JoinGroup: `member_id` is "" for a newcomer; from version 4 on it must come back with its id (KIP-394)."""
+    """JoinGroup: `member_id` is "" for a new member; from version 4 on it must join again with its id (KIP-394)."""
 
     client_id: str
     protocols: Protocols
@@ -38,7 +38,7 @@ class JoinedMember:
 
 @dataclass(frozen=True, slots=True)
 class JoinReply:
-    """`members` is for the leader alone; `skip_assignment` tells it to send no plan with its Sync (KIP-814)."""
+    """`members` is empty except for the leader; with `skip_assignment` it must not assign (KIP-814)."""
 
     error: KafkaError
     member_id: str = ""
@@ -52,7 +52,7 @@ class JoinReply:
 
 @dataclass(frozen=True, slots=True)
 class Sync:
-    """SyncGroup: the leader brings the plan, (member id, assignment bytes) each."""
+    """SyncGroup: the leader sends (member id, assignment bytes) of all members."""
 
     member_id: str
     generation: int
@@ -74,7 +74,7 @@ class SyncReply:
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
-    """A member is alive."""
+    """Heartbeat."""
 
     member_id: str
     generation: int
@@ -83,14 +83,14 @@ class Heartbeat:
 
 @dataclass(frozen=True, slots=True)
 class HeartbeatReply:
-    """REBALANCE_IN_PROGRESS asks the member to join again."""
+    """REBALANCE_IN_PROGRESS tells the member to rejoin."""
 
     error: KafkaError
 
 
 @dataclass(frozen=True, slots=True)
 class Leaver:
-    """Who leaves; an admin removes a static member by its instance id alone."""
+    """A member that leaves; an admin removes a static one by its instance id alone."""
 
     member_id: str = ""
     instance_id: str | None = None
@@ -114,7 +114,7 @@ class LeaveReply:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """OffsetCommit: offsets of the records to read next. Generation -1 and no id: a consumer without a group."""
+    """OffsetCommit: offsets of the next records. Generation -1 and no member id: a consumer without membership."""
 
     offsets: tuple[tuple[TopicPartition, int], ...]
     member_id: str = ""
@@ -139,7 +139,7 @@ Answer = Callable[[Reply], None]
 
 
 def refusal(request: Request, error: KafkaError) -> Reply:
-    """The reply of that request's kind with nothing but an error."""
+    """A reply to that request with only an error."""
     match request:
         case Join():
             return JoinReply(error, request.member_id)
@@ -154,6 +154,6 @@ def refusal(request: Request, error: KafkaError) -> Reply:
 
 
 def while_loading(request: Request) -> Reply:
-    """What a loading coordinator answers: heartbeats pass, as it knows nobody yet (Kafka: GroupCoordinatorService)."""
+    """The reply of a loading coordinator: heartbeats succeed (Kafka: GroupCoordinatorService)."""
     beats = isinstance(request, Heartbeat)
     return refusal(request, KafkaError.NONE if beats else KafkaError.COORDINATOR_LOAD_IN_PROGRESS)

@@ -1,4 +1,4 @@
-"""Committed offsets of a group: who may commit, and when offsets expire (Kafka: OffsetMetadataManager)."""
+"""Validation of commits, and the expiry of committed offsets (Kafka: OffsetMetadataManager)."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,19 +15,19 @@ Offsets = dict[TopicPartition, OffsetRecord]
 
 
 def refusal_without_group(request: Commit) -> KafkaError:
-    """What a commit gets that claims to come from a member of a group which does not exist."""
+    """The error of a commit when the group does not exist."""
     newer = request.version >= _FIRST_VERSION_OF_MISSING_GROUPS
     return KafkaError.GROUP_ID_NOT_FOUND if newer else KafkaError.ILLEGAL_GENERATION
 
 
 def refusal(group: ClassicGroup, request: Commit) -> KafkaError:
-    """NONE when the commit is accepted."""
+    """NONE if the commit is accepted."""
     if group.state is State.DEAD:
         return KafkaError.COORDINATOR_NOT_AVAILABLE
     if request.generation < 0 and group.state is State.EMPTY:
         return KafkaError.NONE
     if request.generation < 0 and not request.member_id and request.instance_id is None:
-        return KafkaError.UNKNOWN_MEMBER_ID  # a consumer without a group has no place in one with members
+        return KafkaError.UNKNOWN_MEMBER_ID  # a consumer without membership cannot commit while the group has members
     error = group.validate(request.member_id, request.instance_id)
     if error is not KafkaError.NONE:
         return error
@@ -37,7 +37,7 @@ def refusal(group: ClassicGroup, request: Commit) -> KafkaError:
 
 
 def expired(group: ClassicGroup, offsets: Mapping[TopicPartition, OffsetRecord], oldest_ms: int) -> list[OffsetRecord]:
-    """Tombstones of the offsets whose time is over: that of their commit, or that since which the group is Empty."""
+    """Tombstones of expired offsets, by the time of the commit or the time since which the group is Empty."""
     if group.protocol_type is None:
         gone = [kept for kept in offsets.values() if kept.committed_ms <= oldest_ms]
     elif group.state is State.EMPTY:

@@ -1,6 +1,6 @@
 """The join and sync phases of one group, and the timers that drive them (Kafka: GroupMetadataManager).
 
-Answers are called in the middle of the work: whoever receives one must not ask the coordinator again before it returns.
+Answers are called during the work, and must not send another request before they return.
 """
 
 from collections.abc import Mapping
@@ -18,11 +18,11 @@ JOIN, SYNC, SESSION = "join", "sync", "session"
 
 
 def replicated() -> None:
-    """Nobody waits for that append."""
+    """Nothing depends on that append."""
 
 
 class Rebalance:
-    """What moves a group from one generation to the next."""
+    """Moves a group from one generation to the next."""
 
     __slots__ = ("group", "log", "settings", "timers")
 
@@ -40,14 +40,14 @@ class Rebalance:
     # The join phase
 
     def prepare_or_complete(self) -> None:
-        """Begin a rebalance, or end the join phase of the one under way, if it can end."""
+        """Start a rebalance, or complete the join phase of the present one if possible."""
         if self.group.state in PREDECESSORS[State.PREPARING_REBALANCE]:
             self.prepare()
         else:
             self.complete_if_all_joined()
 
     def prepare(self) -> None:
-        """Ask everybody to join again. A group that was Empty waits a while for more members instead."""
+        """Tell all members to rejoin. A group that was Empty waits for more members first."""
         group = self.group
         if group.state is State.COMPLETING_REBALANCE:
             self.take_back_assignments(KafkaError.REBALANCE_IN_PROGRESS)
@@ -79,13 +79,13 @@ class Rebalance:
             self.timers.arm(JOIN, self.group.rebalance_timeout_ms, self._complete_join)
 
     def complete_if_all_joined(self) -> None:
-        """End the join phase, unless it is the first one of a group that was Empty: that has its delay."""
+        """Complete the join phase, unless the group was Empty: then the initial delay applies."""
         group = self.group
         if group.state is State.PREPARING_REBALANCE and group.previous_state is not State.EMPTY and group.all_joined:
             self._complete_join()
 
     def _complete_join(self) -> None:
-        """Go on without the dynamic members that did not join; static ones are kept."""
+        """Remove the dynamic members that did not join and continue; static ones are kept."""
         self.timers.disarm(JOIN)
         group = self.group
         for member in list(group.members.values()):
@@ -110,7 +110,7 @@ class Rebalance:
         self.timers.arm(SYNC, group.rebalance_timeout_ms, self._expire_syncs)
 
     def current(self, member_id: str) -> JoinReply:
-        """The present generation, as a reply to a join; the members for the leader alone."""
+        """The reply to a join in the present generation, with the members if it is the leader."""
         group = self.group
         return JoinReply(
             KafkaError.NONE,
@@ -125,14 +125,14 @@ class Rebalance:
     # The sync phase
 
     def assign(self, assignments: Mapping[str, bytes]) -> None:
-        """The plan is persisted: everybody gets its part, and the group is Stable."""
+        """The assignment is persisted: all members get theirs, and the group is Stable."""
         for member in self.group.members.values():
             member.assignment = assignments.get(member.member_id, b"")
         self._answer_syncs(KafkaError.NONE)
         self.group.move_to(State.STABLE, self.now_ms)
 
     def take_back_assignments(self, error: KafkaError) -> None:
-        """No plan for this generation: parked syncs get that error."""
+        """There is no assignment: parked syncs get that error."""
         for member in self.group.members.values():
             member.assignment = b""
         self._answer_syncs(error)
@@ -145,13 +145,13 @@ class Rebalance:
                 self.keep_alive(member)
 
     def synced(self, member_id: str) -> None:
-        """That member has asked for its assignment; once all have, nobody is waited for."""
+        """That member has sent its sync; once all have, the sync timer stops."""
         self.group.pending_syncs.discard(member_id)
         if not self.group.pending_syncs:
             self.timers.disarm(SYNC)
 
     def _expire_syncs(self) -> None:
-        # Each new rebalance disarms this timer, so it speaks of the present generation.
+        # Each new rebalance disarms this timer, so it belongs to the present generation.
         for member_id in list(self.group.pending_syncs):
             self.expel(member_id)
         self.prepare()
@@ -159,11 +159,11 @@ class Rebalance:
     # Sessions
 
     def keep_alive(self, member: Member, timeout_ms: int | None = None) -> None:
-        """Give the member another session timeout, or that one."""
+        """Arm the member's session, with its own timeout or that one."""
         self.watch(member.member_id, member.session_timeout_ms if timeout_ms is None else timeout_ms)
 
     def watch(self, member_id: str, timeout_ms: int) -> None:
-        """End the session of that member, or of that pending id, after so long."""
+        """Arm the session of that member or pending id."""
         self.timers.arm((SESSION, member_id), timeout_ms, partial(self._expire_session, member_id))
 
     def _expire_session(self, member_id: str) -> None:
@@ -184,11 +184,11 @@ class Rebalance:
             self._complete_join()
 
     def dismiss(self, member_id: str) -> None:
-        """Forget a member; what it has parked is answered UNKNOWN_MEMBER_ID, so that it starts anew."""
+        """Remove a member; its parked requests get UNKNOWN_MEMBER_ID, so that it joins as a new one."""
         self.group.answer_join(self.group.members[member_id], JoinReply(KafkaError.UNKNOWN_MEMBER_ID))
         self.group.remove(member_id)
 
     def expel(self, member_id: str) -> None:
-        """Forget a member without a word, and its session."""
+        """Remove a member and its session without an answer."""
         self.group.remove(member_id)
         self.timers.disarm((SESSION, member_id))

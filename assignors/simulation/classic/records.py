@@ -1,4 +1,4 @@
-"""What a coordinator writes to `__consumer_offsets`, and loads from there after a failover."""
+"""The records of a classic group in `__consumer_offsets`."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from assignors.simulation import log
 
 @dataclass(frozen=True, slots=True)
 class MemberRecord:
-    """A member as GroupMetadataValue keeps it: with its subscription for the selected protocol alone."""
+    """A member in GroupMetadataValue, with its subscription for the selected protocol only."""
 
     member_id: str
     instance_id: str | None
@@ -38,7 +38,7 @@ class GroupTombstone:
 
 @dataclass(frozen=True, slots=True)
 class OffsetRecord:
-    """A committed offset; None: deleted."""
+    """A committed offset; None = deleted."""
 
     partition: TopicPartition
     offset: int | None

@@ -1,14 +1,14 @@
-"""Broker settings that matter to classic groups."""
+"""Broker settings for classic groups."""
 
 from dataclasses import dataclass
 
 NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
-"""How long a newcomer's first join may be parked; no setting of Kafka changes it."""
+"""How long the join of a new member may be parked; Kafka has no setting for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Defaults of Kafka 4.3.1. Raises ValueError, naming the setting as Kafka does, where Kafka's own class would."""
+    """Defaults of Kafka 4.3.1. Raises ValueError with Kafka's name of the setting where Kafka's class does."""
 
     min_session_timeout_ms: int = 6_000
     max_session_timeout_ms: int = 1_800_000

@@ -1,4 +1,4 @@
-"""The topics of a consumer's subscription bytes, which is all that the coordinator reads of them."""
+"""The topics in a consumer's subscription bytes: the coordinator reads nothing else of them."""
 
 import struct
 
@@ -7,7 +7,7 @@ _LENGTH = struct.Struct(">h")
 
 
 def subscribed_topics(metadata: bytes) -> frozenset[str] | None:
-    """Topics of a ConsumerProtocol subscription of any version (all begin like version 0); None: not that format."""
+    """Topics of a ConsumerProtocol subscription of any version (all start like version 0); None if it is none."""
     try:
         _, count = _HEADER.unpack_from(metadata)
         return frozenset(_names(metadata, count))

@@ -40,8 +40,8 @@ def _refusal(rebalance: Rebalance, request: Sync) -> KafkaError:
     return KafkaError.REBALANCE_IN_PROGRESS if group.state is State.PREPARING_REBALANCE else KafkaError.NONE
 
 
-def _differ(said: str | None, known: str | None) -> bool:
-    return said is not None and known is not None and said != known
+def _differ(given: str | None, known: str | None) -> bool:
+    return given is not None and known is not None and given != known
 
 
 def _persist_plan(rebalance: Rebalance, request: Sync) -> None:

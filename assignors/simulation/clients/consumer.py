@@ -151,20 +151,20 @@ class ConsumerClient(Process):
 
     def _full_heartbeat(self) -> Heartbeat:
         joins = self.epoch == JOINING
-        says_all = joins or self._sent_subscription is None
-        tells, self._must_send_owned = self._must_send_owned and not joins, False
-        says = says_all or self._sent_subscription != self._wanted
+        is_full = joins or self._sent_subscription is None
+        sends_owned, self._must_send_owned = self._must_send_owned and not joins, False
+        is_changed = is_full or self._sent_subscription != self._wanted
         self._sent_subscription = topics, regex = self._wanted
         server = self.env.assignor.name
         return Heartbeat(
             self.member_id,
             self.epoch,
             self.member.instance_id,
-            self._max_poll_interval_ms if says_all else None,
-            topics if says else None,
-            regex if says else None,
-            assignor=(RANGE if server == "server-range" else server) if says_all else None,
-            owned=frozenset() if joins else self._ids(self.owned) if tells else None,
+            self._max_poll_interval_ms if is_full else None,
+            topics if is_changed else None,
+            regex if is_changed else None,
+            assignor=(RANGE if server == "server-range" else server) if is_full else None,
+            owned=frozenset() if joins else self._ids(self.owned) if sends_owned else None,
             client_id=self._client_id,
         )
 
@@ -234,8 +234,8 @@ class ConsumerClient(Process):
     def _send_leave(self) -> None:
         if self.knows_coordinator and (self.epoch != JOINING or self._sent_subscription is not None):
             epoch = LEAVING if self.member.instance_id is None else LEAVING_FOR_A_WHILE
-            goodbye = Heartbeat(self.member_id, epoch, self.member.instance_id)
-            self.env.network.send(self, goodbye, lambda reply: None)
+            leave = Heartbeat(self.member_id, epoch, self.member.instance_id)
+            self.env.network.send(self, leave, lambda reply: None)
 
     @property
     def _wanted(self) -> Subscription:

@@ -1,7 +1,7 @@
 """The KIP-848 group coordinator of Kafka 4.3.1, as a state machine on the kernel's clock.
 
-`messages` has the requests and replies, `coordinator` answers them, `records` is what survives a failover. Partitions
-go by topic id on the wire: `Topics` translates, and `ConsumerCoordinator.see` tells the coordinator of its changes.
+`messages` has the requests and replies, `coordinator` answers them, `records` has what survives a failover. Requests
+identify partitions by topic id: `Topics` translates, and `ConsumerCoordinator.see` announces changes of the topics.
 
 >>> from assignors.model import Topic
 >>> from assignors.simulation.consumer.messages import Heartbeat

@@ -1,7 +1,7 @@
 """The coordinator of one KIP-848 group: requests in, answers out.
 
 It behaves as `GroupCoordinatorShard` of Kafka 4.3.1 does for one group id, with the checks of `GroupCoordinatorService`
-before it. Not played: waiting of a reply for the append of another, failed appends, authorization, transactions,
+before it. Not simulated: waiting of a reply for the append of another, failed appends, authorization, transactions,
 racks, and what happens when members of another kind (classic, share, streams) come.
 """
 
@@ -45,18 +45,18 @@ from assignors.simulation.kernel import Kernel, Timers
 SESSION, REBALANCE, REGEX, EXPIRY = "session-timeout", "rebalance-timeout", "regex", "expire-group-metadata"
 
 NewId = Callable[[], str]
-"""Gives a member id that was never given before."""
+"""Returns a new member id."""
 
 
 def replicated() -> None:
-    """Nobody waits for that append."""
+    """Nothing depends on that append."""
 
 
 class ConsumerCoordinator:
-    """Ask it with `handle`; tell it of every change of the topics with `see`. An answer is called once.
+    """Handles requests; `see` announces changes of the topics. An answer is called once.
 
-    `records`: what an earlier coordinator has persisted; all sessions start anew. Nobody may ask it again out of an
-    answer: let the kernel do that later.
+    `records` are those of an earlier coordinator; all sessions start again. An answer must not send another request
+    itself, but let the kernel do so later.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class ConsumerCoordinator:
         self._new_topics_since = topics.version
         self._settings = settings or Settings()
         self._group: ConsumerGroup | None = None
-        self._is_simple = False  # whether there is no group but one that commits without members have made
+        self._is_simple = False  # whether the group consists of commits only
         self._offsets: Offsets = {}
         for record in records:
             self._replay(record)
@@ -83,24 +83,24 @@ class ConsumerCoordinator:
 
     @property
     def group(self) -> ConsumerGroup | None:
-        """The group, to look at; None while it does not exist."""
+        """The group, read-only; None if it does not exist."""
         return self._group
 
     @property
     def committed(self) -> Mapping[TopicPartition, int]:
-        """Committed offsets, as OffsetFetch gives them."""
+        """Committed offsets, as OffsetFetch returns them."""
         return {partition: kept.offset for partition, kept in self._offsets.items() if kept.offset is not None}
 
     @property
     def looks_for_topics(self) -> bool:
-        """Whether a member's regular expression has yet to meet topics that are new."""
+        """Whether regular expressions are not resolved with new topics yet."""
         group, since = self._group, self._new_topics_since
         resolved = {} if group is None else group.resolved
         wanted = () if group is None else group.regexes
         return any(regex not in resolved or resolved[regex].version < since for regex in wanted)
 
     def handle(self, request: Request, answer: Answer) -> None:
-        """Do what is asked; `answer` gets the reply of that request's kind."""
+        """Handle a request; `answer` gets a reply of its kind."""
         try:
             if isinstance(request, Commit):
                 self._commit(request, answer)
@@ -112,7 +112,7 @@ class ConsumerCoordinator:
             answer(refusal(request, refused.error))
 
     def see(self, topics: Topics) -> None:
-        """The cluster's topics are these now. The group acts at its next heartbeat; commits of deleted ones go."""
+        """The topics have changed. The group reacts at its next heartbeat; commits of deleted topics are deleted."""
         before, self._topics = self._topics, topics
         if topics.names.keys() - before.names.keys():
             self._new_topics_since = topics.version
@@ -122,14 +122,14 @@ class ConsumerCoordinator:
         self._write([OffsetRecord(tp, None, self._now_ms) for tp in self._offsets if tp.topic in deleted])
 
     def unload(self) -> None:
-        """Give the group up: timers and background work are gone."""
+        """Unload the group: disarm timers and stop background work."""
         self.timers.disarm_all()
 
     @property
     def _now_ms(self) -> int:
         return self.timers.kernel.now_ms
 
-    # Members that stay
+    # Heartbeats
 
     def _beat(self, request: Heartbeat, answer: Answer) -> None:
         if self._group is None and request.epoch != JOINING:
@@ -161,11 +161,11 @@ class ConsumerCoordinator:
         return HeartbeatReply(KafkaError.NONE, member.member_id, member.epoch, interval_ms, assignment)
 
     def _watch(self, member_id: str) -> None:
-        """End the session of that member, unless it is heard of again."""
+        """Arm the session of that member."""
         self.timers.arm((SESSION, member_id), self._settings.session_timeout_ms, partial(self._expire, member_id))
 
     def _watch_revocation(self, member: Member) -> None:
-        """Give a member that must revoke its rebalance timeout, and no other one any."""
+        """Arm the rebalance timeout of a member that must revoke partitions, and disarm it otherwise."""
         key = (REBALANCE, member.member_id)
         if member.state is MemberState.UNREVOKED_PARTITIONS:
             late = partial(self._expire, member.member_id, member.epoch)
@@ -173,7 +173,7 @@ class ConsumerCoordinator:
         else:
             self.timers.disarm(key)
 
-    # Members that go
+    # Leaving
 
     def _leave(self, request: Heartbeat, answer: Answer) -> None:
         if self._group is None:
@@ -189,13 +189,13 @@ class ConsumerCoordinator:
             self._remove(self._group, member, partial(answer, reply))
 
     def _expire(self, member_id: str, epoch: int | None = None) -> None:
-        """The member's time is over: its session's, or that for leaving an epoch."""
+        """The session or the rebalance timeout of the member has expired."""
         member = None if self._group is None else self._group.members.get(member_id)
         if self._group is not None and member is not None and epoch in (None, member.epoch):
             self._remove(self._group, member, replicated)
 
     def _remove(self, group: ConsumerGroup, member: Member, done: Callable[[], None]) -> None:
-        """The next heartbeat of another member brings the new target."""
+        """The next heartbeat of another member computes the new target."""
         records: list[Record] = [MemberTombstone(member.member_id)]
         without = member.regex if group.regexes.get(member.regex) == 1 else None
         if without is not None:
@@ -220,7 +220,7 @@ class ConsumerCoordinator:
             self.timers.arm(REGEX, 0, partial(self._resolve, wanted))
 
     def _resolve(self, wanted: frozenset[str]) -> None:
-        """In the background, and at once: how long it takes does not matter to the group."""
+        """In the background, without delay: its duration does not matter to the group."""
         if self._group is None:
             return
         records = regexes.found_out(self._group, wanted, self._topics, self._now_ms)
@@ -240,7 +240,7 @@ class ConsumerCoordinator:
         self.timers.arm(EXPIRY, self._settings.offsets_retention_check_interval_ms, self._expire_offsets)
 
     def _expire_offsets(self) -> None:
-        """Drop offsets whose time is over, and the group when it is Empty and has none left."""
+        """Delete expired offsets, and the group if it is Empty and has no offsets left."""
         subscribed = set() if self._group is None else self._group.subscribed()
         oldest_ms = self._now_ms - self._settings.offsets_retention_ms
         records: list[Record] = [*tombstones(self._offsets, subscribed, oldest_ms)]
@@ -253,7 +253,7 @@ class ConsumerCoordinator:
     # Records
 
     def _write(self, records: Sequence[Record], done: Callable[[], None] = replicated) -> None:
-        """Take effect at once; `done` when it is persisted."""
+        """Apply the records at once; call `done` when they are persisted."""
         for record in records:
             self._replay(record)
         if records:
@@ -283,6 +283,6 @@ class ConsumerCoordinator:
 
 
 def _away(member: Member) -> CurrentRecord:
-    """A static member that will be back: it keeps its partitions, and nothing is left to revoke."""
+    """A static member that leaves temporarily: it keeps its partitions and has nothing to revoke."""
     kept = dict.fromkeys(member.assigned, 0)
     return CurrentRecord(member.member_id, LEAVING_FOR_A_WHILE, member.previous_epoch, member.state, kept, {})

@@ -1,4 +1,4 @@
-"""A KIP-848 group: members, epochs, target and who owns what (Kafka: ConsumerGroup). Records alone change it."""
+"""A KIP-848 group: members, epochs, target assignment and owners (Kafka: ConsumerGroup). Only records change it."""
 
 from collections import Counter
 from collections.abc import Mapping, MutableMapping
@@ -39,7 +39,7 @@ class GroupState(StrEnum):
 class ConsumerGroup:
     """Empty at first, at epoch 1. `owners`: the epoch of the member that owns, or may still own, a partition.
 
-    `reconciled` counts by epoch the members that have all of its target, and nothing else.
+    `reconciled` counts, by epoch, the members that have exactly their target.
     """
 
     __slots__ = (
@@ -77,11 +77,11 @@ class ConsumerGroup:
         self.seen: Fingerprint = frozenset()
         self._refresh_after_ms = self._refreshed_epoch = 0
 
-    # What others ask
+    # Queries
 
     @property
     def state(self) -> GroupState:
-        """Worked out from the epochs."""
+        """Derived from the epochs."""
         if not self.members:
             return GroupState.EMPTY
         if self.epoch > self.target_epoch:
@@ -101,12 +101,12 @@ class ConsumerGroup:
         return None if member_id is None else self.member(member_id)
 
     def target_of(self, member: Member) -> Target:
-        """What the target gives to a member, or gave to the one it replaces."""
+        """The target of a member, or of the static member that it replaces."""
         member_id = member.member_id if member.instance_id is None else self.static_ids.get(member.instance_id, "")
         return self.target.get(member_id, ())
 
     def matched(self, without: str | None = None) -> set[str]:
-        """Topics that the resolved regular expressions match, that one excepted."""
+        """Topics that the resolved regular expressions match, except that one."""
         found = (record.topics for regex, record in self.resolved.items() if regex != without)
         return set().union(*found)
 
@@ -115,7 +115,7 @@ class ConsumerGroup:
         return self.matched().union(self.by_name)
 
     def topics_of(self, member: Member) -> tuple[str, ...]:
-        """What a member subscribes to, by name and by its resolved expression; the longer list first."""
+        """The topics of a member, by name and by its resolved expression; the longer list first."""
         record = self.resolved.get(member.regex)
         matched = () if record is None else record.topics
         if not member.topics or not matched:
@@ -123,20 +123,20 @@ class ConsumerGroup:
         first, second = (member.listed, matched) if len(member.topics) > len(matched) else (matched, member.listed)
         return tuple(dict.fromkeys((*first, *second)))
 
-    # The metadata's refresh, which no record keeps
+    # The metadata refresh, which is not persisted
 
     def refreshed(self, until_ms: int, epoch: int) -> None:
-        """Look at the topics again after that time, or when that epoch has not come about."""
+        """Check the topics again after that time, or if that epoch was not reached."""
         self._refresh_after_ms, self._refreshed_epoch = until_ms, epoch
 
     def wants_refresh(self, now_ms: int) -> bool:
-        """Whether the next heartbeat shall look at the topics."""
+        """Whether the next heartbeat must check the topics."""
         return now_ms >= self._refresh_after_ms or self.epoch < self._refreshed_epoch
 
     # Records
 
     def replay(self, record: GroupRecord) -> None:
-        """Do what the record says."""
+        """Apply a record."""
         match record:
             case SubscriptionRecord():
                 self._subscribe(record)
@@ -228,7 +228,7 @@ class ConsumerGroup:
 
 
 def count_off(counts: MutableMapping[str, int], name: str) -> None:
-    """One less, and none at all instead of 0."""
+    """Decrement the count, and remove it at 0."""
     counts[name] -= 1
     if not counts[name]:
         del counts[name]
@@ -237,7 +237,7 @@ def count_off(counts: MutableMapping[str, int], name: str) -> None:
 def is_homogeneous(
     regexes: Mapping[str, int], by_name: Mapping[str, int], resolved: Mapping[str, RegexRecord], members: int
 ) -> bool:
-    """Whether Kafka takes all members to read the same topics: all by name, or all by one regular expression."""
+    """Whether Kafka regards all subscriptions as equal: all by name, or all by one regular expression."""
     matches = Counter(name for record in resolved.values() for name in record.topics)
     if not regexes:
         return all(by_name.get(name, 0) == members for name in by_name.keys() | matches.keys())

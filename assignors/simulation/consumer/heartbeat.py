@@ -1,4 +1,4 @@
-"""A heartbeat of a member that joins or stays: what it changes, as records, and what is answered.
+"""A heartbeat of a member that joins or stays: its records and its reply.
 
 Source: `GroupMetadataManager.consumerGroupHeartbeat`. Nothing is changed before all of it is worked out.
 """
@@ -26,32 +26,32 @@ from assignors.simulation.consumer.validation import check_epoch, check_release,
 from assignors.simulation.errors import KafkaError, Refused
 
 REFRESH_AFTER_MS = 2**31 - 1
-"""A group looks at unchanged topics again after some 25 days; no setting of Kafka changes it."""
+"""Unchanged topics are checked again after about 25 days; Kafka has no setting for it."""
 
 
 def is_routine(group: ConsumerGroup, request: Heartbeat, now_ms: int) -> bool:
-    """Whether it only says "I am here" in a group at rest, as most do: nothing is to be changed or told for it."""
+    """Whether the heartbeat changes nothing in a stable group, as most do."""
     member = group.members.get(request.member_id)
     return (
         member is not None
         and request.epoch == group.epoch == group.target_epoch
         and member.is_reconciled_to(group.epoch)
-        and member.told(request) is member
-        and request.owned is None  # who says what it owns may ask for all that it shall own
+        and member.updated(request) is member
+        and request.owned is None  # with `owned` it may ask for a full reply
         and not group.regexes
         and not group.wants_refresh(now_ms)
     )
 
 
 def refuse_when_full(group: ConsumerGroup, member_id: str, max_size: int) -> None:
-    """Kafka: `throwIfConsumerGroupIsFull`, before a newcomer gets an id."""
+    """Kafka: `throwIfConsumerGroupIsFull`, before a new member gets an id."""
     if len(group.members) >= max_size and member_id not in group.members:
         raise Refused(KafkaError.GROUP_MAX_SIZE_REACHED)
 
 
 @dataclass(slots=True)
 class Turn:
-    """One heartbeat on its way through the coordinator: `find`, `reconcile`, then read the rest. Both raise Refused.
+    """One heartbeat in the coordinator: call `find`, then `reconcile`, then read the rest. Both raise Refused.
 
     `member_id` is the request's, or a new one. `before` and `after`: the member; `change`: of its regular expression.
     """
@@ -68,16 +68,16 @@ class Turn:
     change: Change = field(init=False)
 
     def find(self) -> None:
-        """Who it is, and what it says anew."""
+        """Find the member and update its subscription."""
         self.before = self._dynamic() if self.request.instance_id is None else self._static(self.request.instance_id)
-        self.after = self.before.told(self.request)
+        self.after = self.before.updated(self.request)
         if self.after is not self.before and self.after != self.before:
             self.records.append(SubscriptionRecord.of(self.after))
         self.change = regexes.change(self.group, self.before.regex, self.after.regex)
         self.records += regexes.abandoned(self.group, self.before.regex, self.after.regex)
 
     def reconcile(self) -> bool:
-        """New epochs if need be, then the member's next step; whether that changed it."""
+        """Compute new epochs if necessary, then reconcile the member; whether that changed it."""
         epoch, homogeneous = self._refresh()
         target_epoch, target = self._target(epoch, homogeneous)
         if self._resubscribed or not self.after.is_reconciled_to(target_epoch):
@@ -86,13 +86,13 @@ class Turn:
 
     @property
     def tells_assignment(self) -> bool:
-        """Whether the reply names all partitions: the member asked for it, or they have changed."""
-        said = self.request
-        is_full = said.rebalance_timeout_ms is not None and said.owned is not None
-        is_full &= said.topics is not None or said.regex is not None
-        return said.epoch == JOINING or is_full or self.before.assigned != self.after.assigned
+        """Whether the reply has the assignment: the request was a full one, or the assignment has changed."""
+        request = self.request
+        is_full = request.rebalance_timeout_ms is not None and request.owned is not None
+        is_full &= request.topics is not None or request.regex is not None
+        return request.epoch == JOINING or is_full or self.before.assigned != self.after.assigned
 
-    # Who
+    # The member
 
     def _dynamic(self) -> Member:
         member = self._known_or_new()
@@ -116,7 +116,7 @@ class Turn:
         return self._replaced(there)
 
     def _replaced(self, old: Member) -> Member:
-        """A static member is back, under any id: it takes over all that its former self had."""
+        """A static member is back, under any id: it takes over the state of its predecessor."""
         new = replace(old, member_id=self.member_id, epoch=0, previous_epoch=0)
         self.records += [
             MemberTombstone(old.member_id),
@@ -137,7 +137,7 @@ class Turn:
         return self._renamed or self.change is not Change.NONE
 
     def _refresh(self) -> tuple[int, bool]:
-        """The group's epoch, and whether its members read the same topics."""
+        """The group epoch, and whether all subscriptions are equal."""
         group = self.group
         bumps = self._renamed or self.change is Change.RESOLVED
         if not bumps and not group.wants_refresh(self.now_ms):
@@ -152,7 +152,7 @@ class Turn:
         return epoch, self._will_be_homogeneous(by_name, without)
 
     def _names(self) -> tuple[dict[str, int], str | None]:
-        """Members by topic as they will be, and the expression that nobody will have any more."""
+        """The new number of members by topic, and the expression that lost its last member."""
         by_name = dict(self.group.by_name)
         for name in self.before.topics & by_name.keys():
             by_name[name] -= 1
@@ -169,10 +169,10 @@ class Turn:
         resolved = {regex: record for regex, record in group.resolved.items() if regex != without}
         return is_homogeneous(subscribers, by_name, resolved, len(group.members) + is_new)
 
-    # The target's
+    # The target assignment
 
     def _target(self, epoch: int, homogeneous: bool) -> tuple[int, Target]:
-        """The target's epoch and the member's part of it: new ones when they are due, else those that stand."""
+        """The target epoch and the member's target, computed again if it is due."""
         group = self.group
         if group.target_epoch >= epoch or not self._may_plan():
             return group.target_epoch, group.target_of(self.after)
@@ -182,11 +182,11 @@ class Turn:
         return epoch, planned.own
 
     def _may_plan(self) -> bool:
-        """A group's first target is computed at once, each other one not too soon after the last (KIP-1263)."""
+        """The first target is computed at once, others only after the assignment interval (KIP-1263)."""
         last_ms, interval_ms = self.group.target_at_ms, self.settings.assignment_interval_ms
         return last_ms is None or not interval_ms or self.now_ms >= last_ms + interval_ms
 
-    # The member's
+    # Reconciliation
 
     def _step(self, target_epoch: int, target: Target) -> bool:
         names = self.group.topics_of(self.after)

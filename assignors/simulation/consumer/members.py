@@ -1,4 +1,4 @@
-"""A member of a KIP-848 group (Kafka: ConsumerGroupMember). It never changes; `dataclasses.replace` makes the next."""
+"""An immutable member of a KIP-848 group (Kafka: ConsumerGroupMember)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -8,11 +8,11 @@ from typing import Any
 from assignors.simulation.consumer.messages import Heartbeat, TopicIdPartition
 
 Held = Mapping[TopicIdPartition, int]
-"""Partitions, each with the member epoch in which it was assigned."""
+"""The member epoch in which each partition was assigned."""
 
 
 class MemberState(StrEnum):
-    """Where a member is on its way to the target (Kafka: MemberState)."""
+    """The progress of a member towards its target (Kafka: MemberState)."""
 
     STABLE = "STABLE"
     UNREVOKED_PARTITIONS = "UNREVOKED_PARTITIONS"
@@ -24,10 +24,10 @@ _NOTHING = (None, None, None, None)
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """What the coordinator knows of a member.
+    """A member as the coordinator knows it.
 
-    `topics`: subscribed names; `listed`: the same in the order in which they were said. `assigned`: what it may own;
-    `pending`: what it has been told to revoke and may still own.
+    `topics`: subscribed names; `listed`: the same in the order of the request. `assigned`: partitions that it may own;
+    `pending`: partitions that it must revoke and may still own (Kafka: partitionsPendingRevocation).
     """
 
     member_id: str
@@ -44,12 +44,12 @@ class Member:
     assigned: Held = field(default_factory=dict)
     pending: Held = field(default_factory=dict)
 
-    def told(self, request: Heartbeat) -> "Member":
-        """With all that a heartbeat says anew; most say nothing."""
-        who = request.client_id == self.client_id and request.instance_id == self.instance_id
-        if who and (request.rebalance_timeout_ms, request.topics, request.regex, request.assignor) == _NOTHING:
+    def updated(self, request: Heartbeat) -> "Member":
+        """With the changes in a heartbeat; most have none."""
+        is_same = request.client_id == self.client_id and request.instance_id == self.instance_id
+        if is_same and (request.rebalance_timeout_ms, request.topics, request.regex, request.assignor) == _NOTHING:
             return self
-        said: dict[str, Any] = {
+        given: dict[str, Any] = {
             "instance_id": request.instance_id,
             "client_id": request.client_id,
             "rebalance_timeout_ms": request.rebalance_timeout_ms,
@@ -58,9 +58,9 @@ class Member:
             "regex": request.regex,
             "assignor": request.assignor,
         }
-        changes = {name: new for name, new in said.items() if new is not None and new != getattr(self, name)}
+        changes = {name: new for name, new in given.items() if new is not None and new != getattr(self, name)}
         return replace(self, **changes) if changes else self
 
     def is_reconciled_to(self, target_epoch: int) -> bool:
-        """Whether it has all that the target of that epoch gives it, and nothing else."""
+        """Whether it has exactly its target of that epoch."""
         return self.state is MemberState.STABLE and self.epoch == target_epoch

@@ -1,4 +1,4 @@
-"""What members ask of the coordinator of a KIP-848 group, and what it answers.
+"""Requests of the consumer protocol (KIP-848) and their replies.
 
 Commits are those of classic groups; their `generation` is the member's epoch.
 """
@@ -11,17 +11,17 @@ from assignors.simulation.classic.messages import Commit, CommitReply
 from assignors.simulation.errors import KafkaError
 
 JOINING = 0
-"""The epoch of a member that joins, for the first time or again."""
+"""The epoch of a member that joins or rejoins."""
 
 LEAVING = -1
 """The epoch of a member that leaves for good."""
 
 LEAVING_FOR_A_WHILE = -2
-"""The epoch of a static member that will be back: its partitions wait for it until its session ends."""
+"""The epoch of a static member that leaves temporarily: its partitions wait until its session ends."""
 
 
 class TopicIdPartition(NamedTuple):
-    """A partition by its topic's id (22 characters, as Kafka prints it): a topic made anew is another topic."""
+    """A partition by topic id (22 characters, as Kafka prints it): a topic that is created again has another id."""
 
     topic_id: str
     partition: int
@@ -29,10 +29,10 @@ class TopicIdPartition(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
-    """ConsumerGroupHeartbeat. None: not said, as nothing has changed since the last one.
+    """ConsumerGroupHeartbeat. None: unchanged since the last one.
 
-    `owned`: what the member owns now; a member that joins owns nothing and says so. `regex`: RE2 syntax, "" for none.
-    Version 1 brings its own member id; to version 0, "" asks the coordinator for one.
+    `owned`: the present partitions, empty in a join. `regex`: RE2 syntax, "" = none. Members of version 1 generate
+    their member id; in version 0, "" asks the coordinator for one.
     """
 
     member_id: str
@@ -49,9 +49,9 @@ class Heartbeat:
 
 @dataclass(frozen=True, slots=True)
 class HeartbeatReply:
-    """`assignment`: all that the member shall own now, None when that has not changed.
+    """`assignment`: the target of the member, None if it has not changed.
 
-    After `interval_ms` the next heartbeat is due. An error comes alone.
+    After `interval_ms` the next heartbeat is due. With an error all other fields are unset.
     """
 
     error: KafkaError
@@ -67,5 +67,5 @@ Answer = Callable[[Reply], None]
 
 
 def refusal(request: Request, error: KafkaError) -> Reply:
-    """The reply of that request's kind with nothing but an error."""
+    """A reply to that request with only an error."""
     return HeartbeatReply(error) if isinstance(request, Heartbeat) else CommitReply(error)

@@ -1,4 +1,4 @@
-"""Committed offsets of a KIP-848 group: who may commit, and when offsets expire (Kafka: OffsetMetadataManager)."""
+"""Validation of commits, and the expiry of committed offsets (Kafka: OffsetMetadataManager)."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -18,14 +18,14 @@ _FIRST_VERSION_OF_EPOCHS = 9
 
 
 def check_commit(group: ConsumerGroup | None, is_simple: bool, request: Commit, topics: Topics) -> None:
-    """Raises Refused when the commit is not accepted. `is_simple`: there is no group but one of offsets alone."""
+    """Raises Refused if the commit is not accepted. `is_simple`: the group consists of commits only."""
     error = _refusal_without_members(is_simple, request) if group is None else _refusal(group, request, topics)
     if error is not KafkaError.NONE:
         raise Refused(error)
 
 
 def _refusal_without_members(is_simple: bool, request: Commit) -> KafkaError:
-    """Commits of consumers without a group make one, which is Empty for ever, and classic to Kafka."""
+    """Commits without membership create a simple group: classic to Kafka, and always Empty."""
     if request.generation >= 0 and not is_simple:
         return refusal_without_group(request)
     return refusal_of_classic(ClassicGroup(0), request)
@@ -55,6 +55,6 @@ def _held_since(member: Member, request: Commit, topics: Topics) -> bool:
 def tombstones(
     offsets: Mapping[TopicPartition, OffsetRecord], subscribed: Collection[str], oldest_ms: int
 ) -> list[OffsetRecord]:
-    """Of what was committed too long ago and is of no topic that anybody reads."""
+    """Tombstones of old offsets in topics without subscribers."""
     gone = [kept for kept in offsets.values() if kept.committed_ms <= oldest_ms]
     return [replace(kept, offset=None) for kept in gone if kept.partition.topic not in subscribed]

@@ -1,4 +1,4 @@
-"""One member's next step towards the target (Kafka: CurrentAssignmentBuilder): pure, a member in and a member out."""
+"""The next step of a member towards its target (Kafka: CurrentAssignmentBuilder), as a pure function."""
 
 from collections.abc import Collection, Container, Mapping
 from dataclasses import dataclass, replace
@@ -25,20 +25,20 @@ class Step:
     owned: Collection[TopicIdPartition] | None
 
     def of(self, member: Member) -> Member:
-        """The member after it; the same one when it must wait, or has arrived."""
+        """The member after the step; unchanged if it must wait or has reached its target."""
         if member.is_reconciled_to(self.target_epoch) or self._owns_any(member):
             return self._without_unsubscribed(member) if self.resubscribed else member
         return self._next(member)
 
     def _owns_any(self, member: Member) -> bool:
-        """Whether it still has to revoke what it was told to."""
+        """Whether it still owns partitions that it must revoke."""
         return member.state is MemberState.UNREVOKED_PARTITIONS and self._still_owns(member.pending)
 
     def _still_owns(self, pending: Held) -> bool:
         return self.owned is None or any(partition in pending for partition in self.owned)
 
     def _without_unsubscribed(self, member: Member) -> Member:
-        """It loses the topics that it no longer reads, before any new target."""
+        """It loses the partitions of unsubscribed topics, before any new target."""
         gone = {tp: epoch for tp, epoch in member.assigned.items() if tp.topic_id not in self.subscribed}
         # Kafka makes a new state even of nothing when nothing at all is subscribed and pending.
         if not gone and (self.names or member.pending):

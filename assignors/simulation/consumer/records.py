@@ -1,4 +1,4 @@
-"""What a coordinator writes of a KIP-848 group to `__consumer_offsets`, and loads from there after a failover."""
+"""The records of a KIP-848 group in `__consumer_offsets`."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from assignors.simulation.consumer.topics import Fingerprint
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionRecord:
-    """ConsumerGroupMemberMetadataValue: who a member is and what it wants; topics are sorted."""
+    """ConsumerGroupMemberMetadataValue: a member's subscription; topics are sorted."""
 
     member_id: str
     instance_id: str | None
@@ -23,7 +23,7 @@ class SubscriptionRecord:
 
     @classmethod
     def of(cls, member: Member) -> "SubscriptionRecord":
-        """That member's."""
+        """The record of that member."""
         topics = tuple(sorted(member.topics))
         return cls(
             member.member_id,
@@ -38,7 +38,7 @@ class SubscriptionRecord:
 
 @dataclass(frozen=True, slots=True)
 class CurrentRecord:
-    """ConsumerGroupCurrentMemberAssignmentValue: how far a member has come."""
+    """ConsumerGroupCurrentMemberAssignmentValue: a member's current assignment."""
 
     member_id: str
     epoch: int
@@ -49,13 +49,13 @@ class CurrentRecord:
 
     @classmethod
     def of(cls, member: Member) -> "CurrentRecord":
-        """That member's."""
+        """The record of that member."""
         return cls(member.member_id, member.epoch, member.previous_epoch, member.state, member.assigned, member.pending)
 
 
 @dataclass(frozen=True, slots=True)
 class TargetRecord:
-    """ConsumerGroupTargetAssignmentMemberValue: what a member shall have, in the assignor's order."""
+    """ConsumerGroupTargetAssignmentMemberValue: a member's target, in the assignor's order."""
 
     member_id: str
     partitions: tuple[TopicIdPartition, ...]
@@ -63,14 +63,14 @@ class TargetRecord:
 
 @dataclass(frozen=True, slots=True)
 class MemberTombstone:
-    """A member is gone: its current and target assignments and its subscription."""
+    """A member was removed: tombstones of its assignments and its subscription."""
 
     member_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class TargetEpochRecord:
-    """ConsumerGroupTargetAssignmentMetadataValue: the epoch of the whole target, and when it was computed."""
+    """ConsumerGroupTargetAssignmentMetadataValue: the epoch of the target, and when it was computed."""
 
     epoch: int
     at_ms: int
@@ -78,7 +78,7 @@ class TargetEpochRecord:
 
 @dataclass(frozen=True, slots=True)
 class EpochRecord:
-    """ConsumerGroupMetadataValue: the group's epoch, and the topics that it saw then."""
+    """ConsumerGroupMetadataValue: the group epoch, and the topics of that time."""
 
     epoch: int
     seen: Fingerprint
@@ -86,7 +86,7 @@ class EpochRecord:
 
 @dataclass(frozen=True, slots=True)
 class RegexRecord:
-    """ConsumerGroupRegularExpressionValue: which topics match, by which version of the metadata, found out when."""
+    """ConsumerGroupRegularExpressionValue: the matching topics, with the metadata version and the time."""
 
     regex: str
     topics: tuple[str, ...]
@@ -96,7 +96,7 @@ class RegexRecord:
 
 @dataclass(frozen=True, slots=True)
 class RegexTombstone:
-    """Nobody subscribes by it any more."""
+    """The regular expression has no members any more."""
 
     regex: str
 

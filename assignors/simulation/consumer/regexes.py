@@ -1,4 +1,4 @@
-"""Subscriptions by regular expression: resolved in the background, one round for all of a group's."""
+"""Subscriptions by regular expression: all those of a group are resolved together in the background."""
 
 import re
 from collections import Counter
@@ -15,11 +15,11 @@ from assignors.simulation.consumer.topics import Topics
 from assignors.simulation.errors import KafkaError, Refused
 
 REFRESH_PAUSE_MS = 10_000
-"""Between two rounds; no setting of Kafka changes it."""
+"""Between two resolutions; Kafka has no setting for it."""
 
 
 class Change(Enum):
-    """What a heartbeat does to its member's expression."""
+    """How a heartbeat changes its member's expression."""
 
     NONE = 0
     UPDATED = 1
@@ -28,7 +28,7 @@ class Change(Enum):
 
 
 def compiled(regex: str) -> re.Pattern[str]:
-    """Raises Refused (INVALID_REGULAR_EXPRESSION) on what RE2 does not take."""
+    """Raises Refused (INVALID_REGULAR_EXPRESSION) if RE2 refuses it."""
     try:
         return patterns.compiled(regex)
     except AssignorError as error:
@@ -36,7 +36,7 @@ def compiled(regex: str) -> re.Pattern[str]:
 
 
 def change(group: ConsumerGroup, old: str, new: str) -> Change:
-    """Raises Refused when the new one is nobody else's and not valid."""
+    """Raises Refused if the new expression is not valid and no other member has it."""
     if old == new:
         return Change.NONE
     if not new:
@@ -48,12 +48,12 @@ def change(group: ConsumerGroup, old: str, new: str) -> Change:
 
 
 def abandoned(group: ConsumerGroup, old: str, new: str) -> list[RegexTombstone]:
-    """The old one's tombstone when its last member turns to another."""
+    """The tombstone of the old expression if this was its last member."""
     return [RegexTombstone(old)] if old != new and old and group.regexes[old] == 1 else []
 
 
 def counted(group: ConsumerGroup, before: Member, after: Member) -> Counter[str]:
-    """All expressions of the group as it will be, with their members."""
+    """The new numbers of members by expression."""
     counts = Counter(group.regexes)
     counts.subtract([before.regex] if before.regex in counts else [])
     counts.update([after.regex] if after.regex else [])
@@ -62,14 +62,14 @@ def counted(group: ConsumerGroup, before: Member, after: Member) -> Counter[str]
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """The time, the version of the metadata that last brought new topics, and how long a round is good for."""
+    """The time, the metadata version of the last new topics, and the longest time between two resolutions."""
 
     now_ms: int
     topics_version: int
     interval_ms: int
 
     def is_due(self, group: ConsumerGroup, wanted: Collection[str], is_new: bool) -> bool:
-        """Whether to resolve all: one is new, there are new topics, or the last round was long ago. Never at once."""
+        """Whether to resolve all: an expression or a topic is new, or the last resolution is too old."""
         last = next(iter(group.resolved.values()), None)
         if last is None or not wanted:
             return bool(wanted)
@@ -79,7 +79,7 @@ class Clock:
 
 
 def found_out(group: ConsumerGroup, wanted: Iterable[str], topics: Topics, now_ms: int) -> list[GroupRecord]:
-    """What a round brings: which topics match each that still has members; a new epoch when that changes anything."""
+    """The records of a resolution: the topics of each expression with members, and a new epoch if any changed."""
     patterns = {regex: compiled(regex) for regex in sorted(wanted) if group.regexes.get(regex)}
     names = sorted(topics.by_name)
     matches = {regex: tuple(filter(pattern.fullmatch, names)) for regex, pattern in patterns.items()}

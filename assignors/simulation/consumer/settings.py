@@ -1,4 +1,4 @@
-"""Broker settings that matter to KIP-848 groups."""
+"""Broker settings for KIP-848 groups."""
 
 from dataclasses import dataclass
 
@@ -6,15 +6,15 @@ from assignors.broker.uniform.assignor import UNIFORM
 from assignors.javahash import NEWEST_RULE_JDK
 
 RANGE = "range"
-"""`server-range` under Kafka's own name."""
+"""Kafka's name of `server-range`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Defaults of Kafka 4.3.1. Raises ValueError, naming the setting as Kafka does, where Kafka's own class would.
+    """Defaults of Kafka 4.3.1. Raises ValueError with Kafka's name of the setting where Kafka's class does.
 
-    `assignors`: the names that members may ask for; the first is for those who ask for none. `jdk`: the broker's Java,
-    on which plans depend a little (see `UniformAssignor`).
+    `assignors`: the names that members may request; the first is the default. `jdk`: the Java version of the broker, on
+    which assignments depend slightly (see `UniformAssignor`).
     """
 
     session_timeout_ms: int = 45_000

@@ -1,4 +1,4 @@
-"""The target assignment: what the broker's assignor gives to each member (Kafka: TargetAssignmentBuilder)."""
+"""The target assignment (Kafka: TargetAssignmentBuilder)."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ from assignors.simulation.errors import KafkaError, Refused
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """The new target: its records, and what it gives to the member whose heartbeat brought it about."""
+    """A new target: its records, and the part of the member whose heartbeat caused it."""
 
     records: tuple[TargetRecord | TargetEpochRecord, ...]
     own: Target
@@ -28,7 +28,7 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What the target is computed from: the group, and one member as it will be. `epoch`: the target's."""
+    """The input of a target: the group, and one member after its change. `epoch`: the target epoch."""
 
     group: ConsumerGroup
     before: Member
@@ -39,7 +39,7 @@ class Plan:
     settings: Settings
 
     def compute(self, now_ms: int) -> Planned:
-        """Raises Refused (UNKNOWN_SERVER_ERROR) when the assignor cannot."""
+        """Raises Refused (UNKNOWN_SERVER_ERROR) if the assignor fails."""
         members = self._members()
         given = self._given(members)
         records = [
@@ -51,12 +51,12 @@ class Plan:
         return Planned((*records, TargetEpochRecord(self.epoch, now_ms)), own)
 
     def _changes(self, member_id: str, new: Target) -> bool:
-        # An equal target is not written, so that the old one keeps its order.
+        # An equal target is not written, so the old one keeps its order.
         old = self.group.target.get(member_id)
         return old is None or set(old) != set(new)
 
     def _members(self) -> dict[str, Member]:
-        """In the coordinator's order, the member as it will be, and not who it replaces."""
+        """In the coordinator's order, with the changed member and without the one it replaces."""
         members = {**self.group.members, self.member.member_id: self.member}
         members.pop(self._replaced() or "", None)
         return members
@@ -80,7 +80,7 @@ class Plan:
         return PlannedMember(member.member_id, member.instance_id, topics=self.group.topics_of(member), owned=owned)
 
     def _old(self, member: Member) -> Target:
-        """What it had in the old target; a static member, what the one it replaces had."""
+        """Its old target; for a static member, that of the one it replaces."""
         replaced = self._replaced() if member is self.member else None
         return self.group.target.get(replaced or member.member_id, ())
 
