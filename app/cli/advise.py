@@ -10,7 +10,7 @@ from app.cli.output import emit, emit_json, note
 from app.ui import properties_advice
 from app.ui.formats import listing
 from app.ui.properties_advice import Advised, Kind, row, verdict
-from assignors.advice import Severity, Work
+from assignors.advice import Severity, Workload
 from lag.cluster.properties import read_properties
 
 command = new_command()
@@ -54,7 +54,7 @@ def advise(
     Lists each setting that Kafka refuses, that is likely to hurt, or that Kafka does not know, with its reason, its
     source and a better value. Exit code 1 when Kafka refuses one. Classes are not looked up. Only numbers are printed.
     """
-    work = Work(
+    workload = Workload(
         record_p99_ms=record_p99_ms,
         batch_ms=batch_ms,
         restart_ms=restart_ms,
@@ -67,15 +67,15 @@ def advise(
         members=members,
         acks_all=acks_all,
     )
-    run(file, Kind.BROKER if broker else Kind.CONSUMER, work, json)
+    run(file, Kind.BROKER if broker else Kind.CONSUMER, workload, json)
 
 
-def run(file: Path, kind: Kind, work: Work, as_json: bool) -> None:
+def run(file: Path, kind: Kind, workload: Workload, as_json: bool) -> None:
     """Print every finding, a line each; exit code 1 when Kafka refuses a setting.
 
     Raises ConfigError when the file cannot be read, or holds no setting.
     """
-    advised = properties_advice.advise(read_properties(file), kind, work)
+    advised = properties_advice.advise(read_properties(file), kind, workload)
     if as_json:
         emit_json(_document(file, advised))
     else:

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from app.ui.formats import plural
-from assignors.advice import Finding, Severity, Work, advise_broker, advise_client
+from assignors.advice import Finding, Severity, Workload, advise_broker, advise_client
 from assignors.advice.config_table import CONSUMER, COORDINATOR
 from lag.cluster.properties import MAX_BYTES, Property, parse_properties
 from lag.errors import ConfigError
@@ -21,7 +21,7 @@ _NAMES = sorted({*CONSUMER, *COORDINATOR})
 MOST_NAME_LETTERS, ALIKE = 64, 0.8
 _PLACEHOLDER = "${"
 _BROKERS_OWN = frozenset({"broker.id", "node.id", "process.roles", "listeners", "log.dirs", "zookeeper.connect"})
-_DEFAULT_WORK = Work()
+_DEFAULT_WORKLOAD = Workload()
 
 
 class Kind(StrEnum):
@@ -79,14 +79,14 @@ def verdict(advised: Advised) -> str:
     return f"{said or 'nothing to say'} in {plural(advised.settings, 'setting')}"
 
 
-def advise_text(text: str, kind: Kind, work: Work = _DEFAULT_WORK) -> Advised:
+def advise_text(text: str, kind: Kind, workload: Workload = _DEFAULT_WORKLOAD) -> Advised:
     """Advice on pasted text. Raises ConfigError when it cannot be read, or holds no setting."""
     if len(text.encode(errors="replace")) > MAX_BYTES:
         raise ConfigError("The text is larger than 1 MB", "Paste the properties of one consumer or broker.")
-    return advise(parse_properties(text, "The text"), kind, work)
+    return advise(parse_properties(text, "The text"), kind, workload)
 
 
-def advise(properties: Sequence[Property], kind: Kind, work: Work = _DEFAULT_WORK) -> Advised:
+def advise(properties: Sequence[Property], kind: Kind, workload: Workload = _DEFAULT_WORKLOAD) -> Advised:
     """Advice on properties. Raises ConfigError when none of them is a setting."""
     named = [its for its in properties if _is_setting(its)]
     if not named:
@@ -94,7 +94,7 @@ def advise(properties: Sequence[Property], kind: Kind, work: Work = _DEFAULT_WOR
             f"There is no setting in {_lines(len(properties))}", "Settings are lines like group.id=billing."
         )
     judged = {its.key: its.value for its in named if _PLACEHOLDER not in its.value}
-    found = advise_client(judged, work) if kind is Kind.CONSUMER else advise_broker(judged, work)
+    found = advise_client(judged, workload) if kind is Kind.CONSUMER else advise_broker(judged, workload)
     lines = {its.key: its.line for its in named}
     return Advised(
         kind,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from assignors.advice import Finding, Work, advise_broker, advise_client, advise_group
+from assignors.advice import Finding, Workload, advise_broker, advise_client, advise_group
 from assignors.advice.config_table import CONSUMER, COORDINATOR
 from assignors.model import Member, Topic
 from assignors.patterns import resolved
@@ -31,20 +31,20 @@ def for_scenario(scenario: Scenario) -> list[Finding]:
     strategy = _STRATEGIES.get(scenario.assignor, "RangeAssignor")
     is_static = any(member.instance_id is not None for member in scenario.members_ever())
     client |= {"group.id": "scenario", _STRATEGY: strategy} | ({_INSTANCE: "its-own"} if is_static else {})
-    work = _work_in(scenario)
+    workload = _workload_of(scenario)
     members, partitions = max(_crowds(scenario), key=lambda crowd: len(crowd[0]) - crowd[1], default=([], 0))
     own = {member.member_id: {_INSTANCE: member.instance_id} if member.instance_id else {} for member in members}
-    return [*advise_client(client, work, broker), *advise_broker(broker, work), *advise_group(own, partitions)]
+    return [*advise_client(client, workload, broker), *advise_broker(broker, workload), *advise_group(own, partitions)]
 
 
-def _work_in(scenario: Scenario) -> Work:
-    """What the scenario tells of its consumers' work."""
+def _workload_of(scenario: Scenario) -> Workload:
+    """What the scenario tells of its consumers' workload."""
     assumed, actions = read(scenario.protocol).assumed, [event.action for event in scenario.events]
     members = scenario.members_ever()
     static = {member.member_id for member in members if member.instance_id is not None}
     restarts = any(isinstance(action, Restart) and action.member_id in static for action in actions)
     by_pattern = any(member.pattern is not None for member in members)
-    return Work(
+    return Workload(
         batch_ms=max([assumed.processing_ms, *(its.processing_ms for its in actions if isinstance(its, Slow))]),
         restart_ms=assumed.restart_ms if restarts else None,
         gc_pause_ms=max((its.lasts_ms for its in actions if isinstance(its, GcPause)), default=None),

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from assignors.advice.config_table import COORDINATOR, REPLICATION
 from assignors.advice.findings import Finding, Properties, Severity, numbers, refused, unknown
-from assignors.advice.workload import NOTHING_KNOWN, Work
+from assignors.advice.workload import NOTHING_KNOWN, Workload
 
 SOURCE = "GroupCoordinatorConfig"
 _DELAY, _FACTOR = "group.initial.rebalance.delay.ms", "offsets.topic.replication.factor"
@@ -16,19 +16,19 @@ _CODECS = range(5)
 _NO_START = "(IllegalArgumentException); the broker does not start."
 
 
-def advise_broker(properties: Properties, work: Work = NOTHING_KNOWN) -> list[Finding]:
+def advise_broker(properties: Properties, workload: Workload = NOTHING_KNOWN) -> list[Finding]:
     """Findings about the settings of the group coordinator, errors first; other broker settings are ignored."""
     own = {key: value for key, value in properties.items() if key.startswith(("group.", "offset.", "offsets."))}
     number = numbers(own, COORDINATOR)
     found = [*refused(own, COORDINATOR, SOURCE), *unknown(own, COORDINATOR, SOURCE)]
     found += [*_bounds(number), *_heartbeats(number), *_others(properties, number), *_classic_sessions(number)]
-    if number[_DELAY] <= 0 and work.members is not None and work.members > 1:
-        reason = f"{work.members} members that start together cause up to {work.members} rebalances."
+    if number[_DELAY] <= 0 and workload.members is not None and workload.members > 1:
+        reason = f"{workload.members} members that start together cause up to {workload.members} rebalances."
         found.append(_warning(_DELAY, reason, "KIP-134", str(COORDINATOR[_DELAY].default)))
     if number[_FACTOR] < 3:
         reason = f"__consumer_offsets has {number[_FACTOR]} replica(s): losing a broker may stop all groups on it."
         found.append(_warning(_FACTOR, reason, SOURCE, "3"))
-    found += _in_sync(properties, work)
+    found += _in_sync(properties, workload)
     return sorted(found, key=lambda finding: finding.severity is not Severity.ERROR)
 
 
@@ -80,10 +80,10 @@ def _classic_sessions(number: Mapping[str, int]) -> Iterator[Finding]:
         yield _warning(_HIGH, reason, SOURCE, str(max(low, int(COORDINATOR[_HIGH].default or 0))))
 
 
-def _in_sync(properties: Properties, work: Work) -> Iterator[Finding]:
+def _in_sync(properties: Properties, workload: Workload) -> Iterator[Finding]:
     own = {_IN_SYNC: properties[_IN_SYNC]} if _IN_SYNC in properties else {}
     yield from refused(own, REPLICATION, "ServerLogConfigs")
-    if work.acks_all and numbers(own, REPLICATION)[_IN_SYNC] == 1:
+    if workload.acks_all and numbers(own, REPLICATION)[_IN_SYNC] == 1:
         reason = (
             "If the other replicas fall behind, acks=all waits only for the leader: records that it loses are lost."
         )

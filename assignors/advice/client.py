@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from assignors.advice.config_table import CONSUMER, COORDINATOR
 from assignors.advice.findings import Finding, Properties, Severity, numbers, refused, unknown
-from assignors.advice.workload import NOTHING_KNOWN, Work
+from assignors.advice.workload import NOTHING_KNOWN, Workload
 
 SOURCE = "ConsumerConfig"
 DEFAULT_STRATEGY = "RangeAssignor,CooperativeStickyAssignor"
@@ -22,7 +22,7 @@ _NO_START = "the consumer does not start."
 class _Client:
     properties: Properties
     number: Mapping[str, int]
-    work: Work
+    workload: Workload
     broker: Mapping[str, int]
 
     def word(self, key: str, default: str) -> str:
@@ -48,10 +48,10 @@ class _Client:
 
 
 def advise_client(
-    properties: Properties, work: Work = NOTHING_KNOWN, broker: Properties | None = None
+    properties: Properties, workload: Workload = NOTHING_KNOWN, broker: Properties | None = None
 ) -> list[Finding]:
     """Findings, errors first. Source: ConsumerConfig, GroupCoordinatorConfig and KafkaConsumer of Kafka 4.3.1."""
-    client = _Client(properties, numbers(properties, CONSUMER), work, numbers(broker or {}, COORDINATOR))
+    client = _Client(properties, numbers(properties, CONSUMER), workload, numbers(broker or {}, COORDINATOR))
     found = [*refused(properties, CONSUMER, SOURCE), *unknown(properties, CONSUMER, SOURCE)]
     for rule in _RULES:
         found.extend(rule(client))
@@ -131,23 +131,23 @@ def _commits(client: _Client) -> Iterator[Finding]:
     if not has_group and key in client.properties:
         reason = f"Auto-commit is on without a {_GROUP} (InvalidConfigurationException); {_NO_START}"
         yield _error(key, reason, SOURCE, "false")
-    if has_group and client.work.async_workers:
+    if has_group and client.workload.async_workers:
         reason = "Auto-commit covers what poll returned, not what workers have finished: a crash loses their queue."
         yield _warning(key, reason, "ConsumerCoordinator", "false")
-    if has_group and client.work.closes_in_finally:
+    if has_group and client.workload.closes_in_finally:
         reason = "close() after a processing error commits what poll returned: the failed records are lost."
         yield _warning(key, reason, "ConsumerCoordinator (close)", "false")
 
 
 def _slow_records(client: _Client) -> Iterator[Finding]:
-    p99, records, interval = client.work.record_p99_ms, client.number["max.poll.records"], client.number[_POLL]
+    p99, records, interval = client.workload.record_p99_ms, client.number["max.poll.records"], client.number[_POLL]
     if p99 and records * p99 > interval / 2:
         reason = f"{records} records of {p99:g} ms may take {records * p99:g} ms, over half of {_POLL} {interval}."
         yield _warning("max.poll.records", reason, "KIP-62", str(max(1, int(interval / 2 / p99))))
 
 
 def _slow_batches(client: _Client) -> Iterator[Finding]:
-    batch, interval = client.work.batch_ms, client.number[_POLL]
+    batch, interval = client.workload.batch_ms, client.number[_POLL]
     if batch is None or 2 * batch <= interval:
         return
     over = "over half of" if batch <= interval else "more than"
@@ -172,7 +172,7 @@ def session_and_poll(session: int, interval: int, is_static: bool) -> Iterator[F
 
 
 def _restarts(client: _Client) -> Iterator[Finding]:
-    restart, (key, session) = client.work.restart_ms, client.session
+    restart, (key, session) = client.workload.restart_ms, client.session
     if client.is_static and restart is not None and session < restart:
         reason = (
             f"A restart of {restart} ms outlasts the session of {session} ms: the static member loses its partitions."
@@ -181,7 +181,7 @@ def _restarts(client: _Client) -> Iterator[Finding]:
 
 
 def _outages(client: _Client) -> Iterator[Finding]:
-    tolerated, (key, session) = client.work.tolerated_outage_ms, client.session
+    tolerated, (key, session) = client.workload.tolerated_outage_ms, client.session
     if client.is_static and tolerated is not None and session > tolerated:
         reason = (
             f"The partitions of a dead static member wait for {session} ms, its session; {tolerated} ms are tolerated."
@@ -190,18 +190,18 @@ def _outages(client: _Client) -> Iterator[Finding]:
 
 
 def _pauses(client: _Client) -> Iterator[Finding]:
-    pause, session, heartbeat = client.work.gc_pause_ms, client.number[_SESSION], client.number[_HEARTBEAT]
+    pause, session, heartbeat = client.workload.gc_pause_ms, client.number[_SESSION], client.number[_HEARTBEAT]
     if client.is_classic and pause is not None and pause + heartbeat >= session:
         reason = f"A GC pause of {pause} ms and a heartbeat of {heartbeat} ms use up the session of {session} ms."
         yield _warning(_SESSION, reason, SOURCE, str(CONSUMER[_SESSION].default))
 
 
 def _skipped(client: _Client) -> Iterator[Finding]:
-    age, outage = client.number["metadata.max.age.ms"], client.work.planned_outage_ms
+    age, outage = client.number["metadata.max.age.ms"], client.workload.planned_outage_ms
     minutes = client.broker["offsets.retention.minutes"]
     if client.word(_RESET, "latest") != "latest":
         return
-    if client.work.grows:
+    if client.workload.grows:
         reason = f"Records written to a new partition before it is discovered (up to {age} ms) are skipped."
         yield _warning(_RESET, reason, "SubscriptionState", "earliest")
     if outage is not None and outage > minutes * 60_000:

@@ -1,10 +1,10 @@
-"""The workload, which no setting tells."""
+"""The workload of a consumer or a broker."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class Workload:
     """The workload of a consumer or a broker; None is unknown and gives no advice.
 
     Of a consumer: `record_p99_ms` is the 99th percentile of the processing time of a record, `batch_ms` the time
@@ -30,4 +30,4 @@ class Work:
     acks_all: bool = False
 
 
-NOTHING_KNOWN = Work()
+NOTHING_KNOWN = Workload()

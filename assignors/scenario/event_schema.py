@@ -62,21 +62,21 @@ class SubscribeFile(StrictModel):
 
 
 class GcPauseFile(StrictModel):
-    """A member's process stands still for so long."""
+    """A member's process stops for this time."""
 
     id: Text
     lasts: Length
 
 
 class SlowFile(StrictModel):
-    """A member takes so long from one poll to the next."""
+    """A member takes this time from one poll to the next."""
 
     id: Text
     processing: Length
 
 
 class RackFile(StrictModel):
-    """A member moves to a rack; null: to an unknown one."""
+    """A member moves to a rack; null: an unknown one."""
 
     id: Text
     rack: Text | None
@@ -148,7 +148,7 @@ _CREATE_TOPIC = Format(
 
 
 class EventFile(StrictModel):
-    """When something happens, and the one thing that does."""
+    """An event and its time."""
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 2, "maxProperties": 2})
 
@@ -177,7 +177,7 @@ class EventFile(StrictModel):
         named = sorted(self.model_fields_set - {"at"})
         if len(named) != 1:
             keys = " and ".join(named) if named else "nothing"
-            raise wrong(f"An event has one key beside at; this one has {keys}. Write one of {', '.join(FORMATS)}.")
+            raise wrong(f"An event has one key besides 'at'; this one has {keys}. Write one of {', '.join(FORMATS)}.")
         return self
 
     @property

@@ -74,7 +74,7 @@ class JoinFile(StrictModel):
 
 
 class MemberFile(JoinFile):
-    """A member that is there from the beginning, and what it owns, as of which generation."""
+    """A member at the start, and the partitions that it owns, as of a generation."""
 
     owned: dict[TopicName, Annotated[list[PartitionNumber], Field(fail_fast=True)]] = Field(default_factory=dict)
     generation: Annotated[int, Field(ge=0, lt=2**31)] | None = None

@@ -14,7 +14,7 @@ MOST_EVENTS = 1_000
 
 
 class ScenarioFile(StrictModel):
-    """A consumer group, what is known of its load, and what happens to it."""
+    """A consumer group, its load, and the events that happen to it."""
 
     model_config = ConfigDict(title="groupscope scenario")
 

@@ -85,7 +85,7 @@ def _setting(value: str | float) -> str | float:
 
 
 _SPELLINGS = {"anyOf": [{"type": "string", "pattern": f"^{_DURATION.pattern}$"}, {"type": "number", "minimum": 0}]}
-_WHEN = "When it happens, from the beginning: 30s, 1500ms, 2m, 1h; a plain number counts seconds."
+_WHEN = "Time since the start: 30s, 1500ms, 2m, 1h; a plain number counts seconds."
 _HOW_LONG = "How long: 30s, 1500ms, 2m, 1h; a plain number counts seconds."
 
 Duration = Annotated[int, BeforeValidator(duration_ms), WithJsonSchema(_SPELLINGS | {"description": _WHEN})]

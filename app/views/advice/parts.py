@@ -1,4 +1,4 @@
-"""The pieces of the Advice page: what is pasted, what is known of the work, and the findings."""
+"""The pieces of the Advice page: what is pasted, what is known of the workload, and the findings."""
 
 import pandas as pd
 import streamlit as st
@@ -6,7 +6,7 @@ import streamlit as st
 from app.ui import formats, state, widgets
 from app.ui.findings import SOURCES, finding
 from app.ui.properties_advice import Advised, Kind, advise_text, row, verdict
-from assignors.advice import Work
+from assignors.advice import Workload
 from lag.errors import ConfigError
 
 MOST_LETTERS = 100_000
@@ -27,7 +27,7 @@ sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule require
 def pasted() -> Advised | None:
     """The advice on what is in the box; None while it is empty, or cannot be read (`refused` says why)."""
     text = str(st.session_state.get(TEXT, ""))
-    return advise_text(text, kind(), _work()) if text.strip() else None
+    return advise_text(text, kind(), _workload()) if text.strip() else None
 
 
 def kind() -> Kind:
@@ -67,7 +67,7 @@ def _example() -> None:
 
 
 def work() -> None:
-    """What is known of the consumer's work, or of the members behind a broker; unknown brings no advice."""
+    """What is known of the consumer's workload, or of the members behind a broker; unknown brings no advice."""
     with st.expander("What is known of its work", icon=":material/tune:"):
         if kind() is Kind.BROKER:
             _number("Members that start together", "advice_members")
@@ -88,9 +88,9 @@ def _number(label: str, key: str, most: int = MS_A_DAY) -> None:
     st.number_input(label, min_value=1, max_value=most, value=None, placeholder="not known", key=key)
 
 
-def _work() -> Work:
+def _workload() -> Workload:
     its = st.session_state
-    return Work(
+    return Workload(
         record_p99_ms=its.get("advice_p99"),
         batch_ms=its.get("advice_batch"),
         restart_ms=its.get("advice_restart"),

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from app.ui.properties_advice import Advised, Kind, advise_text
-from assignors.advice import Severity, Work
+from assignors.advice import Severity, Workload
 from lag.errors import ConfigError
 from tests.app.cli.commandline import refused, run
 from tests.app.reading import said
@@ -134,7 +134,7 @@ def test_whole_numbers_are_those_that_kafka_reads():
     for value in ("1_000", "𝟏", "0x10", "1e3", ""):
         advised = advise_text(f"{COOPERATIVE}max.poll.records={value}\n", Kind.CONSUMER)
         assert told(advised) == [("max.poll.records", "error", 2)]
-    slow = advise_text(f"{COOPERATIVE}max.poll.records=+1000\n", Kind.CONSUMER, Work(record_p99_ms=151))
+    slow = advise_text(f"{COOPERATIVE}max.poll.records=+1000\n", Kind.CONSUMER, Workload(record_p99_ms=151))
     assert slow.count(Severity.WARNING) == 1
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assignors.advice import Severity, Work, advise_broker, advise_client, advise_group
+from assignors.advice import Severity, Workload, advise_broker, advise_client, advise_group
 
 COOPERATIVE = {"partition.assignment.strategy": "org.apache.kafka.clients.consumer.CooperativeStickyAssignor"}
 E, W = Severity.ERROR, Severity.WARNING
@@ -10,37 +10,37 @@ Found = list[tuple[str, Severity, str | None]]
 
 
 @pytest.mark.parametrize(
-    ("properties", "work", "expected"),
+    ("properties", "workload", "expected"),
     [
-        ({}, Work(), []),
-        ({"heartbeat.interval.ms": "15000"}, Work(), []),
-        ({"heartbeat.interval.ms": "15001"}, Work(), [("heartbeat.interval.ms", W, "15000")]),
-        ({"heartbeat.interval.ms": "45000"}, Work(), [("heartbeat.interval.ms", E, "15000")]),
-        ({"session.timeout.ms": "6000", "heartbeat.interval.ms": "2000"}, Work(), []),
+        ({}, Workload(), []),
+        ({"heartbeat.interval.ms": "15000"}, Workload(), []),
+        ({"heartbeat.interval.ms": "15001"}, Workload(), [("heartbeat.interval.ms", W, "15000")]),
+        ({"heartbeat.interval.ms": "45000"}, Workload(), [("heartbeat.interval.ms", E, "15000")]),
+        ({"session.timeout.ms": "6000", "heartbeat.interval.ms": "2000"}, Workload(), []),
         (
             {"session.timeout.ms": "5999", "heartbeat.interval.ms": "1000"},
-            Work(),
+            Workload(),
             [("session.timeout.ms", E, "6000")],
         ),
-        ({"session.timeout.ms": "300001"}, Work(), [("session.timeout.ms", W, "45000")]),
-        ({"session.timeout.ms": "soon"}, Work(), [("session.timeout.ms", E, "45000")]),
-        ({"group.remote.assignor": "uniform"}, Work(), [("group.remote.assignor", E, None)]),
-        ({"enable.auto.commit": "true"}, Work(), [("enable.auto.commit", E, "false")]),
-        ({"enable.auto.commit": "true", "group.id": "g"}, Work(), []),
-        ({"group.id": "g"}, Work(async_workers=True), [("enable.auto.commit", W, "false")]),
-        ({}, Work(record_p99_ms=300), []),
-        ({}, Work(record_p99_ms=600), [("max.poll.records", W, "250")]),
-        ({"group.instance.id": "pod-1"}, Work(restart_ms=45_000), []),
-        ({"group.instance.id": "pod-1"}, Work(restart_ms=60_000), [("session.timeout.ms", W, "63000")]),
-        ({}, Work(gc_pause_ms=42_000), [("session.timeout.ms", W, "45000")]),
-        ({}, Work(grows=True), [("auto.offset.reset", W, "earliest")]),
-        ({"auto.offset.reset": "earliest"}, Work(grows=True), []),
-        ({"sesion.timeout.ms": "9000"}, Work(), [("sesion.timeout.ms", W, "session.timeout.ms")]),
-        ({"zzz": "1"}, Work(), [("zzz", W, None)]),
+        ({"session.timeout.ms": "300001"}, Workload(), [("session.timeout.ms", W, "45000")]),
+        ({"session.timeout.ms": "soon"}, Workload(), [("session.timeout.ms", E, "45000")]),
+        ({"group.remote.assignor": "uniform"}, Workload(), [("group.remote.assignor", E, None)]),
+        ({"enable.auto.commit": "true"}, Workload(), [("enable.auto.commit", E, "false")]),
+        ({"enable.auto.commit": "true", "group.id": "g"}, Workload(), []),
+        ({"group.id": "g"}, Workload(async_workers=True), [("enable.auto.commit", W, "false")]),
+        ({}, Workload(record_p99_ms=300), []),
+        ({}, Workload(record_p99_ms=600), [("max.poll.records", W, "250")]),
+        ({"group.instance.id": "pod-1"}, Workload(restart_ms=45_000), []),
+        ({"group.instance.id": "pod-1"}, Workload(restart_ms=60_000), [("session.timeout.ms", W, "63000")]),
+        ({}, Workload(gc_pause_ms=42_000), [("session.timeout.ms", W, "45000")]),
+        ({}, Workload(grows=True), [("auto.offset.reset", W, "earliest")]),
+        ({"auto.offset.reset": "earliest"}, Workload(grows=True), []),
+        ({"sesion.timeout.ms": "9000"}, Workload(), [("sesion.timeout.ms", W, "session.timeout.ms")]),
+        ({"zzz": "1"}, Workload(), [("zzz", W, None)]),
     ],
 )
-def test_cooperative_consumer_is_advised(properties: dict[str, str], work: Work, expected: Found) -> None:
-    found = advise_client({**COOPERATIVE, **properties}, work)
+def test_cooperative_consumer_is_advised(properties: dict[str, str], workload: Workload, expected: Found) -> None:
+    found = advise_client({**COOPERATIVE, **properties}, workload)
     assert [(finding.key, finding.severity, finding.better) for finding in found] == expected
 
 
@@ -95,7 +95,7 @@ def test_brokers_own_bounds_count_for_the_session() -> None:
     ],
 )
 def test_coordinator_is_advised(properties: dict[str, str], members: int | None, expected: Found) -> None:
-    found = advise_broker(properties, Work(members=members))
+    found = advise_broker(properties, Workload(members=members))
     assert [(finding.key, finding.severity, finding.better) for finding in found] == expected
 
 
@@ -131,33 +131,33 @@ RETENTION_MS = 10_080 * 60_000
 
 
 @pytest.mark.parametrize(
-    ("properties", "work", "expected"),
+    ("properties", "workload", "expected"),
     [
-        ({"group.id": "g"}, Work(closes_in_finally=True), [("enable.auto.commit", W, "false")]),
-        ({"group.id": "g", "enable.auto.commit": "false"}, Work(closes_in_finally=True), []),
-        (STATIC, Work(tolerated_outage_ms=45_000), []),
-        (STATIC, Work(tolerated_outage_ms=44_999), [("session.timeout.ms", W, "44999")]),
-        ({}, Work(tolerated_outage_ms=1), []),
-        (LATEST, Work(planned_outage_ms=RETENTION_MS), []),
-        (LATEST, Work(planned_outage_ms=RETENTION_MS + 1), [("auto.offset.reset", W, "earliest")]),
-        ({}, Work(planned_outage_ms=RETENTION_MS + 1), [("auto.offset.reset", W, "earliest")]),
-        ({"auto.offset.reset": "earliest"}, Work(planned_outage_ms=RETENTION_MS + 1), []),
-        ({}, Work(batch_ms=150_000), []),
-        ({}, Work(batch_ms=150_001), [("max.poll.interval.ms", W, "300002")]),
-        ({"max.poll.interval.ms": "0"}, Work(), [("max.poll.interval.ms", E, "300000")]),
-        ({"auto.offset.reset": "foo"}, Work(), [("auto.offset.reset", E, "latest")]),
-        ({"group.protocol": "kip848"}, Work(), [("group.protocol", E, "classic")]),
+        ({"group.id": "g"}, Workload(closes_in_finally=True), [("enable.auto.commit", W, "false")]),
+        ({"group.id": "g", "enable.auto.commit": "false"}, Workload(closes_in_finally=True), []),
+        (STATIC, Workload(tolerated_outage_ms=45_000), []),
+        (STATIC, Workload(tolerated_outage_ms=44_999), [("session.timeout.ms", W, "44999")]),
+        ({}, Workload(tolerated_outage_ms=1), []),
+        (LATEST, Workload(planned_outage_ms=RETENTION_MS), []),
+        (LATEST, Workload(planned_outage_ms=RETENTION_MS + 1), [("auto.offset.reset", W, "earliest")]),
+        ({}, Workload(planned_outage_ms=RETENTION_MS + 1), [("auto.offset.reset", W, "earliest")]),
+        ({"auto.offset.reset": "earliest"}, Workload(planned_outage_ms=RETENTION_MS + 1), []),
+        ({}, Workload(batch_ms=150_000), []),
+        ({}, Workload(batch_ms=150_001), [("max.poll.interval.ms", W, "300002")]),
+        ({"max.poll.interval.ms": "0"}, Workload(), [("max.poll.interval.ms", E, "300000")]),
+        ({"auto.offset.reset": "foo"}, Workload(), [("auto.offset.reset", E, "latest")]),
+        ({"group.protocol": "kip848"}, Workload(), [("group.protocol", E, "classic")]),
     ],
 )
 def test_what_is_known_of_the_work_is_held_against_the_settings(
-    properties: dict[str, str], work: Work, expected: Found
+    properties: dict[str, str], workload: Workload, expected: Found
 ) -> None:
-    found = advise_client({**COOPERATIVE, **properties}, work)
+    found = advise_client({**COOPERATIVE, **properties}, workload)
     assert [(finding.key, finding.severity, finding.better) for finding in found] == expected
 
 
 def test_brokers_retention_counts_for_a_planned_outage() -> None:
-    (found,) = advise_client(COOPERATIVE, Work(planned_outage_ms=60_001), {"offsets.retention.minutes": "1"})
+    (found,) = advise_client(COOPERATIVE, Workload(planned_outage_ms=60_001), {"offsets.retention.minutes": "1"})
     assert found.reason == (
         "An outage of 60001 ms outlives the group's offsets (offsets.retention.minutes 1): records written meanwhile "
         "are skipped."
@@ -165,8 +165,8 @@ def test_brokers_retention_counts_for_a_planned_outage() -> None:
 
 
 def test_under_kip_848_the_brokers_session_counts_for_static_members() -> None:
-    work = Work(restart_ms=60_000, tolerated_outage_ms=30_000)
-    found = advise_client({"group.protocol": "consumer", **STATIC}, work)
+    workload = Workload(restart_ms=60_000, tolerated_outage_ms=30_000)
+    found = advise_client({"group.protocol": "consumer", **STATIC}, workload)
     assert [(its.key, its.severity, its.better) for its in found] == [
         ("group.consumer.session.timeout.ms", W, "63000"),
         ("group.consumer.session.timeout.ms", W, "30000"),
@@ -182,32 +182,32 @@ def test_a_number_is_repeated_with_the_allowed_range_and_a_word_is_not() -> None
 
 
 @pytest.mark.parametrize(
-    ("properties", "work", "expected"),
+    ("properties", "workload", "expected"),
     [
-        ({}, Work(acks_all=True), [("min.insync.replicas", W, "2")]),
-        ({"min.insync.replicas": "1"}, Work(acks_all=True), [("min.insync.replicas", W, "2")]),
-        ({"min.insync.replicas": "2"}, Work(acks_all=True), []),
-        ({"min.insync.replicas": "1"}, Work(), []),
-        ({"min.insync.replicas": "0"}, Work(), [("min.insync.replicas", E, "1")]),
+        ({}, Workload(acks_all=True), [("min.insync.replicas", W, "2")]),
+        ({"min.insync.replicas": "1"}, Workload(acks_all=True), [("min.insync.replicas", W, "2")]),
+        ({"min.insync.replicas": "2"}, Workload(acks_all=True), []),
+        ({"min.insync.replicas": "1"}, Workload(), []),
+        ({"min.insync.replicas": "0"}, Workload(), [("min.insync.replicas", E, "1")]),
         (
             {"group.min.session.timeout.ms": "9000", "group.max.session.timeout.ms": "8000"},
-            Work(),
+            Workload(),
             [("group.max.session.timeout.ms", W, "1800000")],
         ),
         (
             {"group.initial.rebalance.delay.ms": "-1"},
-            Work(members=2),
+            Workload(members=2),
             [("group.initial.rebalance.delay.ms", W, "3000")],
         ),
         (
             {"group.consumer.max.session.timeout.ms": "30000"},
-            Work(),
+            Workload(),
             [("group.consumer.max.session.timeout.ms", E, "45000")],
         ),
     ],
 )
 def test_what_stands_behind_a_broker_is_held_against_its_settings(
-    properties: dict[str, str], work: Work, expected: Found
+    properties: dict[str, str], workload: Workload, expected: Found
 ) -> None:
-    found = advise_broker(properties, work)
+    found = advise_broker(properties, workload)
     assert [(finding.key, finding.severity, finding.better) for finding in found] == expected

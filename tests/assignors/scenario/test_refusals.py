@@ -306,8 +306,8 @@ def test_an_event_that_cannot_happen(events: list[str], problem: str) -> None:
     ("event", "problem"),
     [
         ("{crash: c1}", ".at: The key 'at' is missing."),
-        ("{at: 1s}", ": An event has one key beside at; this one has nothing. Write one of join, leave, crash"),
-        ("{at: 1s, crash: c1, leave: c1}", ": An event has one key beside at; this one has crash and leave."),
+        ("{at: 1s}", ": An event has one key besides 'at'; this one has nothing. Write one of join, leave, crash"),
+        ("{at: 1s, crash: c1, leave: c1}", ": An event has one key besides 'at'; this one has crash and leave."),
         ("{at: 1s, crsh: c1}", ".crsh: The key 'crsh' is unknown. Did you mean 'crash'?"),
         ("{at: 1s, join: {id: c2, owned: {orders: [0]}}}", ".join.owned: The key 'owned' is unknown. There are id, "),
         (
