@@ -1,4 +1,4 @@
-"""What is said about a live group's generations: how they are known, when they were, what they took."""
+"""Sentences on the generations of a live group: how they are known, when they were, how long they took."""
 
 from collections.abc import Mapping, Sequence
 from datetime import tzinfo
@@ -16,18 +16,18 @@ BADGES = {
 }
 SIMULATED = ":gray-badge[:material/function: Simulated]"
 ORIGINS = {
-    How.RECORDED: "from its records in `__consumer_offsets`",
-    How.INFERRED: "by polling: what happened between two polls is not seen",
+    How.RECORDED: "recorded in `__consumer_offsets`",
+    How.INFERRED: "inferred from polls, which miss what happens in between",
 }
 
 
 def rebalances(recording: Recording) -> Sequence[Recorded]:
-    """All but the first, with which the others only begin."""
+    """All generations but the first, which is the starting point."""
     return recording.generations[1:]
 
 
 def facts(told: Sequence[Recorded], at: int, zone: tzinfo) -> str:
-    """When generation `at` was, and how long what took: "10:31:05 · settled after 3.1 s in 4 steps"."""
+    """When generation `at` was, and how long it took: "10:31:05 · took 3.1 s in 4 steps"."""
     one = told[at]
     said = [formats.clock(one.generation.at_ms, zone)]
     if at:
@@ -36,29 +36,29 @@ def facts(told: Sequence[Recorded], at: int, zone: tzinfo) -> str:
 
 
 def duration(one: Recorded, *, is_last: bool) -> str:
-    """How long it took, as far as it is known."""
+    """How long it took, if known."""
     if one.began_ms is None or not one.generation.quality.rebalances:
         return ""
     if is_classic(protocol_of(one.generation.assignor)):
         return _planned(one)
     if one.settled_ms is None:
-        return "not settled yet" if is_last else "overtaken by the next before all members had reached it"
+        return "not finished yet" if is_last else "superseded by the next before all members reached it"
     steps = f" in {formats.plural(len(one.steps), 'step')}" if one.steps else ""
-    return f"settled after {formats.brief(one.settled_ms - one.began_ms)}{steps}"
+    return f"took {formats.brief(one.settled_ms - one.began_ms)}{steps}"
 
 
 def _planned(one: Recorded) -> str:
-    """The records of a classic group begin when its members have joined."""
+    """The first record of a classic group is written when all members have joined."""
     if one.settled_ms is None or one.began_ms is None or not one.generation.members:
         return ""
-    return f"plan there {formats.brief(max(0, one.settled_ms - one.began_ms))} after the last member had joined"
+    return f"assignment {formats.brief(max(0, one.settled_ms - one.began_ms))} after the last member joined"
 
 
 def _skipped(one: Recorded) -> str:
     if not one.skipped:
         return ""
     word = "generation" if is_classic(protocol_of(one.generation.assignor)) else "epoch"
-    return f"{formats.plural(one.skipped, word)} before it came to no plan"
+    return f"{formats.plural(one.skipped, word)} before it without an assignment"
 
 
 def hover(one: Recorded, how: How, names: Mapping[str, str], is_last: bool) -> str:
@@ -83,9 +83,9 @@ def step(one: Step) -> str:
     has = f"has {formats.plural(one.partitions, 'partition')}"
     match one.phase:
         case Phase.UNREVOKED:
-            return f"{has}, gives up {one.leaving:,}"
+            return f"{has}, revokes {one.leaving:,}"
         case Phase.UNRELEASED:
-            return f"{has}, waits for others to be given up"
+            return f"{has}, waits for partitions of other members"
         case Phase.STABLE:
             return has
     return f"{has}, phase unknown"

@@ -10,7 +10,7 @@ import pytest
 from app.plugins import fold_any
 from app.server.settings import Settings
 from app.ui import link_codec
-from app.ui.scenario import state
+from app.ui.scenario import draft_state
 from app.views.labs.calls import link
 from app.views.labs.calls.link import LinkError
 from app.views.whatif import outcomes
@@ -30,7 +30,7 @@ NOT_IN_A_FILE = "A file cannot name a plugin, which runs as code. Give it as --p
 @pytest.fixture(autouse=True)
 def _nothing_computed_before() -> None:
     """Outcomes are kept for the life of a process; here another test has other plugins."""
-    state._outcome.clear()
+    draft_state._outcome.clear()
 
 
 def table(page):
@@ -64,13 +64,13 @@ def test_a_link_to_generations_names_an_assignor_of_the_settings(
     yours = install_yours()
     its = replace(feeds.source(demo=feeds.HandFeed()), settings=Settings(plugins=("yours:First",)))
     page = open_page("generations", its=its, example=HAND_OVER, assignor="yours:First")
-    assert "Simulated] :gray[2 generations with `First` from the scenario" in told(page)
+    assert "Simulated] :gray[2 generations predicted with `First` from the scenario" in told(page)
     assert len(yours.processes - {os.getpid()}) == 1
 
 
 def test_a_link_to_what_if_names_an_assignor_that_is_not_offered(open_page: Open) -> None:
     page = open_page("whatif", example=HAND_OVER, assignor="os:abort")
-    assert page.header[0].value == "`c3` joins: 2 of 6 partitions move, nobody idles"
+    assert page.header[0].value == "`c3` joins: 2 of 6 partitions move, no idle member"
     assert "os:abort" not in told(page)
 
 
@@ -162,7 +162,7 @@ def test_installed_assignors_that_go_wrong_are_told_and_the_others_stand(
 def test_an_installed_assignor_that_hangs_is_told(
     open_page: Open, install_yours: Callable[..., Yours], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(state, "DEADLINE_S", 2.0)
+    monkeypatch.setattr(draft_state, "DEADLINE_S", 2.0)
     install_yours("hangs")
     page = open_page("whatif", example=HAND_OVER)
     assert not page.exception
@@ -179,7 +179,7 @@ def test_kafkas_assignors_are_there_before_a_plugin_has_answered(
     assert not page.exception
     assert waited == [(f"example:{HAND_OVER}", ["yours:First"])]
     assert list(table(page).index) == ["cooperative-sticky", "range", "roundrobin", "sticky", "uniform", "server-range"]
-    assert page.header[0].value == "`c3` joins: 2 of 6 partitions move, nobody idles"
+    assert page.header[0].value == "`c3` joins: 2 of 6 partitions move, no idle member"
 
 
 def test_a_group_whose_own_assignor_is_a_plugin_is_there_first(

@@ -111,7 +111,7 @@ def test_generations_shows_the_rebalances_that_formed_a_group(open_page: Open, s
     expect(page.locator("h2")).to_contain_text("clickstream-sessions-")
     expect(page.locator("h2")).to_contain_text("joined; 8 of 8 partitions assigned")
     expect(page.get_by_text("from its records in").first).to_be_visible()
-    expect(page.get_by_text("settled after").first).to_be_visible()
+    expect(page.get_by_text("took").first).to_be_visible()
 
 
 @SIZES
@@ -197,7 +197,7 @@ def test_two_members_added_go_where_the_what_if_said(open_page: Open, demo: Demo
 
 
 def whole_plan(page: Page) -> Locator:
-    return page.get_by_role("button", name="Whole plan", exact=True)
+    return page.get_by_role("button", name="Assignment", exact=True)
 
 
 def downloaded_csv(page: Page, button: Locator) -> list[dict[str, str]]:

@@ -72,7 +72,7 @@ def path_of(page: Page) -> str:
 @pytest.mark.parametrize("where", ["whatif", "generations"])
 def test_an_example_opens_with_its_conclusion_and_figures(open_page: Open, where: str, viewport: ViewportSize) -> None:
     page = open_page(f"/{where}?example={HAND_OVER}", viewport)
-    said = {"whatif": "c3 joins: 2 of 6 partitions move, nobody idles", "generations": FIGURES["step"].rstrip(".")}
+    said = {"whatif": "c3 joins: 2 of 6 partitions move, no idle member", "generations": FIGURES["step"].rstrip(".")}
     expect(headline(page)).to_have_text(said[where])
     for alt in FIGURES.values():
         expect(page.get_by_role("figure", name=alt, exact=True)).to_be_attached()
@@ -96,7 +96,7 @@ def test_an_uploaded_scenario_is_compared_downloaded_and_the_same(open_page: Ope
     expect(cell(page, HAND_OVER)).to_be_attached()
     page.get_by_role("radio", name="File").click()
     page.locator('input[type="file"]').set_input_files(str(examples()[HAND_OVER]))
-    expect(headline(page)).to_have_text("c3 joins: 2 of 6 partitions move, nobody idles")
+    expect(headline(page)).to_have_text("c3 joins: 2 of 6 partitions move, no idle member")
     expect(figures(page)).to_have_count(len(FIGURES))
     expect(first_column(page)).to_have_text(COMPARED)
     assert fits(page)
@@ -126,7 +126,7 @@ def test_an_edit_is_not_kept_waiting_by_a_plugin(open_page: Open, tmp_path: Path
         expect(page.get_by_text("Dawdles is planning")).to_be_visible()
         expect(first_column(page)).to_have_text(COMPARED[:6])
         press(page, "Add")
-        said = "c3 joins, c4 joins: 3 of 6 partitions move, nobody idles"
+        said = "c3 joins, c4 joins: 3 of 6 partitions move, no idle member"
         expect(headline(page)).to_have_text(said, timeout=10_000)  # long before the plugin is ended, too
         expect(page.get_by_text("Dawdles is planning")).to_be_visible()
         answers.touch()
@@ -242,11 +242,11 @@ def test_two_members_for_a_live_group_and_on_to_its_generations(open_page: Open)
     press(page, "Generations")
     expect(headline(page)).to_contain_text("Generation ")
     expect(page.get_by_text("Simulated")).to_be_visible()
-    expect(page.get_by_text("none of it has happened")).to_be_visible()
+    expect(page.get_by_text("a prediction")).to_be_visible()
     press(page, "What if…")
     expect(headline(page)).to_contain_text("enrich-4 joins, enrich-5 joins, under range: ")
     page.go_back()
-    expect(page.get_by_text("none of it has happened")).to_be_visible()
+    expect(page.get_by_text("a prediction")).to_be_visible()
 
 
 def test_a_click_in_the_gallery_opens_the_example(open_page: Open) -> None:
@@ -264,8 +264,8 @@ def test_a_click_in_the_gallery_opens_the_example(open_page: Open) -> None:
 @pytest.mark.parametrize("name", [pytest.param("5000-partitions", marks=pytest.mark.long), "100000-partitions"])
 def test_large_groups_open_whole(open_page: Open, name: str) -> None:
     page = open_page(f"/whatif?example={name}", DESKTOP)
-    moved = re.compile(r"(298 of 5,500|3,000 of 100,000) partitions move, nobody idles")
+    moved = re.compile(r"(298 of 5,500|3,000 of 100,000) partitions move, no idle member")
     expect(headline(page)).to_contain_text(moved, timeout=120_000)
     expect(figures(page)).to_have_count(5)
-    expect(page.get_by_text("From whom to whom")).to_be_visible()
+    expect(page.get_by_text("From member to member")).to_be_visible()
     no_sideways_scroll(page)

@@ -28,7 +28,7 @@ LEAST_STREAMS = 20
 
 
 def names_of(generations: Sequence[Generation]) -> dict[str, str]:
-    """What people call the members of all generations."""
+    """Display names of the members of all generations."""
     return member_names(member for generation in generations for member in generation.members)
 
 
@@ -78,7 +78,7 @@ def sentence(steps: Steps, at: int, generation: Generation) -> None:
 
 
 def legend() -> str:
-    """What the colours and symbols stand for."""
+    """The legend of colours and symbols."""
     drawn = encoding.looks(state.palette())
     return widgets.swatches((encoding.GLYPHS[kind], one.text, encoding.WORDS[kind]) for kind, one in drawn.items())
 
@@ -105,7 +105,7 @@ def _write_topic() -> None:
 
 
 def one_step(steps: Steps, at: int) -> None:
-    """Who has what after this generation, and what changed."""
+    """The assignment after this generation, and what changed."""
     before = f"{steps.names[at - 1]} → " if at else ""
     _titled(f"Step {before}{steps.names[at]}", legend(), step.one_step(steps, at, state.palette()), "step")
 
@@ -121,14 +121,14 @@ def pictures(steps: Steps, at: int) -> None:
     moving = animation.animation(steps, at, colours) if len(steps) > 1 else None
     left, right = st.columns([0.62, 0.38], gap="medium")
     with left:
-        _titled("Generation × partition", legend(), still, "still")
+        _titled("Partitions by generation", legend(), still, "still")
         if moving is not None:
             _titled("In motion", ":gray[Play, or step through with the arrow keys]", moving, "motion")
     with right:
-        _titled("Member × generation", ":gray[partitions held]", held, "counts")
+        _titled("Members by generation", ":gray[partitions owned]", held, "counts")
     if int(flow.streams(steps, at).sizes.sum()) >= LEAST_STREAMS:
         with right if _height(held) < _height(still) + _height(moving) else left:
-            _titled("From whom to whom", ":gray[partitions that moved]", flow.flow(steps, at, colours), "flow")
+            _titled("From member to member", ":gray[partitions that moved]", flow.flow(steps, at, colours), "flow")
 
 
 def _height(picture: Picture | None) -> int:
@@ -160,14 +160,14 @@ def move_table(generation: Generation, names: Mapping[str, str]) -> None:
 
 def _plan_download(generation: Generation, names: Mapping[str, str]) -> None:
     st.download_button(
-        "Whole plan",
+        "Assignment",
         lambda: widgets.csv(tables.plan_rows(generation, names)),
         "plan.csv",
         "text/csv",
         key="plan_csv",
         type="tertiary",
         icon=":material/download:",
-        help="Every partition and who has it after this step",
+        help="Every partition and its owner after this step",
         on_click="ignore",
     )
 
@@ -192,4 +192,4 @@ def _rows(frame: pd.DataFrame) -> None:
         },
     )
     if len(frame) > MAX_ROWS:
-        widgets.note(f"The first {MAX_ROWS:,} rows; the files have all {len(frame):,}.")
+        widgets.note(f"The first {MAX_ROWS:,} rows; downloads have all {len(frame):,}.")

@@ -24,7 +24,7 @@ def moved(steps: Steps, at: int) -> str:
     }
     said = [f"{n:,} {word}" for word, n in tally.items() if n]
     if not said:
-        return f"none of {plural(existing, 'partition')} moved" if existing else "there is no partition"
+        return f"none of {plural(existing, 'partition')} moved" if existing else "no partitions"
     number, _, word = said[0].partition(" ")
     return ", ".join([f"{number} of {plural(existing, 'partition')} {word}", *said[1:]])
 
@@ -69,9 +69,9 @@ def balance(steps: Steps, at: int) -> str:
     change = after - before
     said = []
     if change.max(initial=0) > 0:
-        said.append(f"{steps.members[change.argmax()]} grew most (+{change.max():,})")
+        said.append(f"{steps.members[change.argmax()]} gained most (+{change.max():,})")
     if change.min(initial=0) < 0:
-        said.append(f"{steps.members[change.argmin()]} shrank most (−{-change.min():,})")
+        said.append(f"{steps.members[change.argmin()]} lost most (−{-change.min():,})")
     return f"{step(steps, at)}" + "".join(f"; {text}" for text in said) + "."
 
 

@@ -1,4 +1,4 @@
-"""The pieces of the Generations page: where generations come from, and what is said about that."""
+"""The Generations page: where the generations come from, and its empty states."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import streamlit as st
 from app.ui import formats, recordings, state, widgets
 from app.ui import recorded_text as text
 from app.ui.movement import tables
-from app.ui.scenario import state as state_whatif
+from app.ui.scenario import draft_state
 from app.ui.scenario import story_state as state_protocol
 from app.ui.scenario.story_link import PROTOCOLS, LinkError
 from assignors.model import AssignorError
@@ -46,20 +46,20 @@ def told(page: state.Shown | None) -> Told | None:
 
 
 def _folded(page: state.Shown | None) -> Told | None:
-    its = state_whatif.draft(page)
+    its = draft_state.draft(page)
     if its is None:
         return None
-    outcome = state_whatif.outcome(its, _assignor(its.scenario))
+    outcome = draft_state.outcome(its, _assignor(its.scenario))
     if outcome.error is not None:
         raise AssignorError(outcome.error)
     by, of = formats.code(tables.short(outcome.assignor)), formats.code(its.title)
-    origin = f"with {by} from the scenario {of}; none of it has happened"
+    origin = f"predicted with {by} from the scenario {of}"
     return Told(outcome.generations, its.title, origin)
 
 
 def _assignor(scenario: Scenario) -> str:
     """What the URL names, if What if offers it: a link must not run what else there is in this process."""
-    wanted, offered = state.url("assignor") or scenario.assignor, state_whatif.candidates(scenario)
+    wanted, offered = state.url("assignor") or scenario.assignor, draft_state.candidates(scenario)
     if wanted not in offered:
         raise AssignorError(f"assignor is {formats.cut(wanted)!r}. Use one of {', '.join(offered)}.")
     return wanted
@@ -78,7 +78,7 @@ def _played() -> Told:
     if isinstance(line, str):
         raise AssignorError(line)
     by, of = formats.code(line.timeline.assignor), formats.code(its.scenario.name)
-    origin = f"with {by}, second by second, from the story {of}; none of it has happened"
+    origin = f"simulated with {by} from the story {of}"
     return Told(generations(line.timeline, its.scenario.loads), its.scenario.name, origin)
 
 
@@ -104,13 +104,13 @@ def source(page: state.Shown | None, its: Told | None) -> None:
             placeholder="Choose a live group",
             label_visibility="collapsed",
             width=300,
-            on_change=lambda: state_whatif.start(group=st.session_state["generations_group"] or ""),
+            on_change=lambda: draft_state.start(group=st.session_state["generations_group"] or ""),
         )
         live = its if its is not None and its.live is not None else None
         if live is not None and st.button("Group", icon=":material/group:", type="tertiary", key="to_group"):
             widgets.go("group", {"group": live.title})
         if st.button("What if…", icon=":material/alt_route:", type="tertiary", key="to_whatif"):
-            widgets.go("whatif", state_whatif.parameters())
+            widgets.go("whatif", draft_state.parameters())
 
 
 def nothing(its: Told | None) -> None:
@@ -118,14 +118,14 @@ def nothing(its: Told | None) -> None:
     if its is None:
         st.header("What happened to the group, step by step?", anchor=False)
         st.markdown(
-            "Choose a live group to step through its last rebalances, as its coordinator recorded them, or build a "
+            "Choose a live group to step through its last rebalances as its coordinator recorded them, or build a "
             "scenario under What if and open it here."
         )
         return
-    st.header(f"No rebalance of {formats.code(its.title)} is known yet", anchor=False)
+    st.header(f"No rebalance of {formats.code(its.title)} yet", anchor=False)
     st.markdown(
-        "The first one appears here when a member joins or leaves, a topic grows or the assignor changes. groupscope "
-        "reads the last records of the group, and keeps what it sees while it runs."
+        "The first one appears when a member joins or leaves, a topic grows or the assignor changes. groupscope reads "
+        "the group's last records, and keeps what it sees while it runs."
     )
     if its.live is not None:
         not_recorded(its.live)
@@ -150,13 +150,13 @@ def not_recorded(live: Recording) -> None:
     if problem is None:
         return
     denied = problem.kind == "unauthorized"
-    head = "Not recorded" if live.how is How.INFERRED else "Nothing newer is recorded"
+    head = "Not recorded" if live.how is How.INFERRED else "Nothing newer recorded"
     rest = f"{formats.md(problem.cause)}. {formats.md(problem.hint)}".rstrip()
     widgets.line(":orange" if denied else ":gray", "lock" if denied else "info", head, rest)
 
 
 def reconciliation(one: Recorded, names: Mapping[str, str]) -> None:
-    """The steps in which the members reached their targets (KIP-848)."""
+    """The steps in which the members reached their target assignments (KIP-848)."""
     if len(one.steps) < 2 or one.began_ms is None:
         return
     begin = one.began_ms
@@ -172,7 +172,10 @@ def reconciliation(one: Recorded, names: Mapping[str, str]) -> None:
     c = st.column_config
     with st.container(gap="xxsmall"):
         widgets.titled_table(
-            "Reconciliation", ":gray[how each member came to its target]", "steps", frame := pd.DataFrame(rows)
+            "Reconciliation",
+            ":gray[how each member reached its target assignment]",
+            "steps",
+            frame := pd.DataFrame(rows),
         )
         widgets.table(
             frame,
@@ -181,9 +184,9 @@ def reconciliation(one: Recorded, names: Mapping[str, str]) -> None:
             most=MOST_STEPS_SHOWN,
             alt=f"{formats.plural(len(frame), 'step')} of members towards their targets, with the time since the epoch",
             columns={
-                "after": c.TextColumn("After", width=60, help="Time since the group's epoch was bumped"),
+                "after": c.TextColumn("After", width=60, help="Time since the new group epoch"),
                 "member": c.TextColumn("Member", width=150),
-                "step": c.TextColumn("It then", width=300),
+                "step": c.TextColumn("State", width=300),
                 "epoch": c.NumberColumn("Epoch", width=72, help="The member's epoch after this step"),
             },
         )

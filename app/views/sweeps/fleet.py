@@ -32,12 +32,12 @@ def none_yet(root: str | None) -> None:
     """Without a sweep: what one says, and the one command that makes one."""
     st.header("Which assignor and how many members for my fleet?", anchor=False)
     st.markdown(
-        "A sweep tries every assignor and number of members on every group of a cluster, and says which groups would "
+        "A sweep tries every assignor and number of members on every group of a cluster, and shows which groups would "
         "gain, and what it costs. Nothing is changed on the cluster. One command makes one:"
     )
     st.code(f"groupscope sweep --bootstrap-server {_servers()} --history {root or 'PATH'}", language="bash")
     if root is None:
-        st.markdown("This dashboard keeps no history. Start it with the same one: `groupscope serve --history PATH …`")
+        st.markdown("This dashboard keeps no history. Start it with: `groupscope serve --history PATH …`")
         return
     st.markdown(":gray[This page then shows it within 10 s. A snapshot's file or scenario files will do as well.]")
     st.button("Look again", icon=":material/refresh:", key="look_again", on_click=state_sweeps.clear)
@@ -119,8 +119,8 @@ def fleet(frame: pd.DataFrame) -> None:
     if len(rows) > MAX_ROWS:
         widgets.note(f"The first {MAX_ROWS:,} of {len(rows):,} groups. Filter to see others.")
     widgets.note(
-        "Busiest: the share of a group's load that one member has, by rate where it is known, else by weight, lag or "
-        f"partitions. Another assignor is worth it from {tables.LEAST_OFF:.0%} less for the busiest; fewer members do "
+        "Busiest: the largest share of a group's load on one member, by rate if known, otherwise by weight, lag or "
+        f"partitions. Another assignor is recommended if it takes {tables.LEAST_OFF:.0%} off the busiest; fewer members do "
         "as well when none of them has more than the busiest has now."
     )
 
@@ -158,13 +158,13 @@ def _fleet_table(rows: pd.DataFrame) -> None:
         alt=f"{formats.plural(len(view), 'group')}: what each would gain, most to gain first",
         columns={
             "group": widgets.opener("Group", "open_sweep", 190, _open_group(list(rows["group_id"]))),
-            "do": c.TextColumn("Would gain from", width=450),
+            "do": c.TextColumn("Recommendation", width=450),
             "now": c.TextColumn("Now", width=190, help="Assignor × members"),
             "busiest": percent("Busiest", help="Share of the load that the busiest member has now"),
-            "then": percent("Then", help="The same, in the case that is worth it"),
-            "moved": widgets.integer("Moved", 66, "Partitions that a member gives up on the way"),
+            "then": percent("Then", help="The same, in the recommended case"),
+            "moved": widgets.integer("Moved", 66, "Partitions that change owner to get there"),
             "idle": widgets.integer("Idle", 46, "Members without a partition now"),
-            "drains": c.TextColumn("Drains in", width=100, help="Now; a dash where rates or lag are not known"),
+            "drains": c.TextColumn("Drains in", width=100, help="Now; a dash where rates or lag are unknown"),
             "partitions": widgets.integer("Partitions", 84),
         },
     )

@@ -46,7 +46,7 @@ def one_group(row: dict[str, Any], every: pd.DataFrame) -> None:
     failure = _pills("failure", there, sentences_sweeps.FAILURES.__getitem__, "none")
     cells = every[every["failure"] == failure]
     if cells["reason"].notna().all():
-        st.markdown(f":gray[No case of this can be: {formats.md(cells['reason'].mode()[0])}]")
+        st.markdown(f":gray[No case is possible: {formats.md(cells['reason'].mode()[0])}]")
         _cases(cells)
         return
     now = None if failure != "none" else (row["assignor"], row["members"])
@@ -95,7 +95,7 @@ def _map(cells: pd.DataFrame, members: int, now: tuple[str, int] | None) -> None
         selection_mode="points",
     )
     unit = ", in %" if measure.is_share else ""
-    widgets.note(f"{measure.help}{unit}. The fuller the colour, the more.")
+    widgets.note(f"{measure.help}{unit}. Darker is more.")
     _follow_click(picked, cells)
 
 
@@ -130,7 +130,7 @@ def _follow_click(picked: Any, cells: pd.DataFrame) -> None:
 
 def _frontier(cells: pd.DataFrame, row: dict[str, Any] | None) -> None:
     known = [key for key in tables.VALUES if cells[key].notna().any()] or ["hot_share"]
-    widgets.titled("What more members buy", ":gray[down and to the left is better]")
+    widgets.titled("Effect of more members", ":gray[down and to the left is better]")
     measure = tables.BY_KEY[_pills("value", known, lambda key: tables.BY_KEY[key].label, "hot_share")]
     best = tables.frontier(cells, measure)
     say = partial(sentences_sweeps.value, measure)
@@ -176,7 +176,7 @@ CASES: dict[str, tuple[str, int]] = {
     "who": ("Busiest member", 150),
     "drains": ("Drains in", 100),
     "racks": ("Rack hits", 84),
-    "why": ("Not known because", 260),
+    "why": ("Reason", 260),
 }
 
 
@@ -199,7 +199,7 @@ def _cases(cells: pd.DataFrame) -> None:
         view[shown],
         key="sweep_cases",
         most=12,
-        alt=f"{formats.plural(len(view), 'case')}: assignor, members, and what comes of it",
+        alt=f"{formats.plural(len(view), 'case')}: assignor, members and result",
         columns={column: _look(column, cells) for column in shown},
     )
 

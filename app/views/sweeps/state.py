@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from app.ui import state, widgets
-from app.ui.scenario import state as state_whatif
+from app.ui.scenario import draft_state
 from app.views.sweeps import tables
 from assignors.registry import names
 from assignors.scenario import load_scenario
@@ -101,7 +101,7 @@ def follow(root: str, sweep: Sweep) -> None:
         return
     group_id, assignor, members, failure = chosen
     base = load_scenario(_scenario(root, sweep, group_id))
-    given = state_whatif.hand_over(staged(base, members, Failure(failure)))
+    given = draft_state.hand_over(staged(base, members, Failure(failure)))
     widgets.go("whatif", {**given, "assignor": assignor})
 
 

@@ -11,7 +11,7 @@ from app.views.sweeps.tables import GAINING, Gain, Measure, records
 from assignors.scenario import ScenarioError
 
 LOADS = {"produced_per_s": "rate", "weight": "weight", "lag_records": "lag", "partitions": "partitions"}
-"""Measures of a member's load, and what people call them."""
+"""Display names of the measures of load."""
 
 FAILURES = {
     "none": "nothing fails",
@@ -56,7 +56,7 @@ def share(of: float) -> str:
 
 
 def do(row: Mapping[str, Any]) -> str:
-    """What is to be done about a group, as plain text."""
+    """The recommendation for a group, as plain text."""
     then = f"{row['to_assignor']} on {formats.plural(int(row['to_members']), 'member')}" if _has_case(row) else ""
     match Gain(row["gain"]):
         case Gain.DRAINS:
@@ -68,7 +68,7 @@ def do(row: Mapping[str, Any]) -> str:
         case Gain.FEWER:
             return f"{then}: as good as {int(row['members']):,}"
         case Gain.UNKNOWN:
-            return f"not known: {row['why']}"
+            return f"unknown: {row['why']}"
     return "as good as it gets"
 
 
@@ -86,15 +86,15 @@ def fleet(frame: pd.DataFrame) -> str:
     said = ", ".join(f"{counts[kind]:,} {words}" for kind, words in _FROM.items() if counts[kind])
     gaining, unknown = sum(counts[kind] for kind in GAINING), counts[Gain.UNKNOWN]
     if unknown == len(frame):
-        return f"What {formats.plural(unknown, 'group')} would gain is not known"
+        return f"The gain of {formats.plural(unknown, 'group')} is unknown"
     if gaining:
         parts = [f"{gaining:,} of {formats.plural(len(frame), 'group')} would gain: {said}"]
     else:
-        parts = [f"None of {formats.plural(len(frame) - unknown, 'group')} would gain anything"]
+        parts = [f"None of {formats.plural(len(frame) - unknown, 'group')} would gain"]
     if counts[Gain.STUCK]:
-        parts.append(f"the lag of {counts[Gain.STUCK]:,} never drains, in no case")
+        parts.append(f"the lag of {counts[Gain.STUCK]:,} never drains in any case")
     if unknown:
-        parts.append(f"of {unknown:,} it is not known")
+        parts.append(f"{unknown:,} unknown")
     return "; ".join(parts)
 
 
@@ -118,18 +118,18 @@ def group(row: Mapping[str, Any]) -> str:
     """What a sweep finds about one group, in one sentence (Markdown)."""
     now = f"now {formats.code(row['assignor'])} on {formats.plural(int(row['members']), 'member')}"
     if row["gain"] == Gain.UNKNOWN:
-        return f"What {formats.code(row['group_id'])} would gain is not known: {formats.md(row['why'])}; {now}"
+        return f"The gain of {formats.code(row['group_id'])} is unknown: {formats.md(row['why'])}; {now}"
     if not _has_case(row):
         return f"{formats.code(row['group_id'])}: {formats.md(do(row))}; {now}"
     moves = formats.plural(int(row["moved"]), "move")
-    return f"{formats.code(row['group_id'])} would gain from {formats.md(do(row))}; {moves} on the way, {now}"
+    return f"{formats.code(row['group_id'])} would gain from {formats.md(do(row))}; {moves}, {now}"
 
 
 def map_alt(cells: pd.DataFrame, measure: Measure) -> str:
     """The finding of the heat map."""
     known = records(cells[cells[measure.key].notna()])
     if not known:
-        return f"{measure.label}: not known for any case"
+        return f"{measure.label}: unknown in every case"
     least, *_, most = sorted([known[0], *known], key=itemgetter(measure.key))
     return f"{measure.label} by assignor and members: from {_cell(measure, least)} to {_cell(measure, most)}"
 
@@ -142,6 +142,6 @@ def _cell(measure: Measure, row: Mapping[str, Any]) -> str:
 def frontier_alt(best: pd.DataFrame, measure: Measure) -> str:
     """The finding of the frontier."""
     if best.empty:
-        return f"{measure.label}: not known, or never, in every case"
+        return f"{measure.label}: unknown or never in every case"
     steps = "; ".join(_cell(measure, row) for row in records(best))
-    return f"{measure.label} that members buy: {steps}"
+    return f"{measure.label} by number of members: {steps}"

@@ -1,4 +1,4 @@
-"""What happens in a what-if: its events with undo, a form to add more, and what a member can process."""
+"""The events of a what-if with undo, a form to add events, and the capacity of a member."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -7,7 +7,7 @@ import streamlit as st
 
 from app.ui import formats, widgets
 from app.ui.member_names import member_names
-from app.ui.scenario import draft, state
+from app.ui.scenario import draft, draft_state
 from app.ui.scenario.draft import Draft
 from app.ui.table_limits import MAX_OPTIONS
 from app.views.whatif import text
@@ -29,7 +29,7 @@ from assignors.whatif.suggested_joins import suggested_joins, usual_topics
 LISTED_EVENTS, _BACK = 8, "whatif_leaves_back"
 MOST_PARTITIONS = 100_000
 TOPIC_NAME = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}")
-"""Kafka's rule (`org.apache.kafka.common.internals.Topic`); a scenario with another name could not be loaded again."""
+"""Kafka's rule (`org.apache.kafka.common.internals.Topic`); a scenario with another name could not be loaded."""
 LEAST_RECORDS_PER_S, MOST_RECORDS_PER_S = 0.01, 1e9
 
 
@@ -37,7 +37,7 @@ def editor(its: Draft) -> None:
     """The events so far, with undo, and a line to add one."""
     events = its.scenario.events
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        widgets.titled("What happens", f":gray[{formats.plural(len(events), 'event')}]" if events else "")
+        widgets.titled("Events", f":gray[{formats.plural(len(events), 'event')}]" if events else "")
         st.space("stretch")
         _icon("Undo", "undo", bool(its.past), Draft.undo)
         _icon("Redo", "redo", bool(its.undone), Draft.redo)
@@ -52,7 +52,7 @@ def _icon(label: str, icon: str, enabled: bool, change: Callable[[Draft], Draft]
         icon=f":material/{icon}:",
         type="tertiary",
         disabled=not enabled,
-        on_click=state.edit,
+        on_click=draft_state.edit,
         args=(change,),
         key=f"whatif_{label}",
     )
@@ -61,7 +61,7 @@ def _icon(label: str, icon: str, enabled: bool, change: Callable[[Draft], Draft]
 def _listed(its: Draft) -> None:
     count = len(its.scenario.events)
     if not count:
-        st.markdown(":small[:gray[Nothing yet: the group stays as it is.]]")
+        st.markdown(":small[:gray[No events yet: the group stays as it is.]]")
     last = count - LISTED_EVENTS * _leaves_back(count)
     first = max(0, last - LISTED_EVENTS)
     if count > LISTED_EVENTS:
@@ -72,12 +72,12 @@ def _listed(its: Draft) -> None:
 
 
 def _leaves_back(count: int) -> int:
-    """How far back the viewer has turned from the last events; taking some out may leave less."""
+    """How many pages of events back the viewer is; removing events may leave fewer pages."""
     return min(int(st.session_state.get(_BACK, 0)), max(0, count - 1) // LISTED_EVENTS)
 
 
 def _leaf(first: int, last: int, count: int) -> None:
-    """Which of many events stand here, and the way to the others."""
+    """Which of many events are listed, with buttons for the others."""
 
     def turn(by: int) -> None:
         st.session_state[_BACK] = _leaves_back(count) + by
@@ -98,9 +98,9 @@ def _event(its: Draft, at: int) -> None:
             "",
             icon=":material/close:",
             type="tertiary",
-            help="Take this event out",
+            help="Remove this event",
             key=f"whatif_drop_{at}",
-            on_click=state.edit,
+            on_click=draft_state.edit,
             args=(lambda now: now.without(at),),
         )
 
@@ -110,7 +110,7 @@ def _add(its: Draft) -> None:
         what = st.selectbox("Event", list(FORMS), key="whatif_what", width=190)
         made = FORMS[what](its)
         full = len(its.scenario.events) + len(made or ()) > draft.MOST_EVENTS
-        # no on_click: it would add what was in the fields before, when a value and the click arrive together
+        # no on_click: when a value and the click arrive together, it would add the old value
         wanted = st.button(
             "Add",
             icon=":material/add:",
@@ -118,8 +118,8 @@ def _add(its: Draft) -> None:
             help=f"A scenario has at most {draft.MOST_EVENTS:,} events" if full else None,
             key="whatif_add",
         )
-        if wanted and made is not None and not full:  # it was enabled by what was in the fields before
-            state.edit(lambda now: now.then(made))
+        if wanted and made is not None and not full:  # the button was enabled by the old values
+            draft_state.edit(lambda now: now.then(made))
             st.session_state[_BACK] = 0
             st.rerun()
 
@@ -184,7 +184,7 @@ def _moves_rack(its: Draft) -> Made:
 
 
 def _switches(its: Draft) -> Made:
-    names = [name for name in state.candidates(its.scenario) if ":" not in name]
+    names = [name for name in draft_state.candidates(its.scenario) if ":" not in name]
     chosen = st.selectbox("Assignor", names, key="whatif_assignor", width=190)
     return [UseAssignor(chosen)]
 
@@ -193,7 +193,7 @@ def _creates(its: Draft) -> Made:
     name = st.text_input("Topic", key="whatif_created", width=190, max_chars=249)
     count = st.number_input("Partitions", 1, MOST_PARTITIONS, 12, key="whatif_created_size", width=110)
     if name and not TOPIC_NAME.fullmatch(name):
-        widgets.note("A topic's name has letters of ASCII, digits, '.', '_' and '-'.")
+        widgets.note("A topic name consists of ASCII letters, digits, '.', '_' and '-'.")
         return None
     return [CreateTopic(Topic(name, int(count)))] if name and name not in draft.topics_at_end(its.scenario) else None
 
@@ -218,7 +218,7 @@ FORMS: dict[str, Callable[[Draft], Made]] = {
 
 
 def capacity(its: Draft) -> None:
-    """How much a member can process: the drain times depend on it."""
+    """How many records a member can process: drain times depend on it."""
     known = its.scenario.loads.default_capacity_per_s
     named = len(its.scenario.loads.capacity_per_s)
     key = f"whatif_capacity_{its.key}"
@@ -233,8 +233,8 @@ def capacity(its: Draft) -> None:
         step=None,
         key=key,
         width=260,
-        help="Drain times are lag / (capacity - produced), the slowest member's. Of a live group this begins as the "
-        "highest rate of a member that has records waiting; of members that keep up it is not known."
-        + (f" The scenario says it of {formats.plural(named, 'member')} by name." if named else ""),
-        on_change=lambda: state.edit(lambda now: now.with_capacity(st.session_state[key])),
+        help="Drain time is lag / (capacity - produced), of the slowest member. For a live group it starts as the "
+        "highest rate of a member with records waiting; it is unknown while all members keep up."
+        + (f" The scenario sets it for {formats.plural(named, 'member')}." if named else ""),
+        on_change=lambda: draft_state.edit(lambda now: now.with_capacity(st.session_state[key])),
     )

@@ -4,7 +4,7 @@ import streamlit as st
 
 from app.ui import formats, state, widgets
 from app.ui.movement import panel
-from app.ui.scenario import state as state_whatif
+from app.ui.scenario import draft_state
 from app.views.whatif import editor, outcomes, start, text
 from assignors.model import AssignorError
 from lag.errors import GroupscopeError
@@ -13,7 +13,7 @@ widgets.follow()
 page = state.shown()
 head = st.container(gap="xxsmall")
 try:
-    draft, refused = state_whatif.draft(page), None
+    draft, refused = draft_state.draft(page), None
 except (AssignorError, GroupscopeError) as error:
     draft, refused = None, error
 with head:
@@ -33,7 +33,7 @@ with left, st.container(gap="xxsmall"):
     editor.editor(draft)
     editor.capacity(draft)
 with right, st.container(gap="xxsmall"):
-    awaited = state_whatif.awaited(draft)
+    awaited = draft_state.awaited(draft)
     found = outcomes.outcomes(draft, awaited)
     outcomes.side_by_side(found, draft)
     if awaited:

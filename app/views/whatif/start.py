@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app.ui import formats, state, upload, widgets
-from app.ui.scenario import state as state_whatif
+from app.ui.scenario import draft_state
 from app.ui.scenario.draft import Draft
 from app.ui.story import plays
 from assignors.labs.checklist import Page
@@ -18,7 +18,7 @@ _KIND, _KIND_OF, _UPLOAD = "whatif_kind", "_whatif_kind_of", "whatif_file"
 
 
 def source(page: state.Shown | None, its: Draft | None) -> None:
-    """Choose a live group, a bundled example or a file; take what is there along."""
+    """Choose a live group, a bundled example or a file; share what is shown."""
     _follow(its)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         kind = st.segmented_control("Start from", [LIVE, EXAMPLE, FILE], key=_KIND, label_visibility="collapsed")
@@ -28,13 +28,13 @@ def source(page: state.Shown | None, its: Draft | None) -> None:
             {LIVE: _live, EXAMPLE: _example, FILE: _file}[kind](page, its)
         st.space("stretch")
         if its is not None:
-            _take_along(its)
+            _links(its)
     if kind == FILE:
         upload.problems(_UPLOAD)
 
 
 def _follow(its: Draft | None) -> None:
-    """Another start, wherever it came from, shows where that is; until then the choice is the viewer's."""
+    """Show the kind of the current start, until the viewer chooses another."""
     begun = its.key if its else None
     if _KIND not in st.session_state or st.session_state.get(_KIND_OF) != begun:
         st.session_state[_KIND], st.session_state[_KIND_OF] = _kind(its), begun
@@ -53,10 +53,10 @@ def _live(page: state.Shown | None, its: Draft | None) -> None:
         "Group",
         options,
         key="whatif_group",
-        placeholder="Choose a group" if options else "No group is known yet",
+        placeholder="Choose a group" if options else "No groups yet",
         label_visibility="collapsed",
         width=300,
-        on_change=lambda: state_whatif.start(group=st.session_state["whatif_group"] or ""),
+        on_change=lambda: draft_state.start(group=st.session_state["whatif_group"] or ""),
     )
 
 
@@ -71,17 +71,17 @@ def _example(page: state.Shown | None, its: Draft | None) -> None:
         format_func=lambda name: name.replace("-", " "),
         label_visibility="collapsed",
         width=300,
-        on_change=lambda: state_whatif.start(example=st.session_state["whatif_example"] or ""),
+        on_change=lambda: draft_state.start(example=st.session_state["whatif_example"] or ""),
     )
 
 
 def _file(page: state.Shown | None, its: Draft | None) -> None:
-    upload.uploader(_UPLOAD, state_whatif.start_from_file)
+    upload.uploader(_UPLOAD, draft_state.start_from_file)
 
 
-def _take_along(its: Draft) -> None:
+def _links(its: Draft) -> None:
     """Step through it under Generations; the scenario as a file, and as a link when it is small."""
-    in_link = state_whatif.is_in_link()
+    in_link = draft_state.is_in_link()
     if st.button(
         "Generations",
         icon=":material/timeline:",
@@ -90,7 +90,7 @@ def _take_along(its: Draft) -> None:
         disabled=not in_link,
         help="The same, step by step" if in_link else "This scenario is too large for a link to another page",
     ):
-        widgets.go("generations", state_whatif.parameters())
+        widgets.go("generations", draft_state.parameters())
     with st.popover("Share", icon=":material/share:", type="tertiary"):
         _share(its, in_link)
 
@@ -98,7 +98,7 @@ def _take_along(its: Draft) -> None:
 def _share(its: Draft, in_link: bool) -> None:
     st.download_button(
         "Scenario file",
-        lambda: state_whatif.as_file(its),
+        lambda: draft_state.as_file(its),
         "scenario.yaml",
         "application/yaml",
         icon=":material/download:",
@@ -106,9 +106,9 @@ def _share(its: Draft, in_link: bool) -> None:
         key="whatif_download",
     )
     told = (
-        "Or copy the address of this page: it holds all of this."
+        "Or copy the address of this page: it holds the whole scenario."
         if in_link
-        else "It is too large for a link: send the file."
+        else "The scenario is too large for a link: send the file."
     )
     st.markdown(f":small[{told}]")
 
@@ -118,13 +118,13 @@ def nothing_chosen() -> None:
     st.header("What moves, who idles, how fast does the lag drain?", anchor=False)
     st.markdown(
         "Choose a live group, an example or a scenario file, then add what happens: members join or leave, a topic "
-        "grows, another assignor is used. Every assignor of Kafka is run on it, with Kafka's own results."
+        "grows, the assignor changes. Every assignor of Kafka is run, with Kafka's own results."
     )
 
 
 def gallery() -> None:
     """The bundled examples, each with what it shows; a click opens it."""
-    frame = state_whatif.gallery()
+    frame = draft_state.gallery()
     widgets.titled("Examples", f":gray[{len(frame)}, bundled with groupscope]")
     c = st.column_config
     go = widgets.open_on_click("open_example", list(frame["example"]), "whatif", "example")
@@ -148,7 +148,7 @@ def gallery() -> None:
 
 
 def notes(page: state.Shown | None, its: Draft) -> None:
-    """What it shows, what is estimated or unknown, and whether the live group is still what this began with."""
+    """What the example shows, what is estimated or unknown, and whether the live group has changed since."""
     if page is not None and its.group_id is not None:
         _changed(page, its)
     said = [its.scenario.description, plays(Page.WHATIF, its.key.removeprefix(_EXAMPLE_KEY)), *its.notes]
@@ -159,7 +159,12 @@ def notes(page: state.Shown | None, its: Draft) -> None:
 def _changed(page: state.Shown, its: Draft) -> None:
     group = page.report.snapshot.group(its.group_id or "")
     if group is None:
-        widgets.line(":orange", "sync_problem", f"{formats.code(its.group_id or '')} is gone", "this is how it was")
+        widgets.line(
+            ":orange",
+            "sync_problem",
+            f"{formats.code(its.group_id or '')} no longer exists",
+            "this is its last known state",
+        )
         return
     if its.revision is not None and its.revision == revision(group):
         return
@@ -175,9 +180,9 @@ def _offer_again(its: Draft, different: list[str]) -> None:
             f":small[:orange[:material/sync_problem: The group has changed since this what-if began:] {said}]",
             width="content",
         )
-        again = f"Start again from {formats.code(its.group_id or '')} as it is now"
+        again = f"Start again from the current state of {formats.code(its.group_id or '')}"
         st.button("Start again", type="tertiary", icon=":material/refresh:", help=again, on_click=_again, args=(its,))
 
 
 def _again(its: Draft) -> None:
-    state_whatif.start(group=its.group_id or "")
+    draft_state.start(group=its.group_id or "")

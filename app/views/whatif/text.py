@@ -62,7 +62,7 @@ def _few(items: Sequence[str], most: int = 3) -> str:
 
 
 def conclusion(outcome: Outcome, scenario: Scenario) -> str:
-    """What the chosen assignor makes of it, in one sentence (Markdown)."""
+    """The result of the chosen assignor, in one sentence (Markdown)."""
     if outcome.error is not None:
         return f"{formats.code(short(outcome.assignor))} cannot plan this group"
     first, last = outcome.generations[0].quality, outcome.generations[-1].quality
@@ -82,9 +82,9 @@ def conclusion(outcome: Outcome, scenario: Scenario) -> str:
 
 def _nothing_moves(quality: Quality, scenario: Scenario, assignor: str) -> str:
     if scenario.events:
-        return f"{_happening(scenario, assignor)}: that makes no rebalance"
+        return f"{_happening(scenario, assignor)}: no rebalance"
     if not quality.members:
-        return "Nobody is in this group: add a member to see what it gets"
+        return "This group has no members: add one to see what it gets"
     members = formats.plural(quality.members, "member")
     each = f"{formats.plural(quality.partitions, 'partition')} on {members}, {tables.each(quality)} each"
     return f"{each}: add an event to see what moves"
@@ -92,8 +92,8 @@ def _nothing_moves(quality: Quality, scenario: Scenario, assignor: str) -> str:
 
 def _idle(quality: Quality) -> str:
     if not quality.members:
-        return "nobody is left"
-    return f"{formats.plural(len(quality.idle_members), 'member')} idle" if quality.idle_members else "nobody idles"
+        return "no members left"
+    return f"{formats.plural(len(quality.idle_members), 'member')} idle" if quality.idle_members else "no idle member"
 
 
 def _moves(moved: int, rebalances: int, partitions: int) -> str:
@@ -118,7 +118,7 @@ def _happening(scenario: Scenario, assignor: str) -> str:
 
 
 def _without_brackets(events: Sequence[Event]) -> Sequence[Event]:
-    """Without a coordinator that is away for no time: it only puts together what happens meanwhile."""
+    """Without a coordinator that fails and returns at the same moment: it only groups the events in between."""
     back = {its.at_ms for its in events if isinstance(its.action, CoordinatorUp)}
     away = {its.at_ms for its in events if isinstance(its.action, CoordinatorDown)} & back
     bare = [e for e in events if e.at_ms not in away or not isinstance(e.action, CoordinatorDown | CoordinatorUp)]
@@ -126,7 +126,7 @@ def _without_brackets(events: Sequence[Event]) -> Sequence[Event]:
 
 
 def _runs(events: Sequence[Event]) -> list[list[Event]]:
-    """Events that are told together: one each where they are few, else neighbours of one kind."""
+    """Runs of events to summarize: each event on its own if they are few, else neighbours of one kind."""
     if len(events) <= MOST_NAMED:
         return [[its] for its in events]
     return [list(run) for _, run in groupby(events, lambda its: _TOGETHER.get(type(its.action), id(its)))]
@@ -160,7 +160,7 @@ def _why_never(drain: Drain, names: Mapping[str, str]) -> str:
 
 
 def table(frame: pd.DataFrame) -> str:
-    """What the comparison finds, for who cannot see it."""
+    """The finding of the comparison, as an alternative text."""
     able = frame[frame["moved"].notna()]
     if able.empty:
         return "No assignor can plan this group"
@@ -170,13 +170,13 @@ def table(frame: pd.DataFrame) -> str:
 
 
 def still_planning(awaited: Sequence[str], for_s: int) -> str:
-    """Whose plan is not there yet (Markdown)."""
+    """Which assignors have not answered yet (Markdown)."""
     names = _few([formats.code(short(name)) for name in awaited], 8)
     return f":small[:gray[:material/hourglass_top: {names} {'is' if len(awaited) == 1 else 'are'} planning, {for_s} s]]"
 
 
 def under_the_table(outcomes: Sequence[Outcome]) -> list[str]:
-    """Who cannot plan and why, each reason once, and why a drain time is a dash (Markdown)."""
+    """Which assignors cannot plan the group and why, each reason once; and why drain times are unknown (Markdown)."""
     failed: dict[str, list[str]] = {}
     for outcome in outcomes:
         if outcome.error is not None:
@@ -189,7 +189,7 @@ def under_the_table(outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def on_a_broker(outcomes: Sequence[Outcome], scenario: Scenario) -> str:
-    """What the plans of the broker's assignors rest on here, beside the group; "" where none is shown (Markdown)."""
+    """What else the results of the broker's assignors depend on; "" where none is shown (Markdown)."""
     theirs = [o.assignor for o in outcomes if protocol_of(o.assignor) in _BROKERS]
     if not theirs:
         return ""
@@ -209,12 +209,12 @@ def _topic_ids(scenario: Scenario) -> str:
     if not unknown:
         return "planned with the topics' own ids"
     which = f"{unknown:,} of {len(topics):,} topic ids are" if unknown < len(topics) else "the topic ids are"
-    return f"{which} not known and made up from the names, and a real cluster's plan depends on them"
+    return f"{which} unknown and derived from the topic names; on a real cluster the result depends on the real ids"
 
 
 def _unknown_drains(outcomes: Sequence[Outcome]) -> list[str]:
-    """One reason is enough, and none where no lag is known."""
+    """The first reason; none where no lag is known."""
     unknown = [
         o.last.drain for o in outcomes if o.last and o.last.drain.seconds is None and "lag_records" in o.last.skews
     ]
-    return [f"Drain time is not known: {formats.md(unknown[0].reason or '')}."] if unknown else []
+    return [f"Drain time unknown: {formats.md(unknown[0].reason or '')}."] if unknown else []

@@ -43,7 +43,7 @@ def test_page_without_a_start_says_what_it_is_for(open_page: Open) -> None:
 
 def test_a_group_without_a_rebalance_says_how_one_comes_about(open_page: Open) -> None:
     page = open_page("generations", group=GROUP)
-    assert page.header[0].value == f"No rebalance of `{GROUP}` is known yet"
+    assert page.header[0].value == f"No rebalance of `{GROUP}` yet"
 
 
 def test_a_live_group_shows_the_last_generation_and_how_it_is_known(open_page: Open, feed: feeds.HandFeed) -> None:
@@ -52,7 +52,9 @@ def test_a_live_group_shows_the_last_generation_and_how_it_is_known(open_page: O
     assert not page.exception
     assert title(page).startswith("Generation 9: c3 joins (rebalance 2); ")
     told = said(page).replace("\\", "")
-    assert f"Inferred] :gray[3 generations of `{GROUP}`, by polling: what happened between two polls is not" in told
+    assert (
+        f"Inferred] :gray[3 generations of `{GROUP}`, inferred from polls, which miss what happens in between" in told
+    )
     assert "Not recorded:] following it is switched off. Start groupscope without --no-follow" in told
     assert list(moves(page)["to"]) == ["c3", "c3"]
 
@@ -63,8 +65,8 @@ def test_a_recorded_generation_says_when_it_was_and_what_its_plan_took(open_page
     assert not page.exception
     assert title(page) == "Generation 2: c-b joined; 1 of 3 partitions moved"
     told = said(page).replace("\\", "")
-    assert f"Recorded] :gray[3 generations of `{GROUP}`, from its records in `__consumer_offsets`" in told
-    assert "01:00:02 · plan there 12 ms after the last member had joined" in told
+    assert f"Recorded] :gray[3 generations of `{GROUP}`, recorded in `__consumer_offsets`" in told
+    assert "01:00:02 · assignment 12 ms after the last member joined" in told
     assert "Not recorded" not in told
 
 
@@ -81,7 +83,7 @@ def test_what_is_older_than_the_live_tail_comes_out_of_the_history(
     page = open_page("generations", its=replace(demo_source, settings=settings), group="billing")
     assert not page.exception
     assert [one.generation.number for one in live] == [8, 9]
-    assert "3 generations of `billing`, from its records" in said(page).replace("\\", "")
+    assert "3 generations of `billing`, recorded in" in said(page).replace("\\", "")
     assert title(page).startswith("Generation 9: ")
 
 
@@ -101,11 +103,11 @@ def test_a_recorded_reconciliation_is_told_step_by_step(open_page: Open, feed: f
     feed.seen[GROUP] = Recording(How.RECORDED, recorded(*test_consumer.BEGIN))
     page = open_page("generations", group=GROUP)
     assert not page.exception
-    assert "01:00:03 · settled after 1.7 s in 4 steps" in said(page).replace("\\", "")
+    assert "01:00:03 · took 1.7 s in 4 steps" in said(page).replace("\\", "")
     steps = page.dataframe[0].value
     assert list(steps.itertuples(index=False, name=None)) == [
-        ("1.0 s", "c-b", "has 0 partitions, waits for others to be given up", 3),
-        ("1.2 s", "c-a", "has 2 partitions, gives up 2", 2),
+        ("1.0 s", "c-b", "has 0 partitions, waits for partitions of other members", 3),
+        ("1.2 s", "c-a", "has 2 partitions, revokes 2", 2),
         ("1.3 s", "c-a", "has 2 partitions", 3),
         ("1.7 s", "c-b", "has 2 partitions", 3),
     ]
@@ -115,7 +117,7 @@ def test_generations_without_a_plan_and_an_overtaken_one_are_told(open_page: Ope
     unfinished = [*test_consumer.A_JOINS, *test_consumer.B_JOINS[:-1], *test_consumer.B_LEAVES]
     feed.seen[GROUP] = Recording(How.RECORDED, recorded(*unfinished))
     page = open_page("generations", group=GROUP, gen="2")
-    assert "overtaken by the next before all members had reached it" in said(page)
+    assert "superseded by the next before all members reached it" in said(page)
 
 
 def test_from_a_live_group_there_is_a_way_back_to_its_page(open_page: Open, feed: feeds.HandFeed) -> None:
@@ -147,7 +149,9 @@ def test_previous_and_next_walk_and_stop_at_the_ends(open_page: Open, feed: feed
 def test_a_scenario_is_simulated_and_says_so(open_page: Open) -> None:
     page = open_page("generations", example="sticky-after-a-leave")
     assert not page.exception
-    assert "Simulated] :gray[3 generations with `sticky` from the scenario `sticky after a leave`; none" in said(page)
+    assert "Simulated] :gray[3 generations predicted with `sticky` from the scenario `sticky after a leave`" in said(
+        page
+    )
 
 
 def test_an_assignor_that_cannot_plan_is_told(open_page: Open) -> None:

@@ -47,7 +47,7 @@ def test_rebalances_stand_on_the_time_axis_of_the_lag(open_page, feed):
     page = open_page("group", group="billing-settlement")
     assert not page.exception
     marks = figure(page, "lag_over_time")["data"][-1]
-    assert marks["customdata"] == ["Generation 3: c-b joined<br>settled after 1.7 s in 4 steps<br>recorded"]
+    assert marks["customdata"] == ["Generation 3: c-b joined<br>took 1.7 s in 4 steps<br>recorded"]
     assert "1 rebalance, recorded; at " in said(page).replace("\\", "")
     assert alt(page, "lag_over_time").endswith(": c-b joined")
 

@@ -100,7 +100,7 @@ def test_one_group_with_its_heat_map_and_frontier(open_sweeps: Any, root: Path) 
     assert targets["customdata"][:2] == [["range", 1], ["sticky", 1]]
     assert targets["hovertext"][3] == f"range · 2 members · {100 * shares['range'][1]:.0f} % · click to open in What if"
     assert alt(page, "sweep_map_hot_share").startswith("Busiest share by assignor and members: from 60 % with ")
-    assert alt(page, "sweep_frontier_hot_share").startswith("Busiest share that members buy: 100 % with ")
+    assert alt(page, "sweep_frontier_hot_share").startswith("Busiest share by number of members: 100 % with ")
     cases = table(page, "18 cases")
     assert list(cases["assignor"].unique()) == list(swept.ASKED.assignors)
     assert list(cases[cases["assignor"] == "range"]["busiest"]) == pytest.approx([100 * it for it in shares["range"]])
@@ -171,7 +171,7 @@ def test_a_failure_that_no_case_can_have_is_said_in_place_of_pictures(open_sweep
     swept.sweep(tmp_path, its=[orders()], asked=Asked(("range",), parse_sizes("2,3"), (Failure.NONE, Failure.RACK)))
     page = open_sweeps(tmp_path, group="orders", failure="rack")
     assert not page.exception
-    assert "No case of this can be: No rack can fail: no member tells its own." in said(page).replace("\\", "")
+    assert "No case is possible: No rack can fail: no member tells its own." in said(page).replace("\\", "")
     assert (len(page.get("plotly_chart")), len(table(page, "2 cases"))) == (0, 2)
 
 
@@ -224,7 +224,7 @@ def test_a_group_whose_cases_were_not_written_says_so(open_sweeps: Any, tmp_path
     page = open_sweeps(tmp_path, group="empty")
     assert not page.exception
     assert page.header[0].value == (
-        "What `empty` would gain is not known: the sweep was cut off before it had a case of it, run it again; "
+        "The gain of `empty` is unknown: the sweep was cut off before it had a case of it, run it again; "
         "now `range` on 0 members"
     )
     assert not page.dataframe
@@ -257,7 +257,7 @@ def test_what_is_not_known_is_neither_a_gain_nor_none(open_sweeps: Any, tmp_path
     alone = replace(base, name="alone", members=(member("c-0", tuple(range(6))),), loads=idle)
     swept.sweep(tmp_path, its=[alone, empty(), shared()], asked=Asked((), parse_sizes("x1")))
     page = open_sweeps(tmp_path)
-    assert page.header[0].value == "None of 1 group would gain anything; of 2 it is not known"
+    assert page.header[0].value == "None of 1 group would gain; 2 unknown"
     rows = table(page, "3 groups").set_index("group")
     assert dict(rows["do"]) == {
         "alone": "as good as it gets",
@@ -266,10 +266,10 @@ def test_what_is_not_known_is_neither_a_gain_nor_none(open_sweeps: Any, tmp_path
     }
     page = open_sweeps(tmp_path, group="empty")
     assert not page.exception
-    assert page.header[0].value == "What `empty` would gain is not known: nobody is in it; now `range` on 0 members"
+    assert page.header[0].value == "The gain of `empty` is unknown: nobody is in it; now `range` on 0 members"
     assert "framed" not in said(page)
     swept.sweep(tmp_path, its=[empty(), shared()], asked=Asked((), parse_sizes("x1")))
-    assert open_sweeps(tmp_path).header[0].value == "What 2 groups would gain is not known"
+    assert open_sweeps(tmp_path).header[0].value == "What 2 groups is unknown"
 
 
 def frames(root: Path):

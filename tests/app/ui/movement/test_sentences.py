@@ -15,7 +15,7 @@ from tests.app.ui.movement.ownerships import many, steps
         (steps("aa--", "ab.b"), "Generation 2: event 2; 1 of 4 partitions moved, 1 assigned, 1 without an owner"),
         (steps("aabb", "aa.."), "Generation 2: event 2; 2 of 4 partitions revoked"),
         (steps("aa", "aa"), "Generation 2: event 2; none of 2 partitions moved"),
-        (steps("--", "--"), "Generation 2: event 2; there is no partition"),
+        (steps("--", "--"), "Generation 2: event 2; no partitions"),
     ],
 )
 def test_a_step_says_what_changed(made: Any, text: str) -> None:
@@ -41,7 +41,7 @@ def test_counts_name_who_is_idle_and_who_is_gone() -> None:
 
 def test_balance_names_who_grew_and_who_shrank() -> None:
     assert sentences.balance(steps("aaab", "abbb"), 1) == (
-        "Generation 2: event 2; 2 of 4 partitions moved; b grew most (+2); a shrank most (−2)."
+        "Generation 2: event 2; 2 of 4 partitions moved; b gained most (+2); a lost most (−2)."
     )
 
 
