@@ -120,7 +120,7 @@ def fleet(frame: pd.DataFrame) -> None:
         widgets.note(f"The first {MAX_ROWS:,} of {len(rows):,} groups. Filter to see others.")
     widgets.note(
         "Busiest: the largest share of a group's load on one member, by rate if known, otherwise by weight, lag or "
-        f"partitions. Another assignor is recommended if it takes {tables.LEAST_OFF:.0%} off the busiest; fewer members do "
+        f"partitions. Another assignor is recommended from {tables.LEAST_OFF:.0%} less; fewer members do "
         "as well when none of them has more than the busiest has now."
     )
 

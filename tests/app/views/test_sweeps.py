@@ -261,8 +261,8 @@ def test_what_is_not_known_is_neither_a_gain_nor_none(open_sweeps: Any, tmp_path
     rows = table(page, "3 groups").set_index("group")
     assert dict(rows["do"]) == {
         "alone": "as good as it gets",
-        "empty": "not known: nobody is in it",
-        "shared": "not known: the load of its members is unknown",
+        "empty": "unknown: nobody is in it",
+        "shared": "unknown: the load of its members is unknown",
     }
     page = open_sweeps(tmp_path, group="empty")
     assert not page.exception
