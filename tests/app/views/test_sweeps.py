@@ -269,7 +269,7 @@ def test_what_is_not_known_is_neither_a_gain_nor_none(open_sweeps: Any, tmp_path
     assert page.header[0].value == "The gain of `empty` is unknown: nobody is in it; now `range` on 0 members"
     assert "framed" not in said(page)
     swept.sweep(tmp_path, its=[empty(), shared()], asked=Asked((), parse_sizes("x1")))
-    assert open_sweeps(tmp_path).header[0].value == "What 2 groups is unknown"
+    assert open_sweeps(tmp_path).header[0].value == "The gain of 2 groups is unknown"
 
 
 def frames(root: Path):
