@@ -95,7 +95,7 @@ class GroupCoordinatorService(ABC):
         self.env.network.coordinator, self.env.network.is_known = self, True
         self.observe()
 
-    def adopt(self, clients: Sequence[Any], generation: int) -> None:
+    def start_stable(self, clients: Sequence[Any], generation: int) -> None:
         """Start with a Stable group of these members."""
         self.names |= {client.member_id: client.name for client in clients}
         self.add_cause(AS_IT_IS)

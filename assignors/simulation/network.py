@@ -9,7 +9,7 @@ from assignors.simulation.consumer import messages as consumer
 from assignors.simulation.errors import KafkaError
 from assignors.simulation.kernel import Action, Kernel
 from assignors.simulation.timeline import Message
-from assignors.simulation.timeline_recorder import Recorder
+from assignors.simulation.timeline_recorder import TimelineRecorder
 
 COORDINATOR = "coordinator"
 BROKERS = "brokers"
@@ -53,7 +53,7 @@ class Network:
     Messages between the coordinator and the members in `split` are lost; other brokers still answer them.
     """
 
-    def __init__(self, kernel: Kernel, latency_ms: int, recorder: Recorder) -> None:
+    def __init__(self, kernel: Kernel, latency_ms: int, recorder: TimelineRecorder) -> None:
         self.coordinator: Coordinator | None = None
         self.is_known = False
         self.split: set[str] = set()

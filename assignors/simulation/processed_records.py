@@ -14,7 +14,7 @@ from operator import attrgetter
 
 from assignors.model import TopicPartition
 from assignors.simulation.polling import Reader, readers
-from assignors.simulation.timeline import Commit, OwnershipSpan, Records, Timeline
+from assignors.simulation.timeline import Commit, OwnershipSpan, RecordSettings, Timeline
 
 EARLIEST, LATEST = "earliest", "latest"
 _MILLI_MS = 1_000_000
@@ -62,7 +62,7 @@ def _of(
     rows: Sequence[OwnershipSpan],
     who: Mapping[str, Reader],
     committed: Sequence[Commit],
-    records: Records,
+    records: RecordSettings,
 ) -> Processed:
     counts = []
     for life in lives(rows):

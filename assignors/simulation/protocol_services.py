@@ -49,13 +49,13 @@ class ClassicService(GroupCoordinatorService):
         self.names[made] = self.requester
         return made
 
-    def adopt(self, clients: Sequence[Any], generation: int) -> None:
+    def start_stable(self, clients: Sequence[Any], generation: int) -> None:
         """The first member is the leader."""
         members = tuple(self._member_record(client) for client in clients)
         clients[0].lead({name for client in clients for name in client.member.topics})
         protocol = clients[0].env.assignor.name
         self.records.append(GroupRecord(generation, CONSUMER, protocol, members[0].member_id, 0, members))
-        super().adopt(clients, generation)
+        super().start_stable(clients, generation)
 
     def _member_record(self, client: ClassicClient) -> MemberRecord:
         settings, member = self.env.settings.client, client.member
@@ -141,20 +141,20 @@ class ConsumerService(GroupCoordinatorService):
         self.names[request.member_id] = name
         super().handle(name, request, answer)
 
-    def adopt(self, clients: Sequence[Any], generation: int) -> None:
+    def start_stable(self, clients: Sequence[Any], generation: int) -> None:
         """The target assignment is what they own."""
         topics = Topics(self.env.topics())
         for client in clients:
-            self._adopt(client, generation, topics)
+            self._persist_member(client, generation, topics)
         names = {name for client in clients for name in client.member.topics}
         for pattern in {client.member.pattern for client in clients} - {None}:
             matched = matching(pattern, topics.by_name)
             self.records.append(RegexRecord(pattern, matched, topics.version, 0))
             names.update(matched)
         self.records += [TargetEpochRecord(generation, 0), EpochRecord(generation, topics.fingerprint(names))]
-        super().adopt(clients, generation)
+        super().start_stable(clients, generation)
 
-    def _adopt(self, client: ConsumerClient, epoch: int, topics: Topics) -> None:
+    def _persist_member(self, client: ConsumerClient, epoch: int, topics: Topics) -> None:
         found = [topics.partition(tp) for tp in client.member.owned]
         owned = tuple(partition for partition in found if partition is not None)
         member = Member(

@@ -22,8 +22,8 @@ from assignors.simulation.network import Network
 from assignors.simulation.protocol_services import ClassicService, ConsumerService
 from assignors.simulation.quiescence import SETTLE_CHECK_MS, in_progress, settle_timeout_ms
 from assignors.simulation.settings import Frozen, Settings
-from assignors.simulation.timeline import Records, Timeline
-from assignors.simulation.timeline_recorder import Recorder
+from assignors.simulation.timeline import RecordSettings, Timeline
+from assignors.simulation.timeline_recorder import TimelineRecorder
 from assignors.whatif.events import Event, Scenario
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 
@@ -50,14 +50,13 @@ class Simulation:
 
     def __init__(self, scenario: Scenario, settings: Settings, protocol: RebalanceProtocol, rng: random.Random) -> None:
         self.kernel = Kernel()
-        self.recorder = Recorder(self.kernel)
+        self.recorder = TimelineRecorder(self.kernel)
         self.network = Network(self.kernel, settings.assumed.latency_ms, self.recorder)
         self.topics: Mapping[str, Topic] = {}
         self.clients: dict[str, Client] = {}
         self._scenario, self._settings, self._protocol, self._random = scenario, settings, protocol, rng
-        is_new = protocol is RebalanceProtocol.CONSUMER
-        self._client: type[ClassicClient] | type[ConsumerClient] = ConsumerClient if is_new else ClassicClient
-        self._service_type = ConsumerService if is_new else ClassicService
+        is_classic = protocol is not RebalanceProtocol.CONSUMER
+        self._client: type[ClassicClient] | type[ConsumerClient] = ClassicClient if is_classic else ConsumerClient
         self._env = self._environment(scenario.assignor)
         self._members = {member.member_id: member for member in scenario.members}
         self._subscribed: set[str] = set()
@@ -67,19 +66,18 @@ class Simulation:
         self._processing_ms: dict[str, int] = {}
         self._deleted: set[str] = set()
         self._stopped_by: str | None = None
-        self._service = self._service_type(self._env, self.clients)
+        self._service = (ClassicService if is_classic else ConsumerService)(self._env, self.clients)
         self.change_topics(scenario.topics)
         self._begin()
 
     def _environment(self, assignor: str) -> Environment:
-        plans = registry.get(assignor_for(assignor, self._protocol))
         return Environment(
             self.kernel,
             self.network,
             self.recorder,
             self._settings,
             lambda: self.topics,
-            plans,
+            registry.get(assignor_for(assignor, self._protocol)),
             self._new_id,
             lambda process: self._service.commit_error(process),
             lambda process: self._service.has_removed(process),
@@ -96,16 +94,16 @@ class Simulation:
     def _begin(self) -> None:
         members = [member for member in self._scenario.members if member.topics or member.pattern is not None]
         if any(member.owned for member in members):
-            self._adopt(members)
+            self._start_stable(members)
         else:
             self._service.start()
             self._service.add_cause("first assignment")
             for member in self._scenario.members:
                 self._start(member)
         for number, event in enumerate(self._scenario.events, 1):
-            self.kernel.after(event.at_ms, partial(self._take, number, event))
+            self.kernel.after(event.at_ms, partial(self._apply_event, number, event))
 
-    def _adopt(self, members: list[Member]) -> None:
+    def _start_stable(self, members: list[Member]) -> None:
         for member in self._scenario.members:
             self._add_subscribed(member)
             self.clients[member.member_id] = self._client(self._env, member)
@@ -114,22 +112,22 @@ class Simulation:
         for client in adopted:
             first_heartbeat_ms = self._random.randrange(client.heartbeat_interval_ms)
             # One random number for both phases: a second one would change the timelines of all seeds.
-            client.start_poll_loop(
+            client.record_poll_loop(
                 first_heartbeat_ms * self._settings.client.auto_commit_interval_ms // client.heartbeat_interval_ms
             )
-            client.adopt(generation, first_heartbeat_ms)
-        self._service.adopt(adopted, generation)
+            client.start_stable(generation, first_heartbeat_ms)
+        self._service.start_stable(adopted, generation)
 
     def run(self, until_ms: int | None) -> None:
         """Continue until the group has settled, or until that time, but not beyond the kernel's limit of events."""
         if self._stopped_by is not None:
             return
         try:
-            self._run_to_rest() if until_ms is None else self.kernel.run_until(until_ms)
+            self._run_until_settled() if until_ms is None else self.kernel.run_until(until_ms)
         except EventLimitError as error:
             self._stopped_by = str(error)
 
-    def _run_to_rest(self) -> None:
+    def _run_until_settled(self) -> None:
         last_ms = max((event.at_ms for event in self._scenario.events), default=0)
         self.kernel.run_until(last_ms)
         while self.kernel.now_ms < last_ms + settle_timeout_ms(self._scenario, self._settings):
@@ -164,12 +162,12 @@ class Simulation:
             records=self._records(),
         )
 
-    def _records(self) -> Records:
+    def _records(self) -> RecordSettings:
         """Rates in thousandths of a record per second."""
         rates = {tp: round(rate * 1_000) for tp, rate in self._scenario.loads.produced_per_s.items()}
-        client = self._settings.client
+        usual, client = 1_000 * self._settings.assumed.records_per_s, self._settings.client
         interval_ms = client.auto_commit_interval_ms if client.enable_auto_commit else None
-        return Records(rates, 1_000 * self._settings.assumed.records_per_s, interval_ms, client.auto_offset_reset)
+        return RecordSettings(rates, usual, interval_ms, client.auto_offset_reset)
 
     # Processes
 
@@ -177,7 +175,7 @@ class Simulation:
         self._add_subscribed(member)
         client = self.clients[member.member_id] = self._client(self._env, member)
         client.processing_ms = self._processing_ms.get(client.name, client.processing_ms)
-        client.start_poll_loop(self.kernel.now_ms + self._settings.client.auto_commit_interval_ms)
+        client.record_poll_loop(self.kernel.now_ms + self._settings.client.auto_commit_interval_ms)
         client.start()
 
     def _add_subscribed(self, member: Member) -> None:
@@ -199,7 +197,7 @@ class Simulation:
 
     # Events
 
-    def _take(self, number: int, event: Event) -> None:
+    def _apply_event(self, number: int, event: Event) -> None:
         self._service.add_cause(event.action.title)
         try:
             event.action.simulate(self)

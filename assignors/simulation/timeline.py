@@ -126,7 +126,7 @@ class Commit:
 
 
 @dataclass(frozen=True, slots=True)
-class Records:
+class RecordSettings:
     """How records are produced and committed.
 
     `per_s_milli`: thousandths of a record per second, by partition; `usual_per_s_milli`: of all other partitions.
@@ -183,4 +183,4 @@ class Timeline:
     plans: tuple[Plan, ...]
     loops: tuple[PollLoop, ...]
     commits: tuple[Commit, ...]
-    records: Records
+    records: RecordSettings

@@ -37,7 +37,7 @@ class _Lifetime:
 
 
 @dataclass(slots=True)
-class Recorder:
+class TimelineRecorder:
     """What happened in one simulation."""
 
     kernel: Kernel

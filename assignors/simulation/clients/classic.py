@@ -66,11 +66,10 @@ class ClassicClient(Process):
     # Start and poll
 
     def start(self) -> None:
-        """Look for the coordinator."""
         self.record_state()
         self.find_coordinator()
 
-    def adopt(self, generation: int, first_heartbeat_ms: int) -> None:
+    def start_stable(self, generation: int, first_heartbeat_ms: int) -> None:
         """It is a member of a Stable group from the start."""
         self.member_id, self.generation, self.phase = self.name, generation, Phase.STABLE
         self.knows_coordinator, self._rejoin_needed = True, False
@@ -87,7 +86,6 @@ class ClassicClient(Process):
 
     @property
     def heartbeat_interval_ms(self) -> int:
-        """Its own setting."""
         return self.env.settings.client.heartbeat_interval_ms
 
     def poll(self) -> None:
@@ -372,7 +370,6 @@ class ClassicClient(Process):
 
     @property
     def state(self) -> tuple[MemberState, int]:
-        """By its phase and its partitions."""
         return self._state(), self.generation
 
     def _state(self) -> MemberState:

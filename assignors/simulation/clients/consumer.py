@@ -59,7 +59,7 @@ class ConsumerClient(Process):
         self.record_state()
         self.find_coordinator()
 
-    def adopt(self, epoch: int, first_heartbeat_ms: int) -> None:
+    def start_stable(self, epoch: int, first_heartbeat_ms: int) -> None:
         """It is a member of a Stable group from the start."""
         self.member_id, self.epoch, self.phase = self.name, epoch, Phase.STABLE
         self.knows_coordinator, self._sent_subscription = True, self._wanted
@@ -266,7 +266,6 @@ class ConsumerClient(Process):
 
     @property
     def state(self) -> tuple[MemberState, int]:
-        """By its phase and its partitions."""
         return self._state(), self.epoch if self.epoch != JOINING else -1
 
     def _state(self) -> MemberState:

@@ -15,7 +15,7 @@ from assignors.simulation.kernel import Action, Kernel
 from assignors.simulation.network import Network
 from assignors.simulation.settings import Settings
 from assignors.simulation.timeline import Commit, Failure, Hold, MemberState, PollLoop
-from assignors.simulation.timeline_recorder import Recorder
+from assignors.simulation.timeline_recorder import TimelineRecorder
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Environment:
 
     kernel: Kernel
     network: Network
-    recorder: Recorder
+    recorder: TimelineRecorder
     settings: Settings
     topics: Callable[[], Mapping[str, Topic]]
     assignor: Assignor
@@ -55,8 +55,8 @@ class Process(ABC):
         self.is_zombie = False
         self.knows_coordinator = self._is_searching = False
         self._deferred: list[Action] = []
-        self._polls = False
-        self._born_ms = self._batch_ms = env.kernel.now_ms
+        self._is_poll_scheduled = False
+        self._started_ms = self._batch_ms = env.kernel.now_ms
         self._batch = 0
 
     # Defined by the protocol
@@ -149,12 +149,12 @@ class Process(ABC):
         wait_ms = self._until_poll_ms()
         if wait_ms == 0:
             self.poll()
-        elif wait_ms is not None and not self._polls:
-            self._polls = True
+        elif wait_ms is not None and not self._is_poll_scheduled:
+            self._is_poll_scheduled = True
             self.later(wait_ms, self._poll_now)
 
     def _poll_now(self) -> None:
-        self._polls = False
+        self._is_poll_scheduled = False
         self.wake()
 
     def _until_poll_ms(self) -> int | None:
@@ -167,15 +167,15 @@ class Process(ABC):
     def _is_busy(self) -> bool:
         return bool(self.owned) and self.processing_ms > 0
 
-    def start_poll_loop(self, commit_due_ms: int | None = None) -> None:
-        """Its poll loop starts or changes."""
+    def record_poll_loop(self, commit_due_ms: int | None = None) -> None:
+        """Record that its poll loop starts or changes."""
         self.env.recorder.loops.append(PollLoop(self.name, self.now_ms, self.processing_ms, commit_due_ms))
 
-    def _stop_poll_loop(self) -> None:
+    def _record_stop(self) -> None:
         self.env.recorder.loops.append(PollLoop(self.name, self.now_ms, None, None))
 
     def _begin_batch(self) -> None:
-        self.start_poll_loop()
+        self.record_poll_loop()
         self._batch_ms = self.now_ms
         self._batch += 1
         if self.is_too_slow:
@@ -205,7 +205,7 @@ class Process(ABC):
 
         self.later(remaining_ms, expire)
 
-    # What it holds
+    # Partitions
 
     def set_owned(self, partitions: Sequence[TopicPartition]) -> None:
         """From now on it owns these partitions."""
@@ -216,7 +216,7 @@ class Process(ABC):
             self._begin_batch()
 
     def record_ownership(self) -> None:
-        """Record its partitions."""
+        """Record its partitions and how it has them."""
         kind = Hold.FROZEN if self.is_frozen else Hold.ZOMBIE if self.is_zombie else Hold.OWNED
         self.env.recorder.hold(self.name, self.owned, kind)
 
@@ -268,7 +268,7 @@ class Process(ABC):
         """It stops polling; its heartbeats go on."""
         idle_ms = (self.now_ms - self._batch_ms) % self.processing_ms if self._is_busy else 0
         self.is_stalled = True
-        self._stop_poll_loop()
+        self._record_stop()
         self._batch += 1
         self._start_poll_timer(self._max_poll_interval_ms - idle_ms)
         self.record_state()
@@ -276,7 +276,7 @@ class Process(ABC):
     def freeze(self) -> None:
         """The whole process stops (SIGSTOP, GC pause)."""
         self.is_frozen = True
-        self._stop_poll_loop()
+        self._record_stop()
         self.record_ownership()
         self.record_state()
 
@@ -343,7 +343,7 @@ class Process(ABC):
             return client.retry_backoff_ms
         missing = name in self.member.topics and name not in self.topics
         period_ms = client.retry_backoff_max_ms if missing else client.metadata_max_age_ms
-        return -(self.now_ms - self._born_ms) % period_ms if period_ms else 0
+        return -(self.now_ms - self._started_ms) % period_ms if period_ms else 0
 
     def _notice(self) -> None:
         self.refresh()

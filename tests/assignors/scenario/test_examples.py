@@ -23,12 +23,12 @@ def named(generation: Generation) -> dict[str, str]:
     return {who: " ".join(map(str, part)) for who, part in generation.after.by_member.items()}
 
 
-DEALT = {"C1": [0, 3, 6], "C2": [1, 4], "C3": [2, 5]}
+ROUND_ROBIN = {"C1": [0, 3, 6], "C2": [1, 4], "C3": [2, 5]}
 
 
 @pytest.mark.parametrize(
     ("assignor", "first"),
-    [("range", {"C1": [0, 1, 2], "C2": [3, 4], "C3": [5, 6]}), ("roundrobin", DEALT), ("sticky", DEALT)],
+    [("range", {"C1": [0, 1, 2], "C2": [3, 4], "C3": [5, 6]}), ("roundrobin", ROUND_ROBIN), ("sticky", ROUND_ROBIN)],
 )
 def test_seven_partitions_for_three(assignor: str, first: dict[str, list[int]]) -> None:
     assert owned(generations("seven-for-three", assignor)[0]) == first

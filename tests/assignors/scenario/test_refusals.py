@@ -20,7 +20,7 @@ members:
 LATER = len(HEAD.splitlines()) + 1
 
 
-def told(text: str, name: str = "shop.yaml") -> list[str]:
+def problems_of(text: str, name: str = "shop.yaml") -> list[str]:
     """Every problem of a text, as people read it."""
     with pytest.raises(ScenarioError) as refusal:
         check_bytes(text.encode("utf-8", "surrogatepass"), name)
@@ -115,7 +115,7 @@ def test_a_scenario_error_is_an_assignor_error() -> None:
     ],
 )
 def test_a_key_of_the_wrong_shape(line: str, problem: str) -> None:
-    (only,) = told(f"{HEAD}{line}\n")
+    (only,) = problems_of(f"{HEAD}{line}\n")
     assert only.startswith(f"line {LATER}: {problem}")
 
 
@@ -143,7 +143,7 @@ def test_a_key_of_the_wrong_shape(line: str, problem: str) -> None:
     ],
 )
 def test_a_member_of_the_wrong_shape(member: str, problem: str) -> None:
-    (only,) = told(f"{HEAD}  - {member}\n")
+    (only,) = problems_of(f"{HEAD}  - {member}\n")
     assert only.startswith(f"line {LATER}: members[1]{problem}")
 
 
@@ -164,13 +164,13 @@ def test_a_member_of_the_wrong_shape(member: str, problem: str) -> None:
 )
 def test_a_topic_that_cannot_be(topic: str, problem: str) -> None:
     text = HEAD.replace("members:", f"  - {topic}\nmembers:")
-    problems = told(text)
-    assert any(f"topics[1]{problem}" in told_ or f"topic{problem}" in told_ for told_ in problems), problems
+    problems = problems_of(text)
+    assert any(f"topics[1]{problem}" in one or f"topic{problem}" in one for one in problems), problems
 
 
 def test_problems_are_collected_up_to_twenty_in_the_order_of_the_file() -> None:
     members = "".join(f"  - {{id: m{n}, topic: [orders]}}\n" for n in range(30))
-    problems = told(HEAD + members)
+    problems = problems_of(HEAD + members)
     first = LATER
     assert problems == [
         f"line {first + n}: members[{n + 1}].topic: The key 'topic' is unknown. Did you mean 'topics'?"
@@ -178,9 +178,9 @@ def test_problems_are_collected_up_to_twenty_in_the_order_of_the_file() -> None:
     ]
 
 
-def test_of_problems_with_the_meaning_too_twenty_are_told() -> None:
+def test_of_problems_with_the_meaning_too_twenty_are_reported() -> None:
     members = "".join(f"  - {{id: m{n}, owned: {{order: [0]}}}}\n" for n in range(30))
-    assert told(HEAD + members) == [
+    assert problems_of(HEAD + members) == [
         f"line {LATER + n}: members[{n + 1}].owned.order: No topic is named 'order'. Did you mean 'orders'?"
         for n in range(20)
     ]
@@ -188,14 +188,14 @@ def test_of_problems_with_the_meaning_too_twenty_are_told() -> None:
 
 def test_ten_thousand_members_are_the_most() -> None:
     text = HEAD + "".join(f"  - {{id: m{n}}}\n" for n in range(10_000))
-    assert told(text) == ["line 6: members: There are 10,001 here. At most 10,000 fit."]
+    assert problems_of(text) == ["line 6: members: There are 10,001 here. At most 10,000 fit."]
 
 
 def test_a_thousand_events_are_the_most() -> None:
     events = "".join("  - {at: 1s, use_assignor: sticky}\n" for _ in range(1000))
     assert len(check_bytes(f"{HEAD}events:\n{events}".encode(), "").scenario.events) == 1000
     text = f"{HEAD}events:\n{events}  - {{at: 1s, use_assignor: sticky}}\n"
-    assert told(text) == [f"line {LATER}: events: There are 1,001 here. At most 1,000 fit."]
+    assert problems_of(text) == [f"line {LATER}: events: There are 1,001 here. At most 1,000 fit."]
 
 
 # -- its meaning -------------------------------------------------------------------------------------------------------
@@ -224,17 +224,17 @@ def test_a_thousand_events_are_the_most() -> None:
     ],
 )
 def test_a_name_or_number_that_does_not_exist(line: str, problem: str) -> None:
-    assert told(f"{HEAD}{line}\n") == [f"line {LATER}: {problem}"]
+    assert problems_of(f"{HEAD}{line}\n") == [f"line {LATER}: {problem}"]
 
 
 def test_two_members_with_one_instance_id() -> None:
     text = HEAD.replace("{id: c1,", "{id: c1, instance_id: pod,") + "  - {id: c2, instance_id: pod}\n"
-    assert told(text) == [f"line {LATER}: members[1].instance_id: 'pod' is members[0] already."]
+    assert problems_of(text) == [f"line {LATER}: members[1].instance_id: 'pod' is members[0] already."]
 
 
 def test_a_capacity_that_is_given_twice() -> None:
     text = HEAD.replace("{id: c1,", "{id: c1, capacity: 5,") + "capacity: {c1: 6}\n"
-    assert told(text) == [f"line {LATER}: capacity.c1: 'c1' has a capacity of its own already. Keep one."]
+    assert problems_of(text) == [f"line {LATER}: capacity.c1: 'c1' has a capacity of its own already. Keep one."]
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_a_capacity_that_is_given_twice() -> None:
     ],
 )
 def test_an_assignor_that_is_unknown(assignor: str, problem: str) -> None:
-    (only,) = told(HEAD.replace("assignor: sticky", f"assignor: {assignor}"))
+    (only,) = problems_of(HEAD.replace("assignor: sticky", f"assignor: {assignor}"))
     assert only.startswith(f"line 3: assignor: {problem}")
 
 
@@ -299,7 +299,7 @@ def test_an_assignor_that_is_unknown(assignor: str, problem: str) -> None:
 def test_an_event_that_cannot_happen(events: list[str], problem: str) -> None:
     text = HEAD + "events:\n" + "".join(f"  - {event}\n" for event in events)
     number = len(events) - 1
-    assert told(text) == [f"line {LATER + len(events)}: events[{number}].{problem}"]
+    assert problems_of(text) == [f"line {LATER + len(events)}: events[{number}].{problem}"]
 
 
 @pytest.mark.parametrize(
@@ -330,12 +330,12 @@ def test_an_event_that_cannot_happen(events: list[str], problem: str) -> None:
     ],
 )
 def test_an_event_of_the_wrong_shape(event: str, problem: str) -> None:
-    (only,) = told(with_event(event))
+    (only,) = problems_of(with_event(event))
     assert only.startswith(f"line {LATER + 1}: events[0]{problem}")
 
 
 def test_growth_beyond_a_million_partitions_in_all() -> None:
-    problems = told(with_event("{at: 1s, create_topic: {name: more, partitions: 999997}}"))
+    problems = problems_of(with_event("{at: 1s, create_topic: {name: more, partitions: 999997}}"))
     assert problems == [
         f"line {LATER}: events: The topics have 1,000,001 partitions. A scenario has at most 1,000,000."
     ]

@@ -215,15 +215,15 @@ class Honest:
         self.name, self._topics = name, topics
         self.epoch = 0
         self.owned: frozenset[TopicIdPartition] = frozenset()
-        self._told: frozenset[TopicIdPartition] | None = None
+        self._to_report: frozenset[TopicIdPartition] | None = None
 
     def beat(self, coordinator: ConsumerCoordinator) -> None:
         if self.epoch == 0:
             self.owned = frozenset()
             request = Heartbeat(self.name, 0, None, 30_000, self._topics, owned=self.owned)
         else:
-            request = Heartbeat(self.name, self.epoch, owned=self._told)
-        self._told = None
+            request = Heartbeat(self.name, self.epoch, owned=self._to_report)
+        self._to_report = None
         coordinator.handle(request, self._learn)
 
     def _learn(self, reply: Reply) -> None:
@@ -233,7 +233,7 @@ class Honest:
             return
         self.epoch = reply.epoch
         if reply.assignment is not None:
-            self.owned = self._told = reply.assignment
+            self.owned = self._to_report = reply.assignment
 
 
 @often

@@ -248,8 +248,8 @@ def test_a_topic_that_nobody_reads_changes_nothing() -> None:
 def test_a_topic_made_anew_is_another_topic() -> None:
     desk = Desk()
     desk.join("a")
-    anew = Topic("t", 1, topic_id="00000000-0000-4000-8000-000000000001")
-    desk.coordinator.see(desk.topics.changed([anew]))
+    created_again = Topic("t", 1, topic_id="00000000-0000-4000-8000-000000000001")
+    desk.coordinator.see(desk.topics.changed([created_again]))
     assert desk.beat("a", 2).assignment == NOBODY  # first it must give up the old one
     assert desk.beat("a", 2, NOBODY).assignment == {TopicIdPartition("AAAAAAAAQACAAAAAAAAAAQ", 0)}
 

@@ -115,7 +115,7 @@ def test_a_cooperative_partition_never_goes_over_while_its_owner_may_hold_it(act
         for move in after.moves.of(MoveKind.GAINED):
             # Gone, or no subscriber any more, or it came back meanwhile and has lost what it had.
             holder = there.get(move.source or "")
-            if holder is not None and "anew" not in after.event and "the coordinator" not in after.event:
+            if holder is not None and "rejoins" not in after.event and "the coordinator" not in after.event:
                 assert move.tp.topic not in holder.topics
 
 

@@ -145,7 +145,7 @@ def test_nothing_else_happens_to_a_process_that_stands_still() -> None:
 
 @EVERY
 @pytest.mark.parametrize(
-    ("what", "told", "state"),
+    ("what", "title", "state"),
     [
         (Freeze("a"), "freeze a", "stalled"),
         (GcPause("a", 60_000), "gc pause a", "frozen"),
@@ -153,13 +153,13 @@ def test_nothing_else_happens_to_a_process_that_stands_still() -> None:
     ],
 )
 def test_a_process_that_is_down_cannot_stand_still_or_be_restarted(
-    protocol: RebalanceProtocol, what: Action, told: str, state: str
+    protocol: RebalanceProtocol, what: Action, title: str, state: str
 ) -> None:
     """It restarts until 25 s."""
     with pytest.raises(AssignorError) as refused:
         played(scenario(1, members("a", "b"), {20_000: Restart("a"), 22_000: what}), protocol)
     assert str(refused.value) == (
-        f"Event 2 at 22 s ({told}): member 'a' is down at this time. Let it happen when it is back."
+        f"Event 2 at 22 s ({title}): member 'a' is down at this time. Let it happen when it is back."
     )
     later = played(scenario(1, members("a", "b"), {20_000: Restart("a"), 25_001: what}), protocol, until_ms=26_000)
     assert lane(later, "a")[-1] == (state, 25_001, 26_000)
@@ -167,16 +167,16 @@ def test_a_process_that_is_down_cannot_stand_still_or_be_restarted(
 
 @EVERY
 @pytest.mark.parametrize("frozen", ["polling", "process"])
-@pytest.mark.parametrize(("what", "told"), [(Freeze("a"), "freeze a"), (GcPause("a", 1_000), "gc pause a")])
+@pytest.mark.parametrize(("what", "title"), [(Freeze("a"), "freeze a"), (GcPause("a", 1_000), "gc pause a")])
 def test_a_frozen_process_cannot_stand_still_once_more(
-    protocol: RebalanceProtocol, frozen: str, what: Action, told: str
+    protocol: RebalanceProtocol, frozen: str, what: Action, title: str
 ) -> None:
     """The end of the pause would resume it."""
     story = scenario(1, members("a"), {20_000: Freeze("a"), 22_000: what}, QUICK | {"simulated.freeze": frozen})
     with pytest.raises(AssignorError) as refused:
         played(story, protocol)
     assert str(refused.value) == (
-        f"Event 2 at 22 s ({told}): member 'a' is frozen already. Resume it before, or leave this event out."
+        f"Event 2 at 22 s ({title}): member 'a' is frozen already. Resume it before, or leave this event out."
     )
 
 
@@ -190,18 +190,18 @@ def test_a_restart_ends_a_freeze(protocol: RebalanceProtocol) -> None:
 
 
 @EVERY
-def test_retries_that_take_no_time_end_the_story_and_are_told(
+def test_retries_that_take_no_time_end_the_story_and_are_reported(
     protocol: RebalanceProtocol, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kernels, "MOST_EVENTS_AT_ONCE", 1_000)
     timeless = {"retry.backoff.ms": 0, "simulated.latency.ms": 0}
     events = {20_000: CoordinatorDown(), 21_000: CoordinatorUp()}
-    told = played(scenario(2, members("a"), events, timeless), protocol)
-    assert told.unsettled == (
+    timeline = played(scenario(2, members("a"), events, timeless), protocol)
+    assert timeline.unsettled == (
         "more than 1,000 events in the millisecond at 20.000 s: time stands still; "
         "raise simulated.latency.ms or retry.backoff.ms above 0"
     )
-    assert (told.end_ms, holders(told, 19_999)) == (20_000, {0: "a", 1: "a"})
+    assert (timeline.end_ms, holders(timeline, 19_999)) == (20_000, {0: "a", 1: "a"})
 
 
 @EVERY
@@ -210,13 +210,13 @@ def test_a_group_that_may_wait_for_weeks_is_not_played_for_weeks(
 ) -> None:
     monkeypatch.setattr(kernels, "MOST_EVENTS", 3_000)
     patient = QUICK | {"max.poll.interval.ms": 2_147_483_647}
-    told = played(scenario(2, members("a", "b"), {31_000: Freeze("b")}, patient), protocol)
-    seconds = f"{told.end_ms / 1000:,.3f} s"
-    assert told.unsettled == (
+    timeline = played(scenario(2, members("a", "b"), {31_000: Freeze("b")}, patient), protocol)
+    seconds = f"{timeline.end_ms / 1000:,.3f} s"
+    assert timeline.unsettled == (
         f"more than 3,000 events by {seconds}, and the rest is not simulated; "
         "use fewer members, longer heartbeats, or a shorter max.poll.interval.ms"
     )
-    assert 1_000 < len(told.messages) <= 3_000
+    assert 1_000 < len(timeline.messages) <= 3_000
 
 
 def test_one_slow_member_holds_an_eager_rebalance_until_its_next_poll() -> None:
@@ -230,8 +230,8 @@ def test_one_slow_member_holds_an_eager_rebalance_until_its_next_poll() -> None:
 @EVERY
 def test_a_member_that_becomes_too_slow_comes_and_goes_until_it_is_fast_again(protocol: RebalanceProtocol) -> None:
     limit = QUICK | {"max.poll.interval.ms": 60_000}
-    told = played(scenario(2, members("a", "b"), {31_000: Slow("b", 80_000)}, limit), protocol)
-    assert told.unsettled == "b processes for longer than max.poll.interval.ms"
+    timeline = played(scenario(2, members("a", "b"), {31_000: Slow("b", 80_000)}, limit), protocol)
+    assert timeline.unsettled == "b processes for longer than max.poll.interval.ms"
     fixed = {31_000: Slow("b", 80_000), 200_000: Slow("b", 0)}
     assert played(scenario(2, members("a", "b"), fixed, limit), protocol).unsettled is None
 

@@ -25,13 +25,13 @@ PLANNED_MS = RTT_MS + RTT_MS + PLAN_MS + APPEND_MS
 
 
 @cache
-def told(name: str, protocol: RebalanceProtocol) -> tuple[Timeline, Summary]:
+def simulated(name: str, protocol: RebalanceProtocol) -> tuple[Timeline, Summary]:
     timeline = simulate(BY_NAME[name], read(BY_NAME[name].protocol), protocol)
     return timeline, summarize(timeline)
 
 
 def down(name: str, protocol: RebalanceProtocol) -> list[int]:
-    return [partition.down_ms for partition in told(name, protocol)[1].downtime]
+    return [partition.down_ms for partition in simulated(name, protocol)[1].downtime]
 
 
 def last_beat_ms(timeline: Timeline, member: str, before_ms: int) -> int:
@@ -52,7 +52,7 @@ def heard_ms(timeline: Timeline, member: str) -> int:
 @ALL
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
 def test_every_story_comes_to_rest_with_every_partition_consumed(story, protocol):
-    timeline, _ = told(story.name, protocol)
+    timeline, _ = simulated(story.name, protocol)
     assert timeline.unsettled is None
     assert timeline.failures == ()
     held = {row.partition: row.hold for row in timeline.ownership if row.end_ms == timeline.end_ms}
@@ -67,24 +67,24 @@ def test_every_story_is_a_scenario_file(story):
 
 
 def test_a_join_stops_eager_members_until_the_last_has_heard_and_takes_one_partition_from_the_others():
-    timeline, summary = told("join", EAGER)
+    timeline, summary = simulated("join", EAGER)
     heard = [heard_ms(timeline, name) for name in NAMES]
     assert [pause.paused_ms for pause in summary.pauses] == [max(heard) - at + PLANNED_MS for at in heard] + [0]
     assert sum(1 for ms in down("join", COOPERATIVE) if ms) == 1
     assert sum(1 for ms in down("join", CONSUMER) if ms) == 1
-    assert [told("join", protocol)[1].moved for protocol in (EAGER, COOPERATIVE, CONSUMER)] == [1, 1, 1]
+    assert [simulated("join", protocol)[1].moved for protocol in (EAGER, COOPERATIVE, CONSUMER)] == [1, 1, 1]
 
 
 @CLASSIC
 def test_a_leave_takes_until_the_last_of_the_others_has_heard(protocol):
-    timeline, _ = told("leave", protocol)
+    timeline, _ = simulated("leave", protocol)
     planned_ms = max(heard_ms(timeline, name) for name in NAMES[:2]) + PLANNED_MS
     assert down("leave", protocol)[4:] == [planned_ms - HAPPENS_MS] * 2
 
 
 @CLASSIC
 def test_a_crash_takes_the_rest_of_the_session_before_anybody_hears(protocol):
-    timeline, _ = told("crash", protocol)
+    timeline, _ = simulated("crash", protocol)
     expired_ms = last_beat_ms(timeline, "c3", HAPPENS_MS) + SESSION_MS
     assert [phase.start_ms for phase in timeline.group if phase.state == "PreparingRebalance"] == [expired_ms]
     planned_ms = max(heard_ms(timeline, name) for name in NAMES[:2]) + PLANNED_MS
@@ -93,7 +93,7 @@ def test_a_crash_takes_the_rest_of_the_session_before_anybody_hears(protocol):
 
 @ALL
 def test_a_slow_member_leaves_after_max_poll_interval_and_works_on(protocol):
-    timeline, _ = told("slow", protocol)
+    timeline, _ = simulated("slow", protocol)
     zombie = next(span for span in timeline.spans if span.state is MemberState.ZOMBIE)
     resumed_ms = next(event.at_ms for event in BY_NAME["slow"].events if isinstance(event.action, Resume))
     assert (zombie.member, zombie.end_ms) == ("c3", resumed_ms)
@@ -103,7 +103,7 @@ def test_a_slow_member_leaves_after_max_poll_interval_and_works_on(protocol):
 
 @ALL
 def test_a_frozen_process_is_out_when_its_session_ends_and_wakes_with_partitions_of_others(protocol):
-    timeline, _ = told("zombie", protocol)
+    timeline, _ = simulated("zombie", protocol)
     moved = [row for row in timeline.ownership if row.hold == "owned" and row.member != "c3"]
     overlap = [row for row in timeline.ownership if row.hold == "zombie"]
     assert {row.member for row in overlap} == {"c3"}
@@ -113,7 +113,7 @@ def test_a_frozen_process_is_out_when_its_session_ends_and_wakes_with_partitions
 
 @ALL
 def test_a_static_restart_costs_its_own_partitions_the_restart_and_nothing_else(protocol):
-    _, summary = told("static", protocol)
+    _, summary = simulated("static", protocol)
     assert (summary.rebalances, summary.moved, summary.paused_ms) == (0, 0, 0)
     waits = down("static", protocol)
     assert waits[:4] == [0] * 4
@@ -124,7 +124,7 @@ def test_a_static_restart_costs_its_own_partitions_the_restart_and_nothing_else(
 
 @ALL
 def test_a_rolling_restart_makes_two_rebalances_of_each_restart(protocol):
-    _, summary = told("rolling", protocol)
+    _, summary = simulated("rolling", protocol)
     hand_overs = len(NAMES) if protocol is COOPERATIVE else 0  # cooperative: gives up in one, takes in the next
     assert summary.rebalances == 2 * len(NAMES) + hand_overs
     assert summary.moved == 4 * len(NAMES)  # two go when it leaves, two when it is back
@@ -132,13 +132,13 @@ def test_a_rolling_restart_makes_two_rebalances_of_each_restart(protocol):
 
 @ALL
 def test_new_partitions_cost_cooperative_groups_nothing(protocol):
-    assert told("partitions", protocol)[1].rebalances == 1
+    assert simulated("partitions", protocol)[1].rebalances == 1
     assert bool(sum(down("partitions", protocol))) is (protocol is EAGER)
 
 
 @ALL
 def test_consuming_goes_on_while_there_is_no_coordinator(protocol):
-    timeline, summary = told("failover", protocol)
+    timeline, summary = simulated("failover", protocol)
     assert (summary.rebalances, summary.down_ms, summary.paused_ms) == (0, 0, 0)
     gone = [phase for phase in timeline.group if phase.state == "no coordinator"]
     load_ms = read(BY_NAME["failover"].protocol).assumed.load_ms
@@ -146,17 +146,17 @@ def test_consuming_goes_on_while_there_is_no_coordinator(protocol):
 
 
 def test_one_long_batch_stops_all_eager_members_for_40_s_and_no_cooperative_one():
-    timeline, summary = told("stop-the-world", EAGER)
+    timeline, summary = simulated("stop-the-world", EAGER)
     resumed_ms = HAPPENS_MS + 44_000
     first_ms = min(heard_ms(timeline, name) for name in NAMES[:2])
     assert summary.longest_pause_ms == resumed_ms - first_ms + PLANNED_MS >= 40_000
     for protocol in (COOPERATIVE, CONSUMER):
-        assert told("stop-the-world", protocol)[1].paused_ms == 0
+        assert simulated("stop-the-world", protocol)[1].paused_ms == 0
 
 
 @CLASSIC
 def test_a_pause_longer_than_the_session_costs_a_member_its_partitions(protocol):
-    timeline, summary = told("short-session", protocol)
+    timeline, summary = simulated("short-session", protocol)
     hand_over = protocol is COOPERATIVE  # gives up in one rebalance, takes in the next
     assert summary.rebalances == 2 + hand_over  # without it, and with it again
     assert summary.moved == 2 + 2
@@ -167,19 +167,19 @@ def test_a_pause_longer_than_the_session_costs_a_member_its_partitions(protocol)
 
 
 def test_a_short_session_of_the_client_means_nothing_to_kip_848():
-    assert told("short-session", CONSUMER)[1].rebalances == 0
+    assert simulated("short-session", CONSUMER)[1].rebalances == 0
 
 
 @ALL
 @pytest.mark.parametrize("story", ["session-covers-a-pause", "long-job"])
 def test_a_pause_that_the_timeouts_cover_costs_no_rebalance(story, protocol):
-    _, summary = told(story, protocol)
+    _, summary = simulated(story, protocol)
     assert (summary.rebalances, summary.moved, summary.paused_ms) == (0, 0, 0)
 
 
 @CLASSIC
 def test_a_session_of_five_minutes_lets_partitions_of_the_dead_wait_for_five_minutes(protocol):
-    timeline, _ = told("long-session", protocol)
+    timeline, _ = simulated("long-session", protocol)
     expired_ms = last_beat_ms(timeline, "c3", HAPPENS_MS) + 300_000
     assert [phase.start_ms for phase in timeline.group if phase.state == "PreparingRebalance"] == [expired_ms]
     assert min(down("long-session", protocol)[4:]) >= expired_ms - HAPPENS_MS
@@ -187,7 +187,7 @@ def test_a_session_of_five_minutes_lets_partitions_of_the_dead_wait_for_five_min
 
 @ALL
 def test_a_topic_that_comes_is_read_without_a_stop_of_cooperative_members(protocol):
-    timeline, summary = told("new-topic", protocol)
+    timeline, summary = simulated("new-topic", protocol)
     assert (summary.rebalances, summary.moved) == (1, 0)
     of_topic = {str(row.partition) for row in timeline.ownership if row.hold == "owned"} - {
         f"orders-{n}" for n in range(6)
@@ -199,14 +199,14 @@ def test_a_topic_that_comes_is_read_without_a_stop_of_cooperative_members(protoc
 
 @CLASSIC
 def test_a_new_topic_that_matches_is_seen_with_the_members_own_metadata(protocol):
-    timeline, summary = told("pattern", protocol)
+    timeline, summary = simulated("pattern", protocol)
     assert (summary.rebalances, summary.moved) == (1, 0)
     asked = [its.sent_ms for its in timeline.messages if its.kind == "JoinGroup" and its.error is None]
     assert min(asked) == 30_000  # metadata.max.age.ms after the group's begin, and the first after the topic came
 
 
 def test_the_broker_matches_the_pattern_of_kip_848():
-    timeline, summary = told("pattern", CONSUMER)
+    timeline, summary = simulated("pattern", CONSUMER)
     assert (summary.rebalances, summary.moved, summary.down_ms) == (1, 0, 0)
     noticed_ms = next(phase.start_ms for phase in timeline.group if phase.state == "Assigning")
     assert HAPPENS_MS < noticed_ms <= HAPPENS_MS + 5_000  # with the next heartbeat of any member
@@ -214,7 +214,7 @@ def test_the_broker_matches_the_pattern_of_kip_848():
 
 @CLASSIC
 def test_a_member_that_is_split_off_works_on_while_others_own_its_partitions(protocol):
-    timeline, summary = told("split", protocol)
+    timeline, summary = simulated("split", protocol)
     hand_over = protocol is COOPERATIVE
     assert (summary.rebalances, summary.moved) == (2 + hand_over, 2 + 2)
     expired_ms = last_beat_ms(timeline, "c3", HAPPENS_MS) + SESSION_MS

@@ -69,9 +69,9 @@ def test_the_first_join_takes_four_round_trips_and_the_initial_delay(protocol: R
 
 
 def test_the_messages_of_the_first_join() -> None:
-    told = played(scenario(1, members("a"), {}), EAGER).messages[:8]
+    messages = played(scenario(1, members("a"), {}), EAGER).messages[:8]
     to, back = ("a", "coordinator"), ("coordinator", "a")
-    assert told == (
+    assert messages == (
         Message("a", "brokers", "FindCoordinator", None, 0, L),
         Message("brokers", "a", "FindCoordinator", "NONE", L, RTT),
         Message(*to, "JoinGroup", None, FOUND, FOUND + L),
@@ -283,7 +283,7 @@ def test_a_member_that_dies_with_the_coordinator_costs_a_fresh_session(protocol:
     assert again.start_ms == 51_000 + 500 + SESSION
 
 
-def test_a_coordinator_that_never_comes_back_is_told() -> None:
+def test_a_coordinator_that_never_comes_back_is_reported() -> None:
     story = played(scenario(1, members("a"), {31_000: CoordinatorDown()}), EAGER)
     assert story.unsettled == "there is no coordinator"
 
