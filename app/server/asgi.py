@@ -22,7 +22,9 @@ from lag.cluster.settings import load_settings
 from lag.embedded.workload import Controls
 from lag.errors import ConfigError
 from lag.generations.tail import OffsetsReader, Tail
-from lag.polling.collector import ClusterReader, Collector, Collectors
+from lag.polling.assessment import ClusterReader
+from lag.polling.collector import Collector
+from lag.polling.collectors import Collectors
 from lag.verdict.health import Health
 
 SWITCH_INTERVAL_S = 0.0005
@@ -69,7 +71,7 @@ def recording(history: str | None) -> Iterator[Record | None]:
 def collector(cluster: ClusterSettings, env: Mapping[str, str], settings: Settings, record: Record | None) -> Collector:
     """Polls the cluster, passes each health to `record`, and follows `__consumer_offsets` if that is configured."""
     tail = Tail(cluster.name, follow(cluster, env)) if settings.follow else None
-    return Collector(cluster.name, connect(cluster, env), settings.interval_s, tail=tail, record=record)
+    return Collector(cluster.name, connect(cluster, env), settings.interval_s, follower=tail, record=record)
 
 
 def connect(cluster: ClusterSettings, env: Mapping[str, str]) -> Callable[[], ClusterReader]:

@@ -12,7 +12,7 @@ from app.server.settings import Settings
 if TYPE_CHECKING:
     from lag.embedded.workload import Controls
     from lag.generations.recorded import Following, Recording
-    from lag.polling.collector import CollectorStatus, Report
+    from lag.polling.report import CollectorStatus, Report
 
 
 class Feed(Protocol):

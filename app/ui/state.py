@@ -19,7 +19,7 @@ from app.ui import group_table as group_tables
 from app.ui.table_limits import MAX_OPTIONS
 
 if TYPE_CHECKING:
-    from lag.polling.collector import CollectorStatus, Report
+    from lag.polling.report import CollectorStatus, Report
 
 log = logging.getLogger(__name__)
 

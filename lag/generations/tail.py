@@ -18,7 +18,7 @@ from assignors.offsets_partition import OFFSETS_TOPIC, offsets_partition
 from lag.errors import GroupscopeError
 from lag.generations.recorded import Following, Recorded, Recorder, Timed, Timeouts, told
 from lag.model import ClusterSnapshot, GroupSnapshot, Problem, Scope
-from lag.polling.collector import pause_before_retry
+from lag.polling.schedule import pause_before_retry
 from lag.records import Blobs, decode
 from lag.records.group_values import TargetAssignmentMember
 

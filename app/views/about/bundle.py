@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from lag.model import ClusterSnapshot, Problem, Scope
 
 if TYPE_CHECKING:
-    from lag.polling.collector import CollectorStatus, Report
+    from lag.polling.report import CollectorStatus, Report
 
 Hide = Callable[[str], str]
 

@@ -9,7 +9,7 @@ from app.views.group import tables
 from lag.generations.explanation import Why, why
 
 if TYPE_CHECKING:
-    from lag.polling.collector import Report
+    from lag.polling.report import Report
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)

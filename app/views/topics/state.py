@@ -9,7 +9,7 @@ from app.ui.state import Shown
 from app.views.topics import tables, topic_tables
 
 if TYPE_CHECKING:
-    from lag.polling.collector import Report
+    from lag.polling.report import Report
 
 
 @st.cache_resource(max_entries=6, show_spinner=False)

@@ -7,10 +7,10 @@ from pathlib import Path
 import assignors
 from app.server.source import Source
 from assignors.scenario import examples, load_scenario
+from lag.generations.following import SWITCHED_OFF
 from lag.generations.recorded import How, Recorded, Recording
 from lag.generations.recorded.stored import stored
 from lag.history.store import History
-from lag.polling.collector import SWITCHED_OFF
 from tests.app import feeds
 from tests.app.conftest import Open
 from tests.app.reading import said

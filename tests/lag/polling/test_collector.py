@@ -9,17 +9,12 @@ from typing import Any
 import pytest
 
 from lag.errors import AddressError, GroupscopeError
+from lag.generations.following import INCOMPLETE, SWITCHED_OFF
 from lag.generations.recorded import Following, How, Timeouts
 from lag.model import Problem, Remainder, Scope
-from lag.polling.collector import (
-    NOT_IN_FULL,
-    SWITCHED_OFF,
-    Collector,
-    Collectors,
-    Pause,
-    pause_after,
-    pause_before_retry,
-)
+from lag.polling.collector import Collector
+from lag.polling.collectors import Collectors
+from lag.polling.schedule import Pause, pause_after, pause_before_retry
 from lag.verdict.health import Status
 from tests.lag.generations.recorded.events import recorded
 from tests.lag.generations.recorded.test_classic import FIRST, SECOND
@@ -175,7 +170,7 @@ RECORDED = (FIRST, SECOND)
         (Followed(), How.RECORDED, [], None),
         (Followed(problem=DENIED), How.INFERRED, [1, 2], DENIED),
         (Followed(RECORDED, problem=DENIED), How.INFERRED, [1, 2], DENIED),
-        (Followed(known=False), How.INFERRED, [1, 2], NOT_IN_FULL),
+        (Followed(known=False), How.INFERRED, [1, 2], INCOMPLETE),
     ],
     ids=["recorded", "nothing happened", "denied", "denied since", "known in part"],
 )
@@ -185,7 +180,7 @@ def test_generations_are_the_recorded_ones_as_long_as_records_are_read(
     def of(members):
         return lambda number, at_ms: cluster({"g": group({"t-0": 1}, members)}, {"t-0": end(100)}, number, at_ms)
 
-    collector = collect(Script(of(1), of(2)), tail=tail)
+    collector = collect(Script(of(1), of(2)), follower=tail)
     collector.wait_for(3, PATIENCE_S)
     found = collector.recording("g")
     told = [one.generation.number for one in found.generations]
@@ -194,7 +189,7 @@ def test_generations_are_the_recorded_ones_as_long_as_records_are_read(
 
 
 def test_recorded_ones_stay_while_polls_have_seen_nothing_newer(collect: Any) -> None:
-    collector = collect(Script(), tail=Followed(RECORDED, problem=DENIED))
+    collector = collect(Script(), follower=Followed(RECORDED, problem=DENIED))
     collector.wait_for(2, PATIENCE_S)
     found = collector.recording("g")
     assert (found.how, len(found.generations), found.problem) == (How.RECORDED, 3, DENIED)
@@ -202,7 +197,7 @@ def test_recorded_ones_stay_while_polls_have_seen_nothing_newer(collect: Any) ->
 
 def test_the_tail_runs_with_the_collector() -> None:
     tail = Followed()
-    collector = Collector("test", Script().connect, tail=tail)
+    collector = Collector("test", Script().connect, follower=tail)
     collector.start()
     assert tail.running
     assert collector.following() == Following(50, 49, 12)

@@ -1,0 +1,89 @@
+"""The generations of a live group: recorded in `__consumer_offsets`, or inferred from polls where they are not."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from assignors.offsets_partition import OFFSETS_TOPIC
+from lag.generations.inferred import Observer
+from lag.generations.recorded import Following, How, Recorded, Recording, Timeouts
+from lag.model import ClusterSnapshot, Problem, Scope
+
+SWITCHED_OFF = Problem(
+    "off", Scope.TOPIC, OFFSETS_TOPIC, "following it is switched off", "Start groupscope without --no-follow"
+)
+INCOMPLETE = Problem(
+    "in_part", Scope.TOPIC, OFFSETS_TOPIC, "the records read so far do not describe the whole group", ""
+)
+
+
+class Follower(Protocol):
+    """What reads a group's generations from its records (`lag.generations.tail.Tail`)."""
+
+    def start(self) -> None:
+        """Start following."""
+
+    def stop(self, timeout_s: float = 10.0) -> None:
+        """Stop following."""
+
+    def see(self, snapshot: ClusterSnapshot) -> None:
+        """Take the groups of a poll as a starting point."""
+
+    def recorded(self, group_id: str) -> Sequence[Recorded]:
+        """The group's generations, oldest first."""
+
+    def knows(self, group_id: str) -> bool:
+        """Whether the group's state is known from its records."""
+
+    def timeouts(self, group_id: str) -> Mapping[str, Timeouts]:
+        """The timeouts of the group's members, by id, as far as their records were read."""
+
+    def problem(self, group_id: str) -> Problem | None:
+        """Why the group's records are not read now; None when they are."""
+
+    def status(self) -> Following:
+        """How following goes."""
+
+
+class GroupGenerations:
+    """The generations of all groups of a cluster; `follower` None: they are only inferred."""
+
+    def __init__(self, follower: Follower | None) -> None:
+        self._follower = follower
+        self._observer = Observer()
+
+    def start(self) -> None:
+        """Start following the records."""
+        if self._follower is not None:
+            self._follower.start()
+
+    def stop(self, timeout_s: float) -> None:
+        """Stop following the records."""
+        if self._follower is not None:
+            self._follower.stop(timeout_s)
+
+    def see(self, snapshot: ClusterSnapshot) -> None:
+        """Take in the groups of a poll."""
+        self._observer.see(snapshot)
+        if self._follower is not None:
+            self._follower.see(snapshot)
+
+    def recording(self, group_id: str) -> Recording:
+        """The group's generations, as far as they are kept: recorded, otherwise inferred."""
+        inferred = [Recorded(made) for made in self._observer.observed(group_id)]
+        follower = self._follower
+        if follower is None:
+            return Recording(How.INFERRED, inferred, SWITCHED_OFF)
+        problem, recorded = follower.problem(group_id), follower.recorded(group_id)
+        if recorded and (problem is None or not _is_newer(inferred, recorded)):
+            return Recording(How.RECORDED, recorded, problem, follower.timeouts(group_id))
+        if problem is None and follower.knows(group_id):
+            return Recording(How.RECORDED, timeouts=follower.timeouts(group_id))
+        return Recording(How.INFERRED, inferred, problem or INCOMPLETE)
+
+    def status(self) -> Following | None:
+        """How following the records goes; None when it is switched off."""
+        return None if self._follower is None else self._follower.status()
+
+
+def _is_newer(inferred: Sequence[Recorded], recorded: Sequence[Recorded]) -> bool:
+    return bool(inferred) and inferred[-1].generation.at_ms > recorded[-1].generation.at_ms
