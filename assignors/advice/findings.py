@@ -43,17 +43,18 @@ def refused(properties: Properties, known: Mapping[str, Definition], source: str
     The reason repeats only numbers: the value may be a secret on the wrong line.
     """
     for key in filter(known.__contains__, properties):
-        its, text = known[key], properties[key]
-        if not its.takes(text):
-            number = its.whole(text) if its.is_whole else None
+        definition, text = known[key], properties[key]
+        if not definition.takes(text):
+            number = definition.whole(text) if definition.is_whole else None
             value = f"The value of {key} is refused" if number is None else f"{key} is {number}"
-            reason = f"{value}: Kafka's ConfigException asks for {its.asked}."
-            yield Finding(key, Severity.ERROR, reason, source, None if its.default is None else str(its.default))
+            reason = f"{value}: Kafka's ConfigException asks for {definition.asked}."
+            better = None if definition.default is None else str(definition.default)
+            yield Finding(key, Severity.ERROR, reason, source, better)
 
 
 def numbers(properties: Properties, known: Mapping[str, Definition]) -> dict[str, int]:
     """The integer settings; Kafka's default if one is missing or refused."""
-    found = {key: its.default for key, its in known.items() if isinstance(its.default, int)}
+    found = {key: definition.default for key, definition in known.items() if isinstance(definition.default, int)}
     for key in filter(known.__contains__, properties):
         number = known[key].whole(properties[key]) if known[key].is_whole else None
         if number is not None and known[key].takes(properties[key]):

@@ -93,7 +93,7 @@ Bare = Annotated[Literal[True], BeforeValidator(_nothing)]
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """What the value of an event's key stands for: `read` gives its actions, `write` the value of one."""
+    """How the value of an event's key is read and written: `read` returns its actions, `write` the value of one."""
 
     action: type[Action]
     read: Callable[[Any], Iterable[Action]]
@@ -128,8 +128,9 @@ _SLOW = Format(
 _SUBSCRIBE = Format(
     Subscribe,
     lambda file: [Subscribe(file.id, tuple(file.topics or ()), file.pattern)],
-    lambda its: (
-        {"id": its.member_id} | ({"topics": list(its.topics)} if its.pattern is None else {"pattern": its.pattern})
+    lambda subscribe: (
+        {"id": subscribe.member_id}
+        | ({"topics": list(subscribe.topics)} if subscribe.pattern is None else {"pattern": subscribe.pattern})
     ),
 )
 _RACK = Format(
@@ -191,13 +192,10 @@ class EventFile(StrictModel):
 
 
 FORMATS: Mapping[str, Format] = {
-    key: format
-    for key, field in EventFile.model_fields.items()
-    for format in field.metadata
-    if isinstance(format, Format)
+    key: entry for key, field in EventFile.model_fields.items() for entry in field.metadata if isinstance(entry, Format)
 }
-"""By the key of the event. A new kind of event is a field of `EventFile` with its format."""
-_KEYS = {format.action: key for key, format in FORMATS.items()}
+"""By key. A new kind of event is a field of `EventFile` with its format."""
+_KEYS = {entry.action: key for key, entry in FORMATS.items()}
 
 
 def in_order(events: Sequence[EventFile]) -> Iterator[tuple[KeyPath, Event]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from assignors.model import Member
-from assignors.whatif.events import Event, Scenario
+from assignors.whatif.events import Action, Event, Scenario
 
 EVERY_MS = 30_000
 MOST_EVENTS = 1_000
@@ -51,10 +51,10 @@ class Draft:
         """The same with other events."""
         return self.changed(replace(self.scenario, events=tuple(events)))
 
-    def then(self, actions: Sequence[object]) -> "Draft":
+    def then(self, actions: Sequence[Action]) -> "Draft":
         """With actions after the last event, all at one time."""
         last_ms = self.scenario.events[-1].at_ms if self.scenario.events else 0
-        more = [Event(last_ms + EVERY_MS, action) for action in actions]  # type: ignore[arg-type]
+        more = [Event(last_ms + EVERY_MS, action) for action in actions]
         return self.with_events((*self.scenario.events, *more))
 
     def without(self, position: int) -> "Draft":

@@ -52,14 +52,15 @@ class HeartbeatThread:
         self._process.later(delay_ms, self._beat, self._tick)
 
     def _beat(self, tick: int) -> None:
-        its, request = self._process, self._request
+        process, request = self._process, self._request
         if request is None or tick != self._tick:
             return
-        if its.knows_coordinator and its.now_ms - self._answered_ms >= its.env.settings.client.session_timeout_ms:
-            its.lost_coordinator()  # no reply within the session: close the connection
-        if its.knows_coordinator:
+        session_timeout_ms = process.env.settings.client.session_timeout_ms
+        if process.knows_coordinator and process.now_ms - self._answered_ms >= session_timeout_ms:
+            process.lost_coordinator()  # no reply within the session: close the connection
+        if process.knows_coordinator:
             self._schedule_heartbeat(self._interval_ms)
-            its.env.network.send(its, request, self._answer)
+            process.env.network.send(process, request, self._answer)
 
     def _answered(self, request: Heartbeat, reply: HeartbeatReply) -> None:
         error = reply.error
