@@ -1,31 +1,47 @@
-"""The choice of a story at the head of a lab, what the story shows, and which rows of the checklist it plays."""
-
-from collections.abc import Callable, Sequence
+"""The head of a lab: which story it shows, what the story shows, and its file."""
 
 import streamlit as st
 
-from app.ui import formats
+from app.ui import formats, upload, widgets
+from app.ui.lab_state import LabState, S
 from assignors.labs.checklist import Page, rows_of
 
 
-def choose(key: str, name: str, names: Sequence[str], title: Callable[[str], str], tell: Callable[[], None]) -> None:
-    """A list of stories; `name` is the one that is told. The choice stands in the session under `key` for `tell`."""
-    st.session_state[key] = name
-    st.selectbox("Story", names, key=key, format_func=title, on_change=tell, label_visibility="collapsed", width=400)
+def head(lab: LabState[S], story: S) -> None:
+    """Choose another story, read what this one shows, download it or upload one."""
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        _choose(lab, story)
+        badge = " :orange-badge[changed]" if lab.is_changed(story) and story.name in lab.stories else ""
+        st.markdown(
+            f":small[:gray[{formats.md(story.shows)}]]{badge}" if story.shows else "",
+            width="stretch",
+            help=statements(Page(lab.name), story.name),
+        )
+        upload.story_file(f"{lab.name}_file", f"{lab.name}.yaml", lambda: lab.file(story), lab.upload)
+    upload.problems(f"{lab.name}_file")
 
 
-def shows(text: str, page: Page, story: str | None, badge: str = "") -> None:
-    """What the story shows, beside its title; on hover what is said in the rows that it plays, and what holds.
+def _choose(lab: LabState[S], story: S) -> None:
+    key = f"{lab.name}_story"
+    st.session_state[key] = story.name
+    st.selectbox(
+        "Story",
+        list(dict.fromkeys([*lab.stories, story.name])),
+        key=key,
+        format_func=lambda name: (story if name == story.name else lab.stories[name]).title,
+        on_change=lambda: lab.open(lab.stories[st.session_state[key]]),
+        label_visibility="collapsed",
+        width=400,
+    )
 
-    `story` is None for somebody's own, which plays no row.
-    """
-    rows = rows_of(page, story) if story else ()
-    told = "\n\n".join(f"**{row.row_id}** {formats.md(row.says)} *{formats.md(row.holds)}*" for row in rows)
-    said = formats.md(" ".join(part for part in (text, plays(page, story or "")) if part))
-    st.markdown(f":small[:gray[{said}]]{badge}", width="stretch", help=told or None)
+
+def refusal(lab: LabState[S]) -> None:
+    """Why the last change was refused."""
+    if (why := lab.refusal()) is not None:
+        widgets.line(":red", "error", "Not changed", formats.md(why))
 
 
-def plays(page: Page, story: str) -> str:
-    """ "Plays 1b.1, 1b.2 of the checklist."; "" for none of its rows."""
-    rows = [row.row_id for row in rows_of(page, story)]
-    return f"Plays {', '.join(rows)} of the checklist." if rows else ""
+def statements(page: Page, story: str) -> str | None:
+    """The statements about Kafka that a story checks, and whether they hold; None without any."""
+    rows = rows_of(page, story)
+    return "\n\n".join(f"{formats.md(row.claim)} **{formats.md(row.fact)}**" for row in rows) or None

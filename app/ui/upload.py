@@ -1,6 +1,6 @@
-"""Stories as files: the download, the uploader, and what is wrong with a file, line by line."""
+"""Stories and scenarios as files: download, upload, and the problems of an uploaded file, line by line."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import streamlit as st
 
@@ -8,31 +8,30 @@ from app.ui import formats, widgets
 from assignors.scenario import ScenarioError
 
 MOST_UPLOAD_MB = 2
+TYPES = ("yaml", "yml", "json")
+
+Take = Callable[[bytes, str], None]
+"""Takes the bytes and the name of an uploaded file. Raises ScenarioError for one that cannot be played."""
 
 
-SCENARIO = ("yaml", "yml", "json")
-TEXT = ("txt",)
-
-
-def take_along(label: str, key: str, name: str, data: Callable[[], bytes], take: Callable[[bytes, str], None]) -> None:
-    """A story as the file `name`, to be edited and played again; `key` is that of its uploader."""
-    is_text = name.endswith(TEXT)
-    with st.popover(label, icon=":material/description:", type="tertiary"):
+def story_file(key: str, name: str, data: Callable[[], bytes], take: Take) -> None:
+    """A story as the file `name`, to edit and upload; `key` is that of its uploader."""
+    with st.popover("Story file", icon=":material/description:", type="tertiary"):
         st.download_button(
             "Download",
             data,
             name,
-            "text/plain" if is_text else "application/yaml",
+            "application/yaml",
             icon=":material/download:",
             on_click="ignore",
             key=f"{key}_download",
         )
-        st.markdown(":small[Edit it and play your own story:]")
-        uploader(key, take, TEXT if is_text else SCENARIO)
+        st.markdown(":small[Edit the file, then upload it:]")
+        uploader(key, take, (*TYPES, "txt"))
 
 
-def uploader(key: str, take: Callable[[bytes, str], None], types: Sequence[str] = SCENARIO) -> None:
-    """Let a file be chosen; `take` raises ScenarioError when it is none of ours."""
+def uploader(key: str, take: Take, types: tuple[str, ...] = TYPES) -> None:
+    """Let a file be chosen."""
     st.file_uploader(
         "Scenario file",
         type=list(types),
@@ -45,30 +44,30 @@ def uploader(key: str, take: Callable[[bytes, str], None], types: Sequence[str] 
     )
 
 
-def _upload(key: str, take: Callable[[bytes, str], None]) -> None:
-    sent = st.session_state[key]
-    st.session_state.pop(_wrong(key), None)
-    if sent is None:
+def _upload(key: str, take: Take) -> None:
+    file = st.session_state[key]
+    st.session_state.pop(_problems_key(key), None)
+    if file is None:
         return
     try:
-        take(sent.getvalue(), sent.name)
+        take(file.getvalue(), file.name)
     except ScenarioError as error:
-        st.session_state[_wrong(key)] = (sent.name, error.problems)
+        st.session_state[_problems_key(key)] = (file.name, error.problems)
 
 
 def problems(key: str) -> None:
-    """What is wrong with the file last uploaded, line by line; what was there before it stays."""
-    if (wrong := st.session_state.get(_wrong(key))) is None:
+    """What is wrong with the file last uploaded, line by line."""
+    if (found := st.session_state.get(_problems_key(key))) is None:
         return
-    name, told = wrong
-    found = formats.plural(len(told), "problem")
+    name, problems_ = found
     with st.container(gap="xxsmall"):
-        widgets.line(":red", "error", f"{formats.md(name)} was not taken", f"{found}; nothing has changed")
-        for problem in told:
+        count = formats.plural(len(problems_), "problem")
+        widgets.line(":red", "error", f"{formats.md(name)} was not loaded", f"{count}; nothing has changed")
+        for problem in problems_:
             where = f"line {problem.line}" if problem.line else "file"
             path = f" {formats.code(problem.path)}" if problem.path else ""
             st.markdown(f":small[**{where}**{path} {formats.md(problem.message)}]")
 
 
-def _wrong(key: str) -> str:
-    return f"_{key}_wrong"
+def _problems_key(key: str) -> str:
+    return f"_{key}_problems"

@@ -23,6 +23,10 @@ class _Row(list[Any]):
     """A list on one line."""
 
 
+class Block(str):
+    """A text of several lines, written below its key."""
+
+
 class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
     """Writes no anchors, which `load_scenario` refuses."""
 
@@ -36,6 +40,7 @@ def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 
 
 _Dumper.add_representer(str, _text)
+_Dumper.add_representer(Block, lambda dumper, text: dumper.represent_scalar(_STR, str(text), style="|"))
 _Dumper.add_representer(_Line, lambda dumper, data: dumper.represent_mapping(_MAP, data.items(), flow_style=True))
 _Dumper.add_representer(_Row, lambda dumper, data: dumper.represent_sequence(_SEQ, data, flow_style=True))
 
@@ -46,7 +51,12 @@ def dump(scenario: Scenario) -> str:
     Owned partitions are written by topic, so a mixed order of several topics is lost. User data is not written:
     `owned` and `generation` have the same content.
     """
-    return yaml.dump(document(scenario), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_WIDE)
+    return as_yaml(document(scenario))
+
+
+def as_yaml(value: Mapping[str, Any]) -> str:
+    """The YAML of a plain mapping."""
+    return yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_WIDE)
 
 
 def document(scenario: Scenario) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator
 from itertools import takewhile
+from pathlib import Path as FilePath
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
@@ -138,6 +139,11 @@ def plain(word: str) -> str | int | float | bool | None:
     if _INTEGER.fullmatch(word):
         return int(word)
     return float(word) if _NUMBER.fullmatch(word) else word
+
+
+def read_bundled(path: FilePath) -> Any:
+    """The value that a YAML file of this package holds."""
+    return compose(tokens(path.read_text("utf-8"), path.name))
 
 
 def compose(stream: Iterator[Token]) -> Any:

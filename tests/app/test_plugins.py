@@ -11,11 +11,10 @@ from app.plugins import fold_any
 from app.server.settings import Settings
 from app.ui import link_codec
 from app.ui.scenario import draft_state
-from app.views.labs.calls import link
-from app.views.labs.calls.link import LinkError
 from app.views.whatif import outcomes
+from assignors.labs import calls
 from assignors.model import AssignorError
-from assignors.scenario import check_bytes, dump, examples, load_scenario
+from assignors.scenario import ScenarioError, check_bytes, dump, examples, load_scenario
 from assignors.whatif.events import Event, UseAssignor
 from tests.app import feeds
 from tests.app.conftest import Open
@@ -224,6 +223,6 @@ def test_the_protocol_lab_plays_kafkas_assignors_only(
 def test_the_call_lab_plays_kafkas_assignors_only(install_yours: Callable[..., Yours]) -> None:
     yours = install_yours("first")
     script = "topic t 2\nA: join assignors=first\nA: sync"
-    with pytest.raises(LinkError, match=r"Line 2: there is no assignor 'first'\. There are range, "):
-        link.decode({"story": "two-assignors", "script": link_codec.pack_text(script)})
+    with pytest.raises(ScenarioError, match=r"Line 2: there is no assignor 'first'\. There are range, "):
+        link_codec.decode({"story": "two-assignors", "script": link_codec.pack_text(script) or ""}, calls.STORIES)
     assert yours.processes == set()

@@ -1,25 +1,13 @@
-"""What the Protocol lab shows: the story with its changes in the URL, and what comes of it, cached."""
+"""The Protocol lab's story in the URL, and its runs under each protocol, cached."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from hashlib import sha256
 
 import streamlit as st
 
-from app.ui import state
+from app.ui.lab_state import LabState
 from app.ui.scenario.played import Played
-from app.ui.scenario.story_link import (
-    BY_NAME,
-    PARAMETERS,
-    PROTOCOLS,
-    SLIDERS,
-    LinkError,
-    Told,
-    check,
-    decode,
-    encode,
-    value_of,
-)
+from app.ui.scenario.story_link import PROTOCOLS, SLIDERS, STORIES, ProtocolStory, value_of
 from assignors.model import AssignorError
 from assignors.scenario import check_bytes, dump
 from assignors.simulation.settings import read
@@ -29,72 +17,43 @@ from assignors.simulation.timeline import Timeline
 from assignors.whatif.events import Scenario
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 
-LAB, FINDER, PROTOCOL = "protocol", "finder", "protocol"
-"""Where refusals are kept; the parameter of a group id to find; that of one protocol's generations."""
+FINDER, PROTOCOL = "finder", "protocol"
+"""The URL parameters of a group id to find, and of the protocol whose generations are shown."""
+
+_WHOLE = {"from": None, "to": None}
+"""The time shown, as at first."""
 
 
-def told() -> Told:
-    """What the URL says. Raises LinkError."""
-    said = {name: text for name in PARAMETERS if (text := state.url(name)) is not None}
-    return decode(said)
+class ProtocolLab(LabState[ProtocolStory]):
+    """Its files are scenarios."""
+
+    def file(self, story: ProtocolStory) -> bytes:
+        """The scenario as YAML."""
+        return dump(story.scenario).encode()
+
+    def upload(self, data: bytes, name: str) -> None:
+        """Show an uploaded scenario. Raises ScenarioError; a scenario that is too large for a page is refused."""
+        scenario = check_bytes(data, name).scenario
+        try:
+            self.open(self.first.changed({"scenario": scenario}))
+        except AssignorError as error:
+            self.refuse(error)
+
+    def set_slider(self, parameter: str, value: int) -> None:
+        """Change one setting."""
+        is_base = value == value_of(self.current().base, SLIDERS[parameter])
+        self.change({parameter: None if is_base else value, **_WHOLE})
+
+    def set_seed(self, seed: int) -> None:
+        """Change what is random."""
+        self.change({"seed": seed, **_WHOLE})
+
+    def to_generations(self, story: ProtocolStory, protocol: RebalanceProtocol) -> dict[str, str]:
+        """The parameters of the Generations page for the story under that protocol."""
+        return {**self.parameters(story.changed({"messages": None, **_WHOLE})), PROTOCOL: protocol.value}
 
 
-def tell(name: str) -> None:
-    """Begin another story."""
-    _write(Told(name, BY_NAME[name].scenario, {}))
-
-
-def take(data: bytes, name: str) -> None:
-    """Play an uploaded file. Raises ScenarioError when it is none; one that is too large here is refused."""
-    _try(Told(None, check_bytes(data, name).scenario, {}))
-
-
-def change(parameter: str, value: int) -> None:
-    """Set one setting; what Kafka or the page refuses leaves all as it was."""
-    its = told()
-    changes = {**its.changes, parameter: value}
-    if value == value_of(its.begun, SLIDERS[parameter]):
-        del changes[parameter]
-    _try(replace(its, changes=changes, window=(None, None)))
-
-
-def look(from_ms: int | None, to_ms: int | None) -> None:
-    """Show another part of the time; None: as it is at first."""
-    _write(replace(told(), window=(from_ms, to_ms)))
-
-
-def draw_lots(seed: int) -> None:
-    """Another seed for what is chance."""
-    _write(replace(told(), seed=seed, window=(None, None)))
-
-
-def as_generations(its: Told, protocol: RebalanceProtocol) -> dict[str, str]:
-    """The parameters of the Generations page for what comes of it under that protocol."""
-    return {**encode(replace(its, window=(None, None), messages=None)), PROTOCOL: protocol.value}
-
-
-def show_messages(protocol: RebalanceProtocol | None) -> None:
-    """Draw the messages of one protocol."""
-    _write(replace(told(), messages=protocol))
-
-
-def as_file(its: Told) -> bytes:
-    """The scenario as YAML."""
-    return dump(its.scenario).encode()
-
-
-def _try(its: Told) -> None:
-    try:
-        check(its.scenario)
-        _write(its)
-    except LinkError as error:
-        state.refuse(LAB, str(error))
-
-
-def _write(its: Told) -> None:
-    said = encode(its)
-    for name in PARAMETERS:
-        state.set_url(name, said.get(name))
+LAB = ProtocolLab(STORIES)
 
 
 def played(scenario: Scenario, seed: int) -> Mapping[RebalanceProtocol, Played | str]:
@@ -105,8 +64,8 @@ def played(scenario: Scenario, seed: int) -> Mapping[RebalanceProtocol, Played |
 @st.cache_resource(max_entries=16, show_spinner="Playing the story")
 def _played(key: str, seed: int, _scenario: Scenario) -> Mapping[RebalanceProtocol, Played | str]:
     found = simulate_all(_scenario, read(_scenario.protocol), PROTOCOLS, seed=seed)
-    return {protocol: _summed(protocol, its) for protocol, its in found.items()}
+    return {protocol: _summarized(protocol, result) for protocol, result in found.items()}
 
 
-def _summed(protocol: RebalanceProtocol, its: Timeline | AssignorError) -> Played | str:
-    return str(its) if isinstance(its, AssignorError) else Played(protocol, its, summarize(its))
+def _summarized(protocol: RebalanceProtocol, result: Timeline | AssignorError) -> Played | str:
+    return str(result) if isinstance(result, AssignorError) else Played(protocol, result, summarize(result))

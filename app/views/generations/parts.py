@@ -10,8 +10,8 @@ from app.ui import formats, recordings, state, widgets
 from app.ui import recorded_text as text
 from app.ui.movement import tables
 from app.ui.scenario import draft_state
-from app.ui.scenario import story_state as state_protocol
-from app.ui.scenario.story_link import PROTOCOLS, LinkError
+from app.ui.scenario.story_link import PROTOCOLS
+from app.ui.scenario.story_state import LAB, PROTOCOL, played
 from assignors.model import AssignorError
 from assignors.simulation.generations import generations
 from assignors.whatif.events import Scenario
@@ -37,7 +37,7 @@ def told(page: state.Shown | None) -> Told | None:
 
     Raises AssignorError or GroupscopeError when it cannot be had.
     """
-    if state.url(state_protocol.PROTOCOL):
+    if state.url(PROTOCOL):
         return _played()
     if state.url("scenario") or state.url("example"):
         return _folded(page)
@@ -67,14 +67,11 @@ def _assignor(scenario: Scenario) -> str:
 
 def _played() -> Told:
     """What comes of a story of the Protocol lab, second by second."""
-    wanted = state.url(state_protocol.PROTOCOL) or ""
+    wanted = state.url(PROTOCOL) or ""
     if wanted not in PROTOCOLS:
         raise AssignorError(f"protocol is {formats.cut(wanted)!r}. Use one of {', '.join(PROTOCOLS)}.")
-    try:
-        its = state_protocol.told()
-    except LinkError as error:
-        raise AssignorError(str(error)) from None
-    line = state_protocol.played(its.scenario, its.seed)[RebalanceProtocol(wanted)]
+    its = LAB.current()
+    line = played(its.scenario, its.seed)[RebalanceProtocol(wanted)]
     if isinstance(line, str):
         raise AssignorError(line)
     by, of = formats.code(line.timeline.assignor), formats.code(its.scenario.name)

@@ -5,7 +5,7 @@ import streamlit as st
 from app.ui import formats, state, upload, widgets
 from app.ui.scenario import draft_state
 from app.ui.scenario.draft import Draft
-from app.ui.story import plays
+from app.ui.story import statements
 from assignors.labs.checklist import Page
 from assignors.scenario import examples
 from lag.generations.changes import changes
@@ -151,9 +151,10 @@ def notes(page: state.Shown | None, its: Draft) -> None:
     """What the example shows, what is estimated or unknown, and whether the live group has changed since."""
     if page is not None and its.group_id is not None:
         _changed(page, its)
-    said = [its.scenario.description, plays(Page.WHATIF, its.key.removeprefix(_EXAMPLE_KEY)), *its.notes]
-    if any(said):
-        widgets.note(" ".join(formats.md(note) for note in said if note))
+    texts = [formats.md(text) for text in (its.scenario.description, *its.notes) if text]
+    if texts:
+        help_ = statements(Page.WHATIF, its.key.removeprefix(_EXAMPLE_KEY))
+        st.markdown(f":small[:gray[{' '.join(texts)}]]", help=help_)
 
 
 def _changed(page: state.Shown, its: Draft) -> None:

@@ -15,10 +15,11 @@ from assignors.labs.delivery.model import (
     Record,
     Strategy,
 )
-from assignors.labs.delivery.stories import STORIES, Story
+from assignors.labs.delivery.stories import STORIES, DeliveryStory
 
 __all__ = [
     "STORIES",
+    "DeliveryStory",
     "Event",
     "Failure",
     "FailureKind",
@@ -29,7 +30,6 @@ __all__ = [
     "Ledger",
     "OnPoison",
     "Record",
-    "Story",
     "Strategy",
     "compare",
     "first_life",

@@ -26,17 +26,17 @@ Offsets = tuple[int, ...]
 class Strategy(StrEnum):
     """When a consumer commits."""
 
-    AUTO = "auto-commit on poll"
-    SYNC = "commitSync after each batch"
-    ASYNC = "commitAsync after each batch, commitSync on close"
-    ASYNC_RETRY = "commitAsync that sends a failed commit again"
-    PER_PARTITION = "commitSync after each partition of a batch"
-    EVERY_N = "commitSync after every n records"
-    EVERY_N_FROM_ZERO = "commitSync when count % n == 0, counted from 0"
-    COMMIT_FIRST = "commitSync before processing"
-    EXTERNAL = "results and offset in one transaction of an external store"
-    WORKERS_SHARED = "auto-commit, workers on one shared queue"
-    WORKERS_QUEUES = "commitSync of what is finished, workers with a queue per partition"
+    AUTO = "auto"
+    SYNC = "sync"
+    ASYNC = "async"
+    ASYNC_RETRY = "async-retry"
+    PER_PARTITION = "per-partition"
+    EVERY_N = "every-n"
+    EVERY_N_FROM_ZERO = "every-n-from-zero"
+    COMMIT_FIRST = "commit-first"
+    EXTERNAL = "external"
+    WORKERS_SHARED = "workers-shared"
+    WORKERS_QUEUES = "workers-queues"
 
 
 AUTO_COMMITTING = frozenset({Strategy.AUTO, Strategy.WORKERS_SHARED})
@@ -46,15 +46,15 @@ class Interceptor(StrEnum):
     """What onConsume does with expired records before poll returns."""
 
     NONE = "none"
-    DROPS = "drops expired records"
+    DROPS = "drops"
     THROWS = "throws"
 
 
 class OnPoison(StrEnum):
     """What the application does when a record cannot be deserialized."""
 
-    STOP = "stops"
-    SKIP = "seeks past it"
+    STOP = "stop"
+    SKIP = "skip"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +96,14 @@ class Lab:
 class FailureKind(StrEnum):
     """What goes wrong. In each case a second consumer goes on from the committed offsets, and runs to the end."""
 
-    NONE = "nothing"
-    CRASH = "the process dies"
-    EXCEPTION = "processing throws, and finally closes the consumer"
-    KICKED = "max.poll.interval.ms passes: the group goes on without it, while it goes on itself"
-    EAGER = "a planned rebalance, eager"
-    COOPERATIVE = "a planned rebalance, cooperative"
-    OUTSIDER_REFUSED = "a standalone consumer with the same group.id commits while the group is Stable"
-    OUTSIDER_ACCEPTED = "the process dies, and a standalone consumer with the same group.id commits"
+    NONE = "none"
+    CRASH = "crash"
+    EXCEPTION = "exception"
+    KICKED = "kicked"
+    EAGER = "eager"
+    COOPERATIVE = "cooperative"
+    OUTSIDER_REFUSED = "outsider-refused"
+    OUTSIDER_ACCEPTED = "outsider-accepted"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,210 +1,99 @@
-"""The stories of the delivery lab: a lab, a failure, and what they teach."""
+"""The stories of the Delivery lab: a consumer, and what goes wrong. The presets are in `stories.yaml`."""
 
-from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Self
 
+from pydantic import BeforeValidator, Field, PlainSerializer
+
+from assignors.labs.delivery.failures import run
 from assignors.labs.delivery.model import (
     Failure,
     FailureKind,
     Interceptor,
     Lab,
+    LabError,
     OnPoison,
     Record,
     Strategy,
 )
+from assignors.labs.story import NONE, Flag, Story, Whole, Wholes, joined, presets, split
+
+MOST_RECORDS, MOST_PARTITIONS, MOST_WORKERS = 20, 4, 16
+"""What fits into a picture."""
+
+_AN_OFFSET_EACH = "an offset for each partition, such as 10, 0"
 
 
-@dataclass(frozen=True, slots=True)
-class Story:
-    """A preset: `name` for links, `title` for people, `shows` in one sentence."""
-
-    name: str
-    title: str
-    shows: str
-    lab: Lab
-    failure: Failure = Failure()  # noqa: RUF009 - frozen
+def _record(value: object) -> object:
+    return value.split(":") if isinstance(value, str) else value
 
 
-_CRASH, _POLL, _BATCH = FailureKind.CRASH, 1, 5
-_TTL = frozenset({Record(0, 1), Record(0, 4)})
+OneRecord = Annotated[Record, BeforeValidator(_record)]
+Records = Annotated[frozenset[OneRecord], BeforeValidator(split), PlainSerializer(lambda its: joined(sorted(its)))]
+Numbers = Annotated[frozenset[Whole], BeforeValidator(split), PlainSerializer(lambda its: joined(sorted(its)))]
 
-STORIES: tuple[Story, ...] = (
-    Story(
-        "database",
-        "Database inserts, then a commit",
-        "Committed 10, five rows inserted, the process dies before the commit: it ends at 15 with five rows twice.",
-        Lab(Strategy.SYNC, (15,), (10,)),
-        Failure(_CRASH, _POLL + _BATCH),
-    ),
-    Story(
-        "nothing-fails",
-        "Nothing goes wrong",
-        "Without a failure every strategy processes every record once.",
-        Lab(Strategy.AUTO, (10,)),
-    ),
-    Story(
-        "auto-commit-crash",
-        "Auto-commit, and a crash in a batch",
-        "Auto-commit sends what earlier polls returned, so what is done of this batch comes again.",
-        Lab(Strategy.AUTO, (15,)),
-        Failure(_CRASH, (_POLL + _BATCH) + 1 + _POLL + 3),
-    ),
-    Story(
-        "auto-commit-exception",
-        "Auto-commit, and processing throws",
-        "finally { consumer.close() } commits the position: the rest of the batch is lost.",
-        Lab(Strategy.AUTO, (10,)),
-        Failure(FailureKind.EXCEPTION, _POLL + 2),
-    ),
-    Story(
-        "commit-first",
-        "Commit, then process",
-        "At most once: what was committed and not yet processed is lost.",
-        Lab(Strategy.COMMIT_FIRST, (10,)),
-        Failure(_CRASH, _POLL + 1 + 2),
-    ),
-    Story(
-        "per-partition",
-        "Commit after each partition of a batch",
-        "Only the partition in work when it dies comes again.",
-        Lab(Strategy.PER_PARTITION, (4, 4), batch_records=8),
-        Failure(_CRASH, _POLL + 4 + 1 + 2),
-    ),
-    Story(
-        "every-n",
-        "Commit after every third record",
-        "At most n records come twice, whatever the size of the batch.",
-        Lab(Strategy.EVERY_N, (10,), batch_records=10, every_records=3),
-        Failure(_CRASH, _POLL + 3 + 1 + 2),
-    ),
-    Story(
-        "every-n-from-zero",
-        "Commit when count % 3 == 0, counted from 0",
-        "The first commit comes after one record, not after three.",
-        Lab(Strategy.EVERY_N_FROM_ZERO, (10,), batch_records=10, every_records=3),
-        Failure(_CRASH, _POLL + 1 + 1 + 2),
-    ),
-    Story(
-        "async-commit-lost",
-        "commitAsync, and one commit is lost",
-        "Nobody sends it again; the next one covers it, unless the process dies before.",
-        Lab(Strategy.ASYNC, (6,), batch_records=2),
-        Failure(_CRASH, 4 + _POLL + 1, frozenset({0})),
-    ),
-    Story(
-        "async-retry",
-        "commitAsync that sends a failed commit again",
-        "The old commit arrives behind a newer one and sets the group back.",
-        Lab(Strategy.ASYNC_RETRY, (6,), batch_records=2),
-        Failure(_CRASH, 4 + 4 + 1, frozenset({0})),
-    ),
-    Story(
-        "poll-interval",
-        "Too slow for max.poll.interval.ms",
-        "The group goes on without the slow consumer while that goes on itself: two process at once.",
-        Lab(Strategy.SYNC, (10,)),
-        Failure(FailureKind.KICKED, _POLL + 2),
-    ),
-    Story(
-        "external-store",
-        "Results and offset in one transaction",
-        "Exactly once, wherever it dies: the store holds both or neither.",
-        Lab(Strategy.EXTERNAL, (8,), batch_records=4),
-        Failure(_CRASH, _POLL + 3),
-    ),
-    Story(
-        "fenced-store",
-        "One transaction, and a consumer that is too slow",
-        "The store knows a newer owner and refuses the late transactions.",
-        Lab(Strategy.EXTERNAL, (4,)),
-        Failure(FailureKind.KICKED, _POLL + 2),
-    ),
-    Story(
-        "eager",
-        "A planned rebalance, eager",
-        "Auto-commit covers everything before the partitions are given up: nothing comes twice.",
-        Lab(Strategy.AUTO, (10,)),
-        Failure(FailureKind.EAGER, _POLL + 2),
-    ),
-    Story(
-        "cooperative",
-        "A planned rebalance, cooperative",
-        "Poll returns records while it joins; giving up the partitions commits nothing, so they come again.",
-        Lab(Strategy.AUTO, (10,)),
-        Failure(FailureKind.COOPERATIVE, _POLL + 2),
-    ),
-    Story(
-        "commit-on-revoke",
-        "Cooperative, with a commit in onPartitionsRevoked",
-        "The fix for the previous story.",
-        Lab(Strategy.AUTO, (10,), commits_on_revoke=True),
-        Failure(FailureKind.COOPERATIVE, _POLL + 2),
-    ),
-    Story(
-        "ttl",
-        "An interceptor drops expired records",
-        "Where the last record is dropped, the offsets that the application knows of end before it.",
-        Lab(Strategy.PER_PARTITION, (5,), interceptor=Interceptor.DROPS, expired=_TTL),
-    ),
-    Story(
-        "interceptor-throws",
-        "An interceptor throws",
-        "Kafka logs it and goes on without it: what is expired gets processed.",
-        Lab(Strategy.SYNC, (5,), interceptor=Interceptor.THROWS, expired=_TTL),
-    ),
-    Story(
-        "poison",
-        "A record that cannot be deserialized",
-        "Every poll throws at the same record; a restart does not help.",
-        Lab(Strategy.SYNC, (5,), poison=Record(0, 2)),
-        Failure(_CRASH, _POLL + 2 + 1 + 1),
-    ),
-    Story(
-        "poison-skipped",
-        "Seek past the record that cannot be deserialized",
-        "That one record is left out, the others go on.",
-        Lab(Strategy.SYNC, (5,), poison=Record(0, 2), on_poison=OnPoison.SKIP),
-    ),
-    Story(
-        "consumer-per-thread",
-        "A thread and a consumer for each partition: one of them",
-        "Each thread does this with its own partition: order is kept, and a crash repeats at most one batch of each.",
-        Lab(Strategy.SYNC, (7,), batch_records=3),
-        Failure(_CRASH, _POLL + 3 + 1 + _POLL + 2),
-    ),
-    Story(
-        "shared-pool",
-        "Auto-commit, and workers on one shared queue",
-        "What waits in the queue is committed already: a crash loses it, and the order is lost in any case.",
-        Lab(Strategy.WORKERS_SHARED, (6,), batch_records=3),
-        Failure(_CRASH, _POLL + 2 + 1 + _POLL),
-    ),
-    Story(
-        "worker-queues",
-        "Workers with a queue per partition",
-        "Order is kept, and only what is finished is committed.",
-        Lab(Strategy.WORKERS_QUEUES, (3, 4), batch_records=3),
-        Failure(_CRASH, _POLL + 1),
-    ),
-    Story(
-        "standalone-refused",
-        "A standalone consumer with the same group.id commits",
-        "While the group has members, its commit is refused.",
-        Lab(Strategy.SYNC, (5,)),
-        Failure(FailureKind.OUTSIDER_REFUSED, _POLL + 1, outsider=(4,)),
-    ),
-    Story(
-        "standalone-rewinds",
-        "A standalone consumer commits an old offset",
-        "An empty group takes any commit: this one sets it back.",
-        Lab(Strategy.SYNC, (6,), batch_records=3),
-        Failure(FailureKind.OUTSIDER_ACCEPTED, _POLL + 3 + 1, outsider=(1,)),
-    ),
-    Story(
-        "standalone-skips",
-        "A standalone consumer commits ahead",
-        "An empty group takes any commit: what lies between is lost.",
-        Lab(Strategy.SYNC, (6,), batch_records=3),
-        Failure(FailureKind.OUTSIDER_ACCEPTED, _POLL + 3 + 1, outsider=(5,)),
-    ),
-)
-"""The first is the database example of the checklist."""
+
+class DeliveryStory(Story):
+    """The fields of a `Lab` and of its `Failure`."""
+
+    lab_name: ClassVar[str] = "delivery"
+
+    strategy: Strategy
+    end: Wholes = Field(description=_AN_OFFSET_EACH)
+    start: Wholes = Field((), description=_AN_OFFSET_EACH)
+    batch_records: Whole = 5
+    every_records: Whole = 100
+    auto_commit_polls: Whole = 1
+    workers: Whole = 2
+    commits_on_revoke: Flag = False
+    interceptor: Interceptor = Interceptor.NONE
+    expired: Records = Field(frozenset(), description="a list of records, such as 0:1, 0:4")
+    poison: Annotated[
+        OneRecord | None,
+        BeforeValidator(lambda value: None if value in ("", NONE) else value),
+        PlainSerializer(lambda record: str(record or NONE)),
+        Field(description="a partition and an offset, such as 0:2"),
+    ] = None
+    on_poison: OnPoison = OnPoison.STOP
+    kind: FailureKind = Field(FailureKind.NONE, alias="failure")
+    step: Whole = 0
+    failed_commits: Numbers = Field(frozenset(), description="a list of numbers from 0, such as 0, 2")
+    outsider: Wholes = Field((), description=_AN_OFFSET_EACH)
+
+    @property
+    def lab(self) -> Lab:
+        """The topic and its consumer. Raises LabError for numbers that contradict each other."""
+        return Lab(**{name: getattr(self, name) for name in Lab.__dataclass_fields__})
+
+    @property
+    def failure(self) -> Failure:
+        """What goes wrong, and when."""
+        return Failure(**{name: getattr(self, name) for name in Failure.__dataclass_fields__})
+
+    def changed(self, values: dict[str, Any]) -> Self:  # type: ignore[override]
+        """Another number of partitions alone begins at offset 0 in each."""
+        if "end" in values and "start" not in values and str(values["end"]).count(",") != len(self.lab.start) - 1:
+            values = {**values, "start": ()}
+        return super().changed(values)
+
+    def check(self) -> None:
+        """Raises LabError for a lab that is too large for a page, or a failure that cannot happen in it."""
+        lab = self.lab
+        size = sum(lab.end) - sum(lab.start)
+        if not 1 <= size <= MOST_RECORDS or not 1 <= len(lab.end) <= MOST_PARTITIONS:
+            raise LabError(
+                f"The lab has {size:,} records and {len(lab.end)} partitions. "
+                f"Use 1 to {MOST_RECORDS} records and 1 to {MOST_PARTITIONS} partitions."
+            )
+        if lab.workers > MOST_WORKERS:
+            raise LabError(f"The lab has {lab.workers:,} workers. Use 1 to {MOST_WORKERS}.")
+        for record in (*sorted(lab.expired), *([lab.poison] if lab.poison else [])):
+            if (
+                record.partition >= len(lab.end)
+                or not lab.start[record.partition] <= record.offset < lab.end[record.partition]
+            ):
+                raise LabError(f"There is no record {record} between the first committed offset and the log end.")
+        run(lab, self.failure)
+
+
+STORIES = presets(Path(__file__).with_name("stories.yaml"), DeliveryStory)

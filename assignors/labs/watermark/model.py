@@ -20,15 +20,15 @@ class Entry(NamedTuple):
 class Truncation(StrEnum):
     """Where a follower cuts its log before it fetches."""
 
-    HIGH_WATERMARK = "its own high watermark (before KIP-101)"
-    LEADER_EPOCH = "where its epochs and the leader's part (KIP-101, KIP-279)"
+    HIGH_WATERMARK = "high-watermark"
+    LEADER_EPOCH = "leader-epoch"
 
 
 class Timing(StrEnum):
     """Which high watermark a fetch response carries."""
 
-    TEXTBOOK = "the one after the fetch"
-    EXACT = "with data the one before the fetch; without, the fresh one after replica.fetch.wait.max.ms"
+    TEXTBOOK = "textbook"
+    EXACT = "exact"
 
 
 class Ack(StrEnum):

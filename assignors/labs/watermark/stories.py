@@ -1,7 +1,18 @@
-"""The stories of the watermark lab, as actions; the same actions are told under other settings."""
+"""The stories of the Watermark lab: what happens to a partition, and by which rules. The presets are in `stories.yaml`.
 
-from dataclasses import dataclass
+Actions have short forms, separated by dots: `p:m0` a producer sends m0 with acks=all, `p1:m0` with acks=1; `f:B` B
+fetches, `fl:B` and the response is lost; `w:500` 500 ms pass; `r:B` B restarts; `c:A` A crashes; `x:B1` all brokers
+lose power and B 1 record; `s:A` A starts again.
+"""
 
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+from pydantic import BeforeValidator, Field, PlainSerializer
+
+from assignors.labs.story import NONE, Flag, Story, joined, presets, split
 from assignors.labs.watermark.model import (
     Action,
     Crash,
@@ -14,164 +25,124 @@ from assignors.labs.watermark.model import (
     Timing,
     Truncation,
     Wait,
+    WatermarkError,
 )
+from assignors.spelling import shown
 
-T1_TO_T4: tuple[Action, ...] = (Produce("m0"), Fetch("B"), Fetch("B"))
-"""LEO and high watermark of leader A and follower B, from empty to caught up."""
+MOST_ACTIONS = 60
+MOST_WAIT_MS = 86_400_000
 
-LOSS: tuple[Action, ...] = (
-    Produce("m0"),
-    Fetch("B"),
-    Fetch("B"),
-    Produce("m1"),
-    Fetch("B"),
-    Fetch("B", response_lost=True),
-    Restart("B"),
-    Crash("A"),
-)
-"""B has m1, but not yet the high watermark that covers it; it restarts, then A dies. KIP-101, scenario 1."""
-
-DIVERGENCE: tuple[Action, ...] = (
-    Produce("m0"),
-    Fetch("B"),
-    Produce("m1"),
-    Fetch("B"),
-    Fetch("B"),
-    PowerCut({"B": 1}),
-    Start("B"),
-    Produce("m2"),
-    Start("A"),
-    Fetch("A"),
-    Fetch("A"),
-)
-"""B loses m1 in a power cut, leads, and writes m2 in its place; A comes back with m1. KIP-101, scenario 2."""
-
-SLOW_FOLLOWER: tuple[Action, ...] = (Produce("m0"), Wait(30_001), Produce("m1"), Fetch("B"), Fetch("B"))
-"""B stops fetching and leaves the ISR after replica.lag.time.max.ms; once caught up it is back."""
-
-UNCLEAN: tuple[Action, ...] = (Produce("m0"), Crash("B"), Produce("m1"), Crash("A"), Start("B"), Start("A"))
-"""B is out of the ISR when A, the last in it, dies; only an unclean election lets B lead."""
-
-TOO_FEW: tuple[Action, ...] = (
-    Produce("m0"),
-    Fetch("B"),
-    Fetch("B"),
-    Crash("B"),
-    Produce("m1"),
-    Produce("m2", acks_all=False),
-    Start("B"),
-    Fetch("B"),
-    Fetch("B"),
-)
-"""B dies: acks=all is refused, acks=1 is not, and nobody can read it until B is back."""
-
-SHRINKS: tuple[Action, ...] = (Produce("m0"), Crash("B"), Wait(30_000))
-"""The ISR shrinks below the minimum between the append and the acknowledgement."""
-
-RESTART: tuple[Action, ...] = (Produce("m0"), Fetch("B"), Produce("m1"), Fetch("B"), Restart("B"), Fetch("B"))
-"""B restarts before it has seen the high watermark that covers m1."""
-
-ONE_ACK: tuple[Action, ...] = (Produce("m0", acks_all=False), Crash("A"))
-"""acks=1 is acknowledged by the leader alone."""
-
-ISR_ONLY: tuple[Action, ...] = (
-    Produce("m0"),
-    Fetch("B"),
-    Fetch("B"),
-    Crash("C"),
-    Fetch("B"),
-    Produce("m1"),
-    Fetch("B"),
-    Fetch("B"),
-    Start("C"),
-    Fetch("C"),
-    Fetch("C"),
-)
-"""C holds the high watermark back while it is in the ISR, and no longer when it is out."""
+_ACTION = re.compile(r"(?P<code>[a-z]{1,2}1?):(?P<operand>[A-Za-z0-9-]{0,40})")
+_VALUE = re.compile(r"[A-Za-z0-9-]{1,6}")
+_UNFLUSHED = re.compile(r"([A-Z])(\d{1,3})")
 
 
-@dataclass(frozen=True, slots=True)
-class Story:
-    """A preset: `name` for links, `title` for people, `shows` in one sentence."""
+def _text(action: Action) -> str:
+    match action:
+        case Produce():
+            return f"p{'' if action.acks_all else '1'}:{action.value}"
+        case Fetch():
+            return f"f{'l' if action.response_lost else ''}:{action.follower}"
+        case Wait():
+            return f"w:{action.ms}"
+        case Restart():
+            return f"r:{action.replica}"
+        case Crash():
+            return f"c:{action.replica}"
+        case PowerCut():
+            return "x:" + "-".join(f"{name}{records}" for name, records in action.unflushed.items())
+        case Start():
+            return f"s:{action.replica}"
 
-    name: str
-    title: str
-    shows: str
-    actions: tuple[Action, ...]
-    settings: Settings = Settings()  # noqa: RUF009 - frozen
-    replicas: tuple[str, ...] = ("A", "B")
+
+def _actions(value: object) -> object:
+    if not isinstance(value, str):
+        return value or ()
+    parts = [] if value in ("", NONE) else value.split(".")
+    if len(parts) > MOST_ACTIONS:
+        raise WatermarkError(f"There are {len(parts):,} actions. Use at most {MOST_ACTIONS}.")
+    return tuple(map(_action, parts))
 
 
-_BY_HW = Settings(truncation=Truncation.HIGH_WATERMARK)
-_TWO = Settings(min_insync_replicas=2)
+def _action(text: str) -> Action:
+    found = _ACTION.fullmatch(text)
+    try:
+        if found is not None and found["code"] in _ACTIONS:
+            return _ACTIONS[found["code"]](found["operand"])
+    except ValueError:
+        pass
+    raise WatermarkError(f"{shown(text)!r} is not an action. Write actions like p:m0, f:B, w:500, c:A, s:A.")
 
-STORIES: tuple[Story, ...] = (
-    Story("t1-t4", "A record, and two fetches", "The leader learns what B has from B's next fetch.", T1_TO_T4),
-    Story(
-        "exact-timing",
-        "The same with Kafka's exact timing",
-        "A response with data carries the high watermark from before the fetch; an empty one waits for a newer one.",
-        T1_TO_T4,
-        Settings(timing=Timing.EXACT),
-    ),
-    Story(
-        "isr-only",
-        "Three replicas, one dies",
-        "The high watermark waits for the ISR, not for all.",
-        ISR_ONLY,
-        replicas=("A", "B", "C"),
-    ),
-    Story(
-        "loss",
-        "Loss, before KIP-101",
-        "B truncates to its own high watermark, and a committed record is gone.",
-        LOSS,
-        _BY_HW,
-    ),
-    Story("loss-epochs", "The same with leader epochs", "B keeps its log, because no leader says otherwise.", LOSS),
-    Story(
-        "divergence",
-        "Divergence, before KIP-101",
-        "Two replicas hold different records at one offset, for good.",
-        DIVERGENCE,
-        _BY_HW,
-    ),
-    Story(
-        "divergence-epochs", "The same with leader epochs", "A finds where its log and the leader's part.", DIVERGENCE
-    ),
-    Story(
-        "restart",
-        "A follower restarts, before KIP-101",
-        "It truncates, and fetches the same records again.",
-        RESTART,
-        _BY_HW,
-    ),
-    Story(
-        "slow-follower",
-        "A slow follower leaves the ISR",
-        "It is out after replica.lag.time.max.ms, and back when it has caught up.",
-        SLOW_FOLLOWER,
-    ),
-    Story(
-        "too-few",
-        "min.insync.replicas = 2, and one dies",
-        "acks=all is refused; what acks=1 wrote stays unseen.",
-        TOO_FEW,
-        _TWO,
-    ),
-    Story(
-        "shrinks", "The ISR shrinks after the append", "The record is there, and its producer times out.", SHRINKS, _TWO
-    ),
-    Story("one-ack", "acks=1, and the leader dies", "Acknowledged by one broker, and gone with it.", ONE_ACK),
-    Story(
-        "clean", "The last of the ISR dies", "Without unclean election there is no leader until it is back.", UNCLEAN
-    ),
-    Story(
-        "unclean",
-        "Unclean election",
-        "There is a leader at once, and what the ISR had acknowledged is lost.",
-        UNCLEAN,
-        Settings(unclean_leader_election=True),
-    ),
-)
-"""The first is T1 to T4 of the textbook."""
+
+def _produce(value: str, acks_all: bool = True) -> Produce:
+    if not _VALUE.fullmatch(value):
+        raise ValueError
+    return Produce(value, acks_all)
+
+
+def _wait(text: str) -> Wait:
+    if not 1 <= (ms := int(text)) <= MOST_WAIT_MS:
+        raise ValueError
+    return Wait(ms)
+
+
+def _power_cut(text: str) -> PowerCut:
+    parts = [_UNFLUSHED.fullmatch(part) for part in text.split("-") if part]
+    if None in parts:
+        raise ValueError
+    return PowerCut({part[1]: int(part[2]) for part in parts if part})
+
+
+_ACTIONS: dict[str, Callable[[str], Action]] = {
+    "p": _produce,
+    "p1": lambda value: _produce(value, acks_all=False),
+    "f": Fetch,
+    "fl": lambda name: Fetch(name, response_lost=True),
+    "w": _wait,
+    "r": Restart,
+    "c": Crash,
+    "x": _power_cut,
+    "s": Start,
+}
+
+Replica = Annotated[str, Field(pattern="^[A-Z]$")]
+
+
+class WatermarkStory(Story):
+    """Replicas, actions, and the fields of `Settings` under the short names of links."""
+
+    lab_name: ClassVar[str] = "watermark"
+
+    replicas: Annotated[
+        tuple[Replica, ...],
+        BeforeValidator(split),
+        PlainSerializer(joined),
+        Field(min_length=1, max_length=5, description="a list of up to 5 letters, such as A, B"),
+    ] = ("A", "B")
+    actions: Annotated[
+        tuple[Action, ...], BeforeValidator(_actions), PlainSerializer(lambda its: ".".join(map(_text, its)) or NONE)
+    ] = Field((), alias="do", description="a list of actions, such as p:m0.f:B")
+    truncation: Truncation = Truncation.LEADER_EPOCH
+    timing: Timing = Timing.TEXTBOOK
+    min_insync: int = Field(1, ge=1, le=3, description="one of 1, 2, 3")
+    unclean: Flag = False
+    waits: Flag = True
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of the partition and its brokers."""
+        return Settings(
+            min_insync_replicas=self.min_insync,
+            unclean_leader_election=self.unclean,
+            truncation=self.truncation,
+            timing=self.timing,
+            hw_waits_for_min_isr=self.waits,
+        )
+
+    def check(self) -> None:
+        """Raises WatermarkError for a replica that is named twice."""
+        if len(set(self.replicas)) < len(self.replicas):
+            raise WatermarkError("A replica is named twice. Name each once.")
+
+
+STORIES = presets(Path(__file__).with_name("stories.yaml"), WatermarkStory)

@@ -17,9 +17,9 @@ SIZES = {"1a": 12, "1b": 15, "1c": 16, "1d": 9}
 """Rows of each section: 1b has a row for each of its 10 cases, and for each statement of the text below them."""
 LABS = {
     Page.PROTOCOL: [story.name for story in stories.STORIES],
-    Page.DELIVERY: [story.name for story in delivery.STORIES],
-    Page.WATERMARK: [story.name for story in watermark.STORIES],
-    Page.CALLS: [story.name for story in calls.STORIES],
+    Page.DELIVERY: list(delivery.STORIES),
+    Page.WATERMARK: list(watermark.STORIES),
+    Page.CALLS: list(calls.STORIES),
 }
 PLAYS = [play for row in ROWS for play in row.plays]
 
@@ -31,8 +31,8 @@ def test_rows_are_numbered_section_by_section() -> None:
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.row_id)
 def test_a_row_is_played_unless_kafka_removed_it(row: Row) -> None:
     assert bool(row.plays) is not row.removed
-    assert row.says.endswith(".")
-    assert row.holds.endswith(".")
+    assert row.claim.endswith(".")
+    assert row.fact.endswith(".")
 
 
 def test_removed_are_the_old_consumer_and_zookeepers_controller() -> None:
@@ -43,7 +43,8 @@ def test_removed_are_the_old_consumer_and_zookeepers_controller() -> None:
 def test_every_story_of_a_row_exists(play) -> None:
     if play.page is Page.WHATIF:
         assert load_scenario(examples()[play.story]).assignor in assignors.names()
-        assert play.assignor is None or play.assignor in assignors.names()
+        assert play.parameters.get("assignor", "range") in assignors.names()
+        assert play.parameters.keys() <= {"example", "assignor", "gen"}
     else:
         assert play.story in LABS[play.page]
 

@@ -1,4 +1,4 @@
-"""What comes of the calls: one after the other, and all of them as a table."""
+"""The results of the calls: one at a time, and all as a table."""
 
 from collections.abc import Sequence
 
@@ -6,14 +6,14 @@ import streamlit as st
 
 from app.ui import formats, widgets
 from app.ui.stepper import asked, stepper
-from app.views.labs.calls import state, tables
-from app.views.labs.calls import text as sentences_calls
+from app.views.labs.calls import tables, text
+from app.views.labs.calls.state import STEP, go
 from assignors.labs.calls import Turn
 
 LOOKS = {
     "step": ("", 44),
     "call": ("Call", 190),
-    "outcome": ("What comes of it", 330),
+    "outcome": ("Result", 330),
     "time": ("Time", 70),
     "group": ("Group", 150),
     "generation": ("Generation", 80),
@@ -25,25 +25,25 @@ STATE_PX = 190
 
 
 def position(turns: Sequence[Turn]) -> int:
-    """The step that the URL asks for, from 0; the last one where it says nothing."""
+    """The step that the URL asks for, from 0; by default the last one."""
     last = len(turns) - 1
-    return min(asked(state.STEP, last), last)
+    return min(asked(STEP, last), last)
 
 
 def one(turns: Sequence[Turn], at: int) -> None:
-    """Previous, next and the slider; the call, what came of it, and what it has changed."""
+    """Previous, next and the slider; the call, its result, and what it has changed."""
     last, turn = len(turns) - 1, turns[at]
     if last:
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-            stepper(state.STEP, at, last, "Step", lambda step: f"{step + 1} of {last + 1}", state.go)
+            stepper(STEP, at, last, "Step", lambda step: f"{step + 1} of {last + 1}", go)
     st.markdown(formats.code(turn.call.text))
     icon, colour = ("block", "red") if turn.error else ("check", "green")
     st.markdown(f":{colour}[:material/{icon}:] {formats.md(turn.outcome)}")
-    if (meaning := sentences_calls.meaning(turn.error)) is not None:
+    if (meaning := text.meaning(turn.error)) is not None:
         st.markdown(f":small[{formats.md(meaning)}]")
     changes = tables.changed(turns, at)
     if not changes:
-        widgets.note("The state is as it was.")
+        widgets.note("The state is unchanged.")
     for name, (before, after) in changes.items():
         was = f" :gray[was {formats.md(before)}]" if before else ""
         st.markdown(f":small[:gray[{name}:] {formats.md(after or tables.NONE)}{was}]")
@@ -52,7 +52,7 @@ def one(turns: Sequence[Turn], at: int) -> None:
 def table(turns: Sequence[Turn], at: int) -> None:
     """All calls, with the state after each."""
     frame = tables.turns_frame(turns)
-    widgets.titled_table("All calls", ":gray[▸ the one above, ✕ refused]", "calls", frame)
+    widgets.titled_table("All calls", ":gray[▸ shown above, ✕ refused]", "calls", frame)
     marks = [f"{'▸' if row == at else ''}{'✕' if turn.error else ''}" for row, turn in enumerate(turns)]
     shown = frame.drop(columns="error").assign(
         step=[f"{mark}{' ' if mark else ''}{number}" for mark, number in zip(marks, frame["step"], strict=True)]
@@ -62,7 +62,7 @@ def table(turns: Sequence[Turn], at: int) -> None:
         shown,
         key="calls",
         most=24,
-        alt=f"{formats.plural(len(frame), 'call')}, what came of each, and the state after it",
+        alt=f"{formats.plural(len(frame), 'call')}, the result of each, and the state after it",
         columns={
             name: c.TextColumn(LOOKS[name][0], width=LOOKS[name][1], pinned=name == "step")
             if name in LOOKS

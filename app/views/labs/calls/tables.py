@@ -1,4 +1,4 @@
-"""A run of the call lab as rows: every call with its outcome and the state after it."""
+"""A run of the Call lab as rows: every call with its outcome and the state after it."""
 
 from collections.abc import Mapping, Sequence
 
@@ -26,7 +26,7 @@ def turns_frame(turns: Sequence[Turn]) -> pd.DataFrame:
 
 
 def changed(turns: Sequence[Turn], at: int) -> Mapping[str, tuple[str, str]]:
-    """What the call at that index has changed: column -> before, after."""
+    """What the call at that index changed: column -> before, after."""
     after = turns[at].state
     before = turns[at - 1].state if at else dict.fromkeys(after, "")
     return {name: (before[name], value) for name, value in after.items() if before[name] != value}

@@ -1,4 +1,4 @@
-"""What a run of the call lab comes to."""
+"""A run of the Call lab in words."""
 
 from collections.abc import Sequence
 
@@ -7,10 +7,10 @@ from assignors.labs.calls import Kind, Turn
 from assignors.simulation.errors import KafkaError
 
 MACHINES = {
-    Kind.CLIENT: "One consumer, alone in its group",
+    Kind.CLIENT: "One consumer, the only member of its group",
     Kind.CLASSIC_GROUP: "The coordinator of a classic group",
     Kind.CONSUMER_GROUP: "The coordinator of a KIP-848 group",
-    Kind.FINDER: "A cluster that is asked for coordinators",
+    Kind.FINDER: "A cluster and its group coordinators",
     Kind.CONNECTIONS: "The connections of one consumer",
     Kind.GROUPS: "A topic and the groups that read it",
     Kind.OFFSETS_TOPIC: "The log of committed offsets",
@@ -27,22 +27,22 @@ def headline(turns: Sequence[Turn]) -> str:
 
 
 _MEANINGS = {
-    KafkaError.COORDINATOR_LOAD_IN_PROGRESS: "The coordinator still reads the group; the client tries again",
-    KafkaError.COORDINATOR_NOT_AVAILABLE: "Nobody coordinates the group at the moment; the client looks again",
-    KafkaError.ILLEGAL_GENERATION: "The generation is not the group's; the member has to join again",
-    KafkaError.INCONSISTENT_GROUP_PROTOCOL: "No assignor is offered by all members, this one included",
-    KafkaError.UNKNOWN_MEMBER_ID: "The coordinator does not know this member: it left, was dropped, or never joined",
-    KafkaError.INVALID_SESSION_TIMEOUT: "The session is outside of what the broker allows (6 s to 30 min)",
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS: "The coordinator is still loading the group; the client retries",
+    KafkaError.COORDINATOR_NOT_AVAILABLE: "The group has no coordinator at the moment; the client looks for it again",
+    KafkaError.ILLEGAL_GENERATION: "The generation is not the current one of the group; the member has to join again",
+    KafkaError.INCONSISTENT_GROUP_PROTOCOL: "No assignor is supported by all members, including this one",
+    KafkaError.UNKNOWN_MEMBER_ID: "The coordinator does not know this member: it left, was removed, or never joined",
+    KafkaError.INVALID_SESSION_TIMEOUT: "The session timeout is outside the broker's limits (6 s to 30 min)",
     KafkaError.REBALANCE_IN_PROGRESS: "The group rebalances; the member has to join again",
     KafkaError.GROUP_ID_NOT_FOUND: "There is no such group",
-    KafkaError.MEMBER_ID_REQUIRED: "The first of two steps: the member joins again with the id it was given (KIP-394)",
+    KafkaError.MEMBER_ID_REQUIRED: "The first of two requests: the member joins again with this id (KIP-394)",
     KafkaError.GROUP_MAX_SIZE_REACHED: "The group has as many members as group.max.size allows",
     KafkaError.FENCED_INSTANCE_ID: "Another member has taken this group.instance.id",
-    KafkaError.FENCED_MEMBER_EPOCH: "The epoch is not the member's; it gives up its partitions and joins again",
+    KafkaError.FENCED_MEMBER_EPOCH: "Not the member's current epoch; it gives up its partitions and joins again",
     KafkaError.UNRELEASED_INSTANCE_ID: "The member with this group.instance.id has not left yet",
     KafkaError.UNSUPPORTED_ASSIGNOR: "The broker has no assignor of that name (group.consumer.assignors)",
-    KafkaError.STALE_MEMBER_EPOCH: "The commit's epoch is not the member's",
-    KafkaError.INVALID_REGULAR_EXPRESSION: "The pattern is none that RE2 reads",
+    KafkaError.STALE_MEMBER_EPOCH: "The commit does not have the member's current epoch",
+    KafkaError.INVALID_REGULAR_EXPRESSION: "The pattern is not a valid RE2 expression",
 }
 
 

@@ -1,4 +1,4 @@
-"""The delivery lab's pictures: the ledger, and under it the course, a column per record in both."""
+"""The pictures of the Delivery lab: the ledger and the steps, with a column for each record."""
 
 from collections.abc import Sequence
 
@@ -7,17 +7,18 @@ import plotly.graph_objects as go
 from app.ui.charts import base
 from app.ui.charts.lanes import CLEAR, LEAST_SLOTS, Box, Style, boxes, name_lanes
 from app.ui.theme import Palette
-from app.views.labs.delivery.tables import Fate, Mark, Row, fate, name_of
+from app.views.labs.delivery.labels import name_of
+from app.views.labs.delivery.tables import Fate, Mark, Row, fate
 from assignors.labs.delivery import Lab, Ledger, Record
 
 LABEL_PX = 158
-"""Wide enough for the longest lane of the course; the ledger's columns stand above the same records."""
+"""Wide enough for the longest step; the columns of both pictures are aligned."""
 ROW_PX = 28
 MOST_LETTERS = 20
 MOST_NAMED = 12
-"""As many records have room for their partition on a phone; where there are more, a line parts the partitions."""
+"""With more records their partitions do not fit on a phone; lines separate the partitions."""
 BLANK = Box("", 0, "")
-GLYPHS = {Fate.ONCE: "✓", Fate.TWICE: "2×", Fate.LOST: "✕", Fate.WAITS: "…", Fate.DROPPED: "–"}
+GLYPHS = {Fate.ONCE: "✓", Fate.TWICE: "2×", Fate.LOST: "✕", Fate.STUCK: "…", Fate.DROPPED: "–"}
 LETTERS = {
     Mark.DELIVERED: "○",
     Mark.PROCESSED: "●",
@@ -27,7 +28,7 @@ LETTERS = {
     Mark.REFUSED: "✕",
     Mark.DROPPED: "–",
 }
-"""Each mark has its own symbol: colour never stands alone."""
+"""Each mark has its own symbol, so that it does not depend on colour."""
 
 
 def fates(colours: Palette) -> dict[Fate, Style]:
@@ -36,7 +37,7 @@ def fates(colours: Palette) -> dict[Fate, Style]:
         Fate.ONCE: Style(colours.kept_fill, colours.text, None),
         Fate.TWICE: Style(colours.revoked, colours.revoked_ink, None),
         Fate.LOST: Style(colours.unassigned, "#000000", None),
-        Fate.WAITS: Style(colours.background, colours.unassigned_text, colours.unassigned),
+        Fate.STUCK: Style(colours.background, colours.unassigned_text, colours.unassigned),
         Fate.DROPPED: Style(colours.background, colours.dim, colours.dim),
     }
 
@@ -55,32 +56,32 @@ def marks(colours: Palette) -> dict[Mark, Style]:
 
 
 def ledger(lab: Lab, its: Ledger, colours: Palette) -> go.Figure:
-    """Rows: record, times delivered, processed, committed, and what became of it."""
+    """Rows: record; how often delivered, processed and committed; result."""
     looks = [Style(CLEAR, colours.text, None), *fates(colours).values()]
     counts = {"delivered": its.delivered, "processed": its.processed, "committed": its.committed}
     short = len(its.records) > MOST_NAMED
     rows = [[Box(str(r.offset) if short else name_of(r, lab), 0, str(r)) for r in its.records]]
     rows += [[_count(name, its, record, times[record]) for record in its.records] for name, times in counts.items()]
-    rows.append([_became(its, record) for record in its.records])
-    return _grid(its.records, ["record", *counts, "became"], rows, looks, colours)
+    rows.append([_result(its, record) for record in its.records])
+    return _grid(its.records, ["record", *counts, "result"], rows, looks, colours)
 
 
 def _count(name: str, its: Ledger, record: Record, times: int) -> Box:
     return Box(str(times), 0, f"{record} · {name} {times}×")
 
 
-def _became(its: Ledger, record: Record) -> Box:
-    became = fate(its, record)
-    return Box(GLYPHS[became], 1 + list(Fate).index(became), f"{record} · {became}")
+def _result(its: Ledger, record: Record) -> Box:
+    result = fate(its, record)
+    return Box(GLYPHS[result], 1 + list(Fate).index(result), f"{record} · {result}")
 
 
-def course(records: Sequence[Record], rows: Sequence[Row], colours: Palette) -> go.Figure:
-    """A row per step, with a mark on each record that it is about; a line where things take a turn."""
+def steps(records: Sequence[Record], rows: Sequence[Row], colours: Palette) -> go.Figure:
+    """A row for each step, with a mark on its records; a line at failures."""
     looks = [Style(CLEAR, colours.text, None), *marks(colours).values()]
     cells = [[_mark(record, row) for record in records] for row in rows]
-    fig = _grid(records, [row.said for row in rows], cells, looks, colours)
+    fig = _grid(records, [row.label for row in rows], cells, looks, colours)
     for at, row in enumerate(rows):
-        if row.is_turn:
+        if row.is_failure:
             fig.add_hline(y=at, line={"color": colours.revoked, "width": 1.5, "dash": "dot"}, layer="below")
     return fig
 
@@ -90,7 +91,7 @@ def _mark(record: Record, row: Row) -> Box:
     if mark is None:
         return BLANK
     why = f"<br>{row.reason}" if row.reason else ""
-    return Box(LETTERS[mark], 1 + list(Mark).index(mark), f"{record} · {mark}: {row.said}{why}")
+    return Box(LETTERS[mark], 1 + list(Mark).index(mark), f"{record} · {mark}: {row.label}{why}")
 
 
 def _grid(

@@ -1,4 +1,4 @@
-"""What comes of it: the ledger and the course as pictures, the ledger and all strategies as tables."""
+"""The result: each record's counts and the steps as pictures, the records and all strategies as tables."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -7,18 +7,18 @@ import streamlit as st
 
 from app.ui import formats, state, widgets
 from app.ui.charts.lanes import Style
-from app.views.labs.delivery import charts, tables, text
+from app.views.labs.delivery import charts, labels, tables, text
 from app.views.labs.delivery.tables import Fate, Mark
 from assignors.labs.delivery import Lab, Ledger, Strategy
 from assignors.labs.delivery.closed_form import Outcome
 
 
 def pictures(lab: Lab, ledger: Ledger) -> None:
-    """How often each record was delivered, processed and committed, and the steps that led to it."""
-    colours, rows = state.palette(), tables.course(lab, ledger)
+    """How often each record was delivered, processed and committed, and in which steps."""
+    colours, rows = state.palette(), tables.steps(lab, ledger)
     fates, marks = charts.fates(colours), charts.marks(colours)
     seen = {tables.fate(ledger, record) for record in ledger.records}
-    told = {mark for row in rows for mark in row.marks.values()}
+    drawn = {mark for row in rows for mark in row.marks.values()}
     with st.container(gap="xxsmall"):
         widgets.titled("Ledger", _legend((charts.GLYPHS[fate], fate, fates[fate]) for fate in Fate if fate in seen))
         st.plotly_chart(
@@ -30,27 +30,27 @@ def pictures(lab: Lab, ledger: Ledger) -> None:
         )
     with st.container(gap="xxsmall"):
         widgets.titled(
-            "Step by step", _legend((charts.LETTERS[mark], mark, marks[mark]) for mark in Mark if mark in told)
+            "Step by step", _legend((charts.LETTERS[mark], mark, marks[mark]) for mark in Mark if mark in drawn)
         )
         st.plotly_chart(
-            charts.course(ledger.records, rows, colours),
+            charts.steps(ledger.records, rows, colours),
             theme=None,
             config=widgets.PLOTLY,
-            key="delivery_course",
-            alt=f"{formats.plural(len(rows), 'row')}: {'; '.join(row.said for row in rows[:12])}",
+            key="delivery_steps",
+            alt=f"{formats.plural(len(rows), 'row')}: {'; '.join(row.label for row in rows[:12])}",
         )
 
 
 def _legend(entries: Iterable[tuple[str, str, Style]]) -> str:
     colours = state.palette()
-    ink = {colours.kept_fill: colours.kept}  # a fill that is too pale for a letter
+    ink = {colours.kept_fill: colours.kept}  # the fill is too pale for a letter
     return widgets.swatches(
         (glyph, look.outline or ink.get(look.fill, look.fill), word) for glyph, word, look in entries
     )
 
 
 def records(lab: Lab, ledger: Ledger) -> None:
-    """The ledger as a table."""
+    """The records as a table."""
     frame = tables.records(lab, ledger)
     widgets.titled_table("Record by record", "", "ledger", frame)
     c = st.column_config
@@ -58,56 +58,51 @@ def records(lab: Lab, ledger: Ledger) -> None:
         frame,
         key="ledger",
         most=12,
-        alt="Each record with how often it was delivered, processed and committed, and what became of it",
+        alt="Each record with how often it was delivered, processed and committed, and its result",
         columns={
             "record": c.TextColumn("Record", width=70, pinned=True),
             "delivered": c.NumberColumn("Delivered", width=80),
             "processed": c.NumberColumn("Processed", width=80),
             "committed": c.NumberColumn("Committed", width=80, help="How often the committed offset moved past it"),
-            "became": c.TextColumn("Became", width=90),
+            "result": c.TextColumn("Result", width=90),
         },
     )
 
 
 def strategies(ledgers: Mapping[Strategy, Ledger], worst: Mapping[Strategy, Outcome], own: Strategy) -> None:
-    """All strategies under this failure, side by side."""
+    """All strategies under this failure."""
     frame = tables.strategies(ledgers, worst)
     widgets.titled_table("All strategies under this failure", ":gray[▸ the one above]", "strategies", frame)
-    names = [tables.SHORT[Strategy(name)] for name in frame["strategy"]]
-    shown = frame.assign(
-        short=[
-            f"{'▸ ' if name == own.value else ''}{short}" for name, short in zip(frame["strategy"], names, strict=True)
-        ]
-    )
+    shown = frame.assign(short=[f"{'▸ ' if it is own else ''}{labels.SHORT[it]}" for it in ledgers])
     optional = [name for name in ("waiting", "out_of_order") if frame[name].any()]
     widgets.table(
-        shown[["short", "twice", "lost", *optional, "most_twice", "most_lost", "promise", "strategy"]],
+        shown[["short", "twice", "lost", *optional, "most_twice", "most_lost", "guarantee", "strategy"]],
         key="strategies",
-        alt=f"{len(frame)} commit strategies: records twice and lost now and at the worst moment, and what each keeps",
+        alt=f"{len(frame)} commit strategies: records processed twice and lost, now and at worst, and the guarantee",
         columns={name: _look(name) for name in LOOKS},
     )
     widgets.note(
-        "Twice and lost: the failure comes when the consumer has polled as often and processed as many records as "
-        "above. At worst: whenever it comes."
+        "Twice and Lost are for a failure after as many polls and processed records as above, At worst for the worst "
+        "moment."
     )
 
 
 LOOKS: dict[str, tuple[str, int, str | None]] = {
     "short": ("Commits", 136, None),
     "twice": ("Twice", 52, "Records processed more than once"),
-    "lost": ("Lost", 48, "Records never processed, and committed past"),
-    "waiting": ("Wait", 48, "Records that the group does not come to"),
+    "lost": ("Lost", 48, "Records never processed, although a later offset is committed"),
+    "waiting": ("Stuck", 48, "Records that the group cannot reach"),
     "out_of_order": ("Out of order", 86, "Records processed after a later one of their partition"),
-    "most_twice": ("At worst twice", 98, "The most records twice, whenever this failure comes"),
-    "most_lost": ("At worst lost", 92, "The most records lost, whenever this failure comes"),
-    "promise": ("So it is", 100, "What holds under this failure whenever it comes"),
-    "strategy": ("In full", 330, None),
+    "most_twice": ("At worst twice", 98, "The most records processed twice, for any moment of this failure"),
+    "most_lost": ("At worst lost", 92, "The most records lost, for any moment of this failure"),
+    "guarantee": ("Guarantee", 100, "What holds for any moment of this failure"),
+    "strategy": ("Strategy", 330, None),
 }
-"""Column -> label, width in pixels, what it counts."""
+"""Column -> label, width in pixels, tooltip."""
 
 
 def _look(name: str) -> Any:
     label, width, help_ = LOOKS[name]
-    if name in ("short", "promise", "strategy"):
+    if name in ("short", "guarantee", "strategy"):
         return st.column_config.TextColumn(label, width=width, help=help_, pinned=name == "short")
     return widgets.integer(label, width, help_)

@@ -3,15 +3,19 @@
 import streamlit as st
 
 from app.ui import formats, widgets
-from app.views.labs.delivery import outcome, setup, state, text
-from assignors.labs.delivery import LabError, compare, run
+from app.ui.story import head
+from app.views.labs.delivery import outcome, setup, text
+from app.views.labs.delivery.state import LAB, worst_of
+from assignors.labs.delivery import compare, run
+from assignors.model import AssignorError
 
 widgets.follow()
 try:
-    lab, failure = state.chosen()
-except LabError as error:
-    widgets.unplayable(str(error), setup.begin_again)
+    story = LAB.current()
+except AssignorError as error:
+    widgets.unplayable(str(error), LAB.open_first)
     st.stop()
+lab, failure = story.lab, story.failure
 ledger = run(lab, failure)
 
 st.header(text.headline(ledger), anchor=False)
@@ -19,18 +23,18 @@ with st.container(gap="xxsmall"):
     for sentence in text.reasons(lab, failure, ledger):
         st.markdown(formats.md(sentence))
     if numbers := text.in_numbers(lab, failure):
-        widgets.note(f"In closed form: {numbers}.")
-setup.story(lab, failure)
+        widgets.note(f"In numbers: {numbers}.")
+head(LAB, story)
 
 left, right = st.columns([0.3, 0.7], gap="medium")
 with left, st.container(gap="xsmall"):
-    setup.controls(lab, failure)
+    setup.controls(story)
 with right, st.container(gap="xsmall"):
-    setup.moment(lab, failure)
+    setup.moment(story)
     outcome.pictures(lab, ledger)
 
 left, right = st.columns([0.66, 0.34], gap="medium")
 with left, st.container(gap="xxsmall"):
-    outcome.strategies(compare(lab, failure), state.worst_of(lab, failure), lab.strategy)
+    outcome.strategies(compare(lab, failure), worst_of(lab, failure), lab.strategy)
 with right, st.container(gap="xxsmall"):
     outcome.records(lab, ledger)

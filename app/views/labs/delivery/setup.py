@@ -1,33 +1,21 @@
-"""What the Delivery lab is set up from: a story, or strategy, batch, failure and its moment by hand."""
+"""The controls of the Delivery lab: strategy, batch, failure and its moment."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import TypeVar
 
 import streamlit as st
 
-from app.ui import formats, state, upload, widgets
+from app.ui import widgets
 from app.ui.stepper import stepper
-from app.ui.story import choose, shows
-from app.views.labs.delivery import link
-from app.views.labs.delivery import state as state_delivery
-from app.views.labs.delivery import text as sentences_delivery
-from app.views.labs.delivery.link import joined
-from assignors.labs.checklist import Page
-from assignors.labs.delivery import (
-    STORIES,
-    Failure,
-    FailureKind,
-    Interceptor,
-    Lab,
-    OnPoison,
-    Strategy,
-    first_life,
-)
+from app.ui.story import refusal
+from app.views.labs.delivery import labels, text
+from app.views.labs.delivery.state import LAB, OUTSIDERS
+from assignors.labs.delivery import DeliveryStory, FailureKind, Interceptor, Strategy, first_life
 from assignors.labs.delivery.model import AUTO_COMMITTING
+from assignors.labs.delivery.stories import MOST_WORKERS
+from assignors.labs.story import NONE
 
-OWN, _UPLOAD = "own", "delivery_file"
 _EVERY = (Strategy.EVERY_N, Strategy.EVERY_N_FROM_ZERO)
 _ASYNC = (Strategy.ASYNC, Strategy.ASYNC_RETRY)
 _WORKERS = (Strategy.WORKERS_SHARED, Strategy.WORKERS_QUEUES)
@@ -35,137 +23,103 @@ _REBALANCES = (FailureKind.EAGER, FailureKind.COOPERATIVE)
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
-def story(lab: Lab, failure: Failure) -> None:
-    """Choose a story, and what it shows; what is set up by hand is your own."""
-    titles = {its.name: its.title for its in STORIES}
-    now = link.story_of(lab, failure)
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        choose(
-            "delivery_story",
-            now.name if now else OWN,
-            [*titles, *([] if now else [OWN])],
-            lambda name: titles.get(name, "Your own story"),
-            _tell,
-        )
-        text = now.shows if now else "Change anything below; the address holds all of it."
-        shows(text, Page.DELIVERY, now.name if now else None)
-        upload.take_along(
-            "Story file", _UPLOAD, "delivery.txt", lambda: state_delivery.as_file(lab, failure), state_delivery.take
-        )
-    upload.problems(_UPLOAD)
-
-
-def _tell() -> None:
-    named = link.BY_NAME.get(st.session_state["delivery_story"])
-    if named:
-        state_delivery.show(named.lab, named.failure)
-
-
-def moment(lab: Lab, failure: Failure) -> None:
-    """When it goes wrong: a stepper over the first consumer's life."""
-    if failure.kind is FailureKind.NONE:
+def moment(story: DeliveryStory) -> None:
+    """When the failure happens: a stepper over the first consumer's steps."""
+    if story.kind is FailureKind.NONE:
         return
-    course = first_life(lab, failure.failed_commits)
-    when = " at its next poll after" if failure.kind in _REBALANCES else " after"
-    widgets.note(f"It goes wrong{when} step {failure.step} of the {len(course)} that consumer A takes.")
+    steps = first_life(story.lab, story.failed_commits)
+    when = " at the next poll after" if story.kind in _REBALANCES else " after"
+    widgets.note(f"The failure happens{when} step {story.step} of the {len(steps)} steps of consumer A.")
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        stepper("step", failure.step, len(course), "Step", lambda at: sentences_delivery.step(lab, course, at), _goes)
-
-
-def _goes(at: int) -> None:
-    lab, failure = state_delivery.chosen()
-    state_delivery.show(lab, replace(failure, step=at))
-
-
-def controls(lab: Lab, failure: Failure) -> None:
-    """Strategy, batch and failure, and what else can be set."""
-    _select("Commits", "strategy", list(Strategy), lab.strategy, state_delivery.switch)
-    _by_strategy(lab, failure)
-    _number("Records per poll (max.poll.records)", "batch_records", lab.batch_records)
-    _select("What goes wrong", "kind", list(FailureKind), failure.kind, _fails)
-    _by_failure(lab, failure)
-    with st.expander("Log, interceptor, deserializer", icon=":material/tune:"):
-        _log(lab)
-    if (told := state.refused(state_delivery.LAB)) is not None:
-        widgets.line(":red", "error", "Not changed", formats.md(told))
-
-
-def _fails(kind: FailureKind) -> None:
-    lab, failure = state_delivery.chosen()
-    state_delivery.show(lab, replace(failure, kind=kind))
-
-
-def _by_strategy(lab: Lab, failure: Failure) -> None:
-    if lab.strategy in _EVERY:
-        _number("n", "every_records", lab.every_records)
-    if lab.strategy in AUTO_COMMITTING:
-        _number("Polls in auto.commit.interval.ms", "auto_commit_polls", lab.auto_commit_polls)
-    if lab.strategy in _WORKERS:
-        _number("Workers", "workers", lab.workers, link.MOST_WORKERS)
-    if lab.strategy in _ASYNC:
-        _text("Commits that get lost, counted from 0", "failed_commits", joined(sorted(failure.failed_commits)), "none")
-
-
-def _by_failure(lab: Lab, failure: Failure) -> None:
-    if failure.kind in _REBALANCES:
-        key = "delivery_commits_on_revoke"
-        st.session_state[key] = lab.commits_on_revoke
-        st.toggle(
-            "Commits in onPartitionsRevoked",
-            key=key,
-            on_change=lambda: state_delivery.change("commits_on_revoke", "yes" if st.session_state[key] else "no"),
+        stepper(
+            "step",
+            story.step,
+            len(steps),
+            "Step",
+            lambda at: text.step(story.lab, steps, at),
+            lambda at: LAB.change({"step": at}),
         )
-    if failure.kind in state_delivery.OUTSIDERS:
-        _text("The standalone consumer commits", "outsider", joined(failure.outsider))
 
 
-def _log(lab: Lab) -> None:
-    _text("First committed offset of each partition", "start", joined(lab.start))
-    _text("Log end of each partition", "end", joined(lab.end))
-    _select("Interceptor", "interceptor", list(Interceptor), lab.interceptor, _of_lab("interceptor"))
-    if lab.interceptor is not Interceptor.NONE:
-        _text("Expired records, as partition:offset", "expired", joined(sorted(lab.expired)), "none")
-    _text("Cannot be deserialized, as partition:offset", "poison", str(lab.poison) if lab.poison else "", "none")
-    if lab.poison:
-        _select("Then the application", "on_poison", list(OnPoison), lab.on_poison, _of_lab("on_poison"))
+def controls(story: DeliveryStory) -> None:
+    """Strategy, batch and failure, and the rest in an expander."""
+    _select("Commits", "strategy", labels.STRATEGIES, story.strategy, LAB.set_strategy)
+    _by_strategy(story)
+    _number("Records per poll (max.poll.records)", "batch_records", story.batch_records)
+    _select("Failure", "failure", labels.FAILURES, story.kind)
+    _by_failure(story)
+    with st.expander("Log, interceptor, deserializer", icon=":material/tune:"):
+        _log(story)
+    refusal(LAB)
 
 
-def _of_lab(field: str) -> Callable[[StrEnum], None]:
-    return lambda member: state_delivery.change(field, link.slug(member))
+def _by_strategy(story: DeliveryStory) -> None:
+    if story.strategy in _EVERY:
+        _number("n", "every_records", story.every_records)
+    if story.strategy in AUTO_COMMITTING:
+        _number("Polls per auto.commit.interval.ms", "auto_commit_polls", story.auto_commit_polls)
+    if story.strategy in _WORKERS:
+        _number("Workers", "workers", story.workers, MOST_WORKERS)
+    if story.strategy in _ASYNC:
+        _text("Commits that are lost, counted from 0", "failed_commits", story)
+
+
+def _by_failure(story: DeliveryStory) -> None:
+    if story.kind in _REBALANCES:
+        key = "delivery_commits_on_revoke"
+        st.session_state[key] = story.commits_on_revoke
+        st.toggle(
+            "Commit in onPartitionsRevoked",
+            key=key,
+            on_change=lambda: LAB.change({"commits_on_revoke": st.session_state[key]}),
+        )
+    if story.kind in OUTSIDERS:
+        _text("The standalone consumer commits", "outsider", story)
+
+
+def _log(story: DeliveryStory) -> None:
+    _text("First committed offset of each partition", "start", story)
+    _text("Log end offset of each partition", "end", story)
+    _select("Interceptor", "interceptor", labels.INTERCEPTORS, story.interceptor)
+    if story.interceptor is not Interceptor.NONE:
+        _text("Expired records, as partition:offset", "expired", story)
+    _text("Record that cannot be deserialized, as partition:offset", "poison", story)
+    if story.poison:
+        _select("The application then", "on_poison", labels.ON_POISON, story.on_poison)
 
 
 def _select(
-    label: str, field: str, options: Sequence[_Choice], value: _Choice, write: Callable[[_Choice], None]
+    label: str,
+    parameter: str,
+    options: Mapping[_Choice, str],
+    value: _Choice,
+    change: Callable[[_Choice], None] | None = None,
 ) -> None:
-    key = f"delivery_{field}"
+    key = f"delivery_{parameter}"
     st.session_state[key] = value
-    st.selectbox(
-        label,
-        options,
-        key=key,
-        format_func=lambda option: option.value,
-        on_change=lambda: write(st.session_state[key]),
-    )
+
+    def write() -> None:
+        chosen = st.session_state[key]
+        change(chosen) if change else LAB.change({parameter: chosen})
+
+    st.selectbox(label, list(options), key=key, format_func=options.__getitem__, on_change=write)
 
 
-def _number(label: str, field: str, value: int, most: int = 100) -> None:
-    key = f"delivery_{field}"
+def _number(label: str, parameter: str, value: int, most: int = 100) -> None:
+    key = f"delivery_{parameter}"
     st.session_state[key] = min(value, most)
-    st.number_input(label, 1, most, key=key, on_change=lambda: state_delivery.change(field, str(st.session_state[key])))
+    st.number_input(label, 1, most, key=key, on_change=lambda: LAB.change({parameter: st.session_state[key]}))
 
 
-def _text(label: str, field: str, value: str, placeholder: str = "") -> None:
-    key = f"delivery_{field}"
-    st.session_state[key] = value
+def _text(label: str, parameter: str, story: DeliveryStory) -> None:
+    key = f"delivery_{parameter}"
+    shown = story.lab.start if parameter == "start" else None
+    value = ", ".join(map(str, shown)) if shown else story.texts()[parameter]
+    st.session_state[key] = "" if value == NONE else value
     st.text_input(
         label,
         key=key,
-        placeholder=placeholder,
+        placeholder=NONE,
         max_chars=120,
-        on_change=lambda: state_delivery.change(field, st.session_state[key]),
+        on_change=lambda: LAB.change({parameter: st.session_state[key]}),
     )
-
-
-def begin_again() -> None:
-    """Go to the first story."""
-    state_delivery.show(link.FIRST.lab, link.FIRST.failure)

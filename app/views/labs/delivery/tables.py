@@ -1,4 +1,4 @@
-"""A run of the delivery lab as rows: its course, the ledger record by record, and all strategies side by side."""
+"""A run of the Delivery lab as rows: its steps, its records, and all strategies side by side."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,19 +6,20 @@ from enum import StrEnum
 
 import pandas as pd
 
+from app.views.labs.delivery.labels import STRATEGIES, name_of
 from assignors.labs.delivery import Event, Kind, Lab, Ledger, Record, Strategy
 from assignors.labs.delivery.closed_form import Outcome
 from assignors.labs.delivery.ledger import COMMITS, PROCESSES
 
 
 class Fate(StrEnum):
-    """What became of a record."""
+    """The result for a record."""
 
     ONCE = "once"
     TWICE = "twice"
     LOST = "lost"
-    WAITS = "waits"
-    DROPPED = "left out"
+    STUCK = "stuck"
+    DROPPED = "skipped"
 
 
 class Mark(StrEnum):
@@ -28,24 +29,23 @@ class Mark(StrEnum):
     PROCESSED = "processed"
     AGAIN = "processed again"
     COMMITTED = "committed"
-    REWOUND = "set back"
+    REWOUND = "moved back"
     REFUSED = "not committed"
-    DROPPED = "left out"
+    DROPPED = "skipped"
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One or more steps of one kind: who does what, why, and what that does to which record."""
+    """One or more steps of one kind: the label, the reason, and the mark on each record."""
 
-    said: str
+    label: str
     reason: str
     marks: Mapping[Record, Mark]
-    is_turn: bool
-    """Whether from here on things go wrong, or somebody else goes on."""
+    is_failure: bool
 
 
-_TURNS = frozenset({Kind.CRASH, Kind.EXCEPTION, Kind.KICKED, Kind.REVOKED, Kind.LOST})
-_SAID = {
+_FAILURES = frozenset({Kind.CRASH, Kind.EXCEPTION, Kind.KICKED, Kind.REVOKED, Kind.LOST})
+_LABELS = {
     Kind.POLL: "{who} polls",
     Kind.PROCESS: "{who} processes",
     Kind.STORE: "{who} stores",
@@ -56,54 +56,35 @@ _SAID = {
     Kind.DROP: "{who} drops",
     Kind.POISON: "{who} cannot read",
     Kind.SKIP: "{who} seeks past it",
-    Kind.CRASH: "{who} dies",
+    Kind.CRASH: "{who} crashes",
     Kind.EXCEPTION: "{who} throws",
     Kind.KICKED: "{who} leaves the group",
-    Kind.REVOKED: "{who} gives up",
-    Kind.LOST: "{who} finds out",
+    Kind.REVOKED: "{who} revokes",
+    Kind.LOST: "{who} lost partitions",
     Kind.CLOSE: "{who} closes",
 }
-SHORT = {
-    Strategy.AUTO: "auto-commit",
-    Strategy.SYNC: "sync per batch",
-    Strategy.ASYNC: "async per batch",
-    Strategy.ASYNC_RETRY: "async, sent again",
-    Strategy.PER_PARTITION: "sync per partition",
-    Strategy.EVERY_N: "every n",
-    Strategy.EVERY_N_FROM_ZERO: "every n, from 0",
-    Strategy.COMMIT_FIRST: "commit first",
-    Strategy.EXTERNAL: "external store",
-    Strategy.WORKERS_SHARED: "shared queue",
-    Strategy.WORKERS_QUEUES: "worker queues",
-}
-"""Strategies where there is little room."""
 
 
 def fate(ledger: Ledger, record: Record) -> Fate:
-    """What became of one record."""
+    """The result for one record."""
     if ledger.processed[record] > 1:
         return Fate.TWICE
     if ledger.processed[record]:
         return Fate.ONCE
     if record in ledger.dropped:
         return Fate.DROPPED
-    return Fate.LOST if record.offset < ledger.offsets[record.partition] else Fate.WAITS
-
-
-def name_of(record: Record, lab: Lab) -> str:
-    """The offset, with its partition where there are several."""
-    return str(record) if len(lab.end) > 1 else str(record.offset)
+    return Fate.LOST if record.offset < ledger.offsets[record.partition] else Fate.STUCK
 
 
 def who(consumer: str) -> str:
-    """A and B as they are; the standalone consumer, short."""
+    """A, B or standalone."""
     return consumer if len(consumer) == 1 else "standalone"
 
 
-def course(lab: Lab, ledger: Ledger) -> list[Row]:
-    """The steps, records that one consumer processes in a row together."""
-    standing, done = dict(enumerate(lab.start)), set[Record]()
-    return [_row(lab, group, standing, done) for group in _grouped(ledger.events)]
+def steps(lab: Lab, ledger: Ledger) -> list[Row]:
+    """A row for each step; records that one consumer processes in succession share one."""
+    committed, done = dict(enumerate(lab.start)), set[Record]()
+    return [_row(lab, group, committed, done) for group in _grouped(ledger.events)]
 
 
 def _grouped(events: Iterable[Event]) -> list[list[Event]]:
@@ -117,52 +98,52 @@ def _grouped(events: Iterable[Event]) -> list[list[Event]]:
     return groups
 
 
-def _row(lab: Lab, group: Sequence[Event], standing: dict[int, int], done: set[Record]) -> Row:
+def _row(lab: Lab, group: Sequence[Event], committed: dict[int, int], done: set[Record]) -> Row:
     first = group[0]
     to = ", ".join(f"{p}:{offset}" if len(lab.end) > 1 else str(offset) for p, offset in first.offsets)
-    said = _SAID[first.kind].format(who=who(first.consumer), to=to)
+    label = _LABELS[first.kind].format(who=who(first.consumer), to=to)
     marks = dict[Record, Mark]()
     for event in group:
-        marks |= _marks(event, standing, done)
+        marks |= _marks(event, committed, done)
     shown = {record: mark for record, mark in marks.items() if _is_shown(lab, record)}
-    return Row(said, first.reason, shown, first.kind in _TURNS)
+    return Row(label, first.reason, shown, first.kind in _FAILURES)
 
 
 def _is_shown(lab: Lab, record: Record) -> bool:
     return lab.start[record.partition] <= record.offset < lab.end[record.partition]
 
 
-def _marks(event: Event, standing: dict[int, int], done: set[Record]) -> dict[Record, Mark]:
+def _marks(event: Event, committed: dict[int, int], done: set[Record]) -> dict[Record, Mark]:
     if event.kind in PROCESSES:
         marks = {record: Mark.AGAIN if record in done else Mark.PROCESSED for record in event.records}
         done.update(event.records)
-        _committed(event, standing)
+        _commit(event, committed)
         return marks
     if event.kind in COMMITS:
-        return _committed(event, standing)
+        return _commit(event, committed)
     if event.kind is Kind.COMMIT_FAILED:
-        return _between(event, standing, Mark.REFUSED, Mark.REFUSED)
+        return _between(event, committed, Mark.REFUSED, Mark.REFUSED)
     mark = {Kind.POLL: Mark.DELIVERED, Kind.STORE_REFUSED: Mark.REFUSED}.get(event.kind, Mark.DROPPED)
     return dict.fromkeys(event.records, mark)
 
 
-def _committed(event: Event, standing: dict[int, int]) -> dict[Record, Mark]:
-    marks = _between(event, standing, Mark.COMMITTED, Mark.REWOUND)
-    standing.update(event.offsets)
+def _commit(event: Event, committed: dict[int, int]) -> dict[Record, Mark]:
+    marks = _between(event, committed, Mark.COMMITTED, Mark.REWOUND)
+    committed.update(event.offsets)
     return marks
 
 
-def _between(event: Event, standing: Mapping[int, int], forth: Mark, back: Mark) -> dict[Record, Mark]:
-    """The records between the committed offset and the one that is sent."""
+def _between(event: Event, committed: Mapping[int, int], forward: Mark, back: Mark) -> dict[Record, Mark]:
+    """The records between the committed offset and the one in the request."""
     return {
-        Record(partition, at): forth if offset > standing[partition] else back
+        Record(partition, at): forward if offset > committed[partition] else back
         for partition, offset in event.offsets
-        for at in range(min(offset, standing[partition]), max(offset, standing[partition]))
+        for at in range(min(offset, committed[partition]), max(offset, committed[partition]))
     }
 
 
 def records(lab: Lab, ledger: Ledger) -> pd.DataFrame:
-    """The ledger, one row per record: record, delivered, processed, committed (times each), became."""
+    """One row per record: record, how often delivered, processed and committed, result."""
     rows = [
         (
             name_of(record, lab),
@@ -173,30 +154,30 @@ def records(lab: Lab, ledger: Ledger) -> pd.DataFrame:
         )
         for record in ledger.records
     ]
-    return pd.DataFrame(rows, columns=["record", "delivered", "processed", "committed", "became"])
+    return pd.DataFrame(rows, columns=["record", "delivered", "processed", "committed", "result"])
 
 
 def strategies(ledgers: Mapping[Strategy, Ledger], worst: Mapping[Strategy, Outcome]) -> pd.DataFrame:
-    """One row per strategy: records twice and lost, at this moment and at the worst one; waiting; order; promise."""
+    """One row per strategy: records twice and lost, now and at worst; stuck; out of order; guarantee."""
     rows = [
         (
-            strategy.value,
+            STRATEGIES[strategy],
             len(its.duplicated),
             len(its.lost),
             worst[strategy].duplicates,
             worst[strategy].lost,
             len(its.waiting),
             len(its.out_of_order),
-            promise(worst[strategy]),
+            guarantee(worst[strategy]),
         )
         for strategy, its in ledgers.items()
     ]
-    names = ["strategy", "twice", "lost", "most_twice", "most_lost", "waiting", "out_of_order", "promise"]
+    names = ["strategy", "twice", "lost", "most_twice", "most_lost", "waiting", "out_of_order", "guarantee"]
     return pd.DataFrame(rows, columns=names)
 
 
-def promise(worst: Outcome) -> str:
-    """What the strategy keeps under this failure, whenever it comes."""
+def guarantee(worst: Outcome) -> str:
+    """What holds for any moment of the failure."""
     if worst.lost and worst.duplicates:
         return "neither"
     return "at most once" if worst.lost else "at least once" if worst.duplicates else "exactly once"

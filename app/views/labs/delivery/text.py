@@ -1,16 +1,16 @@
-"""What a run of the delivery lab comes to, in words: how many records twice, how many lost, and why."""
+"""The result of the Delivery lab in words: how many records are processed twice or lost, and why."""
 
 from collections.abc import Sequence
 
 from app.ui.formats import listing, plural
-from app.views.labs.delivery.tables import name_of
+from app.views.labs.delivery.labels import name_of
 from assignors.labs.delivery import Event, Failure, FailureKind, Kind, Lab, Ledger, Record, Strategy
 from assignors.labs.delivery.closed_form import Reach, reach
 from assignors.labs.delivery.failures import FIRST, OUTSIDER, SECOND
 from assignors.labs.delivery.ledger import COMMITS, committed_offsets
 from assignors.labs.delivery.model import AUTO_COMMITTING
 
-TRIED = frozenset({Kind.COMMIT, Kind.COMMIT_ASYNC, Kind.COMMIT_FAILED})
+COMMIT_ATTEMPTS = frozenset({Kind.COMMIT, Kind.COMMIT_ASYNC, Kind.COMMIT_FAILED})
 
 
 def headline(ledger: Ledger) -> str:
@@ -18,11 +18,11 @@ def headline(ledger: Ledger) -> str:
     total, twice, lost, waiting = (
         len(found) for found in (ledger.records, ledger.duplicated, ledger.lost, ledger.waiting)
     )
-    waits = f", {plural(waiting, 'record waits', 'records wait')} for good" if waiting else ""
+    stuck = f", {plural(waiting, 'record is', 'records are')} stuck" if waiting else ""
     if not twice and not lost:
-        calm = "No record is processed twice and none is lost"
-        return f"{calm}{waits}" if waiting or ledger.dropped else f"All {total} records are processed exactly once"
-    return f"{_of(twice, total)} processed twice, {_none(lost)} lost{waits}"
+        neither = "No record is processed twice and none is lost"
+        return f"{neither}{stuck}" if waiting or ledger.dropped else f"All {total} records are processed exactly once"
+    return f"{_of(twice, total)} processed twice, {_none(lost)} lost{stuck}"
 
 
 def _of(some: int, total: int) -> str:
@@ -40,8 +40,8 @@ def _are(some: int) -> str:
 
 
 def reasons(lab: Lab, failure: Failure, ledger: Ledger) -> list[str]:
-    """What comes twice and why, what is lost and why, and what else there is to say."""
-    return [twice(lab, failure, ledger), lost(lab, failure, ledger), *besides(lab, ledger)]
+    """Why records are processed twice, lost, stuck, skipped or out of order."""
+    return [twice(lab, failure, ledger), lost(lab, failure, ledger), *others(lab, ledger)]
 
 
 def twice(lab: Lab, failure: Failure, ledger: Ledger) -> str:
@@ -58,23 +58,23 @@ def _why_not_twice(lab: Lab, failure: Failure, ledger: Ledger) -> str:
     if failure.kind is FailureKind.OUTSIDER_REFUSED:
         return "the commit of the standalone consumer was refused"
     if begins(lab, ledger) is None:
-        return "all was committed, and B found nothing left to read"
+        return "everything was committed, and B had nothing left to read"
     if lab.strategy is Strategy.EXTERNAL:
-        return "a result and its offset are stored together, so B begins right behind the last result"
-    return f"B began at {_committed(lab, ledger)}, and nothing from there on had been done"
+        return "a result and its offset are stored together, so B continues after the last result"
+    return f"B began at {_committed(lab, ledger)}, and no record from there on had been processed"
 
 
 def _why_twice(lab: Lab, failure: Failure, ledger: Ledger) -> str:
     start, committed = _at(begins(lab, ledger), lab), _committed(lab, ledger)
     back = rewind(lab, ledger)
     if back and back.consumer == OUTSIDER:
-        return f"the commit of the standalone consumer set the group back to {start}"
+        return f"the commit of the standalone consumer moved the group back to {start}"
     if back:
-        return f"the commit that was sent again arrived behind a newer one and set the group back to {start}"
+        return f"the retried commit arrived after a newer one and moved the group back to {start}"
     if failure.kind is FailureKind.KICKED:
-        return f"the group gave its partitions to B at {committed} while A went on with its batch"
+        return f"the group gave its partitions to B at {committed} while A continued with its batch"
     if failure.kind is FailureKind.COOPERATIVE:
-        return f"A got records while it joined and gave up their partitions without a commit: B began at {start}"
+        return f"A got records during the join and its partitions were revoked without a commit: B began at {start}"
     if _last_commit_failed(ledger):
         return f"the last commit of A was lost: B began at {committed}"
     them = "them" if len(ledger.duplicated) > 1 else "it"
@@ -86,47 +86,49 @@ def _committed(lab: Lab, ledger: Ledger) -> str:
 
 
 def _last_commit_failed(ledger: Ledger) -> bool:
-    tried = [event.kind for event in ledger.events if event.kind in TRIED and event.consumer == FIRST]
+    tried = [event.kind for event in ledger.events if event.kind in COMMIT_ATTEMPTS and event.consumer == FIRST]
     return bool(tried) and tried[-1] is Kind.COMMIT_FAILED
 
 
 def lost(lab: Lab, failure: Failure, ledger: Ledger) -> str:
     """Why records are lost, or why none is."""
     if not ledger.lost:
-        return "None is lost, because no offset was committed past a record that still had to be processed."
+        return "None is lost, because no offset was committed past an unprocessed record."
     some = f"{_listed(ledger.lost, lab)} {_are(len(ledger.lost))}"
     return f"{some} lost, because {_why_lost(lab, failure)}."
 
 
 def _why_lost(lab: Lab, failure: Failure) -> str:
     if failure.kind is FailureKind.OUTSIDER_ACCEPTED:
-        return f"the standalone consumer committed {_at(failure.outsider, lab)}, past what had been processed"
+        return f"the standalone consumer committed {_at(failure.outsider, lab)}, past unprocessed records"
     if failure.kind is FailureKind.EXCEPTION and lab.strategy is not Strategy.COMMIT_FIRST:
         return "closing the consumer committed its position, which covers the whole batch"
     if lab.strategy is Strategy.WORKERS_SHARED:
-        return "auto-commit covers what poll returned, not what the workers had finished"
+        return "auto-commit covers the records that poll returned, not those that the workers had finished"
     if lab.strategy in AUTO_COMMITTING:
-        return "auto-commit covers what poll returned, processed or not"
+        return "auto-commit covers the records that poll returned, processed or not"
     return "their offset was committed before they were processed"
 
 
-def besides(lab: Lab, ledger: Ledger) -> list[str]:
-    """What else there is to say: records that wait, that were left out, that lost their order."""
-    said = []
+def others(lab: Lab, ledger: Ledger) -> list[str]:
+    """Which records are stuck, skipped or out of order."""
+    found = []
     if ledger.waiting and lab.poison:
         record = name_of(lab.poison, lab)
-        said.append(f"{_listed(ledger.waiting, lab)} wait: every poll throws at {record}, and a restart does not help.")
+        some = f"{_listed(ledger.waiting, lab)} {_are(len(ledger.waiting))}"
+        found.append(f"{some} stuck: every poll throws at record {record}, and a restart does not help.")
     if ledger.dropped:
         poisoned = lab.poison in ledger.dropped
-        why = "the application seeks past what it cannot read" if poisoned else "the interceptor drops what is expired"
-        said.append(f"{_listed(sorted(ledger.dropped), lab)} {_are(len(ledger.dropped))} left out: {why}.")
+        why = "the application seeks past it" if poisoned else "the interceptor drops expired records"
+        found.append(f"{_listed(sorted(ledger.dropped), lab)} {_are(len(ledger.dropped))} skipped: {why}.")
     if ledger.out_of_order:
-        said.append(f"{_listed(ledger.out_of_order, lab)} came after a later record of the same partition.")
-    return said
+        some = f"{_listed(ledger.out_of_order, lab)} {_are(len(ledger.out_of_order))}"
+        found.append(f"{some} processed after a later record of the same partition.")
+    return found
 
 
 def in_numbers(lab: Lab, failure: Failure) -> str | None:
-    """The closed form of it; None where there is none: "13 processed - 10 committed (2 commits x 5) = 3 twice"."""
+    """ "13 processed − 10 committed (2 commits × 5) = 3 twice"; None where it is not that simple."""
     found = reach(lab, failure)
     if found is None:
         return None
@@ -137,14 +139,14 @@ def in_numbers(lab: Lab, failure: Failure) -> str | None:
 
 
 def _rule(lab: Lab, failure: Failure, found: Reach) -> str:
-    """How the committed offset comes about."""
+    """How many records the commits cover."""
     commits, batch = found.at.commits, lab.batch_records
     if failure.kind is FailureKind.EXCEPTION and lab.strategy in (Strategy.AUTO, Strategy.ASYNC):
-        return f"closing covers {plural(found.at.polls, 'poll')} × {batch}"
+        return f"close() covers {plural(found.at.polls, 'poll')} × {batch}"
     if found.committed == sum(lab.end) - sum(lab.start):
-        return "all there are"
+        return "all records"
     if failure.failed_commits:
-        return "up to the last commit that did not fail"
+        return "up to the last successful commit"
     match lab.strategy:
         case Strategy.EXTERNAL:
             return "with each result"
@@ -161,13 +163,13 @@ def _rule(lab: Lab, failure: Failure, found: Reach) -> str:
 
 
 def begins(lab: Lab, ledger: Ledger) -> tuple[int, ...] | None:
-    """The committed offsets at which the second consumer begins; None when it has nothing to do."""
+    """The committed offsets at which the second consumer begins; None when nothing is left to read."""
     before = _before_second(ledger)
     return None if len(before) == len(ledger.events) else committed_offsets(lab.start, before)
 
 
 def rewind(lab: Lab, ledger: Ledger) -> Event | None:
-    """The last commit before the second consumer begins, if it set an offset back."""
+    """The last commit before the second consumer begins, if it moved an offset back."""
     before = _before_second(ledger)
     at = next((at for at in reversed(range(len(before))) if before[at].kind in COMMITS), None)
     if at is None:
@@ -181,23 +183,23 @@ def _before_second(ledger: Ledger) -> Sequence[Event]:
     return ledger.events[:at]
 
 
-def step(lab: Lab, course: Sequence[Event], at: int) -> str:
-    """The last of so many steps: "6: process 14"."""
+def step(lab: Lab, steps: Sequence[Event], at: int) -> str:
+    """The label of a step, counted from 1: "6: process 14"."""
     if at == 0:
         return "before the first poll"
-    event = course[at - 1]
+    event = steps[at - 1]
     ends = dict.fromkeys(name_of(record, lab) for record in (*event.records[:1], *event.records[-1:]))
-    if event.kind in TRIED:
+    if event.kind in COMMIT_ATTEMPTS:
         return f"{at}: {VERBS.get(event.kind, event.kind.value)} {offsets(lab, event)}"
     return f"{at}: {VERBS.get(event.kind, event.kind.value)} {' to '.join(ends)}".strip()
 
 
 VERBS = {Kind.COMMIT_ASYNC: "commit", Kind.STORE: "store"}
-"""Shorter than the kinds, for a slider."""
+"""Shorter names for a slider."""
 
 
 def offsets(lab: Lab, event: Event) -> str:
-    """What an event commits: "15", or "0:4, 1:2" where there are several partitions."""
+    """The offsets that an event commits: "15", or "0:4, 1:2" with several partitions."""
     return ", ".join(f"{p}:{offset}" if len(lab.end) > 1 else str(offset) for p, offset in event.offsets)
 
 

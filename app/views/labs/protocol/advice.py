@@ -1,12 +1,12 @@
-"""What stands below the story: advice on its settings, and which broker coordinates a group."""
+"""Below the story: its generations, advice on its settings, and which broker coordinates a group."""
 
 import streamlit as st
 
 from app.ui import findings as advice_parts
 from app.ui import formats, state, widgets
-from app.ui.scenario import story_state as state_protocol
 from app.ui.scenario.played import NAMES
-from app.ui.scenario.story_link import Told
+from app.ui.scenario.story_link import ProtocolStory
+from app.ui.scenario.story_state import FINDER, LAB, played
 from app.ui.scenario_advice import for_scenario
 from app.views.labs.protocol import coordinator_text
 from assignors.advice import Finding
@@ -17,30 +17,30 @@ EXAMPLES = ("my-group", "polygenelubricants", "gruppe-ä")
 MOST_ID_LETTERS = 249
 
 
-def advice(its: Told) -> None:
-    """What is to be said about the story: its settings, its members and what happens in it."""
+def advice(story: ProtocolStory) -> None:
+    """Findings about the story's settings, members and events."""
     widgets.titled("Advice on this story")
-    findings = for_scenario(its.scenario)
+    findings = for_scenario(story.scenario)
     if not findings:
-        st.markdown(":green[:material/check_circle:] Nothing to say: Kafka takes them, and none of the rules fires.")
+        st.markdown(":green[:material/check_circle:] Kafka accepts the settings, and no rule has a finding.")
     for finding in findings:
-        advice_parts.finding(finding, _where(finding, its))
+        advice_parts.finding(finding, _where(finding, story))
     widgets.note(advice_parts.SOURCES)
 
 
-def _where(finding: Finding, its: Told) -> str:
-    if finding.key in its.scenario.protocol:
+def _where(finding: Finding, story: ProtocolStory) -> str:
+    if finding.key in story.scenario.protocol:
         return "set here"
     return "default" if finding.key in CONSUMER or finding.key in COORDINATOR else "in the story"
 
 
 def finder() -> None:
-    """The coordinator of any group id."""
+    """The coordinator of a group id."""
     page = state.shown()
     snapshot = None if page is None else page.report.snapshot
     legend = f":gray[the leader of one {coordinator_text.partitions(snapshot)} of {formats.code(OFFSETS_TOPIC)}]"
     widgets.titled("Which broker coordinates a group", legend)
-    group_id = state.url(state_protocol.FINDER)
+    group_id = state.url(FINDER)
     st.session_state["protocol_finder"] = group_id or ""
     st.text_input(
         "Group id",
@@ -49,21 +49,20 @@ def finder() -> None:
         placeholder="Any group id",
         label_visibility="collapsed",
         width=320,
-        on_change=lambda: state.set_url(state_protocol.FINDER, st.session_state["protocol_finder"] or None),
+        on_change=lambda: state.set_url(FINDER, st.session_state["protocol_finder"] or None),
     )
-    for asked in (group_id,) if group_id else EXAMPLES:
-        st.markdown(coordinator_text.found(asked, snapshot))
-        if (odd := coordinator_text.oddity(asked)) is not None:
-            widgets.note(odd)
+    for each in (group_id,) if group_id else EXAMPLES:
+        st.markdown(coordinator_text.found(each, snapshot))
+        if (remark := coordinator_text.remark(each)) is not None:
+            widgets.note(remark)
 
 
-def generations(its: Told) -> None:
-    """Step through the story's generations on a page of their own."""
-    found = state_protocol.played(its.scenario, its.seed)
+def generations(story: ProtocolStory) -> None:
+    """Open the story's generations on the Generations page."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         widgets.note("Generation by generation:")
-        for protocol, line in found.items():
+        for protocol, result in played(story.scenario, story.seed).items():
             name = NAMES[protocol]
-            able = not isinstance(line, str)
-            if st.button(name, icon=":material/steppers:", type="tertiary", key=f"to_{protocol}", disabled=not able):
-                widgets.go("generations", state_protocol.as_generations(its, protocol))
+            failed = isinstance(result, str)
+            if st.button(name, icon=":material/steppers:", type="tertiary", key=f"to_{protocol}", disabled=failed):
+                widgets.go("generations", LAB.to_generations(story, protocol))

@@ -1,4 +1,4 @@
-"""What is drawn in the protocol lab: the lanes of each protocol, and the spans in them."""
+"""The picture of the Protocol lab: the lanes of each protocol, and the spans in them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,17 +11,17 @@ from assignors.model import TopicPartition
 from assignors.simulation.timeline import Hold, MemberState, OwnershipSpan, Span
 
 MOST_MEMBERS, MOST_LANES = 12, 16
-"""As many members, and partitions, are drawn of each protocol; beyond, those that wait longest."""
+"""How many members and partitions of each protocol are drawn: those that wait longest."""
 REBALANCING = "rebalancing"
 STABLE = "stable"
 OWNED = MemberState.CONSUMING.value
-MOVED = "consumed by another than before"
-GAP = "nobody consumes it"
+MOVED = "consumed by a new owner"
+GAP = "not consumed"
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A span in a lane; times in milliseconds. A thin one leaves room to see what is below it."""
+    """A span in a lane. A thin one leaves the span behind it visible."""
 
     row: int
     start_ms: int
@@ -34,7 +34,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One protocol's lanes: the row of its title, and of its group, members and partitions."""
+    """The rows of one protocol: its title, its group (""), members and partitions."""
 
     its: Played
     title: int
@@ -48,7 +48,7 @@ class Block:
 
 
 def blocks(played: Sequence[Played]) -> list[Block]:
-    """The lanes of all protocols, one below the other; row 0 is for what happens."""
+    """The rows of all protocols, one below the other; row 0 is for the events."""
     made: list[Block] = []
     for its in played:
         title = made[-1].last + 1 if made else 1
@@ -72,17 +72,17 @@ def _partitions(its: Played) -> list[TopicPartition]:
 
 
 def left_out(played: Sequence[Played]) -> bool:
-    """Whether there are more members or partitions than lanes."""
+    """Whether not all members and partitions are drawn."""
     return any(len(its.summary.pauses) > MOST_MEMBERS or len(its.summary.downtime) > MOST_LANES for its in played)
 
 
 def bars(block: Block) -> Iterator[Bar]:
-    """All spans of a protocol that have a lane."""
+    """All spans of a protocol."""
     line, group = block.its.timeline, block.rows[""]
     for phase in line.group:
         look = STABLE if phase.state in ("Stable", "Empty", "") else REBALANCING
         label = f"{phase.state} {phase.generation}" if look == STABLE and phase.state else phase.state
-        yield Bar(group, phase.start_ms, phase.end_ms, look, label, f"group: {label or 'not there yet'}")
+        yield Bar(group, phase.start_ms, phase.end_ms, look, label, f"group: {label or 'does not exist yet'}")
     for (member, state), spans in groupby(line.spans, attrgetter("member", "state")):
         if member in block.rows:
             yield _doing(block.rows[member], list(spans), state)
@@ -90,7 +90,7 @@ def bars(block: Block) -> Iterator[Bar]:
 
 
 def _doing(row: int, spans: Sequence[Span], state: MemberState) -> Bar:
-    """A member in one state, whatever generations pass meanwhile."""
+    """A member in one state, over any number of generations."""
     start_ms, end_ms = spans[0].start_ms, spans[-1].end_ms
     label = brief(end_ms - start_ms) if state is MemberState.PAUSED else str(state)
     hover = f"{spans[0].member}: {state}, generation {spans[-1].generation}"
@@ -106,7 +106,7 @@ def _holdings(block: Block) -> Iterator[Bar]:
 
 
 def gaps(held: Sequence[OwnershipSpan]) -> Iterator[tuple[int, int]]:
-    """When a partition was there and no member of the group consumed it: free, or held by one that stands still."""
+    """When a partition existed and no member consumed it, because it was free or its owner was frozen."""
     cuts = sorted({at for its in held for at in (its.start_ms, its.end_ms)})
     for is_gap, run in groupby(pairwise(cuts), lambda cut: _is_free(held, cut[0])):
         if is_gap:
@@ -120,11 +120,11 @@ def _is_free(held: Sequence[OwnershipSpan], at_ms: int) -> bool:
 
 
 def _nobody(row: int, partition: TopicPartition, start_ms: int, end_ms: int) -> Bar:
-    return Bar(row, start_ms, end_ms, GAP, brief(end_ms - start_ms), f"{partition}: nobody consumes it")
+    return Bar(row, start_ms, end_ms, GAP, brief(end_ms - start_ms), f"{partition}: not consumed")
 
 
 def _held(row: int, its: OwnershipSpan, rows: Sequence[OwnershipSpan]) -> Bar:
-    """A holding; a partition's first owner is not one that it moved to. Who is no consumer of it gets a thin bar."""
+    """A span of ownership; thin for a frozen or zombie owner."""
     first = next((held.member for held in rows if held.hold is Hold.OWNED), None)
     look = {Hold.FROZEN: MemberState.FROZEN, Hold.ZOMBIE: MemberState.ZOMBIE}.get(its.hold)
     hover = f"{its.partition}: {its.member}, {its.hold}"

@@ -1,4 +1,4 @@
-"""The protocol lab's picture: group, member and partition lanes of each protocol over one time axis."""
+"""The picture of the Protocol lab: group, member and partition lanes of each protocol over one time axis."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -21,12 +21,12 @@ MOST_ARROWS = 200
 MEASURED = (GAP, MemberState.PAUSED)
 LABEL_PX = 6.5
 LEAST_PLOT_PX = 320
-"""Labels are written where they would fit into a picture of this width."""
+"""Labels are drawn if they would fit into a plot of this width."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a span is drawn: its fill, hatch ("" for none), ink of its label, colour of its line."""
+    """How a span is drawn: fill, hatch ("" for none), colours of its label (ink) and line."""
 
     fill: str
     hatch: str
@@ -35,7 +35,7 @@ class Look:
 
 
 def looks(colours: Palette) -> dict[str, Look]:
-    """How each kind of span looks; each has its own fill or hatch, for colour never stands alone."""
+    """The look of each kind of span, different in fill or hatch, not only in colour."""
     blue, gone = (colours.gained, "/", colours.text, colours.gained), (CLEAR, "", colours.dim, colours.grid)
     return {
         STABLE: Look(CLEAR, "", colours.dim, colours.grid),
@@ -64,7 +64,7 @@ def lanes(
     of: Played | None,
     colours: Palette,
 ) -> go.Figure:
-    """The picture of that part of the time (milliseconds); `messages` are drawn as arrows in the lanes of `of`."""
+    """The picture of a time range in milliseconds; `messages` are drawn as arrows in the lanes of `of`."""
     made = blocks(played)
     rows = max((block.last for block in made), default=0) + 1
     names = _names(made, rows)
@@ -74,7 +74,7 @@ def lanes(
     notes = _draw(fig, spans, window, colours)
     seen = [(number, event) for number, event in enumerate(events, 1) if window[0] <= event.at_ms <= window[1]]
     _numbers(fig, seen, colours)
-    # All at once: Plotly checks every note and shape again for each one that is added.
+    # All at once: Plotly validates all notes and shapes whenever one is added.
     fig.layout.annotations = [*notes, *(_title(block, colours) for block in made)]
     fig.layout.shapes = [*_phases(made, window, colours), *(_line(event, rows, colours) for _, event in seen)]
     for block in made:
@@ -113,14 +113,14 @@ def _axes(fig: go.Figure, names: Sequence[str], window: tuple[int, int], colours
 
 
 def _draw(fig: go.Figure, spans: Iterable[Bar], window: tuple[int, int], colours: Palette) -> list[dict[str, Any]]:
-    """Draw the bars; what remains to be written on or beside them."""
+    """Draw the bars; the labels that are still to be drawn."""
     notes: list[dict[str, Any]] = []
     seen = [bar for bar in spans if bar.start_ms < window[1] and bar.end_ms > window[0] and bar.start_ms < bar.end_ms]
     for name, look in looks(colours).items():
         if alike := [bar for bar in seen if bar.look == name]:
             _bars(fig, alike, look, window)
             fitting = [bar for bar in alike if bar.label and _fits(bar, window)]
-            if look.hatch:  # nobody can read on a hatch
+            if look.hatch:  # a label on a hatch needs a background
                 notes += [_note(_middle_s(bar, window), bar, "center", colours.text, colours) for bar in fitting]
             elif fitting:
                 _write(fig, fitting, look, window)
@@ -190,7 +190,7 @@ def _beside(measured: Sequence[Bar], window: tuple[int, int], colours: Palette) 
 
 
 def _note(at_s: float, bar: Bar, anchor: str, ink: str, colours: Palette) -> dict[str, Any]:
-    """A label that is readable on whatever it stands on."""
+    """A label with a background."""
     return {
         "x": at_s,
         "y": bar.row,
@@ -219,7 +219,7 @@ def _title(block: Block, colours: Palette) -> dict[str, Any]:
 
 
 def _phases(made: Sequence[Block], window: tuple[int, int], colours: Palette) -> list[dict[str, Any]]:
-    """Bands over all lanes of a protocol while its group rebalances: one shape, for each takes the browser its time."""
+    """Bands over all lanes of a protocol while its group rebalances; one shape, since each one slows the browser."""
     bands = [
         _band(max(bar.start_ms, window[0]) / 1000, min(bar.end_ms, window[1]) / 1000, block)
         for block in made
@@ -235,7 +235,7 @@ def _band(start_s: float, end_s: float, block: Block) -> str:
 
 
 def _line(event: Event, rows: int, colours: Palette) -> dict[str, Any]:
-    """Through all lanes, where something happens."""
+    """A line through all lanes at an event."""
     return {
         "type": "line",
         "x0": event.at_ms / 1000,
@@ -247,7 +247,7 @@ def _line(event: Event, rows: int, colours: Palette) -> dict[str, Any]:
 
 
 def _numbers(fig: go.Figure, seen: Sequence[tuple[int, Event]], colours: Palette) -> None:
-    """Above those lines."""
+    """The numbers above those lines."""
     fig.add_scatter(
         x=[event.at_ms / 1000 for _, event in seen],
         y=[0] * len(seen),
@@ -259,12 +259,12 @@ def _numbers(fig: go.Figure, seen: Sequence[tuple[int, Event]], colours: Palette
 
 
 def shown(messages: Iterable[Message], window: tuple[int, int]) -> list[Message]:
-    """Those that are sent in that part of the time, at most one more than can be drawn."""
+    """The messages sent in a time range, at most one more than can be drawn."""
     return list(islice((each for each in messages if window[0] <= each.sent_ms <= window[1]), MOST_ARROWS + 1))
 
 
 def _arrows(fig: go.Figure, block: Block, messages: Sequence[Message], colours: Palette) -> None:
-    """From lane to lane; the coordinator's is that of the group. A head that is a cross: nobody was there any more."""
+    """From lane to lane; the coordinator's lane is the group's. A cross as head: the message was not received."""
     drawn = [each for each in messages if each.source in block.rows or each.target in block.rows]
     ends = [(_row(block, each.source), _row(block, each.target)) for each in drawn]
     times = [

@@ -1,4 +1,4 @@
-"""Which partition of `__consumer_offsets` a group id belongs to, which broker leads it, and what is odd about it."""
+"""The partition of `__consumer_offsets` of a group id, the broker that leads it, and what is special about the id."""
 
 from app.ui import formats
 from assignors.javahash.hashes import string_hash
@@ -17,9 +17,9 @@ def found(group_id: str, snapshot: ClusterSnapshot | None) -> str:
 
 
 def partitions(snapshot: ClusterSnapshot | None) -> str:
-    """How many partitions there are, and whether that is known."""
+    """How many partitions there are, and whether the cluster says so."""
     count, is_known = _partitions(snapshot)
-    return f"of {count} partitions{'' if is_known else ' (the default; no cluster says how many there are)'}"
+    return f"of {count} partitions{'' if is_known else ' (the default; no cluster is connected)'}"
 
 
 def _partitions(snapshot: ClusterSnapshot | None) -> tuple[int, bool]:
@@ -28,7 +28,7 @@ def _partitions(snapshot: ClusterSnapshot | None) -> tuple[int, bool]:
 
 
 def _led(where: int, count: int, snapshot: ClusterSnapshot | None) -> str:
-    """The partition's leader. Where the topic cannot be seen any group of it tells: they have one coordinator."""
+    """The partition's leader; if the topic cannot be described, the coordinator of any group of that partition."""
     if snapshot is None:
         return ""
     if snapshot.offsets_leaders:
@@ -39,15 +39,15 @@ def _led(where: int, count: int, snapshot: ClusterSnapshot | None) -> str:
     return "" if broker is None else f", led by broker {broker}"
 
 
-def oddity(group_id: str) -> str | None:
-    """What is special about that id; None when nothing is."""
+def remark(group_id: str) -> str | None:
+    """What is special about an id; None for most."""
     code = string_hash(group_id)
     if code == SMALLEST:
         return "The smallest int has no positive counterpart in Java; Kafka's `Utils.abs` makes it 0, not -48 or 48."
     if not group_id:
-        return "Kafka refuses members with an empty group id (INVALID_GROUP_ID); only old commits may have one."
+        return "Kafka refuses members with an empty group id (INVALID_GROUP_ID); only very old commits have one."
     if not group_id.isascii():
         return "The hash code counts UTF-16 units, as Java does, not characters."
     if code < 0:
-        return f"The hash code is negative: Kafka takes `abs(hash) % n`; the remainder of {code} itself would differ."
+        return f"The hash code is negative: Kafka uses `abs(hash) % n`, which differs from the remainder of {code}."
     return None

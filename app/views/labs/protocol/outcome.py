@@ -7,83 +7,84 @@ import streamlit as st
 
 from app.ui import formats, state, widgets
 from app.ui.charts.lanes import CLEAR
-from app.ui.scenario import story_state as state_protocol
 from app.ui.scenario.played import NAMES, Played
-from app.ui.scenario.story_link import PROTOCOLS, Told
+from app.ui.scenario.story_link import PROTOCOLS, ProtocolStory
+from app.ui.scenario.story_state import LAB
 from app.views.labs.protocol import bars as lanes
 from app.views.labs.protocol import charts, tables, text
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 
 BEFORE_MS = 2_000
-"""How much of the time before the first event is shown at first."""
+"""How much time before the first event is shown by default."""
 GLYPHS = {"": "■", ".": "░", "/": "▨", "x": "▩", "+": "▦", "\\": "▧", "-": "▤", "|": "▥"}
 
 
 STATES = """
-- joining: waits for its place in the group, and has nothing to lose
-- rejoining: consumes what it keeps while the group rebalances
-- paused: gave up what it had, and waits for the end of the rebalance
-- idle: has its place, and no partition
-- split: consumes what it has; no message passes between it and the coordinator
-- stalled: does not poll; its heartbeats go on
-- frozen: the whole process stands still
-- zombie: consumes what is no longer its own
-- down, failed: closed or dead; died of an error that Kafka's consumer throws
+- joining: waits for its first assignment
+- rejoining: keeps consuming its partitions while the group rebalances
+- paused: has given up its partitions and waits for the end of the rebalance
+- idle: is a member without partitions
+- split: consumes its partitions, but cannot reach the coordinator
+- stalled: does not poll; its heartbeats continue
+- frozen: the whole process is paused
+- zombie: consumes partitions that belong to other members
+- down: closed or dead; failed: stopped by an exception of Kafka's consumer
 """
 
 
 def problems(found: Mapping[RebalanceProtocol, Played | str]) -> None:
-    """What could not be played, what never came to rest, and who died of what."""
+    """Protocols that cannot play the story, groups that never become stable, and members that died of an error."""
     for protocol, its in found.items():
         name = NAMES[protocol]
         if isinstance(its, str):
             widgets.line(":red", "error", f"{name} cannot play this story:", formats.md(its))
             continue
         if its.timeline.unsettled is not None:
-            widgets.line(":orange", "all_inclusive", f"{name} never comes to rest:", formats.md(its.timeline.unsettled))
+            widgets.line(
+                ":orange", "all_inclusive", f"{name} never becomes stable:", formats.md(its.timeline.unsettled)
+            )
         for failure in its.timeline.failures[:3]:
             when = f"{failure.at_ms / 1000:g} s"
             widgets.line(":orange", "error", f"{name}: {formats.md(failure.member)} dies at {when}:", failure.error)
 
 
-def window(its: Told, played: Sequence[Played]) -> tuple[int, int]:
-    """The part of the time to show, in milliseconds, within the story."""
-    first_ms = its.scenario.events[0].at_ms if its.scenario.events else 0
-    adopted = any(member.owned for member in its.scenario.members)
+def window(story: ProtocolStory, played: Sequence[Played]) -> tuple[int, int]:
+    """The time range to show, in milliseconds."""
+    first_ms = story.scenario.events[0].at_ms if story.scenario.events else 0
+    adopted = any(member.owned for member in story.scenario.members)
     last_ms = max(line.timeline.end_ms for line in played)
-    from_ms = max(0, first_ms - BEFORE_MS) if adopted else 0
-    asked_from, asked_to = its.window
-    start_ms = min(from_ms if asked_from is None else asked_from, last_ms - 1)
-    return start_ms, max(start_ms + 1, min(last_ms if asked_to is None else asked_to, last_ms))
+    default_ms = max(0, first_ms - BEFORE_MS) if adopted else 0
+    start_ms = min(default_ms if story.from_ms is None else story.from_ms, last_ms - 1)
+    return start_ms, max(start_ms + 1, min(last_ms if story.to_ms is None else story.to_ms, last_ms))
 
 
-def picture(its: Told, played: Sequence[Played]) -> None:
+def picture(story: ProtocolStory, played: Sequence[Played]) -> None:
     """All lanes, with the messages of one protocol if asked for."""
     if not played:
         return
-    shown = window(its, played)
-    of = next((line for line in played if line.protocol is its.messages), None)
+    shown = window(story, played)
+    of = next((line for line in played if line.protocol is story.messages), None)
     messages = charts.shown(of.timeline.messages, shown) if of else []
-    _look(its, played, shown)
+    _look(story, played, shown)
     if len(messages) > charts.MOST_ARROWS:
         messages = []
-        widgets.note(f"More than {charts.MOST_ARROWS} messages: choose a shorter time to see them.")
-    fig = charts.lanes(played, its.scenario.events, shown, messages, of, state.palette())
+        widgets.note(f"More than {charts.MOST_ARROWS} messages: choose a shorter time range to see them.")
+    fig = charts.lanes(played, story.scenario.events, shown, messages, of, state.palette())
     st.plotly_chart(fig, theme=None, config=widgets.PLOTLY, key="protocol_lanes", alt=text.picture(played))
-    widgets.note(formats.md(text.course(its.scenario.events)))
+    widgets.note(formats.md(text.events(story.scenario.events)))
     st.markdown(f":small[{_legend(played, shown)}]", help=STATES)
     if lanes.left_out(played):
         widgets.note(
-            f"Of each protocol the {lanes.MOST_MEMBERS} members and {lanes.MOST_LANES} partitions that wait longest "
-            "are drawn; the table has all."
+            f"Of each protocol the {lanes.MOST_MEMBERS} members and {lanes.MOST_LANES} partitions that wait "
+            "longest are drawn; the table has all."
         )
 
 
-def _look(its: Told, played: Sequence[Played], shown: tuple[int, int]) -> None:
-    """Which part of the time, and whose messages."""
+def _look(story: ProtocolStory, played: Sequence[Played], shown: tuple[int, int]) -> None:
+    """The time range, and the protocol whose messages are drawn."""
     end_ms = max(line.timeline.end_ms for line in played)
     st.session_state["protocol_window"] = (shown[0] / 1000, shown[1] / 1000)
-    st.session_state["protocol_messages"] = its.messages
+    st.session_state["protocol_messages"] = story.messages
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         st.slider(
             "Time shown, in seconds",
@@ -101,17 +102,17 @@ def _look(its: Told, played: Sequence[Played], shown: tuple[int, int]) -> None:
             key="protocol_messages",
             format_func=NAMES.__getitem__,
             on_change=_messages,
-            help="Who sends what to whom, as arrows",
+            help="Requests and responses as arrows",
         )
 
 
 def _window() -> None:
     start_s, end_s = st.session_state["protocol_window"]
-    state_protocol.look(round(start_s * 1000), round(end_s * 1000))
+    LAB.change({"from": round(start_s * 1000), "to": round(end_s * 1000)})
 
 
 def _messages() -> None:
-    state_protocol.show_messages(st.session_state["protocol_messages"])
+    LAB.change({"messages": st.session_state["protocol_messages"]})
 
 
 def _legend(played: Sequence[Played], shown: tuple[int, int]) -> str:
@@ -141,29 +142,33 @@ def side_by_side(played: Sequence[Played]) -> None:
     widgets.table(
         frame,
         key="protocols",
-        alt="Per protocol: rebalances, partitions moved, how long members were paused and partitions down, and records "
+        alt="Per protocol: rebalances, moved partitions, pauses of members, downtime of partitions, and records "
         "processed twice or lost",
-        columns={name: _column(name) for name in LOOKS} | {"assignor": None},  # it stands above the lanes
+        columns={name: _column(name) for name in LOOKS} | {"assignor": None},  # shown in the picture
     )
     widgets.note(
-        "Paused: a member gave up its partitions and waits. Down: no member of the group consumes a partition. "
-        "Moved: how often a partition went from one member to another. Twice, lost: records, at the rates of the "
-        "scenario, else 10 a second in each partition (assumed)."
+        "Paused: a member has given up its partitions and waits. Down: no member of the group consumes a partition. "
+        "Moved: partitions that changed their owner. Twice, lost: records, at the rates of the scenario or an assumed "
+        "10 records/s per partition."
     )
 
 
 LOOKS: dict[str, tuple[str, int, str | None]] = {
     "protocol": ("Protocol", 96, None),
-    "rebalances": ("Rebalances", 88, "How often the group became Stable at a new generation or epoch"),
+    "rebalances": ("Rebalances", 88, "How often the group became Stable with a new generation or epoch"),
     "moved": ("Moved", 60, None),
-    "paused_max_ms": ("Paused, worst", 104, "The member that was paused longest, in all; ms"),
-    "paused_sum_ms": ("Paused, sum", 96, "All members together; ms"),
-    "down_max_ms": ("Down, worst", 96, "The partition without a consumer longest, in all; ms"),
-    "down_sum_ms": ("Down, sum", 92, "All partitions together; ms"),
-    "twice": ("Twice", 64, "Records processed again, with Kafka's auto-commit"),
-    "lost": ("Lost", 56, "Records that nobody got: auto.offset.reset skips what came before a partition was found"),
+    "paused_max_ms": ("Paused, worst", 104, "The total pause of the member that was paused longest, ms"),
+    "paused_sum_ms": ("Paused, sum", 96, "All members together, ms"),
+    "down_max_ms": ("Down, worst", 96, "The total downtime of the partition that was down longest, ms"),
+    "down_sum_ms": ("Down, sum", 92, "All partitions together, ms"),
+    "twice": ("Twice", 64, "Records processed twice, with auto-commit"),
+    "lost": (
+        "Lost",
+        56,
+        "Records never consumed: auto.offset.reset=latest skips records produced before a new partition is assigned",
+    ),
 }
-"""Column -> label, width in pixels, what it counts."""
+"""Column -> label, width in pixels, tooltip."""
 
 
 def _column(name: str) -> Any:

@@ -3,39 +3,39 @@
 import streamlit as st
 
 from app.ui import formats, widgets
-from app.ui.scenario import story_state as state
 from app.ui.scenario.played import Played
-from app.ui.scenario.story_link import LinkError
-from app.views.labs.protocol import advice as beside
-from app.views.labs.protocol import outcome, setup, text
+from app.ui.scenario.story_state import LAB, played
+from app.ui.story import head
+from app.views.labs.protocol import advice, outcome, setup, text
+from assignors.model import AssignorError
 
 widgets.follow()
 try:
-    told = state.told()
-except LinkError as error:
-    widgets.unplayable(str(error), setup.begin_again)
+    story = LAB.current()
+except AssignorError as error:
+    widgets.unplayable(str(error), LAB.open_first)
     st.stop()
-found = state.played(told.scenario, told.seed)
-played = [its for its in found.values() if isinstance(its, Played)]
+results = played(story.scenario, story.seed)
+runs = [result for result in results.values() if isinstance(result, Played)]
 
-st.header(text.headline(played), anchor=False)
-if played:
-    st.markdown(formats.md(text.members(played)))
-outcome.problems(found)
-setup.story(told)
+st.header(text.headline(runs), anchor=False)
+if runs:
+    st.markdown(formats.md(text.members(runs)))
+outcome.problems(results)
+head(LAB, story)
 
 left, right = st.columns([0.77, 0.23], gap="medium")
 with left, st.container(gap="xxsmall"):
-    outcome.picture(told, played)
+    outcome.picture(story, runs)
 with right, st.container(gap="xsmall"):
-    setup.controls(told)
+    setup.controls(story)
 
-if played:
+if runs:
     left, right = st.columns([0.6, 0.4], gap="medium")
     with left, st.container(gap="xxsmall"):
-        outcome.side_by_side(played)
-        beside.generations(told)
-        beside.advice(told)
-        beside.finder()
+        outcome.side_by_side(runs)
+        advice.generations(story)
+        advice.advice(story)
+        advice.finder()
     with right, st.container(gap="xxsmall"):
-        outcome.waits(played)
+        outcome.waits(runs)

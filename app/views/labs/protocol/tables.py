@@ -1,4 +1,4 @@
-"""What comes of a story under each protocol, as tables."""
+"""The result of a story under each protocol, as tables."""
 
 from collections.abc import Sequence
 
@@ -9,8 +9,9 @@ from assignors.simulation.summary import Summary
 
 
 def summary(played: Sequence[Played]) -> pd.DataFrame:
-    """One row per protocol; times in milliseconds, `_max` of the worst one in all, `_sum` of all together; records
-    processed `twice` and `lost`, unknown where nobody knows when the application commits.
+    """One row per protocol. Times are totals in milliseconds, `_max` of the worst member or partition, `_sum` of all.
+
+    Records processed `twice` and `lost` are unknown if it is unknown when the application commits.
     """
     frame = pd.DataFrame(
         [
@@ -33,10 +34,7 @@ def summary(played: Sequence[Played]) -> pd.DataFrame:
 
 
 def waits(played: Sequence[Played]) -> pd.DataFrame:
-    """A row per member and partition: `what`, `name`, and a column per protocol with milliseconds, unknown where none.
-
-    Of a member how long it was paused, of a partition how long it was down.
-    """
+    """One row per member (its pauses) and partition (its downtime): `what`, `name`, and milliseconds per protocol."""
     columns = {NAMES[its.protocol]: _of(its.summary) for its in played}
     keys = dict.fromkeys(key for column in columns.values() for key in column)
     frame = pd.DataFrame(list(keys), columns=["what", "name"])

@@ -1,4 +1,4 @@
-"""What a story comes to under each protocol, in sentences."""
+"""The result of a story under each protocol, in sentences."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -11,19 +11,19 @@ MOST_EVENTS = 6
 
 
 def headline(played: Sequence[Played]) -> str:
-    """Which protocol stops how many partitions, and for how long at most."""
+    """How many partitions each protocol stops, and for how long."""
     if not played:
         return "This story cannot be played"
     if not any(its.summary.down_ms for its in played):
-        return "No partition is ever without its consumer, under any protocol"
-    told = "; ".join(
+        return "No partition is ever without a consumer, under any protocol"
+    sentence = "; ".join(
         f"{_names(alike)} {'stops' if len(alike) == 1 else 'stop'} {_stopped(alike[0])}" for alike in _alike(played)
     )
-    return told[0].upper() + told[1:] if told[0].islower() else told
+    return sentence[0].upper() + sentence[1:]
 
 
 def _alike(played: Sequence[Played]) -> list[list[Played]]:
-    """Neighbours of which the same is to be said."""
+    """Consecutive protocols with the same result."""
     return [list(run) for _, run in groupby(played, _stopped)]
 
 
@@ -43,8 +43,8 @@ def _stopped(its: Played) -> str:
 
 
 def members(played: Sequence[Played]) -> str:
-    """How many members wait under each protocol, and how long the worst waits."""
-    return f"Members that give up all they have and wait: {'; '.join(map(_waiting, played))}."
+    """How many members are paused under each protocol, and for how long."""
+    return f"Members that give up all partitions and wait: {'; '.join(map(_waiting, played))}."
 
 
 def _waiting(its: Played) -> str:
@@ -55,13 +55,13 @@ def _waiting(its: Played) -> str:
     return f"{name} {len(waits)} of {len(its.summary.pauses)}, up to {brief(max(waits))}"
 
 
-def course(events: Sequence[Event]) -> str:
-    """What happens from outside and when, numbered as in the picture."""
-    told = [f"{at}  {event.action.title} at {event.at_ms / 1000:g} s" for at, event in enumerate(events, 1)]
-    more = [f"and {len(told) - MOST_EVENTS} more"] if len(told) > MOST_EVENTS else []
-    return " · ".join([*told[:MOST_EVENTS], *more]) or "Nothing happens from outside."
+def events(events: Sequence[Event]) -> str:
+    """The events and their times, numbered as in the picture."""
+    found = [f"{at}  {event.action.title} at {event.at_ms / 1000:g} s" for at, event in enumerate(events, 1)]
+    more = [f"and {len(found) - MOST_EVENTS} more"] if len(found) > MOST_EVENTS else []
+    return " · ".join([*found[:MOST_EVENTS], *more]) or "There are no events."
 
 
 def picture(played: Sequence[Played]) -> str:
-    """The picture in words, for who cannot see it."""
+    """The picture in words."""
     return f"Members and partitions over time, protocol by protocol: {headline(played)}. {members(played)}"

@@ -1,4 +1,4 @@
-"""The watermark lab's picture: replicas as rows of records, with high watermark and log end."""
+"""The picture of the Watermark lab: replicas as rows of records, with high watermark and log end."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ ROW_PX = 46
 LABEL_PX, NOTE_PX = 108, 92
 LEAST_OFFSETS = 5
 HALF = 0.47
-"""Half the height of a marker, in rows."""
+"""Half the height of a marker in rows."""
 
 
 def styles(colours: Palette) -> dict[Cell, Style]:
@@ -40,7 +40,7 @@ def replicas(lanes: Sequence[Lane], colours: Palette) -> go.Figure:
     notes = [_note(row, lane, colours) for row, lane in enumerate(lanes)]
     fig.update_layout(annotations=notes)
     fig.update_xaxes(range=[-0.55, width - 0.5], tickvals=list(range(width)), ticktext=[str(x) for x in range(width)])
-    name_lanes(fig, [f"{lane.name} {lane.part}" for lane in lanes], colours.text)
+    name_lanes(fig, [f"{lane.name} {lane.role}" for lane in lanes], colours.text)
     return fig
 
 

@@ -3,23 +3,24 @@
 import streamlit as st
 
 from app.ui import formats, widgets
+from app.ui.story import head
 from app.views.labs.watermark import outcome, setup, text
-from app.views.labs.watermark import state as state_watermark
+from app.views.labs.watermark.state import LAB
 from assignors.labs.watermark import begin, play_on
-from assignors.labs.watermark.model import WatermarkError
+from assignors.model import AssignorError
 
 widgets.follow()
 try:
-    told = state_watermark.told()
-except WatermarkError as error:
-    widgets.unplayable(str(error), setup.begin_again)
+    story = LAB.current()
+except AssignorError as error:
+    widgets.unplayable(str(error), LAB.open_first)
     st.stop()
-steps, refusal = play_on(begin(told.replicas, told.settings), told.actions)
+steps, refusal = play_on(begin(story.replicas, story.settings), story.actions)
 at = outcome.position(steps)
 now = steps[at].state
 
 st.header(text.headline(now), anchor=False)
-setup.story(told)
+head(LAB, story)
 if refusal is not None:
     widgets.line(":orange", "front_hand", "The story ends early under these rules", formats.md(str(refusal)))
 
@@ -29,13 +30,13 @@ with left, st.container(gap="xsmall"):
     with st.container(gap="xxsmall"):
         outcome.sentences(steps, at)
     outcome.picture(steps, at)
-    setup.then(at, now, len(steps) - 1 - at)
+    setup.next_action(at, now, len(steps) - 1 - at)
 with right, st.container(gap="xsmall"):
-    setup.rules(told)
+    setup.rules(story)
 
 left, right = st.columns([0.52, 0.48], gap="medium")
 with left, st.container(gap="xxsmall"):
-    outcome.other_rules(told)
+    outcome.other_rules(story)
 with right, st.container(gap="xxsmall"):
     outcome.producers(now)
 with st.container(gap="xxsmall"):

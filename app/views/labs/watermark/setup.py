@@ -1,15 +1,14 @@
-"""What the Watermark lab is set up from: a story, its rules, and what else shall happen."""
+"""The controls of the Watermark lab: its rules, and the next action."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 import streamlit as st
 
-from app.ui import formats, state, upload, widgets
-from app.ui.story import choose, shows
-from app.views.labs.watermark import state as state_watermark
-from app.views.labs.watermark.link import MOST_WAIT_MS, encode
-from assignors.labs.checklist import Page
-from assignors.labs.watermark import STORIES, Story
+from app.ui import widgets
+from app.ui.story import refusal
+from app.views.labs.watermark.state import LAB
+from assignors.labs.watermark import WatermarkStory
 from assignors.labs.watermark.model import (
     Action,
     Crash,
@@ -23,56 +22,47 @@ from assignors.labs.watermark.model import (
     Truncation,
     Wait,
 )
+from assignors.labs.watermark.stories import MOST_WAIT_MS
 
-_STORY, _UPLOAD = "watermark_story", "watermark_file"
-
-
-def story(told: Story) -> None:
-    """Choose a story, and what it shows."""
-    titles = {its.name: its.title for its in STORIES}
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        choose(_STORY, told.name, list(titles), titles.__getitem__, _tell)
-        badge = " :orange-badge[changed]" if len(encode(told)) > 1 else ""
-        shows(told.shows, Page.WATERMARK, told.name, badge)
-        upload.take_along(
-            "Story file", _UPLOAD, "watermark.txt", lambda: state_watermark.as_file(told), state_watermark.take
-        )
-    upload.problems(_UPLOAD)
+_Option = TypeVar("_Option", Truncation, Timing, int)
+_TRUNCATIONS = {
+    Truncation.HIGH_WATERMARK: "its high watermark (before KIP-101)",
+    Truncation.LEADER_EPOCH: "where its epochs diverge from the leader's (KIP-101, KIP-279)",
+}
+_TIMINGS = {
+    Timing.TEXTBOOK: "from after the fetch",
+    Timing.EXACT: "from before the fetch with records, else a newer one after replica.fetch.wait.max.ms",
+}
 
 
-def _tell() -> None:
-    state_watermark.tell(st.session_state[_STORY])
+def rules(story: WatermarkStory) -> None:
+    """How followers truncate, leaders are elected, and the high watermark moves."""
+    _select("A follower truncates to", "truncation", _TRUNCATIONS, story.truncation)
+    _select("A fetch response carries the high watermark", "timing", _TIMINGS, story.timing)
+    _select("min.insync.replicas", "min_insync", {number: str(number) for number in (1, 2, 3)}, story.min_insync)
+    _toggle("Unclean leader election", "unclean", story.unclean)
+    _toggle("High watermark waits for min.insync.replicas (KIP-966)", "waits", story.waits)
 
 
-def rules(told: Story) -> None:
-    """The rules to play by."""
-    its = told.settings
-    _select("A follower truncates to", "truncation", list(Truncation), its.truncation)
-    _select("A fetch response carries the high watermark", "timing", list(Timing), its.timing)
-    _select("min.insync.replicas", "min_insync_replicas", [1, 2, 3], its.min_insync_replicas)
-    _toggle("Unclean leader election", "unclean_leader_election", its.unclean_leader_election)
-    _toggle("High watermark waits for min.insync.replicas (KIP-966)", "hw_waits_for_min_isr", its.hw_waits_for_min_isr)
-
-
-def _select(label: str, field: str, options: Sequence[object], value: object) -> None:
-    key = f"watermark_{field}"
+def _select(label: str, parameter: str, options: Mapping[_Option, str], value: _Option) -> None:
+    key = f"watermark_{parameter}"
     st.session_state[key] = value
     st.selectbox(
         label,
-        options,
+        list(options),
         key=key,
-        on_change=lambda: state_watermark.set_rule(field, st.session_state[key]),
-        format_func=str,
+        format_func=options.__getitem__,
+        on_change=lambda: LAB.change({parameter: st.session_state[key]}),
     )
 
 
-def _toggle(label: str, field: str, value: bool) -> None:
-    key = f"watermark_{field}"
+def _toggle(label: str, parameter: str, value: bool) -> None:
+    key = f"watermark_{parameter}"
     st.session_state[key] = value
-    st.toggle(label, key=key, on_change=lambda: state_watermark.set_rule(field, st.session_state[key]))
+    st.toggle(label, key=key, on_change=lambda: LAB.change({parameter: st.session_state[key]}))
 
 
-# -- what else shall happen --------------------------------------------------------------------------------------------
+# -- the next action --------------------------------------------------------------------------------------------
 
 Form = Callable[[State], Action]
 
@@ -102,8 +92,8 @@ def _waits(_now: State) -> Action:
 
 
 def _power(now: State) -> Action:
-    name = st.selectbox("Loses its last record", ["nobody", *now.replicas], key="watermark_power", width=150)
-    return PowerCut({} if name == "nobody" else {name: 1})
+    name = st.selectbox("Its last record is lost", ["none", *now.replicas], key="watermark_power", width=150)
+    return PowerCut({} if name == "none" else {name: 1})
 
 
 FORMS: Mapping[str, Form] = {
@@ -111,31 +101,25 @@ FORMS: Mapping[str, Form] = {
     "A producer sends, acks=1": lambda now: Produce(_next_value(now), acks_all=False),
     "A follower fetches": _of_replica(Fetch),
     "A follower fetches, the response is lost": _of_replica(_lost),
-    "A follower restarts unnoticed": _of_replica(Restart),
-    "A broker dies": _of_replica(Crash),
-    "A broker comes back": _of_replica(Start),
-    "The power fails for all": _power,
+    "A follower restarts quickly": _of_replica(Restart),
+    "A broker crashes": _of_replica(Crash),
+    "A broker starts again": _of_replica(Start),
+    "All brokers lose power": _power,
     "Time passes": _waits,
 }
 
 
-def then(at: int, now: State, left_out: int) -> None:
-    """Let something else happen after the step that is shown."""
-    widgets.titled("What happens next")
+def next_action(at: int, now: State, following: int) -> None:
+    """Add an action after the step that is shown."""
+    widgets.titled("Next action")
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         what = st.selectbox("Action", list(FORMS), key="watermark_what", width=250, label_visibility="collapsed")
         action = FORMS[what](now)
-        # no on_click: it would do what was in the fields before, when a value and the click arrive together
-        if st.button("Do it", icon=":material/add:", key="watermark_add"):
-            state_watermark.add(at, action)
+        # no on_click: when a value and the click arrive together, it would use the previous value
+        if st.button("Add", icon=":material/add:", key="watermark_add"):
+            LAB.add(at, action)
             st.rerun()
-    if left_out:
-        follow = "step that follows" if left_out == 1 else f"{left_out} steps that follow"
-        widgets.note(f"It takes the place of the {follow}.")
-    if (why := state.refused(state_watermark.LAB)) is not None:
-        widgets.line(":red", "error", "That cannot happen", formats.md(why))
-
-
-def begin_again() -> None:
-    """Go to the first story."""
-    state_watermark.tell(STORIES[0].name)
+    if following:
+        steps = "the following step" if following == 1 else f"the {following} following steps"
+        widgets.note(f"This replaces {steps}.")
+    refusal(LAB)

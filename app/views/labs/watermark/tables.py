@@ -1,4 +1,4 @@
-"""The watermark lab as rows: the replicas' cells, all steps, what producers were told, the end under other rules."""
+"""The Watermark lab as rows: replicas, steps, responses to producers, the end under other rules."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -6,27 +6,26 @@ from enum import StrEnum
 
 import pandas as pd
 
-from app.views.labs.watermark.link import rules
-from assignors.labs.watermark import Story, begin, play_on
+from assignors.labs.watermark import WatermarkStory, begin, play_on
 from assignors.labs.watermark.model import Ack, Entry, Produced, Replica, Settings, State, Step, Truncation
 
 
 class Cell(StrEnum):
-    """How a record stands in a replica's log."""
+    """The state of a record in a replica's log."""
 
     COMMITTED = "below the high watermark"
     WAITING = "not yet visible"
     NEW = "new in this step"
-    DIFFERS = "differs from the other log"
-    CUT = "cut in this step"
+    DIFFERS = "differs from another log"
+    CUT = "truncated in this step"
 
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """One replica: its name, its part (leader, in ISR, …), its records, and how they stand."""
+    """One replica: its name, its role (leader, in ISR, …), its records and their state."""
 
     name: str
-    part: str
+    role: str
     cells: tuple[tuple[Entry, Cell], ...]
     hw: int
     leo: int
@@ -37,13 +36,13 @@ def lanes(steps: Sequence[Step], at: int) -> list[Lane]:
     state = steps[at].state
     before = steps[at - 1].state.replicas if at else state.replicas
     return [
-        Lane(name, part(state, name), _cells(state, name, before[name]), replica.hw, replica.leo)
+        Lane(name, role(state, name), _cells(state, name, before[name]), replica.hw, replica.leo)
         for name, replica in state.replicas.items()
     ]
 
 
-def part(state: State, name: str) -> str:
-    """What a replica is at the moment."""
+def role(state: State, name: str) -> str:
+    """ "leader", "in ISR", "not in ISR" or "down"."""
     if not state.replicas[name].alive:
         return "down"
     if name == state.leader:
@@ -67,7 +66,7 @@ def _cell(offset: int, now: Replica, before: Replica, differs: bool) -> Cell:
 
 
 def differing(state: State) -> set[tuple[str, int]]:
-    """Replica and offset wherever two logs hold different records; the leader's is right where there is one."""
+    """Replica and offset of each record that differs from another log; never the leader's."""
     found = set[tuple[str, int]]()
     for name, replica in state.replicas.items():
         for other, its in state.replicas.items():
@@ -78,7 +77,7 @@ def differing(state: State) -> set[tuple[str, int]]:
 
 
 def steps_frame(steps: Sequence[Step]) -> pd.DataFrame:
-    """One row per step: number, what happened, time, leader, epoch, ISR, what consumers see, HW and LEO of each."""
+    """One row per step: number, sentence, time, leader, epoch, ISR, visible records, HW and LEO of each replica."""
     rows = []
     for number, its in enumerate(steps):
         state = its.state
@@ -99,7 +98,7 @@ def steps_frame(steps: Sequence[Step]) -> pd.DataFrame:
 
 
 def producers(state: State) -> pd.DataFrame:
-    """One row per record that was sent and appended: record, acks, offset, epoch, answer, where it is now."""
+    """One row per appended record: record, acks, offset, epoch, response, where it is now."""
     rows = [
         (
             made.entry.value,
@@ -111,13 +110,13 @@ def producers(state: State) -> pd.DataFrame:
         )
         for made in state.produced
     ]
-    return pd.DataFrame(rows, columns=["record", "acks", "offset", "epoch", "told", "now"])
+    return pd.DataFrame(rows, columns=["record", "acks", "offset", "epoch", "response", "now"])
 
 
 def now(state: State, made: Produced) -> str:
-    """Where a record is after a step."""
+    """Whether a record is visible, waiting or gone after a step."""
     if state.leader is None:
-        return "no leader to ask"
+        return "no leader"
     if state.replicas[state.leader].log[made.offset : made.offset + 1] != (made.entry,):
         return "lost" if made.ack is Ack.ACKED else "gone"
     return "visible" if made.offset < state.replicas[state.leader].hw else "not yet visible"
@@ -128,14 +127,14 @@ def values(entries: Sequence[Entry]) -> str:
     return ", ".join(entry.value for entry in entries) or "–"
 
 
-def other_rules(told: Story) -> pd.DataFrame:
-    """The story's end under each pair of rules: rules, lost, differ, leader, visible, stops (why it cannot go on)."""
-    rows = [_end(told, settings) for settings in variants(told.settings)]
+def other_rules(story: WatermarkStory) -> pd.DataFrame:
+    """The end under each pair of rules: rules, lost, differ, leader, visible, stops (why an action is impossible)."""
+    rows = [_end(story, settings) for settings in variants(story.settings)]
     return pd.DataFrame(rows, columns=["rules", "lost", "differ", "leader", "visible", "stops"])
 
 
 def variants(settings: Settings) -> list[Settings]:
-    """Both truncations with and without unclean election."""
+    """Both truncations, with and without unclean leader election."""
     return [
         replace(settings, truncation=truncation, unclean_leader_election=unclean)
         for truncation in Truncation
@@ -143,10 +142,15 @@ def variants(settings: Settings) -> list[Settings]:
     ]
 
 
-def _end(told: Story, settings: Settings) -> tuple[str, str, str, str | None, str, str]:
-    steps, refusal = play_on(begin(told.replicas, settings), told.actions)
+def _end(story: WatermarkStory, settings: Settings) -> tuple[str, str, str, str | None, str, str]:
+    steps, refusal = play_on(begin(story.replicas, settings), story.actions)
     end = steps[-1].state
     lost = ", ".join(made.entry.value for made in end.lost) or "–"
     differ = ", ".join(sorted({str(offset) for _, offset in differing(end)})) or "–"
-    mine = "▸ " if settings == told.settings else ""
-    return (f"{mine}{rules(settings)}", lost, differ, end.leader, values(end.committed), str(refusal or ""))
+    mine = "▸ " if settings == story.settings else ""
+    return (f"{mine}{_rules(settings)}", lost, differ, end.leader, values(end.committed), str(refusal or ""))
+
+
+def _rules(settings: Settings) -> str:
+    how = "by leader epoch" if settings.truncation is Truncation.LEADER_EPOCH else "by high watermark"
+    return f"{how}, unclean" if settings.unclean_leader_election else how

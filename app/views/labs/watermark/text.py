@@ -1,4 +1,4 @@
-"""What a step of the watermark lab means: what a consumer sees, and why the high watermark stands where it does."""
+"""A step of the Watermark lab in words: what a consumer sees, and why the high watermark is where it is."""
 
 from app.ui.formats import plural
 from app.views.labs.watermark.tables import differing, values
@@ -6,18 +6,18 @@ from assignors.labs.watermark.model import Ack, Produced, State, Step
 
 
 def headline(state: State) -> str:
-    """What matters most after a step: what is lost, where logs differ, what a consumer sees, what still waits."""
+    """The most important facts after a step: lost records, diverging logs, visible and waiting records."""
     if state.leader is None:
-        return "There is no leader: nobody can write or read"
-    leader, said = state.replicas[state.leader], []
+        return "There is no leader: no client can write or read"
+    leader, facts = state.replicas[state.leader], []
     if state.lost:
-        said.append(f"{_records(state.lost)} {'was' if len(state.lost) == 1 else 'were'} acknowledged and lost")
+        facts.append(f"{_records(state.lost)} {'was' if len(state.lost) == 1 else 'were'} acknowledged and lost")
     if offsets := sorted({offset for _, offset in differing(state)}):
-        said.append(f"the logs differ at offset {', '.join(map(str, offsets))}")
-    said.append(f"a consumer sees {values(state.committed) if state.committed else 'nothing yet'}")
+        facts.append(f"the logs differ at offset {', '.join(map(str, offsets))}")
+    facts.append(f"a consumer sees {values(state.committed) if state.committed else 'nothing yet'}")
     if waiting := leader.log[leader.hw :]:
-        said.append(f"{values(waiting)} {'waits' if len(waiting) == 1 else 'wait'} for the ISR")
-    whole = "; ".join(said)
+        facts.append(f"{values(waiting)} {'waits' if len(waiting) == 1 else 'wait'} for the ISR")
+    whole = "; ".join(facts)
     return whole if state.lost else whole[0].upper() + whole[1:]
 
 
@@ -26,14 +26,14 @@ def _records(made: tuple[Produced, ...]) -> str:
 
 
 def why(before: State, after: State) -> list[str]:
-    """What a consumer can read now and why, and what producers were told in this step."""
-    return [watermark(after), *told(before, after)]
+    """What a consumer can read and why, and the responses to producers in this step."""
+    return [watermark(after), *responses(before, after)]
 
 
 def watermark(state: State) -> str:
-    """Where the leader's high watermark stands, and what holds it there."""
+    """The leader's high watermark, and what determines it."""
     if state.leader is None:
-        return f"Only a replica of the ISR ({', '.join(state.isr)}) may lead, unless unclean election is on."
+        return f"Only an in-sync replica ({', '.join(state.isr)}) may lead, unless unclean leader election is enabled."
     leader = state.replicas[state.leader]
     known = [
         f"{state.leader} {leader.leo}",
@@ -42,8 +42,8 @@ def watermark(state: State) -> str:
     reads = f"A consumer reads below {leader.hw}, the high watermark of {state.leader}"
     need = state.settings.min_insync_replicas
     if state.settings.hw_waits_for_min_isr and len(state.isr) < need:
-        return f"{reads}. It stands still: the ISR has {len(state.isr)}, min.insync.replicas is {need}."
-    return f"{reads}. Log ends of the ISR, as {state.leader} knows them: {', '.join(known)}."
+        return f"{reads}. It does not move: the ISR has {len(state.isr)}, min.insync.replicas is {need}."
+    return f"{reads}. Log end offsets of the ISR as known to {state.leader}: {', '.join(known)}."
 
 
 def _known(state: State, name: str) -> str:
@@ -51,19 +51,19 @@ def _known(state: State, name: str) -> str:
     return "not fetched in this epoch" if leo is None else str(leo)
 
 
-def told(before: State, after: State) -> list[str]:
-    """What producers were told in this step."""
+def responses(before: State, after: State) -> list[str]:
+    """The responses to producers in this step."""
     old = {(its.offset, its.entry): its.ack for its in before.produced}
-    said = []
+    sentences = []
     for its in after.produced:
         if its.ack is not Ack.WAITING and old.get((its.offset, its.entry)) is not its.ack:
             answer = "is acknowledged" if its.ack is Ack.ACKED else f"fails with {its.ack.value}"
-            said.append(f"The producer of {its.entry.value} (acks={'all' if its.acks_all else '1'}) {answer}.")
-    return said
+            sentences.append(f"The producer of {its.entry.value} (acks={'all' if its.acks_all else '1'}) {answer}.")
+    return sentences
 
 
 def picture(step: Step) -> str:
-    """The replicas in words, for who cannot see them."""
+    """The picture in words."""
     state = step.state
     return "; ".join(
         f"{name}: {plural(replica.leo, 'record')}, high watermark {replica.hw}"

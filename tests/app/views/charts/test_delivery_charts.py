@@ -2,31 +2,29 @@
 
 from app.ui import theme
 from app.views.labs.delivery import charts
-from app.views.labs.delivery.tables import Mark, course
+from app.views.labs.delivery.tables import Mark, steps
 from assignors.labs.delivery import STORIES, Lab, Strategy, run
-
-STORY = {story.name: story for story in STORIES}
 
 
 def drawn(name):
-    story = STORY[name]
+    story = STORIES[name]
     return story.lab, run(story.lab, story.failure)
 
 
-def test_ledger_counts_and_says_what_became_of_each_record():
+def test_ledger_counts_and_has_the_result_of_each_record():
     fig = charts.ledger(*drawn("auto-commit-exception"), theme.LIGHT)
     words = fig.data[1].text
-    assert list(fig.layout.yaxis.ticktext) == ["record", "delivered", "processed", "committed", "became"]
+    assert list(fig.layout.yaxis.ticktext) == ["record", "delivered", "processed", "committed", "result"]
     assert [text.strip() for text in words[0]] == [str(offset) for offset in range(10)]
     assert list(fig.data[0].customdata[2][:3]) == ["0:0 · processed 1×", "0:1 · processed 1×", "0:2 · processed 0×"]
-    became = [said.partition(" · ")[2] for said in fig.data[0].customdata[4]]
-    assert became == ["once"] * 2 + ["lost"] * 3 + ["once"] * 5
+    results = [said.partition(" · ")[2] for said in fig.data[0].customdata[4]]
+    assert results == ["once"] * 2 + ["lost"] * 3 + ["once"] * 5
 
 
-def test_course_marks_what_a_commit_moves_past_and_what_a_rewind_sets_back():
+def test_steps_mark_what_a_commit_moves_past_and_what_a_rewind_moves_back():
     lab, ledger = drawn("async-retry")
-    rows = course(lab, ledger)
-    assert [row.said for row in rows] == [
+    rows = steps(lab, ledger)
+    assert [row.label for row in rows] == [
         "A polls",
         "A processes",
         "A fails to commit",
@@ -34,7 +32,7 @@ def test_course_marks_what_a_commit_moves_past_and_what_a_rewind_sets_back():
         "A processes",
         "A commits 4",
         "A commits 2",
-        "A dies",
+        "A crashes",
         "B polls",
         "B processes",
         "B commits 4",
@@ -46,16 +44,16 @@ def test_course_marks_what_a_commit_moves_past_and_what_a_rewind_sets_back():
     assert set(rows[5].marks.values()) == {Mark.COMMITTED}
     assert [record.offset for record in rows[5].marks] == [0, 1, 2, 3]
     assert {record.offset: mark for record, mark in rows[6].marks.items()} == {2: Mark.REWOUND, 3: Mark.REWOUND}
-    assert [row.said for row in rows if row.is_turn] == ["A dies"]
+    assert [row.label for row in rows if row.is_failure] == ["A crashes"]
 
 
-def test_each_row_of_the_course_has_its_lane_and_a_turn_its_line():
+def test_each_step_has_its_lane_and_a_failure_its_line():
     lab, ledger = drawn("database")
-    fig = charts.course(ledger.records, course(lab, ledger), theme.DARK)
+    fig = charts.steps(ledger.records, steps(lab, ledger), theme.DARK)
     assert list(fig.layout.yaxis.ticktext) == [
         "A polls",
         "A processes",
-        "A dies",
+        "A crashes",
         "B polls",
         "B processes",
         "B commits 15",

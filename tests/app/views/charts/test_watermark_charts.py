@@ -3,12 +3,11 @@
 from app.ui import theme
 from app.views.labs.watermark import charts
 from app.views.labs.watermark.tables import lanes
-from assignors.labs.watermark import begin, play
-from assignors.labs.watermark.stories import T1_TO_T4
+from assignors.labs.watermark import STORIES, begin, play
 
 
 def test_tiles_markers_and_notes_after_the_first_fetch():
-    steps = play(begin("AB"), T1_TO_T4)
+    steps = play(begin("AB"), STORIES["t1-t4"].actions)
     fig = charts.replicas(lanes(steps, 2), theme.LIGHT)
     assert list(fig.layout.yaxis.ticktext) == ["A leader", "B in ISR"]
     assert [note.text for note in fig.layout.annotations] == ["HW 0 · LEO 1", "HW 0 · LEO 1"]

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from app.views.labs.protocol.coordinator_text import found, oddity, partitions
+from app.views.labs.protocol.coordinator_text import found, partitions, remark
 from tests.app import feeds
 
 
 def test_without_a_cluster_fifty_partitions_are_assumed() -> None:
     assert found("test", None) == "`test` → `__consumer_offsets-48` :gray[· hash code 3556498]"
-    assert partitions(None) == "of 50 partitions (the default; no cluster says how many there are)"
+    assert partitions(None) == "of 50 partitions (the default; no cluster is connected)"
 
 
 def test_any_group_of_the_same_partition_tells_the_broker() -> None:
@@ -39,9 +39,9 @@ def test_an_id_that_no_group_has_is_led_by_the_leader_of_its_partition() -> None
         ("my-group", "The hash code is negative"),
     ],
 )
-def test_what_is_odd_about_an_id(group_id: str, said: str) -> None:
-    assert (oddity(group_id) or "").startswith(said)
+def test_special_ids_have_a_remark(group_id: str, said: str) -> None:
+    assert (remark(group_id) or "").startswith(said)
 
 
-def test_nothing_is_odd_about_most_ids() -> None:
-    assert oddity("test") is None
+def test_most_ids_have_no_remark() -> None:
+    assert remark("test") is None

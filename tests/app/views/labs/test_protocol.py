@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 
 from app.ui import link_codec
-from app.ui.scenario import story_link as link
 from app.ui.scenario import story_state as state
-from app.ui.scenario.story_link import LinkError, Told
-from app.views.labs.protocol import text as sentences_protocol
+from app.ui.scenario.story_link import STORIES as STORIES_BY_NAME
+from app.ui.scenario.story_state import LAB
+from app.views.labs.protocol import text
+from assignors.model import AssignorError
 from assignors.scenario import dump, load_scenario
 from assignors.simulation.stories import STORIES
 from assignors.whatif.events import AddPartitions, Event, Freeze, Leave
@@ -20,6 +21,10 @@ JOIN = (
     "KIP-848 stops 1 partition for 1.1 s"
 )
 BY_NAME = {story.name: story.scenario for story in STORIES}
+
+
+def decode(**parameters):
+    return link_codec.decode(parameters, STORIES_BY_NAME)
 
 
 def title(page):
@@ -64,7 +69,7 @@ def test_every_story_opens_by_its_link(open_page, story):
 
 def test_a_story_chosen_stands_in_the_url(open_page):
     page = open_page("protocol", latency="20").selectbox(key="protocol_story").select("failover").run()
-    assert title(page) == "No partition is ever without its consumer, under any protocol"
+    assert title(page) == "No partition is ever without a consumer, under any protocol"
     assert asked(page) == {"story": "failover"}
 
 
@@ -120,14 +125,14 @@ def test_a_story_downloaded_and_edited_is_played_again(open_page):
 
 
 def test_the_file_of_a_story_holds_what_was_slid():
-    told = link.decode({"story": "crash", "session": "10000"})
-    assert load_scenario(state.as_file(told).decode()).protocol == {"session.timeout.ms": 10_000}
+    story = decode(story="crash", session="10000")
+    assert load_scenario(LAB.file(story).decode()).protocol == {"session.timeout.ms": 10_000}
 
 
 def test_a_story_that_never_rests_says_what_goes_on(open_page):
     page = open_page("protocol", processing="60000", poll="10000")
     assert not page.exception
-    assert "eager never comes to rest:" in said(page)
+    assert "eager never becomes stable:" in said(page)
     assert "processes for longer than max.poll.interval.ms" in said(page).replace("\\", "")
 
 
@@ -142,21 +147,21 @@ def test_a_story_that_cannot_be_played_under_any_protocol_is_told(open_page):
 @pytest.mark.parametrize(
     ("parameters", "why"),
     [
-        ({"story": "hope"}, "There is no story 'hope'. There are join, leave,"),
-        ({"session": "soon"}, "session is 'soon'. Use a whole number of milliseconds."),
-        ({"session": "٣"}, "session is '٣'."),
-        ({"session": "9" * 50}, f"session is '{'9' * 39}…'."),
+        ({"story": "hope"}, "story: There is no story 'hope'. There are join, leave,"),
+        ({"session": "soon"}, "session: 'soon' is not a whole number of milliseconds."),
+        ({"session": "٣"}, "session: '٣' is not"),
+        ({"session": "9" * 70}, f"session: '{'9' * 59}…' is not"),
         ({"session": "2999"}, "heartbeat.interval.ms 3000 is not below session.timeout.ms 2999"),
         ({"heartbeat": "45000"}, "heartbeat.interval.ms"),
-        ({"messages": "share"}, "messages is 'share'. Use one of eager, cooperative, consumer."),
-        ({"scenario": "junk"}, "What this link holds cannot be read"),
+        ({"messages": "share"}, "messages: 'share' is not one of eager, cooperative, consumer."),
+        ({"scenario": "junk"}, "The data in this link cannot be read"),
         ({"heartbeat": "1"}, "The story has up to"),
         ({"processing": "1"}, "The story has up to"),
     ],
 )
 def test_a_link_that_cannot_be_played_says_why(open_page, parameters, why):
-    with pytest.raises(LinkError) as refusal:
-        link.decode(parameters)
+    with pytest.raises(AssignorError) as refusal:
+        decode(**parameters)
     assert why in str(refusal.value)
     page = open_page("protocol", **parameters)
     assert not page.exception
@@ -178,22 +183,25 @@ GROWS = Event(1, AddPartitions("orders", 201))
     ],
 )
 def test_what_would_freeze_the_page_is_refused(changes, why):
-    with pytest.raises(LinkError, match=why):
-        link.check(replace(BY_NAME["join"], **changes))
+    with pytest.raises(AssignorError, match=why):
+        STORIES_BY_NAME["join"].changed({"scenario": replace(BY_NAME["join"], **changes)})
 
 
 def test_link_holds_all_that_was_changed():
-    told = Told("crash", BY_NAME["crash"], {"session": 9_000, "load": 0}, (1, 2), RebalanceProtocol.CONSUMER)
-    assert link.decode(link.encode(told)) == told
-    own = Told(None, BY_NAME["zombie"], {}, (None, 7))
-    assert link.decode(link.encode(own)) == own
+    changes = {"session": 9_000, "load": 0, "from": 1, "to": 2, "messages": RebalanceProtocol.CONSUMER}
+    story = STORIES_BY_NAME["crash"].changed(changes)
+    parameters = link_codec.encode(story, STORIES_BY_NAME)
+    assert parameters == {"story": "crash", **{name: str(value) for name, value in changes.items()}}
+    assert decode(**parameters) == story
+    own = STORIES_BY_NAME["crash"].changed({"scenario": BY_NAME["zombie"], "to": 7})
+    parameters = link_codec.encode(own, STORIES_BY_NAME)
+    assert parameters.keys() == {"scenario", "to"}
+    assert decode(**parameters) == own
 
 
 def test_protocols_of_which_the_same_is_true_are_named_together():
     found = state.played(BY_NAME["static"], seed=0)
-    assert sentences_protocol.headline(list(found.values())) == (
-        "Eager, cooperative and KIP-848 stop 2 partitions for up to 5.0 s"
-    )
+    assert text.headline(list(found.values())) == ("Eager, cooperative and KIP-848 stop 2 partitions for up to 5.0 s")
 
 
 def sent(page, text):
@@ -212,7 +220,7 @@ def test_a_file_sent_in_is_played(open_page):
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("assignor: hope\n", "was not taken"),
+        ("assignor: hope\n", "was not loaded"),
         (dump(replace(BY_NAME["join"], events=(GROWS,))), "up to 201 partitions; a page plays 200"),
     ],
     ids=["no scenario", "too large"],
@@ -245,10 +253,9 @@ def test_another_seed_is_another_story_and_stands_in_the_url(open_page):
     assert not page.exception
     assert asked(page)["seed"] == "3"
     assert list(table(page, "Per protocol")["down_sum_ms"]) != list(before["down_sum_ms"])
-    with pytest.raises(LinkError, match=r"^seed is '-1'\. Use a whole number\.$"):
-        link.decode({"seed": "-1"})
-    told = link.decode({"story": "crash", "seed": "3"})
-    assert link.encode(told) == {"story": "crash", "seed": "3"}
+    with pytest.raises(AssignorError, match=r"^seed: '-1' is not a whole number\.$"):
+        decode(seed="-1")
+    assert link_codec.encode(decode(story="crash", seed="3"), STORIES_BY_NAME) == {"story": "crash", "seed": "3"}
 
 
 def test_records_processed_twice_and_lost_stand_in_the_table(open_page):
@@ -289,8 +296,7 @@ def test_a_group_id_leads_to_its_coordinator(open_page):
 
 
 def test_a_played_story_is_stepped_through_on_the_generations_page(open_page):
-    told = link.decode({"story": "join", "session": "30000"})
-    asks = state.as_generations(told, RebalanceProtocol.COOPERATIVE)
+    asks = LAB.to_generations(decode(story="join", session="30000"), RebalanceProtocol.COOPERATIVE)
     assert asks == {"story": "join", "session": "30000", "protocol": "cooperative"}
     page = open_page("generations", **asks)
     assert not page.exception

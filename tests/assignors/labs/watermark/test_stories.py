@@ -2,7 +2,7 @@
 
 import pytest
 
-from assignors.labs.watermark import begin, play, step
+from assignors.labs.watermark import STORIES, begin, play, step
 from assignors.labs.watermark.leader_epochs import EpochEnd, diverging, epoch_end, truncation_offset
 from assignors.labs.watermark.model import (
     Ack,
@@ -21,8 +21,10 @@ from assignors.labs.watermark.model import (
     Wait,
     WatermarkError,
 )
-from assignors.labs.watermark.stories import DIVERGENCE, LOSS, SLOW_FOLLOWER, T1_TO_T4, UNCLEAN
 
+T1_TO_T4, LOSS, DIVERGENCE, SLOW_FOLLOWER, UNCLEAN = (
+    STORIES[name].actions for name in ("t1-t4", "loss", "divergence", "slow-follower", "unclean")
+)
 BY_HW = Settings(truncation=Truncation.HIGH_WATERMARK)
 M0, M1 = Entry(0, "m0"), Entry(0, "m1")
 

@@ -1,0 +1,53 @@
+"""What people call strategies, failures and records."""
+
+from collections.abc import Mapping
+
+from assignors.labs.delivery import FailureKind, Interceptor, Lab, OnPoison, Record, Strategy
+
+STRATEGIES: Mapping[Strategy, str] = {
+    Strategy.AUTO: "auto-commit in poll",
+    Strategy.SYNC: "commitSync after each batch",
+    Strategy.ASYNC: "commitAsync after each batch, commitSync on close",
+    Strategy.ASYNC_RETRY: "commitAsync with a retry of failed commits",
+    Strategy.PER_PARTITION: "commitSync after each partition of a batch",
+    Strategy.EVERY_N: "commitSync after every n records",
+    Strategy.EVERY_N_FROM_ZERO: "commitSync when count % n == 0, counted from 0",
+    Strategy.COMMIT_FIRST: "commitSync before processing",
+    Strategy.EXTERNAL: "results and offset in one transaction of an external store",
+    Strategy.WORKERS_SHARED: "auto-commit, workers on a shared queue",
+    Strategy.WORKERS_QUEUES: "commitSync of finished records, workers with a queue per partition",
+}
+SHORT: Mapping[Strategy, str] = {
+    Strategy.AUTO: "auto-commit",
+    Strategy.SYNC: "sync per batch",
+    Strategy.ASYNC: "async per batch",
+    Strategy.ASYNC_RETRY: "async, retried",
+    Strategy.PER_PARTITION: "sync per partition",
+    Strategy.EVERY_N: "every n",
+    Strategy.EVERY_N_FROM_ZERO: "every n, from 0",
+    Strategy.COMMIT_FIRST: "commit first",
+    Strategy.EXTERNAL: "external store",
+    Strategy.WORKERS_SHARED: "shared queue",
+    Strategy.WORKERS_QUEUES: "worker queues",
+}
+FAILURES: Mapping[FailureKind, str] = {
+    FailureKind.NONE: "none",
+    FailureKind.CRASH: "the process crashes",
+    FailureKind.EXCEPTION: "processing throws, and a finally block closes the consumer",
+    FailureKind.KICKED: "max.poll.interval.ms is exceeded, and the consumer keeps processing",
+    FailureKind.EAGER: "a planned rebalance, eager protocol",
+    FailureKind.COOPERATIVE: "a planned rebalance, cooperative protocol",
+    FailureKind.OUTSIDER_REFUSED: "a standalone consumer with the same group.id commits while the group is Stable",
+    FailureKind.OUTSIDER_ACCEPTED: "the process crashes, and a standalone consumer with the same group.id commits",
+}
+INTERCEPTORS: Mapping[Interceptor, str] = {
+    Interceptor.NONE: "none",
+    Interceptor.DROPS: "drops expired records",
+    Interceptor.THROWS: "throws",
+}
+ON_POISON: Mapping[OnPoison, str] = {OnPoison.STOP: "stops", OnPoison.SKIP: "seeks past it"}
+
+
+def name_of(record: Record, lab: Lab) -> str:
+    """The offset, with its partition if there are several."""
+    return str(record) if len(lab.end) > 1 else str(record.offset)
