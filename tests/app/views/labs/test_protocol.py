@@ -300,7 +300,8 @@ def test_a_played_story_is_stepped_through_on_the_generations_page(open_page):
     assert asks == {"story": "join", "session": "30000", "protocol": "cooperative"}
     page = open_page("generations", **asks)
     assert not page.exception
-    assert "Simulated] :gray[3 generations with `cooperative-sticky`, second by second, from the story" in said(page)
+    assert "3 generations" in said(page)
+    assert "simulated with `cooperative-sticky` from the story `One member joins`" in said(page)
     assert title(page).replace("\\", "").startswith("Generation 2: join c4; ")
     page = open_page("generations", story="join", protocol="lazy")
     assert "protocol is 'lazy'. Use one of eager, cooperative, consumer." in said(page).replace("\\", "")
