@@ -9,7 +9,7 @@ from app.cli.options import Json, WithArguments, new_command
 from app.cli.output import emit, emit_json, note
 from app.ui import properties_advice
 from app.ui.formats import listing
-from app.ui.properties_advice import Advised, Kind, row, verdict
+from app.ui.properties_advice import Kind, PropertiesAdvice, row, verdict
 from assignors.advice import Severity, Workload
 from lag.cluster.properties import read_properties
 
@@ -71,39 +71,40 @@ def advise(
 
 
 def run(file: Path, kind: Kind, workload: Workload, as_json: bool) -> None:
-    """Print every finding, a line each; exit code 1 when Kafka refuses a setting.
+    """Print each finding on a line. Exit code 1 if Kafka refuses a setting.
 
-    Raises ConfigError when the file cannot be read, or holds no setting.
+    Raises ConfigError if the file cannot be read or has no setting.
     """
-    advised = properties_advice.advise(read_properties(file), kind, workload)
+    advice = properties_advice.advise(read_properties(file), kind, workload)
     if as_json:
-        emit_json(_document(file, advised))
+        emit_json(_document(file, advice))
     else:
-        _print(file, advised)
-    if advised.count(Severity.ERROR):
+        _print(file, advice)
+    if advice.count(Severity.ERROR):
         raise typer.Exit(1)
 
 
-def _document(file: Path, advised: Advised) -> dict[str, Any]:
+def _document(file: Path, advice: PropertiesAdvice) -> dict[str, Any]:
     return {
         "file": str(file),
-        "kind": advised.kind.value,
-        "settings": advised.settings,
-        "findings": [row(placed) for placed in advised.found],
-        "lines_without_a_setting": list(advised.unread),
-        "lines_with_a_placeholder": list(advised.open),
+        "kind": advice.kind.value,
+        "settings": advice.settings,
+        "findings": [row(located) for located in advice.findings],
+        "lines_without_a_setting": list(advice.unknown_lines),
+        "lines_with_a_placeholder": list(advice.placeholder_lines),
     }
 
 
-def _print(file: Path, advised: Advised) -> None:
-    for placed in advised.found:
-        its = placed.finding
-        where = str(file) if placed.line is None else f"{file}:{placed.line}"
-        better = f" Better: {its.better}." if its.better else ""
-        emit(f"{where}: {its.severity.value}: {its.key}: {its.reason}{better} [{its.source}]")
-    for lines, why in ((advised.unread, "no setting"), (advised.open, "a placeholder, not judged")):
+def _print(file: Path, advice: PropertiesAdvice) -> None:
+    for located in advice.findings:
+        finding = located.finding
+        where = str(file) if located.line is None else f"{file}:{located.line}"
+        better = f" Better: {finding.better}." if finding.better else ""
+        emit(f"{where}: {finding.severity.value}: {finding.key}: {finding.reason}{better} [{finding.source}]")
+    skipped = ((advice.unknown_lines, "not a setting"), (advice.placeholder_lines, "a placeholder, not checked"))
+    for lines, why in skipped:
         if lines:
             note(f"{file}: {'line' if len(lines) == 1 else 'lines'} {listing(list(lines))}: {why}")
-    if advised.other_kind:
-        note(f"{file}: looks like a file of a {'broker' if advised.kind is Kind.CONSUMER else 'consumer'}")
-    note(f"{file}: {verdict(advised)}")
+    if advice.other_kind:
+        note(f"{file}: looks like the file of a {'broker' if advice.kind is Kind.CONSUMER else 'consumer'}")
+    note(f"{file}: {verdict(advice)}")

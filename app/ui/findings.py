@@ -6,13 +6,13 @@ from app.ui import formats
 from assignors.advice import Finding, Severity
 
 BADGES = {Severity.ERROR: ":red-badge[■ Error]", Severity.WARNING: ":orange-badge[▲ Warning]"}
-SOURCES = "Sources are classes of Kafka 4.3.1, and KIPs."
+SOURCES = "Sources are classes of Kafka 4.3.1 and KIPs."
 
 
-def finding(its: Finding, where: str) -> None:
-    """One finding; `where` says where its setting stands."""
-    better = f"Better: {formats.code(its.better)} · " if its.better else ""
+def show_finding(finding: Finding, location: str) -> None:
+    """One finding; `location` says where its setting was read, for example "line 3"."""
+    better = f"Better: {formats.code(finding.better)} · " if finding.better else ""
     st.markdown(
-        f"{BADGES[its.severity]} **{formats.code(its.key)}** :small[:gray[{where}]]  \n"
-        f"{formats.md(its.reason)}  \n:small[{better}:gray[Source: {formats.md(its.source)}]]"
+        f"{BADGES[finding.severity]} **{formats.code(finding.key)}** :small[:gray[{location}]]  \n"
+        f"{formats.md(finding.reason)}  \n:small[{better}:gray[Source: {formats.md(finding.source)}]]"
     )

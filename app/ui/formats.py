@@ -1,4 +1,4 @@
-"""Numbers and times as people read them. Pure; unknown is a dash, never 0."""
+"""Numbers, times and names as text. Unknown is a dash, never 0."""
 
 import math
 from datetime import UTC, datetime, tzinfo
@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from assignors import durations
 
 DASH = "–"
-MOST_SHOWN_LETTERS = 40
+MAX_TEXT_LENGTH = 40
 
 
 def count(value: int | float | None) -> str:
@@ -43,19 +43,19 @@ def duration(seconds: float | None) -> str:
 
 
 def brief(ms: int) -> str:
-    """A short time with what matters of it: 155 -> "155 ms", 3061 -> "3.1 s", 843000 -> "14 min 3 s"."""
+    """Milliseconds with two or three digits: 155 -> "155 ms", 3061 -> "3.1 s", 843000 -> "14 min 3 s"."""
     if ms < 1_000:
         return f"{ms} ms"
     return f"{ms / 1000:.1f} s" if ms < 119_950 else duration(ms / 1000)
 
 
 def cut(text: str) -> str:
-    """A text of a stranger, short enough for a sentence."""
-    return text if len(text) <= MOST_SHOWN_LETTERS else f"{text[: MOST_SHOWN_LETTERS - 1]}…"
+    """At most MAX_TEXT_LENGTH characters, for text that the user did not write."""
+    return text if len(text) <= MAX_TEXT_LENGTH else f"{text[: MAX_TEXT_LENGTH - 1]}…"
 
 
 def drain(drain_s: float | None, lag_records: int | None) -> str:
-    """When the lag is gone: "now", "41 min", "never", or a dash."""
+    """The time until the lag is gone: "now", "41 min", "never", or a dash."""
     if lag_records == 0:
         return "now"
     if drain_s is not None and drain_s < 60:
@@ -71,26 +71,26 @@ def rate(per_s: float | None) -> str:
 
 
 def age(at_ms: int, now_ms: int) -> str:
-    """How long ago: "6 s ago"."""
+    """6000 ms earlier -> "6 s ago"."""
     return f"{duration(max(0, now_ms - at_ms) // 1000)} ago"
 
 
 def coverage(known: int, partitions: int) -> str:
-    """Coverage in a sentence: "all 12 partitions", "38 of 40 partitions", "its only partition"."""
+    """Coverage with its noun: "all 12 partitions", "38 of 40 partitions", "its only partition"."""
     if known == partitions == 1:
         return "its only partition"
     return f"{known_for(known, partitions)} {'partition' if partitions == 1 else 'partitions'}"
 
 
 def known_for(known: int, partitions: int) -> str:
-    """Coverage: "all 12" or "38 of 40"; a dash where there is nothing to know."""
+    """Coverage: "all 12" or "38 of 40"; a dash without partitions."""
     if not partitions:
         return DASH
     return f"all {partitions:,}" if known == partitions else f"{known:,} of {partitions:,}"
 
 
 def zone(name: str | None) -> tzinfo:
-    """The viewer's time zone; UTC where the browser does not say, or says something unknown here."""
+    """The time zone of that name; UTC if there is none, or an unknown one."""
     try:
         return ZoneInfo(name) if name else UTC
     except (ZoneInfoNotFoundError, ValueError):
@@ -98,7 +98,7 @@ def zone(name: str | None) -> tzinfo:
 
 
 def moment(at_ms: int, tz: tzinfo) -> datetime:
-    """Milliseconds since the epoch as local time without a zone, the form that charts and tables draw as it is."""
+    """Local time without a zone, which charts and tables show unconverted."""
     return datetime.fromtimestamp(at_ms / 1000, tz).replace(tzinfo=None)
 
 
@@ -113,7 +113,7 @@ def utc(at_ms: int) -> str:
 
 
 def listing(numbers: list[int], most: int = 4) -> str:
-    """Partition numbers as words: "7, 8 and 9", "0 to 11", "3, 5, 9 and 8 more"."""
+    """Partition numbers in a sentence: "7 and 9", "0 to 11", "3, 5, 9, 10 and 8 more"."""
     numbers = sorted(numbers)
     if len(numbers) > 2 and numbers[-1] - numbers[0] == len(numbers) - 1:
         return f"{numbers[0]} to {numbers[-1]}"
@@ -124,10 +124,10 @@ def listing(numbers: list[int], most: int = 4) -> str:
 
 
 def md(text: str) -> str:
-    """Text from a cluster made safe inside Markdown: one line, and no links, emphasis, colours or maths of its own."""
+    """Text on one line with its Markdown escaped: no links, emphasis, colours or maths."""
     return "".join(f"\\{c}" if c in "\\`*_{}[]<>()#+-.!|$:~^" else c for c in " ".join(text.split()))
 
 
 def code(text: str) -> str:
-    """An id in monospace, on one line; a backtick inside it cannot end the span."""
+    """An id in monospace, on one line. Backticks are replaced, so that they cannot end the span."""
     return f"`{' '.join(text.split()).replace('`', 'ˋ')}`"

@@ -1,4 +1,4 @@
-"""All groups of one snapshot as a table, most urgent first. Built once for each snapshot."""
+"""All groups of a snapshot as a table, most urgent first."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,22 +7,21 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from app.ui import formats
-from app.ui import verdicts as words
+from app.ui import formats, verdicts
 from lag.model import ClusterSnapshot, GroupSnapshot
 from lag.offsets import OffsetTable
 from lag.verdict.health import GroupHealth, Health, Status
 
 SPARKLINE_POINTS = 30
-TREND_FLOOR = 1_000
-"""A sparkline is drawn against its own peak, or this many records: else healthy noise looks like trouble."""
+MIN_SPARKLINE_PEAK = 1_000
+"""A sparkline is scaled to its peak, or to this many records, so that small lags do not look like trouble."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupTable:
-    """`frame` has one row per group, most urgent first; `topics` says, row by row, which topics the group touches.
+    """`frame` has one row per group, most urgent first; `topics[row]` are the topics that the group has offsets for.
 
-    `known` of `partitions` have a lag that is known; those of internal groups do not count.
+    The lag is known for `known` of `partitions`, without those of internal groups.
     """
 
     frame: pd.DataFrame
@@ -32,11 +31,11 @@ class GroupTable:
 
     @property
     def attention(self) -> pd.DataFrame:
-        """The rows that somebody should look at now."""
+        """The rows that need attention now."""
         return self.frame[self.frame["attention"] & ~self.frame["hidden"]]
 
 
-def build(snapshot: ClusterSnapshot, health: Health) -> GroupTable:
+def build_group_table(snapshot: ClusterSnapshot, health: Health) -> GroupTable:
     """One row per group of `snapshot`, sorted by urgency, then lag."""
     topics = topics_by_group(snapshot.offsets, len(snapshot.groups))
     frame = pd.DataFrame(_columns(snapshot.groups, health.groups))
@@ -49,67 +48,70 @@ def build(snapshot: ClusterSnapshot, health: Health) -> GroupTable:
 
 
 def _columns(groups: Sequence[GroupSnapshot], healths: Sequence[GroupHealth]) -> Mapping[str, object]:
-    verdicts = [h.finding.status for h in healths]
+    statuses = [h.finding.status for h in healths]
     lags = [h.lag.records if h.lag.partitions else None for h in healths]
     return {
         "group": [g.group_id for g in groups],
-        "status": [v.value for v in verdicts],
-        "verdict": [words.VERDICTS[v].label for v in verdicts],
-        "rank": np.array([words.RANK[v] for v in verdicts], np.int8),
-        "attention": np.array([words.needs_attention(v) for v in verdicts], bool),
+        "status": [s.value for s in statuses],
+        "verdict": [verdicts.VERDICTS[s].label for s in statuses],
+        "rank": np.array([verdicts.RANK[s] for s in statuses], np.int8),
+        "attention": np.array([verdicts.needs_attention(s) for s in statuses], bool),
         "hidden": np.array([is_internal(g) for g in groups], bool),
         "lag": pd.array(lags, dtype="Int64"),
         "known": [formats.known_for(h.lag.known, h.lag.partitions) if h.lag.partitions else None for h in healths],
-        "time_lag_s": np.array([_number(h.time_lag.seconds) for h in healths], float),
-        "drain_s": np.array([_number(h.drain_s) for h in healths], float),
+        "time_lag_s": np.array([number(h.time_lag.seconds) for h in healths], float),
+        "drain_s": np.array([number(h.drain_s) for h in healths], float),
         "drains": [drains(h.drain_s, lag) for h, lag in zip(healths, lags, strict=True)],
         "members": pd.array([member_count(g) for g in groups], dtype="Int64"),
         "why": [why(g, h) for g, h in zip(groups, healths, strict=True)],
         "rule": [h.finding.rule for h in healths],
         "state": [g.state or "Unknown" for g in groups],
-        "type": [words.TYPES[g.type] for g in groups],
+        "type": [verdicts.TYPES[g.type] for g in groups],
         "coordinator": [formats.DASH if g.coordinator is None else f"broker {g.coordinator}" for g in groups],
         "trend": [h.trend for h in healths],
     }
 
 
 def drains(drain_s: float | None, lag_records: int | None) -> str | None:
-    """The drain time in words; None where it is not known."""
+    """The drain time as text; None if it is not known."""
     text = formats.drain(drain_s, lag_records)
     return None if text == formats.DASH else text
 
 
-def _number(value: float | None) -> float:
+def number(value: float | None) -> float:
+    """NaN for None."""
     return np.nan if value is None else value
 
 
+def seconds_or_never(seconds: pd.Series) -> pd.Series:
+    """Seconds for CSV and JSON: "never" for infinity, None for NaN."""
+    return seconds.map(lambda s: "never" if np.isinf(s) else None if np.isnan(s) else s)
+
+
 def is_internal(group: GroupSnapshot) -> bool:
-    """Groups that are not somebody's application: groupscope's own, and Kafka's (`__…`, `_confluent…`)."""
+    """Whether the group is groupscope's own or Kafka's (`__…`, `_confluent…`)."""
     return group.ours or group.group_id.startswith(("__", "_confluent"))
 
 
 def member_count(group: GroupSnapshot) -> int | None:
-    """How many members; None where the group could not be described."""
+    """The number of members; None if the group could not be described."""
     return None if not group.members and group.problems else len(group.members)
 
 
 def why(group: GroupSnapshot, health: GroupHealth) -> str:
-    """The evidence in words; for what is unknown, the reason; for lag older than the samples, the bound.
-
-    Of a group that is well: why its time lag is not known, if it is not.
-    """
+    """The evidence of the verdict; for Unknown the reason; for OK the reason why the time lag is not known, if so."""
     if health.finding.status == Status.OK:
         return health.time_lag.reason or ""
     if health.finding.status == Status.UNKNOWN and group.problems:
         return group.problems[0].cause
-    text = health.finding.evidence or words.VERDICTS[health.finding.status].meaning
+    text = health.finding.evidence or verdicts.VERDICTS[health.finding.status].meaning
     if health.time_lag.seconds is None and health.time_lag.at_least_s:
-        text += f"; oldest record over {formats.duration(health.time_lag.at_least_s)} old"
+        text += f"; oldest record more than {formats.duration(health.time_lag.at_least_s)} old"
     return text
 
 
 def topics_by_group(table: OffsetTable, groups: int) -> list[frozenset[str]]:
-    """The topics each group touches, from the offset table: one pass over its rows, no object per row."""
+    """The topics of each group in the offset table: one pass over its columns, no object per row."""
     owner = np.repeat(np.arange(groups), np.diff(table.bounds)[:groups])
     width = max(1, len(table.ends.topics))
     pairs = np.unique(owner * width + table.ends.topic[table.end])
@@ -119,9 +121,9 @@ def topics_by_group(table: OffsetTable, groups: int) -> list[frozenset[str]]:
 
 
 def sparkline(trend: NDArray[np.float64]) -> list[float] | None:
-    """At most 30 points between 0 and 1 (1 is the peak, or 1,000 records); None with fewer than two known samples."""
+    """`trend` (lag in records, NaN: unknown) as at most 30 points in 0..1; None with fewer than two known samples."""
     seen = trend[~np.isnan(trend)]
     if len(seen) < 2:
         return None
     picked = seen[np.linspace(0, len(seen) - 1, min(SPARKLINE_POINTS, len(seen))).round().astype(int)]
-    return [round(float(v), 3) for v in picked / max(float(seen.max()), TREND_FLOOR)]
+    return [round(float(v), 3) for v in picked / max(float(seen.max()), MIN_SPARKLINE_PEAK)]

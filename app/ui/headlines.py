@@ -1,11 +1,11 @@
-"""The conclusion of a page, in one sentence. Pure: health in, Markdown out; ids stand in monospace."""
+"""The state of a group in a sentence, for headlines."""
 
 from app.ui import formats
 from lag.verdict.health import NEVER, GroupHealth, Status
 
 
 def predicate(health: GroupHealth, now_ms: int) -> str:
-    """What is the matter, to follow the group's name."""
+    """The predicate of a sentence that begins with the group's name."""
     finding, lag = health.finding, health.lag
     for_ = f" for {formats.duration((now_ms - finding.since_ms) / 1000)}" if finding.since_ms else ""
     n = health.unhealthy.get(finding.status, 0)
@@ -20,32 +20,38 @@ def predicate(health: GroupHealth, now_ms: int) -> str:
         case Status.STALLED:
             return f"is stuck: no commit on{on} {noun}{for_}"
         case Status.BEYOND_END:
-            return f"is beyond the end of{on} {noun}: the topic was recreated or truncated"
+            return f"is beyond the log end on{on} {noun}: the topic was recreated or truncated"
         case Status.REWOUND:
-            return f"went back on{on} {noun} and reads records again"
+            return f"was rewound on{on} {noun} and reads records again"
         case Status.FALLING_BEHIND:
-            return f"falls behind{growth(health)}"
+            return f"is falling behind{growth(health)}"
         case Status.NEVER_COMMITTED:
-            return f"has never committed{on} {noun}"
+            return f"has never committed on{on} {noun}"
         case Status.HELD:
             return f"is held back by an open transaction{for_}"
         case Status.NO_MEMBERS:
-            return f"has no members, {formats.plural(lag.records, 'record')} wait" if lag.records else "has no members"
+            return (
+                f"has no members, and a lag of {formats.plural(lag.records, 'record')}"
+                if lag.records
+                else "has no members"
+            )
         case Status.CATCHING_UP:
-            return f"is catching up{drains(health)}"
+            return f"is catching up{drain_time(health)}"
         case Status.TOPIC_DELETED:
-            return "keeps commits for a deleted topic"
+            return "has committed offsets for a deleted topic"
         case Status.UNKNOWN:
-            return "is not known"
+            return "has no verdict: too little is known"
         case Status.OK:
             return "is OK" if not lag.records else f"is OK, {formats.plural(lag.records, 'record')} behind"
 
 
 def growth(health: GroupHealth) -> str:
+    """ " by 120 records/s", the rate at which the lag grows; empty if it does not grow."""
     if health.produce_rate is None or health.consume_rate is None or health.produce_rate <= health.consume_rate:
         return ""
     return f" by {formats.rate(health.produce_rate - health.consume_rate)} records/s"
 
 
-def drains(health: GroupHealth) -> str:
+def drain_time(health: GroupHealth) -> str:
+    """ ", done in 4 min"; empty if that is unknown or never."""
     return "" if health.drain_s in (None, NEVER) else f", done in {formats.duration(health.drain_s)}"

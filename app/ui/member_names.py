@@ -1,11 +1,11 @@
-"""What people call the members of a group: ids are for machines."""
+"""Short names for the members of a group."""
 
 from collections import Counter
 from collections.abc import Iterable
 from typing import Protocol
 
-MOST_LETTERS = 32
-"""Longer names are cut in the middle: a headline with ids of 249 letters says nothing."""
+MAX_NAME_LENGTH = 32
+"""Longer names are cut in the middle: ids have up to 249 characters."""
 
 
 class Named(Protocol):
@@ -25,9 +25,9 @@ def name_of(member: Named) -> str:
 
 
 def member_names(members: Iterable[Named]) -> dict[str, str]:
-    """Member id -> its name; with the end of the id where several have one name, and the id where that is not enough.
+    """Member id -> name. Equal names get the end of the member id; if still equal, the name is the member id.
 
-    A member that is there several times, as in several generations, counts once.
+    A member that occurs several times, for example in several generations, counts once.
     """
     wanted = {member.member_id: name_of(member) for member in members}
     seen = Counter(wanted.values())

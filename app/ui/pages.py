@@ -25,16 +25,16 @@ class PageInfo:
 
 LABS = "Labs"
 PAGES = (
-    PageInfo("overview", "Overview", "Which group needs me now?"),
+    PageInfo("overview", "Overview", "Which group needs attention now?"),
     PageInfo("group", "Group", "What is wrong inside one group?"),
     PageInfo("history", "History", "Since when, how often, how bad?"),
     PageInfo("topics", "Topics", "Who reads a topic, and who is behind?"),
-    PageInfo("whatif", "What if", "What moves, who idles, how fast does it drain?"),
+    PageInfo("whatif", "What if", "What moves, who is idle, how fast does the lag drain?"),
     PageInfo("generations", "Generations", "What happened, step by step?"),
     PageInfo("sweeps", "Sweeps", "Which assignor and how many members?"),
     PageInfo("demo", "Demo", "Drive the workload of the demo cluster"),
-    PageInfo("advice", "Advice", "Will these settings hurt?"),
-    PageInfo("about", "About", "Versions, settings, data age, limits, reporting a bug"),
+    PageInfo("advice", "Advice", "Which of these settings cause trouble?"),
+    PageInfo("about", "About", "Versions, settings, age of the data, limits, bug reports"),
     PageInfo("labs/protocol", "Protocol lab", "Why does a rebalance take this long?", LABS),
     PageInfo("labs/delivery", "Delivery lab", "What is processed twice or lost?", LABS),
     PageInfo("labs/watermark", "Watermark lab", "When is a record visible, when lost?", LABS),
@@ -42,4 +42,4 @@ PAGES = (
 )
 BY_NAME = {page.name: page for page in PAGES}
 EMBEDDED_ONLY = frozenset({"demo"})
-"""Pages that act on the embedded Kafka, and are listed only beside it."""
+"""Pages that control the embedded Kafka, and are listed only with it."""

@@ -1,4 +1,4 @@
-"""What could not be read, as lines of a page."""
+"""What could not be read, one line each."""
 
 from app.ui import formats
 from lag.model import ClusterSnapshot, Problem, Scope
@@ -13,11 +13,11 @@ _ICONS = {
 
 
 def problem_lines(snapshot: ClusterSnapshot, most: int = 5) -> list[tuple[str, str, str]]:
-    """(icon, head, rest) per problem; topics without a leader are gathered with their names."""
-    gathered: dict[tuple[str, Scope, str], list[Problem]] = {}
+    """(icon, head, rest) per problem; topics without a leader share one line."""
+    grouped: dict[tuple[str, Scope, str], list[Problem]] = {}
     for p in snapshot.problems:
-        gathered.setdefault((p.kind, p.scope, "" if p.kind == "leaderless" else p.subject), []).append(p)
-    lines = [_line(these) for these in gathered.values()]
+        grouped.setdefault((p.kind, p.scope, "" if p.kind == "leaderless" else p.subject), []).append(p)
+    lines = [_line(same) for same in grouped.values()]
     leaderless = [t for t in snapshot.topics.values() if t.leaderless]
     if leaderless and not any(p.kind == "leaderless" for p in snapshot.problems):
         n = sum(len(t.leaderless) for t in leaderless)
@@ -26,25 +26,25 @@ def problem_lines(snapshot: ClusterSnapshot, most: int = 5) -> list[tuple[str, s
             ("warning", f"{formats.plural(n, 'partition')} without a leader", f"in {names}: their lag is not known")
         )
     extra = len(lines) - most
-    return lines if extra <= 0 else [*lines[:most], ("more_horiz", f"{extra} more", "see About")]
+    return lines if extra <= 0 else [*lines[:most], ("more_horiz", f"{extra} more", "see the About page")]
 
 
-def _line(these: list[Problem]) -> tuple[str, str, str]:
-    p = these[0]
+def _line(same: list[Problem]) -> tuple[str, str, str]:
+    p = same[0]
     icon = "lock" if p.kind == "unauthorized" else _ICONS[p.scope]
     if p.scope in {Scope.BROKER, Scope.CLUSTER}:
         tail = f" ({formats.count(p.affected)} lags unknown)" if p.affected else ""
         return icon, formats.md(p.cause) + tail, formats.md(p.hint)
-    names = ", ".join(formats.code(q.subject) for q in these[:3]) + (
-        f" and {len(these) - 3} more" if len(these) > 3 else ""
+    names = ", ".join(formats.code(q.subject) for q in same[:3]) + (
+        f" and {len(same) - 3} more" if len(same) > 3 else ""
     )
-    return icon, _head(p, len(these)), f"{names}: {formats.md(p.hint)}" if p.hint else names
+    return icon, _head(p, len(same)), f"{names}: {formats.md(p.hint)}" if p.hint else names
 
 
 def _head(p: Problem, topics: int) -> str:
-    """How many groups or topics have it, and what it is; `topics` are those without a leader, which come one by one."""
+    """The problem with its count. `topics` is the number of topics without a leader, each of which is a problem."""
     number = topics if p.kind == "leaderless" else p.affected or 1
     counted = formats.plural(number, p.scope.value)
     if number > 1 and p.kind == "unauthorized":
         return f"Not authorised for {counted}"
-    return f"{counted} leaderless" if topics > 1 else f"{counted}: {formats.md(p.cause)}"
+    return f"{counted} without a leader" if topics > 1 else f"{counted}: {formats.md(p.cause)}"

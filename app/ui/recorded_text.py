@@ -9,7 +9,7 @@ from app.ui.charts.base import clip
 from assignors.whatif.rebalance_protocol import is_classic, protocol_of
 from lag.generations.recorded import How, Phase, Recorded, Recording, Step
 
-MOST_HOVER_LETTERS = 90
+MAX_HOVER_LENGTH = 90
 BADGES = {
     How.RECORDED: ":green-badge[:material/history: Recorded]",
     How.INFERRED: ":blue-badge[:material/visibility: Inferred]",
@@ -26,13 +26,13 @@ def rebalances(recording: Recording) -> Sequence[Recorded]:
     return recording.generations[1:]
 
 
-def facts(told: Sequence[Recorded], at: int, zone: tzinfo) -> str:
+def facts(generations: Sequence[Recorded], at: int, zone: tzinfo) -> str:
     """When generation `at` was, and how long it took: "10:31:05 · took 3.1 s in 4 steps"."""
-    one = told[at]
-    said = [formats.clock(one.generation.at_ms, zone)]
+    one = generations[at]
+    parts = [formats.clock(one.generation.at_ms, zone)]
     if at:
-        said += filter(None, (duration(one, is_last=at == len(told) - 1), _skipped(one)))
-    return " · ".join(said)
+        parts += filter(None, (duration(one, is_last=at == len(generations) - 1), _skipped(one)))
+    return " · ".join(parts)
 
 
 def duration(one: Recorded, *, is_last: bool) -> str:
@@ -65,17 +65,15 @@ def hover(one: Recorded, how: How, names: Mapping[str, str], is_last: bool) -> s
     """One rebalance on a time axis: "Generation 7: c3 left"; how long it took; how it is known."""
     event = " ".join(names.get(word, word) for word in one.generation.event.split(" "))
     lines = [f"Generation {one.generation.number}: {event}", duration(one, is_last=is_last), how.value]
-    return "<br>".join(escape(clip(line, MOST_HOVER_LETTERS), quote=False) for line in lines if line)
+    return "<br>".join(escape(clip(line, MAX_HOVER_LENGTH), quote=False) for line in lines if line)
 
 
-def seen(told: Sequence[Recorded], how: How, zone: tzinfo) -> str:
+def summary(rebalances: Sequence[Recorded], how: How, zone: tzinfo) -> str:
     """ "2 rebalances, recorded; the last at 10:31:05: c3 left"."""
-    last = told[-1].generation
-    count = f"{formats.plural(len(told), 'rebalance')}, {how}"
-    when = (
-        f"the last at {formats.clock(last.at_ms, zone)}" if len(told) > 1 else f"at {formats.clock(last.at_ms, zone)}"
-    )
-    return f"{count}; {when}: {clip(last.event, MOST_HOVER_LETTERS)}"
+    last = rebalances[-1].generation
+    count = f"{formats.plural(len(rebalances), 'rebalance')}, {how}"
+    when = f"{'the last ' if len(rebalances) > 1 else ''}at {formats.clock(last.at_ms, zone)}"
+    return f"{count}; {when}: {clip(last.event, MAX_HOVER_LENGTH)}"
 
 
 def step(one: Step) -> str:

@@ -1,4 +1,4 @@
-"""The generations of live groups as the pages show them: from the collector, and from the history before that."""
+"""The generations of live groups: from the collector, and before that from the history."""
 
 import logging
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 MINUTE_MS = 60_000
 RETENTION = timedelta(days=90)
-"""How long group events are kept."""
+"""Retention of group events."""
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
@@ -32,20 +32,20 @@ def _recording(key: tuple[str, int, int], group_id: str, _feed: Feed) -> "Record
 @st.cache_resource(max_entries=32, show_spinner=False)
 def _stored(root: str, cluster_id: str, group_id: str, until_ms: int, _names: Mapping[UUID, str]) -> "list[Recorded]":
     from lag.generations.recorded.stored import stored
-    from lag.history.store import History  # deltalake is only needed where there is a history
+    from lag.history.store import History  # deltalake is needed only with a history
 
     until = datetime.fromtimestamp(until_ms / 1000, UTC)
     return stored(History(root), cluster_id, group_id, _names, until - RETENTION, until)
 
 
 def recording(page: Shown, group_id: str) -> "Recording | None":
-    """The group's generations as they were known when the snapshot was first drawn."""
+    """The group's generations at the time when the snapshot was first shown."""
     its = feed()
     return None if its is None else _recording(page.key, group_id, its)
 
 
 def with_history(page: Shown, group_id: str, live: "Recording") -> "Recording":
-    """The group's generations, before them those that only the history has; one that cannot be read has none."""
+    """`live`, preceded by the older generations of the history, if there is one and it can be read."""
     from lag.generations.recorded import How, Recording
     from lag.generations.recorded.stored import joined
 
@@ -56,11 +56,11 @@ def with_history(page: Shown, group_id: str, live: "Recording") -> "Recording":
     names = {UUID(topic.topic_id): name for name, topic in snapshot.topics.items() if topic.topic_id}
     try:
         older = _stored(root, snapshot.cluster_id, group_id, until_ms, names)
-    except HistoryError as error:  # the History page says so
+    except HistoryError as error:  # the History page shows it
         log.info("the history of %s: %s", group_id, error)
         return live
     if not older:
         return live
-    if live.how is How.INFERRED:  # what polls have seen since is no continuation of records
+    if live.how is How.INFERRED:  # inferred generations do not continue recorded ones
         return live if known else Recording(How.RECORDED, older, live.problem)
     return replace(live, generations=joined(older, known))

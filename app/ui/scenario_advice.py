@@ -1,4 +1,4 @@
-"""What is to be said about the settings of a scenario, its members, and what happens in it."""
+"""Configuration advice on a scenario: its settings, members and events."""
 
 from collections.abc import Iterator
 
@@ -7,13 +7,7 @@ from assignors.advice.config_table import CONSUMER, COORDINATOR
 from assignors.model import Member, Topic
 from assignors.patterns import resolved
 from assignors.simulation.settings import read
-from assignors.whatif.events import (
-    AddPartitions,
-    GcPause,
-    Restart,
-    Scenario,
-    Slow,
-)
+from assignors.whatif.events import AddPartitions, GcPause, Restart, Scenario, Slow
 
 _STRATEGY, _INSTANCE = "partition.assignment.strategy", "group.instance.id"
 _STRATEGIES = {
@@ -24,21 +18,21 @@ _STRATEGIES = {
 
 
 def for_scenario(scenario: Scenario) -> list[Finding]:
-    """Advice on a scenario, its settings read as those of its consumers and brokers. Raises SettingsError."""
-    said = {name: str(value) for name, value in scenario.protocol.items()}
-    broker = {name: value for name, value in said.items() if name in COORDINATOR}
-    client = {name: value for name, value in said.items() if name in CONSUMER}
+    """Findings about the scenario's consumer and broker settings. Raises SettingsError."""
+    settings = {name: str(value) for name, value in scenario.protocol.items()}
+    broker = {name: value for name, value in settings.items() if name in COORDINATOR}
+    client = {name: value for name, value in settings.items() if name in CONSUMER}
     strategy = _STRATEGIES.get(scenario.assignor, "RangeAssignor")
     is_static = any(member.instance_id is not None for member in scenario.members_ever())
     client |= {"group.id": "scenario", _STRATEGY: strategy} | ({_INSTANCE: "its-own"} if is_static else {})
-    workload = _workload_of(scenario)
-    members, partitions = max(_crowds(scenario), key=lambda crowd: len(crowd[0]) - crowd[1], default=([], 0))
+    workload = _workload(scenario)
+    members, partitions = max(_sizes(scenario), key=lambda size: len(size[0]) - size[1], default=([], 0))
     own = {member.member_id: {_INSTANCE: member.instance_id} if member.instance_id else {} for member in members}
     return [*advise_client(client, workload, broker), *advise_broker(broker, workload), *advise_group(own, partitions)]
 
 
-def _workload_of(scenario: Scenario) -> Workload:
-    """What the scenario tells of its consumers' workload."""
+def _workload(scenario: Scenario) -> Workload:
+    """What the scenario says about the workload of its consumers."""
     assumed, actions = read(scenario.protocol).assumed, [event.action for event in scenario.events]
     members = scenario.members_ever()
     static = {member.member_id for member in members if member.instance_id is not None}
@@ -53,13 +47,13 @@ def _workload_of(scenario: Scenario) -> Workload:
     )
 
 
-def _crowds(scenario: Scenario) -> Iterator[tuple[list[Member], int]]:
-    """The members at the start and after each event, and how many partitions they read: those times at which any do."""
+def _sizes(scenario: Scenario) -> Iterator[tuple[list[Member], int]]:
+    """The members and the number of partitions they read, at the start and after each event; only with partitions."""
     for membership in scenario.memberships():
-        yield from _crowd(membership.members, membership.topics)
+        yield from _size(membership.members, membership.topics)
 
 
-def _crowd(members: dict[str, Member], topics: dict[str, Topic]) -> Iterator[tuple[list[Member], int]]:
+def _size(members: dict[str, Member], topics: dict[str, Topic]) -> Iterator[tuple[list[Member], int]]:
     wanted = {name for member in members.values() for name in resolved(member, topics).topics}
     partitions = sum(topic.partitions for name, topic in topics.items() if name in wanted)
     if partitions:

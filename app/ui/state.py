@@ -1,9 +1,8 @@
-"""The only home of Streamlit's caches, of session keys, and of what stands in the URL.
+"""The session, the URL, and the snapshot that pages show.
 
-URL parameters: `cluster`, `group`, `topic`, and the filters of each page under the key of their widget.
+URL parameters are `cluster`, `group`, `topic`, and the filters of each page under the keys of their widgets.
 """
 
-import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,15 +12,13 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from app.server import source
-from app.server.source import Feed, Source
+from app.server.source import Feed
 from app.ui import formats, theme
-from app.ui import group_table as group_tables
+from app.ui.group_table import GroupTable, build_group_table
 from app.ui.table_limits import MAX_OPTIONS
 
 if TYPE_CHECKING:
     from lag.polling.report import CollectorStatus, Report
-
-log = logging.getLogger(__name__)
 
 STALE_AFTER_INTERVALS = 3
 _PINNED = "_pinned"
@@ -31,7 +28,7 @@ _DRAWN = "_drawn"
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a page shows in this run: the report (pinned while paused), and how its collector does."""
+    """What a page shows: the report (the pinned one while paused), and the state of its collector."""
 
     cluster: str
     report: "Report"
@@ -40,22 +37,22 @@ class Shown:
 
     @property
     def age_s(self) -> float:
-        """Age of the data."""
+        """The age of the data."""
         return max(0.0, (self.now_ms - self.report.snapshot.at_ms) / 1000)
 
     @property
     def stale(self) -> bool:
-        """Whether polls that should have come did not."""
+        """Whether polls are overdue."""
         return not paused() and self.age_s > STALE_AFTER_INTERVALS * max(self.status.interval_s, 1)
 
     @property
     def key(self) -> tuple[str, int, int]:
-        """What a cached table depends on."""
+        """The cache key of tables made of the report."""
         return self.cluster, self.report.snapshot.number, self.report.snapshot.at_ms
 
 
 def now_ms() -> int:
-    """The wall clock; age is the only thing pages take from it."""
+    """The wall clock, for the age of data."""
     return time.time_ns() // 1_000_000
 
 
@@ -65,12 +62,12 @@ def zone() -> tzinfo:
 
 
 def refuse(lab: str, why: str) -> None:
-    """Remember why a change in a lab was refused, for `refused`."""
+    """Store why a change in a lab was rejected, for `refused`."""
     st.session_state[f"_{lab}_refused"] = why
 
 
 def refused(lab: str) -> str | None:
-    """Why the last change in a lab was refused; said once."""
+    """Why the last change in a lab was rejected; shown once."""
     why: str | None = st.session_state.pop(f"_{lab}_refused", None)
     return why
 
@@ -84,7 +81,7 @@ def palette() -> theme.Palette:
 
 
 def cluster() -> str | None:
-    """The cluster in the URL, else the one of this session, else the first configured."""
+    """The cluster in the URL, else that of the session, else the first one configured."""
     names = list(source.current().feeds)
     for name in (st.query_params.get("cluster"), st.session_state.get(_CLUSTER)):
         if name in names:
@@ -94,7 +91,7 @@ def cluster() -> str | None:
 
 
 def choose_cluster(name: str) -> None:
-    """Switch to another cluster; a group or topic of the old one leaves the URL, filters stay."""
+    """Switch to another cluster. The group and topic leave the URL, filters stay."""
     st.session_state[_CLUSTER] = name
     st.session_state.pop(_PINNED, None)
     set_url("group", None)
@@ -102,16 +99,10 @@ def choose_cluster(name: str) -> None:
     set_url("cluster", name)
 
 
-def current_source() -> Source:
-    """Settings, feeds and demo controls of this process."""
-    return source.current()
-
-
 def settings_in_force(name: str) -> dict[str, str]:
-    """The settings of one cluster and of the server, secrets masked."""
-    its = source.current()
-    served = {"groupscope interval": f"{its.settings.interval_s:g} s"}
-    return {**its.connections.get(name, {}), **served}
+    """The settings of a cluster and of the server, secrets masked."""
+    current = source.current()
+    return {**current.connections.get(name, {}), "groupscope interval": f"{current.settings.interval_s:g} s"}
 
 
 def feed() -> Feed | None:
@@ -121,65 +112,63 @@ def feed() -> Feed | None:
 
 
 def shown() -> Shown | None:
-    """The report to draw: the pinned one while paused, else the latest; None before the first poll."""
-    name, its = cluster(), feed()
-    if name is None or its is None:
+    """The report to show: the pinned one while paused, else the latest; None before the first poll."""
+    name, collector = cluster(), feed()
+    if name is None or collector is None:
         return None
-    report = st.session_state.get(_PINNED) or its.latest()
-    if report is None:
-        return None
-    return Shown(name, report, its.status(), now_ms())
+    report = st.session_state.get(_PINNED) or collector.latest()
+    return None if report is None else Shown(name, report, collector.status(), now_ms())
 
 
 def drawn(page: Shown) -> None:
-    """Remember what the page body shows, so that only something else redraws it."""
-    st.session_state[_DRAWN] = _look(page)
+    """Store what the page shows, for `is_outdated`."""
+    st.session_state[_DRAWN] = _version(page)
 
 
 def is_outdated() -> bool:
-    """Whether the page body would look different: of a newer snapshot, or grey by now (never while paused)."""
+    """Whether a redraw would change the page: a newer snapshot, or data that is stale by now. Never while paused."""
     page = shown()
-    return page is not None and not paused() and _look(page) != st.session_state.get(_DRAWN)
+    return page is not None and not paused() and _version(page) != st.session_state.get(_DRAWN)
 
 
-def _look(page: Shown) -> tuple[str, int, bool]:
+def _version(page: Shown) -> tuple[str, int, bool]:
     return page.cluster, page.report.snapshot.number, page.stale
 
 
 def paused() -> bool:
-    """Whether this session keeps its snapshot."""
+    """Whether this session is paused."""
     return st.session_state.get(_PINNED) is not None
 
 
 def toggle_pause() -> None:
-    """Keep the snapshot that is on screen, or follow the collector again."""
+    """Pin the latest snapshot, or follow the collector again."""
     if paused():
         st.session_state.pop(_PINNED)
-    elif its := feed():
-        st.session_state[_PINNED] = its.latest()
+    elif collector := feed():
+        st.session_state[_PINNED] = collector.latest()
 
 
-# -- the table of groups: built once for each snapshot, shared by every session; never change it in place --------------
+# -- the table of groups: built once for each snapshot, shared by all sessions, never changed in place -----------------
 
 
 @st.cache_resource(max_entries=6, show_spinner=False)
-def _group_table(key: tuple[str, int, int], _report: "Report") -> group_tables.GroupTable:
-    return group_tables.build(_report.snapshot, _report.health)
+def _group_table(key: tuple[str, int, int], _report: "Report") -> GroupTable:
+    return build_group_table(_report.snapshot, _report.health)
 
 
-def group_table(page: Shown) -> group_tables.GroupTable:
+def group_table(page: Shown) -> GroupTable:
     """All groups of the snapshot as one table."""
     return _group_table(page.key, page.report)
 
 
 def group_ids(page: Shown) -> list[str]:
-    """The ids for a picker of groups: at most MAX_OPTIONS, the most urgent ones, in alphabetical order."""
+    """The ids of the MAX_OPTIONS most urgent groups, in alphabetical order, for a select box."""
     frame = group_table(page).frame
     return sorted(frame["group"][~frame["hidden"]].head(MAX_OPTIONS))
 
 
 def clear() -> None:
-    """Drop everything that is cached."""
+    """Clear all caches."""
     st.cache_resource.clear()
     st.cache_data.clear()
 
@@ -193,29 +182,24 @@ def url(name: str) -> str | None:
 
 
 def picked(name: str) -> list[str]:
-    """The values that a repeated URL parameter asks for, as far as they are plain words."""
+    """The values of a repeated URL parameter; values that are not plain words are ignored."""
     return [value for value in st.query_params.get_all(name) if value.replace("_", "").isalpha()]
 
 
 def set_url(name: str, value: str | None) -> None:
-    """Write a URL parameter, or take it out."""
+    """Set a URL parameter, or remove it."""
     if value:
         st.query_params[name] = value
     elif name in st.query_params:
         del st.query_params[name]
 
 
-def chips(
-    label: str,
-    options: Sequence[str],
-    text: Callable[[str], str],
-    key: str,
-) -> list[str]:
-    """Multi-select pills whose URL holds plain keys (`bind=` would write the formatted label, count and all)."""
+def chips(label: str, options: Sequence[str], text: Callable[[str], str], key: str) -> list[str]:
+    """Multi-select pills with plain keys in the URL; `bind=` would write the formatted label with its count."""
     session, query = st.session_state, st.query_params
-    wanted = [value for value in query.get_all(key) if value in options]
-    if wanted != session.get(f"_{key}") or key not in session:  # a fresh link, or the browser's back button
-        session[key] = session[f"_{key}"] = wanted
+    selected = [value for value in query.get_all(key) if value in options]
+    if selected != session.get(f"_{key}") or key not in session:  # a link, or the browser's back button
+        session[key] = session[f"_{key}"] = selected
 
     def write() -> None:
         session[f"_{key}"] = list(session[key])

@@ -1,7 +1,7 @@
-"""Colours of the pictures, for the light and the dark theme (the rest of the theme stands in .streamlit/config.toml).
+"""Colours of the charts, for the light and the dark theme (.streamlit/config.toml has the rest of the theme).
 
 Colour encodes what happened, never which member: kept grey, gained blue, revoked vermillion, unassigned purple.
-Text on a fill, or in a fill's colour, has its own ink so that it keeps a contrast of 4.5:1.
+Text on a fill, or in its colour, has its own colour with a contrast of at least 4.5:1.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """Fills, inks and lines of one theme."""
+    """The colours of one theme: `_fill` for areas, `_ink` for text on the fill, `_text` for text on the background."""
 
     text: str
     dim: str

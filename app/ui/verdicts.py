@@ -1,7 +1,7 @@
-"""The words of the pages: one table of verdicts, one of problems, used everywhere.
+"""The words of the pages for verdicts, problems of a partition, and group types.
 
-A verdict never stands as a colour alone: it has a symbol and a word. The symbols ascend by code point in the order of
-urgency, so that a table sorted by its verdict column is sorted by urgency.
+A verdict is never shown as a colour alone: it has a symbol and a word. The symbols ascend by code point in the order of
+urgency, so a table sorted by its verdict column is sorted by urgency.
 """
 
 from dataclasses import dataclass
@@ -16,139 +16,108 @@ Colour = Literal["red", "orange", "yellow", "violet", "blue", "green", "gray"]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How one status is shown: symbol, word, theme colour, and what it means to somebody who sees it first."""
+    """How a status is shown. `label` is a symbol and a word, `colour` one of Streamlit's badge colours."""
 
-    symbol: str
-    word: str
+    label: str
     colour: Colour
-    attention: bool
     meaning: str
     advice: str
 
     @property
-    def label(self) -> str:
-        """Symbol and word, as in tables and chips."""
-        return f"{self.symbol} {self.word}"
+    def symbol(self) -> str:
+        """The symbol alone."""
+        return self.label[0]
+
+    @property
+    def word(self) -> str:
+        """The word alone."""
+        return self.label[2:]
 
 
 VERDICTS: dict[Status, Verdict] = {
     Status.STOPPED: Verdict(
-        "■",
-        "Stopped",
+        "■ Stopped",
         "red",
-        True,
-        "The group has lag and made no commit on any partition in the whole window.",
-        "Look at the consumers' logs and processes: they are gone, frozen, or process without committing.",
+        "The group has lag and committed nothing on any partition in the whole window.",
+        "Check the consumers' processes and logs: they are down, hang, or process records without committing.",
     ),
     Status.STALLED: Verdict(
-        "□",
-        "Stalled",
+        "□ Stalled",
         "red",
-        True,
         "This partition has lag and its committed offset did not move, while others of the group did.",
-        "Look at the member that owns it: a record it cannot process, or one slow thread.",
+        "Check the member that owns it: it may fail on one record again and again, or one of its threads hangs.",
     ),
     Status.LOST: Verdict(
-        "▲",
-        "Records lost",
+        "▲ Records lost",
         "red",
-        True,
-        "The committed offset lies below the log start: Kafka deleted records before the group had read them.",
-        "Raise the topic's retention or speed the group up; the lost records can only come from another source.",
+        "The committed offset is below the log start: Kafka deleted records before the group read them.",
+        "Increase the topic's retention or make the group faster. Lost records can only be restored from elsewhere.",
     ),
     Status.BEYOND_END: Verdict(
-        "▷",
-        "Beyond the end",
+        "▷ Beyond the end",
         "orange",
-        True,
-        "The committed offset lies beyond the log end: the topic was recreated or truncated after the commit.",
-        "Reset the group's offset on these partitions; until the log grows past it the group reads nothing.",
+        "The committed offset is beyond the log end: the topic was recreated or truncated after the commit.",
+        "Reset the group's offsets on these partitions. Until the log has grown past them, the group reads nothing.",
     ),
     Status.REWOUND: Verdict(
-        "▼",
-        "Rewound",
+        "▼ Rewound",
         "orange",
-        True,
-        "The committed offset moved backwards: records are being read a second time.",
-        "Expected after a reset or a replay; otherwise two consumers commit against each other.",
+        "The committed offset moved backwards: records are read a second time.",
+        "Expected after an offset reset. Otherwise two consumers commit for the same partition.",
     ),
     Status.FALLING_BEHIND: Verdict(
-        "▽",
-        "Falling behind",
+        "▽ Falling behind",
         "orange",
-        True,
         "The group commits, but records arrive faster: the lag grows.",
-        "Add members (up to one per partition), or make the processing of a record cheaper.",
+        "Add members (up to one per partition), or make processing faster.",
     ),
     Status.NEVER_COMMITTED: Verdict(
-        "◁",
-        "Never committed",
+        "◁ Never committed",
         "orange",
-        True,
-        "The partition belongs to the group's topics, but no offset was ever committed for it.",
-        "Check that its member commits at all; after a restart it would begin at auto.offset.reset.",
+        "The partition belongs to the group's topics, but has no committed offset.",
+        "Check that its member commits. After a restart it would begin at auto.offset.reset.",
     ),
     Status.HELD: Verdict(
-        "◆",
-        "Held",
+        "◆ Held",
         "yellow",
-        True,
-        "The group has read up to the last stable offset; an open transaction of a producer holds the rest back.",
-        "Find the producer whose transaction stays open, and let it commit or abort (or wait for its timeout).",
+        "The group has read up to the last stable offset. A producer's open transaction holds back the rest.",
+        "Find the producer, and let it commit or abort its transaction, or wait for the transaction timeout.",
     ),
     Status.NO_MEMBERS: Verdict(
-        "◇",
-        "No members",
+        "◇ No members",
         "gray",
-        False,
-        "Records wait, and the group has no member that could read them.",
-        "Start its consumers, or delete the group if nobody needs it.",
+        "Records are waiting, and the group has no members.",
+        "Start its consumers, or delete the group if it is no longer needed.",
     ),
     Status.CATCHING_UP: Verdict(
-        "◉",
-        "Catching up",
+        "◉ Catching up",
         "blue",
-        False,
-        "The group has lag, and reads faster than records arrive.",
-        "Nothing to do: wait for the time in “drains in”.",
+        "The group has lag and reads faster than records arrive.",
+        "Nothing to do: the lag is gone after the time in “Drains in”.",
     ),
     Status.TOPIC_DELETED: Verdict(
-        "○",
-        "Topic deleted",
+        "○ Topic deleted",
         "gray",
-        False,
-        "Commits are left for a topic that is gone.",
-        "Delete these offsets when the topic will not come back.",
+        "The group has committed offsets for a topic that no longer exists.",
+        "Delete these offsets if the topic will not come back.",
     ),
-    Status.UNKNOWN: Verdict(
-        "◌",
-        "Unknown",
-        "violet",
-        False,
-        "Not enough was read to judge.",
-        "See the reason beside it.",
-    ),
-    Status.OK: Verdict(
-        "●",
-        "OK",
-        "green",
-        False,
-        "The group keeps up.",
-        "Nothing to do.",
-    ),
+    Status.UNKNOWN: Verdict("◌ Unknown", "violet", "Too little is known for a verdict.", "See the reason beside it."),
+    Status.OK: Verdict("● OK", "green", "The group keeps up.", "Nothing to do."),
 }
 
 RANK: dict[Status, int] = {status: at for at, status in enumerate(URGENCY)}
 """0 is most urgent."""
 
+_NEEDS_ATTENTION = frozenset(URGENCY[: RANK[Status.HELD] + 1])
+
 PROBLEMS: dict[PartitionProblem, str] = {
-    PartitionProblem.NO_COMMIT: "never committed: there is no position to measure from",
-    PartitionProblem.BELOW_LOG_START: "committed below the log start: lag counts from the log start, the rest is lost",
-    PartitionProblem.BEYOND_END: "committed beyond the log end: the topic was recreated or truncated",
-    PartitionProblem.TOPIC_DELETED: "the topic is gone, the commit was left behind",
-    PartitionProblem.LEADERLESS: "the partition has no leader: no broker can tell its end",
+    PartitionProblem.NO_COMMIT: "no committed offset",
+    PartitionProblem.BELOW_LOG_START: "the committed offset is below the log start: lag counts from the log start",
+    PartitionProblem.BEYOND_END: "the committed offset is beyond the log end: the topic was recreated or truncated",
+    PartitionProblem.TOPIC_DELETED: "the topic was deleted, its committed offset remains",
+    PartitionProblem.LEADERLESS: "the partition has no leader, so its log end is not known",
     PartitionProblem.UNAUTHORIZED: "not authorised: grant DESCRIBE on the topic",
-    PartitionProblem.TIMEOUT: "its broker did not answer in time",
+    PartitionProblem.TIMEOUT: "the broker did not answer in time",
     PartitionProblem.ERROR: "the broker answered with an error",
 }
 
@@ -160,14 +129,6 @@ TYPES: dict[GroupType, str] = {
     GroupType.UNKNOWN: "Unknown",
 }
 
-TYPE_MEANING: dict[GroupType, str] = {
-    GroupType.CLASSIC: "classic protocol: the members compute the assignment",
-    GroupType.CONSUMER: "KIP-848 protocol: the broker computes the assignment",
-    GroupType.SHARE: "share group (KIP-932): members share the records of a partition",
-    GroupType.STREAMS: "streams group (KIP-1071)",
-    GroupType.UNKNOWN: "type not known",
-}
-
 
 def badge(status: Status) -> str:
     """The verdict as a Markdown badge."""
@@ -176,5 +137,5 @@ def badge(status: Status) -> str:
 
 
 def needs_attention(status: Status) -> bool:
-    """Whether somebody should look at it now."""
-    return VERDICTS[status].attention
+    """Whether somebody has to look at it now."""
+    return status in _NEEDS_ATTENTION

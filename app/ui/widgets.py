@@ -1,4 +1,4 @@
-"""Pieces that several pages share: the frame of a page, its status line and actions, titles, table columns."""
+"""What several pages share: status line, actions, titles, tables and their columns."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -19,25 +19,21 @@ Frame = Callable[[], pd.DataFrame]
 
 
 def require_report() -> state.Shown:
-    """The report to draw; while there is none, say why and what to do, keep looking, and stop the page."""
+    """The report to show. Without one, show why, wait for it, and stop the page."""
     page = state.shown()
     if page is None:
-        _nothing_yet()
+        if state.cluster() is None:
+            _no_cluster()
+        else:
+            _waiting()
         st.stop()
     state.drawn(page)
     return page
 
 
-def _nothing_yet() -> None:
-    if state.cluster() is None:
-        _no_cluster()
-        return
-    _waiting()
-
-
 def _no_cluster() -> None:
     st.header("No cluster is configured", anchor=False)
-    st.markdown("groupscope shows the consumer groups of a Kafka cluster. Start it with one:")
+    st.markdown("groupscope shows the consumer groups of a Kafka cluster. To connect it to one, start it with:")
     st.code(
         "groupscope serve --bootstrap-server broker:9092     # your cluster\n"
         "groupscope up                                       # a demo cluster on this machine",
@@ -54,13 +50,13 @@ def _waiting() -> None:
     status = feed.status()
     if status.error is None:
         st.header(f"Reading {formats.code(name)} for the first time", anchor=False)
-        st.markdown(":gray[Groups, members and offsets are on their way; this page fills by itself.]")
+        st.markdown(":gray[Groups, members and offsets appear here after the first poll.]")
         return
     st.header(f"{formats.code(name)} cannot be read", anchor=False)
     st.markdown(f":red[:material/error: {formats.md(str(status.error))}]")
-    tries = formats.plural(status.consecutive_failures, "attempt")
+    attempts = formats.plural(status.consecutive_failures, "attempt")
     st.markdown(
-        f":gray[{tries} failed, {_next_try(status.next_poll_ms)}. This page fills by itself when the cause is gone.]"
+        f":gray[{attempts} failed, {_next_try(status.next_poll_ms)}. The page updates when the cluster answers.]"
     )
     st.button("Try now", icon=":material/refresh:", on_click=feed.poll_now, key="try_now")
 
@@ -71,13 +67,13 @@ def _next_try(next_poll_ms: int | None) -> str:
 
 
 def headline(page: state.Shown, sentence: str) -> None:
-    """The conclusion; grey while the data is stale."""
+    """The headline; grey while the data is stale."""
     st.header(f":gray[{sentence}]" if page.stale else sentence, anchor=False)
 
 
 @st.fragment(run_every=TICK)
 def status_line(before: str, coverage: str, small: bool = False) -> None:
-    """`before`, then age, coverage and interval; ticks, and redraws the page when it is outdated."""
+    """`before`, then age, coverage and poll interval. Updates itself, and redraws the page when it is outdated."""
     if state.is_outdated():
         st.rerun()
     page = state.shown()
@@ -85,14 +81,14 @@ def status_line(before: str, coverage: str, small: bool = False) -> None:
         return
     age = formats.age(page.report.snapshot.at_ms, page.now_ms)
     at = formats.clock(page.report.snapshot.at_ms, state.zone())
-    pace = "paused" if state.paused() else f"polled every {formats.duration(page.status.interval_s)}"
-    line = f"{before} :gray[{' · '.join(part for part in (age, coverage, pace) if part)}]"
+    interval = "paused" if state.paused() else f"polled every {formats.duration(page.status.interval_s)}"
+    line = f"{before} :gray[{' · '.join(part for part in (age, coverage, interval) if part)}]"
     st.markdown(f":small[{line}]" if small else line, help=f"Read at {at}, {formats.utc(page.report.snapshot.at_ms)}")
     _failing(page)
 
 
 def _failing(page: state.Shown) -> None:
-    """Why the data does not get newer, if so."""
+    """Why there is no newer data, if so."""
     status = page.status
     if status.error is not None:
         since = f" since {formats.clock(status.failing_since_ms, state.zone())}" if status.failing_since_ms else ""
@@ -103,19 +99,19 @@ def _failing(page: state.Shown) -> None:
             f"{formats.md(str(status.error))} ({_next_try(status.next_poll_ms)})",
         )
     elif page.stale:
-        line(":orange", "hourglass_top", "This data is old", "the poll that runs now takes longer than usual")
+        line(":orange", "hourglass_top", "This data is old", "the current poll takes longer than usual")
 
 
 def line(colour: str, icon: str, head: str, rest: str) -> None:
-    """One problem on one line."""
+    """A problem on one line."""
     st.markdown(f":small[{colour}[:material/{icon}: {head}:] {rest}]")
 
 
 def unplayable(why: str, begin: Callable[[], None]) -> None:
-    """A link to a lab that cannot be played: why, and the way back to the first story."""
-    st.header("This link cannot be played", anchor=False)
-    line(":red", "error", "It was changed or cut off", formats.md(why))
-    st.button("Begin with the first story", icon=":material/restart_alt:", key="begin_again", on_click=begin)
+    """A link to a lab that is invalid: the reason, and a button that opens the first story."""
+    st.header("This link is invalid", anchor=False)
+    line(":red", "error", "It was changed or truncated", formats.md(why))
+    st.button("Open the first story", icon=":material/restart_alt:", key="begin_again", on_click=begin)
 
 
 def problems(page: state.Shown) -> None:
@@ -125,19 +121,19 @@ def problems(page: state.Shown) -> None:
 
 
 def actions(name: str, table: Frame) -> None:
-    """Pause, CSV and JSON; the files hold exactly the rows shown, and are made only when asked for."""
+    """Pause, CSV and JSON. The files hold all rows that pass the filters."""
     label, icon = ("Resume", "play_arrow") if state.paused() else ("Pause", "pause")
-    help_ = "Keep this snapshot on screen; its age goes on counting"
+    help_ = "Keep this snapshot on screen; its age keeps counting"
     st.button(label, type="tertiary", icon=f":material/{icon}:", help=help_, on_click=state.toggle_pause, key="pause")
     downloads(name, table)
 
 
 def downloads(name: str, table: Frame) -> None:
-    """CSV and JSON of a table, made only when asked for."""
-    for label, made, mime in (("CSV", csv, "text/csv"), ("JSON", records, "application/json")):
+    """CSV and JSON of a table, generated on click."""
+    for label, encode, mime in (("CSV", csv, "text/csv"), ("JSON", records, "application/json")):
         st.download_button(
             label,
-            lambda made=made: made(table()),  # type: ignore[misc]
+            lambda encode=encode: encode(table()),  # type: ignore[misc]
             f"{name}.{label.lower()}",
             mime,
             key=f"{name}_{label.lower()}",
@@ -148,7 +144,7 @@ def downloads(name: str, table: Frame) -> None:
 
 
 def csv(frame: pd.DataFrame) -> bytes:
-    """CSV that a spreadsheet will not execute: text that begins like a formula gets a leading apostrophe."""
+    """CSV that is safe in a spreadsheet: text that starts like a formula gets a leading apostrophe."""
     text = frame.select_dtypes("object").columns
     return frame.assign(**{c: frame[c].map(_inert) for c in text}).to_csv(index=False).encode()
 
@@ -163,7 +159,7 @@ def records(frame: pd.DataFrame) -> bytes:
 
 
 def titled(title: str, legend: str = "") -> None:
-    """A section title with its legend beside it; on a phone the legend wraps below."""
+    """A section title with its legend beside it, or below it on a phone."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.subheader(title, anchor=False, width="content")
         if legend:
@@ -171,7 +167,7 @@ def titled(title: str, legend: str = "") -> None:
 
 
 def titled_table(title: str, legend: str, name: str, frame: pd.DataFrame) -> None:
-    """A table's title with its legend, and the downloads of all of it at the other end."""
+    """A table's title with its legend, and its downloads at the right."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         titled(title, legend)
         st.space("stretch")
@@ -179,7 +175,7 @@ def titled_table(title: str, legend: str, name: str, frame: pd.DataFrame) -> Non
 
 
 def text_filter(label: str, key: str, width: int | Literal["stretch"] = 240, live: str = "150ms") -> str:
-    """Part of a name, asked for as "<label> contains"; it stands in the URL. `live`: how soon it follows the typing."""
+    """The text of a filter field, which is in the URL. `live` is the delay after a keystroke."""
     text = st.text_input(
         f"{label} contains",
         placeholder=f"{label}…",
@@ -194,7 +190,7 @@ def text_filter(label: str, key: str, width: int | Literal["stretch"] = 240, liv
 
 
 def containing(frame: pd.DataFrame, text: str, *columns: str) -> pd.DataFrame:
-    """The rows with that text in one of the columns, in whatever case."""
+    """The rows with that text in one of the columns, ignoring case."""
     if not text:
         return frame
     found = [frame[column].str.contains(text, case=False, regex=False, na=False) for column in columns]
@@ -202,7 +198,7 @@ def containing(frame: pd.DataFrame, text: str, *columns: str) -> pd.DataFrame:
 
 
 def swatches(entries: Iterable[tuple[str, str, str]]) -> str:
-    """Legend entries (glyph, colour, word) whose glyphs have the colour of the marks."""
+    """A legend of (glyph, colour, word)."""
     return "\u2003".join(f':color[{glyph}]{{foreground="{colour}"}} :gray[{word}]' for glyph, colour, word in entries)
 
 
@@ -215,7 +211,7 @@ def table(
     placeholder: str = formats.DASH,
     width: Literal["stretch", "content"] = "stretch",
 ) -> None:
-    """A table as high as its rows, of which it shows `most` at once; `alt` says what is in it to who cannot see it."""
+    """A table with at most `most` rows visible at once; `alt` describes it for screen readers."""
     st.dataframe(
         frame,
         key=key,
@@ -230,31 +226,31 @@ def table(
 
 
 def opener(label: str, key: str, width: int, on_click: Callable[[], None]) -> Any:
-    """A column of names that open something; `st.session_state[key].row` is the one that was clicked."""
+    """A column of names to click; `st.session_state[key].row` is the row that was clicked."""
     return st.column_config.ButtonColumn(
         f"\u2002{label}", type="tertiary", key=key, alignment="left", pinned=True, width=width, on_click=on_click
     )
 
 
 def as_tags(labels: pd.Series) -> pd.Series:
-    """Verdict labels in the form of the verdict column: lists of one."""
+    """Verdict labels for a verdict column: lists of one."""
     return labels.map(lambda label: [label])
 
 
 def verdict_column(width: int = 128, label: str = "Verdict", extra: Iterable[tuple[str, str]] = ()) -> Any:
-    """Symbol and word on the colour of the verdict."""
+    """Verdicts with symbol, word and colour."""
     options = [(verdicts.VERDICTS[s].label, verdicts.VERDICTS[s].colour) for s in URGENCY] + list(extra)
     return st.column_config.MultiselectColumn(
         label,
         options=[o for o, _ in options],
         color=[c for _, c in options],
         width=width,
-        help="Sorts by urgency. Each verdict is explained under “What the verdicts mean”",
+        help="Sorts by urgency. “What the verdicts mean” below explains each verdict",
     )
 
 
 def integer(label: str, width: int, help_: str | None = None) -> Any:
-    """Whole numbers with thousands separators of the viewer's language."""
+    """Whole numbers with the thousands separator of the viewer's language."""
     return st.column_config.NumberColumn(label, format="localized", width=width, help=help_)
 
 
@@ -264,21 +260,21 @@ def note(text: str) -> None:
 
 
 def seconds_column(label: str, width: int, help_: str | None = None) -> Any:
-    """Durations: the data is a timedelta, so the column sorts by length."""
+    """Durations. The data is a timedelta, so the column sorts by duration."""
     return st.column_config.NumberColumn(label, format="localized", width=width, help=help_)
 
 
 def timedeltas(seconds: pd.Series) -> pd.Series:
-    """Seconds as whole-second timedeltas, unknown stays unknown.
+    """Seconds (float, NaN: unknown) as whole-second timedeltas (NaT: unknown).
 
-    Not by `pandas.to_timedelta`: where a number is not known it computes with memory that nobody has written.
+    `pandas.to_timedelta` reads uninitialised memory where a value is missing.
     """
     whole = seconds.astype("float").fillna(0).round().astype("int64").astype("timedelta64[s]")
     return whole.astype("timedelta64[ns]").where(seconds.notna())
 
 
 def open_on_click(key: str, ids: list[str], target: str, parameter: str) -> Callable[[], None]:
-    """A click handler for a button column: remembers which row; `follow` then goes there."""
+    """A click handler for a button column: stores the row that was clicked; `follow` then opens its page."""
     st.session_state[f"_{key}_ids"] = ids
 
     def clicked() -> None:
@@ -288,23 +284,23 @@ def open_on_click(key: str, ids: list[str], target: str, parameter: str) -> Call
 
 
 def follow() -> None:
-    """Go where the last click in a table points, if there was one. Call it first on every page."""
+    """Open the page of the last click in a table, if there was one. Every page calls it first."""
     if wanted := st.session_state.pop("_follow", None):
         target, parameter, value = wanted
         go(target, {parameter: value})
 
 
 def go(target: str, parameters: dict[str, str]) -> None:
-    """Open another page with its parameters in the URL, on the same cluster."""
+    """Open another page with those URL parameters, on the same cluster."""
     if (name := state.url("cluster")) is not None:
         parameters = {"cluster": name, **parameters}
     st.switch_page(BY_NAME[target].script, query_params=parameters)
 
 
 def explain_verdicts() -> None:
-    """What each verdict means and what to do about it."""
+    """The meaning of each verdict, and what to do about it."""
     with st.expander("What the verdicts mean", icon=":material/help:"):
         rows = [
             f"| {verdicts.badge(s)} | {verdicts.VERDICTS[s].meaning} | {verdicts.VERDICTS[s].advice} |" for s in URGENCY
         ]
-        st.markdown("\n".join(["| Verdict | It means | Do |", "|---|---|---|", *rows]))
+        st.markdown("\n".join(["| Verdict | Meaning | What to do |", "|---|---|---|", *rows]))

@@ -136,9 +136,9 @@ def test_call_lab(open_page: Open, viewport: ViewportSize) -> None:
 @BOTH
 def test_advice(open_page: Open, viewport: ViewportSize) -> None:
     page = open_page("/advice", viewport)
-    expect(page.locator("h2")).to_have_text("Will these settings hurt?")
+    expect(page.locator("h2")).to_have_text("Which of these settings cause trouble?")
     page.get_by_placeholder("Paste a properties file here").fill("heartbeat.interval.ms=45000\npassword=hunter2")
-    page.get_by_role("button", name="Judge it").click()
+    page.get_by_role("button", name="Check").click()
     expect(page.locator("h2")).to_have_text("1 error and 1 warning in 1 setting")
     expect(page.get_by_text("(IllegalArgumentException); the consumer does not start.")).to_be_visible()
     assert page.url.endswith("/advice")

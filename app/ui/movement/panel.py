@@ -9,7 +9,7 @@ import streamlit as st
 
 from app.ui import formats, state, widgets
 from app.ui.charts.base import clip
-from app.ui.member_names import MOST_LETTERS, member_names
+from app.ui.member_names import MAX_NAME_LENGTH, member_names
 from app.ui.movement import animation, counts, encoding, flow, from_generations, sentences, step, stills, tables
 from app.ui.movement.encoding import Picture
 from app.ui.movement.steps import Steps
@@ -41,7 +41,7 @@ def steps_of(generations: Sequence[Generation], names: Mapping[str, str]) -> Ste
 
 def _readable(event: str, names: Mapping[str, str]) -> str:
     """What happened, with the names people use in place of ids, none of them longer than a headline bears."""
-    return "".join(clip(names.get(word, word), MOST_LETTERS) for word in BETWEEN_WORDS.split(event))
+    return "".join(clip(names.get(word, word), MAX_NAME_LENGTH) for word in BETWEEN_WORDS.split(event))
 
 
 def controls(generations: Sequence[Generation], steps: Steps, default: int) -> tuple[int, Steps]:

@@ -12,6 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from app.plugins import DEADLINE_S, fold_any, not_kafkas
+from app.server import source
 from app.ui import link_codec, state
 from app.ui.scenario.draft import Draft
 from assignors.model import AssignorError
@@ -211,4 +212,4 @@ def have_answered(its: Draft) -> None:
 
 def given() -> tuple[str, ...]:
     """The plugins of command line and settings, as `module:Class`."""
-    return state.current_source().settings.plugins
+    return source.current().settings.plugins

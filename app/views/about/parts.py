@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 import streamlit as st
 
+from app.server import source
 from app.ui import formats, state, widgets
 from app.ui.table_limits import MAX_LAG_COLUMNS, MAX_OPTIONS, MAX_ROWS, MAX_SPARKLINE_ROWS
 from app.views.about import bundle
@@ -107,7 +108,7 @@ def unread(page: state.Shown) -> None:
 def versions() -> None:
     """The parts that make this dashboard."""
     widgets.titled("Versions")
-    _pairs("Part", "Version", state.current_source().versions)
+    _pairs("Part", "Version", source.current().versions)
 
 
 def settings(page: state.Shown) -> None:
@@ -146,10 +147,10 @@ def report_a_bug(page: state.Shown) -> None:
         f":small[{ISSUE} It holds versions, counts, timings and kinds of problems; names of groups, topics and hosts "
         "are left out or hashed.]"
     )
-    source = state.current_source()
+    versions = source.current().versions
     st.download_button(
         "Download the bundle",
-        lambda: bundle.build(page.report, page.status, source.versions, state.settings_in_force(page.cluster)),
+        lambda: bundle.build(page.report, page.status, versions, state.settings_in_force(page.cluster)),
         "groupscope-bundle.json",
         "application/json",
         icon=":material/download:",

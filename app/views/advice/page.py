@@ -1,4 +1,4 @@
-"""Will these settings hurt?"""
+"""Which of these settings cause trouble?"""
 
 import streamlit as st
 
@@ -8,19 +8,19 @@ from lag.errors import ConfigError
 
 widgets.follow()
 try:
-    advised, refused = parts.pasted(), None
-except ConfigError as error:
-    advised, refused = None, error
+    advice, error = parts.pasted(), None
+except ConfigError as raised:
+    advice, error = None, raised
 
-st.header(parts.conclusion(advised, refused), anchor=False)
-if refused is not None:
-    widgets.line(":red", "error", formats.md(refused.cause.rstrip(".")), formats.md(refused.hint))
+st.header(parts.headline(advice, error), anchor=False)
+if error is not None:
+    widgets.line(":red", "error", formats.md(error.cause.rstrip(".")), formats.md(error.hint))
 left, right = st.columns([0.42, 0.58], gap="medium")
 with left, st.container(gap="xsmall"):
-    parts.box()
-    parts.work()
+    parts.properties()
+    parts.workload()
 with right, st.container(gap="xsmall"):
-    if advised is not None:
-        parts.findings(advised)
-    elif refused is None:
-        parts.nothing_yet()
+    if advice is not None:
+        parts.findings(advice)
+    elif error is None:
+        parts.introduction()

@@ -1,17 +1,17 @@
-"""The pieces of the Advice page: what is pasted, what is known of the workload, and the findings."""
+"""The parts of the Advice page: the properties, the workload, and the findings."""
 
 import pandas as pd
 import streamlit as st
 
 from app.ui import formats, state, widgets
-from app.ui.findings import SOURCES, finding
-from app.ui.properties_advice import Advised, Kind, advise_text, row, verdict
+from app.ui.findings import SOURCES, show_finding
+from app.ui.properties_advice import Kind, PropertiesAdvice, advise_text, row, verdict
 from assignors.advice import Workload
 from lag.errors import ConfigError
 
-MOST_LETTERS = 100_000
-MOST_SHOWN = 60
-MS_A_DAY = 86_400_000
+MAX_LENGTH = 100_000
+MAX_FINDINGS = 60
+DAY_MS = 86_400_000
 TEXT, KIND = "advice_text", "kind"
 EXAMPLE = """\
 group.id=billing
@@ -24,26 +24,26 @@ sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule require
 """
 
 
-def pasted() -> Advised | None:
-    """The advice on what is in the box; None while it is empty, or cannot be read (`refused` says why)."""
+def pasted() -> PropertiesAdvice | None:
+    """The advice on the pasted text, None if there is none. Raises ConfigError if it cannot be read."""
     text = str(st.session_state.get(TEXT, ""))
     return advise_text(text, kind(), _workload()) if text.strip() else None
 
 
 def kind() -> Kind:
-    """Whose settings are judged, as the URL says."""
+    """Consumer or broker, from the URL."""
     return Kind.BROKER if state.url(KIND) == Kind.BROKER.value else Kind.CONSUMER
 
 
-def box() -> None:
-    """Where the properties are pasted. They stay in this session: no URL, no log, no file."""
+def properties() -> None:
+    """The field for the properties. They stay in the session: not in the URL, a log or a file."""
     st.session_state["advice_kind"] = kind()
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.segmented_control(
-            "Whose settings",
+            "Settings of a",
             list(Kind),
             key="advice_kind",
-            format_func=lambda its: f"{its.value[0].upper()}{its.value[1:]}",
+            format_func=lambda kind: kind.value.capitalize(),
             label_visibility="collapsed",
             on_change=lambda: state.set_url(KIND, (st.session_state["advice_kind"] or Kind.CONSUMER).value),
         )
@@ -52,13 +52,13 @@ def box() -> None:
         "Properties",
         key=TEXT,
         height=260,
-        max_chars=MOST_LETTERS,
+        max_chars=MAX_LENGTH,
         placeholder="Paste a properties file here:\n\ngroup.id=billing\nsession.timeout.ms=45000\n…",
         label_visibility="collapsed",
     )
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.button("Judge it", type="primary", key="advice_judge")
-        widgets.note("It stays in this session: it is not stored, logged or put into the address.")
+        st.button("Check", type="primary", key="advice_check")
+        widgets.note("The text stays in this session. It is not stored, logged or put into the URL.")
 
 
 def _example() -> None:
@@ -66,93 +66,93 @@ def _example() -> None:
     state.set_url(KIND, None)
 
 
-def work() -> None:
-    """What is known of the consumer's workload, or of the members behind a broker; unknown brings no advice."""
-    with st.expander("What is known of its work", icon=":material/tune:"):
+def workload() -> None:
+    """What is known about the workload; an empty field brings no advice."""
+    with st.expander("About the workload", icon=":material/tune:"):
         if kind() is Kind.BROKER:
             _number("Members that start together", "advice_members")
-            st.toggle("Producers count on acks=all", key="advice_acks")
+            st.toggle("Producers rely on acks=all", key="advice_acks")
             return
-        _number("99 of 100 records are processed within, ms", "advice_p99")
-        _number("From one poll to the next it takes, ms", "advice_batch")
-        _number("A restart takes, ms", "advice_restart")
-        _number("The longest pause (GC, swap), ms", "advice_pause")
-        _number("The partitions of a dead member may wait for, ms", "advice_tolerated")
-        _number("The whole group is down at times (planned) for, ms", "advice_outage", 366 * MS_A_DAY)
+        _number("Processing time of a record, 99th percentile (ms)", "advice_p99")
+        _number("Time from one poll to the next (ms)", "advice_batch")
+        _number("Duration of a restart (ms)", "advice_restart")
+        _number("Longest pause, for example GC (ms)", "advice_pause")
+        _number("Tolerated time without an owner for the partitions of a dead member (ms)", "advice_tolerated")
+        _number("Longest planned downtime of the whole group (ms)", "advice_outage", 366 * DAY_MS)
         st.toggle("Records are processed outside the poll loop", key="advice_workers")
-        st.toggle("close() is called after a processing error too (finally)", key="advice_finally")
-        st.toggle("Topics get partitions, or are subscribed by pattern", key="advice_grows")
+        st.toggle("close() is also called after a processing error (finally)", key="advice_finally")
+        st.toggle("Topics get more partitions, or are subscribed by pattern", key="advice_grows")
 
 
-def _number(label: str, key: str, most: int = MS_A_DAY) -> None:
-    st.number_input(label, min_value=1, max_value=most, value=None, placeholder="not known", key=key)
+def _number(label: str, key: str, most: int = DAY_MS) -> None:
+    st.number_input(label, min_value=1, max_value=most, value=None, placeholder="unknown", key=key)
 
 
 def _workload() -> Workload:
-    its = st.session_state
+    session = st.session_state
     return Workload(
-        record_p99_ms=its.get("advice_p99"),
-        batch_ms=its.get("advice_batch"),
-        restart_ms=its.get("advice_restart"),
-        gc_pause_ms=its.get("advice_pause"),
-        tolerated_outage_ms=its.get("advice_tolerated"),
-        planned_outage_ms=its.get("advice_outage"),
-        async_workers=bool(its.get("advice_workers")),
-        closes_in_finally=bool(its.get("advice_finally")),
-        grows=bool(its.get("advice_grows")),
-        members=its.get("advice_members"),
-        acks_all=bool(its.get("advice_acks")),
+        record_p99_ms=session.get("advice_p99"),
+        batch_ms=session.get("advice_batch"),
+        restart_ms=session.get("advice_restart"),
+        gc_pause_ms=session.get("advice_pause"),
+        tolerated_outage_ms=session.get("advice_tolerated"),
+        planned_outage_ms=session.get("advice_outage"),
+        async_workers=bool(session.get("advice_workers")),
+        closes_in_finally=bool(session.get("advice_finally")),
+        grows=bool(session.get("advice_grows")),
+        members=session.get("advice_members"),
+        acks_all=bool(session.get("advice_acks")),
     )
 
 
-def conclusion(advised: Advised | None, refused: ConfigError | None) -> str:
+def headline(advice: PropertiesAdvice | None, error: ConfigError | None) -> str:
     """The page's headline."""
-    if refused is not None:
-        return "This cannot be read"
-    if advised is None:
-        return "Will these settings hurt?"
-    said = verdict(advised)
-    return f"{said[0].upper()}{said[1:]}"
+    if error is not None:
+        return "The text cannot be read"
+    if advice is None:
+        return "Which of these settings cause trouble?"
+    found = verdict(advice)
+    return f"{found[0].upper()}{found[1:]}"
 
 
-def findings(advised: Advised) -> None:
-    """Each finding with its reason, its better value and its source; below it what was not judged."""
+def findings(advice: PropertiesAdvice) -> None:
+    """Each finding with its reason, a better value and its source; below, what was not checked."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         widgets.titled("Findings")
         st.space("stretch")
-        if advised.found:
-            widgets.downloads("advice", lambda: pd.DataFrame([row(placed) for placed in advised.found]))
-    if not advised.found:
-        st.markdown(":green[:material/check_circle:] Nothing to say: Kafka takes them, and none of the rules fires.")
-    for placed in advised.found[:MOST_SHOWN]:
-        finding(placed.finding, "default" if placed.line is None else f"line {placed.line}")
-    if len(advised.found) > MOST_SHOWN:
-        widgets.note(f"The first {MOST_SHOWN}; the files have all {len(advised.found):,}.")
-    for sentence in [*remarks(advised), *([SOURCES] if advised.found else [])]:
+        if advice.findings:
+            widgets.downloads("advice", lambda: pd.DataFrame([row(located) for located in advice.findings]))
+    if not advice.findings:
+        st.markdown(":green[:material/check_circle:] No findings: Kafka accepts these settings.")
+    for located in advice.findings[:MAX_FINDINGS]:
+        show_finding(located.finding, "default" if located.line is None else f"line {located.line}")
+    if len(advice.findings) > MAX_FINDINGS:
+        widgets.note(f"The first {MAX_FINDINGS} of {len(advice.findings):,}. The downloads hold all.")
+    for sentence in [*remarks(advice), *([SOURCES] if advice.findings else [])]:
         widgets.note(formats.md(sentence))
 
 
-def remarks(advised: Advised) -> list[str]:
-    """What was not judged, and whether it looks like a file of the other kind."""
-    said = []
-    if advised.other_kind:
-        other = Kind.BROKER if advised.kind is Kind.CONSUMER else Kind.CONSUMER
-        said.append(f"This looks like the file of a {other.value}: choose that above.")
-    if advised.unread:
-        said.append(f"No setting of Kafka's: {_lines(advised.unread)}. It is not repeated here, it may be a secret.")
-    if advised.open:
-        said.append(f"Not judged, because a placeholder stands there: {_lines(advised.open)}.")
-    return said
+def remarks(advice: PropertiesAdvice) -> list[str]:
+    """What was not checked, and whether the text looks like a file of the other kind."""
+    notes = []
+    if advice.other_kind:
+        other = Kind.BROKER if advice.kind is Kind.CONSUMER else Kind.CONSUMER
+        notes.append(f"This looks like the file of a {other.value}. If so, select {other.value.capitalize()} above.")
+    if advice.unknown_lines:
+        notes.append(f"Not a setting: {_lines(advice.unknown_lines)}. The text is not shown, it may be a secret.")
+    if advice.placeholder_lines:
+        notes.append(f"Not checked, because the value is a placeholder: {_lines(advice.placeholder_lines)}.")
+    return notes
 
 
 def _lines(numbers: tuple[int, ...]) -> str:
     return f"{'line' if len(numbers) == 1 else 'lines'} {formats.listing(list(numbers))}"
 
 
-def nothing_yet() -> None:
+def introduction() -> None:
     """What the page does, before anything is pasted."""
     st.markdown(
-        "Paste the properties of a consumer, or of a broker, and see which settings Kafka would refuse, which of them "
-        "cost rebalances, duplicates or records, and which it does not know. The same on the command line:"
+        "Paste the properties of a consumer or a broker. The page lists the settings that Kafka would reject, that "
+        "cost rebalances, duplicates or records, or that Kafka does not know. The same on the command line:"
     )
     st.code("groupscope advise client.properties\ngroupscope advise --broker server.properties", language="bash")

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pandas as pd
 import streamlit as st
 
+from app.server import source
 from app.ui import formats, state, verdicts, widgets
 from lag.embedded.workload import Controls, Running, describe
 from lag.errors import EmbeddedError
@@ -15,7 +16,7 @@ _KEPT = 3
 
 
 def _controls() -> Controls:
-    controls = state.current_source().demo
+    controls = source.current().demo
     if controls is None:
         raise EmbeddedError("There is no demo workload", "Start one with `groupscope up`.")
     return controls

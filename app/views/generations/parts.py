@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
+from app.server.source import current
 from app.ui import formats, recordings, state, widgets
 from app.ui import recorded_text as text
 from app.ui.movement import tables
@@ -126,7 +127,7 @@ def nothing(its: Told | None) -> None:
     )
     if its.live is not None:
         not_recorded(its.live)
-    if state.current_source().demo is not None:
+    if current().demo is not None:
         st.markdown("On this demo cluster, **Demo** → *Add a member* makes one.")
 
 

@@ -1,4 +1,4 @@
-"""Who owns what: a numbered tile per partition, or counts per topic and member where there are too many."""
+"""The assignment: a numbered tile per partition, or counts per topic and member if there are too many."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,8 +6,9 @@ import plotly.graph_objects as go
 
 from app.ui.charts import base, limits
 from app.ui.charts.lanes import LANE_PX, LEAST_SLOTS, Box, Style, boxes, name_lanes
+from app.ui.formats import code
 from app.ui.theme import Palette
-from app.views.group.tables import NOBODY, Tile
+from app.views.group.view import NOBODY, Tile
 from assignors.model import TopicPartition
 
 Lanes = Mapping[str, Sequence[tuple[TopicPartition, Tile]]]
@@ -15,7 +16,7 @@ MATRIX_ROW_PX = 26
 
 
 def styles(colours: Palette) -> dict[Tile, Style]:
-    """How each tile looks."""
+    """The style of each kind of tile."""
     return {
         Tile.OK: Style(colours.kept_fill, colours.text, None),
         Tile.BAD: Style(colours.revoked, colours.revoked_ink, None),
@@ -28,30 +29,30 @@ def styles(colours: Palette) -> dict[Tile, Style]:
 WORDS = {
     Tile.OK: "partition",
     Tile.BAD: "needs attention",
-    Tile.UNKNOWN: "not known",
+    Tile.UNKNOWN: "unknown",
     Tile.COMING: "to be taken",
-    Tile.LEAVING: "to be given up",
+    Tile.LEAVING: "to be revoked",
 }
 
 
-def tiles(lanes: Lanes, idle_note: str, colours: Palette) -> go.Figure:
-    """One row per member, one tile per partition in order; an idle member keeps its row and says so."""
+def tiles(lanes: Lanes, idle_reason: str, colours: Palette) -> go.Figure:
+    """One row per member with a tile per partition; the row of an idle member has the reason instead."""
     names = [base.clip(name) for name in lanes]
     fig = base.figure(colours, LANE_PX * len(lanes) + 6, left=base.lane_px(names), right=44, top=2, bottom=2)
     longest = max(map(len, lanes.values()), default=0)
     width = max(LEAST_SLOTS, longest)
-    letter = base.letters(sorted({tp.topic for mine in lanes.values() for tp, _ in mine}))
+    letter = base.letters(sorted({tp.topic for lane in lanes.values() for tp, _ in lane}))
     kinds = list(Tile)
     rows = [
         [
             Box(f"{letter.get(tp.topic, '')}{tp.partition}", kinds.index(kind), _hover(name, tp, kind))
-            for tp, kind in mine
+            for tp, kind in lane
         ]
-        for name, mine in lanes.items()
+        for name, lane in lanes.items()
     ]
     boxes(fig, rows, [styles(colours)[kind] for kind in kinds], width)
-    for row, (name, mine) in enumerate(lanes.items()):
-        _lane_note(fig, row, name, mine, longest, idle_note, colours)
+    for row, (name, lane) in enumerate(lanes.items()):
+        _lane_note(fig, row, name, lane, longest, idle_reason, colours)
     fig.update_xaxes(visible=False, range=[-0.5, width - 0.5])
     name_lanes(fig, names, colours.text)
     return fig
@@ -61,16 +62,16 @@ def _lane_note(
     fig: go.Figure,
     row: int,
     name: str,
-    mine: Sequence[tuple[TopicPartition, Tile]],
+    lane: Sequence[tuple[TopicPartition, Tile]],
     longest: int,
-    idle_note: str,
+    idle_reason: str,
     colours: Palette,
 ) -> None:
-    """How many partitions the member owns, behind the longest lane; for a member without any, why."""
-    owned = sum(kind != Tile.COMING for _, kind in mine)
-    text = "free" if name == NOBODY else str(owned) if mine else f"idle: {idle_note}"
-    ink = colours.unassigned_text if name == NOBODY or not mine else colours.dim
-    at = longest - 0.5 if mine else -0.5
+    """The number of partitions of the member, right of the longest lane; without any, the reason."""
+    owned = sum(kind != Tile.COMING for _, kind in lane)
+    text = "free" if name == NOBODY else str(owned) if lane else f"idle: {idle_reason}"
+    ink = colours.unassigned_text if name == NOBODY or not lane else colours.dim
+    at = longest - 0.5 if lane else -0.5
     fig.add_annotation(x=at, y=row, text=text, xanchor="left", xshift=8, showarrow=False, font={"color": ink})
 
 
@@ -79,11 +80,11 @@ def _hover(name: str, tp: TopicPartition, kind: Tile) -> str:
 
 
 def matrix(lanes: Lanes, colours: Palette) -> go.Figure:
-    """Members (rows) x topics (columns): how many partitions each holds; the largest 60 of either, the rest summed."""
-    names = _capped([(name, len(mine)) for name, mine in lanes.items()], limits.MATRIX_MEMBERS)
+    """Partitions per member (row) and topic (column); only the largest MATRIX_MEMBERS and MATRIX_TOPICS are shown."""
+    names = _capped([(name, len(lane)) for name, lane in lanes.items()], limits.MATRIX_MEMBERS)
     sizes: dict[str, int] = {}
-    for mine in lanes.values():
-        for tp, _ in mine:
+    for lane in lanes.values():
+        for tp, _ in lane:
             sizes[tp.topic] = sizes.get(tp.topic, 0) + 1
     topics = _capped(list(sizes.items()), limits.MATRIX_TOPICS)
     z = [[sum(tp.topic == topic for tp, _ in lanes[name]) or None for topic in topics] for name in names]
@@ -119,3 +120,11 @@ def matrix(lanes: Lanes, colours: Palette) -> go.Figure:
 
 def _capped(sized: list[tuple[str, int]], most: int) -> list[str]:
     return [name for name, _ in sorted(sized, key=lambda item: (-item[1], item[0]))[:most]]
+
+
+def letter_legend(topics: list[str]) -> str:
+    """The letters of at most six topics, as Markdown; empty for one topic."""
+    letters = base.letters(topics)
+    named = [f"**{letter}** {code(topic)}" for topic, letter in list(letters.items())[:6]]
+    more = [f"and {len(topics) - 6} more topics"] if len(topics) > 6 else []
+    return "\u2003".join([*named, *more])

@@ -1,11 +1,11 @@
-"""What the Group page computes once for each snapshot, shared by every session."""
+"""What the Group page computes once per snapshot, shared by all sessions."""
 
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from app.ui.state import Shown
-from app.views.group import tables
+from app.views.group.view import GroupView, group_view
 from lag.generations.explanation import Why, why
 
 if TYPE_CHECKING:
@@ -13,22 +13,22 @@ if TYPE_CHECKING:
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def _group(key: tuple[str, int, int], group_id: str, _report: "Report") -> tables.GroupView | None:
+def _view(key: tuple[str, int, int], group_id: str, _report: "Report") -> GroupView | None:
     group = _report.snapshot.group(group_id)
-    return None if group is None else tables.view(group, _report.snapshot, _report.health)
+    return None if group is None else group_view(group, _report.snapshot, _report.health)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def _why(key: tuple[str, int, int], group_id: str, _report: "Report") -> Why | None:
+def _explanation(key: tuple[str, int, int], group_id: str, _report: "Report") -> Why | None:
     group = _report.snapshot.group(group_id)
     return None if group is None else why(group, _report.snapshot.topics)
 
 
-def group_view(page: Shown, group_id: str) -> tables.GroupView | None:
-    """One group with its partitions and their health; None if the snapshot does not have it."""
-    return _group(page.key, group_id, page.report)
+def view(page: Shown, group_id: str) -> GroupView | None:
+    """One group with its partitions and their health; None if it is not in the snapshot."""
+    return _view(page.key, group_id, page.report)
 
 
-def why_it_is_so(page: Shown, group_id: str) -> Why | None:
-    """What the group's own assignor says to its assignment; None if the snapshot does not have the group."""
-    return _why(page.key, group_id, page.report)
+def explanation(page: Shown, group_id: str) -> Why | None:
+    """The assignment compared with the result of the group's assignor; None if the group is not in the snapshot."""
+    return _explanation(page.key, group_id, page.report)

@@ -1,10 +1,10 @@
-"""What the Group page says beyond the verdict: where the commits live, and advice that follows from live facts."""
+"""The sentences of the Group page, and advice from live facts."""
 
 from collections.abc import Mapping
 
 from app.ui import formats, verdicts
 from app.ui.headlines import predicate
-from app.views.group.tables import GroupView
+from app.views.group.view import GroupView
 from assignors.advice import Finding, advise_group
 from assignors.offsets_partition import DEFAULT_PARTITIONS, OFFSETS_TOPIC, offsets_partition
 from lag.generations.explanation import Why
@@ -12,53 +12,57 @@ from lag.generations.recorded import Timeouts
 from lag.model import ClusterSnapshot, GroupType, Member
 from lag.verdict.health import NEVER, GroupHealth, Status
 
-NOT_TOLD = Timeouts(None, None)
-_SHARING = (GroupType.CLASSIC, GroupType.CONSUMER)
-"""Types whose members each have partitions of their own."""
+UNKNOWN_TIMEOUTS = Timeouts(None, None)
+_EXCLUSIVE = (GroupType.CLASSIC, GroupType.CONSUMER)
+"""Types in which a partition has one owner."""
 
 
-def home(view: GroupView, snapshot: ClusterSnapshot) -> str:
-    """ "Its commits live in `__consumer_offsets-12`, led by broker 2."; says so where the number of 50 is assumed."""
+def offsets_location(view: GroupView, snapshot: ClusterSnapshot) -> str:
+    """ "Its offsets are in `__consumer_offsets-12`, led by broker 2."; with a note if 50 partitions are assumed."""
     topic = snapshot.topics.get(OFFSETS_TOPIC)
     count = topic.partitions if topic else 0
     where = offsets_partition(view.group.group_id, count or DEFAULT_PARTITIONS)
     coordinator = view.group.coordinator
-    led = "whose leader is not known" if coordinator is None else f"led by broker {coordinator}"
-    assumed = "" if count else f", if that topic has {DEFAULT_PARTITIONS} partitions (the default; it cannot be seen)"
-    what = "state lives" if view.group.type is GroupType.SHARE else "commits live"
+    led = "whose leader is unknown" if coordinator is None else f"led by broker {coordinator}"
+    assumed = "" if count else f" (for {DEFAULT_PARTITIONS} partitions, the default; the topic is not visible)"
+    what = "state is" if view.group.type is GroupType.SHARE else "offsets are"
     return f"Its {what} in {formats.code(f'{OFFSETS_TOPIC}-{where}')}, {led}{assumed}."
 
 
-def now_and_fresh(found: Why) -> str:
-    """What a rebalance now would move, and what would stay if members had forgotten what they own; "" if not known."""
-    said = []
+def rebalance_now(found: Why) -> str:
+    """How many partitions a rebalance now would move, and how many stay without ownership claims; "" if unknown."""
+    partitions = formats.plural(found.partitions, "partition")
+    sentences = []
     if found.moves_now is not None:
-        said.append(
-            f"a rebalance now would move {found.moves_now:,} of {formats.plural(found.partitions, 'partition')}"
-        )
+        sentences.append(f"A rebalance now would move {found.moves_now:,} of {partitions}.")
     if found.stay_if_fresh is not None:
-        said.append(f"if nobody said what it owns, {found.stay_if_fresh:,} would stay")
-    text = "; ".join(said)
-    return f"{text[:1].upper()}{text[1:]}." if text else ""
+        sentences.append(f"Without ownership claims, {found.stay_if_fresh:,} would stay.")
+    return " ".join(sentences)
+
+
+def idle_reason(view: GroupView) -> str:
+    """Why a member has no partition."""
+    if len(view.group.members) > len(view.lags):
+        return f"{len(view.group.members)} members, {formats.plural(len(view.lags), 'partition')}"
+    return "no partition now"
 
 
 def advice(view: GroupView, timeouts: Mapping[str, Timeouts]) -> list[Finding]:
-    """Findings that follow from what is known of a group that is at rest; none while it rebalances or is incomplete.
+    """Findings about a stable group of which everything is known; else none.
 
-    Live facts are the members, their instance ids and the partitions, and the timeouts that members joined with, where
-    the records of all of them were read. What else members are configured with is not known.
+    The known settings are the members' instance ids, and the timeouts they joined with if those of all are recorded.
     """
     group = view.group
-    at_rest = group.complete and group.state.lower() == "stable"
-    if not at_rest or group.type not in _SHARING or not view.lags:
+    is_stable = group.complete and group.state.lower() == "stable"
+    if not is_stable or group.type not in _EXCLUSIVE or not view.lags:
         return []
-    told = timeouts if all(its.member_id in timeouts for its in group.members) else {}
-    known = {its.member_id: _known(its, told.get(its.member_id, NOT_TOLD)) for its in group.members}
-    return advise_group(known, len(view.lags))
+    known = timeouts if all(m.member_id in timeouts for m in group.members) else {}
+    settings = {m.member_id: _settings(m, known.get(m.member_id, UNKNOWN_TIMEOUTS)) for m in group.members}
+    return advise_group(settings, len(view.lags))
 
 
-def _known(member: Member, timeouts: Timeouts) -> dict[str, str]:
-    """The member's settings, as far as they are known."""
+def _settings(member: Member, timeouts: Timeouts) -> dict[str, str]:
+    """The known settings of a member."""
     known = {
         "group.instance.id": member.instance_id,
         "session.timeout.ms": timeouts.session_ms,
@@ -68,7 +72,7 @@ def _known(member: Member, timeouts: Timeouts) -> dict[str, str]:
 
 
 def headline(view: GroupView) -> str:
-    """The Group page's headline; names member and partitions when one member holds all the trouble."""
+    """The headline; with member and partitions if one member owns all stalled partitions."""
     name, finding = formats.code(view.group.group_id), view.health.finding
     affected = view.partitions_with(finding.status)
     owners = {row.member_id for row in view.lags if row.tp in set(affected)}
@@ -107,13 +111,13 @@ def _oldest(health: GroupHealth) -> str:
     if health.time_lag.seconds is not None:
         return f"oldest record {formats.duration(health.time_lag.seconds)} old"
     if health.time_lag.at_least_s:
-        return f"oldest record over {formats.duration(health.time_lag.at_least_s)} old"
+        return f"oldest record more than {formats.duration(health.time_lag.at_least_s)} old"
     return ""
 
 
 def _when(health: GroupHealth) -> str:
     if health.drain_s is None:
-        return "drain time not known"
+        return "drain time unknown"
     return (
         "drains never" if health.drain_s == NEVER else f"drains in {formats.drain(health.drain_s, health.lag.records)}"
     )

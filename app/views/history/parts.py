@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import streamlit as st
 
+from app.server import source
 from app.ui import formats, state, widgets
 from app.views.history import state as state_history
 from app.views.history import text
@@ -24,7 +25,7 @@ _REFUSED = "_history_refused"
 
 def not_kept(page: state.Shown) -> None:
     """No history: the command that begins one."""
-    if state.current_source().settings.history is not None:
+    if source.current().settings.history is not None:
         st.header("This cluster tells no id", anchor=False)
         st.markdown("Its history cannot be told from that of others, so none is kept. Kafka gives one since 0.10.1.")
         return
@@ -64,7 +65,7 @@ def span(past: Past, newest: datetime | None) -> Span:
 
 def _no_roll_ups(past: Past) -> None:
     st.header("Nothing is rolled up yet", anchor=False)
-    if state.current_source().demo is not None:
+    if source.current().demo is not None:
         st.markdown(
             "The demo makes lag by the minute of what it records: this page fills by itself in a minute or two."
         )

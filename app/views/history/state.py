@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import streamlit as st
 
+from app.server import source
 from app.ui import state
 from app.ui import verdicts as words
 from lag.history.queries import Questions
@@ -67,7 +68,7 @@ class Past:
 
 def past(page: state.Shown) -> Past | None:
     """That of the cluster on the page; None when the dashboard keeps none of it."""
-    root, cluster = state.current_source().settings.history, page.report.snapshot.cluster_id
+    root, cluster = source.current().settings.history, page.report.snapshot.cluster_id
     return None if root is None or cluster is None else Past(root, cluster)
 
 

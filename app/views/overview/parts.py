@@ -1,4 +1,4 @@
-"""The pieces of the Overview."""
+"""The parts of the Overview."""
 
 from typing import Any
 
@@ -9,39 +9,26 @@ from app.ui import formats, state, verdicts, widgets
 from app.ui.group_table import GroupTable, sparkline
 from app.ui.table_limits import MAX_ROWS, MAX_SPARKLINE_ROWS
 from app.views.overview import tables
-from app.views.overview import text as sentences
 from app.views.overview.tables import Filters
 from lag.model import ClusterSnapshot
 from lag.verdict.health import URGENCY, Status
 
-WHY = "The evidence behind the verdict; of a group that is OK, why its time lag is not known"
+WHY = "The evidence for the verdict; for a group that is OK, why its time lag is not known"
 TIME_LAG = (
-    "Age of the oldest record that is not yet committed, measured between own samples; "
-    "a dash where it is older than the samples (see Why) or not known"
+    "Age of the oldest record that is not committed yet, measured from our own samples. "
+    "A dash if it is older than the samples (see Why) or not known"
 )
-SPARK = "Lag over the samples kept, as a share of the group's own peak, or of 1,000 records if the peak is smaller"
-
-
-def second_sentence(page: state.Shown, table: GroupTable) -> str:
-    """What the worst group's trouble amounts to; empty when nothing needs attention."""
-    urgent = table.attention
-    if urgent.empty:
-        return ""
-    snapshot = page.report.snapshot
-    return sentences.consequence(page.report.health.groups[snapshot.by_group[str(urgent.iloc[0]["group"])]])
+TREND = "Lag over the last samples, relative to the group's peak, or to 1,000 records if the peak is lower"
 
 
 def no_group() -> None:
-    """The cluster answers and has no group: how one comes to be."""
-    st.markdown(
-        "The cluster answers, but no consumer group exists on it. "
-        "A group appears when its first member joins or commits."
-    )
+    """The cluster has no group."""
+    st.markdown("The cluster has no consumer group. A group appears here when its first member joins or commits.")
     st.code("groupscope up     # a demo cluster with groups in every state", language="bash")
 
 
 def visible(table: GroupTable) -> pd.DataFrame:
-    """The rows that the chips count: with or without internal groups."""
+    """The rows that the chips count, with or without internal groups."""
     frame = table.frame
     return frame if st.session_state.get("internal") else frame[~frame["hidden"]]
 
@@ -49,33 +36,24 @@ def visible(table: GroupTable) -> pd.DataFrame:
 def verdict_chips(rows: pd.DataFrame) -> list[str]:
     """One chip per verdict that occurs, with its count."""
     number = tables.counts(rows, "status")
-    asked = state.picked("verdict")
-    options = [s.value for s in URGENCY if s.value in number or s.value in asked]
+    chosen = state.picked("verdict")
+    options = [s.value for s in URGENCY if s.value in number or s.value in chosen]
     return state.chips("Verdict", options, lambda s: f"{verdicts.VERDICTS[Status(s)].label} **{number[s]}**", "verdict")
 
 
-def state_chips(rows: pd.DataFrame) -> list[str]:
-    """One chip per state that occurs."""
-    return _counted("State", rows, "state")
-
-
-def type_chips(rows: pd.DataFrame) -> list[str]:
-    """One chip per group type that occurs."""
-    return _counted("Type", rows, "type")
-
-
-def rare_filters(snapshot: ClusterSnapshot) -> Filters:
-    """The filters behind a button: topic, least lag, internal groups."""
+def more_filters(snapshot: ClusterSnapshot) -> Filters:
+    """The filters in a popover: topic, minimum lag, internal groups."""
     with st.popover("More", icon=":material/tune:"):
         topic = st.selectbox(
             "Topic", sorted(snapshot.topics), index=None, key="reads", bind="query-params", placeholder="Any topic"
         )
-        least = st.number_input("Lag at least", min_value=0, value=0, step=1000, key="lag", bind="query-params")
-        internal = st.toggle("Kafka's and groupscope's own groups", key="internal", bind="query-params")
+        least = st.number_input("Minimum lag, records", min_value=0, value=0, step=1000, key="lag", bind="query-params")
+        internal = st.toggle("Internal groups (Kafka's and groupscope's own)", key="internal", bind="query-params")
     return Filters(topic=topic, lag_at_least=int(least or 0), internal=internal)
 
 
-def _counted(label: str, rows: pd.DataFrame, column: str) -> list[str]:
+def value_chips(label: str, rows: pd.DataFrame, column: str) -> list[str]:
+    """One chip per value of `column`, with its count, the most frequent first."""
     number = tables.counts(rows, column)
     options = sorted({*number, *state.picked(column)}, key=lambda v: (-number[v], v))
     st.markdown(f":small[{label}]", width="content")
@@ -83,7 +61,7 @@ def _counted(label: str, rows: pd.DataFrame, column: str) -> list[str]:
 
 
 def groups(rows: pd.DataFrame) -> None:
-    """The table, most urgent first; says so when it does not hold everything."""
+    """The table of groups, most urgent first."""
     shown = rows.head(MAX_ROWS)
     view = shown.assign(v=widgets.as_tags(shown["verdict"]), time_lag=widgets.timedeltas(shown["time_lag_s"]))
     columns = ["group", "v", "lag", "known", "time_lag", "drains", "members", "why", "state", "type", "coordinator"]
@@ -110,14 +88,14 @@ def _columns(ids: list[str]) -> dict[str, Any]:
     return {
         "group": widgets.opener("Group", "open_group", 176, go),
         "v": widgets.verdict_column(),
-        "lag": widgets.integer("Lag, records", 92, "Sum over the partitions whose lag is known"),
-        "known": c.TextColumn("Known for", width=80, alignment="right", help="Partitions whose lag is known"),
+        "lag": widgets.integer("Lag, records", 92, "Sum over the partitions with a known lag"),
+        "known": c.TextColumn("Known for", width=80, alignment="right", help="Partitions with a known lag"),
         "time_lag": widgets.seconds_column("Time lag", 104, TIME_LAG),
-        "drains": c.TextColumn("Drains in", width=76, alignment="right", help="Worst partition, at present rates"),
-        "spark": c.LineChartColumn("Lag, kept", width=96, color="gray", y_min=0, y_max=1, help=SPARK),
+        "drains": c.TextColumn("Drains in", width=76, alignment="right", help="Slowest partition, at current rates"),
+        "spark": c.LineChartColumn("Lag trend", width=96, color="gray", y_min=0, y_max=1, help=TREND),
         "members": c.NumberColumn("Members", width=70),
         "why": c.TextColumn("Why", width=256, help=WHY),
         "state": c.TextColumn("State", width=84),
         "type": c.TextColumn("Type", width=76),
-        "coordinator": c.TextColumn("Coord.", width=76, help="The broker that coordinates the group"),
+        "coordinator": c.TextColumn("Coordinator", width=96, help="The broker that is the group's coordinator"),
     }

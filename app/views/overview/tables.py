@@ -1,4 +1,4 @@
-"""The filters of the Overview, and what its downloads hold."""
+"""The filters of the Overview, and its download."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from app.ui.group_table import GroupTable
+from app.ui.group_table import GroupTable, seconds_or_never
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What the reader asked for; empty means everything."""
+    """The values of the filters; an empty one passes everything."""
 
     verdicts: Sequence[str] = ()
     states: Sequence[str] = ()
@@ -25,23 +25,23 @@ class Filters:
 
 
 def counts(frame: pd.DataFrame, column: str) -> Counter[str]:
-    """How many rows have each value of a column."""
+    """The number of rows with each value of a column."""
     return Counter(frame[column].tolist())
 
 
-def select(table: GroupTable, want: Filters) -> pd.DataFrame:
+def select(table: GroupTable, filters: Filters) -> pd.DataFrame:
     """The rows that pass every filter, in the same order."""
     frame = table.frame
-    mask = np.ones(len(frame), bool) if want.internal else ~frame["hidden"].to_numpy()
-    for column, picked in (("status", want.verdicts), ("state", want.states), ("type", want.types)):
-        if picked:
-            mask &= frame[column].isin(picked).to_numpy()
-    if want.lag_at_least:
-        mask &= (frame["lag"].fillna(-1) >= want.lag_at_least).to_numpy(bool)
-    if want.topic:
-        mask &= np.fromiter((want.topic in topics for topics in table.topics), bool, len(frame))
-    if want.text:
-        mask &= _contains(table, want.text.casefold())
+    mask = np.ones(len(frame), bool) if filters.internal else ~frame["hidden"].to_numpy()
+    for column, chosen in (("status", filters.verdicts), ("state", filters.states), ("type", filters.types)):
+        if chosen:
+            mask &= frame[column].isin(chosen).to_numpy()
+    if filters.lag_at_least:
+        mask &= (frame["lag"].fillna(-1) >= filters.lag_at_least).to_numpy(bool)
+    if filters.topic:
+        mask &= np.fromiter((filters.topic in topics for topics in table.topics), bool, len(frame))
+    if filters.text:
+        mask &= _contains(table, filters.text.casefold())
     return frame[mask]
 
 
@@ -54,20 +54,7 @@ def _contains(table: GroupTable, text: str) -> NDArray[np.bool_]:
 
 
 def export(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows as they are shown, in plain units, for CSV and JSON."""
-    columns = [
-        "group",
-        "status",
-        "lag",
-        "known",
-        "time_lag_s",
-        "drain_s",
-        "members",
-        "state",
-        "type",
-        "coordinator",
-        "why",
-        "rule",
-    ]
-    out = frame[columns].rename(columns={"lag": "lag_records", "known": "lag_known_for"})
-    return out.assign(drain_s=out["drain_s"].map(lambda s: "never" if np.isinf(s) else None if np.isnan(s) else s))
+    """The rows for CSV and JSON, with units in the column names."""
+    columns = "group status lag known time_lag_s drain_s members state type coordinator why rule"
+    out = frame[columns.split()].rename(columns={"lag": "lag_records", "known": "lag_known_for"})
+    return out.assign(drain_s=seconds_or_never(out["drain_s"]))

@@ -1,8 +1,8 @@
-"""The sentences of the Overview. Pure: health in, Markdown out; ids stand in monospace."""
+"""The sentences of the Overview, as Markdown."""
 
 from app.ui import formats
 from app.ui.group_table import GroupTable
-from app.ui.headlines import drains, growth, predicate
+from app.ui.headlines import drain_time, growth, predicate
 from lag.model import ClusterSnapshot
 from lag.verdict.health import NEVER, GroupHealth, Health, Status
 
@@ -15,8 +15,8 @@ def headline(snapshot: ClusterSnapshot, health: Health, table: GroupTable) -> st
         return "No consumer group yet"
     if urgent.empty:
         unknown = int((visible["status"] == Status.UNKNOWN.value).sum())
-        calm = f"No group needs attention: {formats.plural(total, 'group')}"
-        return f"{calm}, {unknown} of them not known" if unknown else calm
+        fine = f"No group needs attention: {formats.plural(total, 'group')}"
+        return f"{fine}, {unknown} of them unknown" if unknown else fine
     name = str(urgent.iloc[0]["group"])
     worst = health.groups[snapshot.by_group[name]]
     verb = "group needs" if len(urgent) == 1 else "groups need"
@@ -24,8 +24,14 @@ def headline(snapshot: ClusterSnapshot, health: Health, table: GroupTable) -> st
     return f"{len(urgent):,}{of} {verb} attention: {formats.code(name)} {predicate(worst, snapshot.at_ms)}"
 
 
-def consequence(health: GroupHealth) -> str:
-    """The second sentence: how far behind, which way it goes, how many partitions it concerns."""
+def second_sentence(snapshot: ClusterSnapshot, health: Health, table: GroupTable) -> str:
+    """The lag of the most urgent group; empty when no group needs attention."""
+    urgent = table.attention
+    return "" if urgent.empty else lag_of(health.groups[snapshot.by_group[str(urgent.iloc[0]["group"])]])
+
+
+def lag_of(health: GroupHealth) -> str:
+    """How far the group is behind, on how many partitions, and whether that grows."""
     lag = health.lag
     if lag.records is None:
         return "Its lag is not known." if lag.partitions else ""
@@ -34,8 +40,8 @@ def consequence(health: GroupHealth) -> str:
     grows = growth(health)
     if grows:
         end = ", so it never drains" if health.drain_s == NEVER else ""
-        return f"It is {formats.count(lag.records)} records behind, and the lag grows{grows}{where}{end}."
+        return f"It is {formats.count(lag.records)} records behind, and its lag grows{grows}{where}{end}."
     if not lag.records:
         return f"No lag is measured{where}."
-    end = ", and does not drain" if health.drain_s == NEVER else drains(health)
+    end = ", and its lag does not drain" if health.drain_s == NEVER else drain_time(health)
     return f"It is {formats.plural(lag.records, 'record')} behind{where}{end}."

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from app.server import source
 from app.ui import formats, state, widgets
 from app.ui.table_limits import MAX_ROWS
 from app.views.sweeps import state as state_sweeps
@@ -63,7 +64,7 @@ def not_opened(error: Exception) -> None:
 def _servers() -> str:
     """Where the chosen cluster is."""
     name = state.cluster()
-    clusters = state.current_source().settings.clusters
+    clusters = source.current().settings.clusters
     return next((its.bootstrap_servers for its in clusters if its.name == name), "HOST:9092")
 
 

@@ -9,6 +9,7 @@ from datetime import datetime
 import pandas as pd
 import streamlit as st
 
+from app.server import source
 from app.ui import state, widgets
 from app.ui.scenario import draft_state
 from app.views.sweeps import tables
@@ -35,7 +36,7 @@ class Sweep:
 
 def root() -> str | None:
     """Where the history is; None where none is kept."""
-    return state.current_source().settings.history
+    return source.current().settings.history
 
 
 @st.cache_data(ttl=LISTED_FOR_S, show_spinner=False)

@@ -7,7 +7,7 @@ import pandas as pd
 
 from app.ui import formats
 from app.ui.charts.base import clip
-from app.ui.member_names import MOST_LETTERS, member_names
+from app.ui.member_names import MAX_NAME_LENGTH, member_names
 from app.ui.movement.tables import short
 from app.views.whatif import tables
 from assignors.javahash import NEWEST_RULE_JDK
@@ -54,7 +54,7 @@ def event(its: Event, scenario: Scenario) -> str:
 
 
 def _id(name: str) -> str:
-    return formats.code(clip(name, MOST_LETTERS))
+    return formats.code(clip(name, MAX_NAME_LENGTH))
 
 
 def _few(items: Sequence[str], most: int = 3) -> str:

@@ -125,7 +125,7 @@ def test_from_a_live_group_there_is_a_way_back_to_its_page(open_page: Open, feed
     page = open_page("generations", group=GROUP)
     page = next(b for b in page.button if b.label == "Group").click().run()
     assert page.query_params["group"] == GROUP
-    assert any(its.value.startswith("Who owns what") for its in page.subheader)
+    assert any(subheader.value == "Assignment" for subheader in page.subheader)
 
 
 def test_a_link_goes_to_one_generation(open_page: Open, feed: feeds.HandFeed) -> None:

@@ -1,11 +1,11 @@
-"""Where the Group page says that commits live, and the advice that follows from live facts."""
+"""The partition of a group's offsets on the Group page, and advice from live facts."""
 
 from dataclasses import replace
 
 import pytest
 
 from app.views.group import text
-from app.views.group.tables import view
+from app.views.group.view import group_view
 from lag.generations.recorded import How, Recording, Timeouts
 from lag.model import GroupType, Topic
 from lag.verdict.health import Status
@@ -20,26 +20,25 @@ def viewed(members=3, partitions=2, topics=(), **changes):
     spec = synthetic.Spec("my-group", rows, synthetic.members(members), Status.OK)
     report = feeds.report([spec])
     snapshot = replace(report.snapshot, topics=report.snapshot.topics | {topic.name: topic for topic in topics})
-    its = view(snapshot.groups[0], snapshot, report.health)
+    its = group_view(snapshot.groups[0], snapshot, report.health)
     return replace(its, group=replace(its.group, **changes)), snapshot
 
 
-def test_commits_live_where_the_group_id_hashes_to():
+def test_offsets_are_in_the_partition_that_the_group_id_hashes_to():
     its, snapshot = viewed(topics=[Topic(OFFSETS, None, 50, internal=True)], coordinator=2)
-    assert text.home(its, snapshot) == "Its commits live in `__consumer_offsets-12`, led by broker 2."
+    assert text.offsets_location(its, snapshot) == "Its offsets are in `__consumer_offsets-12`, led by broker 2."
 
 
 def test_a_topic_of_another_size_counts():
     its, snapshot = viewed(topics=[Topic(OFFSETS, None, 1, internal=True)], coordinator=2)
-    assert text.home(its, snapshot) == "Its commits live in `__consumer_offsets-0`, led by broker 2."
+    assert text.offsets_location(its, snapshot) == "Its offsets are in `__consumer_offsets-0`, led by broker 2."
 
 
-def test_an_assumed_size_and_an_unknown_leader_are_said():
+def test_an_assumed_size_and_an_unknown_leader_are_named():
     its, snapshot = viewed(coordinator=None)
-    assert text.home(its, snapshot) == (
-        "Its commits live in `__consumer_offsets-12`, whose leader is not known, "
-        "if that topic has 50 partitions (the default; it cannot be seen)."
-    )
+    said = text.offsets_location(its, snapshot)
+    for fact in ("`__consumer_offsets-12`", "leader is unknown", "50 partitions, the default"):
+        assert fact in said
 
 
 def test_more_members_than_partitions_bring_advice():
@@ -71,7 +70,7 @@ def test_page_shows_both(open_page, feed):
     feed.report = feeds.report([spec])
     page = open_page("group", group="my-group")
     assert not page.exception
-    assert "Its commits live in `__consumer_offsets-12`" in said(page)
+    assert "`__consumer_offsets-12`" in said(page)
     assert "Warning] **`members`** :small[:gray[now]]" in said(page)
     assert "3 members share 2 partitions\\: 1 stay idle\\." in said(page)
     assert "Better: `2` · :gray[Source: one member per partition]" in said(page)
@@ -81,15 +80,11 @@ def test_timeouts_that_members_joined_with_bring_advice():
     its, _ = viewed(members=2, partitions=2, state="Stable")
     one, other = (member.member_id for member in its.group.members)
     timeouts = {one: Timeouts(45_000, 300_000), other: Timeouts(45_000, 30_000)}
-    assert [(found.key, found.reason, found.better) for found in text.advice(its, timeouts)] == [
-        ("max.poll.interval.ms", "Members of one group differ in max.poll.interval.ms: 30000, 300000.", None),
-        (
-            "session.timeout.ms",
-            "session.timeout.ms 45000 is above max.poll.interval.ms 30000: a stalled member is found before a "
-            "dead one.",
-            "30000",
-        ),
-    ]
+    differ, session = text.advice(its, timeouts)
+    assert (differ.key, differ.better) == ("max.poll.interval.ms", None)
+    assert "30000, 300000" in differ.reason
+    assert (session.key, session.better) == ("session.timeout.ms", "30000")
+    assert "session.timeout.ms 45000 is above max.poll.interval.ms 30000" in session.reason
 
 
 @pytest.mark.parametrize("told", [0, 1], ids=["none", "only one"])

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app.ui import group_table, state
+from app.ui import state
+from app.ui.group_table import build_group_table, drains
 from app.views.overview import tables
 from lag.cluster.describe import refusal
 from lag.cluster.problems import of_topics
@@ -204,7 +205,7 @@ def test_at_most_five_thousand_rows_are_sent(open_page, feed):
 
 @pytest.mark.parametrize(("records", "shown"), [(0, "now"), (40, "< 1 min")])
 def test_drain_time_in_words(records, shown):
-    assert group_table.drains(1.0, records) == shown
+    assert drains(1.0, records) == shown
 
 
 def test_every_verdict_is_explained(open_page):
@@ -216,7 +217,7 @@ def test_every_verdict_is_explained(open_page):
 def test_export_has_plain_units_and_every_row():
     specs = [replace(spec, drain_s=float("inf")) for spec in synthetic.specs()]
     snapshot = synthetic.snapshot(specs)
-    out = tables.export(group_table.build(snapshot, synthetic.health(specs, snapshot)).frame)
+    out = tables.export(build_group_table(snapshot, synthetic.health(specs, snapshot)).frame)
     assert list(out.columns[:4]) == ["group", "status", "lag_records", "lag_known_for"]
     assert set(out["drain_s"]) == {"never"}
     assert len(out) == 31
@@ -230,7 +231,7 @@ def why(committed, ends, polls=12, left=Remainder.UNKNOWN, **spec):
         snapshot = cluster(its, {"t-0": end(ends(number))}, number + 1, number * 10_000)
         window = trend.append(snapshot)
     health = judge(snapshot, window, left=np.array([LEFT_CODES.index(left)], np.uint8))
-    (row,) = group_table.build(snapshot, health).frame.to_dict("records")
+    (row,) = build_group_table(snapshot, health).frame.to_dict("records")
     assert row["status"] == "ok"
     return row["why"]
 

@@ -8,9 +8,11 @@ import pytest
 
 from app.ui import state
 from app.ui.table_limits import MAX_LAG_COLUMNS
+from app.ui.verdicts import PROBLEMS
 from app.views.topics import text
 from app.views.topics import topic_tables as tables
 from lag.model import FOREVER
+from lag.offsets import PartitionProblem
 from lag.verdict.judge import judge
 from lag.verdict.sample_window import Trend
 from tests.app import feeds, synthetic
@@ -80,9 +82,9 @@ def test_a_countdown_that_is_not_known_has_its_reason(retention_ms, why):
 
 
 def test_a_lag_that_is_not_known_is_the_reason():
-    no_leader = "the partition has no leader: no broker can tell its end"
+    no_leader = PROBLEMS[PartitionProblem.LEADERLESS]
     assert reader([({"g": {"t-0": 5}}, {"t-0": failed(), "t-1": end(3)})]) == (None, no_leader)
-    gone = "the topic is gone, the commit was left behind"
+    gone = PROBLEMS[PartitionProblem.TOPIC_DELETED]
     assert reader([({"g": {"t-0": 5}}, {"t-0": deleted()})]) == (None, gone)
 
 

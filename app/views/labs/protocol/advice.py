@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from app.ui import findings as advice_parts
 from app.ui import formats, state, widgets
+from app.ui.findings import SOURCES, show_finding
 from app.ui.scenario.played import NAMES
 from app.ui.scenario.story_link import ProtocolStory
 from app.ui.scenario.story_state import FINDER, LAB, played
@@ -24,8 +24,8 @@ def advice(story: ProtocolStory) -> None:
     if not findings:
         st.markdown(":green[:material/check_circle:] Kafka accepts the settings, and no rule has a finding.")
     for finding in findings:
-        advice_parts.finding(finding, _where(finding, story))
-    widgets.note(advice_parts.SOURCES)
+        show_finding(finding, _where(finding, story))
+    widgets.note(SOURCES)
 
 
 def _where(finding: Finding, story: ProtocolStory) -> str:

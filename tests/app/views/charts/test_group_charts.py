@@ -1,12 +1,12 @@
-"""Who owns what: tiles for the small, counts for the large."""
+"""The assignment chart: tiles for small groups, counts for large ones."""
 
 import pytest
 
 from app.ui.charts import base, limits
 from app.ui.charts.limits import Encoding
 from app.ui.theme import LIGHT
-from app.views.group import charts as assignment
-from app.views.group.tables import NOBODY, Tile
+from app.views.group import charts
+from app.views.group.view import NOBODY, Tile
 from assignors.model import TopicPartition
 
 
@@ -25,7 +25,7 @@ def notes(fig) -> list[str]:
 
 
 def test_each_partition_is_one_tile_in_its_owners_lane():
-    fig = assignment.tiles({"c1": lane("t", [0, 1]), "c2": lane("t", [2])}, "none", LIGHT)
+    fig = charts.tiles({"c1": lane("t", [0, 1]), "c2": lane("t", [2])}, "none", LIGHT)
     assert texts(fig) == ["0", "1", "2"]
     heat = fig.data[0]
     assert [[z for z in row if z is not None] for row in heat.z] == [[0, 0], [0]]
@@ -34,24 +34,24 @@ def test_each_partition_is_one_tile_in_its_owners_lane():
 
 
 def test_an_idle_member_keeps_its_row_and_says_why():
-    fig = assignment.tiles({"c1": lane("t", [0]), "c2": []}, "no partition: 2 members, 1 partition", LIGHT)
+    fig = charts.tiles({"c1": lane("t", [0]), "c2": []}, "no partition: 2 members, 1 partition", LIGHT)
     assert notes(fig) == ["1", "idle: no partition: 2 members, 1 partition"]
 
 
 def test_what_comes_and_goes_is_outlined_and_not_counted_as_owned():
     lanes = {"c1": lane("t", [0], Tile.LEAVING), "c2": lane("t", [0], Tile.COMING)}
-    fig = assignment.tiles(lanes, "", LIGHT)
+    fig = charts.tiles(lanes, "", LIGHT)
     assert [shape.line.color for shape in fig.layout.shapes] == [LIGHT.gained, LIGHT.revoked]
     assert notes(fig) == ["1", "0"]
 
 
 def test_partitions_without_an_owner_have_a_lane():
-    fig = assignment.tiles({"c1": lane("t", [0]), NOBODY: lane("t", [1])}, "", LIGHT)
+    fig = charts.tiles({"c1": lane("t", [0]), NOBODY: lane("t", [1])}, "", LIGHT)
     assert notes(fig) == ["1", "free"]
 
 
 def test_several_topics_are_told_apart_by_letters():
-    fig = assignment.tiles({"c1": [*lane("orders", [0]), *lane("payments", [0])]}, "", LIGHT)
+    fig = charts.tiles({"c1": [*lane("orders", [0]), *lane("payments", [0])]}, "", LIGHT)
     assert texts(fig) == ["a0", "b0"]
     assert base.letters(["payments", "orders"]) == {"orders": "a", "payments": "b"}
     assert base.letters(["orders"]) == {}
@@ -72,7 +72,7 @@ def test_the_encoding_follows_the_size(members, partitions, longest, encoding):
 
 def test_counts_per_member_and_topic_keep_the_largest_rows():
     lanes = {f"m{i}": [*lane("a", list(range(i))), *lane("b", [0])] for i in range(80)}
-    fig = assignment.matrix(lanes, LIGHT)
+    fig = charts.matrix(lanes, LIGHT)
     assert len(fig.data[0].z) == 60
     assert fig.data[0].z[0] == [79, 1]
 

@@ -1,0 +1,111 @@
+"""The top of the Group page: the choice of a group, its verdict and its problems."""
+
+import streamlit as st
+
+from app.ui import formats, state, verdicts, widgets
+from app.views.group.view import GroupView
+from lag.verdict.health import Status
+
+MOST_URGENT = 12
+LINKS = (
+    ("What if…", "alt_route", "whatif"),
+    ("Generations", "timeline", "generations"),
+    ("History", "history", "history"),
+)
+
+
+def picker(page: state.Shown, chosen: str | None) -> None:
+    """Selects another group, in the URL."""
+    options = state.group_ids(page)
+    if chosen is not None and chosen not in options:
+        options = [chosen, *options]
+    st.session_state["group_pick"] = chosen
+    st.selectbox(
+        "Group",
+        options,
+        key="group_pick",
+        placeholder="Choose a group",
+        label_visibility="collapsed",
+        on_change=lambda: state.set_url("group", st.session_state["group_pick"]),
+    )
+
+
+def pick_one(page: state.Shown) -> None:
+    """The page without a group: a choice, with the most urgent groups."""
+    frame = state.group_table(page).frame
+    frame = frame[~frame["hidden"]]
+    if frame.empty:
+        st.header("No consumer group yet", anchor=False)
+        st.markdown("A group appears here when its first member joins or commits.")
+        return
+    st.header("Which group?", anchor=False)
+    widgets.status_line("Members, partitions and assignment of one consumer group.", "")
+    picker(page, None)
+    widgets.titled("Most urgent")
+    urgent = frame.head(MOST_URGENT)
+    c = st.column_config
+    go = widgets.open_on_click("open_urgent", list(urgent["group"]), "group", "group")
+    widgets.table(
+        urgent.assign(v=widgets.as_tags(urgent["verdict"]))[["group", "v", "lag", "why"]],
+        key="urgent",
+        alt="The most urgent groups: verdict, lag, reason",
+        columns={
+            "group": widgets.opener("Group", "open_urgent", 190, go),
+            "v": widgets.verdict_column(),
+            "lag": widgets.integer("Lag, records", 96),
+            "why": c.TextColumn("Why", width=800),
+        },
+    )
+
+
+def not_found(page: state.Shown, group_id: str) -> None:
+    """The group of the URL is not in the snapshot."""
+    st.header(f"{formats.code(group_id)} is not on this cluster", anchor=False)
+    widgets.status_line("It was deleted, has expired, or the link is for another cluster.", "")
+    picker(page, None)
+
+
+def links(chosen: str) -> None:
+    """Buttons that open the group on other pages."""
+    with st.container(horizontal=True, gap="small"):
+        for label, icon, target in LINKS:
+            if st.button(label, icon=f":material/{icon}:", type="tertiary", key=f"group_to_{target}"):
+                widgets.go(target, {"group": chosen})
+
+
+def reason(view: GroupView) -> str:
+    """The evidence and what to do; for OK the meaning of the verdict."""
+    finding = view.health.finding
+    verdict = verdicts.VERDICTS[finding.status]
+    evidence = finding.evidence or (view.group.problems[0].cause if view.group.problems else verdict.meaning)
+    if finding.since_ms is not None:
+        evidence += f", since {formats.clock(finding.since_ms, state.zone())}"
+    advice = "" if finding.status == Status.OK else f" {verdict.advice}"
+    return f"{formats.md((evidence[:1].upper() + evidence[1:]).rstrip('.'))}.{advice}"
+
+
+def rule(view: GroupView) -> str:
+    """The rule of the verdict, small and grey; empty for OK."""
+    finding = view.health.finding
+    return f":small[:gray[Rule: {formats.md(finding.rule)}]]" if finding.rule and finding.status != Status.OK else ""
+
+
+def problems(view: GroupView) -> None:
+    """What could not be read, what an open transaction holds back, and which members are reconciling."""
+    for p in view.group.problems:
+        colour, icon = (":orange", "lock") if p.kind == "unauthorized" else (":red", "error")
+        widgets.line(colour, icon, formats.md(p.cause), formats.md(p.hint))
+    if held := [row for row in view.lags if row.held_records]:
+        n = sum(row.held_records for row in held)
+        head = f"{formats.plural(n, 'record')} held by an open transaction"
+        where = _first_three([str(row.tp) for row in held])
+        rest = f"on {where}: read_committed consumers wait at the last stable offset until it commits or aborts"
+        widgets.line(":orange", "lock_clock", head, rest)
+    if moving := view.reconciling():
+        head = f"{len(moving)} of {formats.plural(len(view.group.members), 'member')} reconciling"
+        names = _first_three([view.names[m.member_id] for m in moving])
+        widgets.line(":blue", "sync", head, f"{names}: not at the target assignment of epoch {view.group.epoch} yet")
+
+
+def _first_three(names: list[str]) -> str:
+    return ", ".join(map(formats.code, names[:3])) + (" …" if len(names) > 3 else "")

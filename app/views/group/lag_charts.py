@@ -1,0 +1,88 @@
+"""The charts of a group's lag: over time with its rebalances, and by partition."""
+
+import numpy as np
+import streamlit as st
+
+from app.ui import formats, recorded_text, recordings, state, verdicts, widgets
+from app.ui.charts import lag, limits
+from app.views.group.charts import letter_legend
+from app.views.group.view import GroupView
+
+
+def over_time(page: state.Shown, view: GroupView) -> None:
+    """The lag at the last samples, with the rebalances."""
+    colours, tz = state.palette(), state.zone()
+    times = [formats.moment(int(ms), tz) for ms in view.times_ms]
+    values, known = view.health.trend, view.health.lag
+    seen = values[~np.isnan(values)]
+    span = f", last {formats.duration((view.times_ms[-1] - view.times_ms[0]) / 1000)}" if len(times) > 1 else ""
+    widgets.titled(f"Lag{span}", f":gray[records behind, known for {formats.coverage(known.known, known.partitions)}]")
+    if len(seen) < 2:
+        st.markdown(_no_trend(len(seen), bool(view.lags)))
+        return
+    marks, summary = _rebalances(page, view)
+    since = view.health.finding.since_ms if verdicts.needs_attention(view.health.finding.status) else None
+    fig = lag.over_time(times, values, None if since is None else formats.moment(since, tz), colours, marks)
+    st.plotly_chart(fig, theme=None, config=widgets.PLOTLY, key="lag_over_time", alt=f"{_trend_alt(seen)}{summary}")
+    if marks:
+        legend = widgets.swatches([("▼", colours.gained, formats.md(summary.lstrip("; ")))])
+        st.markdown(f":small[{legend}]")
+
+
+def _rebalances(page: state.Shown, view: GroupView) -> tuple[list[lag.Mark], str]:
+    """The rebalances between the first and last sample as marks, and a summary of them."""
+    live = recordings.recording(page, view.group.group_id)
+    if live is None:
+        return [], ""
+    rebalances, tz = recorded_text.rebalances(live), state.zone()
+    within = [
+        one
+        for one in rebalances
+        if one.generation.quality.rebalances and view.times_ms[0] <= one.generation.at_ms <= view.times_ms[-1]
+    ]
+    marks = [
+        lag.Mark(
+            formats.moment(one.began_ms or one.generation.at_ms, tz),
+            formats.moment(one.settled_ms or one.generation.at_ms, tz),
+            recorded_text.hover(one, live.how, view.names, one is rebalances[-1]),
+        )
+        for one in within
+    ]
+    return marks, f"; {recorded_text.summary(within, live.how, tz)}" if within else ""
+
+
+def _no_trend(samples: int, has_partitions: bool) -> str:
+    if not has_partitions:
+        return ":gray[The group has no partitions: nothing is committed, assigned or subscribed.]"
+    return f":gray[The chart needs two samples and has {samples}. The next poll adds one.]"
+
+
+def _trend_alt(seen: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> str:
+    word = "rose" if seen[-1] > seen[0] else "fell" if seen[-1] < seen[0] else "stayed"
+    return f"Lag {word} from {seen[0]:,.0f} to {seen[-1]:,.0f} records, between {seen.min():,.0f} and {seen.max():,.0f}"
+
+
+def by_partition(view: GroupView) -> None:
+    """One bar per partition."""
+    topics = view.topics
+    what = formats.code(topics[0]) if len(topics) == 1 else letter_legend(topics)
+    more = (
+        f", the {limits.BAR_PARTITIONS} with most lag of {len(view.lags):,}"
+        if len(view.lags) > limits.BAR_PARTITIONS
+        else ""
+    )
+    unknown = " · × unknown" if any(row.lag_records is None for row in view.lags) else ""
+    widgets.titled("Lag by partition", f":gray[{what + more + unknown}]" if topics else "")
+    if not view.lags:
+        st.markdown(":gray[No partitions.]")
+        return
+    tps, lags = [row.tp for row in view.lags], [row.lag_records for row in view.lags]
+    bad = [verdicts.needs_attention(h.finding.status) for h in view.healths]
+    concentration, _ = lag.concentration(tps, lags)
+    alt = (
+        f"Partitions {concentration}"
+        if concentration
+        else f"Lag of {formats.plural(len(tps), 'partition')}, at most {formats.count(max((v or 0) for v in lags))}"
+    )
+    fig = lag.by_partition(tps, lags, bad, state.palette())
+    st.plotly_chart(fig, theme=None, config=widgets.PLOTLY, key="lag_by_partition", alt=alt)

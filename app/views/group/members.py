@@ -1,0 +1,67 @@
+"""The table of a group's members."""
+
+import pandas as pd
+import streamlit as st
+
+from app.ui import formats, widgets
+from app.ui.table_limits import MAX_ROWS
+from app.views.group import tables
+from app.views.group.view import GroupView
+
+
+def members(view: GroupView) -> None:
+    """The members, most urgent first."""
+    idle = len(view.idle_members())
+    legend = f":gray[{len(view.group.members)}{f', {idle} idle' if idle else ''}]"
+    if not view.group.members:
+        widgets.titled("Members", legend)
+        st.markdown(f":gray[{_no_members(view)}]")
+        return
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        widgets.titled("Members", legend)
+        st.space("stretch")
+        text = widgets.text_filter("Member", "members_q", 160)
+        rows = widgets.containing(tables.members(view), text, *tables.MEMBER_NAMES)
+        widgets.downloads("members", lambda: rows.drop(columns=["rank"]))
+    _members_table(view, rows.head(MAX_ROWS))
+    if len(rows) > MAX_ROWS:
+        widgets.note(f"The first {MAX_ROWS:,} of {len(rows):,} members. Filter to see others; the downloads hold all.")
+    elif rows.empty:
+        widgets.note("No member passes this filter.")
+
+
+def _members_table(view: GroupView, frame: pd.DataFrame) -> None:
+    frame = frame.assign(v=widgets.as_tags(frame["verdict"]), moved=widgets.timedeltas(frame["last_moved_s"]))
+    present = [c for c in ("epoch", "note", "instance", "rack") if frame[c].replace("", None).notna().any()]
+    epoch, more = [c for c in present if c == "epoch"], [c for c in present if c != "epoch"]
+    columns = ["member", "v", *epoch, "partitions", "lag", "share", "moved", "host", *more, "client", "member_id"]
+    c = st.column_config
+    widgets.table(
+        frame[columns],
+        key="members",
+        most=8,
+        alt=f"Members of {view.group.group_id}: verdict, partitions, lag and its share, last commit, host",
+        columns={
+            "member": c.TextColumn("Member", width=126, pinned=True),
+            "v": widgets.verdict_column(124, extra=[(tables.IDLE, "gray"), (tables.WAITING, "blue")]),
+            "partitions": c.NumberColumn("Partitions", width=74),
+            "lag": widgets.integer("Lag, records", 84),
+            "share": c.ProgressColumn("Lag share", min_value=0, max_value=100, format="%d %%", width=84, color="gray"),
+            "moved": widgets.seconds_column("Last commit", 84, "Time since one of its committed offsets moved"),
+            "host": c.TextColumn("Host", width=80),
+            "rack": c.TextColumn("Rack", width=60),
+            "instance": c.TextColumn("Instance id", width=110),
+            "epoch": c.TextColumn("Epoch", width=54, help="Member epoch, and the group's where it differs (KIP-848)"),
+            "note": c.TextColumn("Note", width=150),
+            "client": c.TextColumn("Client id", width=120),
+            "member_id": c.TextColumn("Member id", width=240),
+        },
+    )
+
+
+def _no_members(view: GroupView) -> str:
+    if view.group.problems:
+        return f"Not known: {formats.md(view.group.problems[0].cause)}."
+    if view.lags:
+        return "No members. The application is stopped, or it assigns partitions itself (`assign()`)."
+    return "No members."

@@ -1,0 +1,71 @@
+"""The table of a group's partitions."""
+
+import pandas as pd
+import streamlit as st
+
+from app.ui import formats, widgets
+from app.ui.table_limits import MAX_ROWS, MAX_SPARKLINE_ROWS
+
+
+def filtered(frame: pd.DataFrame) -> pd.DataFrame:
+    """The partitions that pass the text filter on "topic-partition" and owner."""
+    if frame.empty:
+        return frame
+    text = widgets.text_filter("Topic, partition or owner", "partitions_q")
+    names = frame["topic"] + "-" + frame["partition"].astype(str)
+    return widgets.containing(frame.assign(name=names), text, "name", "owner")
+
+
+def partitions(frame: pd.DataFrame, of: int) -> None:
+    """The table of the partitions that pass the filter, of `of` in all."""
+    if frame.empty:
+        st.markdown(f":gray[No partition {'passes this filter' if of else 'is committed, assigned or subscribed'}.]")
+        return
+    shown = frame.head(MAX_ROWS)
+    sparklines = len(shown) <= MAX_SPARKLINE_ROWS
+    view = shown.assign(v=widgets.as_tags(shown["verdict"]), time_lag=widgets.timedeltas(shown["time_lag_s"]))
+    extra = [name for name in ("lost", "held") if (frame[name] > 0).any()]
+    one_topic = frame["topic"].nunique() == 1
+    columns = [
+        *(["partition"] if one_topic else ["topic", "partition"]),
+        *["v", "owner", "lag", "time_lag", "drains"],
+        *(["trend"] if sparklines else []),
+        *["note", *extra, "produce", "consume", "committed", "log_end", "last_stable", "log_start"],
+        *(["topic"] if one_topic else []),
+    ]
+    c = st.column_config
+    widgets.table(
+        view[columns],
+        key="partitions",
+        most=16,
+        alt=f"{formats.plural(len(view), 'partition')}, most urgent first: verdict, owner, lag, rates, offsets",
+        columns={
+            "topic": c.TextColumn("Topic", width=120, pinned=not one_topic),
+            "partition": c.NumberColumn("Partition", width=72, pinned=True),
+            "v": widgets.verdict_column(),
+            "owner": c.TextColumn("Owner", width=146),
+            "lag": widgets.integer("Lag, records", 92),
+            "time_lag": widgets.seconds_column("Time lag", 104, "Age of the oldest record that is not committed yet"),
+            "drains": c.TextColumn("Drains in", width=76, alignment="right"),
+            "trend": c.LineChartColumn("Lag trend", width=90, color="gray", y_min=0, y_max=1),
+            "note": c.TextColumn("Note", width=210, help="Problems, losses and evidence"),
+            "lost": c.NumberColumn(
+                "Lost, records", format="localized", width=92, help="Deleted before the group read them"
+            ),
+            "held": c.NumberColumn(
+                "Held, records",
+                format="localized",
+                width=92,
+                help="Above the last stable offset, because of an open transaction",
+            ),
+            "produce": c.NumberColumn("Produced/s", format="%.1f", width=86),
+            "consume": c.NumberColumn("Committed/s", format="%.1f", width=92),
+            "committed": widgets.integer("Committed", 100),
+            "log_end": widgets.integer("Log end", 100, "High watermark"),
+            "last_stable": widgets.integer("Last stable", 100, "Last stable offset"),
+            "log_start": widgets.integer("Log start", 100),
+        },
+    )
+    if len(frame) > len(shown):
+        most = f"The {len(shown):,} most urgent of {len(frame):,} partitions."
+        widgets.note(f"{most} Filter to see others; the downloads hold all.")
