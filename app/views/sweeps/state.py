@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from app.server import source
-from app.ui import state, widgets
+from app.ui import widgets
 from app.ui.scenario import draft_state
 from app.views.sweeps import tables
 from assignors.registry import names
