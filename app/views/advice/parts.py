@@ -123,7 +123,7 @@ def findings(advice: PropertiesAdvice) -> None:
         if advice.findings:
             widgets.downloads("advice", lambda: pd.DataFrame([row(located) for located in advice.findings]))
     if not advice.findings:
-        st.markdown(":green[:material/check_circle:] No findings: Kafka accepts these settings.")
+        st.markdown(":green[:material/check_circle:] Kafka accepts the settings, and no rule has a finding.")
     for located in advice.findings[:MAX_FINDINGS]:
         show_finding(located.finding, "default" if located.line is None else f"line {located.line}")
     if len(advice.findings) > MAX_FINDINGS:
