@@ -1,12 +1,13 @@
 """Who reads this topic, and who is behind?"""
 
 from app.ui import state, widgets
-from app.views.topics import topic, topics
+from app.views.topics.all_topics import all_topics
+from app.views.topics.one_topic import one_topic
 
 widgets.follow()
 page = widgets.require_report()
 chosen = state.url("topic")
 if chosen is None:
-    topics.all_topics(page)
+    all_topics(page)
 else:
-    topic.one_topic(page, chosen)
+    one_topic(page, chosen)

@@ -1,4 +1,4 @@
-"""All topics of one snapshot: who reads them, who is behind, how much they hold and how fast they grow."""
+"""All topics of a snapshot: their groups, lag, size and produce rate."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -17,13 +17,13 @@ from lag.verdict import topic_rates
 from lag.verdict.health import Health, Status
 from lag.verdict.sample_window import Window
 
-ENOUGH_POLLS = 2
-"""So many polls tell a rate."""
+MIN_POLLS = 2
+"""Polls that a rate needs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """One group's standing in one topic."""
+    """The lag of a group in a topic, known for `known` of `partitions`."""
 
     group: str
     status: Status
@@ -33,7 +33,7 @@ class Reader:
 
 
 def readers(snapshot: ClusterSnapshot, health: Health) -> dict[str, list[Reader]]:
-    """Topic -> the groups with a position in it, most lag first. One pass over the offset table's columns."""
+    """Topic -> the groups with offsets in it, highest lag first. One pass over the columns of the offset table."""
     table = snapshot.offsets
     out: dict[str, list[Reader]] = defaultdict(list)
     groups = np.repeat(np.arange(len(snapshot.groups)), np.diff(table.bounds)[: len(snapshot.groups)])
@@ -52,20 +52,23 @@ def readers(snapshot: ClusterSnapshot, health: Health) -> dict[str, list[Reader]
             int(size),
         )
         out[table.ends.topics[topic]].append(reader)
-    for those in out.values():
-        those.sort(key=lambda r: -1 if r.lag is None else r.lag, reverse=True)
+    for found in out.values():
+        found.sort(key=lambda r: -1 if r.lag is None else r.lag, reverse=True)
     return out
 
 
 def totals(lag: Ints, starts: Ints) -> tuple[Ints, Ints, Ints]:
-    """Of the rows from each of `starts` to the next: the sum of the known lags, how many are known, how many rows."""
+    """Per segment of `lag` (int64[n_rows], UNKNOWN if not known): sum of known lags, known rows, rows.
+
+    `starts`: int64[n_segments], the first row of each segment.
+    """
     has = lag != UNKNOWN
     sums, counted = np.add.reduceat(np.where(has, lag, 0), starts), np.add.reduceat(has.astype(np.int64), starts)
     return sums, counted, np.diff(np.append(starts, len(lag)))
 
 
 def build(snapshot: ClusterSnapshot, health: Health, window: Window) -> pd.DataFrame:
-    """One row per topic, the one with most lag first; topics that only commits still name are marked as deleted."""
+    """One row per topic, highest lag first. A topic that only has committed offsets is marked as deleted."""
     by_topic, sized = readers(snapshot, health), sizes(snapshot.offsets.ends, window)
     names = sorted({*snapshot.topics, *by_topic})
     gone, unread = Size(None, None), Size(None, None, "its offsets were not read")
@@ -101,7 +104,7 @@ _COLUMNS = [
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """What a topic's partitions hold and get together; None with a reason where that of one of them is not known."""
+    """The records of all partitions, and those produced per second; None if one partition is unknown."""
 
     records: int | None
     produce: float | None
@@ -109,7 +112,7 @@ class Size:
 
 
 def sizes(ends: EndOffsets, window: Window) -> dict[str, Size]:
-    """Topic -> its size, whether a group reads it or not. One pass over the columns."""
+    """Topic -> its size. One pass over the columns."""
     rates, polls = topic_rates.per_second(window), len(window.times_ms)
     no_log = (ends.log_end == UNKNOWN) | (ends.log_start == UNKNOWN)
     records, unsized = _per_topic(ends, ends.log_end - ends.log_start), _per_topic(ends, no_log)
@@ -132,14 +135,14 @@ def _per_topic(ends: EndOffsets, values: NDArray[Any]) -> NDArray[np.float64]:
 def _no_rate(polls: int, unread: int, partitions: int) -> str:
     if not unread:
         return ""
-    if polls < ENOUGH_POLLS:
-        return "one poll so far, two are needed"
+    if polls < MIN_POLLS:
+        return "two polls are needed, there was one"
     return f"fewer than two polls have read the log end of {unread:,} of {formats.plural(partitions, 'partition')}"
 
 
-def _row(snapshot: ClusterSnapshot, name: str, those: Sequence[Reader], size: Size) -> list[object]:
+def _row(snapshot: ClusterSnapshot, name: str, readers: Sequence[Reader], size: Size) -> list[object]:
     topic = snapshot.topics.get(name)
-    shown = [r for r in those if not is_internal(snapshot.groups[snapshot.by_group[r.group]])]
+    shown = [r for r in readers if not is_internal(snapshot.groups[snapshot.by_group[r.group]])]
     worst = next((r for r in shown if r.lag is not None), None)
     state = _state(topic)
     return [
@@ -179,10 +182,10 @@ def _state(topic: Topic | None) -> str:
 
 def _note(topic: Topic | None, size: Size) -> str:
     if topic is None:
-        return "not in the cluster's metadata; only commits still name it"
-    said = [
+        return "deleted; groups still have committed offsets for it"
+    parts = [
         f"no leader: {formats.listing(list(topic.leaderless))}" if topic.leaderless else topic.problem,
-        "kept for ever" if topic.retention_ms == FOREVER else "",
-        f"produce rate not known: {size.produce_why}" if size.produce_why else "",
+        "unlimited retention" if topic.retention_ms == FOREVER else "",
+        f"produce rate unknown: {size.produce_why}" if size.produce_why else "",
     ]
-    return "; ".join(part for part in said if part)
+    return "; ".join(part for part in parts if part)

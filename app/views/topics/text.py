@@ -1,13 +1,13 @@
-"""The sentences of the Topics page. Pure: tables in, Markdown out; ids stand in monospace."""
+"""The sentences of the Topics page, as Markdown."""
 
 import pandas as pd
 
 from app.ui import formats
-from lag.model import Topic
+from lag.model import FOREVER, Topic
 
 
-def topics(frame: pd.DataFrame) -> str:
-    """ "2 of 21 topics have partitions without a leader", or who is furthest behind where."""
+def all_topics(frame: pd.DataFrame) -> str:
+    """ "2 of 21 topics have partitions without a leader", or the group that is furthest behind."""
     own = frame[~frame["internal"]]
     broken = own[own["leaderless"] > 0]
     if len(broken):
@@ -16,9 +16,9 @@ def topics(frame: pd.DataFrame) -> str:
         return f"{len(broken)} of {len(own)} {verb} partitions without a leader: {name}"
     behind = own[own["worst_lag"].fillna(0) > 0].sort_values("worst_lag", ascending=False)
     if not len(own):
-        return "No topic yet"
+        return "No topics"
     if behind.empty:
-        return f"{formats.plural(len(own), 'topic')}, and no group is behind on any"
+        return f"{formats.plural(len(own), 'topic')}, no group is behind"
     worst = behind.iloc[0]
     return (
         f"{formats.code(str(worst['worst_group']))} is furthest behind: {formats.count(worst['worst_lag'])} records "
@@ -26,8 +26,8 @@ def topics(frame: pd.DataFrame) -> str:
     )
 
 
-def topics_more(frame: pd.DataFrame) -> str:
-    """How many are read, unread and deleted."""
+def counts(frame: pd.DataFrame) -> str:
+    """The number of topics, deleted topics, and topics with groups."""
     own = frame[~frame["internal"]]
     read, deleted = int((own["groups"] > 0).sum()), int((own["state"] == "○ Deleted").sum())
     gone = f", {deleted} of them deleted" if deleted else ""
@@ -35,25 +35,25 @@ def topics_more(frame: pd.DataFrame) -> str:
 
 
 def losing(topic: str, soon: pd.DataFrame) -> str:
-    """Who is about to lose records of the topic; the rows of `soon` stand in the order in which they do."""
+    """The group that is about to lose records of the topic: the first of `soon`."""
     first, more = soon.iloc[0], len(soon) - 1
     others = f"; {formats.plural(more, 'more group')} within the hour" if more else ""
     who = formats.code(str(first["group"]))
     if first["lost"]:
-        return f"{who} loses records of {topic}: Kafka deletes them before they are read{others}"
+        return f"{who} loses records of {topic}: Kafka deletes them unread{others}"
     word = "within" if pd.isna(first["left_s"]) else "in"
-    when = f"{word} {formats.duration(first['within_s'])}" if first["within_s"] > 0 else "at any moment"
-    return f"{who} is about to lose records of {topic}: deletion may reach its position {when}{others}"
+    when = f"{word} {formats.duration(first['within_s'])}" if first["within_s"] > 0 else "at any time"
+    return f"{who} is about to lose records of {topic}: retention may delete unread ones {when}{others}"
 
 
-def topic(name: str, its: Topic | None, readers: pd.DataFrame, soon: pd.DataFrame) -> str:
-    """One topic's conclusion: gone, leaderless, unread, about to be deleted unread, or who is behind."""
+def one_topic(name: str, topic: Topic | None, readers: pd.DataFrame, soon: pd.DataFrame) -> str:
+    """The headline of one topic: deleted, leaderless, without groups, about to lose records, or who is behind."""
     shown = formats.code(name)
-    if its is None:
-        left = f": {formats.plural(len(readers), 'group')} still keep commits for it" if len(readers) else ""
+    if topic is None:
+        left = f", but {formats.plural(len(readers), 'group')} have committed offsets for it" if len(readers) else ""
         return f"{shown} does not exist{left}"
-    if its.leaderless:
-        return f"{shown} has {formats.plural(len(its.leaderless), 'partition')} without a leader"
+    if topic.leaderless:
+        return f"{shown} has {formats.plural(len(topic.leaderless), 'partition')} without a leader"
     if readers.empty:
         return f"No group reads {shown}"
     if not soon.empty:
@@ -65,3 +65,31 @@ def topic(name: str, its: Topic | None, readers: pd.DataFrame, soon: pd.DataFram
     worst = behind.iloc[0]
     who = "it" if len(readers) == 1 else formats.code(str(worst["group"]))
     return f"{read}; {who} is {formats.plural(int(worst['lag']), 'record')} behind"
+
+
+def facts(frame: pd.DataFrame, name: str, topic: Topic | None) -> str:
+    """The line of numbers under the headline."""
+    row = frame[frame["topic"] == name].iloc[0]
+    known = pd.notna(row["records"])
+    parts = [
+        formats.plural(topic.partitions, "partition") if topic else "deleted",
+        f"{formats.plural(int(row['records']), 'record')} in the log" if known else "log size unknown",
+        f"{formats.rate(row['produce'])} records/s produced" if pd.notna(row["produce"]) else _no_rate(row),
+        _retention(topic) if topic else "",
+        f"{len(topic.leaderless)} without a leader" if topic and topic.leaderless else "",
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def _no_rate(row: pd.Series) -> str:
+    return f"produce rate unknown: {row['produce_why']}" if row["produce_why"] else "produce rate unknown"
+
+
+def _retention(topic: Topic) -> str:
+    if topic.retention_ms is None:
+        return "retention unknown"
+    return (
+        "unlimited retention"
+        if topic.retention_ms == FOREVER
+        else f"retention {formats.duration(topic.retention_ms / 1000)}"
+    )

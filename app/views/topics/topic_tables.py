@@ -1,4 +1,4 @@
-"""One topic of one snapshot: each group's standing and how long until deletion reaches it, and the partitions."""
+"""One topic of a snapshot: its groups with the retention they have left, and its partitions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,17 +16,15 @@ from lag.verdict.rates import Floats
 from lag.verdict.retention_countdown import Left
 from lag.verdict.sample_window import Window
 
-"""The partitions stand beside the lag of so many groups: nobody reads more columns."""
-
 SOON_S = 3600.0
-"""With less than this left, deletion is the first thing to say of a topic."""
+"""With less retention left, it is the headline of the topic."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TopicView:
-    """`readers` has one row per group, most urgent first; `partitions` one per partition, with its offsets.
+    """`readers` has one row per group, most urgent first; `partitions` one row per partition.
 
-    `rows` leads from a group's id to its rows of `table`, and `ends` are the topic's rows of the end offsets.
+    `rows` maps group ids to rows of `table`; `ends` are the topic's rows of the end offsets.
     """
 
     readers: pd.DataFrame
@@ -37,21 +35,22 @@ class TopicView:
 
 
 def view(snapshot: ClusterSnapshot, health: Health, window: Window, topic: str) -> TopicView:
-    """Everything the page needs of one topic; a topic that nobody knows has no rows."""
+    """The view of a topic; without rows for an unknown topic."""
     table, ends = snapshot.offsets, _ends(snapshot.offsets.ends, topic)
     rows = np.flatnonzero((table.end >= ends.start) & (table.end < ends.stop))
     group = row_match.group_of_row(table.bounds)[rows]
     starts = np.flatnonzero(np.diff(group, prepend=-1))
     names = [snapshot.groups[number].group_id for number in group[starts]]
-    kept = snapshot.topics.get(topic)
-    left = retention_countdown.of_rows(window, table, rows, kept.retention_ms if kept else None)
-    frame = _readers(table, rows, starts, left, kept.retention_ms if kept else None)
-    judged = [health.groups[number] for number in group[starts]]
+    known = snapshot.topics.get(topic)
+    retention_ms = known.retention_ms if known else None
+    left = retention_countdown.of_rows(window, table, rows, retention_ms)
+    frame = _readers(table, rows, starts, left, retention_ms)
+    healths = [health.groups[number] for number in group[starts]]
     frame = frame.assign(
         group=names,
-        verdict=[verdicts.VERDICTS[h.finding.status].label for h in judged],
-        rank=[verdicts.RANK[h.finding.status] for h in judged],
-        drain_s=np.array([np.nan if h.drain_s is None else h.drain_s for h in judged], float),
+        verdict=[verdicts.VERDICTS[h.finding.status].label for h in healths],
+        rank=[verdicts.RANK[h.finding.status] for h in healths],
+        drain_s=np.array([np.nan if h.drain_s is None else h.drain_s for h in healths], float),
     )
     frame = frame.sort_values(["rank", "lag"], ascending=[True, False], na_position="last").reset_index(drop=True)
     by_group = dict(zip(names, np.split(rows, starts[1:]), strict=False))
@@ -59,7 +58,7 @@ def view(snapshot: ClusterSnapshot, health: Health, window: Window, topic: str) 
 
 
 def _ends(ends: EndOffsets, topic: str) -> range:
-    """The topic's rows, which stand together."""
+    """The topic's rows, which are contiguous."""
     if topic not in ends.topics:
         return range(0)
     first, after = np.searchsorted(ends.topic, np.array([0, 1]) + ends.topics.index(topic))
@@ -67,7 +66,7 @@ def _ends(ends: EndOffsets, topic: str) -> range:
 
 
 def _readers(table: OffsetTable, rows: Ints, starts: Ints, left: Left, retention_ms: int | None) -> pd.DataFrame:
-    """The numbers of each group; `lead` is the share of the log below its lowest position."""
+    """One row per group; `lead` is the share of the log (percent) below its lowest committed offset."""
     lag, known, sizes = totals(table.lag[rows], starts)
     worst = _worst(left, starts, sizes)
     unknown = np.add.reduceat(np.isnan(left.seconds).astype(np.int64), starts)
@@ -79,7 +78,7 @@ def _readers(table: OffsetTable, rows: Ints, starts: Ints, left: Left, retention
             "at_most_s": left.at_most_s[worst],
             "where": [
                 _where(table, int(rows[at]), float(left.seconds[at]), float(left.at_most_s[at]), retention_ms)
-                + _besides(float(left.seconds[at]), int(n), int(size))
+                + _unknown_rest(float(left.seconds[at]), int(n), int(size))
                 for at, n, size in zip(worst, unknown, sizes, strict=True)
             ],
             "lead": np.fmin.reduceat(_lead(table, rows), starts),
@@ -89,14 +88,14 @@ def _readers(table: OffsetTable, rows: Ints, starts: Ints, left: Left, retention
 
 
 def _worst(left: Left, starts: Ints, sizes: Ints) -> Ints:
-    """Of each group the row with the least left; one that is only bounded has at most its bound."""
+    """int64[n_groups]: the row of each group with the least retention left, or the lowest upper bound."""
     group = np.repeat(np.arange(len(starts)), sizes)
     order: Ints = np.lexsort((np.fmin(left.seconds, left.at_most_s), group))
     return order[starts]
 
 
 def _lead(table: OffsetTable, rows: Ints) -> Floats:
-    """How far each position stands above the log start, in percent of the log; NaN where an offset is not known."""
+    """float64[n_rows]: the committed offset above the log start, in percent of the log; NaN: unknown."""
     end, committed = table.end[rows], table.committed[rows]
     start, stop = table.ends.log_start[end], table.ends.log_end[end]
     known = (committed != UNKNOWN) & (start != UNKNOWN) & (stop > start)
@@ -105,12 +104,12 @@ def _lead(table: OffsetTable, rows: Ints) -> Floats:
 
 
 def _where(table: OffsetTable, row: int, left_s: float, at_most_s: float, retention_ms: int | None) -> str:
-    """The partition with the least left, or why it is not known."""
+    """The partition with the least retention left, or why that is unknown."""
     if np.isnan(left_s):
         return _unknown(table, row, at_most_s, retention_ms)
     if np.isinf(left_s):
-        return "deletion does not gain on the group"
-    due = "" if left_s > 0 else ": records are deleted unread" if table.lost[row] else ": may be deleted at any moment"
+        return "the group is faster than deletion"
+    due = "" if left_s > 0 else ": records are deleted unread" if table.lost[row] else ": deletion possible at any time"
     return _partition(table, row) + due
 
 
@@ -121,18 +120,18 @@ def _partition(table: OffsetTable, row: int) -> str:
 def _unknown(table: OffsetTable, row: int, at_most_s: float, retention_ms: int | None) -> str:
     if table.lag[row] == UNKNOWN:
         problem = PROBLEM_CODES[table.problem[row]]
-        return verdicts.PROBLEMS[problem] if problem else "the lag is not known"
+        return verdicts.PROBLEMS[problem] if problem else "the lag is unknown"
     if not np.isnan(at_most_s):
         return f"at most {formats.duration(at_most_s)} on {_partition(table, row)}: older than our first poll"
-    return "nothing is deleted by age" if retention_ms == FOREVER else "retention.ms is not known"
+    return "no deletion by age" if retention_ms == FOREVER else "retention.ms is unknown"
 
 
-def _besides(left_s: float, unknown: int, partitions: int) -> str:
-    return f"; not known for {unknown:,} of {partitions:,}" if unknown and not np.isnan(left_s) else ""
+def _unknown_rest(left_s: float, unknown: int, partitions: int) -> str:
+    return f"; unknown for {unknown:,} of {partitions:,}" if unknown and not np.isnan(left_s) else ""
 
 
 def two_units(left_s: pd.Series) -> pd.Series:
-    """A countdown as it is shown: whole minutes from an hour on, whole hours from a day on, rounded down."""
+    """Seconds, rounded down to minutes from an hour on, and to hours from a day on."""
     seconds = left_s.where(np.isfinite(left_s))
     unit = np.select([seconds >= 86_400, seconds >= 3600], [3600, 60], 1)
     whole: pd.Series = seconds - seconds % unit
@@ -140,7 +139,7 @@ def two_units(left_s: pd.Series) -> pd.Series:
 
 
 def soon(readers: pd.DataFrame) -> pd.DataFrame:
-    """The groups that deletion may reach within the hour, and before they have read on; the first one first."""
+    """The groups that may lose records within SOON_S, before their lag drains; the earliest first."""
     within = readers["left_s"].fillna(readers["at_most_s"])
     near = (within < SOON_S) & (readers["lag"].fillna(0) > 0) & ~(readers["drain_s"] < within)
     return readers.assign(within_s=within)[near.astype(bool)].sort_values("within_s", kind="stable")
@@ -162,7 +161,7 @@ def _partitions(ends: EndOffsets, rows: range) -> pd.DataFrame:
 
 
 def with_lags(view: TopicView, groups: Sequence[str]) -> pd.DataFrame:
-    """The partitions, and beside them the lag of each of those groups, in columns called "lag: <group id>"."""
+    """The partitions with the lag of each of `groups` in a column "lag: <group id>"."""
     return view.partitions.assign(**{f"lag: {group}": _lags(view, view.rows[group]) for group in groups})
 
 
@@ -177,7 +176,7 @@ def _integers(column: Ints) -> pd.arrays.IntegerArray:
 
 
 def export(readers: pd.DataFrame) -> pd.DataFrame:
-    """The groups in plain units, for CSV and JSON."""
+    """The groups for CSV and JSON, with units in the column names."""
     columns = ["group", "verdict", "lag", "known", "left_s", "at_most_s", "where", "lead", "lost"]
     names = {
         "lag": "lag_records",
