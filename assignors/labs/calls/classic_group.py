@@ -154,7 +154,7 @@ class ClassicGroupCalls(Machine):
     def _set(self, call: Call) -> str:
         name, value = call.words
         if name not in SETTINGS:
-            raise call.wrong(f"{name[:40]!r} plays no part here. There are {listed(SETTINGS)}.")
+            raise call.wrong(f"{name[:40]!r} is not used here. Use one of {listed(SETTINGS)}.")
         if self._broker.coordinator is not None:
             raise call.wrong("settings of the broker come before the first request.")
         self._broker.settings[SETTINGS[name]] = call.number(1)
@@ -176,7 +176,7 @@ class ClassicGroupCalls(Machine):
         kernel = self._broker.kernel
         end_ms = kernel.now_ms + call.ms(call.words[0])
         if self._alive and end_ms - kernel.now_ms > MOST_ALIVE_MS:
-            raise call.wrong("heartbeats are played for 1h at most. Write `alive` without names before it.")
+            raise call.wrong("heartbeats are simulated for 1h at most. Write `alive` without names before it.")
         while self._alive and self._beat_ms <= end_ms:
             kernel.run_until(self._beat_ms)
             self._beat_ms += BEAT_MS
@@ -197,23 +197,23 @@ class ClassicGroupCalls(Machine):
 
     def _dies(self, call: Call) -> str:
         if self._broker.coordinator is None:
-            raise call.wrong("there is no coordinator that could die.")
+            raise call.wrong("there is no coordinator.")
         self._broker.coordinator.unload()
         self._broker.coordinator = None
-        return self._with_news("what waits for an answer fails")
+        return self._with_news("waiting requests fail")
 
     def _loads(self, call: Call) -> str:
         if not self._broker.is_lost:
-            raise call.wrong("no coordinator has died.")
+            raise call.wrong("the coordinator has not failed.")
         self._broker.load(self._new_id)
         self._broker.loads = True
-        return f"a new one reads {len(self._broker.log.records)} records of the group"
+        return f"a new coordinator loads {len(self._broker.log.records)} records of the group"
 
     def _ready(self, call: Call) -> str:
         if not self._broker.loads:
             raise call.wrong("no coordinator is loading.")
         self._broker.loads = False
-        return "sessions begin anew"
+        return "all sessions start again"
 
     # Requests
 
@@ -222,7 +222,7 @@ class ClassicGroupCalls(Machine):
 
     def _caller(self, call: Call) -> Caller:
         if not call.who:
-            raise call.wrong(f"say who: `A: {call.text}`.")
+            raise call.wrong(f"name the member: `A: {call.text}`.")
         return self._callers.setdefault(call.who, Caller(call.who))
 
     def _join(self, call: Call) -> str:
@@ -281,14 +281,14 @@ class ClassicGroupCalls(Machine):
             if asking:
                 replies.append(reply)
             else:
-                self._news.append(f"{caller.name}: {'its reply is lost' if is_lost else _words(reply)}")
+                self._news.append(f"{caller.name}: {'its response is lost' if is_lost else _words(reply)}")
 
         self._handle(request, answer)
         asking = False
         if not replies:
-            return self._with_news("waits for its answer")
+            return self._with_news("waits for its response")
         if is_lost:
-            return self._with_news("done, and the reply is lost")
+            return self._with_news("done, but the response is lost")
         if (error := _error(replies[0])) is not KafkaError.NONE:
             raise Refusal(error.name, self._with_news(_hint(replies[0])))
         return self._with_news(_words(replies[0]))
@@ -336,8 +336,8 @@ def _part(reply: JoinReply) -> str:
     if reply.leader != reply.member_id:
         return f"follows {reply.leader}"
     if reply.skip_assignment:
-        return "leads, and must not plan"
-    return f"leads, and plans for {listed(member.member_id for member in reply.members)}"
+        return "leads, and must not assign"
+    return f"leads, and assigns for {listed(member.member_id for member in reply.members)}"
 
 
 def _given(assignment: bytes) -> str:

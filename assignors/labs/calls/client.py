@@ -140,7 +140,7 @@ class Client(Machine):
         if self._begun:
             raise call.wrong("settings come before the first call of the consumer: it reads them when it is made.")
         if name not in CONFIG:
-            raise call.wrong(f"{name[:40]!r} plays no part here. There are {listed(CONFIG)}.")
+            raise call.wrong(f"{name[:40]!r} is not used here. Use one of {listed(CONFIG)}.")
         self._reader.config[name] = "" if value == "none" and name == "group.id" else checked(name, value)
         return f"{name} is {value}"
 
@@ -188,7 +188,7 @@ class Client(Machine):
             return self._drop_all()
         self._become(Mode.TOPICS)
         self._wanted, self._looked_ms = call.words, -1
-        return f"from the next poll on: {listed(call.words)}"
+        return f"takes effect in the next poll: {listed(call.words)}"
 
     def _subscribe_pattern(self, call: Call) -> str:
         self._enter(call)
@@ -196,10 +196,10 @@ class Client(Machine):
         try:
             re.compile(call.words[0])
         except re.error:
-            raise call.wrong(f"{call.words[0][:40]!r} is no regular expression.") from None
+            raise call.wrong(f"{call.words[0][:40]!r} is not a regular expression.") from None
         self._become(Mode.PATTERN)
         self._wanted, self._looked_ms = call.words, -1
-        return "from the next poll on: every topic that matches; no listener is needed"
+        return "takes effect in the next poll: every topic that matches; no listener is needed"
 
     def _assign(self, call: Call) -> str:
         self._enter(call)
@@ -212,7 +212,7 @@ class Client(Machine):
         self._become(Mode.ASSIGNED)
         self._wanted = ()
         self._own(chosen)
-        return f"at once, and without the group: {listed(chosen)}"
+        return f"takes effect at once, without the group: {listed(chosen)}"
 
     def _unsubscribe(self, call: Call) -> str:
         self._enter(call)
@@ -279,7 +279,7 @@ class Client(Machine):
             raise Refusal("IllegalStateException", "it is not subscribed to topics, and nothing is assigned")
         if self._woken:
             self._woken = False
-            raise Refusal("WakeupException", "wakeup came before")
+            raise Refusal("WakeupException", "wakeup() was called before")
         said = [] if self._mode is Mode.ASSIGNED else self._rejoin()
         said += self._auto_commit()
         said += self._reader.find_positions(self._assigned, self._now_ms)
@@ -315,7 +315,7 @@ class Client(Machine):
         self._enter(call)
         self._needs_group()
         if len(call.words) == 1:
-            raise call.wrong("`commit` takes no word, or a partition and an offset.")
+            raise call.wrong("`commit` takes no arguments, or a partition and an offset.")
         offsets = {self._log(call)[0]: call.number(1)} if call.words else dict(self._reader.position)
         if any(offset < 0 for offset in offsets.values()):
             raise Refusal("IllegalArgumentException", "an offset cannot be negative")
@@ -352,18 +352,18 @@ class Client(Machine):
         self._enter(call)
         for partition in call.partitions():
             self._paused.add(self._mine(partition))
-        return "polls go on and return nothing of it; no rebalance"
+        return "poll returns none of its records; no rebalance"
 
     def _resume(self, call: Call) -> str:
         self._enter(call)
         for partition in call.partitions():
             self._paused.discard(self._mine(partition))
-        return "it is fetched again; no rebalance"
+        return "fetched again; no rebalance"
 
     def _wakeup(self, call: Call) -> str:
         if self._inside is None:
             self._woken = True
-            return "seen by the next poll"
+            return "takes effect in the next poll"
         thread, self._inside = self._inside, None
         return f"the poll of {thread} ends with WakeupException"
 

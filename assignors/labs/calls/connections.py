@@ -67,4 +67,4 @@ class Connections(Machine):
         idle = [name for name, at in self._used_ms.items() if 0 <= self._idle_ms <= self._now_ms - at]
         for name in idle:
             del self._used_ms[name]
-        return f"closes {listed(idle)}" if idle else "nothing is closed"
+        return f"closes {listed(idle)}" if idle else "no connection is closed"

@@ -92,7 +92,7 @@ class ConsumerGroupCalls(Machine):
 
     def _caller(self, call: Call) -> Caller:
         if not call.who:
-            raise call.wrong(f"say who: `A: {call.text}`.")
+            raise call.wrong(f"name the member: `A: {call.text}`.")
         return self._callers.setdefault(call.who, Caller(call.who))
 
     def _join(self, call: Call) -> str:
@@ -146,6 +146,6 @@ class ConsumerGroupCalls(Machine):
         if reply.epoch < 0:
             return "accepted"
         if reply.assignment is None:
-            return f"epoch {reply.epoch}, nothing new"
+            return f"epoch {reply.epoch}, no new assignment"
         caller.assigned = reply.assignment
-        return f"epoch {reply.epoch}, shall own {listed(sorted(self._topics.named(reply.assignment))) or 'nothing'}"
+        return f"epoch {reply.epoch}, assigned {listed(sorted(self._topics.named(reply.assignment))) or 'nothing'}"

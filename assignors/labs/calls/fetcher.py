@@ -57,7 +57,7 @@ class Reader:
         self.fetched = [entry for entry in self.fetched if entry[0] != partition]
         if found is None:
             self.position.pop(partition, None)
-            return "(no record is that young: it asks again)"
+            return "(no record is new enough; the next poll tries again)"
         self.position[partition] = found
         return str(found)
 

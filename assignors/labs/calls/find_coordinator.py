@@ -55,11 +55,11 @@ class Finder(Machine):
 
     def _dies(self, call: Call) -> str:
         self._dead.add(self._broker(call))
-        return "its partitions are led by their next replica that is alive"
+        return "the next live replica of each of its partitions becomes leader"
 
     def _back(self, call: Call) -> str:
         self._dead.discard(self._broker(call))
-        return "it leads again what it is preferred for"
+        return "it leads its preferred partitions again"
 
     def _find(self, call: Call) -> str:
         group = call.words[0]

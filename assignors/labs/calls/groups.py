@@ -58,7 +58,7 @@ class Groups(Machine):
         readers = [
             f"{name}/{who}" for name in self._members for who, part in self._owned(name).items() if partition in part
         ]
-        return f"read by {listed(readers) or 'nobody'}"
+        return f"read by {listed(readers) or 'no member'}"
 
 
 def _shares(owned: Mapping[str, tuple[TopicPartition, ...]]) -> str:

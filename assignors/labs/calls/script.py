@@ -51,14 +51,14 @@ class Call:
     def _whole(self, text: str) -> int:
         digits = text.removeprefix("-")
         if not (digits.isascii() and digits.isdecimal() and len(digits) <= _MOST_DIGITS):
-            raise self.wrong(f"{text[:40]!r} is no whole number.")
+            raise self.wrong(f"{text[:40]!r} is not a whole number.")
         return int(text)
 
     def partition(self, at: int) -> TopicPartition:
         """The word there, such as orders-0. Raises ScriptError."""
         found = _PARTITION.fullmatch(self.words[at])
         if found is None:
-            raise self.wrong(f"{self.words[at][:40]!r} is no partition. Write it like orders-0.")
+            raise self.wrong(f"{self.words[at][:40]!r} is not a partition. Write it like orders-0.")
         return TopicPartition(found[1], int(found[2]))
 
     def partitions(self) -> tuple[TopicPartition, ...]:
@@ -69,7 +69,7 @@ class Call:
         """A time such as 500ms, 45s, 9min, 7d; at most 30 days. Raises ScriptError."""
         found = _TIME.fullmatch(text)
         if found is None or (ms := int(found[1]) * _UNITS_MS[found[2]]) > MOST_WAIT_MS:
-            raise self.wrong(f"{text[:40]!r} is no time up to 30d. Write it like 500ms, 45s, 9min, 7d.")
+            raise self.wrong(f"{text[:40]!r} is not a time up to 30d. Write it like 500ms, 45s, 9min, 7d.")
         return ms
 
     def time(self, option: str, default_ms: int) -> int:
@@ -93,7 +93,7 @@ def parse(text: str) -> tuple[Call, ...]:
 def _call(number: int, line: str) -> Call:
     found = _CALL.fullmatch(line)
     if found is None:
-        raise ScriptError(number, f"{line[:40]!r} is no call. Write it like `subscribe orders` or `A: join`.")
+        raise ScriptError(number, f"{line[:40]!r} is not a call. Write it like `subscribe orders` or `A: join`.")
     words, options = list[str](), dict[str, str]()
     for word in found["rest"].split():
         if option := _OPTION.fullmatch(word):

@@ -17,7 +17,7 @@ class Batch:
     def polled(self, consumer: str) -> Iterator[Event]:
         """The poll as events: what the interceptor drops never reaches the application."""
         if self.dropped:
-            yield Event(consumer, Kind.DROP, self.dropped, reason="The interceptor drops what is expired.")
+            yield Event(consumer, Kind.DROP, self.dropped, reason="The interceptor drops expired records.")
         yield Event(consumer, Kind.POLL, self.records, self.position)
 
 

@@ -59,7 +59,7 @@ def _with_failed_commits(lab: Lab, course: Sequence[Event], failed: frozenset[in
         number += event.kind is Kind.COMMIT_ASYNC
         events.append(replace(event, kind=Kind.COMMIT_FAILED, reason="The request is lost.") if fails else event)
         if fails and lab.strategy is Strategy.ASYNC_RETRY:
-            retries.append(replace(event, reason="Sent again, behind a newer commit."))
+            retries.append(replace(event, reason="Retried after a newer commit."))
         elif event.kind is Kind.COMMIT_ASYNC:
             events.extend(retries)
             retries.clear()
@@ -93,7 +93,7 @@ def _kicked(lab: Lab, first: Sequence[Event], failure: Failure) -> list[Event]:
     """The zombie goes on until its next commit or poll; what it does meanwhile no longer counts for the group."""
     cut = list(first[: failure.step])
     second = _second(lab, cut)
-    cut.append(Event(FIRST, Kind.KICKED, reason="max.poll.interval.ms has passed; the heartbeat thread leaves."))
+    cut.append(Event(FIRST, Kind.KICKED, reason="max.poll.interval.ms has passed; the heartbeat thread leaves the group."))
     for event in first[failure.step :]:
         if event.kind in _COMMITS:
             cut.append(replace(event, kind=Kind.COMMIT_FAILED, reason=_REFUSED))
@@ -111,7 +111,7 @@ def _fenced(event: Event) -> Event:
 
 
 def _eager(lab: Lab, first: Sequence[Event], failure: Failure) -> list[Event]:
-    """The next poll commits (auto-commit), revokes everything and joins anew."""
+    """The next poll commits (auto-commit), revokes everything and joins again."""
     cut = list(first[: _next_poll(first, failure.step)])
     if lab.strategy in AUTO_COMMITTING:
         cut += _commit_position(cut, "onJoinPrepare commits the position.")

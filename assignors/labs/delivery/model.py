@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class LabError(ValueError):
-    """A lab cannot be set up like this; the message names the setting and the hint."""
+    """A lab cannot be set up like this; the message names the setting and what to use instead."""
 
 
 class Record(NamedTuple):

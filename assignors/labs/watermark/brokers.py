@@ -21,7 +21,7 @@ def crash(state: State, action: Crash) -> tuple[State, str]:
     """The controller fences the broker: it leaves the ISR unless it is the last there, and a leader is replaced."""
     name = action.replica
     if not _replica(state, name).alive:
-        raise WatermarkError(f"{name} is down already. Start it first.")
+        raise WatermarkError(f"{name} is already down. Start it first.")
     down = with_replica(state, name, replace(state.replicas[name], alive=False))
     down = replace(down, isr=tuple(member for member in down.isr if member != name) or down.isr)
     if name != state.leader:
@@ -41,14 +41,14 @@ def power_cut(state: State, action: PowerCut) -> tuple[State, str]:
     }
     losses = ", ".join(f"{name} loses {records}" for name, records in action.unflushed.items() if records)
     after = _without_leader(replace(state, replicas=dead, leader=None))
-    return after, f"The power fails for all brokers; {losses or 'all was flushed'}."
+    return after, f"All brokers lose power; {losses or 'all records were flushed'}."
 
 
 def start(state: State, action: Start) -> tuple[State, str]:
     """A broker comes back: as a follower, or as the leader of a partition that has none and may elect it."""
     name = action.replica
     if _replica(state, name).alive:
-        raise WatermarkError(f"{name} runs already. Crash it first.")
+        raise WatermarkError(f"{name} is already running. Crash it first.")
     up = with_replica(state, name, replace(state.replicas[name], alive=True))
     if up.leader is not None:
         after = _follow(up, name)
@@ -110,7 +110,7 @@ def _cut(before: State, after: State, name: str) -> str:
 
 def _replica(state: State, name: str) -> Replica:
     if name not in state.replicas:
-        raise WatermarkError(f"{name} is no replica. The replicas are {_names(tuple(state.replicas))}.")
+        raise WatermarkError(f"{name} is not a replica. The replicas are {_names(tuple(state.replicas))}.")
     return state.replicas[name]
 
 

@@ -12,7 +12,7 @@ def fetch(state: State, action: Fetch) -> tuple[State, str]:
     name = action.follower
     leader_name, leader = leading(state)
     if name not in state.replicas or name == leader_name or not state.replicas[name].alive:
-        raise WatermarkError(f"{name} cannot fetch: it is the leader, down, or no replica. Use a live follower.")
+        raise WatermarkError(f"{name} cannot fetch: it is the leader, down, or not a replica. Use a live follower.")
     follower = state.replicas[name]
     by_epoch = state.settings.truncation is Truncation.LEADER_EPOCH
     end = diverging(leader.log, follower.leo, follower.log[-1].epoch) if by_epoch and follower.log else None

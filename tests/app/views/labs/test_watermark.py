@@ -113,7 +113,7 @@ def test_an_action_of_ones_own_takes_the_place_of_what_follows(open_page):
     assert asked(page) == {"story": "loss", "do": "p:m0.f:B.f:B.c:A", "step": "4"}
     assert title(page) == "A consumer sees m0"
     page = page.button(key="watermark_add").click().run()
-    assert "A is down already\\. Start it first\\." in said(page)
+    assert "A is already down\\. Start it first\\." in said(page)
     assert asked(page)["step"] == "4"
 
 
@@ -126,7 +126,7 @@ def test_a_producer_sends_a_value_that_was_never_used(open_page):
 def test_a_story_that_cannot_go_on_stops_and_says_why(open_page):
     page = open_page("watermark", do="p:m0.c:B.c:B.p:m1")
     assert not page.exception
-    assert "Action 3\\: B is down already\\. Start it first\\." in said(page)
+    assert "Action 3\\: B is already down\\. Start it first\\." in said(page)
     assert list(table(page, "steps with")["number"]) == ["0", "1", "▸ 2"]
 
 

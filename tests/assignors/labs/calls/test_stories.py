@@ -7,7 +7,7 @@ import pytest
 from assignors.labs import calls
 from assignors.labs.calls import STORIES, Kind, Turn, play_on, script
 
-GENERATION_1 = "A: generation 1, range, leads, and plans for A-1, B-2; B: generation 1, range, follows A-1"
+GENERATION_1 = "A: generation 1, range, leads, and assigns for A-1, B-2; B: generation 1, range, follows A-1"
 FIRST_STEP = "MEMBER_ID_REQUIRED"
 """KIP-394: every new dynamic member meets it once."""
 
@@ -220,7 +220,7 @@ def test_lag_of_the_metrics_and_lag_of_describe() -> None:
 def test_the_leaders_sync_answers_all() -> None:
     assert outcomes("join-and-sync", "wait") == [f"time passes; {GENERATION_1}"]
     shares = "assigned orders-0, orders-1, orders-2; B: assigned orders-3, orders-4, orders-5"
-    assert outcomes("join-and-sync", "sync", "B") == ["waits for its answer"]
+    assert outcomes("join-and-sync", "sync", "B") == ["waits for its response"]
     assert outcomes("join-and-sync", "sync", "A") == [shares]
 
 
@@ -237,7 +237,7 @@ def test_commits_of_the_old_generation_pass_until_the_next_begins() -> None:
 
 def test_an_id_that_nobody_uses_holds_the_join_phase_up_for_its_session() -> None:
     waits = outcomes("id-never-used", "wait")
-    assert waits[1:] == ["time passes", "time passes; A: generation 2, range, leads, and plans for A-1"]
+    assert waits[1:] == ["time passes", "time passes; A: generation 2, range, leads, and assigns for A-1"]
 
 
 def test_the_last_sign_of_life_was_the_sync_at_6_s() -> None:
@@ -278,14 +278,14 @@ def test_a_generation_that_was_not_written_is_given_once_more() -> None:
 
 def test_what_waits_for_a_dying_coordinator_is_answered_16() -> None:
     assert outcomes("failover-joining", "coordinator-dies") == [
-        "what waits for an answer fails; A: NOT_COORDINATOR; C: NOT_COORDINATOR"
+        "waiting requests fail; A: NOT_COORDINATOR; C: NOT_COORDINATOR"
     ]
 
 
 def test_kip_848_moves_partitions_heartbeat_by_heartbeat() -> None:
-    assert outcomes("broker-plans", "join", "B") == ["epoch 3, shall own nothing"]
-    assert outcomes("broker-plans", "beat", "A")[0] == "epoch 2, shall own orders-0, orders-1, orders-2"
-    assert outcomes("broker-plans", "beat", "B") == ["epoch 3, shall own orders-3, orders-4, orders-5"]
+    assert outcomes("broker-plans", "join", "B") == ["epoch 3, assigned nothing"]
+    assert outcomes("broker-plans", "beat", "A")[0] == "epoch 2, assigned orders-0, orders-1, orders-2"
+    assert outcomes("broker-plans", "beat", "B") == ["epoch 3, assigned orders-3, orders-4, orders-5"]
 
 
 # Brokers
@@ -298,11 +298,11 @@ def test_the_hash_of_the_group_id_finds_the_partition() -> None:
 
 def test_idle_connections_close_after_nine_minutes() -> None:
     assert outcomes("connections", "wait") == [
-        "nothing is closed",
+        "no connection is closed",
         "closes bootstrap b1, leader b3",
         "closes coordinator b2, leader b1, leader b2",
     ]
-    assert outcomes("connections-stay", "wait") == ["nothing is closed"]
+    assert outcomes("connections-stay", "wait") == ["no connection is closed"]
 
 
 def test_one_member_of_each_group_reads_a_record() -> None:

@@ -154,14 +154,14 @@ def test_epochs_that_only_one_side_has_are_cut_one_after_the_other() -> None:
 @pytest.mark.parametrize(
     ("actions", "message"),
     [
-        ((Fetch("A"),), "Action 1: A cannot fetch: it is the leader, down, or no replica. Use a live follower."),
-        ((Crash("A"), Crash("A")), "Action 2: A is down already. Start it first."),
+        ((Fetch("A"),), "Action 1: A cannot fetch: it is the leader, down, or not a replica. Use a live follower."),
+        ((Crash("A"), Crash("A")), "Action 2: A is already down. Start it first."),
         ((PowerCut(), Produce("m0")), "Action 2: The partition has no leader"),
         ((PowerCut({"B": 1}),), "Action 1: B cannot lose 1 records. Use 0 to 0."),
-        ((Start("B"),), "Action 1: B runs already. Crash it first."),
+        ((Start("B"),), "Action 1: B is already running. Crash it first."),
         ((Restart("A"),), "Action 1: A cannot restart unnoticed: it is down or the leader. Use Crash and Start."),
-        ((Crash("C"),), "Action 1: C is no replica. The replicas are A, B."),
-        ((Wait(0),), "Action 1: Wait 0 ms is no time. Use 1 or more."),
+        ((Crash("C"),), "Action 1: C is not a replica. The replicas are A, B."),
+        ((Wait(0),), "Action 1: Wait 0 ms is not possible. Use 1 or more."),
     ],
 )
 def test_action_that_cannot_happen_is_refused_with_its_number(actions: tuple[Action, ...], message: str) -> None:
