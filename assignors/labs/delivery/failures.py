@@ -93,7 +93,9 @@ def _kicked(lab: Lab, first: Sequence[Event], failure: Failure) -> list[Event]:
     """The zombie goes on until its next commit or poll; what it does meanwhile no longer counts for the group."""
     cut = list(first[: failure.step])
     second = _second(lab, cut)
-    cut.append(Event(FIRST, Kind.KICKED, reason="max.poll.interval.ms has passed; the heartbeat thread leaves the group."))
+    cut.append(
+        Event(FIRST, Kind.KICKED, reason="max.poll.interval.ms has passed; the heartbeat thread leaves the group.")
+    )
     for event in first[failure.step :]:
         if event.kind in _COMMITS:
             cut.append(replace(event, kind=Kind.COMMIT_FAILED, reason=_REFUSED))
