@@ -192,4 +192,4 @@ def _rows(frame: pd.DataFrame) -> None:
         },
     )
     if len(frame) > MAX_ROWS:
-        widgets.note(f"The first {MAX_ROWS:,} rows; downloads have all {len(frame):,}.")
+        widgets.note(f"The first {MAX_ROWS:,} of {len(frame):,} rows; the downloads hold all.")

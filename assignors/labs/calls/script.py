@@ -18,7 +18,7 @@ _MOST_DIGITS = 12
 
 
 class ScriptError(ValueError):
-    """A line that cannot be played; names the line and says what it takes."""
+    """A line that cannot be simulated; names the line and says what it takes."""
 
     def __init__(self, line: int, why: str) -> None:
         super().__init__(f"Line {line}: {why}")

@@ -61,7 +61,7 @@ class Turn:
 
 
 def play(machine: Machine, script: str) -> tuple[Turn, ...]:
-    """Each call of the script in turn. Raises ScriptError for a line that cannot be played."""
+    """Each call of the script in turn. Raises ScriptError for a line that cannot be simulated."""
     verbs = {verb.usage.split()[0]: verb for verb in machine.verbs()}
     return tuple(_turn(machine, verbs, call) for call in parse(script))
 

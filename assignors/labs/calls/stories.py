@@ -41,7 +41,7 @@ _MACHINES: dict[Kind, type[Machine]] = {
 
 
 def play_on(kind: Kind, script: str) -> tuple[Turn, ...]:
-    """Each call of the script on a new machine. Raises ScriptError for a line that cannot be played."""
+    """Each call of the script on a new machine. Raises ScriptError for a line that cannot be simulated."""
     return play(_MACHINES[kind](), script)
 
 
@@ -59,7 +59,7 @@ class CallStory(Story):
     script: str
 
     def check(self) -> None:
-        """Raises ScriptError or ValueError for a script that cannot be played."""
+        """Raises ScriptError or ValueError for a script that cannot be simulated."""
         if len(self.script) > MOST_LETTERS:
             raise ValueError(f"The script has {len(self.script):,} letters. Use at most {MOST_LETTERS:,}.")
         if not play_on(self.machine, self.script):

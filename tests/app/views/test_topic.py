@@ -202,7 +202,7 @@ def test_partitions_beyond_the_limit_are_counted(open_page, feed):
     feed.report = one_topic(1, 5_003)
     page = open_page("topics", topic="t")
     assert len(table(page, "with offsets")) == 5_000
-    assert "The first 5,000 of 5,003 partitions; downloads have all." in said(page)
+    assert "The first 5,000 of 5,003 partitions; the downloads hold all." in said(page)
 
 
 def test_groups_beyond_the_limit_are_counted(open_page, feed, monkeypatch):

@@ -130,7 +130,7 @@ def test_a_link_that_cannot_be_played_says_why(open_page, parameters, why):
     assert str(refusal.value).startswith(why)
     page = open_page("delivery", **parameters)
     assert not page.exception
-    assert title(page) == "This link cannot be played"
+    assert title(page) == "This link is invalid"
     page = page.button(key="begin_again").click().run()
     assert title(page) == "All 5 records are processed twice, none is lost"
 

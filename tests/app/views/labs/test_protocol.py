@@ -165,7 +165,7 @@ def test_a_link_that_cannot_be_played_says_why(open_page, parameters, why):
     assert why in str(refusal.value)
     page = open_page("protocol", **parameters)
     assert not page.exception
-    assert title(page) == "This link cannot be played"
+    assert title(page) == "This link is invalid"
     assert title(page.button(key="begin_again").click().run()) == JOIN
 
 

@@ -171,7 +171,7 @@ def test_a_link_that_cannot_be_played_says_why(open_page, parameters, why):
     assert str(refusal.value).startswith(why)
     page = open_page("watermark", **parameters)
     assert not page.exception
-    assert title(page) == "This link cannot be played"
+    assert title(page) == "This link is invalid"
 
 
 @pytest.mark.parametrize("step", ["99", "-1", "x", "٣"])

@@ -1,4 +1,4 @@
-"""Scripts that cannot be played: each is refused with its line and what it takes."""
+"""Scripts that cannot be simulated: each is refused with its line and what it takes."""
 
 import pytest
 
