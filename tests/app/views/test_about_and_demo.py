@@ -8,11 +8,12 @@ from lag.embedded.workload import describe
 from lag.generations.recorded import Following
 from lag.model import Problem, Scope
 from tests.app import feeds, synthetic
+from tests.app.conftest import Open
 from tests.app.demo import HandControls
 from tests.app.reading import said, table
 
 
-def test_about_shows_requests_per_broker_and_masked_settings(open_page, feed):
+def test_about_shows_requests_per_broker_and_masked_settings(open_page: Open, feed: feeds.HandFeed) -> None:
     feed.report = feeds.report(at_ms=state.now_ms(), brokers=synthetic.BROKEN_BROKER, problems=synthetic.PROBLEMS)
     page = open_page("about")
     assert not page.exception
@@ -24,7 +25,7 @@ def test_about_shows_requests_per_broker_and_masked_settings(open_page, feed):
     assert "Read in 0.31 s with 10 requests." in said(page)
 
 
-def test_about_names_the_groups_that_we_may_not_describe(open_page):
+def test_about_names_the_groups_that_we_may_not_describe(open_page: Open) -> None:
     page = open_page("about")
     assert page.header[0].value == "Snapshot 1 of `demo` is incomplete: 31 groups, 12 topics, 3 brokers"
     (row,) = table(page, "could not be read").to_dict("records")
@@ -36,7 +37,7 @@ def test_about_names_the_groups_that_we_may_not_describe(open_page):
     }
 
 
-def test_about_says_how_far_the_records_of_the_groups_are_read(open_page, feed):
+def test_about_says_how_far_the_records_of_the_groups_are_read(open_page: Open, feed: feeds.HandFeed) -> None:
     assert "Switched off; generations are inferred from polling." in said(open_page("about"))
     denied = Problem("unauthorized", Scope.TOPIC, "offsets", "this account may not read it")
     feed.followed = Following(50, 49, 1200, 3, (denied,))
@@ -46,7 +47,7 @@ def test_about_says_how_far_the_records_of_the_groups_are_read(open_page, feed):
     assert "this account may not read it" in said(page)
 
 
-def test_the_bundle_holds_no_name(feed):
+def test_the_bundle_holds_no_name(feed: feeds.HandFeed) -> None:
     report = feeds.report(brokers=synthetic.BROKEN_BROKER, problems=synthetic.PROBLEMS)
     settings = {
         "bootstrap.servers": "secret-host:9092",
@@ -62,13 +63,13 @@ def test_the_bundle_holds_no_name(feed):
     assert found["settings"] == {"security.protocol": "SASL_SSL"}
 
 
-def test_without_a_demo_there_is_no_panel(open_page):
+def test_without_a_demo_there_is_no_panel(open_page: Open) -> None:
     page = open_page()
     assert "Demo" not in str(page.get("navigation"))
     assert not page.exception
 
 
-def test_the_panel_compares_each_case_with_what_is_seen(open_page, feed):
+def test_the_panel_compares_each_case_with_what_is_seen(open_page: Open, feed: feeds.HandFeed) -> None:
     page = open_page("demo", its=feeds.with_demo(feeds.source(demo=feed), HandControls()))
     assert not page.exception
     cases = table(page, "Cases of the demo")
@@ -76,7 +77,7 @@ def test_the_panel_compares_each_case_with_what_is_seen(open_page, feed):
     assert page.header[0].value == f"The demo runs: 0 of {len(cases)} groups show what they should"
 
 
-def test_a_button_acts_and_says_what_it_did(open_page, feed):
+def test_a_button_acts_and_says_what_it_did(open_page: Open, feed: feeds.HandFeed) -> None:
     controls = HandControls()
     page = open_page("demo", its=feeds.with_demo(feeds.source(demo=feed), controls))
     page.button(key="demo_Kill").click().run()
@@ -91,7 +92,7 @@ def test_a_button_acts_and_says_what_it_did(open_page, feed):
     assert feed.polled_now == [1, 1, 1]
 
 
-def test_a_dead_workload_is_said_to_be_dead(open_page, feed):
+def test_a_dead_workload_is_said_to_be_dead(open_page: Open, feed: feeds.HandFeed) -> None:
     page = open_page("demo", its=feeds.with_demo(feeds.source(demo=feed), HandControls(broken=True)))
     assert not page.exception
     assert "The workload does not answer" in said(page)

@@ -1,6 +1,7 @@
 """Advice on a properties file, pasted or by command: findings with lines, what is refused, what is never repeated."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -8,6 +9,7 @@ from app.ui.properties_advice import Kind, PropertiesAdvice, advise_text
 from assignors.advice import Severity, Workload
 from lag.errors import ConfigError
 from tests.app.cli.commandline import refused, run
+from tests.app.conftest import Open
 from tests.app.reading import said
 
 COOPERATIVE = "partition.assignment.strategy=org.apache.kafka.clients.consumer.CooperativeStickyAssignor\n"
@@ -22,14 +24,14 @@ def told(advised: PropertiesAdvice):
     return [(its.finding.key, its.finding.severity.value, its.line) for its in advised.findings]
 
 
-def test_page_says_what_it_is_for(open_page):
+def test_page_says_what_it_is_for(open_page: Open) -> None:
     page = open_page("advice")
     assert not page.exception
     assert page.header[0].value == "Which of these settings cause trouble?"
     assert "groupscope advise client.properties" in page.code[0].value
 
 
-def test_pasted_settings_are_judged_with_reason_source_and_better_value(open_page):
+def test_pasted_settings_are_judged_with_reason_source_and_better_value(open_page: Open) -> None:
     page = paste(open_page("advice"), f"{COOPERATIVE}\nheartbeat.interval.ms = 45000\nsesion.timeout.ms: 9000\n")
     assert not page.exception
     assert page.header[0].value == "1 error and 1 warning in 3 settings"
@@ -38,7 +40,9 @@ def test_pasted_settings_are_judged_with_reason_source_and_better_value(open_pag
     assert "Did you mean session\\.timeout\\.ms?" in said(page)
 
 
-def test_nothing_pasted_stands_in_the_url_and_no_secret_on_the_page(open_page, caplog):
+def test_nothing_pasted_stands_in_the_url_and_no_secret_on_the_page(
+    open_page: Open, caplog: pytest.LogCaptureFixture
+) -> None:
     text = f"group.id=g\npassword={SECRET}\n{SECRET}\nssl.key.password={SECRET}\nmax.poll.records={SECRET}\n"
     page = paste(open_page("advice"), text)
     assert page.header[0].value == "1 error and 1 warning in 3 settings"
@@ -48,7 +52,7 @@ def test_nothing_pasted_stands_in_the_url_and_no_secret_on_the_page(open_page, c
     assert "Not a setting\\: lines 2 and 3\\." in said(page)
 
 
-def test_what_is_known_of_the_work_counts(open_page):
+def test_what_is_known_of_the_work_counts(open_page: Open) -> None:
     page = paste(open_page("advice"), COOPERATIVE)
     assert page.header[0].value == "No findings in 1 setting"
     page = page.number_input(key="advice_p99").set_value(600).run()
@@ -56,7 +60,7 @@ def test_what_is_known_of_the_work_counts(open_page):
     assert "500 records of 600 ms may take 300000 ms" in said(page)
 
 
-def test_outages_and_what_stands_behind_a_broker_count(open_page):
+def test_outages_and_what_stands_behind_a_broker_count(open_page: Open) -> None:
     page = paste(open_page("advice"), f"{COOPERATIVE}group.id=g\ngroup.instance.id=pod-1\n")
     page = page.number_input(key="advice_tolerated").set_value(30_000).run()
     page = page.number_input(key="advice_outage").set_value(8 * 86_400_000).run()
@@ -68,7 +72,7 @@ def test_outages_and_what_stands_behind_a_broker_count(open_page):
     assert page.toggle(key="advice_acks").set_value(True).run().header[0].value == "1 warning in 1 setting"
 
 
-def test_brokers_settings_are_chosen_in_the_url(open_page):
+def test_brokers_settings_are_chosen_in_the_url(open_page: Open) -> None:
     page = paste(open_page("advice", kind="broker"), "offsets.topic.replication.factor=1\nlog.dirs=/data")
     assert page.header[0].value == "1 warning in 2 settings"
     page = page.segmented_control(key="advice_kind").set_value(Kind.CONSUMER).run()
@@ -86,7 +90,7 @@ def test_brokers_settings_are_chosen_in_the_url(open_page):
     ],
     ids=["comment", "json", "prose", "escape", "large"],
 )
-def test_what_cannot_be_read_is_refused_in_a_sentence(open_page, text, why):
+def test_what_cannot_be_read_is_refused_in_a_sentence(open_page: Open, text: Any, why: str) -> None:
     with pytest.raises(ConfigError) as refusal:
         advise_text(text, Kind.CONSUMER)
     assert refusal.value.cause == why
@@ -96,12 +100,12 @@ def test_what_cannot_be_read_is_refused_in_a_sentence(open_page, text, why):
         assert page.header[0].value == "The text cannot be read"
 
 
-def test_the_example_shows_an_error_and_warnings(open_page):
+def test_the_example_shows_an_error_and_warnings(open_page: Open) -> None:
     page = open_page("advice").button(key="advice_example").click().run()
     assert page.header[0].value == "1 error and 3 warnings in 7 settings"
 
 
-def test_line_of_each_finding_and_a_setting_that_stands_twice():
+def test_line_of_each_finding_and_a_setting_that_stands_twice() -> None:
     text = COOPERATIVE + "session.timeout.ms=1000\nheartbeat.interval.ms=300\nsession.timeout.ms=2000\n"
     advised = advise_text(text, Kind.CONSUMER)
     assert told(advised) == [("session.timeout.ms", "warning", 4), ("session.timeout.ms", "error", 4)]
@@ -109,7 +113,7 @@ def test_line_of_each_finding_and_a_setting_that_stands_twice():
     assert "session.timeout.ms 2000 is outside the broker's 6000 to 1800000" in advised.findings[1].finding.reason
 
 
-def test_placeholders_are_not_judged():
+def test_placeholders_are_not_judged() -> None:
     advised = advise_text(COOPERATIVE + "session.timeout.ms=${env:SESSION}\n", Kind.CONSUMER)
     assert (advised.findings, advised.placeholder_lines, advised.settings) == ((), (2,), 2)
 
@@ -125,12 +129,12 @@ def test_placeholders_are_not_judged():
         (f"{'a.' * 40}b=1", False),
     ],
 )
-def test_only_what_is_written_like_a_setting_is_named(line: str, is_named: bool):
+def test_only_what_is_written_like_a_setting_is_named(line: str, is_named: bool) -> None:
     advised = advise_text(f"{COOPERATIVE}{line}\n", Kind.CONSUMER)
     assert (len(advised.findings), advised.unknown_lines) == ((1, ()) if is_named else (0, (2,)))
 
 
-def test_whole_numbers_are_those_that_kafka_reads():
+def test_whole_numbers_are_those_that_kafka_reads() -> None:
     for value in ("1_000", "𝟏", "0x10", "1e3", ""):
         advised = advise_text(f"{COOPERATIVE}max.poll.records={value}\n", Kind.CONSUMER)
         assert told(advised) == [("max.poll.records", "error", 2)]
@@ -138,7 +142,7 @@ def test_whole_numbers_are_those_that_kafka_reads():
     assert slow.count(Severity.WARNING) == 1
 
 
-def test_command_prints_a_line_for_each_finding(tmp_path: Path):
+def test_command_prints_a_line_for_each_finding(tmp_path: Path) -> None:
     file = tmp_path / "client.properties"
     file.write_text(f"{COOPERATIVE}heartbeat.interval.ms=20000\n{SECRET}\n")
     done = run("advise", str(file))
@@ -150,7 +154,7 @@ def test_command_prints_a_line_for_each_finding(tmp_path: Path):
     assert done.err == f"{file}: line 3: not a setting\n{file}: 1 warning in 2 settings\n"
 
 
-def test_command_as_json_fails_where_kafka_would_refuse(tmp_path: Path):
+def test_command_as_json_fails_where_kafka_would_refuse(tmp_path: Path) -> None:
     file = tmp_path / "server.properties"
     file.write_text("group.consumer.session.timeout.ms=61000\nnode.id=1\n")
     done = run("advise", "--broker", str(file), "--json")
@@ -175,7 +179,7 @@ def test_command_as_json_fails_where_kafka_would_refuse(tmp_path: Path):
     }
 
 
-def test_command_names_what_kafka_refuses_with_its_error_and_the_allowed_range(tmp_path: Path):
+def test_command_names_what_kafka_refuses_with_its_error_and_the_allowed_range(tmp_path: Path) -> None:
     file = tmp_path / "client.properties"
     file.write_text(f"{COOPERATIVE}max.poll.records=0\nisolation.level={SECRET}\n")
     done = run("advise", str(file))
@@ -188,7 +192,7 @@ def test_command_names_what_kafka_refuses_with_its_error_and_the_allowed_range(t
     ]
 
 
-def test_command_takes_what_is_known_of_the_work(tmp_path: Path):
+def test_command_takes_what_is_known_of_the_work(tmp_path: Path) -> None:
     consumer, broker = tmp_path / "client.properties", tmp_path / "server.properties"
     consumer.write_text(f"{COOPERATIVE}group.id=g\ngroup.instance.id=pod-1\n")
     broker.write_text("group.max.size=100\n")
@@ -204,7 +208,7 @@ def test_command_takes_what_is_known_of_the_work(tmp_path: Path):
     assert [(its["setting"], its["better"]) for its in done.document["findings"]] == [("min.insync.replicas", "2")]
 
 
-def test_command_refuses_what_it_cannot_read(tmp_path: Path):
+def test_command_refuses_what_it_cannot_read(tmp_path: Path) -> None:
     missing = tmp_path / "none.properties"
     assert refused("advise", str(missing)) == f"There is no file {missing}. Check the path."
     binary = tmp_path / "key.store"

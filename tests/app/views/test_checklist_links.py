@@ -1,6 +1,7 @@
 """Links of the checklist: each opens a page that exists with the story that it names."""
 
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -13,6 +14,7 @@ from assignors.labs import calls, delivery, watermark
 from assignors.labs.checklist import ROWS, Page, rows_of
 from assignors.scenario import examples, load_scenario
 from assignors.whatif.generations import fold
+from tests.app.conftest import Open
 
 PLAYS = {play.link: play for row in ROWS for play in row.plays}.values()
 STORIES = {
@@ -30,12 +32,12 @@ def split(link: str) -> tuple[str, dict[str, str]]:
 
 
 @pytest.mark.parametrize("page", Page)
-def test_every_page_of_a_link_exists(page):
+def test_every_page_of_a_link_exists(page: Any) -> None:
     assert (APP / BY_NAME[page].script).is_file()
 
 
 @pytest.mark.parametrize("play", PLAYS, ids=lambda play: play.link)
-def test_a_link_opens_its_story(play):
+def test_a_link_opens_its_story(play: Any) -> None:
     page, said = split(play.link)
     assert page == play.page
     if play.page is Page.WHATIF:
@@ -45,7 +47,7 @@ def test_a_link_opens_its_story(play):
         assert link_codec.decode(said, STORIES[play.page]) == STORIES[play.page][play.story]
 
 
-def test_what_if_says_what_an_example_shows(open_page):
+def test_what_if_says_what_an_example_shows(open_page: Open) -> None:
     page = open_page("whatif", example="seven-for-three", gen="0")
     assert not page.exception
     help_ = "\n".join(element.help for element in page.markdown).replace("\\", "")

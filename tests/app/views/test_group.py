@@ -1,6 +1,7 @@
 """The Group page: conclusion with evidence, members, assignment, partitions, and its states without a group."""
 
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -12,19 +13,20 @@ from lag.generations.recorded import How, Recording, Timed
 from lag.model import GroupType
 from lag.verdict.health import Status
 from tests.app import feeds, synthetic
+from tests.app.conftest import Open
 from tests.app.reading import alt, figure, said, table
 from tests.lag.generations.recorded import test_consumer
 from tests.lag.generations.recorded.events import recorded
 
 
-def test_the_member_that_holds_the_stalled_partitions_is_named(open_page):
+def test_the_member_that_holds_the_stalled_partitions_is_named(open_page: Open) -> None:
     page = open_page("group", group="billing-settlement")
     assert not page.exception
     title = page.header[0].value
     assert title.startswith("`billing-settlement` is stuck: `settle-7c9f-0` has not committed partitions 7 to 9 for ")
 
 
-def test_verdict_evidence_and_rule_stand_under_the_conclusion(open_page):
+def test_verdict_evidence_and_rule_stand_under_the_conclusion(open_page: Open) -> None:
     text = said(open_page("group", group="billing-settlement"))
     assert ":red-badge[□ Stalled]" in text
     assert "commit unchanged in 84 of 84 samples" in text
@@ -33,13 +35,13 @@ def test_verdict_evidence_and_rule_stand_under_the_conclusion(open_page):
 
 
 @pytest.mark.parametrize("group", sorted(s.group_id for s in synthetic.specs()))
-def test_every_group_opens(open_page, group):
+def test_every_group_opens(open_page: Open, group: Any) -> None:
     page = open_page("group", group=group)
     assert not page.exception
     assert page.header[0].value.startswith(code(group))
 
 
-def test_rebalances_stand_on_the_time_axis_of_the_lag(open_page, feed):
+def test_rebalances_stand_on_the_time_axis_of_the_lag(open_page: Open, feed: feeds.HandFeed) -> None:
     now_ms = feed.report.snapshot.at_ms
     events = [Timed(timed.at_ms + now_ms - 10_000, timed.event) for timed in test_consumer.BEGIN]
     early = [Timed(timed.at_ms, timed.event) for timed in test_consumer.A_JOINS]
@@ -52,7 +54,7 @@ def test_rebalances_stand_on_the_time_axis_of_the_lag(open_page, feed):
     assert alt(page, "lag_over_time").endswith(": c-b joined")
 
 
-def test_partitions_are_sorted_worst_first_with_their_reason(open_page):
+def test_partitions_are_sorted_worst_first_with_their_reason(open_page: Open) -> None:
     frame = table(open_page("group", group="billing-settlement"), "most urgent first")
     assert list(frame["partition"][:5]) == [7, 8, 9, 21, 33]
     unknown = frame.set_index("partition").loc[21]
@@ -60,7 +62,7 @@ def test_partitions_are_sorted_worst_first_with_their_reason(open_page):
     assert "did not answer in time" in unknown["note"]
 
 
-def test_lost_records_are_counted_apart_from_lag(open_page):
+def test_lost_records_are_counted_apart_from_lag(open_page: Open) -> None:
     page = open_page("group", group="orders-enrichment")
     frame = table(page, "most urgent first").set_index("partition")
     assert frame.loc[0, "lost"] == 1_200
@@ -68,40 +70,40 @@ def test_lost_records_are_counted_apart_from_lag(open_page):
     assert "2,400 records lost" in said(page)
 
 
-def test_what_an_open_transaction_holds_is_explained(open_page):
+def test_what_an_open_transaction_holds_is_explained(open_page: Open) -> None:
     page = open_page("group", group="tx-reader")
     assert "3,500 records held by an open transaction" in said(page)
     assert table(page, "most urgent first").iloc[0]["held"] == 3_500
 
 
-def test_members_show_share_epoch_and_what_they_wait_for(open_page):
+def test_members_show_share_epoch_and_what_they_wait_for(open_page: Open) -> None:
     frame = table(open_page("group", group="orders-enrichment"), "Members of").set_index("member")
     assert frame.loc["enrich-static-2", "epoch"] == "7 of 8"
     assert frame.loc["enrich-static-3", "note"] == "reconciling: 3 to take"
     assert frame.loc["enrich-static-3", "v"] == ["◌ Waiting"]
 
 
-def test_a_member_without_partitions_is_idle(open_page):
+def test_a_member_without_partitions_is_idle(open_page: Open) -> None:
     page = open_page("group", group="billing-settlement")
     frame = table(page, "Members of").set_index("member")
     assert frame.loc["settle-7c9f-4", "v"] == ["○ Idle"]
     assert "5 members, 1 idle" in said(page)
 
 
-def test_pictures_state_their_finding(open_page):
+def test_pictures_state_their_finding(open_page: Open) -> None:
     page = open_page("group", group="billing-settlement")
     assert alt(page, "lag_by_partition") == "Partitions 7 to 9 hold 99 % of the lag"
     assert alt(page, "lag_over_time").startswith("Lag rose from")
     assert alt(page, "owners") == "5 members own 40 partitions, 1 own none"
 
 
-def test_tiles_carry_every_partition_once(open_page):
+def test_tiles_carry_every_partition_once(open_page: Open) -> None:
     spec = figure(open_page("group", group="billing-settlement"), "owners")
     numbers = sorted(int(t) for trace in spec["data"] for row in trace.get("text", ()) for t in row if t.strip())
     assert numbers == list(range(40))
 
 
-def test_where_the_assignor_would_have_it_otherwise_is_a_table(open_page):
+def test_where_the_assignor_would_have_it_otherwise_is_a_table(open_page: Open) -> None:
     """`enrich-static-3` has nothing yet of its target, which holds each fourth partition."""
     page = open_page("group", group="orders-enrichment")
     assert table(page, "actual and computed").to_dict("list") == {
@@ -115,7 +117,7 @@ def test_where_the_assignor_would_have_it_otherwise_is_a_table(open_page):
     assert "2 would stay" in text
 
 
-def test_an_assignment_that_the_assignor_gives_has_no_such_table(open_page, feed):
+def test_an_assignment_that_the_assignor_gives_has_no_such_table(open_page: Open, feed: feeds.HandFeed) -> None:
     one = tuple(replace(m, topics=("t",)) for m in synthetic.members(1))
     alone = [synthetic.Spec("alone", synthetic.rows("t", [9], [4], 1), one, assignor="range")]
     feed.report = feeds.report(alone, at_ms=state.now_ms())
@@ -125,7 +127,7 @@ def test_an_assignment_that_the_assignor_gives_has_no_such_table(open_page, feed
     assert not [element for element in page.dataframe if "actual and computed" in element.proto.alt]
 
 
-def test_of_many_differences_the_first_hundred_stand_there(open_page, feed):
+def test_of_many_differences_the_first_hundred_stand_there(open_page: Open, feed: feeds.HandFeed) -> None:
     one = tuple(replace(m, topics=("t",), assigned=()) for m in synthetic.members(1))
     new = [synthetic.Spec("new", synthetic.rows("t", [9] * 140, [1] * 140, 0), one, assignor="range")]
     feed.report = feeds.report(new, at_ms=state.now_ms())
@@ -134,7 +136,7 @@ def test_of_many_differences_the_first_hundred_stand_there(open_page, feed):
     assert "The first 100 of 140 differences." in said(page)
 
 
-def test_a_share_group_says_that_partitions_are_shared(open_page, feed):
+def test_a_share_group_says_that_partitions_are_shared(open_page: Open, feed: feeds.HandFeed) -> None:
     two = tuple(replace(m, assigned=(TopicPartition("t", 0),)) for m in synthetic.members(2))
     shared = [synthetic.Spec("shared", synthetic.rows("t", [9], [4], 0), two, type=GroupType.SHARE)]
     feed.report = feeds.report(shared, at_ms=state.now_ms())
@@ -144,7 +146,7 @@ def test_a_share_group_says_that_partitions_are_shared(open_page, feed):
     assert list(table(page, "Members of")["lag"]) == [4, 4]
 
 
-def test_without_a_group_the_most_urgent_are_offered(open_page):
+def test_without_a_group_the_most_urgent_are_offered(open_page: Open) -> None:
     page = open_page("group")
     assert page.header[0].value == "Which group?"
     assert list(table(page, "most urgent")["group"][:2]) == ["fraud-scoring-v2", "billing-settlement"]
@@ -153,19 +155,19 @@ def test_without_a_group_the_most_urgent_are_offered(open_page):
     assert page.header[0].value.startswith("`billing-settlement` is stuck")
 
 
-def test_a_group_that_is_gone_is_said_to_be_gone(open_page):
+def test_a_group_that_is_gone_is_said_to_be_gone(open_page: Open) -> None:
     page = open_page("group", group="nobody-knows-me")
     assert page.header[0].value == "`nobody-knows-me` is not on this cluster"
 
 
-def test_picking_another_group_changes_the_url(open_page):
+def test_picking_another_group_changes_the_url(open_page: Open) -> None:
     page = open_page("group", group="billing-settlement")
     page.selectbox(key="group_pick").select("tx-reader").run()
     assert page.query_params["group"] == "tx-reader"
     assert page.header[0].value.startswith("`tx-reader` is held back")
 
 
-def test_a_group_id_full_of_markup_is_shown_as_it_is(open_page, feed):
+def test_a_group_id_full_of_markup_is_shown_as_it_is(open_page: Open, feed: feeds.HandFeed) -> None:
     name = "a`b](x) **c** :red[d]\n$e$"
     odd = [synthetic.Spec(name, synthetic.rows("t", [9], [9], 1), synthetic.members(1), Status.STOPPED, evidence="*x*")]
     feed.report = feeds.report(odd, at_ms=state.now_ms())
@@ -175,7 +177,7 @@ def test_a_group_id_full_of_markup_is_shown_as_it_is(open_page, feed):
     assert "\\*x\\*" in said(page)
 
 
-def test_a_large_group_is_counted_instead_of_tiled(open_page, feed):
+def test_a_large_group_is_counted_instead_of_tiled(open_page: Open, feed: feeds.HandFeed) -> None:
     large = [synthetic.Spec("large", synthetic.rows("t", [9] * 900, [1] * 900, 50), synthetic.members(50), Status.OK)]
     feed.report = feeds.report(large, at_ms=state.now_ms())
     page = open_page("group", group="large")
@@ -184,7 +186,7 @@ def test_a_large_group_is_counted_instead_of_tiled(open_page, feed):
     assert "the 400 with most lag of 900" in said(page)
 
 
-def test_members_are_found_by_any_of_their_names_and_downloaded(open_page):
+def test_members_are_found_by_any_of_their_names_and_downloaded(open_page: Open) -> None:
     page = open_page("group", group="orders-enrichment")
     assert {"members_csv", "members_json"} <= {button.key for button in page.get("download_button")}
     assert len(table(page, "Members of")) == 4
@@ -195,14 +197,14 @@ def test_members_are_found_by_any_of_their_names_and_downloaded(open_page):
     assert "No member passes this filter." in said(page)
 
 
-def test_members_beyond_the_limit_are_counted(open_page, monkeypatch):
+def test_members_beyond_the_limit_are_counted(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.views.group.members.MAX_ROWS", 3)
     page = open_page("group", group="orders-enrichment", members_q="enrich")
     assert len(table(page, "Members of")) == 3
     assert "The first 3 of 4 members. Filter to see others; the downloads hold all." in said(page)
 
 
-def test_every_partition_of_a_very_large_group_can_be_found(open_page, feed):
+def test_every_partition_of_a_very_large_group_can_be_found(open_page: Open, feed: feeds.HandFeed) -> None:
     rows = synthetic.rows("t", [9_000] * 5_003, range(5_003), 50) + synthetic.rows("u", [9], [0], 0)
     feed.report = feeds.report([synthetic.Spec("large", rows, synthetic.members(50))], at_ms=state.now_ms())
     page = open_page("group", group="large")

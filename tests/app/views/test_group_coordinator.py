@@ -1,6 +1,7 @@
 """The partition of a group's offsets on the Group page, and advice from live facts."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from lag.generations.recorded import How, Recording, Timeouts
 from lag.model import GroupType, Topic
 from lag.verdict.health import Status
 from tests.app import feeds, synthetic
+from tests.app.conftest import Open
 from tests.app.reading import said
 
 OFFSETS = "__consumer_offsets"
@@ -24,24 +26,24 @@ def viewed(members=3, partitions=2, topics=(), **changes):
     return replace(its, group=replace(its.group, **changes)), snapshot
 
 
-def test_offsets_are_in_the_partition_that_the_group_id_hashes_to():
+def test_offsets_are_in_the_partition_that_the_group_id_hashes_to() -> None:
     its, snapshot = viewed(topics=[Topic(OFFSETS, None, 50, internal=True)], coordinator=2)
     assert text.offsets_location(its, snapshot) == "Its offsets are in `__consumer_offsets-12`, led by broker 2."
 
 
-def test_a_topic_of_another_size_counts():
+def test_a_topic_of_another_size_counts() -> None:
     its, snapshot = viewed(topics=[Topic(OFFSETS, None, 1, internal=True)], coordinator=2)
     assert text.offsets_location(its, snapshot) == "Its offsets are in `__consumer_offsets-0`, led by broker 2."
 
 
-def test_an_assumed_size_and_an_unknown_leader_are_named():
+def test_an_assumed_size_and_an_unknown_leader_are_named() -> None:
     its, snapshot = viewed(coordinator=None)
     said = text.offsets_location(its, snapshot)
     for fact in ("`__consumer_offsets-12`", "leader is unknown", "50 partitions, the default"):
         assert fact in said
 
 
-def test_more_members_than_partitions_bring_advice():
+def test_more_members_than_partitions_bring_advice() -> None:
     its, _ = viewed(members=3, partitions=2, state="Stable")
     assert [(found.reason, found.better) for found in text.advice(its, {})] == [
         ("3 members share 2 partitions: 1 stay idle.", "2")
@@ -60,12 +62,12 @@ def test_more_members_than_partitions_bring_advice():
     ],
     ids=lambda changes: next(iter(changes)),
 )
-def test_what_is_not_known_to_be_idle_brings_none(changes):
+def test_what_is_not_known_to_be_idle_brings_none(changes: Any) -> None:
     its, _ = viewed(**{"state": "Stable", "complete": True, **changes})
     assert text.advice(its, {}) == []
 
 
-def test_page_shows_both(open_page, feed):
+def test_page_shows_both(open_page: Open, feed: feeds.HandFeed) -> None:
     spec = synthetic.Spec("my-group", synthetic.rows("t", [9, 9], [0, 0], 2), synthetic.members(3), Status.OK)
     feed.report = feeds.report([spec])
     page = open_page("group", group="my-group")
@@ -76,7 +78,7 @@ def test_page_shows_both(open_page, feed):
     assert "Better: `2` · :gray[Source: one member per partition]" in said(page)
 
 
-def test_timeouts_that_members_joined_with_bring_advice():
+def test_timeouts_that_members_joined_with_bring_advice() -> None:
     its, _ = viewed(members=2, partitions=2, state="Stable")
     one, other = (member.member_id for member in its.group.members)
     timeouts = {one: Timeouts(45_000, 300_000), other: Timeouts(45_000, 30_000)}
@@ -88,13 +90,13 @@ def test_timeouts_that_members_joined_with_bring_advice():
 
 
 @pytest.mark.parametrize("told", [0, 1], ids=["none", "only one"])
-def test_timeouts_count_once_those_of_all_members_are_known(told):
+def test_timeouts_count_once_those_of_all_members_are_known(told: int) -> None:
     its, _ = viewed(members=2, partitions=2, state="Stable")
     ids = [member.member_id for member in its.group.members]
     assert text.advice(its, dict.fromkeys(ids[:told], Timeouts(45_000, 30_000))) == []
 
 
-def test_page_draws_what_the_records_say(open_page, feed):
+def test_page_draws_what_the_records_say(open_page: Open, feed: feeds.HandFeed) -> None:
     spec = synthetic.Spec("my-group", synthetic.rows("t", [9, 9], [0, 0], 2), synthetic.members(2), Status.OK)
     feed.report = feeds.report([spec])
     ids = [member.member_id for member in feed.report.snapshot.groups[0].members]

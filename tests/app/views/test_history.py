@@ -4,15 +4,18 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from shutil import copytree
+from typing import Any
 
 import pandas as pd
 import pytest
 
+from app.server.source import Source
 from app.ui import formats, widgets
 from app.views.history import state
 from lag.history.store import History
 from lag.verdict.health import Status
 from tests.app import feeds
+from tests.app.conftest import Open
 from tests.app.demo import HandControls
 from tests.app.reading import alt, figure, said, table
 from tests.app.views import pasts
@@ -23,7 +26,7 @@ UNTIL = "2026-11-22T12:00Z"
 
 
 @pytest.fixture(scope="module")
-def root(tmp_path_factory) -> str:
+def root(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A day of history that ends at NOON."""
     where = str(tmp_path_factory.mktemp("past") / "history")
     pasts.write(where)
@@ -31,7 +34,7 @@ def root(tmp_path_factory) -> str:
 
 
 @pytest.fixture
-def kept(demo_source):
+def kept(demo_source: Source):
     """The source with a history there."""
 
     def at(where):
@@ -45,7 +48,7 @@ def plain(page) -> str:
     return said(page).replace("\\", "")
 
 
-def test_a_group_says_since_when_how_often_and_how_bad(open_page, kept, root):
+def test_a_group_says_since_when_how_often_and_how_bad(open_page: Open, kept: Any, root: str) -> None:
     page = open_page("history", kept(root), group=pasts.BAD, until=UNTIL)
     assert not page.exception
     assert page.header[0].value == (
@@ -62,7 +65,9 @@ def test_a_group_says_since_when_how_often_and_how_bad(open_page, kept, root):
 @pytest.mark.parametrize(
     ("first", "shown"), [(0, "1 h"), (-59, "1 h"), (-60, "6 h"), (-359, "6 h"), (-360, "24 h"), (-9_000, "1 h")]
 )
-def test_the_range_is_one_that_a_short_history_fills(open_page, kept, tmp_path, first, shown):
+def test_the_range_is_one_that_a_short_history_fills(
+    open_page: Open, kept: Any, tmp_path: Path, first: int, shown: str
+) -> None:
     made = ({"at": at, "cluster": pasts.CLUSTER, "lag_sum": 7} for at in (first, 0))
     History(tmp_path).append("lag_group_topic_1m", past("lag_group_topic_1m", *made))
     asked = {"group": "g"}
@@ -73,7 +78,7 @@ def test_the_range_is_one_that_a_short_history_fills(open_page, kept, tmp_path, 
     assert " in the 24 h to " in open_page("history", kept(tmp_path), **asked, until=UNTIL).header[0].value
 
 
-def test_times_are_those_of_the_viewer_and_utc_stands_beside(open_page, kept, root):
+def test_times_are_those_of_the_viewer_and_utc_stands_beside(open_page: Open, kept: Any, root: str) -> None:
     page = open_page("history", kept(root), group=pasts.BAD, until=UNTIL)
     fig = figure(page, "history_lag")
     assert fig["data"][0]["customdata"][0] == "21 Nov 13:00 (12:00 UTC)"
@@ -82,7 +87,7 @@ def test_times_are_those_of_the_viewer_and_utc_stands_beside(open_page, kept, ro
     assert shown.proto.help == "2026-11-21 12:00:00 UTC to 2026-11-22 12:00:00 UTC"
 
 
-def test_a_gap_is_a_gap(open_page, kept, root):
+def test_a_gap_is_a_gap(open_page: Open, kept: Any, root: str) -> None:
     page = open_page("history", kept(root), group=pasts.GOOD, until=UNTIL)
     assert page.header[0].value == (
         "`orders-audit` had no trouble in the 24 h to 22 Nov 13:00; at worst 6 records behind at 13:00"
@@ -92,7 +97,7 @@ def test_a_gap_is_a_gap(open_page, kept, root):
     )
 
 
-def test_hours_and_partitions_stand_in_tables(open_page, kept, root):
+def test_hours_and_partitions_stand_in_tables(open_page: Open, kept: Any, root: str) -> None:
     page = open_page("history", kept(root), group=pasts.BAD, until=UNTIL)
     hours = table(page, "by the hour: most lag")
     assert list(hours["most_records"][:4]) == [18_003, 12_003, 6_003, 6]
@@ -107,14 +112,14 @@ def test_hours_and_partitions_stand_in_tables(open_page, kept, root):
     assert list(burn["at"]) == [pd.Timestamp("2026-11-22 13:00")]
 
 
-def test_a_topic_and_a_partition_narrow_it(open_page, kept, root):
+def test_a_topic_and_a_partition_narrow_it(open_page: Open, kept: Any, root: str) -> None:
     page = open_page("history", kept(root), group=pasts.BAD, topic="t", partition="0", until=UNTIL)
     assert page.header[0].value.startswith("`billing-settlement` on `t-0` was in trouble from 10:00 on")
     assert alt(page, "history_lag").startswith("Lag of billing-settlement: at worst 3 records behind")
     assert list(table(page, "partition, most lag first")["partition"]) == [0]
 
 
-def test_all_groups_stand_on_a_map_with_the_worst_first(open_page, kept, root):
+def test_all_groups_stand_on_a_map_with_the_worst_first(open_page: Open, kept: Any, root: str) -> None:
     page = open_page("history", kept(root), until=UNTIL)
     assert not page.exception
     assert page.header[0].value == (
@@ -132,12 +137,12 @@ def test_all_groups_stand_on_a_map_with_the_worst_first(open_page, kept, root):
     assert list(groups["rebalances"]) == [3, 0]
 
 
-def test_the_text_filter_leaves_the_groups_that_match(open_page, kept, root):
+def test_the_text_filter_leaves_the_groups_that_match(open_page: Open, kept: Any, root: str) -> None:
     page = open_page("history", kept(root), until=UNTIL, history_q="audit")
     assert list(table(page, "longest in trouble first")["group"]) == [pasts.GOOD]
 
 
-def test_the_range_is_in_the_address(open_page, kept, root):
+def test_the_range_is_in_the_address(open_page: Open, kept: Any, root: str) -> None:
     page = open_page("history", kept(root), group=pasts.BAD, range="1h", until="2026-11-21T18:00Z")
     assert page.header[0].value == (
         "`billing-settlement` was in trouble once in the 1 h to 21 Nov 19:00, for 30 min; "
@@ -149,26 +154,26 @@ def test_the_range_is_in_the_address(open_page, kept, root):
     ]
 
 
-def test_earlier_goes_back_by_a_range(open_page, kept, root):
+def test_earlier_goes_back_by_a_range(open_page: Open, kept: Any, root: str) -> None:
     page = open_page("history", kept(root), group=pasts.BAD, range="6h", until=UNTIL)
     page.button(key="history_arrow_back").click().run()
     assert page.query_params["until"] == "2026-11-22T06:00Z"
 
 
-def test_a_long_range_is_told_by_the_hour(open_page, kept, root):
+def test_a_long_range_is_told_by_the_hour(open_page: Open, kept: Any, root: str) -> None:
     page = open_page("history", kept(root), group=pasts.BAD, range="7d", until=UNTIL)
     assert not page.exception
     assert "in 24 of 168 hours" in plain(page)
     assert "at worst 18.0 k records behind at 22 Nov 12:00" in page.header[0].value
 
 
-def test_without_a_history_the_page_names_the_command(open_page):
+def test_without_a_history_the_page_names_the_command(open_page: Open) -> None:
     page = open_page("history")
     assert page.header[0].value == "No history is kept"
     assert "--history /var/lib/groupscope" in page.code[0].value
 
 
-def test_without_roll_ups_the_page_names_the_command(open_page, kept, tmp_path):
+def test_without_roll_ups_the_page_names_the_command(open_page: Open, kept: Any, tmp_path: Path) -> None:
     page = open_page("history", kept(tmp_path))
     assert page.header[0].value == "Nothing is rolled up yet"
     assert "Nothing of this cluster was recorded yet" in said(page)
@@ -177,12 +182,12 @@ def test_without_roll_ups_the_page_names_the_command(open_page, kept, tmp_path):
     assert "Lag by the minute is made of it" in said(open_page("history", kept(tmp_path)))
 
 
-def test_the_demo_fills_by_itself(open_page, kept, tmp_path):
+def test_the_demo_fills_by_itself(open_page: Open, kept: Any, tmp_path: Path) -> None:
     page = open_page("history", feeds.with_demo(kept(tmp_path), HandControls()))
     assert "this page fills by itself in a minute or two" in said(page)
 
 
-def test_what_was_not_computed_is_not_zero(open_page, kept, tmp_path):
+def test_what_was_not_computed_is_not_zero(open_page: Open, kept: Any, tmp_path: Path) -> None:
     made = ({"at": -at, "cluster": pasts.CLUSTER, "lag_sum": 7 * at} for at in (2, 1, 0))
     History(tmp_path).append("lag_group_topic_1m", past("lag_group_topic_1m", *made))
     until = "2026-11-22T12:01Z"
@@ -200,13 +205,13 @@ def test_what_was_not_computed_is_not_zero(open_page, kept, tmp_path):
     assert "Verdicts are not computed yet" in plain(open_page("history", kept(tmp_path), until=until))
 
 
-def test_a_group_that_nothing_is_known_of_says_so(open_page, kept, root):
+def test_a_group_that_nothing_is_known_of_says_so(open_page: Open, kept: Any, root: str) -> None:
     page = open_page("history", kept(root), group="nobody", until=UNTIL)
     assert not page.exception
     assert page.header[0].value == "The lag of `nobody` is not known in the 24 h to 22 Nov 13:00"
 
 
-def test_the_end_of_a_line_is_its_last_point(open_page, kept, tmp_path):
+def test_the_end_of_a_line_is_its_last_point(open_page: Open, kept: Any, tmp_path: Path) -> None:
     """The lag is known a minute before the end, then not."""
     made = ({"at": at, "cluster": pasts.CLUSTER, "lag_sum": 7, "time_lag_max_ms": 9000} for at in (-3, -2))
     History(tmp_path).append("lag_group_topic_1m", past("lag_group_topic_1m", *made))
@@ -217,7 +222,7 @@ def test_the_end_of_a_line_is_its_last_point(open_page, kept, tmp_path):
     assert alt(page, "history_time_lag") == f"Time lag of g: at most 9 s, {ends}"
 
 
-def judged(root, *rows, group="g"):
+def judged(root, *rows, group="g") -> None:
     """Verdicts of a group, and a lag of 7 records in the same minutes."""
     its = {"cluster": pasts.CLUSTER, "group_id": group}
     lags = [its | {"at": row["at"], "lag_sum": 7} for row in rows]
@@ -225,19 +230,19 @@ def judged(root, *rows, group="g"):
     History(root).append("group_health_1m", past("group_health_1m", *(its | row for row in rows)))
 
 
-def test_a_duration_that_is_not_known_stays_unknown():
+def test_a_duration_that_is_not_known_stays_unknown() -> None:
     found = widgets.timedeltas(pd.Series([0.4, None, 90.6, 3 * 86_400], dtype="object"))
     assert found.dtype == "timedelta64[ns]"
     assert [None if pd.isna(one) else one.total_seconds() for one in found] == [0, None, 91, 259_200]
 
 
-def test_one_minute_of_a_day_is_less_than_a_percent_and_not_nothing(open_page, kept, tmp_path):
+def test_one_minute_of_a_day_is_less_than_a_percent_and_not_nothing(open_page: Open, kept: Any, tmp_path: Path) -> None:
     judged(tmp_path, {"at": -1, "status": Status.OK})
     page = open_page("history", kept(tmp_path), until=UNTIL)
     assert "1 group · verdicts known for less than 1 % of the time" in plain(page)
 
 
-def test_a_group_of_which_no_verdict_is_known_had_no_calm(open_page, kept, tmp_path):
+def test_a_group_of_which_no_verdict_is_known_had_no_calm(open_page: Open, kept: Any, tmp_path: Path) -> None:
     judged(tmp_path, *({"at": -at, "status": Status.UNKNOWN} for at in (3, 2, 1)))
     page = open_page("history", kept(tmp_path), group="g", until=UNTIL)
     assert page.header[0].value == (
@@ -254,7 +259,7 @@ def test_a_group_of_which_no_verdict_is_known_had_no_calm(open_page, kept, tmp_p
     assert pd.isna(table(page, "longest in trouble")["trouble"][0])
 
 
-def test_groups_without_a_verdict_are_counted_beside_the_calm_ones(open_page, kept, tmp_path):
+def test_groups_without_a_verdict_are_counted_beside_the_calm_ones(open_page: Open, kept: Any, tmp_path: Path) -> None:
     judged(tmp_path, {"at": -1, "status": Status.OK}, group="well")
     judged(tmp_path, {"at": -1, "status": Status.UNKNOWN}, group="dark")
     page = open_page("history", kept(tmp_path), until=UNTIL)
@@ -272,7 +277,9 @@ def test_groups_without_a_verdict_are_counted_beside_the_calm_ones(open_page, ke
         (54, "`g` had no trouble in the 1 h to 22 Nov 13:00; at worst"),
     ],
 )
-def test_calm_is_said_of_the_time_of_which_it_is_known(open_page, kept, tmp_path, minutes, said):
+def test_calm_is_said_of_the_time_of_which_it_is_known(
+    open_page: Open, kept: Any, tmp_path: Path, minutes: int, said: str
+) -> None:
     judged(tmp_path, *({"at": -at, "status": Status.OK} for at in range(1, minutes + 1)))
     page = open_page("history", kept(tmp_path), group="g", range="1h", until=UNTIL)
     assert page.header[0].value.startswith(said)
@@ -281,7 +288,7 @@ def test_calm_is_said_of_the_time_of_which_it_is_known(open_page, kept, tmp_path
     assert (", as far as that is known: " in fleet) == (minutes < 54)
 
 
-def test_minutes_between_those_that_are_known_are_no_trouble(open_page, kept, tmp_path):
+def test_minutes_between_those_that_are_known_are_no_trouble(open_page: Open, kept: Any, tmp_path: Path) -> None:
     judged(tmp_path, *({"at": at, "status": Status.STOPPED} for at in (-600, -1)))
     page = open_page("history", kept(tmp_path), group="g", until=UNTIL)
     assert page.header[0].value.startswith("`g` was in trouble from before 03:00 on (stopped), 2 min; ")
@@ -289,7 +296,7 @@ def test_minutes_between_those_that_are_known_are_no_trouble(open_page, kept, tm
     assert fleet.header[0].value.endswith(": `g` for 2 min, stopped at worst")
 
 
-def test_an_oldest_record_that_is_only_known_to_be_older_counts(open_page, kept, tmp_path):
+def test_an_oldest_record_that_is_only_known_to_be_older_counts(open_page: Open, kept: Any, tmp_path: Path) -> None:
     lag = {"cluster": pasts.CLUSTER, "lag_sum": 7}
     made = (lag | {"at": -2, "time_lag_max_ms": 200}, lag | {"at": -1, "time_lag_max_ms": None})
     History(tmp_path).append("lag_group_topic_1m", past("lag_group_topic_1m", *made))
@@ -301,7 +308,7 @@ def test_an_oldest_record_that_is_only_known_to_be_older_counts(open_page, kept,
     assert (hours["most_records"][0], pd.isna(hours["oldest"][0])) == (7, True)
 
 
-def test_a_budget_that_is_not_known_or_no_longer_evaluated_says_so(open_page, kept, tmp_path):
+def test_a_budget_that_is_not_known_or_no_longer_evaluated_says_so(open_page: Open, kept: Any, tmp_path: Path) -> None:
     judged(tmp_path, {"at": -1, "status": Status.OK})
     dark = {"at": 0, "slo_id": "dark", "burn": None, "budget_left": None}
     gone = {"at": -180, "slo_id": "gone", "burn": 0.5, "budget_left": 0.5}
@@ -312,7 +319,7 @@ def test_a_budget_that_is_not_known_or_no_longer_evaluated_says_so(open_page, ke
     assert list(budgets["budget_left_percent"].isna()) == [True, False]
 
 
-def test_what_goes_on_is_told_as_going_on(open_page, kept, tmp_path):
+def test_what_goes_on_is_told_as_going_on(open_page: Open, kept: Any, tmp_path: Path) -> None:
     now = (datetime.now(UTC) - NOON) // timedelta(minutes=1)
     judged(tmp_path, *({"at": now - at, "status": Status.OK if at == 4 else Status.STOPPED} for at in (4, 3, 2, 1)))
     page = open_page("history", kept(tmp_path), group="g")
@@ -322,13 +329,15 @@ def test_what_goes_on_is_told_as_going_on(open_page, kept, tmp_path):
     assert fleet.header[0].value == ("1 of 1 group was in trouble in the last 1 h: `g` for 3 min, stopped at worst")
 
 
-def test_the_last_rebalance_is_told_by_its_minute_however_they_are_marked(open_page, kept, tmp_path):
+def test_the_last_rebalance_is_told_by_its_minute_however_they_are_marked(
+    open_page: Open, kept: Any, tmp_path: Path
+) -> None:
     judged(tmp_path, *({"at": -7 * at, "status": Status.OK, "rebalances": 1} for at in range(1, 62)))
     page = open_page("history", kept(tmp_path), group="g", until=UNTIL)
     assert "61 rebalances, marked by the hour; the last at 12:53" in plain(page)
 
 
-def test_only_partitions_with_a_lag_can_be_chosen(open_page, kept, tmp_path):
+def test_only_partitions_with_a_lag_can_be_chosen(open_page: Open, kept: Any, tmp_path: Path) -> None:
     made = ({"at": -1, "cluster": pasts.CLUSTER, "partition": at, "lag_max": at} for at in (3, 7))
     History(tmp_path).append("lag_1m", past("lag_1m", *made))
     History(tmp_path).append("lag_group_topic_1m", past("lag_group_topic_1m", {"at": -1, "cluster": pasts.CLUSTER}))
@@ -337,7 +346,7 @@ def test_only_partitions_with_a_lag_can_be_chosen(open_page, kept, tmp_path):
 
 
 @pytest.mark.parametrize("until", ["0001-01-01T00:00Z", "2500-01-01T00:00Z"])
-def test_an_end_outside_of_all_history_is_the_newest(open_page, kept, root, until):
+def test_an_end_outside_of_all_history_is_the_newest(open_page: Open, kept: Any, root: str, until: str) -> None:
     page = open_page("history", kept(root), group=pasts.BAD, until=until)
     assert not page.exception
     assert "21 Nov 13:00 to 22 Nov 13:00" in plain(page)
@@ -345,13 +354,15 @@ def test_an_end_outside_of_all_history_is_the_newest(open_page, kept, root, unti
 
 
 @pytest.mark.parametrize("number", ["9" * 5_000, "9" * 10])
-def test_a_partition_that_cannot_be_breaks_nothing(open_page, kept, root, number):
+def test_a_partition_that_cannot_be_breaks_nothing(open_page: Open, kept: Any, root: str, number: Any) -> None:
     page = open_page("history", kept(root), group=pasts.BAD, topic="t", partition=number, until=UNTIL)
     assert not page.exception
 
 
 @pytest.mark.parametrize(("zone", "length"), [("America/New_York", "30d"), ("Pacific/Auckland", "90d")])
-def test_a_day_has_its_own_name_wherever_one_looks_from(open_page, kept, root, zone, length):
+def test_a_day_has_its_own_name_wherever_one_looks_from(
+    open_page: Open, kept: Any, root: str, zone: str, length: str
+) -> None:
     """Days are those of UTC: the 22nd begins on the evening of the 21st in New York."""
     page = open_page("history", kept(root), zone, range=length, until=UNTIL)
     heat = figure(page, "health")
@@ -366,7 +377,7 @@ def test_a_day_has_its_own_name_wherever_one_looks_from(open_page, kept, root, z
     assert list(rows["rebalances"][:2]) == [2, 1]
 
 
-def test_an_hour_that_the_clock_shows_twice_has_two_tiles(open_page, kept, tmp_path):
+def test_an_hour_that_the_clock_shows_twice_has_two_tiles(open_page: Open, kept: Any, tmp_path: Path) -> None:
     """On 25 October 2026 it is 02:00 in Berlin at midnight and at one o'clock of UTC."""
     midnight = (datetime(2026, 10, 25, tzinfo=UTC) - NOON) // timedelta(minutes=1)
     judged(tmp_path, {"at": midnight, "status": Status.STOPPED}, {"at": midnight + 60, "status": Status.OK})
@@ -378,7 +389,7 @@ def test_an_hour_that_the_clock_shows_twice_has_two_tiles(open_page, kept, tmp_p
     ]
 
 
-def test_a_short_range_is_told_by_ten_minutes(open_page, kept, tmp_path):
+def test_a_short_range_is_told_by_ten_minutes(open_page: Open, kept: Any, tmp_path: Path) -> None:
     judged(tmp_path, {"at": -21, "status": Status.STOPPED}, {"at": -20, "status": Status.OK})
     page = open_page("history", kept(tmp_path), range="1h", until=UNTIL)
     heat = figure(page, "health")["data"][0]["customdata"][0]
@@ -394,12 +405,14 @@ def test_a_short_range_is_told_by_ten_minutes(open_page, kept, tmp_path):
     ]
 
 
-def test_a_long_range_ends_with_a_whole_hour(open_page, kept, root):
+def test_a_long_range_ends_with_a_whole_hour(open_page: Open, kept: Any, root: str) -> None:
     page = open_page("history", kept(root), group=pasts.BAD, range="7d", until="2026-11-22T11:20Z")
     assert "15 Nov 13:00 to 22 Nov 13:00" in plain(page)
 
 
-def test_more_groups_than_a_table_takes_are_said(open_page, kept, root, monkeypatch):
+def test_more_groups_than_a_table_takes_are_said(
+    open_page: Open, kept: Any, root: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("app.views.history.fleet.MAX_ROWS", 1)
     monkeypatch.setattr("app.views.history.group.MAX_ROWS", 1)
     page = open_page("history", kept(root), until=UNTIL)
@@ -408,7 +421,7 @@ def test_more_groups_than_a_table_takes_are_said(open_page, kept, root, monkeypa
     assert "The first 1 of 2 partitions." in plain(open_page("history", kept(root), group=pasts.BAD, until=UNTIL))
 
 
-def test_without_minutes_nothing_is_said_of_their_age(open_page, kept, root, tmp_path):
+def test_without_minutes_nothing_is_said_of_their_age(open_page: Open, kept: Any, root: str, tmp_path: Path) -> None:
     copytree(root, tmp_path, dirs_exist_ok=True)
     for file in Path(tmp_path, "lag_group_topic_1m").glob("dt=*/*.parquet"):
         file.write_bytes(b"PAR1 no more")
@@ -430,7 +443,9 @@ def test_without_minutes_nothing_is_said_of_their_age(open_page, kept, root, tmp
         ("slo_burn", {"group": pasts.BAD}),
     ],
 )
-def test_a_damaged_table_is_named_once_and_blanks_nothing_else(open_page, kept, root, tmp_path, name, query):
+def test_a_damaged_table_is_named_once_and_blanks_nothing_else(
+    open_page: Open, kept: Any, root: str, tmp_path: Path, name: str, query: Any
+) -> None:
     copytree(root, tmp_path, dirs_exist_ok=True)
     for file in Path(tmp_path, name).glob("dt=*/*.parquet"):
         file.write_bytes(b"PAR1 no more")
@@ -440,7 +455,7 @@ def test_a_damaged_table_is_named_once_and_blanks_nothing_else(open_page, kept, 
     assert len(page.dataframe) >= 1
 
 
-def test_an_old_end_is_told_with_the_command(open_page, kept, tmp_path):
+def test_an_old_end_is_told_with_the_command(open_page: Open, kept: Any, tmp_path: Path) -> None:
     hour_ago = (datetime.now(UTC) - NOON) // timedelta(minutes=1) - 60
     made = ({"at": hour_ago - at, "cluster": pasts.CLUSTER, "lag_sum": 7} for at in range(3))
     History(tmp_path).append("lag_group_topic_1m", past("lag_group_topic_1m", *made))
@@ -449,7 +464,7 @@ def test_an_old_end_is_told_with_the_command(open_page, kept, tmp_path):
     assert f"groupscope pipeline rollup --history {tmp_path}" in text
 
 
-def test_the_group_page_leads_there_and_back(open_page, kept, root):
+def test_the_group_page_leads_there_and_back(open_page: Open, kept: Any, root: str) -> None:
     page = open_page("group", kept(root), group=pasts.BAD)
     page.button(key="group_to_history").click().run()
     assert page.header[0].value.startswith(formats.code(pasts.BAD))

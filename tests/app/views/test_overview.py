@@ -18,6 +18,7 @@ from lag.verdict.judge import judge
 from lag.verdict.sample_window import Trend
 from lag.verdict.status import LEFT_CODES
 from tests.app import feeds, synthetic
+from tests.app.conftest import Open
 from tests.app.reading import said
 from tests.lag.make import cluster, end, group
 
@@ -26,7 +27,7 @@ def groups(page) -> list[str]:
     return list(page.dataframe[0].value["group"])
 
 
-def test_the_worst_group_is_the_conclusion(open_page):
+def test_the_worst_group_is_the_conclusion(open_page: Open) -> None:
     page = open_page()
     assert not page.exception
     title = page.header[0].value
@@ -34,35 +35,35 @@ def test_the_worst_group_is_the_conclusion(open_page):
     assert title.startswith(f"8 of 30 groups need attention: {worst}")
 
 
-def test_coverage_and_pace_stand_in_the_second_line(open_page):
+def test_coverage_and_pace_stand_in_the_second_line(open_page: Open) -> None:
     line = said(open_page())
     assert "lag known for 308 of 323 partitions" in line  # those of the 12 of our own reader do not count
     assert "polled every 10 s" in line
 
 
-def test_groups_are_sorted_by_urgency(open_page):
+def test_groups_are_sorted_by_urgency(open_page: Open) -> None:
     names = groups(open_page())
     assert names[:4] == ["fraud-scoring-v2", "billing-settlement", "orders-enrichment", "recreated-topic-reader"]
     assert names.index("search-indexer") < names.index("share-thumbnailer")
 
 
-def test_unknown_lag_is_empty_not_zero(open_page):
+def test_unknown_lag_is_empty_not_zero(open_page: Open) -> None:
     table = open_page().dataframe[0].value.set_index("group")
     assert pd.isna(table.loc["recreated-topic-reader", "lag"])
     assert pd.isna(table.loc["gdpr-erasure-worker", "lag"])
     assert table.loc["gdpr-erasure-worker", "why"] == "not authorised to describe it"
 
 
-def test_our_own_groups_are_hidden_until_asked_for(open_page):
+def test_our_own_groups_are_hidden_until_asked_for(open_page: Open) -> None:
     assert "groupscope-probe" not in groups(open_page())
     assert "groupscope-probe" in groups(open_page(internal="true"))
 
 
-def test_verdict_chip_in_the_url_filters(open_page):
+def test_verdict_chip_in_the_url_filters(open_page: Open) -> None:
     assert groups(open_page(verdict=["stalled", "held"])) == ["billing-settlement", "tx-reader"]
 
 
-def test_a_chosen_verdict_stays_chosen_when_no_group_has_it(open_page):
+def test_a_chosen_verdict_stays_chosen_when_no_group_has_it(open_page: Open) -> None:
     calm = [spec for spec in synthetic.specs() if spec.group_id == "audit-pair"]
     its = feeds.source(demo=feeds.HandFeed(feeds.report(calm, at_ms=state.now_ms())))
     page = open_page(its=its, verdict="stalled")
@@ -70,30 +71,30 @@ def test_a_chosen_verdict_stays_chosen_when_no_group_has_it(open_page):
     assert "No group passes these filters." in said(page)
 
 
-def test_choosing_a_chip_writes_the_url(open_page):
+def test_choosing_a_chip_writes_the_url(open_page: Open) -> None:
     page = open_page()
     page.get("pills")[0].set_value(["stopped"]).run()
     assert page.query_params["verdict"] == "stopped"
     assert groups(page) == ["fraud-scoring-v2"]
 
 
-def test_text_finds_groups_and_topics(open_page):
+def test_text_finds_groups_and_topics(open_page: Open) -> None:
     assert groups(open_page(q="BILL")) == ["billing-settlement"]
     assert set(groups(open_page(q="tx.mark"))) == {"tx-reader"}
 
 
-def test_lag_and_topic_filter_from_the_url(open_page):
+def test_lag_and_topic_filter_from_the_url(open_page: Open) -> None:
     assert groups(open_page(lag="300000")) == ["fraud-scoring-v2", "billing-settlement", "search-indexer"]
     assert set(groups(open_page(reads="payments"))) == {"fraud-scoring-v2", "payments-ledger-writer"}
 
 
-def test_markup_in_a_url_does_nothing(open_page):
+def test_markup_in_a_url_does_nothing(open_page: Open) -> None:
     page = open_page(verdict="<script>", state=":red[x]", q="**bold**")
     assert not page.exception
     assert page.dataframe[0].value.empty
 
 
-def test_problems_stand_on_one_line_each(open_page, feed):
+def test_problems_stand_on_one_line_each(open_page: Open, feed: feeds.HandFeed) -> None:
     feed.report = feeds.report(at_ms=state.now_ms(), brokers=synthetic.BROKEN_BROKER, problems=synthetic.PROBLEMS)
     lines = said(open_page())
     assert "did not answer within 5 s" in lines
@@ -101,7 +102,7 @@ def test_problems_stand_on_one_line_each(open_page, feed):
     assert "`gdpr-erasure-worker`: Grant DESCRIBE" in lines
 
 
-def test_groups_that_we_may_not_describe_are_one_line_with_the_mend(open_page, feed):
+def test_groups_that_we_may_not_describe_are_one_line_with_the_mend(open_page: Open, feed: feeds.HandFeed) -> None:
     lines = said(open_page())
     assert "1 group: not authorised to describe it" in lines.replace("\\", "")
     assert "`gdpr-erasure-worker`: Grant DESCRIBE on group gdpr-erasure-worker" in lines.replace("\\", "")
@@ -111,7 +112,7 @@ def test_groups_that_we_may_not_describe_are_one_line_with_the_mend(open_page, f
     assert "`g-000, g-001, g-002 and 297 more`: Grant DESCRIBE on these groups" in lines
 
 
-def test_topics_that_we_may_not_describe_are_one_line_with_the_mend(open_page, feed):
+def test_topics_that_we_may_not_describe_are_one_line_with_the_mend(open_page: Open, feed: feeds.HandFeed) -> None:
     feed.report = feeds.report(at_ms=state.now_ms(), problems=tuple(of_topics({"pay", "tax"})))
     lines = said(open_page()).replace("\\", "")
     assert "Not authorised for 2 topics" in lines
@@ -123,7 +124,7 @@ def denied(group_id):
     return synthetic.Spec(group_id, status=Status.UNKNOWN, state="Unknown", problems=problems)
 
 
-def test_a_failing_poll_keeps_the_table_and_says_why(open_page, feed):
+def test_a_failing_poll_keeps_the_table_and_says_why(open_page: Open, feed: feeds.HandFeed) -> None:
     feed.error = AddressError("b1:9092 refuses the connection", "Is the broker running?")
     feed.failing_since_ms = state.now_ms() - 60_000
     feed.next_poll_ms = state.now_ms() + 30_000
@@ -133,14 +134,14 @@ def test_a_failing_poll_keeps_the_table_and_says_why(open_page, feed):
     assert len(groups(page)) == 30
 
 
-def test_old_data_turns_the_conclusion_grey(open_page, feed):
+def test_old_data_turns_the_conclusion_grey(open_page: Open, feed: feeds.HandFeed) -> None:
     feed.report = feeds.report(at_ms=state.now_ms() - 120_000)
     page = open_page()
     assert page.header[0].value.startswith(":gray[")
     assert "This data is old" in said(page)
 
 
-def test_pause_keeps_the_snapshot_and_resume_follows(open_page, feed):
+def test_pause_keeps_the_snapshot_and_resume_follows(open_page: Open, feed: feeds.HandFeed) -> None:
     page = open_page()
     page.button(key="pause").click().run()
     feed.report = feeds.report(synthetic.many(3), number=2, at_ms=state.now_ms())
@@ -151,18 +152,18 @@ def test_pause_keeps_the_snapshot_and_resume_follows(open_page, feed):
     assert len(groups(page)) == 3
 
 
-def test_a_new_snapshot_is_drawn_on_the_next_run(open_page, feed):
+def test_a_new_snapshot_is_drawn_on_the_next_run(open_page: Open, feed: feeds.HandFeed) -> None:
     page = open_page()
     feed.report = feeds.report(synthetic.many(3), number=2, at_ms=state.now_ms())
     assert len(groups(page.run())) == 3
 
 
-def test_before_the_first_poll_the_page_says_that_it_reads(open_page, feed):
+def test_before_the_first_poll_the_page_says_that_it_reads(open_page: Open, feed: feeds.HandFeed) -> None:
     feed.report = None
     assert open_page().header[0].value == "Reading `demo` for the first time"
 
 
-def test_a_cluster_that_never_answered_says_why_and_offers_a_try(open_page, feed):
+def test_a_cluster_that_never_answered_says_why_and_offers_a_try(open_page: Open, feed: feeds.HandFeed) -> None:
     feed.report, feed.error = None, AddressError("b1:9092 refuses the connection", "Is the broker running?")
     feed.consecutive_failures = 3
     page = open_page()
@@ -172,20 +173,20 @@ def test_a_cluster_that_never_answered_says_why_and_offers_a_try(open_page, feed
     assert feed.polled_now == [1]
 
 
-def test_without_a_cluster_the_page_teaches_how_to_start(open_page):
+def test_without_a_cluster_the_page_teaches_how_to_start(open_page: Open) -> None:
     page = open_page(its=feeds.source())
     assert page.header[0].value == "No cluster is configured"
     assert "groupscope serve --bootstrap-server" in page.code[0].value
 
 
-def test_a_cluster_without_groups_teaches(open_page, feed):
+def test_a_cluster_without_groups_teaches(open_page: Open, feed: feeds.HandFeed) -> None:
     feed.report = feeds.report([], at_ms=state.now_ms())
     page = open_page()
     assert page.header[0].value == "No consumer group yet"
     assert "first member joins" in said(page)
 
 
-def test_two_clusters_can_be_switched(open_page, feed):
+def test_two_clusters_can_be_switched(open_page: Open, feed: feeds.HandFeed) -> None:
     other = feeds.HandFeed(feeds.report(synthetic.many(2), at_ms=state.now_ms()))
     page = open_page(its=feeds.source(demo=feed, prod=other), q="bill")
     assert groups(page) == ["billing-settlement"]
@@ -195,7 +196,7 @@ def test_two_clusters_can_be_switched(open_page, feed):
     assert len(groups(open_page(its=feeds.source(demo=feed, prod=other), cluster="prod"))) == 2
 
 
-def test_at_most_five_thousand_rows_are_sent(open_page, feed):
+def test_at_most_five_thousand_rows_are_sent(open_page: Open, feed: feeds.HandFeed) -> None:
     feed.report = feeds.report(synthetic.many(5_003, 1), at_ms=state.now_ms())
     page = open_page()
     assert len(page.dataframe[0].value) == 5_000
@@ -204,17 +205,17 @@ def test_at_most_five_thousand_rows_are_sent(open_page, feed):
 
 
 @pytest.mark.parametrize(("records", "shown"), [(0, "now"), (40, "< 1 min")])
-def test_drain_time_in_words(records, shown):
+def test_drain_time_in_words(records: int, shown: str) -> None:
     assert drains(1.0, records) == shown
 
 
-def test_every_verdict_is_explained(open_page):
+def test_every_verdict_is_explained(open_page: Open) -> None:
     page = open_page()
     table = page.expander[0].markdown[0].value
     assert table.count("badge[") == 13
 
 
-def test_export_has_plain_units_and_every_row():
+def test_export_has_plain_units_and_every_row() -> None:
     specs = [replace(spec, drain_s=float("inf")) for spec in synthetic.specs()]
     snapshot = synthetic.snapshot(specs)
     out = tables.export(build_group_table(snapshot, synthetic.health(specs, snapshot)).frame)
@@ -236,23 +237,23 @@ def why(committed, ends, polls=12, left=Remainder.UNKNOWN, **spec):
     return row["why"]
 
 
-def test_a_group_of_which_only_markers_are_left_says_so_beside_its_dashes():
+def test_a_group_of_which_only_markers_are_left_says_so_beside_its_dashes() -> None:
     assert why(lambda n: 8, lambda n: 10, left=Remainder.MARKERS_ONLY) == (
         "2 offsets behind on t-0, but only transaction markers are left between committed offset 8 and log end 10: "
         "no consumer can read those"
     )
 
 
-def test_a_group_of_which_markers_may_be_left_says_so():
+def test_a_group_of_which_markers_may_be_left_says_so() -> None:
     assert why(lambda n: 9, lambda n: 10) == "what waits may be transaction markers only"
 
 
-def test_a_group_that_is_well_says_why_its_time_lag_is_not_known():
+def test_a_group_that_is_well_says_why_its_time_lag_is_not_known() -> None:
     assert why(lambda n: 10, lambda n: 90, polls=1) == "one poll so far: two are needed"
     assert why(lambda n: 10, lambda n: 90, polls=2) == "the record is older than our first poll, 10 s ago"
     assert why(lambda n: None, lambda n: 0) == "no commit on t-0, and no record either"
 
 
-def test_a_group_that_is_well_and_whose_numbers_are_known_needs_no_words():
+def test_a_group_that_is_well_and_whose_numbers_are_known_needs_no_words() -> None:
     assert why(lambda n: 10 * n, lambda n: 10 * n) == ""
     assert why(lambda n: 100 * n, lambda n: 100 * n + 100) == ""

@@ -1,6 +1,7 @@
 """One topic: how long until deletion reaches what its groups have not read, and what is shown when they are many."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from lag.offsets import PartitionProblem
 from lag.verdict.judge import judge
 from lag.verdict.sample_window import Trend
 from tests.app import feeds, synthetic
+from tests.app.conftest import Open
 from tests.app.reading import said, table
 from tests.lag.make import cluster, deleted, end, failed, group
 
@@ -45,47 +47,47 @@ def growing(commits, partitions=1):
     return [({"g": commits}, {f"t-{p}": end(100 + 10 * n) for p in range(partitions)}) for n in range(4)]
 
 
-def test_the_worst_partition_counts_and_is_named():
+def test_the_worst_partition_counts_and_is_named() -> None:
     assert reader(growing({"t-0": 120, "t-1": 105, "t-2": 130}, 3)) == (3600.0 - 25, "partition 1")
 
 
-def test_partitions_that_are_not_known_are_counted():
+def test_partitions_that_are_not_known_are_counted() -> None:
     assert reader(growing({"t-0": 120, "t-1": 125, "t-2": None}, 3)) == (3590.0, "partition 0; unknown for 1 of 3")
 
 
-def test_a_record_older_than_our_polls_has_at_most_what_is_left():
+def test_a_record_older_than_our_polls_has_at_most_what_is_left() -> None:
     at_most = "at most 59 min 30 s on partition 1: older than our first poll"
     assert reader(growing({"t-0": 120, "t-1": 90}, 2)) == (None, at_most)
     assert viewed(growing({"t-0": 120, "t-1": 90}, 2)).readers["at_most_s"].tolist() == [3570.0]
 
 
-def test_a_lost_record_is_gone_already():
+def test_a_lost_record_is_gone_already() -> None:
     polls = [(commits, {"t-0": end(130, start=10)}) for commits, _ in growing({"t-0": 5})]
     assert reader(polls) == (0.0, "partition 0: records are deleted unread")
 
 
-def test_what_has_outlived_its_retention_may_go_at_any_moment():
+def test_what_has_outlived_its_retention_may_go_at_any_moment() -> None:
     assert reader(growing({"t-0": 90}), retention_ms=30_000) == (0.0, "partition 0: deletion possible at any time")
 
 
-def test_a_group_faster_than_deletion_is_not_reached():
+def test_a_group_faster_than_deletion_is_not_reached() -> None:
     polls = [({"g": {"t-0": 500 + 50 * n}}, {"t-0": end(900, start=10 * n)}) for n in range(4)]
     assert reader(polls, retention_ms=FOREVER) == (np.inf, "the group is faster than deletion")
 
 
 @pytest.mark.parametrize(("retention_ms", "why"), [(FOREVER, "no deletion by age"), (None, "retention.ms is unknown")])
-def test_a_countdown_that_is_not_known_has_its_reason(retention_ms, why):
+def test_a_countdown_that_is_not_known_has_its_reason(retention_ms: Any, why: str) -> None:
     assert reader(growing({"t-0": 120}), retention_ms=retention_ms) == (None, why)
 
 
-def test_a_lag_that_is_not_known_is_the_reason():
+def test_a_lag_that_is_not_known_is_the_reason() -> None:
     no_leader = PROBLEMS[PartitionProblem.LEADERLESS]
     assert reader([({"g": {"t-0": 5}}, {"t-0": failed(), "t-1": end(3)})]) == (None, no_leader)
     gone = PROBLEMS[PartitionProblem.TOPIC_DELETED]
     assert reader([({"g": {"t-0": 5}}, {"t-0": deleted()})]) == (None, gone)
 
 
-def test_each_group_has_its_own_numbers_most_urgent_first():
+def test_each_group_has_its_own_numbers_most_urgent_first() -> None:
     """`b` has lost records; `a` and `c` read only; `d` reads another topic."""
     ends = [{"t-0": end(100 + 10 * n, start=40), "t-1": end(60, start=10), "u-0": end(5)} for n in range(4)]
     commits = {"a": {"t-0": 115}, "b": {"t-0": 30, "t-1": 20}, "c": {"t-1": 60}, "d": {"u-0": 1}}
@@ -98,14 +100,14 @@ def test_each_group_has_its_own_numbers_most_urgent_first():
     assert frame["left_s"].tolist() == [0.0, 3600.0 - 15, 3600.0]
 
 
-def test_a_topic_without_readers_or_unknown_has_an_empty_view():
+def test_a_topic_without_readers_or_unknown_has_an_empty_view() -> None:
     for topic in ("t", "nope"):
         view = viewed([({}, {"t-0": end(5)})], topic=topic)
         assert (len(view.readers), len(view.partitions)) == (0, int(topic == "t"))
         assert topic_tables.with_lags(view, []).columns.tolist()[:2] == ["partition", "leader"]
 
 
-def test_lags_are_put_beside_the_partitions_for_the_groups_asked_for():
+def test_lags_are_put_beside_the_partitions_for_the_groups_asked_for() -> None:
     commits = {"a": {"t-0": 70, "t-2": 5}, "b": {"t-1": None, "t-2": 9}, "c": {"t-0": 1}}
     view = viewed([(commits, {f"t-{p}": end(100 + p) for p in range(3)} | {"u-0": end(1)})])
     frame = topic_tables.with_lags(view, ["b", "a"])
@@ -138,7 +140,7 @@ def soon(left_s, lag=10, drain_s=np.nan, lost=0, at_most_s=np.nan):
         ([soon(0, lost=3)], "`g0` loses records of `t`: Kafka deletes them unread"),
     ],
 )
-def test_less_than_an_hour_left_is_the_conclusion(rows, told):
+def test_less_than_an_hour_left_is_the_conclusion(rows: Any, told: str) -> None:
     assert text.losing("`t`", topic_tables.soon(pd.DataFrame(rows))) == told
 
 
@@ -146,11 +148,11 @@ FAR = soon(np.nan, at_most_s=3601)
 
 
 @pytest.mark.parametrize("row", [soon(3601), soon(np.nan), soon(np.inf), soon(60, lag=0), soon(60, drain_s=59), FAR])
-def test_what_is_far_or_drained_in_time_is_no_conclusion(row):
+def test_what_is_far_or_drained_in_time_is_no_conclusion(row: Any) -> None:
     assert topic_tables.soon(pd.DataFrame([row])).empty
 
 
-def test_a_countdown_is_shown_in_its_two_largest_units_rounded_down():
+def test_a_countdown_is_shown_in_its_two_largest_units_rounded_down() -> None:
     left = pd.Series([59.6, 3_599.0, 3_661.0, 86_399.0, 90_061.0, 604_495.0, np.inf, np.nan])
     shown = topic_tables.two_units(left)
     assert shown[:6].tolist() == [59.0, 3_599.0, 3_660.0, 86_340.0, 90_000.0, 601_200.0]
@@ -166,7 +168,7 @@ def one_topic(groups, partitions=3, **rest):
     return feeds.report(specs, at_ms=state.now_ms(), **rest)
 
 
-def test_the_page_counts_down_and_says_where(open_page, feed):
+def test_the_page_counts_down_and_says_where(open_page: Open, feed: feeds.HandFeed) -> None:
     feed.report = one_topic(2)
     feed.report.snapshot.topics["t"] = replace(feed.report.snapshot.topics["t"], retention_ms=600_000)
     feed.report.health.groups[0] = replace(feed.report.health.groups[0], drain_s=np.inf)
@@ -180,7 +182,9 @@ def test_the_page_counts_down_and_says_where(open_page, feed):
     assert readers.loc["g000", "where"] == "partition 0"
 
 
-def test_partitions_show_the_most_urgent_groups_and_say_how_many_are_not_shown(open_page, feed):
+def test_partitions_show_the_most_urgent_groups_and_say_how_many_are_not_shown(
+    open_page: Open, feed: feeds.HandFeed
+) -> None:
     feed.report = one_topic(30)
     page = open_page("topics", topic="t")
     lags = [c for c in table(page, "with offsets").columns if c.startswith("lag: ")]
@@ -189,7 +193,7 @@ def test_partitions_show_the_most_urgent_groups_and_say_how_many_are_not_shown(o
     assert f"{MAX_LAG_COLUMNS} most urgent of 30 groups" in said(page)
 
 
-def test_a_text_filter_over_the_groups_leads_to_all_of_them(open_page, feed):
+def test_a_text_filter_over_the_groups_leads_to_all_of_them(open_page: Open, feed: feeds.HandFeed) -> None:
     feed.report = one_topic(30)
     page = open_page("topics", topic="t", readers_q="G029")
     assert table(page, "Groups that read")["group"].tolist() == ["g029"]
@@ -198,14 +202,16 @@ def test_a_text_filter_over_the_groups_leads_to_all_of_them(open_page, feed):
     assert "No group passes this filter." in said(open_page("topics", topic="t", readers_q="nobody"))
 
 
-def test_partitions_beyond_the_limit_are_counted(open_page, feed):
+def test_partitions_beyond_the_limit_are_counted(open_page: Open, feed: feeds.HandFeed) -> None:
     feed.report = one_topic(1, 5_003)
     page = open_page("topics", topic="t")
     assert len(table(page, "with offsets")) == 5_000
     assert "The first 5,000 of 5,003 partitions; the downloads hold all." in said(page)
 
 
-def test_groups_beyond_the_limit_are_counted(open_page, feed, monkeypatch):
+def test_groups_beyond_the_limit_are_counted(
+    open_page: Open, feed: feeds.HandFeed, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("app.views.topics.one_topic.MAX_ROWS", 4)
     feed.report = one_topic(6)
     page = open_page("topics", topic="t")
@@ -213,12 +219,12 @@ def test_groups_beyond_the_limit_are_counted(open_page, feed, monkeypatch):
     assert "The first 4 of 6 groups" in said(page)
 
 
-def test_the_groups_of_a_topic_can_be_downloaded(open_page):
+def test_the_groups_of_a_topic_can_be_downloaded(open_page: Open) -> None:
     page = open_page("topics", topic="orders")
     assert {"readers_csv", "readers_json", "topic_csv", "topic_json"} <= {b.key for b in page.get("download_button")}
 
 
-def test_a_topic_is_viewed_once_per_snapshot(open_page, monkeypatch):
+def test_a_topic_is_viewed_once_per_snapshot(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
     real = topic_tables.view
     monkeypatch.setattr(topic_tables, "view", lambda *a: made.append(1) or real(*a))

@@ -12,18 +12,19 @@ from lag.offsets import PartitionProblem
 from lag.verdict.judge import judge
 from lag.verdict.sample_window import Trend, Window
 from tests.app import feeds, synthetic
+from tests.app.conftest import Open
 from tests.app.reading import said, table
 from tests.lag.make import cluster, deleted, end, failed, group
 
 
-def test_the_slowest_reader_is_the_conclusion(open_page):
+def test_the_slowest_reader_is_the_conclusion(open_page: Open) -> None:
     page = open_page("topics")
     assert not page.exception
     assert page.header[0].value == "`billing-settlement` is furthest behind: 1,181,855 records on `billing.events`"
     assert "13 topics, 1 of them deleted" in said(page)
 
 
-def test_each_topic_has_its_groups_lag_and_size(open_page):
+def test_each_topic_has_its_groups_lag_and_size(open_page: Open) -> None:
     frame = table(open_page("topics"), "highest lag").set_index("topic")
     assert frame.loc["payments", "groups"] == 2
     assert frame.loc["payments", "worst_group"] == "fraud-scoring-v2"
@@ -34,12 +35,12 @@ def test_each_topic_has_its_groups_lag_and_size(open_page):
     assert pd.isna(frame.loc["billing.events", "records"])
 
 
-def test_text_filter_from_the_url(open_page):
+def test_text_filter_from_the_url(open_page: Open) -> None:
     frame = table(open_page("topics", topics_q="AUDIT"), "highest lag")
     assert sorted(frame["topic"]) == ["audit.a", "audit.b"]
 
 
-def test_one_topic_lists_its_groups_and_their_lag_per_partition(open_page):
+def test_one_topic_lists_its_groups_and_their_lag_per_partition(open_page: Open) -> None:
     page = open_page("topics", topic="orders")
     assert not page.exception
     assert page.header[0].value == "`orders` is read by 9 groups; `orders-enrichment` is 29,999 records behind"
@@ -50,7 +51,7 @@ def test_one_topic_lists_its_groups_and_their_lag_per_partition(open_page):
     assert len(matrix) == 12
 
 
-def test_a_leaderless_topic_comes_first_and_says_which_partition(open_page, feed):
+def test_a_leaderless_topic_comes_first_and_says_which_partition(open_page: Open, feed: feeds.HandFeed) -> None:
     rows = list(synthetic.rows("t", [9, 9], [1, 1], 1))
     rows[1] = synthetic.Row("t", 1, 8, None, 0, problem=PartitionProblem.LEADERLESS)
     odd = [synthetic.Spec("g", tuple(rows), synthetic.members(1))]
@@ -61,12 +62,12 @@ def test_a_leaderless_topic_comes_first_and_says_which_partition(open_page, feed
     assert pd.isna(table(page, "with offsets").set_index("partition").loc[1, "log_end"])
 
 
-def test_a_deleted_topic_names_who_still_keeps_commits(open_page):
+def test_a_deleted_topic_names_who_still_keeps_commits(open_page: Open) -> None:
     page = open_page("topics", topic="returns.v1")
     assert page.header[0].value.startswith("`returns.v1` does not exist, but 1 group ")
 
 
-def test_an_unknown_topic_is_said_to_be_unknown(open_page):
+def test_an_unknown_topic_is_said_to_be_unknown(open_page: Open) -> None:
     page = open_page("topics", topic="nope")
     assert not page.exception
     assert page.header[0].value == "`nope` does not exist"
@@ -76,13 +77,13 @@ def test_an_unknown_topic_is_said_to_be_unknown(open_page):
     ("retention_ms", "told"),
     [(604_800_000, "retention 7 days"), (-1, "unlimited retention"), (None, "retention unknown")],
 )
-def test_retention_of_a_topic(open_page, feed, retention_ms, told):
+def test_retention_of_a_topic(open_page: Open, feed: feeds.HandFeed, retention_ms: int | None, told: str) -> None:
     topics = feed.report.snapshot.topics
     topics["orders"] = replace(topics["orders"], retention_ms=retention_ms)
     assert told in said(open_page("topics", topic="orders"))
 
 
-def test_readers_are_counted_from_the_offset_table_columns():
+def test_readers_are_counted_from_the_offset_table_columns() -> None:
     specs = synthetic.specs()
     snapshot = synthetic.snapshot(specs)
     found = tables.readers(snapshot, synthetic.health(specs, snapshot))
@@ -94,14 +95,14 @@ def test_readers_are_counted_from_the_offset_table_columns():
             assert reader.lag == (sum(known) if known else None)
 
 
-def test_a_topic_that_no_group_reads_has_a_produce_rate():
+def test_a_topic_that_no_group_reads_has_a_produce_rate() -> None:
     snapshot = cluster({"g": group({"read-0": 1})}, {"read-0": end(9), "unread-0": end(500), "unread-1": end(80)})
     frame = built(snapshot, {"read": [(9, 9)], "unread": [(200, 500), (60, 80)]})
     assert frame.loc["unread", ["produce", "groups", "note"]].tolist() == [32.0, 0, ""]
     assert frame.loc["read", "produce"] == 0.0
 
 
-def test_a_produce_rate_that_is_not_known_has_its_reason():
+def test_a_produce_rate_that_is_not_known_has_its_reason() -> None:
     ends = {"t-0": end(9), "t-1": failed(), "gone-0": deleted()}
     snapshot = cluster({"g": group({"gone-0": 3})}, ends)
     frame = built(snapshot, {"gone": [(-1, -1)], "t": [(4, 9), (-1, -1)]})
@@ -112,13 +113,13 @@ def test_a_produce_rate_that_is_not_known_has_its_reason():
     assert frame.loc["gone", "note"].startswith("deleted")
 
 
-def test_the_first_poll_says_why_there_is_no_produce_rate(open_page, feed):
+def test_the_first_poll_says_why_there_is_no_produce_rate(open_page: Open, feed: feeds.HandFeed) -> None:
     feed.report = feeds.report(at_ms=state.now_ms(), samples=1)
     page = open_page("topics", topic="orders")
     assert "produce rate unknown: two polls are needed" in said(page)
 
 
-def test_records_of_a_topic_are_not_known_when_those_of_a_partition_are_not():
+def test_records_of_a_topic_are_not_known_when_those_of_a_partition_are_not() -> None:
     ends = {"a-0": end(9, start=2), "b-0": end(30, start=10), "b-1": end(8), "c-0": end(5), "c-1": failed()}
     frame = built(cluster({}, ends), {"a": [(9, 9)], "b": [(30, 30), (8, 8)], "c": [(5, 5), (-1, -1)]})
     assert frame["records"].dropna().to_dict() == {"a": 7, "b": 28}

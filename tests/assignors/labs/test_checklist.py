@@ -2,6 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,7 +41,7 @@ def test_removed_are_the_old_consumer_and_zookeepers_controller() -> None:
 
 
 @pytest.mark.parametrize("play", PLAYS, ids=lambda play: play.link)
-def test_every_story_of_a_row_exists(play) -> None:
+def test_every_story_of_a_row_exists(play: Any) -> None:
     if play.page is Page.WHATIF:
         assert load_scenario(examples()[play.story]).assignor in assignors.names()
         assert play.parameters.get("assignor", "range") in assignors.names()

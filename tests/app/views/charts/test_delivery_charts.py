@@ -11,7 +11,7 @@ def drawn(name):
     return story.lab, run(story.lab, story.failure)
 
 
-def test_ledger_counts_and_has_the_result_of_each_record():
+def test_ledger_counts_and_has_the_result_of_each_record() -> None:
     fig = charts.ledger(*drawn("auto-commit-exception"), theme.LIGHT)
     words = fig.data[1].text
     assert list(fig.layout.yaxis.ticktext) == ["record", "delivered", "processed", "committed", "result"]
@@ -21,7 +21,7 @@ def test_ledger_counts_and_has_the_result_of_each_record():
     assert results == ["once"] * 2 + ["lost"] * 3 + ["once"] * 5
 
 
-def test_steps_mark_what_a_commit_moves_past_and_what_a_rewind_moves_back():
+def test_steps_mark_what_a_commit_moves_past_and_what_a_rewind_moves_back() -> None:
     lab, ledger = drawn("async-retry")
     rows = steps(lab, ledger)
     assert [row.label for row in rows] == [
@@ -47,7 +47,7 @@ def test_steps_mark_what_a_commit_moves_past_and_what_a_rewind_moves_back():
     assert [row.label for row in rows if row.is_failure] == ["A crashes"]
 
 
-def test_each_step_has_its_lane_and_a_failure_its_line():
+def test_each_step_has_its_lane_and_a_failure_its_line() -> None:
     lab, ledger = drawn("database")
     fig = charts.steps(ledger.records, steps(lab, ledger), theme.DARK)
     assert list(fig.layout.yaxis.ticktext) == [
@@ -62,13 +62,13 @@ def test_each_step_has_its_lane_and_a_failure_its_line():
     assert [line.y0 for line in lines] == [2]
 
 
-def test_two_partitions_are_parted():
+def test_two_partitions_are_parted() -> None:
     lab, ledger = drawn("per-partition")
     fig = charts.ledger(lab, ledger, theme.LIGHT)
     assert [shape.x0 for shape in fig.layout.shapes if shape.type == "line"] == [3.5]
 
 
-def test_many_records_are_named_by_offset_alone():
+def test_many_records_are_named_by_offset_alone() -> None:
     lab = Lab(Strategy.SYNC, (7, 6))
     fig = charts.ledger(lab, run(lab), theme.LIGHT)
     assert [text.strip() for text in fig.data[1].text[0]] == [*map(str, range(7)), *map(str, range(6))]

@@ -1,5 +1,7 @@
 """The assignment chart: tiles for small groups, counts for large ones."""
 
+from typing import Any
+
 import pytest
 
 from app.ui.charts import base, limits
@@ -24,7 +26,7 @@ def notes(fig) -> list[str]:
     return [note.text for note in fig.layout.annotations]
 
 
-def test_each_partition_is_one_tile_in_its_owners_lane():
+def test_each_partition_is_one_tile_in_its_owners_lane() -> None:
     fig = charts.tiles({"c1": lane("t", [0, 1]), "c2": lane("t", [2])}, "none", LIGHT)
     assert texts(fig) == ["0", "1", "2"]
     heat = fig.data[0]
@@ -33,24 +35,24 @@ def test_each_partition_is_one_tile_in_its_owners_lane():
     assert notes(fig) == ["2", "1"]
 
 
-def test_an_idle_member_keeps_its_row_and_says_why():
+def test_an_idle_member_keeps_its_row_and_says_why() -> None:
     fig = charts.tiles({"c1": lane("t", [0]), "c2": []}, "no partition: 2 members, 1 partition", LIGHT)
     assert notes(fig) == ["1", "idle: no partition: 2 members, 1 partition"]
 
 
-def test_what_comes_and_goes_is_outlined_and_not_counted_as_owned():
+def test_what_comes_and_goes_is_outlined_and_not_counted_as_owned() -> None:
     lanes = {"c1": lane("t", [0], Tile.LEAVING), "c2": lane("t", [0], Tile.COMING)}
     fig = charts.tiles(lanes, "", LIGHT)
     assert [shape.line.color for shape in fig.layout.shapes] == [LIGHT.gained, LIGHT.revoked]
     assert notes(fig) == ["1", "0"]
 
 
-def test_partitions_without_an_owner_have_a_lane():
+def test_partitions_without_an_owner_have_a_lane() -> None:
     fig = charts.tiles({"c1": lane("t", [0]), NOBODY: lane("t", [1])}, "", LIGHT)
     assert notes(fig) == ["1", "free"]
 
 
-def test_several_topics_are_told_apart_by_letters():
+def test_several_topics_are_told_apart_by_letters() -> None:
     fig = charts.tiles({"c1": [*lane("orders", [0]), *lane("payments", [0])]}, "", LIGHT)
     assert texts(fig) == ["a0", "b0"]
     assert base.letters(["payments", "orders"]) == {"orders": "a", "payments": "b"}
@@ -66,17 +68,17 @@ def test_several_topics_are_told_apart_by_letters():
         (2, 100, 61, Encoding.MATRIX),
     ],
 )
-def test_the_encoding_follows_the_size(members, partitions, longest, encoding):
+def test_the_encoding_follows_the_size(members: int, partitions: int, longest: int, encoding: Any) -> None:
     assert limits.assignment(members, partitions, longest) is encoding
 
 
-def test_counts_per_member_and_topic_keep_the_largest_rows():
+def test_counts_per_member_and_topic_keep_the_largest_rows() -> None:
     lanes = {f"m{i}": [*lane("a", list(range(i))), *lane("b", [0])] for i in range(80)}
     fig = charts.matrix(lanes, LIGHT)
     assert len(fig.data[0].z) == 60
     assert fig.data[0].z[0] == [79, 1]
 
 
-def test_long_names_keep_head_and_tail():
+def test_long_names_keep_head_and_tail() -> None:
     assert base.clip("a" * 22) == "a" * 22
     assert base.clip("consumer-billing-settlement-0001") == "consumer-b…lement-0001"

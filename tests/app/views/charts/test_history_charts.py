@@ -1,6 +1,7 @@
 """The map of groups and hours, and durations on an axis."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ HOUR = timedelta(hours=1)
 HOURS = [DAY + HOUR * at for at in range(3)]
 
 
-def test_each_cell_has_the_class_of_its_worst_status_and_its_symbol():
+def test_each_cell_has_the_class_of_its_worst_status_and_its_symbol() -> None:
     tiles = {"a": {0: Tile(Status.STOPPED, "x"), 2: Tile(Status.UNKNOWN, "y")}, "b": {}}
     fig = health(tiles, dict(enumerate(HOURS)), HOUR, theme.LIGHT)
     assert [list(row) for row in fig.data[0].z] == [[3, None, 2], [None, None, None]]
@@ -25,21 +26,21 @@ def test_each_cell_has_the_class_of_its_worst_status_and_its_symbol():
     assert fig.layout.yaxis.ticktext == ("a", "b")
 
 
-def test_a_week_of_hours_names_the_days_where_they_begin():
+def test_a_week_of_hours_names_the_days_where_they_begin() -> None:
     columns = {at: DAY + HOUR * at for at in range(168)}
     fig = health({"a": {}}, columns, HOUR, theme.DARK)
     assert fig.layout.xaxis.ticktext == tuple(f"{day} Nov" for day in range(23, 30))
     assert fig.layout.xaxis.tickvals[0] == 17
 
 
-def test_a_day_whose_first_hour_the_clock_leaves_out_is_named_where_it_begins():
+def test_a_day_whose_first_hour_the_clock_leaves_out_is_named_where_it_begins() -> None:
     hours = [DAY.replace(hour=23), DAY.replace(day=23, hour=1), *[DAY.replace(day=24)] * 58]
     columns = dict(enumerate(hours))
     fig = health({"a": {}}, columns, HOUR, theme.DARK)
     assert (fig.layout.xaxis.tickvals, fig.layout.xaxis.ticktext) == ((1, 2), ("23 Nov", "24 Nov"))
 
 
-def test_a_day_of_23_hours_after_another_is_a_day():
+def test_a_day_of_23_hours_after_another_is_a_day() -> None:
     fig = health({"a": {}}, {0: DAY, 1: DAY + 23 * HOUR}, timedelta(days=1), theme.DARK)
     assert fig.layout.xaxis.ticktext == ("22 Nov", "23 Nov")
 
@@ -54,7 +55,7 @@ def test_a_day_of_23_hours_after_another_is_a_day():
         (Status.LOST, "attention"),
     ],
 )
-def test_every_status_has_a_class(status, found):
+def test_every_status_has_a_class(status: Any, found: str) -> None:
     assert kind(status) == found
 
 
@@ -67,5 +68,5 @@ def test_every_status_has_a_class(status, found):
         (500_000, ["0", "2 days", "4 days"]),
     ],
 )
-def test_durations_stand_at_round_steps(top, labels):
+def test_durations_stand_at_round_steps(top: int, labels: list[str]) -> None:
     assert SECONDS.ticks(top)[1] == labels

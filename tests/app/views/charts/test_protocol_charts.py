@@ -1,6 +1,7 @@
 """The protocol lab's picture: a lane for everybody, gaps where nobody consumes, pauses measured, arrows on demand."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -29,7 +30,7 @@ def drawn(name, its, window=None, messages=(), of=None, colours=theme.LIGHT):
     return charts.lanes(its, BY_NAME[name].events, shown, messages, of, colours)
 
 
-def test_protocols_stand_one_below_the_other_with_a_lane_for_group_members_and_partitions():
+def test_protocols_stand_one_below_the_other_with_a_lane_for_group_members_and_partitions() -> None:
     its = [played("join"), played("join", RebalanceProtocol.COOPERATIVE)]
     names = list(drawn("join", its).layout.yaxis.ticktext)
     block = ["", "group", "c1", "c2", "c3", "c4", *(f"orders-{number}" for number in range(6))]
@@ -37,7 +38,7 @@ def test_protocols_stand_one_below_the_other_with_a_lane_for_group_members_and_p
 
 
 @pytest.mark.parametrize("story", BY_NAME)
-def test_gaps_of_a_lane_are_the_downtime_of_its_partition(story):
+def test_gaps_of_a_lane_are_the_downtime_of_its_partition(story: Any) -> None:
     its = played(story)
     (block,) = lanes.blocks([its])
     gaps = [bar for bar in lanes.bars(block) if bar.look == lanes.GAP]
@@ -46,13 +47,13 @@ def test_gaps_of_a_lane_are_the_downtime_of_its_partition(story):
         assert sum(lane) == down.down_ms + (down.waited_ms or 0)
 
 
-def test_gaps_are_measured_where_nobody_consumes():
+def test_gaps_are_measured_where_nobody_consumes() -> None:
     (block,) = lanes.blocks([played("crash")])
     last = [bar for bar in lanes.bars(block) if bar.look == lanes.GAP][-1]
     assert (last.start_ms, last.label) == (HAPPENS_MS, "45.7 s")
 
 
-def test_who_stands_still_is_a_thin_bar_over_the_gap_and_over_who_consumes_instead():
+def test_who_stands_still_is_a_thin_bar_over_the_gap_and_over_who_consumes_instead() -> None:
     (block,) = lanes.blocks([played("zombie")])
     bars = [bar for bar in lanes.bars(block) if bar.row == block.last and bar.end_ms > HAPPENS_MS]
     frozen = next(bar for bar in bars if bar.look == MemberState.FROZEN)
@@ -61,13 +62,13 @@ def test_who_stands_still_is_a_thin_bar_over_the_gap_and_over_who_consumes_inste
     assert {lanes.GAP, lanes.MOVED} <= set(below)
 
 
-def test_a_partition_is_marked_where_another_consumes_it_than_before():
+def test_a_partition_is_marked_where_another_consumes_it_than_before() -> None:
     (block,) = lanes.blocks([played("join")])
     moved = [bar for bar in lanes.bars(block) if bar.look == lanes.MOVED]
     assert [bar.label for bar in moved] == ["c4"]
 
 
-def test_states_are_bars_in_their_lane_and_cut_at_the_window():
+def test_states_are_bars_in_their_lane_and_cut_at_the_window() -> None:
     its = played("join")
     paused = [span for span in its.timeline.spans if span.state is MemberState.PAUSED and span.member == "c1"]
     window = (paused[0].start_ms + 100, its.timeline.end_ms)
@@ -78,7 +79,7 @@ def test_states_are_bars_in_their_lane_and_cut_at_the_window():
     assert round(bars.base[0] + bars.x[0], 3) == paused[-1].end_ms / 1000  # whatever generation passes meanwhile
 
 
-def test_every_kind_of_span_has_its_own_look():
+def test_every_kind_of_span_has_its_own_look() -> None:
     for colours in (theme.LIGHT, theme.DARK):
         styles = [
             look for name, look in charts.looks(colours).items() if name != MemberState.IDLE
@@ -87,7 +88,7 @@ def test_every_kind_of_span_has_its_own_look():
     assert set(charts.looks(theme.LIGHT)) >= set(MemberState)
 
 
-def test_a_rebalance_is_a_band_over_all_lanes_of_its_protocol():
+def test_a_rebalance_is_a_band_over_all_lanes_of_its_protocol() -> None:
     its = played("crash")
     (block,) = lanes.blocks([its])
     fig = drawn("crash", [its])
@@ -101,7 +102,7 @@ def test_a_rebalance_is_a_band_over_all_lanes_of_its_protocol():
     )
 
 
-def test_events_are_numbered():
+def test_events_are_numbered() -> None:
     fig = drawn("stop-the-world", [played("stop-the-world")])
     numbers = next(
         trace for trace in fig.data if trace.type == "scatter" and trace.mode == "text" and set(trace.y) == {0}
@@ -110,7 +111,7 @@ def test_events_are_numbered():
     assert numbers.x[0] == HAPPENS_MS / 1000
 
 
-def test_arrows_go_from_lane_to_lane_and_end_in_a_cross_where_nobody_is():
+def test_arrows_go_from_lane_to_lane_and_end_in_a_cross_where_nobody_is() -> None:
     its = played("crash")
     messages = charts.shown(its.timeline.messages, (HAPPENS_MS - 3_000, HAPPENS_MS + 3_000))
     (block,) = lanes.blocks([its])
@@ -122,12 +123,12 @@ def test_arrows_go_from_lane_to_lane_and_end_in_a_cross_where_nobody_is():
     assert not [trace for trace in drawn("crash", [its]).data if trace.type == "scatter" and trace.mode == "markers"]
 
 
-def test_no_more_messages_are_looked_at_than_can_be_drawn():
+def test_no_more_messages_are_looked_at_than_can_be_drawn() -> None:
     its = played("crash")
     assert len(charts.shown(its.timeline.messages * 10, (0, its.timeline.end_ms))) == charts.MOST_ARROWS + 1
 
 
-def test_the_longest_pause_of_a_lane_is_written_beside_it_where_it_is_too_narrow():
+def test_the_longest_pause_of_a_lane_is_written_beside_it_where_it_is_too_narrow() -> None:
     its = played("crash")
     paused = {pause.member: pause.longest_ms for pause in its.summary.pauses if pause.longest_ms}
     (block,) = lanes.blocks([its])
@@ -135,7 +136,7 @@ def test_the_longest_pause_of_a_lane_is_written_beside_it_where_it_is_too_narrow
     assert {name: beside[block.rows[name]] for name in paused} == {name: f"{ms} ms" for name, ms in paused.items()}
 
 
-def test_of_a_large_group_those_that_wait_longest_are_drawn():
+def test_of_a_large_group_those_that_wait_longest_are_drawn() -> None:
     its = played("crash")
     many = replace(BY_NAME["crash"], topics={"orders": Topic("orders", lanes.MOST_LANES + 1)})
     timeline = simulate(many, read(many.protocol), RebalanceProtocol.EAGER)

@@ -19,20 +19,20 @@ def drawn(*rows):
     return heat_map(grid, str, str, None, theme.LIGHT)
 
 
-def test_never_is_as_far_above_the_longest_as_that_above_the_shortest():
+def test_never_is_as_far_above_the_longest_as_that_above_the_shortest() -> None:
     heat = drawn((NEVER, 10.0), (30.0, 20.0)).data[0]
     assert heat.z.tolist() == [[50, 10], [30, 20]]
     assert (heat.zmin, heat.zmax) == (10, 50)
     assert drawn((10.0, 30.0)).data[0].zmax == 30
 
 
-def test_never_is_not_the_colour_of_the_only_time_there_is():
+def test_never_is_not_the_colour_of_the_only_time_there_is() -> None:
     heat = drawn((NEVER, 120.0)).data[0]
     assert heat.z.tolist() == [[121, 120]]
     assert (heat.zmin, heat.zmax) == (120, 121)
 
 
-def test_a_cell_that_is_not_known_has_a_dash_its_reason_and_no_click():
+def test_a_cell_that_is_not_known_has_a_dash_its_reason_and_no_click() -> None:
     heat, targets = drawn((NAN, 3.0)).data
     assert list(heat.text[0]) == ["", "3.0"]
     assert targets.text == ("–", "")

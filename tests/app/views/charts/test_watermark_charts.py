@@ -6,7 +6,7 @@ from app.views.labs.watermark.tables import lanes
 from assignors.labs.watermark import STORIES, begin, play
 
 
-def test_tiles_markers_and_notes_after_the_first_fetch():
+def test_tiles_markers_and_notes_after_the_first_fetch() -> None:
     steps = play(begin("AB"), STORIES["t1-t4"].actions)
     fig = charts.replicas(lanes(steps, 2), theme.LIGHT)
     assert list(fig.layout.yaxis.ticktext) == ["A leader", "B in ISR"]

@@ -1,11 +1,14 @@
 """The Delivery lab: each story by its link, the stepper, what is changed by hand, and links that cannot be."""
 
+from typing import Any
+
 import pytest
 
 from app.ui import link_codec
 from app.views.labs.delivery import text
 from assignors.labs.delivery import STORIES, Failure, FailureKind, Lab, Record, Strategy, run
 from assignors.model import AssignorError
+from tests.app.conftest import Open
 from tests.app.reading import figure, said, table
 
 ONCE = "All 5 records are processed exactly once"
@@ -23,7 +26,7 @@ def strategies(page):
     return table(page, "commit strategies").set_index("short")
 
 
-def test_page_opens_with_the_database_example_that_ends_at_15(open_page):
+def test_page_opens_with_the_database_example_that_ends_at_15(open_page: Open) -> None:
     page = open_page("delivery")
     assert not page.exception
     assert title(page) == "All 5 records are processed twice, none is lost"
@@ -36,14 +39,14 @@ def test_page_opens_with_the_database_example_that_ends_at_15(open_page):
 
 
 @pytest.mark.parametrize("story", STORIES.values(), ids=lambda story: story.name)
-def test_every_story_opens_by_its_link(open_page, story):
+def test_every_story_opens_by_its_link(open_page: Open, story: Any) -> None:
     page = open_page("delivery", **link_codec.encode(story, STORIES))
     assert not page.exception
     assert page.selectbox(key="delivery_story").value == story.name
     assert title(page) == text.headline(run(story.lab, story.failure))
 
 
-def test_a_story_chosen_stands_in_the_url(open_page):
+def test_a_story_chosen_stands_in_the_url(open_page: Open) -> None:
     page = open_page("delivery").selectbox(key="delivery_story").select("auto-commit-exception").run()
     assert title(page) == "No record is processed twice, 3 are lost"
     assert "closing the consumer committed its position" in said(page)
@@ -51,7 +54,7 @@ def test_a_story_chosen_stands_in_the_url(open_page):
     assert any("auto\\-commit loses the rest of the batch" in element.help for element in page.markdown)
 
 
-def test_a_parameter_beside_a_story_changes_that_story():
+def test_a_parameter_beside_a_story_changes_that_story() -> None:
     parameters = {"story": "auto-commit-exception", "batch_records": "4"}
     story = link_codec.decode(parameters, STORIES)
     assert story == STORIES["auto-commit-exception"].changed({"batch_records": 4})
@@ -59,7 +62,7 @@ def test_a_parameter_beside_a_story_changes_that_story():
     assert link_codec.encode(story, STORIES) == parameters
 
 
-def test_next_step_is_behind_the_commit_and_nothing_comes_twice(open_page):
+def test_next_step_is_behind_the_commit_and_nothing_comes_twice(open_page: Open) -> None:
     page = open_page("delivery")
     page = next(button for button in page.button if button.label == "Next").click().run()
     assert title(page) == ONCE
@@ -69,20 +72,20 @@ def test_next_step_is_behind_the_commit_and_nothing_comes_twice(open_page):
     assert "changed" in said(page)
 
 
-def test_another_strategy_keeps_the_moment(open_page):
+def test_another_strategy_keeps_the_moment(open_page: Open) -> None:
     page = open_page("delivery").selectbox(key="delivery_strategy").select(Strategy.COMMIT_FIRST).run()
     assert not page.exception
     assert title(page) == ONCE
     assert asked(page)["step"] == "7"  # its poll, its commit, and five records
 
 
-def test_side_by_side_marks_the_strategy_above(open_page):
+def test_side_by_side_marks_the_strategy_above(open_page: Open) -> None:
     shown = strategies(open_page("delivery"))
     assert list(shown.index[:2]) == ["auto-commit", "▸ sync per batch"]
     assert tuple(shown.loc["commit first", ["twice", "lost", "most_lost", "guarantee"]]) == (0, 0, 5, "at most once")
 
 
-def test_a_smaller_log_takes_the_failure_to_its_last_step(open_page):
+def test_a_smaller_log_takes_the_failure_to_its_last_step(open_page: Open) -> None:
     page = open_page("delivery").text_input(key="delivery_end").input("12").run()
     assert not page.exception
     assert asked(page)["end"] == "12"
@@ -98,7 +101,7 @@ def test_a_smaller_log_takes_the_failure_to_its_last_step(open_page):
         ("10", "The lab has 0 records and 1 partitions\\."),
     ],
 )
-def test_what_cannot_be_is_refused_and_the_page_stays(open_page, typed, why):
+def test_what_cannot_be_is_refused_and_the_page_stays(open_page: Open, typed: str, why: str) -> None:
     page = open_page("delivery").text_input(key="delivery_end").input(typed).run()
     assert not page.exception
     assert why in said(page)
@@ -124,7 +127,7 @@ def test_what_cannot_be_is_refused_and_the_page_stays(open_page, typed, why):
         ({"failure": "outsider-accepted"}, "The standalone consumer commits ()"),
     ],
 )
-def test_a_link_that_cannot_be_played_says_why(open_page, parameters, why):
+def test_a_link_that_cannot_be_played_says_why(open_page: Open, parameters: Any, why: str) -> None:
     with pytest.raises(AssignorError) as refusal:
         link_codec.decode(parameters, STORIES)
     assert str(refusal.value).startswith(why)
@@ -135,7 +138,7 @@ def test_a_link_that_cannot_be_played_says_why(open_page, parameters, why):
     assert title(page) == "All 5 records are processed twice, none is lost"
 
 
-def test_an_interceptor_and_a_poisonous_record_can_be_set_by_hand(open_page):
+def test_an_interceptor_and_a_poisonous_record_can_be_set_by_hand(open_page: Open) -> None:
     page = open_page("delivery", failure="none", step="0")
     page = page.text_input(key="delivery_poison").input("0:12").run()
     assert title(page) == "No record is processed twice and none is lost, 3 records are stuck"
@@ -143,14 +146,14 @@ def test_an_interceptor_and_a_poisonous_record_can_be_set_by_hand(open_page):
     assert "Record 12 is skipped\\: the application seeks past it" in said(page)
 
 
-def test_a_standalone_consumer_has_something_to_commit_at_once(open_page):
+def test_a_standalone_consumer_has_something_to_commit_at_once(open_page: Open) -> None:
     page = open_page("delivery").selectbox(key="delivery_failure").select(FailureKind.OUTSIDER_ACCEPTED).run()
     assert page.text_input(key="delivery_outsider").value == "10"
     page = page.text_input(key="delivery_outsider").input("15").run()
     assert title(page) == ONCE
 
 
-def test_link_holds_everything_that_differs_from_the_first_story():
+def test_link_holds_everything_that_differs_from_the_first_story() -> None:
     lab = Lab(Strategy.WORKERS_QUEUES, (4, 5), (1, 0), 2, 3, 4, 5, commits_on_revoke=True, poison=Record(1, 2))
     failure = Failure(FailureKind.KICKED, 3)
     values = {name: getattr(lab, name) for name in Lab.__dataclass_fields__}
@@ -163,7 +166,7 @@ def test_link_holds_everything_that_differs_from_the_first_story():
     assert link_codec.decode(parameters, STORIES) == story
 
 
-def test_a_value_that_is_taken_out_of_a_story_stays_out(open_page):
+def test_a_value_that_is_taken_out_of_a_story_stays_out(open_page: Open) -> None:
     page = open_page("delivery", story="poison").text_input(key="delivery_poison").input("").run()
     assert not page.exception
     assert asked(page)["poison"] == "none"
@@ -180,7 +183,7 @@ def test_a_value_that_is_taken_out_of_a_story_stays_out(open_page):
     ],
     ids=["newer commit", "sent again", "two more records", "their commit"],
 )
-def test_a_commit_sent_again_is_to_blame_while_it_is_the_last(step, why):
+def test_a_commit_sent_again_is_to_blame_while_it_is_the_last(step: int, why: str) -> None:
     lab = Lab(Strategy.ASYNC_RETRY, (6,), batch_records=2)
     failure = Failure(FailureKind.CRASH, step, frozenset({0}))
     assert text.twice(lab, failure, run(lab, failure)).startswith(why)
@@ -204,11 +207,11 @@ def test_a_commit_sent_again_is_to_blame_while_it_is_the_last(step, why):
     ],
     ids=lambda value: value.name if isinstance(value, Strategy | FailureKind) else "",
 )
-def test_closed_form_of_what_eleven_steps_of_17_records_cost(strategy, kind, numbers):
+def test_closed_form_of_what_eleven_steps_of_17_records_cost(strategy: Any, kind: Any, numbers: str | None) -> None:
     lab = Lab(strategy, (17,), batch_records=5, every_records=3)
     assert text.in_numbers(lab, Failure(kind, 11)) == numbers
 
 
-def test_closed_form_stands_under_the_reasons(open_page):
+def test_closed_form_stands_under_the_reasons(open_page: Open) -> None:
     page = open_page("delivery")
     assert "In numbers: 5 processed − 0 committed" in said(page)

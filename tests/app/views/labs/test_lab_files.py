@@ -1,11 +1,14 @@
 """Stories of the Delivery, Watermark and Call lab as files: round trip, edited, of earlier versions, refused."""
 
+from typing import Any
+
 import pytest
 
 from app.views.labs.calls.state import LAB as CALLS
 from assignors.labs import calls, delivery, watermark
 from assignors.labs.story import from_file, to_file
 from assignors.scenario import ScenarioError
+from tests.app.conftest import Open
 
 LABS = {"delivery": delivery.STORIES, "watermark": watermark.STORIES, "calls": calls.STORIES}
 STORIES = [story for stories in LABS.values() for story in stories.values()]
@@ -20,13 +23,13 @@ def send(page, text, name="mine.yaml"):
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: f"{story.lab_name} {story.name}")
-def test_a_file_holds_the_whole_story(story):
+def test_a_file_holds_the_whole_story(story: Any) -> None:
     text = to_file(story).decode()
     assert from_file(text.encode(), LABS[story.lab_name]) == story
     assert [line.partition(":")[0] for line in text.splitlines() if not line.startswith(" ")] == ["lab", *story.keys()]
 
 
-def test_an_edited_file_is_played_in_the_delivery_lab(open_page):
+def test_an_edited_file_is_played_in_the_delivery_lab(open_page: Open) -> None:
     text = to_file(delivery.STORIES["database"]).decode().replace("end: 15", "end: 12").replace("step: 6", "step: 3")
     page = send(open_page("delivery"), text)
     assert not page.exception
@@ -34,7 +37,7 @@ def test_an_edited_file_is_played_in_the_delivery_lab(open_page):
     assert asked(page) == {"story": "database", "end": "12", "step": "3"}
 
 
-def test_an_edited_file_is_played_in_the_watermark_lab(open_page):
+def test_an_edited_file_is_played_in_the_watermark_lab(open_page: Open) -> None:
     text = to_file(watermark.STORIES["loss"]).decode()
     page = send(open_page("watermark"), text.replace("truncation: high-watermark", "truncation: leader-epoch"))
     assert not page.exception
@@ -65,7 +68,7 @@ OLD_WATERMARK = (
 )
 
 
-def test_files_of_earlier_versions_are_read():
+def test_files_of_earlier_versions_are_read() -> None:
     story = from_file(OLD_DELIVERY.encode(), delivery.STORIES)
     assert (story.lab.strategy, story.lab.end, story.lab.start) == (delivery.Strategy.WORKERS_QUEUES, (4, 5), (1, 0))
     assert (story.lab.commits_on_revoke, story.lab.poison) == (True, delivery.Record(1, 2))
@@ -89,13 +92,13 @@ def test_files_of_earlier_versions_are_read():
         ("#" * (2 * 1024 * 1024 + 1), "This is more than 2,097,152 bytes"),
     ],
 )
-def test_a_refused_file_says_where_and_why(text, why):
+def test_a_refused_file_says_where_and_why(text: Any, why: str) -> None:
     with pytest.raises(ScenarioError) as refusal:
         from_file(text.encode(), delivery.STORIES)
     assert str(refusal.value).startswith(why)
 
 
-def test_bytes_that_are_not_text_are_refused():
+def test_bytes_that_are_not_text_are_refused() -> None:
     with pytest.raises(ScenarioError, match="is not UTF-8"):
         from_file(b"\xff\xfe", delivery.STORIES)
 
@@ -107,7 +110,7 @@ def test_bytes_that_are_not_text_are_refused():
         ("watermark", "lab: watermark\ndo: fly", "'fly' is not an action"),
     ],
 )
-def test_a_wrong_value_is_named_and_the_page_stays(open_page, lab, text, why):
+def test_a_wrong_value_is_named_and_the_page_stays(open_page: Open, lab: str, text: str, why: str) -> None:
     page = open_page(lab)
     before = page.header[0].value
     page = send(page, text, "mine.txt")
@@ -122,13 +125,13 @@ def test_a_wrong_value_is_named_and_the_page_stays(open_page, lab, text, why):
 @pytest.mark.parametrize(
     "text", ["lab: calls\nstory: finder\nscript: find my-group\n", "story: finder\n# by hand\nfind my-group\n"]
 )
-def test_an_edited_file_is_played_in_the_call_lab(open_page, text):
+def test_an_edited_file_is_played_in_the_call_lab(open_page: Open, text: str) -> None:
     page = send(open_page("calls"), text)
     assert page.selectbox(key="calls_story").value == "finder"
     assert page.text_area(key="calls_script").value.strip() == "find my-group"
 
 
-def test_the_file_of_a_story_opens_that_story(open_page):
+def test_the_file_of_a_story_opens_that_story(open_page: Open) -> None:
     page = send(open_page("calls"), to_file(calls.STORIES["states"]).decode())
     assert asked(page) == {"story": "states"}
 
@@ -144,7 +147,7 @@ def test_the_file_of_a_story_opens_that_story(open_page):
         ("lab: calls\nscript: fly", "Line 1: there is no call 'fly'"),
     ],
 )
-def test_a_file_that_the_call_lab_cannot_play_changes_nothing(open_page, text, why):
+def test_a_file_that_the_call_lab_cannot_play_changes_nothing(open_page: Open, text: str, why: str) -> None:
     page = send(open_page("calls", story="states"), text)
     assert asked(page) == {"story": "states"}
     with pytest.raises(ScenarioError) as refusal:

@@ -1,6 +1,7 @@
 """The Protocol lab: each story by its link, settings slid, files sent in, and links that cannot be played."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from assignors.scenario import dump, load_scenario
 from assignors.simulation.stories import STORIES
 from assignors.whatif.events import AddPartitions, Event, Freeze, Leave
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
+from tests.app.conftest import Open
 from tests.app.reading import alt, figure, said, table
 
 JOIN = (
@@ -35,7 +37,7 @@ def asked(page):
     return {name: value if isinstance(value, str) else value[0] for name, value in page.query_params.items()}
 
 
-def test_page_opens_with_one_member_that_joins(open_page):
+def test_page_opens_with_one_member_that_joins(open_page: Open) -> None:
     page = open_page("protocol")
     assert not page.exception
     assert title(page) == JOIN
@@ -47,7 +49,7 @@ def test_page_opens_with_one_member_that_joins(open_page):
     assert list(rows["moved"]) == [1, 1, 1]
 
 
-def test_sums_of_the_tables_agree(open_page):
+def test_sums_of_the_tables_agree(open_page: Open) -> None:
     page = open_page("protocol", story="rolling")
     rows, each = table(page, "Per protocol").set_index("protocol"), table(page, "How long each member")
     for what, most, total in (
@@ -60,20 +62,20 @@ def test_sums_of_the_tables_agree(open_page):
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
-def test_every_story_opens_by_its_link(open_page, story):
+def test_every_story_opens_by_its_link(open_page: Open, story: Any) -> None:
     page = open_page("protocol", story=story.name)
     assert not page.exception
     assert page.selectbox(key="protocol_story").value == story.name
     assert story.scenario.description.rstrip(".") in said(page).replace("\\", "")
 
 
-def test_a_story_chosen_stands_in_the_url(open_page):
+def test_a_story_chosen_stands_in_the_url(open_page: Open) -> None:
     page = open_page("protocol", latency="20").selectbox(key="protocol_story").select("failover").run()
     assert title(page) == "No partition is ever without a consumer, under any protocol"
     assert asked(page) == {"story": "failover"}
 
 
-def test_a_shorter_session_shortens_a_crash_and_stands_in_the_url(open_page):
+def test_a_shorter_session_shortens_a_crash_and_stands_in_the_url(open_page: Open) -> None:
     page = open_page("protocol", story="crash")
     before = table(page, "Per protocol").set_index("protocol")["down_max_ms"]
     page = page.slider(key="protocol_session").set_value(15_000).run()
@@ -86,7 +88,7 @@ def test_a_shorter_session_shortens_a_crash_and_stands_in_the_url(open_page):
     assert asked(page) == {"story": "crash"}
 
 
-def test_what_kafka_refuses_is_told_and_the_page_stays(open_page):
+def test_what_kafka_refuses_is_told_and_the_page_stays(open_page: Open) -> None:
     page = open_page("protocol").slider(key="protocol_session").set_value(6_000).run()
     page = page.slider(key="protocol_heartbeat").set_value(6_000).run()
     assert not page.exception
@@ -95,7 +97,7 @@ def test_what_kafka_refuses_is_told_and_the_page_stays(open_page):
     assert asked(page) == {"story": "join", "session": "6000"}
 
 
-def test_a_shorter_time_and_messages_are_in_the_url_and_drawn(open_page):
+def test_a_shorter_time_and_messages_are_in_the_url_and_drawn(open_page: Open) -> None:
     page = open_page("protocol")
     page = page.slider(key="protocol_window").set_value((10.0, 11.0)).run()
     page = page.button_group(key="protocol_messages").set_value(RebalanceProtocol.EAGER).run()
@@ -107,13 +109,13 @@ def test_a_shorter_time_and_messages_are_in_the_url_and_drawn(open_page):
     assert "coordinator → c4: JoinGroup MEMBER_ID_REQUIRED" in told
 
 
-def test_too_many_messages_are_not_drawn(open_page):
+def test_too_many_messages_are_not_drawn(open_page: Open) -> None:
     page = open_page("protocol", story="rolling", messages="cooperative")
     assert "More than 200 messages" in said(page)
     assert not [trace for trace in figure(page, "protocol_lanes")["data"] if trace.get("mode") == "markers"]
 
 
-def test_a_story_downloaded_and_edited_is_played_again(open_page):
+def test_a_story_downloaded_and_edited_is_played_again(open_page: Open) -> None:
     crash = load_scenario(dump(BY_NAME["crash"]))
     page = open_page(
         "protocol", scenario=link_codec.pack(replace(crash, name="mine", events=(Event(5_000, Leave("c3")),)))
@@ -124,19 +126,19 @@ def test_a_story_downloaded_and_edited_is_played_again(open_page):
     assert "story" not in asked(page)
 
 
-def test_the_file_of_a_story_holds_what_was_slid():
+def test_the_file_of_a_story_holds_what_was_slid() -> None:
     story = decode(story="crash", session="10000")
     assert load_scenario(LAB.file(story).decode()).protocol == {"session.timeout.ms": 10_000}
 
 
-def test_a_story_that_never_rests_says_what_goes_on(open_page):
+def test_a_story_that_never_rests_says_what_goes_on(open_page: Open) -> None:
     page = open_page("protocol", processing="60000", poll="10000")
     assert not page.exception
     assert "eager never becomes stable:" in said(page)
     assert "processes for longer than max.poll.interval.ms" in said(page).replace("\\", "")
 
 
-def test_a_story_that_cannot_be_played_under_any_protocol_is_told(open_page):
+def test_a_story_that_cannot_be_played_under_any_protocol_is_told(open_page: Open) -> None:
     share = replace(BY_NAME["join"], assignor="share-simple")
     page = open_page("protocol", scenario=link_codec.pack(share))
     assert not page.exception
@@ -159,7 +161,7 @@ def test_a_story_that_cannot_be_played_under_any_protocol_is_told(open_page):
         ({"processing": "1"}, "The story has up to"),
     ],
 )
-def test_a_link_that_cannot_be_played_says_why(open_page, parameters, why):
+def test_a_link_that_cannot_be_played_says_why(open_page: Open, parameters: Any, why: str) -> None:
     with pytest.raises(AssignorError) as refusal:
         decode(**parameters)
     assert why in str(refusal.value)
@@ -182,12 +184,12 @@ GROWS = Event(1, AddPartitions("orders", 201))
         ({"protocol": {"retry.backoff.ms": 0}}, "retry.backoff.ms is below 20"),
     ],
 )
-def test_what_would_freeze_the_page_is_refused(changes, why):
+def test_what_would_freeze_the_page_is_refused(changes: Any, why: str) -> None:
     with pytest.raises(AssignorError, match=why):
         STORIES_BY_NAME["join"].changed({"scenario": replace(BY_NAME["join"], **changes)})
 
 
-def test_link_holds_all_that_was_changed():
+def test_link_holds_all_that_was_changed() -> None:
     changes = {"session": 9_000, "load": 0, "from": 1, "to": 2, "messages": RebalanceProtocol.CONSUMER}
     story = STORIES_BY_NAME["crash"].changed(changes)
     parameters = link_codec.encode(story, STORIES_BY_NAME)
@@ -199,7 +201,7 @@ def test_link_holds_all_that_was_changed():
     assert decode(**parameters) == own
 
 
-def test_protocols_of_which_the_same_is_true_are_named_together():
+def test_protocols_of_which_the_same_is_true_are_named_together() -> None:
     found = state.played(BY_NAME["static"], seed=0)
     assert text.headline(list(found.values())) == ("Eager, cooperative and KIP-848 stop 2 partitions for up to 5.0 s")
 
@@ -209,7 +211,7 @@ def sent(page, text):
     return uploader.set_value(("mine.yaml", text.encode(), "application/yaml")).run()
 
 
-def test_a_file_sent_in_is_played(open_page):
+def test_a_file_sent_in_is_played(open_page: Open) -> None:
     own = replace(BY_NAME["crash"], name="mine", events=(Event(5_000, Leave("c3")),))
     page = sent(open_page("protocol"), dump(own))
     assert not page.exception
@@ -225,14 +227,14 @@ def test_a_file_sent_in_is_played(open_page):
     ],
     ids=["no scenario", "too large"],
 )
-def test_a_file_that_cannot_be_played_changes_nothing(open_page, text, why):
+def test_a_file_that_cannot_be_played_changes_nothing(open_page: Open, text: Any, why: str) -> None:
     page = sent(open_page("protocol"), text)
     assert not page.exception
     assert why in said(page).replace("\\", "")
     assert title(page) == JOIN
 
 
-def test_what_is_assumed_can_be_changed_once_it_is_opened_and_stays_when_it_is_closed(open_page):
+def test_what_is_assumed_can_be_changed_once_it_is_opened_and_stays_when_it_is_closed(open_page: Open) -> None:
     page = open_page("protocol", story="crash")
     assert "protocol_latency" not in {slider.key for slider in page.slider}
     page.session_state["protocol_assumed"] = True
@@ -245,7 +247,7 @@ def test_what_is_assumed_can_be_changed_once_it_is_opened_and_stays_when_it_is_c
     assert table(page, "Per protocol").equals(slow)
 
 
-def test_another_seed_is_another_story_and_stands_in_the_url(open_page):
+def test_another_seed_is_another_story_and_stands_in_the_url(open_page: Open) -> None:
     page = open_page("protocol", story="crash")
     before = table(page, "Per protocol")
     page.session_state["protocol_assumed"] = True
@@ -258,7 +260,7 @@ def test_another_seed_is_another_story_and_stands_in_the_url(open_page):
     assert link_codec.encode(decode(story="crash", seed="3"), STORIES_BY_NAME) == {"story": "crash", "seed": "3"}
 
 
-def test_records_processed_twice_and_lost_stand_in_the_table(open_page):
+def test_records_processed_twice_and_lost_stand_in_the_table(open_page: Open) -> None:
     rows = table(open_page("protocol", story="partitions"), "Per protocol").set_index("protocol")
     assert list(rows["twice"]) == [0, 0, 0]
     # Three new partitions at 10 records a second, until somebody finds them and joins.
@@ -276,14 +278,14 @@ def played(story):
     return [its.summary for its in found.values()]
 
 
-def test_advice_on_the_storys_settings_stands_below_it(open_page):
+def test_advice_on_the_storys_settings_stands_below_it(open_page: Open) -> None:
     page = open_page("protocol", story="join", heartbeat="20000")
     words = said(page).replace("\\", "")
     assert "**`heartbeat.interval.ms`** :small[:gray[set here]]" in words
     assert "Fewer than 3 heartbeats of 20000 ms fit into the session of 45000 ms." in words
 
 
-def test_a_group_id_leads_to_its_coordinator(open_page):
+def test_a_group_id_leads_to_its_coordinator(open_page: Open) -> None:
     page = open_page("protocol", story="join")
     assert "`my-group` → `__consumer_offsets-12`" in said(page)
     page.text_input(key="protocol_finder").set_value("polygenelubricants")
@@ -295,7 +297,7 @@ def test_a_group_id_leads_to_its_coordinator(open_page):
     assert "`Utils.abs` makes it 0" in words
 
 
-def test_a_played_story_is_stepped_through_on_the_generations_page(open_page):
+def test_a_played_story_is_stepped_through_on_the_generations_page(open_page: Open) -> None:
     asks = LAB.to_generations(decode(story="join", session="30000"), RebalanceProtocol.COOPERATIVE)
     assert asks == {"story": "join", "session": "30000", "protocol": "cooperative"}
     page = open_page("generations", **asks)

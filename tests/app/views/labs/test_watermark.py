@@ -1,5 +1,7 @@
 """The Watermark lab: each story by its link, the stepper, other rules, own actions, and links that cannot be."""
 
+from typing import Any
+
 import pytest
 
 from app.ui import link_codec
@@ -19,6 +21,7 @@ from assignors.labs.watermark.model import (
     Wait,
 )
 from assignors.model import AssignorError
+from tests.app.conftest import Open
 from tests.app.reading import alt, said, table
 
 ENDS = {
@@ -52,31 +55,31 @@ def end_of(story):
     return play(begin(story.replicas, story.settings), story.actions)[-1].state
 
 
-def test_each_story_has_an_end_here():
+def test_each_story_has_an_end_here() -> None:
     assert list(STORIES) == list(ENDS)
 
 
 @pytest.mark.parametrize("story", STORIES.values(), ids=lambda story: story.name)
-def test_story_ends_as_it_tells(story):
+def test_story_ends_as_it_tells(story: Any) -> None:
     assert text.headline(end_of(story)) == ENDS[story.name]
 
 
 @pytest.mark.parametrize("name", ["t1-t4", "divergence", "isr-only", "clean"])
-def test_a_story_opens_at_its_end_by_its_link(open_page, name):
+def test_a_story_opens_at_its_end_by_its_link(open_page: Open, name: str) -> None:
     page = open_page("watermark", story=name)
     assert not page.exception
     assert title(page) == ENDS[name]
     assert page.selectbox(key="watermark_story").value == name
 
 
-def test_a_story_chosen_begins_with_its_first_action(open_page):
+def test_a_story_chosen_begins_with_its_first_action(open_page: Open) -> None:
     page = open_page("watermark").selectbox(key="watermark_story").select("loss").run()
     assert asked(page) == {"story": "loss", "step": "1"}
     assert title(page) == "A consumer sees nothing yet; m0 waits for the ISR"
     assert alt(page, "watermark_replicas") == "Step 1: A: 1 record, high watermark 0; B: 0 records, high watermark 0"
 
 
-def test_next_says_what_happened_and_why_the_watermark_stands_there(open_page):
+def test_next_says_what_happened_and_why_the_watermark_stands_there(open_page: Open) -> None:
     page = open_page("watermark", step="2")
     page = next(button for button in page.button if button.label == "Next").click().run()
     assert "B fetches at 1\\: A now has high watermark 1; B gets 0 records and high watermark 1\\." in said(page)
@@ -87,13 +90,13 @@ def test_next_says_what_happened_and_why_the_watermark_stands_there(open_page):
     assert next(button for button in page.button if button.label == "Next").disabled
 
 
-def test_too_few_in_sync_are_named_where_the_watermark_stands_still(open_page):
+def test_too_few_in_sync_are_named_where_the_watermark_stands_still(open_page: Open) -> None:
     page = open_page("watermark", story="too-few", step="6")
     assert "It does not move\\: the ISR has 1, min\\.insync\\.replicas is 2\\." in said(page)
     assert list(table(page, "the response to its producer")["now"]) == ["visible", "not yet visible"]
 
 
-def test_another_rule_changes_the_end_and_stands_in_the_url(open_page):
+def test_another_rule_changes_the_end_and_stands_in_the_url(open_page: Open) -> None:
     page = open_page("watermark", story="loss", step="8")
     page = page.selectbox(key="watermark_truncation").select(Truncation.LEADER_EPOCH).run()
     assert title(page) == "A consumer sees m0, m1"
@@ -104,7 +107,7 @@ def test_another_rule_changes_the_end_and_stands_in_the_url(open_page):
     assert "▸ by leader epoch" in ends.index
 
 
-def test_an_action_of_ones_own_takes_the_place_of_what_follows(open_page):
+def test_an_action_of_ones_own_takes_the_place_of_what_follows(open_page: Open) -> None:
     page = open_page("watermark", story="loss", step="3")
     page = page.selectbox(key="watermark_what").select("A broker crashes").run()
     page = page.selectbox(key="watermark_replica").select("A").run()
@@ -117,20 +120,20 @@ def test_an_action_of_ones_own_takes_the_place_of_what_follows(open_page):
     assert asked(page)["step"] == "4"
 
 
-def test_a_producer_sends_a_value_that_was_never_used(open_page):
+def test_a_producer_sends_a_value_that_was_never_used(open_page: Open) -> None:
     page = open_page("watermark", story="divergence")
     page = page.button(key="watermark_add").click().run()
     assert asked(page)["do"].endswith(".f:A.f:A.p:m3")
 
 
-def test_a_story_that_cannot_go_on_stops_and_says_why(open_page):
+def test_a_story_that_cannot_go_on_stops_and_says_why(open_page: Open) -> None:
     page = open_page("watermark", do="p:m0.c:B.c:B.p:m1")
     assert not page.exception
     assert "Action 3\\: B is already down\\. Start it first\\." in said(page)
     assert list(table(page, "steps with")["number"]) == ["0", "1", "▸ 2"]
 
 
-def test_link_holds_every_kind_of_action():
+def test_link_holds_every_kind_of_action() -> None:
     actions = (
         Produce("m0"),
         Produce("m1", acks_all=False),
@@ -165,7 +168,7 @@ def test_link_holds_every_kind_of_action():
         ({"unclean": "maybe"}, "unclean: 'maybe' is not yes or no."),
     ],
 )
-def test_a_link_that_cannot_be_played_says_why(open_page, parameters, why):
+def test_a_link_that_cannot_be_played_says_why(open_page: Open, parameters: Any, why: str) -> None:
     with pytest.raises(AssignorError) as refusal:
         link_codec.decode(parameters, STORIES)
     assert str(refusal.value).startswith(why)
@@ -175,12 +178,12 @@ def test_a_link_that_cannot_be_played_says_why(open_page, parameters, why):
 
 
 @pytest.mark.parametrize("step", ["99", "-1", "x", "٣"])
-def test_a_step_that_is_not_there_shows_the_last(open_page, step):
+def test_a_step_that_is_not_there_shows_the_last(open_page: Open, step: str) -> None:
     page = open_page("watermark", step=step)
     assert title(page) == ENDS["t1-t4"]
 
 
-def test_records_that_come_and_go_are_marked():
+def test_records_that_come_and_go_are_marked() -> None:
     story = STORIES["restart"]
     steps = play(begin(story.replicas, story.settings), story.actions)
     assert [kind for _, kind in lanes(steps, 4)[1].cells] == [Cell.COMMITTED, Cell.NEW]
@@ -188,17 +191,17 @@ def test_records_that_come_and_go_are_marked():
     assert [lane.role for lane in lanes(steps, 5)] == ["leader", "in ISR"]
 
 
-def test_only_the_followers_copy_is_the_wrong_one():
+def test_only_the_followers_copy_is_the_wrong_one() -> None:
     assert differing(end_of(STORIES["divergence"])) == {("A", 1)}
 
 
-def test_play_on_gives_the_steps_before_the_one_that_cannot_happen():
+def test_play_on_gives_the_steps_before_the_one_that_cannot_happen() -> None:
     steps, refusal = play_on(begin("AB"), (Produce("m0"), Fetch("A")))
     assert [step.action for step in steps] == [None, Produce("m0")]
     assert str(refusal).startswith("Action 2: A cannot fetch")
 
 
-def test_a_number_and_the_click_that_follow_each_other_at_once_count_both(open_page):
+def test_a_number_and_the_click_that_follow_each_other_at_once_count_both(open_page: Open) -> None:
     page = open_page("watermark", story="divergence")
     page = page.selectbox(key="watermark_what").select("Time passes").run()
     page.number_input(key="watermark_ms").set_value(1_234)

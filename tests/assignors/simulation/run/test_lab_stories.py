@@ -1,6 +1,7 @@
 """The stories of the protocol lab: each plays to its end under every protocol, and shows what its sentence says."""
 
 from functools import cache
+from typing import Any
 
 import pytest
 
@@ -51,7 +52,7 @@ def heard_ms(timeline: Timeline, member: str) -> int:
 
 @ALL
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
-def test_every_story_comes_to_rest_with_every_partition_consumed(story, protocol):
+def test_every_story_comes_to_rest_with_every_partition_consumed(story: Any, protocol: Any) -> None:
     timeline, _ = simulated(story.name, protocol)
     assert timeline.unsettled is None
     assert timeline.failures == ()
@@ -61,12 +62,12 @@ def test_every_story_comes_to_rest_with_every_partition_consumed(story, protocol
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
-def test_every_story_is_a_scenario_file(story):
+def test_every_story_is_a_scenario_file(story: Any) -> None:
     assert load_scenario(dump(story.scenario)) == story.scenario
     assert story.scenario.description.endswith(".")
 
 
-def test_a_join_stops_eager_members_until_the_last_has_heard_and_takes_one_partition_from_the_others():
+def test_a_join_stops_eager_members_until_the_last_has_heard_and_takes_one_partition_from_the_others() -> None:
     timeline, summary = simulated("join", EAGER)
     heard = [heard_ms(timeline, name) for name in NAMES]
     assert [pause.paused_ms for pause in summary.pauses] == [max(heard) - at + PLANNED_MS for at in heard] + [0]
@@ -76,14 +77,14 @@ def test_a_join_stops_eager_members_until_the_last_has_heard_and_takes_one_parti
 
 
 @CLASSIC
-def test_a_leave_takes_until_the_last_of_the_others_has_heard(protocol):
+def test_a_leave_takes_until_the_last_of_the_others_has_heard(protocol: Any) -> None:
     timeline, _ = simulated("leave", protocol)
     planned_ms = max(heard_ms(timeline, name) for name in NAMES[:2]) + PLANNED_MS
     assert down("leave", protocol)[4:] == [planned_ms - HAPPENS_MS] * 2
 
 
 @CLASSIC
-def test_a_crash_takes_the_rest_of_the_session_before_anybody_hears(protocol):
+def test_a_crash_takes_the_rest_of_the_session_before_anybody_hears(protocol: Any) -> None:
     timeline, _ = simulated("crash", protocol)
     expired_ms = last_beat_ms(timeline, "c3", HAPPENS_MS) + SESSION_MS
     assert [phase.start_ms for phase in timeline.group if phase.state == "PreparingRebalance"] == [expired_ms]
@@ -92,7 +93,7 @@ def test_a_crash_takes_the_rest_of_the_session_before_anybody_hears(protocol):
 
 
 @ALL
-def test_a_slow_member_leaves_after_max_poll_interval_and_works_on(protocol):
+def test_a_slow_member_leaves_after_max_poll_interval_and_works_on(protocol: Any) -> None:
     timeline, _ = simulated("slow", protocol)
     zombie = next(span for span in timeline.spans if span.state is MemberState.ZOMBIE)
     resumed_ms = next(event.at_ms for event in BY_NAME["slow"].events if isinstance(event.action, Resume))
@@ -102,7 +103,7 @@ def test_a_slow_member_leaves_after_max_poll_interval_and_works_on(protocol):
 
 
 @ALL
-def test_a_frozen_process_is_out_when_its_session_ends_and_wakes_with_partitions_of_others(protocol):
+def test_a_frozen_process_is_out_when_its_session_ends_and_wakes_with_partitions_of_others(protocol: Any) -> None:
     timeline, _ = simulated("zombie", protocol)
     moved = [row for row in timeline.ownership if row.hold == "owned" and row.member != "c3"]
     overlap = [row for row in timeline.ownership if row.hold == "zombie"]
@@ -112,7 +113,7 @@ def test_a_frozen_process_is_out_when_its_session_ends_and_wakes_with_partitions
 
 
 @ALL
-def test_a_static_restart_costs_its_own_partitions_the_restart_and_nothing_else(protocol):
+def test_a_static_restart_costs_its_own_partitions_the_restart_and_nothing_else(protocol: Any) -> None:
     _, summary = simulated("static", protocol)
     assert (summary.rebalances, summary.moved, summary.paused_ms) == (0, 0, 0)
     waits = down("static", protocol)
@@ -123,7 +124,7 @@ def test_a_static_restart_costs_its_own_partitions_the_restart_and_nothing_else(
 
 
 @ALL
-def test_a_rolling_restart_makes_two_rebalances_of_each_restart(protocol):
+def test_a_rolling_restart_makes_two_rebalances_of_each_restart(protocol: Any) -> None:
     _, summary = simulated("rolling", protocol)
     hand_overs = len(NAMES) if protocol is COOPERATIVE else 0  # cooperative: gives up in one, takes in the next
     assert summary.rebalances == 2 * len(NAMES) + hand_overs
@@ -131,13 +132,13 @@ def test_a_rolling_restart_makes_two_rebalances_of_each_restart(protocol):
 
 
 @ALL
-def test_new_partitions_cost_cooperative_groups_nothing(protocol):
+def test_new_partitions_cost_cooperative_groups_nothing(protocol: Any) -> None:
     assert simulated("partitions", protocol)[1].rebalances == 1
     assert bool(sum(down("partitions", protocol))) is (protocol is EAGER)
 
 
 @ALL
-def test_consuming_goes_on_while_there_is_no_coordinator(protocol):
+def test_consuming_goes_on_while_there_is_no_coordinator(protocol: Any) -> None:
     timeline, summary = simulated("failover", protocol)
     assert (summary.rebalances, summary.down_ms, summary.paused_ms) == (0, 0, 0)
     gone = [phase for phase in timeline.group if phase.state == "no coordinator"]
@@ -145,7 +146,7 @@ def test_consuming_goes_on_while_there_is_no_coordinator(protocol):
     assert [(phase.start_ms, phase.end_ms) for phase in gone] == [(HAPPENS_MS, HAPPENS_MS + 9_000 + load_ms)]
 
 
-def test_one_long_batch_stops_all_eager_members_for_40_s_and_no_cooperative_one():
+def test_one_long_batch_stops_all_eager_members_for_40_s_and_no_cooperative_one() -> None:
     timeline, summary = simulated("stop-the-world", EAGER)
     resumed_ms = HAPPENS_MS + 44_000
     first_ms = min(heard_ms(timeline, name) for name in NAMES[:2])
@@ -155,7 +156,7 @@ def test_one_long_batch_stops_all_eager_members_for_40_s_and_no_cooperative_one(
 
 
 @CLASSIC
-def test_a_pause_longer_than_the_session_costs_a_member_its_partitions(protocol):
+def test_a_pause_longer_than_the_session_costs_a_member_its_partitions(protocol: Any) -> None:
     timeline, summary = simulated("short-session", protocol)
     hand_over = protocol is COOPERATIVE  # gives up in one rebalance, takes in the next
     assert summary.rebalances == 2 + hand_over  # without it, and with it again
@@ -166,19 +167,19 @@ def test_a_pause_longer_than_the_session_costs_a_member_its_partitions(protocol)
     assert next(its.start_ms for its in timeline.group if its.state == "PreparingRebalance") == expired_ms
 
 
-def test_a_short_session_of_the_client_means_nothing_to_kip_848():
+def test_a_short_session_of_the_client_means_nothing_to_kip_848() -> None:
     assert simulated("short-session", CONSUMER)[1].rebalances == 0
 
 
 @ALL
 @pytest.mark.parametrize("story", ["session-covers-a-pause", "long-job"])
-def test_a_pause_that_the_timeouts_cover_costs_no_rebalance(story, protocol):
+def test_a_pause_that_the_timeouts_cover_costs_no_rebalance(story: str, protocol: Any) -> None:
     _, summary = simulated(story, protocol)
     assert (summary.rebalances, summary.moved, summary.paused_ms) == (0, 0, 0)
 
 
 @CLASSIC
-def test_a_session_of_five_minutes_lets_partitions_of_the_dead_wait_for_five_minutes(protocol):
+def test_a_session_of_five_minutes_lets_partitions_of_the_dead_wait_for_five_minutes(protocol: Any) -> None:
     timeline, _ = simulated("long-session", protocol)
     expired_ms = last_beat_ms(timeline, "c3", HAPPENS_MS) + 300_000
     assert [phase.start_ms for phase in timeline.group if phase.state == "PreparingRebalance"] == [expired_ms]
@@ -186,7 +187,7 @@ def test_a_session_of_five_minutes_lets_partitions_of_the_dead_wait_for_five_min
 
 
 @ALL
-def test_a_topic_that_comes_is_read_without_a_stop_of_cooperative_members(protocol):
+def test_a_topic_that_comes_is_read_without_a_stop_of_cooperative_members(protocol: Any) -> None:
     timeline, summary = simulated("new-topic", protocol)
     assert (summary.rebalances, summary.moved) == (1, 0)
     of_topic = {str(row.partition) for row in timeline.ownership if row.hold == "owned"} - {
@@ -198,14 +199,14 @@ def test_a_topic_that_comes_is_read_without_a_stop_of_cooperative_members(protoc
 
 
 @CLASSIC
-def test_a_new_topic_that_matches_is_seen_with_the_members_own_metadata(protocol):
+def test_a_new_topic_that_matches_is_seen_with_the_members_own_metadata(protocol: Any) -> None:
     timeline, summary = simulated("pattern", protocol)
     assert (summary.rebalances, summary.moved) == (1, 0)
     asked = [its.sent_ms for its in timeline.messages if its.kind == "JoinGroup" and its.error is None]
     assert min(asked) == 30_000  # metadata.max.age.ms after the group's begin, and the first after the topic came
 
 
-def test_the_broker_matches_the_pattern_of_kip_848():
+def test_the_broker_matches_the_pattern_of_kip_848() -> None:
     timeline, summary = simulated("pattern", CONSUMER)
     assert (summary.rebalances, summary.moved, summary.down_ms) == (1, 0, 0)
     noticed_ms = next(phase.start_ms for phase in timeline.group if phase.state == "Assigning")
@@ -213,7 +214,7 @@ def test_the_broker_matches_the_pattern_of_kip_848():
 
 
 @CLASSIC
-def test_a_member_that_is_split_off_works_on_while_others_own_its_partitions(protocol):
+def test_a_member_that_is_split_off_works_on_while_others_own_its_partitions(protocol: Any) -> None:
     timeline, summary = simulated("split", protocol)
     hand_over = protocol is COOPERATIVE
     assert (summary.rebalances, summary.moved) == (2 + hand_over, 2 + 2)

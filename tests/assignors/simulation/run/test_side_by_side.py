@@ -1,6 +1,7 @@
 """One story under several protocols: each as if played alone, and for as long as the longest."""
 
 import random
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ PROTOCOLS = (EAGER, COOPERATIVE, CONSUMER)
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
-def test_each_goes_on_until_the_last_has_come_to_rest_as_if_played_alone(story):
+def test_each_goes_on_until_the_last_has_come_to_rest_as_if_played_alone(story: Any) -> None:
     settings = read(story.scenario.protocol)
     alone = {protocol: simulate(story.scenario, settings, protocol, seed=3).end_ms for protocol in PROTOCOLS}
     end_ms = max(alone.values())
@@ -27,7 +28,7 @@ def test_each_goes_on_until_the_last_has_come_to_rest_as_if_played_alone(story):
         assert together[protocol] == simulate(story.scenario, settings, protocol, seed=3, until_ms=end_ms)
 
 
-def test_a_protocol_that_cannot_play_the_story_takes_nothing_from_the_others():
+def test_a_protocol_that_cannot_play_the_story_takes_nothing_from_the_others() -> None:
     story = scenario(2, members("a"), {1_000: Join(Member("a", topics=("t",)))})
     plain = scenario(2, members("a"), {})
     refused = simulate_all(story, read(story.protocol), PROTOCOLS)
@@ -37,7 +38,9 @@ def test_a_protocol_that_cannot_play_the_story_takes_nothing_from_the_others():
     assert share[EAGER] == played(plain, EAGER)
 
 
-def test_what_ended_because_it_never_ends_stays_as_it_is_while_the_others_go_on(monkeypatch):
+def test_what_ended_because_it_never_ends_stays_as_it_is_while_the_others_go_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(kernel, "MOST_EVENTS", 3_000)
     patient = QUICK | {"max.poll.interval.ms": 2_147_483_647}
     story = scenario(2, members("a", "b"), {31_000: Freeze("b")}, patient)
@@ -48,7 +51,7 @@ def test_what_ended_because_it_never_ends_stays_as_it_is_while_the_others_go_on(
         assert "more than 3,000 events" in its.unsettled
 
 
-def test_where_time_stood_still_nothing_happens_later_either(monkeypatch):
+def test_where_time_stood_still_nothing_happens_later_either(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel, "MOST_EVENTS_AT_ONCE", 1_000)
     timeless = {"retry.backoff.ms": 0, "simulated.latency.ms": 0}
     story = scenario(2, members("a"), {20_000: CoordinatorDown(), 21_000: CoordinatorUp()}, timeless)
