@@ -1,5 +1,6 @@
 """Demo controls that remember what they were asked to do."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from lag.embedded.workload import DemoMember, DemoTopic, Readiness, Running
@@ -23,7 +24,7 @@ class HandControls:
         topics = (DemoTopic("card-transfers", 1, 0.0), DemoTopic("orders", 6, 12.0))
         return Running(("order-fulfilment", "payment-settlement"), members, topics, ("card-transfers",))
 
-    def __getattr__(self, name: str):
+    def __getattr__(self, name: str) -> Callable[..., str]:
         def asked(*arguments: object) -> str:
             self._fail()
             self.asked.append((name, *map(str, arguments)))

@@ -5,7 +5,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import pandas as pd
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from app.plugins import fold_any
 from app.server.settings import Settings
@@ -32,11 +34,11 @@ def _nothing_computed_before() -> None:
     draft_state._outcome.clear()
 
 
-def table(page):
+def table(page: AppTest) -> pd.DataFrame:
     return page.dataframe[0].value.set_index("assignor")
 
 
-def told(page):
+def told(page: AppTest) -> str:
     return said(page).replace("\\", "")
 
 
@@ -87,7 +89,7 @@ def test_an_uploaded_scenario_names_code(key: str) -> None:
         check_bytes(naming("os:abort", key).encode(), "file.yaml")
 
 
-def naming(assignor, key):
+def naming(assignor: str, key: str) -> str:
     """A scenario file that names it, for the group or in an event."""
     begun = load_scenario(examples()[HAND_OVER])
     if key == "assignor":

@@ -29,7 +29,7 @@ def test_topic_without_partitions_is_refused() -> None:
 
 
 @pytest.fixture(scope="module")
-def java_partition(java_classes: Callable[[str], Any]):
+def java_partition(java_classes: Callable[[str], Any]) -> Callable[[str, int], int]:
     """`abs(groupId.hashCode()) % n` with Java's and Kafka's own functions."""
     string, utils = java_classes("java.lang.String"), java_classes("org.apache.kafka.common.utils.Utils")
     return lambda group_id, partitions: int(utils.abs(string(group_id).hashCode())) % partitions

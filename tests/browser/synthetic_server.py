@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from app.server import web_app
 from app.server.source import Source
@@ -14,7 +15,7 @@ from tests.app.demo import HandControls
 class LiveFeed(feeds.HandFeed):
     """Publishes the same report again every interval, with a new number and a fresh time."""
 
-    def latest(self):
+    def latest(self) -> Any:
         now = state.now_ms()
         if now - self.report.snapshot.at_ms > self.interval_s * 1000:
             number = self.report.snapshot.number + 1

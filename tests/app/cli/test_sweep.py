@@ -3,6 +3,7 @@
 import json
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,7 +60,7 @@ def test_a_sweep_that_is_stopped_while_it_is_written_is_written_to_the_end(
 ) -> None:
     real, before = sweep_table.record, {number: signal.getsignal(number) for number in STOP_SIGNALS}
 
-    def interrupted(*its):
+    def interrupted(*its: Any) -> Any:
         signal.raise_signal(signal.SIGINT)
         written = real(*its)
         signal.raise_signal(signal.SIGTERM)

@@ -12,7 +12,7 @@ def member(name: str, instance: str | None = None) -> Member:
     return Member(name, instance, topics=("orders",))
 
 
-def scenario(*members: Member, events: tuple[Event, ...] = (), protocol=None) -> Scenario:
+def scenario(*members: Member, events: tuple[Event, ...] = (), protocol: dict[str, str] | None = None) -> Scenario:
     return Scenario("checkout", "cooperative-sticky", TOPICS, members, events, protocol=protocol or {})
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from app.ui.properties_advice import Kind, PropertiesAdvice, advise_text
 from assignors.advice import Severity, Workload
@@ -16,11 +17,11 @@ COOPERATIVE = "partition.assignment.strategy=org.apache.kafka.clients.consumer.C
 SECRET = "hunter2"
 
 
-def paste(page, text):
+def paste(page: AppTest, text: str) -> AppTest:
     return page.text_area(key="advice_text").input(text).run()
 
 
-def told(advised: PropertiesAdvice):
+def told(advised: PropertiesAdvice) -> list[tuple[str, str, int | None]]:
     return [(its.finding.key, its.finding.severity.value, its.line) for its in advised.findings]
 
 

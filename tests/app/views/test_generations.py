@@ -4,6 +4,9 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+import pandas as pd
+from streamlit.testing.v1 import AppTest
+
 import assignors
 from app.server.source import Source
 from assignors.scenario import examples, load_scenario
@@ -22,16 +25,16 @@ from tests.lag.history.rows import NOON
 GROUP = "orders-enrichment"
 
 
-def inferred():
+def inferred() -> Recording:
     made = assignors.fold(load_scenario(examples()["cooperative-hand-over"]))
     return Recording(How.INFERRED, [Recorded(one) for one in made], SWITCHED_OFF)
 
 
-def title(page):
+def title(page: AppTest) -> str:
     return page.header[0].value.replace("\\", "")
 
 
-def moves(page):
+def moves(page: AppTest) -> pd.DataFrame:
     return page.dataframe[-1].value
 
 

@@ -1,14 +1,15 @@
 """The partition of a group's offsets on the Group page, and advice from live facts."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from app.views.group import text
-from app.views.group.view import group_view
+from app.views.group.view import GroupView, group_view
 from lag.generations.recorded import How, Recording, Timeouts
-from lag.model import GroupType, Topic
+from lag.model import ClusterSnapshot, GroupType, Topic
 from lag.verdict.health import Status
 from tests.app import feeds, synthetic
 from tests.app.conftest import Open
@@ -17,7 +18,9 @@ from tests.app.reading import said
 OFFSETS = "__consumer_offsets"
 
 
-def viewed(members=3, partitions=2, topics=(), **changes):
+def viewed(
+    members: int = 3, partitions: int = 2, topics: Sequence[Topic] = (), **changes: Any
+) -> tuple[GroupView, ClusterSnapshot]:
     rows = synthetic.rows("t", [9] * partitions, [0] * partitions, min(members, partitions)) if partitions else ()
     spec = synthetic.Spec("my-group", rows, synthetic.members(members), Status.OK)
     report = feeds.report([spec])

@@ -1,5 +1,6 @@
 """The History page: since when, how often, how bad, of one group and of all; and its states without an answer."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from app.server.source import Source
 from app.ui import formats, widgets
@@ -34,17 +36,17 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture
-def kept(demo_source: Source):
+def kept(demo_source: Source) -> Callable[[str | Path], Source]:
     """The source with a history there."""
 
-    def at(where):
+    def at(where: str | Path) -> Source:
         state.clear()
         return replace(demo_source, settings=demo_source.settings.model_copy(update={"history": str(where)}))
 
     return at
 
 
-def plain(page) -> str:
+def plain(page: AppTest) -> str:
     return said(page).replace("\\", "")
 
 
@@ -222,7 +224,7 @@ def test_the_end_of_a_line_is_its_last_point(open_page: Open, kept: Any, tmp_pat
     assert alt(page, "history_time_lag") == f"Time lag of g: at most 9 s, {ends}"
 
 
-def judged(root, *rows, group="g") -> None:
+def judged(root: str | Path, *rows: dict[str, Any], group: str = "g") -> None:
     """Verdicts of a group, and a lag of 7 records in the same minutes."""
     its = {"cluster": pasts.CLUSTER, "group_id": group}
     lags = [its | {"at": row["at"], "lag_sum": 7} for row in rows]

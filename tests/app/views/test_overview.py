@@ -1,10 +1,13 @@
 """The Overview: what it concludes, shows, filters, and says when something fails."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from app.ui import state
 from app.ui.group_table import build_group_table, drains
@@ -23,7 +26,7 @@ from tests.app.reading import said
 from tests.lag.make import cluster, end, group
 
 
-def groups(page) -> list[str]:
+def groups(page: AppTest) -> list[str]:
     return list(page.dataframe[0].value["group"])
 
 
@@ -119,7 +122,7 @@ def test_topics_that_we_may_not_describe_are_one_line_with_the_mend(open_page: O
     assert "`pay, tax`: Grant DESCRIBE on these topics" in lines
 
 
-def denied(group_id):
+def denied(group_id: str) -> synthetic.Spec:
     problems = (refusal(group_id, synthetic.GROUP_AUTHORIZATION_FAILED),)
     return synthetic.Spec(group_id, status=Status.UNKNOWN, state="Unknown", problems=problems)
 
@@ -224,7 +227,13 @@ def test_export_has_plain_units_and_every_row() -> None:
     assert len(out) == 31
 
 
-def why(committed, ends, polls=12, left=Remainder.UNKNOWN, **spec):
+def why(
+    committed: Callable[[int], int],
+    ends: Callable[[int], int],
+    polls: int = 12,
+    left: Remainder = Remainder.UNKNOWN,
+    **spec: Any,
+) -> str:
     """What the Overview says of the group "g" with the one partition t-0, after polls ten seconds apart."""
     trend = Trend()
     for number in range(polls):

@@ -8,8 +8,11 @@ from shutil import copytree
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from app.server.source import Source
 from app.ui import link_codec
 from app.ui.formats import duration
 from app.views.sweeps import state
@@ -36,14 +39,14 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def source(history: Path | None):
+def source(history: Path | None) -> Source:
     its = feeds.source(demo=feeds.HandFeed(feeds.report()))
     return replace(its, settings=its.settings.model_copy(update={"history": history and str(history)}))
 
 
 @pytest.fixture
-def open_sweeps(open_page: Open):
-    def opened(history, **query):
+def open_sweeps(open_page: Open) -> Open:
+    def opened(history: Path | None, **query: str) -> AppTest:
         state.clear()
         return open_page("sweeps", its=source(history), **query)
 
@@ -132,7 +135,7 @@ def test_a_case_opens_in_what_if_with_its_members_and_assignor(open_sweeps: Any,
     assert tuple(shown[["moved", "stayed", "paused"]]) == tuple(found[name] for name in ("moved", "stayed", "paused"))
 
 
-def clicked(page, *case):
+def clicked(page: AppTest, *case: str | int) -> AppTest:
     """The page after a click on that case: group, assignor, members, and the failure if there is one."""
     page.session_state["_sweep_case"] = (*case, "none")[:4]
     page = page.run()
@@ -272,7 +275,7 @@ def test_what_is_not_known_is_neither_a_gain_nor_none(open_sweeps: Any, tmp_path
     assert open_sweeps(tmp_path).header[0].value == "The gain of 2 groups is unknown"
 
 
-def frames(root: Path):
+def frames(root: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     history = History(root)
     groups = history.query("SELECT * FROM sweep_groups WHERE sweep_id = 'one'", "sweep_groups").to_pandas()
     cells = history.query("SELECT * FROM sweeps WHERE sweep_id = 'one' AND failure = 'none'", "sweeps").to_pandas()

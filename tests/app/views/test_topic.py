@@ -1,5 +1,6 @@
 """One topic: how long until deletion reaches what its groups have not read, and what is shown when they are many."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,19 +12,22 @@ from app.ui import state
 from app.ui.table_limits import MAX_LAG_COLUMNS
 from app.ui.verdicts import PROBLEMS
 from app.views.topics import text, topic_tables
+from app.views.topics.topic_tables import TopicView
 from lag.model import FOREVER
 from lag.offsets import PartitionProblem
+from lag.polling.report import Report
 from lag.verdict.judge import judge
 from lag.verdict.sample_window import Trend
 from tests.app import feeds, synthetic
 from tests.app.conftest import Open
 from tests.app.reading import said, table
-from tests.lag.make import cluster, deleted, end, failed, group
+from tests.lag.make import End, cluster, deleted, end, failed, group
 
 HOUR_MS = 3_600_000
+Polls = Sequence[tuple[Mapping[str, Mapping[str, int | None]], Mapping[str, End]]]
 
 
-def viewed(polls, retention_ms=HOUR_MS, topic="t"):
+def viewed(polls: Polls, retention_ms: int | None = HOUR_MS, topic: str = "t") -> TopicView:
     """The view of the topic after those polls (groups, ends), 10 s apart."""
     trend = Trend()
     for number, (groups, ends) in enumerate(polls):
@@ -36,13 +40,13 @@ def viewed(polls, retention_ms=HOUR_MS, topic="t"):
     return topic_tables.view(snapshot, judge(snapshot, window), window, topic)
 
 
-def reader(polls, name="g", **rest):
+def reader(polls: Polls, name: str = "g", **rest: Any) -> tuple[float | None, str]:
     """(seconds left, where) of a group."""
     row = viewed(polls, **rest).readers.set_index("group").loc[name]
     return (None if np.isnan(row["left_s"]) else float(row["left_s"]), row["where"])
 
 
-def growing(commits, partitions=1):
+def growing(commits: Mapping[str, int | None], partitions: int = 1) -> Polls:
     """Four polls: partition p has 100, 110, 120, 130 records, and the group stands still."""
     return [({"g": commits}, {f"t-{p}": end(100 + 10 * n) for p in range(partitions)}) for n in range(4)]
 
@@ -117,7 +121,9 @@ def test_lags_are_put_beside_the_partitions_for_the_groups_asked_for() -> None:
     assert frame["log_end"].tolist() == [100, 101, 102]
 
 
-def soon(left_s, lag=10, drain_s=np.nan, lost=0, at_most_s=np.nan):
+def soon(
+    left_s: float, lag: int = 10, drain_s: float = np.nan, lost: int = 0, at_most_s: float = np.nan
+) -> dict[str, Any]:
     name = f"g{left_s:.0f}"
     return {"group": name, "left_s": left_s, "at_most_s": at_most_s, "lag": lag, "drain_s": drain_s, "lost": lost}
 
@@ -159,7 +165,7 @@ def test_a_countdown_is_shown_in_its_two_largest_units_rounded_down() -> None:
     assert shown[6:].isna().all()
 
 
-def one_topic(groups, partitions=3, **rest):
+def one_topic(groups: int, partitions: int = 3, **rest: Any) -> Report:
     """Groups that all read `t`, g0 with most lag; retention one hour, or as `rest` says."""
     specs = [
         synthetic.Spec(f"g{i:03}", synthetic.rows("t", [9_000] * partitions, [1 + groups - i] * partitions, 0))

@@ -1,5 +1,6 @@
 """The Topics page: who reads what, who is behind, and one topic partition by partition."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 from app.ui import state
 from app.views.topics import tables
+from lag.model import ClusterSnapshot
 from lag.offsets import PartitionProblem
 from lag.verdict.judge import judge
 from lag.verdict.sample_window import Trend, Window
@@ -125,7 +127,7 @@ def test_records_of_a_topic_are_not_known_when_those_of_a_partition_are_not() ->
     assert frame["records"].dropna().to_dict() == {"a": 7, "b": 28}
 
 
-def built(snapshot, log_ends):
+def built(snapshot: ClusterSnapshot, log_ends: Mapping[str, Sequence[tuple[int, int]]]) -> pd.DataFrame:
     """The table of all topics; `log_ends` per topic the ends of its partitions 10 s before the snapshot and in it."""
     columns = zip(*(pair for topic in sorted(log_ends) for pair in log_ends[topic]), strict=True)
     times, starts = np.array([0, 10_000]), snapshot.offsets.ends.log_start

@@ -3,11 +3,14 @@
 from dataclasses import replace
 from typing import Any
 
+import pandas as pd
 import pytest
+from streamlit.testing.v1 import AppTest
 
 import assignors
 from app.plugins import worked_examples
 from app.server.settings import Settings
+from app.server.source import Source
 from app.ui import link_codec, state
 from app.ui.scenario import draft
 from assignors.model import Member, Topic
@@ -27,11 +30,11 @@ from tests.app.conftest import Open
 from tests.app.reading import said
 
 
-def table(page):
+def table(page: AppTest) -> pd.DataFrame:
     return page.dataframe[0].value.set_index("assignor")
 
 
-def click(page, label):
+def click(page: AppTest, label: str) -> AppTest:
     return next(button for button in page.button if button.label == label).click().run()
 
 
@@ -178,7 +181,7 @@ def test_without_a_cluster_examples_still_work(open_page: Open) -> None:
     assert not open_page("whatif", its=its, example="rack-aware").exception
 
 
-def with_plugins(*references):
+def with_plugins(*references: str) -> Source:
     return replace(feeds.source(demo=feeds.HandFeed()), settings=Settings(plugins=references))
 
 
@@ -319,12 +322,12 @@ def test_an_event_that_is_added_is_seen_among_many(open_page: Open) -> None:
     assert "14 to 21 of 21" in said(page)
 
 
-def test_what_a_member_can_process_is_taken_back_by_undo(open_page: Open):
+def test_what_a_member_can_process_is_taken_back_by_undo(open_page: Open) -> None:
     its = load_scenario(examples()["hot-member"])
     loads = replace(its.loads, capacity_per_s={}, default_capacity_per_s=0.5)
     page = open_page("whatif", scenario=link_codec.pack(replace(its, loads=loads)))
 
-    def field():
+    def field() -> Any:
         return next(box for box in page.number_input if "can process" in box.label)
 
     before, drains = field().value, page.header[0].value

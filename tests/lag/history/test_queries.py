@@ -1,6 +1,7 @@
 """What the history answers: exact values, gaps that stay gaps, both tiers, one cluster's rows only."""
 
 import shutil
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -34,7 +35,7 @@ def asked(history: History) -> Questions:
     return Questions(history, "c1")
 
 
-def numbers(values) -> list[float | None]:
+def numbers(values: Iterable[float]) -> list[float | None]:
     """The values, None for what is not known."""
     return [None if np.isnan(value) else float(value) for value in values]
 

@@ -4,14 +4,15 @@ import gc
 import logging
 import threading
 import weakref
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
 
 import pytest
 
 from lag.errors import AddressError, GroupscopeError
 from lag.generations.following import INCOMPLETE, SWITCHED_OFF
 from lag.generations.recorded import Following, How, Timeouts
-from lag.model import Problem, Remainder, Scope
+from lag.model import ClusterSnapshot, Problem, Remainder, Scope
 from lag.polling.collector import Collector
 from lag.polling.collectors import Collectors
 from lag.polling.schedule import Pause, pause_after, pause_before_retry
@@ -30,25 +31,27 @@ class Script:
     When the script is over it repeats the last line. `asked` has the (number, at_ms) of every poll.
     """
 
-    def __init__(self, *lines) -> None:
+    def __init__(self, *lines: Any) -> None:
         self.lines = list(lines) or [small]
-        self.asked, self.opened, self.closed = [], 0, 0
-        self.left, self.looked_into = Remainder.UNKNOWN, []
+        self.asked: list[tuple[int, int]] = []
+        self.opened = self.closed = 0
+        self.left = Remainder.UNKNOWN
+        self.looked_into: list[list[tuple[str, int, int]]] = []
 
-    def connect(self):
+    def connect(self) -> "Script":
         self.opened += 1
         if isinstance(self.lines[0], ConnectFails):
             raise self.lines.pop(0).error
         return self
 
-    def read(self, number, at_ms):
+    def read(self, number: int, at_ms: int) -> ClusterSnapshot:
         self.asked.append((number, at_ms))
         line = self.lines.pop(0) if len(self.lines) > 1 else self.lines[0]
         if isinstance(line, BaseException):
             raise line
         return line(number, at_ms)
 
-    def left_to_read(self, rows):
+    def left_to_read(self, rows: Any) -> list[Remainder]:
         self.looked_into.append([(str(row.tp), row.committed, row.log_end) for row in rows])
         return [self.left for _ in rows]
 
@@ -57,26 +60,26 @@ class Script:
 
 
 class ConnectFails:
-    def __init__(self, error) -> None:
+    def __init__(self, error: Exception) -> None:
         self.error = error
 
 
-def small(number, at_ms):
+def small(number: int, at_ms: int) -> ClusterSnapshot:
     return cluster({"g": group({"t-0": number})}, {"t-0": end(100)}, number, at_ms)
 
 
-def clock(step_ms=10_000, start_ms=1_000_000):
+def clock(step_ms: int = 10_000, start_ms: int = 1_000_000) -> Callable[[], int]:
     """Epoch milliseconds that go on by `step_ms` with every look."""
     now = iter(range(start_ms, 10**12, step_ms))
     return lambda: next(now)
 
 
 @pytest.fixture
-def collect():
+def collect() -> Iterator[Callable[..., Collector]]:
     """Makes started collectors and stops them after the test."""
-    running = []
+    running: list[Collector] = []
 
-    def start(script, interval_s=0.01, **rest):
+    def start(script: Script, interval_s: float = 0.01, **rest: Any) -> Collector:
         collector = Collector(
             "test", script.connect, interval_s, **{"clock_ms": clock(), "chance": lambda: 0.5, **rest}
         )
@@ -89,7 +92,7 @@ def collect():
         collector.stop()
 
 
-def until(collector, holds):
+def until(collector: Collector, holds: Callable[[Any], bool]) -> Any:
     """Wait for a status."""
     with collector._changed:
         assert collector._changed.wait_for(lambda: holds(collector.status()), PATIENCE_S)
@@ -114,8 +117,8 @@ def test_polls_are_numbered_and_published_with_their_health(collect: Any) -> Non
     assert report.health.groups[0].lag.records == 100 - report.snapshot.number
 
 
-def test_what_changes_between_polls_is_a_generation(collect: Any):
-    def of(members):
+def test_what_changes_between_polls_is_a_generation(collect: Any) -> None:
+    def of(members: int) -> Callable[[int, int], ClusterSnapshot]:
         return lambda number, at_ms: cluster({"g": group({"t-0": 1}, members)}, {"t-0": end(100)}, number, at_ms)
 
     collector = collect(Script(of(1), of(2)))
@@ -131,31 +134,31 @@ def test_what_changes_between_polls_is_a_generation(collect: Any):
 class Followed:
     """A tail that knows what a test says."""
 
-    def __init__(self, events=(), problem=None, known=True) -> None:
+    def __init__(self, events: Any = (), problem: Problem | None = None, known: bool = True) -> None:
         self.told, self.its, self.known, self.running = recorded(*events), problem, known, False
 
     def start(self) -> None:
         self.running = True
 
-    def stop(self, timeout_s=10.0) -> None:
+    def stop(self, timeout_s: float = 10.0) -> None:
         self.running = False
 
-    def see(self, snapshot) -> None:
+    def see(self, snapshot: ClusterSnapshot) -> None:
         self.seen = snapshot
 
-    def recorded(self, group_id):
+    def recorded(self, group_id: str) -> Any:
         return self.told
 
-    def knows(self, group_id):
+    def knows(self, group_id: str) -> bool:
         return self.known
 
-    def timeouts(self, group_id):
+    def timeouts(self, group_id: str) -> dict[str, Timeouts]:
         return {"a": Timeouts(10_000, 300_000)}
 
-    def problem(self, group_id):
+    def problem(self, group_id: str) -> Problem | None:
         return self.its
 
-    def status(self):
+    def status(self) -> Following:
         return Following(50, 49, 12)
 
 
@@ -176,8 +179,8 @@ RECORDED = (FIRST, SECOND)
 )
 def test_generations_are_the_recorded_ones_as_long_as_records_are_read(
     collect: Any, tail: Any, how: Any, numbers: Any, problem: Any
-):
-    def of(members):
+) -> None:
+    def of(members: int) -> Callable[[int, int], ClusterSnapshot]:
         return lambda number, at_ms: cluster({"g": group({"t-0": 1}, members)}, {"t-0": end(100)}, number, at_ms)
 
     collector = collect(Script(of(1), of(2)), follower=tail)
@@ -322,8 +325,8 @@ def test_a_single_record_that_nobody_reads_is_no_marker(collect: Any) -> None:
     assert report.health.groups[0].finding.status is Status.STOPPED
 
 
-def test_a_look_counts_only_for_the_offsets_it_was_made_at(collect: Any):
-    def growing(number, at_ms):
+def test_a_look_counts_only_for_the_offsets_it_was_made_at(collect: Any) -> None:
+    def growing(number: int, at_ms: int) -> ClusterSnapshot:
         return cluster({"g": group({"t-0": 98})}, {"t-0": end(99 if number < 10 else 100)}, number, at_ms)
 
     script = Script(growing)
@@ -353,7 +356,7 @@ def test_stopping_breaks_into_a_poll_that_hangs(collect: Any, caplog: pytest.Log
     class Hanging(Script):
         begun, cut = threading.Event(), threading.Event()
 
-        def read(self, number, at_ms) -> None:
+        def read(self, number: int, at_ms: int) -> NoReturn:
             self.begun.set()
             assert self.cut.wait(PATIENCE_S)
             raise OSError(9, "closed under us")
@@ -385,10 +388,10 @@ def test_a_reader_that_fails_to_close_does_no_harm(collect: Any) -> None:
     assert collector.wait_for(1, PATIENCE_S) is not None
 
 
-def test_memory_stays_flat_over_many_polls(collect: Any):
-    published = []
+def test_memory_stays_flat_over_many_polls(collect: Any) -> None:
+    published: list[weakref.ref[Any]] = []
 
-    def watched(number, at_ms):
+    def watched(number: int, at_ms: int) -> ClusterSnapshot:
         snapshot = small(number, at_ms)
         published.append(weakref.ref(snapshot.offsets.committed))
         return snapshot

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from lag.model import Broker, Problem, Scope
+from lag.model import Broker, ClusterSnapshot, Problem, Scope
 from lag.offsets import PartitionProblem
 from lag.polling.last_known import carry_forward
 from lag.verdict.health import Status
@@ -23,11 +23,11 @@ AUDIT = group({"orders-1": 50}, coordinator=1)
 ZEBRA = group({"orders-0": 99}, coordinator=3)
 
 
-def before():
+def before() -> ClusterSnapshot:
     return cluster({"audit": AUDIT, "billing": BILLING, "zebra": ZEBRA}, ENDS, 1, AT)
 
 
-def after(number=2, **rest):
+def after(number: int = 2, **rest: Any) -> ClusterSnapshot:
     """Without billing; broker 2 does not answer."""
     arguments = {"brokers": SILENT, "problems": [TIMEOUT], **rest}
     return cluster({"audit": AUDIT, "zebra": ZEBRA}, ENDS, number, AT + number * 10_000, **arguments)

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -9,18 +10,18 @@ import assignors
 from assignors.model import Group, TopicPartition
 from assignors.scenario import dump, load_scenario
 from assignors.whatif.comparison import Outcome, with_change_to
-from assignors.whatif.events import CoordinatorDown, CoordinatorUp, Crash, Join, Leave, Restart
+from assignors.whatif.events import CoordinatorDown, CoordinatorUp, Crash, Join, Leave, Restart, Scenario
 from lag.sweeps.cases import FAILS_MS, SCALES_MS, staged
 from lag.sweeps.measures import as_it_is, row
 from lag.sweeps.plan import Asked, Case, Failure, Plan, parse_sizes
 from tests.lag.sweeps.scenarios import LAGS, empty, member, orders, shared
 
 
-def made(base, assignor, members, failure=Failure.NONE):
+def made(base: Scenario, assignor: str, members: int, failure: Failure = Failure.NONE) -> dict[str, Any]:
     return row(base, Case(0, assignor, members, failure))
 
 
-def counts(base, assignor, members):
+def counts(base: Scenario, assignor: str, members: int) -> list[int]:
     """Partitions of each member, planned afresh by the assignor itself."""
     group = tuple(member(f"c-{at}") for at in range(members))
     return [len(part) for part in assignors.get(assignor).assign(Group("g", group, base.topics)).by_member.values()]

@@ -1,14 +1,17 @@
 """A snapshot's health as pages use it: a sequence of groups, partitions on demand."""
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 import pytest
 
+from lag.model import ClusterSnapshot
 from lag.verdict import judge as judging
 from lag.verdict.health import Status
 from tests.lag.make import cluster, end, group, judged
 
 
-def polls(names, count=6):
+def polls(names: Sequence[str], count: int = 6) -> Iterator[ClusterSnapshot]:
     for poll in range(count):
         groups = {name: group({"t-0": poll, "t-1": 5 * i}) for i, name in enumerate(names)}
         yield cluster(groups, {"t-0": end(100), "t-1": end(50 + poll)}, poll + 1, 10_000 * (poll + 1))

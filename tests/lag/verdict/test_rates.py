@@ -1,6 +1,7 @@
 """Rates, time lag and drain time: exact values, and the plain-Python definition on random windows."""
 
 import math
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from lag.verdict import rates
 from lag.verdict.health import NEVER
@@ -16,30 +18,30 @@ from lag.verdict.sample_window import RowWindow
 T = [0, 10_000, 20_000, 30_000]
 
 
-def column(values):
+def column(values: Sequence[int]) -> NDArray[np.int64]:
     """One row over time as (samples, 1)."""
     return np.array(values, np.int64)[:, None]
 
 
-def times(values=T):
+def times(values: Sequence[int] = T) -> NDArray[np.int64]:
     return np.array(values, np.int64)
 
 
-def rate(values, at=T):
+def rate(values: Sequence[int], at: Sequence[int] = T) -> float:
     return float(rates.rate(column(values), times(at[: len(values)]))[0])
 
 
-def time_lag(position, log_end, at=T):
+def time_lag(position: int, log_end: Sequence[int], at: Sequence[int] = T) -> tuple[float | None, ...]:
     found = rates.time_lag(np.array([position], np.int64), column(log_end), times(at[: len(log_end)]))
     return tuple(None if math.isnan(v[0]) else float(v[0]) for v in (found.seconds, found.bound_s, found.at_least_s))
 
 
-def drain(lag, consume, produce):
+def drain(lag: int, consume: float, produce: float) -> float | None:
     value = rates.drain(np.array([lag], np.int64), np.array([consume]), np.array([produce]))[0]
     return None if math.isnan(value) else float(value)
 
 
-def lag(committed, start, log_end):
+def lag(committed: int, start: int, log_end: int) -> int:
     return int(rates.lags(column([committed]), column([start]), column([log_end]))[0, 0])
 
 
@@ -122,7 +124,7 @@ offsets = st.one_of(st.just(-1), st.integers(0, 1000))
 
 
 @st.composite
-def windows(draw):
+def windows(draw: st.DrawFn) -> tuple[list[int], list[list[int]]]:
     """(times, rows) with rows as lists over time."""
     samples = draw(st.integers(1, 12))
     gaps = draw(st.lists(st.integers(1, 60_000), min_size=samples, max_size=samples))
@@ -130,7 +132,7 @@ def windows(draw):
     return np.cumsum(gaps).tolist(), rows
 
 
-def plain_rate(at, values):
+def plain_rate(at: Sequence[int], values: Sequence[int]) -> float | None:
     known = [(t, v) for t, v in zip(at, values, strict=True) if v != -1]
     if len(known) < 2:
         return None
@@ -138,7 +140,7 @@ def plain_rate(at, values):
     return gained * 1000 / (known[-1][0] - known[0][0])
 
 
-def plain_time_lag(at, log_end, position):
+def plain_time_lag(at: Sequence[int], log_end: Sequence[int], position: int) -> tuple[float | None, ...]:
     known = [(t, v) for t, v in zip(at, log_end, strict=True) if v != -1]
     if position == -1 or log_end[-1] == -1:
         return None, None, None
@@ -172,7 +174,9 @@ def test_time_lag_equals_its_definition_and_is_bracketed_by_its_bound(window: An
         assert got == [None if v is None else pytest.approx(v) for v in expected]
 
 
-def plain_pace(at, committed, log_end, lag, noise):
+def plain_pace(
+    at: Sequence[int], committed: Sequence[int], log_end: Sequence[int], lag: Sequence[int], noise: int
+) -> tuple[float | None, float | None, bool]:
     """(consume, produce, unsettled) of one row: since the burst that the lag has fallen from, if that tells."""
     high = max(lag) - noise
     start = next(i for i, value in enumerate(lag) if value >= high)

@@ -1,6 +1,7 @@
 """The data-loss countdown: exact values by age, by the pace of deletion, and what is not known."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,15 @@ MINUTE_MS = 60_000
 ENDS = [10, 20, 30, 40]
 
 
-def window(committed, log_start, log_end):
+def window(committed: Sequence[int], log_start: Sequence[int], log_end: Sequence[int]) -> RowWindow:
     """One row over time, a sample every 10 s."""
     columns = (np.array(values, np.int64)[:, None] for values in (committed, log_start, log_end))
     return RowWindow(np.arange(len(committed), dtype=np.int64) * 10_000, *columns)
 
 
-def left(committed, log_start, log_end, retention_ms, lag=5):
+def left(
+    committed: Sequence[int], log_start: Sequence[int], log_end: Sequence[int], retention_ms: int | None, lag: int = 5
+) -> tuple[float | None, ...]:
     """(seconds, at most); None where not known."""
     found = retention_countdown.left(window(committed, log_start, log_end), np.array([lag], np.int64), retention_ms)
     return tuple(None if math.isnan(v[0]) else float(v[0]) for v in (found.seconds, found.at_most_s))

@@ -2,18 +2,22 @@
 
 import gc
 import weakref
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pytest
 
+from lag.model import ClusterSnapshot
 from lag.verdict.sample_window import Trend, Window
-from tests.lag.make import cluster, deleted, end, failed, group
+from tests.lag.make import End, cluster, deleted, end, failed, group
 
 SECOND = 1000
 
 
-def poll(number, committed, ends, **rest):
+def poll(
+    number: int, committed: Mapping[str, Mapping[str, int | None]], ends: Mapping[str, End], **rest: Any
+) -> ClusterSnapshot:
     """Poll `number`, 10 s after the one before; `committed` is {group: {partition: offset}}."""
     groups = {name: group(offsets) for name, offsets in committed.items()}
     return cluster(groups, ends, number, number * 10 * SECOND, **rest)

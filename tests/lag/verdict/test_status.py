@@ -4,26 +4,34 @@ Polls come every 10 s unless said otherwise. A history is {partition: [value per
 all polls.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from lag.model import GroupType
 from lag.offsets import PartitionProblem
-from lag.verdict.health import Status
+from lag.verdict.health import GroupHealth, PartitionHealth, Status
 from lag.verdict.status import Rules
 from tests.lag.make import End, cluster, deleted, end, failed, group, judged
 
 PARTITIONS = ("orders-0", "orders-1", "orders-2")
 
 
-def watch(committed, ends, polls=12, every_s=10, rules=None, **spec):
+def watch(
+    committed: Mapping[str, Any],
+    ends: Mapping[str, Any],
+    polls: int = 12,
+    every_s: int = 10,
+    rules: Rules | None = None,
+    **spec: Any,
+) -> tuple[GroupHealth, dict[str, PartitionHealth]]:
     """The group "g" after so many polls: its health, and the health of its partitions by name."""
 
-    def at(values, poll):
+    def at(values: Any, poll: int) -> Any:
         return values[poll] if isinstance(values, list) else values
 
-    def ended(value):
+    def ended(value: int | End) -> End:
         return value if isinstance(value, End) else end(value)
 
     snapshots = [
@@ -41,11 +49,11 @@ def watch(committed, ends, polls=12, every_s=10, rules=None, **spec):
     return health.groups[0], {str(row.tp): found for row, found in rows}
 
 
-def steps(start, step, polls=12):
+def steps(start: int, step: int, polls: int = 12) -> list[int]:
     return [start + step * poll for poll in range(polls)]
 
 
-def status(committed, ends, **rest):
+def status(committed: Any, ends: Any, **rest: Any) -> Status:
     """Of the one partition orders-0."""
     return watch({"orders-0": committed}, {"orders-0": ends}, **rest)[1]["orders-0"].finding.status
 
@@ -349,7 +357,7 @@ def test_a_burst_is_not_falling_behind() -> None:
     assert status(steps(0, 10), [*steps(20, 10, 10), 5000, 5010]) is Status.OK
 
 
-def burst(burst_at, polls, behind=50):
+def burst(burst_at: int, polls: int, behind: int = 50) -> list[int]:
     """A log that gets 10 records a poll, and 5,000 more at one poll."""
     return [behind + 10 * poll + (5000 if poll >= burst_at else 0) for poll in range(polls)]
 

@@ -1,14 +1,17 @@
 """How fast logs grow, also those that no group reads."""
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from lag.verdict import topic_rates
 from lag.verdict.sample_window import Trend
-from tests.lag.make import cluster, end, failed, group
+from tests.lag.make import End, cluster, end, failed, group
 
 
-def rates_after(polls):
+def rates_after(polls: Sequence[Mapping[str, End]]) -> NDArray[np.float64]:
     """Rates of the rows after those polls of ends, 10 s apart."""
     trend = Trend()
     for number, ends in enumerate(polls):

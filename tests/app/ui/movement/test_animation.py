@@ -13,6 +13,7 @@ from app.ui.movement.counts import members_by_generations
 from app.ui.movement.flow import flow
 from app.ui.movement.from_generations import steps_of
 from app.ui.movement.step import one_step
+from app.ui.movement.steps import Steps
 from app.ui.movement.stills import generations_by_partitions
 from app.ui.movement.tiles import tiles
 from app.ui.movement.tokens import tokens
@@ -23,7 +24,7 @@ from assignors.whatif.generations import fold
 from tests.app.ui.movement.ownerships import many, steps
 
 
-def few_move(partitions: int, movers: int):
+def few_move(partitions: int, movers: int) -> Steps:
     """A large group in whose second generation the first `movers` partitions go to the next member."""
     made = many(partitions, 10, 2)
     owners = np.array([made.start, made.start])

@@ -1,12 +1,13 @@
 """One generation, before and after."""
 
 from app.ui.charts.limits import FIGURE_BYTES
+from app.ui.movement.encoding import Picture
 from app.ui.movement.step import one_step
 from app.ui.theme import LIGHT
 from tests.app.ui.movement.ownerships import many, steps
 
 
-def lanes(picture) -> dict[str, list[str]]:
+def lanes(picture: Picture) -> dict[str, list[str]]:
     """Lane -> labels of its tiles, from the traces that write them."""
     fig = picture.figure
     written: dict[str, list[tuple[int, str]]] = {name: [] for name in fig.layout.yaxis.ticktext}
@@ -16,7 +17,7 @@ def lanes(picture) -> dict[str, list[str]]:
     return {name: [word for _, word in sorted(words)] for name, words in written.items()}
 
 
-def notes(picture) -> list[str]:
+def notes(picture: Picture) -> list[str]:
     return [note.text for note in picture.figure.layout.annotations]
 
 

@@ -4,21 +4,22 @@ from typing import Any
 
 import numpy as np
 import pytest
+from plotly.graph_objects import Figure
 
 from app.ui.charts.limits import FIGURE_BYTES
 from app.ui.movement import counts, stills
 from app.ui.movement.blocks import blocks, names
-from app.ui.movement.encoding import GLYPHS, lane_names, looks, scale, short_title
+from app.ui.movement.encoding import GLYPHS, Picture, lane_names, looks, scale, short_title
 from app.ui.movement.steps import GAINED, KEPT, NO_CELL, REVOKED, UNASSIGNED
-from app.ui.theme import DARK, LIGHT
+from app.ui.theme import DARK, LIGHT, Palette
 from tests.app.ui.movement.ownerships import many, steps
 
 
-def size(picture) -> int:
+def size(picture: Picture) -> int:
     return len(picture.figure.to_json().encode())
 
 
-def colour_of(kind: int, colours) -> str:
+def colour_of(kind: int, colours: Palette) -> str:
     """The colour that a heatmap with this scale gives to a kind."""
     paint = scale(colours)
     at = (kind - paint["min"]) / (paint["max"] - paint["min"])
@@ -117,7 +118,7 @@ def test_labels_keep_their_distance_and_the_current_one(n: int, keep: int, room:
     assert n <= room or min(np.diff(shown)) >= n // room
 
 
-def cell_texts(fig) -> list[list[str]]:
+def cell_texts(fig: Figure) -> list[list[str]]:
     """What is written over the cells, one grid for all traces that write."""
     grids = [np.array(trace.text, dtype=object) for trace in fig.data[1:]]
     return [[word.strip() for word in row] for row in sum(grids[1:], grids[0]).tolist()]

@@ -3,10 +3,10 @@
 from app.ui import theme
 from app.views.labs.delivery import charts
 from app.views.labs.delivery.tables import Mark, steps
-from assignors.labs.delivery import STORIES, Lab, Strategy, run
+from assignors.labs.delivery import STORIES, Lab, Ledger, Strategy, run
 
 
-def drawn(name):
+def drawn(name: str) -> tuple[Lab, Ledger]:
     story = STORIES[name]
     return story.lab, run(story.lab, story.failure)
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from plotly.graph_objects import Figure
 
 from app.ui.charts import base, limits
 from app.ui.charts.limits import Encoding
@@ -16,13 +17,13 @@ def lane(topic: str, numbers: list[int], kind: Tile = Tile.OK) -> list[tuple[Top
     return [(TopicPartition(topic, n), kind) for n in numbers]
 
 
-def texts(fig) -> list[str]:
+def texts(fig: Figure) -> list[str]:
     return sorted(
         word for trace in fig.data if trace.text is not None for row in trace.text for word in row if word.strip()
     )
 
 
-def notes(fig) -> list[str]:
+def notes(fig: Figure) -> list[str]:
     return [note.text for note in fig.layout.annotations]
 
 

@@ -1,9 +1,11 @@
 """The protocol lab's picture: a lane for everybody, gaps where nobody consumes, pauses measured, arrows on demand."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from plotly.graph_objects import Figure
 
 from app.ui import theme
 from app.ui.scenario.played import Played
@@ -20,12 +22,19 @@ from assignors.whatif.rebalance_protocol import RebalanceProtocol
 BY_NAME = {story.name: story.scenario for story in STORIES}
 
 
-def played(name, protocol=RebalanceProtocol.EAGER):
+def played(name: str, protocol: RebalanceProtocol = RebalanceProtocol.EAGER) -> Played:
     timeline = simulate(BY_NAME[name], read(BY_NAME[name].protocol), protocol)
     return Played(protocol, timeline, summarize(timeline))
 
 
-def drawn(name, its, window=None, messages=(), of=None, colours=theme.LIGHT):
+def drawn(
+    name: str,
+    its: Sequence[Played],
+    window: tuple[int, int] | None = None,
+    messages: Any = (),
+    of: Any = None,
+    colours: theme.Palette = theme.LIGHT,
+) -> Figure:
     shown = window or (0, its[0].timeline.end_ms)
     return charts.lanes(its, BY_NAME[name].events, shown, messages, of, colours)
 

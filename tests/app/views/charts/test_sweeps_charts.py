@@ -1,8 +1,10 @@
 """The heat map of a group's cases: what never ends has a colour of its own, what is not known has none."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
+from plotly.graph_objects import Figure
 
 from app.ui import theme
 from app.views.sweeps.charts import heat_map
@@ -11,7 +13,7 @@ from app.views.sweeps.tables import Grid
 NAN, NEVER = math.nan, math.inf
 
 
-def drawn(*rows):
+def drawn(*rows: Sequence[float]) -> Figure:
     """Those values, two assignors wide; what is not known is no case."""
     values = np.array(rows)
     why = np.where(np.isnan(values), "it cannot be", "").astype(object)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from app.ui import link_codec
 from app.views.labs.calls import tables, text
@@ -15,11 +16,11 @@ from tests.app.reading import said, table
 FIRST = "8 calls, none is refused"
 
 
-def title(page):
+def title(page: AppTest) -> str:
     return page.header[0].value
 
 
-def asked(page):
+def asked(page: AppTest) -> dict[str, str]:
     return {name: value if isinstance(value, str) else value[0] for name, value in page.query_params.items()}
 
 

@@ -2,7 +2,9 @@
 
 from typing import Any
 
+import pandas as pd
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from app.ui import link_codec
 from app.views.labs.delivery import text
@@ -14,15 +16,15 @@ from tests.app.reading import figure, said, table
 ONCE = "All 5 records are processed exactly once"
 
 
-def title(page):
+def title(page: AppTest) -> str:
     return page.header[0].value
 
 
-def asked(page):
+def asked(page: AppTest) -> dict[str, str]:
     return {name: value if isinstance(value, str) else value[0] for name, value in page.query_params.items()}
 
 
-def strategies(page):
+def strategies(page: AppTest) -> pd.DataFrame:
     return table(page, "commit strategies").set_index("short")
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from app.views.labs.calls.state import LAB as CALLS
 from assignors.labs import calls, delivery, watermark
@@ -14,11 +15,11 @@ LABS = {"delivery": delivery.STORIES, "watermark": watermark.STORIES, "calls": c
 STORIES = [story for stories in LABS.values() for story in stories.values()]
 
 
-def asked(page):
+def asked(page: AppTest) -> dict[str, str]:
     return {name: value if isinstance(value, str) else value[0] for name, value in page.query_params.items()}
 
 
-def send(page, text, name="mine.yaml"):
+def send(page: AppTest, text: str, name: str = "mine.yaml") -> AppTest:
     return page.get("file_uploader")[0].set_value((name, text.encode(), "text/plain")).run()
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from app.ui import link_codec
 from app.ui.scenario import story_state as state
@@ -13,6 +14,7 @@ from app.views.labs.protocol import text
 from assignors.model import AssignorError
 from assignors.scenario import dump, load_scenario
 from assignors.simulation.stories import STORIES
+from assignors.simulation.summary import Summary
 from assignors.whatif.events import AddPartitions, Event, Freeze, Leave
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 from tests.app.conftest import Open
@@ -25,15 +27,15 @@ JOIN = (
 BY_NAME = {story.name: story.scenario for story in STORIES}
 
 
-def decode(**parameters):
+def decode(**parameters: str) -> Any:
     return link_codec.decode(parameters, STORIES_BY_NAME)
 
 
-def title(page):
+def title(page: AppTest) -> str:
     return page.header[0].value
 
 
-def asked(page):
+def asked(page: AppTest) -> dict[str, str]:
     return {name: value if isinstance(value, str) else value[0] for name, value in page.query_params.items()}
 
 
@@ -206,7 +208,7 @@ def test_protocols_of_which_the_same_is_true_are_named_together() -> None:
     assert text.headline(list(found.values())) == ("Eager, cooperative and KIP-848 stop 2 partitions for up to 5.0 s")
 
 
-def sent(page, text):
+def sent(page: AppTest, text: str) -> AppTest:
     uploader = page.get("file_uploader")[0]
     return uploader.set_value(("mine.yaml", text.encode(), "application/yaml")).run()
 
@@ -273,7 +275,7 @@ def test_records_processed_twice_and_lost_stand_in_the_table(open_page: Open) ->
     ] * 3
 
 
-def played(story):
+def played(story: str) -> list[Summary]:
     found = state.played(BY_NAME[story], 0)
     return [its.summary for its in found.values()]
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from app.ui import link_codec
 from app.views.labs.watermark import text
@@ -16,10 +17,12 @@ from assignors.labs.watermark.model import (
     Restart,
     Settings,
     Start,
+    State,
     Timing,
     Truncation,
     Wait,
 )
+from assignors.labs.watermark.stories import WatermarkStory
 from assignors.model import AssignorError
 from tests.app.conftest import Open
 from tests.app.reading import alt, said, table
@@ -43,15 +46,15 @@ ENDS = {
 """What each story's title says, at its end."""
 
 
-def title(page):
+def title(page: AppTest) -> str:
     return page.header[0].value
 
 
-def asked(page):
+def asked(page: AppTest) -> dict[str, str]:
     return {name: value if isinstance(value, str) else value[0] for name, value in page.query_params.items()}
 
 
-def end_of(story):
+def end_of(story: WatermarkStory) -> State:
     return play(begin(story.replicas, story.settings), story.actions)[-1].state
 
 
