@@ -110,7 +110,7 @@ def test_what_was_not_given_is_not_run() -> None:
 def test_an_installed_assignor_plans_in_a_process_of_its_own(install_yours: Callable[..., Yours]) -> None:
     yours = install_yours("first")
     made = fold_any(scenario("range", "A", join("B")), "first", (), 30)
-    assert plans(made) == [{"A": "t-0 t-1 t-2 t-3 t-4 t-5"}, {"A": "t-0 t-1 t-2 t-3 t-4 t-5", "B": ""}]
+    assert plans(list(made)) == [{"A": "t-0 t-1 t-2 t-3 t-4 t-5"}, {"A": "t-0 t-1 t-2 t-3 t-4 t-5", "B": ""}]
     assert len(yours.processes - {os.getpid()}) == len(yours.processes) == 1
 
 
@@ -119,7 +119,7 @@ def test_an_assignor_that_an_event_changes_to_plans_in_a_process_of_its_own(
 ) -> None:
     yours = install_yours("first")
     made = fold_any(scenario("range", "A B", UseAssignor("first")), "range", (), 30)
-    assert plans(made)[-1] == {"A": "t-0 t-1 t-2 t-3 t-4 t-5", "B": ""}
+    assert plans(list(made))[-1] == {"A": "t-0 t-1 t-2 t-3 t-4 t-5", "B": ""}
     assert len(yours.processes - {os.getpid()}) == len(yours.processes) == 1
 
 

@@ -36,7 +36,7 @@ def java_partition(java_classes: Callable[[str], Any]) -> Callable[[str, int], i
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.text(st.characters(exclude_categories=("Cs",)), max_size=60), st.integers(1, 200))
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=60), st.integers(1, 200))
 def test_partition_equals_javas(java_partition: Any, group_id: str, partitions: int) -> None:
     assert offsets_partition(group_id, partitions) == java_partition(group_id, partitions)
 

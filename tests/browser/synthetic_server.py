@@ -1,7 +1,7 @@
 """The real server with a made-up cluster: `python -m tests.browser.synthetic_server PORT [GROUPS]`."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,6 +14,8 @@ from tests.app.demo import HandControls
 
 class LiveFeed(feeds.HandFeed):
     """Publishes the same report again every interval, with a new number and a fresh time."""
+
+    specs: Sequence[synthetic.Spec] = ()
 
     def latest(self) -> Any:
         now = state.now_ms()

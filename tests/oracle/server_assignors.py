@@ -260,5 +260,5 @@ def same(theirs: Plan | str, ours: Assignment | str) -> bool:
     plan = shown(ours)
     if isinstance(theirs, str) or isinstance(plan, str):
         return isinstance(theirs, str) and isinstance(plan, str)
-    left_out = {member: [] for member in plan if member not in theirs}
+    left_out: dict[str, list[Any]] = {member: [] for member in plan if member not in theirs}
     return list(plan.items()) == [*theirs.items(), *left_out.items()]

@@ -121,7 +121,7 @@ class Chain:
 def partitions(r: random.Random, topics: int) -> int:
     """How many partitions one of so many topics has."""
     many = () if topics > 3 else (17, 40, r.randrange(1, 60), r.randrange(1, 60), r.randrange(1, 200))
-    return r.choice((1, 2, 3, 5, 7, 11, 16, *many))
+    return int(r.choice((1, 2, 3, 5, 7, 11, 16, *many)))
 
 
 def topic_ids(r: random.Random) -> list[str]:

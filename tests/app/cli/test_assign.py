@@ -8,7 +8,8 @@ from textwrap import dedent
 import pytest
 
 from assignors.scenario import examples
-from tests.app.cli.commandline import COMMAND, refused, run
+from tests.app.cli.commandline import refused, run
+from tests.support.forge import COMMAND
 
 ROOT = Path(__file__).parents[3]
 BUFFERED = {"PYTHONUNBUFFERED": ""}  # as Python is by itself; where it is set, no output can get lost

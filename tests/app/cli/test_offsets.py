@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.app.cli.commandline import COMMAND, refused, run
+from tests.app.cli.commandline import refused, run
+from tests.support.forge import COMMAND
 
 h = bytes.fromhex
 BILLING = "0007 62696c6c696e67"

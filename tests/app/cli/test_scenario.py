@@ -8,7 +8,8 @@ import pytest
 
 from assignors import load_scenario
 from assignors.scenario import examples, schema
-from tests.app.cli.commandline import COMMAND, refused, run
+from tests.app.cli.commandline import refused, run
+from tests.support.forge import COMMAND
 
 GOOD = "schema_version: 1\nname: shop\nassignor: sticky\n"
 

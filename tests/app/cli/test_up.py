@@ -17,7 +17,8 @@ from app.cli import up
 from lag.embedded.broker import EmbeddedKafka
 from lag.embedded.supervisor import PREFIX
 from lag.embedded.workload import describe
-from tests.app.cli.commandline import COMMAND, Running, recorded_groups, refused, run, running
+from tests.app.cli.commandline import Running, recorded_groups, refused, run, running
+from tests.support.forge import COMMAND
 from tests.support.processes import command_line, using
 from tests.support.waiting import wait_until
 

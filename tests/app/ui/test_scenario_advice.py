@@ -1,5 +1,7 @@
 """Advice on a scenario: its settings, its members and what happens in it."""
 
+from collections.abc import Mapping
+
 from app.ui.scenario_advice import for_scenario
 from assignors.advice import Finding
 from assignors.model import Member, Topic
@@ -12,7 +14,7 @@ def member(name: str, instance: str | None = None) -> Member:
     return Member(name, instance, topics=("orders",))
 
 
-def scenario(*members: Member, events: tuple[Event, ...] = (), protocol: dict[str, str] | None = None) -> Scenario:
+def scenario(*members: Member, events: tuple[Event, ...] = (), protocol: Mapping[str, int] | None = None) -> Scenario:
     return Scenario("checkout", "cooperative-sticky", TOPICS, members, events, protocol=protocol or {})
 
 

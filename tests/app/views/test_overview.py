@@ -76,7 +76,8 @@ def test_a_chosen_verdict_stays_chosen_when_no_group_has_it(open_page: Open) -> 
 
 def test_choosing_a_chip_writes_the_url(open_page: Open) -> None:
     page = open_page()
-    page.get("pills")[0].set_value(["stopped"]).run()
+    pills: Any = page.get("pills")[0]
+    pills.set_value(["stopped"]).run()
     assert page.query_params["verdict"] == "stopped"
     assert groups(page) == ["fraud-scoring-v2"]
 
@@ -228,7 +229,7 @@ def test_export_has_plain_units_and_every_row() -> None:
 
 
 def why(
-    committed: Callable[[int], int],
+    committed: Callable[[int], int | None],
     ends: Callable[[int], int],
     polls: int = 12,
     left: Remainder = Remainder.UNKNOWN,
@@ -243,7 +244,7 @@ def why(
     health = judge(snapshot, window, left=np.array([LEFT_CODES.index(left)], np.uint8))
     (row,) = build_group_table(snapshot, health).frame.to_dict("records")
     assert row["status"] == "ok"
-    return row["why"]
+    return str(row["why"])
 
 
 def test_a_group_of_which_only_markers_are_left_says_so_beside_its_dashes() -> None:

@@ -87,7 +87,7 @@ def test_the_fleet_most_to_gain_first(open_sweeps: Any, root: Path) -> None:
         rows.loc["slow", "do"] == f"cooperative-sticky on 5 members: its lag drains in {duration(drained)}, now never"
     )
     assert rows.loc["idle", "do"] == "range: the busiest member has 33 % of the partitions instead of 50 %"
-    assert tuple(rows.loc["orders", ["now", "busiest", "do"]]) == ("range × 3", 70.0, "as good as it gets")
+    assert tuple(rows.loc["orders"][["now", "busiest", "do"]]) == ("range × 3", 70.0, "as good as it gets")
 
 
 def test_one_group_with_its_heat_map_and_frontier(open_sweeps: Any, root: Path) -> None:
@@ -286,7 +286,7 @@ def test_a_group_of_which_no_case_can_be_has_the_reason(root: Path) -> None:
     groups, cells = frames(root)
     refused = cells.assign(reason=cells["reason"].mask(cells["group_id"] == "orders", "it cannot be"))
     found = gains(groups, refused).set_index("group_id")
-    assert tuple(found.loc["orders", ["gain", "why"]]) == ("unknown", "it cannot be")
+    assert tuple(found.loc["orders"][["gain", "why"]]) == ("unknown", "it cannot be")
     assert found["why"].notna().sum() == 1
 
 
@@ -294,7 +294,7 @@ def test_members_to_spare_are_those_without_whom_the_busiest_has_no_more(root: P
     """Without the cases that help otherwise: with two members nobody has more than half, as now."""
     groups, cells = frames(root)
     found = gains(groups, cells[cells["members"] != 3]).set_index("group_id")
-    assert tuple(found.loc["idle", ["gain", "to_members", "to_share", "hot_share"]]) == ("fewer", 2, 0.5, 0.5)
+    assert tuple(found.loc["idle"][["gain", "to_members", "to_share", "hot_share"]]) == ("fewer", 2, 0.5, 0.5)
 
 
 def test_a_lag_that_no_case_drains_and_a_group_without_cases_are_told_apart(root: Path) -> None:

@@ -21,6 +21,7 @@ from assignors.whatif.events import (
     CreateTopic,
     DeleteTopic,
     Event,
+    Join,
     Leave,
     Scenario,
     Subscribe,
@@ -28,6 +29,7 @@ from assignors.whatif.events import (
 from tests.app import feeds, synthetic
 from tests.app.conftest import Open
 from tests.app.reading import said
+from tests.support.known import the
 
 
 def table(page: AppTest) -> pd.DataFrame:
@@ -44,7 +46,7 @@ def test_page_without_a_start_says_what_it_is_for(open_page: Open) -> None:
     assert page.header[0].value == "What moves, who idles, how fast does the lag drain?"
     shown = page.dataframe[0].value.set_index("example")
     assert list(shown.index) == list(examples())
-    assert tuple(shown.loc["5000-partitions", ["members", "partitions", "events"]]) == (50, 5000, 4)
+    assert tuple(shown.loc["5000-partitions"][["members", "partitions", "events"]]) == (50, 5000, 4)
 
 
 @pytest.mark.parametrize("name", [name for name in examples() if not name.startswith("100000")])
@@ -77,7 +79,7 @@ def test_add_undo_and_redo_of_a_member(open_page: Open) -> None:
     after = page.header[0].value
     assert after.startswith("`enrich-4` joins: ")
     assert page.query_params["scenario"]
-    assert link_codec.unpack(page.query_params["scenario"]).events[0].action.member.member_id == "enrich-4"
+    assert the(Join, link_codec.unpack(page.query_params["scenario"]).events[0].action).member.member_id == "enrich-4"
     page = click(page, "Undo")
     assert page.header[0].value == before
     assert click(page, "Redo").header[0].value == after
@@ -268,7 +270,7 @@ def test_an_unknown_drain_time_has_its_reason(open_page: Open) -> None:
 def test_an_edited_example_leaves_its_name_in_the_url_behind(open_page: Open) -> None:
     page = click(open_page("whatif", example="cooperative-hand-over"), "Add")
     assert "example" not in page.query_params
-    assert link_codec.unpack(page.query_params["scenario"]).events[-1].action.member.member_id == "c4"
+    assert the(Join, link_codec.unpack(page.query_params["scenario"]).events[-1].action).member.member_id == "c4"
 
 
 def test_a_number_and_the_click_that_follow_each_other_at_once_count_both(open_page: Open) -> None:

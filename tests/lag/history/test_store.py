@@ -39,7 +39,8 @@ def writer(root: str, name: str, *rest: str) -> "subprocess.Popen[str]":
 
 
 def offsets(history: History) -> list[int]:
-    return history.query("SELECT src_offset FROM commits ORDER BY src_offset", "commits")["src_offset"].to_pylist()
+    found = history.query("SELECT src_offset FROM commits ORDER BY src_offset", "commits")
+    return list(found["src_offset"].to_pylist())
 
 
 @pytest.mark.parametrize("table", SPECIFIED)

@@ -77,7 +77,7 @@ def test_every_row_is_dealt_to_one_share_with_the_words_that_it_needs(history: H
     wanted = [(row["topic"], row["partition"], row["log_end"], row["topic_id"]) for row in made if row["log_end"] != 5]
     assert sorted(one[1:4] for one in found) == sorted(one[:3] for one in wanted)
     assert {one[3]: one[4] for one in found} == {one[2]: one[3] for one in wanted}
-    owners = {(one[1], one[2] if whole == "partition" else 0): set() for one in found}
+    owners: dict[Any, set[Any]] = {(one[1], one[2] if whole == "partition" else 0): set() for one in found}
     for share, topic, partition, *_ in found:
         owners[topic, partition if whole == "partition" else 0].add(share)
     assert {len(shares) for shares in owners.values()} == {1}

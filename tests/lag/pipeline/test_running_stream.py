@@ -114,7 +114,7 @@ def test_another_cluster_behind_the_same_address_ends_a_stream_before_anything_o
     spark: SparkSession, cluster: EmbeddedKafka, settings: Settings, history: History, stream: Stream, found_by: str
 ) -> None:
     """Nobody commits there, so there is no batch; or there is one before the next look. Then it is ours again."""
-    id_, before = stream.outcome.cluster, []
+    id_, before = stream.outcome.cluster, list[Any]()
 
     def change() -> None:
         other = replace(read_offsets_topic(settings), cluster_id="other")

@@ -12,6 +12,7 @@ from lag.verdict.health import Status
 from lag.verdict.judge import judge
 from lag.verdict.sample_window import Trend
 from tests.lag.make import BROKERS, cluster, deleted, end, group, judged
+from tests.support.known import known
 
 AT = 1_795_000_000_000
 ENDS = {"orders-0": end(100), "orders-1": end(50, leader=2)}
@@ -37,9 +38,9 @@ def test_a_group_whose_coordinator_does_not_answer_is_kept() -> None:
     kept = carry_forward(before(), after())
     assert [g.group_id for g in kept.groups] == ["audit", "billing", "zebra"]
     billing = kept.group("billing")
-    assert (billing.state, billing.complete, billing.at_ms) == ("Stable", False, AT)
-    assert [member.member_id for member in billing.members] == ["m0", "m1"]
-    assert [str(problem) for problem in billing.problems] == [
+    assert (known(billing).state, known(billing).complete, known(billing).at_ms) == ("Stable", False, AT)
+    assert [member.member_id for member in known(billing).members] == ["m0", "m1"]
+    assert [str(problem) for problem in known(billing).problems] == [
         "group billing: its coordinator, broker 2, has not answered since 2026-11-18 11:06:40 UTC: "
         "state and members are of that time; it was 15 records behind (known for 2 of 2 partitions). "
         "Bring the broker back"
@@ -48,7 +49,7 @@ def test_a_group_whose_coordinator_does_not_answer_is_kept() -> None:
 
 def test_a_kept_group_s_rows_stay_without_the_commits_that_may_have_moved() -> None:
     kept = carry_forward(before(), after())
-    rows = kept.group("billing").partitions
+    rows = known(kept.group("billing")).partitions
     assert [(str(r.tp), r.committed, r.log_end, r.lag_records, r.problem, r.member_id) for r in rows] == [
         ("orders-0", None, 100, None, PartitionProblem.TIMEOUT, "m0"),
         ("orders-1", None, 50, None, PartitionProblem.TIMEOUT, "m1"),
@@ -60,8 +61,8 @@ def test_the_other_groups_are_as_they_were_read() -> None:
     kept = carry_forward(before(), after())
     fresh = after()
     for name in ("audit", "zebra"):
-        assert list(kept.group(name).partitions) == list(fresh.group(name).partitions)
-        assert kept.group(name).at_ms == fresh.at_ms
+        assert list(known(kept.group(name)).partitions) == list(known(fresh.group(name)).partitions)
+        assert known(kept.group(name)).at_ms == fresh.at_ms
 
 
 def test_a_coordinator_that_is_gone_from_the_cluster_counts_as_silent() -> None:
@@ -95,8 +96,8 @@ def test_the_first_poll_has_nothing_to_keep() -> None:
 def test_a_group_that_stays_away_keeps_its_first_problem() -> None:
     second = carry_forward(before(), after(2))
     third = carry_forward(second, after(3))
-    assert third.group("billing").problems == second.group("billing").problems
-    assert third.group("billing").at_ms == AT
+    assert known(third.group("billing")).problems == known(second.group("billing")).problems
+    assert known(third.group("billing")).at_ms == AT
     assert third.offsets.at_ms == AT + 30_000
 
 
@@ -110,27 +111,27 @@ def test_a_row_that_only_the_kept_group_named_is_left_out() -> None:
     alone = group({"gone-0": 4, "orders-1": 45}, coordinator=2)
     was = cluster({"billing": alone}, {**ENDS, "gone-0": deleted()}, 1, AT)
     kept = carry_forward(was, cluster({}, ENDS, 2, AT + 10_000, brokers=SILENT, problems=[TIMEOUT]))
-    assert [str(row.tp) for row in kept.group("billing").partitions] == ["orders-1"]
+    assert [str(row.tp) for row in known(kept.group("billing")).partitions] == ["orders-1"]
 
 
 @pytest.mark.parametrize("partitions", [{}, {"gone-0": 4}], ids=["no rows", "no row left"])
 def test_a_kept_group_may_have_no_rows(partitions: Any) -> None:
     was = cluster({"billing": group(partitions, coordinator=2)}, {**ENDS, "gone-0": deleted()}, 1, AT)
     kept = carry_forward(was, cluster({}, ENDS, 2, AT + 10_000, brokers=SILENT, problems=[TIMEOUT]))
-    assert list(kept.group("billing").partitions) == []
+    assert list(known(kept.group("billing")).partitions) == []
     assert judged([kept]).groups[0].finding.status is Status.UNKNOWN
 
 
 def test_a_kept_group_is_unknown_and_says_since_when() -> None:
     health = judged([before(), carry_forward(before(), after())])
     found = health.group("billing")
-    assert found.finding.status is Status.UNKNOWN
-    assert found.finding.since_ms == AT
-    assert found.finding.evidence.startswith(
+    assert known(found).finding.status is Status.UNKNOWN
+    assert known(found).finding.since_ms == AT
+    assert known(found).finding.evidence.startswith(
         "its coordinator, broker 2, has not answered since 2026-11-18 11:06:40 UTC"
     )
-    assert (found.lag.records, found.lag.known, found.lag.partitions) == (None, 0, 2)
-    assert found.drain_s is None
+    assert (known(found).lag.records, known(found).lag.known, known(found).lag.partitions) == (None, 0, 2)
+    assert known(found).drain_s is None
 
 
 def test_a_kept_group_has_its_past_again_when_it_is_back() -> None:
@@ -141,6 +142,6 @@ def test_a_kept_group_has_its_past_again_when_it_is_back() -> None:
         window = trend.append(poll)
     health = judge(polls[-1], window)
     assert window.rows(slice(1, 3)).committed.tolist() == [[90, 45], [-1, -1], [90, 45]]
-    trend_of_billing = health.group("billing").trend
+    trend_of_billing = known(health.group("billing")).trend
     assert trend_of_billing[[0, 2]].tolist() == [15.0, 15.0]
     assert trend_of_billing[1] != trend_of_billing[1]  # not known

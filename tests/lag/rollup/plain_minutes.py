@@ -95,7 +95,7 @@ def row(minute: int, inside: list[Any], news: list[Commit], judged: list[Any], c
     consume, produce = rate(inside, judged, "place"), rate(inside, judged, "end")
     lag_last = known[-1]["lag"] if known else None
     moves = [(c, previous(c, commits)) for c in news if previous(c, commits) is not None]
-    back = [before.offset - c.offset for c, before in moves if c.offset < before.offset]
+    back = [known(before).offset - c.offset for c, before in moves if c.offset < known(before).offset]
     return {
         "minute": minute,
         "committed_last": last(inside, "committed"),
@@ -113,7 +113,7 @@ def row(minute: int, inside: list[Any], news: list[Commit], judged: list[Any], c
         "time_lag_min_ms": 1000 * max(least) if least else None,
         "time_lag_bounded": len(timed) == len(known),
         "commits": len(news),
-        "commit_gap_max_ms": max((round(1000 * (c.at - before.at)) for c, before in moves), default=None),
+        "commit_gap_max_ms": max((round(1000 * (c.at - known(before).at)) for c, before in moves), default=None),
         "rewinds": len(back),
         "rewind_records": sum(back),
         "consume_rate": consume,

@@ -183,7 +183,8 @@ def plain_pace(
     fallen = lag[-1] != -1 and lag[-1] < high and lag[start] - lag[max(0, start - 2)] > noise
     tells = fallen and len(lag) - start >= 2 and at[-1] - at[start] >= 15_000
     since = start if tells else 0
-    return *(plain_rate(at[since:], row[since:]) for row in (committed, log_end)), fallen and not tells
+    consume, produce = (plain_rate(at[since:], row[since:]) for row in (committed, log_end))
+    return consume, produce, fallen and not tells
 
 
 @settings(max_examples=300, deadline=None)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.ui.charts import lag
+from app.ui.charts import base, lag
 from app.ui.theme import DARK, LIGHT
 from assignors.model import TopicPartition
 
@@ -79,7 +79,7 @@ def test_concentrated_lag_is_named(lags: Any, text: str) -> None:
 
 @pytest.mark.parametrize("top", [0, 1, 9, 10, 99, 1_234, 5e5, 1_204_331, 7.3e9])
 def test_ticks_are_round_and_do_not_pass_the_top(top: float) -> None:
-    values, labels = lag.base.ticks(top)
+    values, labels = base.ticks(top)
     assert values[0] == 0
     assert values[-1] <= max(top, 1)
     assert 1 <= len(values) <= 8

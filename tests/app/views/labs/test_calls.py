@@ -34,7 +34,7 @@ def test_page_opens_with_a_subscription_that_replaces_another(open_page: Open) -
     assert any("subscribe\\(\\) replaces the subscription" in element.help for element in page.markdown)
 
 
-MACHINES = {story.machine: story for story in reversed(STORIES.values())}
+MACHINES = {story.machine: story for story in reversed(list(STORIES.values()))}
 
 
 @pytest.mark.parametrize("story", MACHINES.values(), ids=lambda story: story.name)

@@ -84,7 +84,7 @@ def test_another_strategy_keeps_the_moment(open_page: Open) -> None:
 def test_side_by_side_marks_the_strategy_above(open_page: Open) -> None:
     shown = strategies(open_page("delivery"))
     assert list(shown.index[:2]) == ["auto-commit", "▸ sync per batch"]
-    assert tuple(shown.loc["commit first", ["twice", "lost", "most_lost", "guarantee"]]) == (0, 0, 5, "at most once")
+    assert tuple(shown.loc["commit first"][["twice", "lost", "most_lost", "guarantee"]]) == (0, 0, 5, "at most once")
 
 
 def test_a_smaller_log_takes_the_failure_to_its_last_step(open_page: Open) -> None:

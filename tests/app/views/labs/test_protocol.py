@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.ui import link_codec
 from app.ui.scenario import story_state as state
+from app.ui.scenario.played import Played
 from app.ui.scenario.story_link import STORIES as STORIES_BY_NAME
 from app.ui.scenario.story_state import LAB
 from app.views.labs.protocol import text
@@ -19,6 +20,7 @@ from assignors.whatif.events import AddPartitions, Event, Freeze, Leave
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 from tests.app.conftest import Open
 from tests.app.reading import alt, figure, said, table
+from tests.support.known import known, the
 
 JOIN = (
     "Eager stops all 6 partitions for up to 1.6 s; cooperative stops 1 partition for 3.0 s; "
@@ -205,12 +207,14 @@ def test_link_holds_all_that_was_changed() -> None:
 
 def test_protocols_of_which_the_same_is_true_are_named_together() -> None:
     found = state.played(BY_NAME["static"], seed=0)
-    assert text.headline(list(found.values())) == ("Eager, cooperative and KIP-848 stop 2 partitions for up to 5.0 s")
+    assert text.headline([the(Played, its) for its in found.values()]) == (
+        "Eager, cooperative and KIP-848 stop 2 partitions for up to 5.0 s"
+    )
 
 
 def sent(page: AppTest, text: str) -> AppTest:
-    uploader = page.get("file_uploader")[0]
-    return uploader.set_value(("mine.yaml", text.encode(), "application/yaml")).run()
+    uploader: Any = page.get("file_uploader")[0]
+    return the(AppTest, uploader.set_value(("mine.yaml", text.encode(), "application/yaml")).run())
 
 
 def test_a_file_sent_in_is_played(open_page: Open) -> None:
@@ -268,7 +272,7 @@ def test_records_processed_twice_and_lost_stand_in_the_table(open_page: Open) ->
     # Three new partitions at 10 records a second, until somebody finds them and joins.
     summaries = {its.protocol: its for its in played("partitions")}
     waited_s = {
-        protocol: sum(down.waited_ms for down in its.downtime[-3:]) / 1000 for protocol, its in summaries.items()
+        protocol: sum(known(down.waited_ms) for down in its.downtime[-3:]) / 1000 for protocol, its in summaries.items()
     }
     assert [abs(lost - 10 * waited) < 3 for lost, waited in zip(rows["lost"], waited_s.values(), strict=True)] == [
         True
@@ -277,7 +281,7 @@ def test_records_processed_twice_and_lost_stand_in_the_table(open_page: Open) ->
 
 def played(story: str) -> list[Summary]:
     found = state.played(BY_NAME[story], 0)
-    return [its.summary for its in found.values()]
+    return [the(Played, its).summary for its in found.values()]
 
 
 def test_advice_on_the_storys_settings_stands_below_it(open_page: Open) -> None:

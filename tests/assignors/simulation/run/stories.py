@@ -21,7 +21,7 @@ FOUND = RTT
 JOINED = FOUND + RTT + RTT
 """When those that start at 0 have the reply to their join: the first one brings the member id (KIP-394)."""
 ASSIGNED = JOINED + RTT
-QUICK: Mapping[str, Setting] = {
+QUICK: dict[str, Setting] = {
     "session.timeout.ms": SESSION,
     "heartbeat.interval.ms": HEARTBEAT,
     "group.initial.rebalance.delay.ms": 0,

@@ -180,7 +180,7 @@ def test_steps_beyond_four_for_each_member_are_not_kept() -> None:
 
 
 def test_forgotten_groups_begin_anew() -> None:
-    recorder = Recorder({}.get)
+    recorder = Recorder(dict[UUID, str]().get)
     recorder.take(BEGIN, whole=True)
     assert recorder.known() == ["g"]
     recorder.forget(recorder.known())
@@ -188,7 +188,7 @@ def test_forgotten_groups_begin_anew() -> None:
 
 
 def test_timeouts_are_those_that_members_said_last() -> None:
-    recorder = Recorder({}.get)
+    recorder = Recorder(dict[UUID, str]().get)
     recorder.take([*A_JOINS, *B_JOINS], whole=True)
     assert dict(recorder.timeouts("g")) == dict.fromkeys("ab", Timeouts(None, 1))
     recorder.take(gone(9000, "b"), whole=True)

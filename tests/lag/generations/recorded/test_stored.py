@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
@@ -71,7 +72,7 @@ def test_an_empty_history_tells_nothing(history: History) -> None:
 
 
 def course(*numbers: int) -> list[Recorded]:
-    recorder = Recorder({}.get)
+    recorder = Recorder(dict[UUID, str]().get)
     recorder.take([classic(1000 * n, n, {"a": range(n)}) for n in numbers], whole=True)
     return recorder.recorded("g")
 
