@@ -89,7 +89,8 @@ def arrays_of(name: str, group: Group) -> GroupArrays:
 
 
 def _beside_others(case: Case) -> Iterator[Row]:
-    arrays, assignor = arrays_of(case.name, case.group), get(case.name)
+    arrays = arrays_of(case.name, case.group)
+    assignor: Any = get(case.name)
     numbers = jvm.our_ms(lambda: assignor.assign_arrays(arrays))
     objects = jvm.our_ms(lambda: _objects(assignor, case.group))
     memory = _bytes_per_partition(lambda: assignor.assign_arrays(arrays), len(arrays.layout))

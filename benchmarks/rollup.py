@@ -48,7 +48,7 @@ def rows(hours: int = HOURS) -> Iterator[Row]:
             fleet.record(hours)
             yield _figure(spark, history, hours + 1, "one hour more", "20 s")
         for one in filter(lambda its: its.rows, extents(history)):
-            yield Row(f"bytes of a row of {one.table}", f"{one.size_bytes / one.rows:.1f}", f"{one.rows:,} rows")
+            yield Row(f"bytes of a row of {one.table}", f"{one.size_bytes / (one.rows or 1):.1f}", f"{one.rows:,} rows")
 
 
 def _figure(spark: SparkSession, history: History, until: int, what: str, goal: str) -> Row:

@@ -13,6 +13,7 @@ import jpype
 from assignors.broker.server_range import ServerRangeAssignor
 from assignors.broker.uniform.assignor import UniformAssignor
 from assignors.model import Assignment, Group, Member, Topic
+from assignors.topic_ids import kafka_text, topic_uuid
 from benchmarks import jvm
 from benchmarks.report import Row
 from tests.oracle import server_assignors as oracle
@@ -139,7 +140,7 @@ def _case(name: str, group: Group, records: Mapping[str, Any]) -> Case:
 
 
 def _compare(what: str, case: Case, peak_bytes: int) -> Row:
-    names = {oracle.kafka_text(oracle.topic_uuid(topic)): topic.name for topic in case.group.topics.values()}
+    names = {kafka_text(topic_uuid(topic)): topic.name for topic in case.group.topics.values()}
     theirs = oracle.read_plan(str(case.java().members().toString()), names)
     assert oracle.same(theirs, case.ours()), what
     del theirs

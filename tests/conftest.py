@@ -96,7 +96,8 @@ def demo() -> Iterator[Demo]:
 def java_classes() -> Callable[[str], Any]:
     """`java_classes("org.apache.kafka...")` -> the Java class, in a JVM inside this process."""
     start_jvm()
-    return jpype.JClass
+    jclass: Callable[[str], Any] = jpype.JClass
+    return jclass
 
 
 @pytest.fixture

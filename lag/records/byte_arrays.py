@@ -1,6 +1,6 @@
 """Many byte strings in one buffer: the shape in which Arrow has them, and in which NumPy is quick."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
@@ -43,12 +43,15 @@ class Blobs:
     def __len__(self) -> int:
         return len(self.starts)
 
+    def __iter__(self) -> Iterator[bytes | None]:
+        return (self[index] for index in range(len(self)))
+
     def __getitem__(self, index: int) -> bytes | None:
         start, length = int(self.starts[index]), int(self.lengths[index])
         return None if length < 0 else self.data[start : start + length].tobytes()
 
-    def take(self, rows: NDArray[Any]) -> "Blobs":
-        """Those of the rows (numbers, or a mask), in the same buffer."""
+    def take(self, rows: NDArray[Any] | slice) -> "Blobs":
+        """Those of the rows (numbers, a mask or a slice), in the same buffer."""
         return Blobs(self.data, self.starts[rows], self.lengths[rows])
 
     def texts(self) -> list[str | None]:

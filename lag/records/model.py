@@ -1,6 +1,7 @@
 """What comes out of `__consumer_offsets`: offset commits in columns, everything else as rows."""
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -74,6 +75,9 @@ class Commits:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def __iter__(self) -> Iterator[Commit]:
+        return (self[index] for index in range(len(self)))
 
     def __getitem__(self, index: int) -> Commit:
         place = (self.group_ids[index], self.topics[index], int(self.partitions[index]))

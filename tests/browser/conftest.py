@@ -12,6 +12,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
@@ -86,7 +87,7 @@ def open_page(chromium: Browser, dashboard_url: str) -> Iterator[Open]:
     pages: list[Page] = []
 
     def opened(path: str = "/", viewport: ViewportSize = DESKTOP, dark: bool = False, url: str = dashboard_url) -> Page:
-        scheme = "dark" if dark else "light"
+        scheme: Literal["dark", "light"] = "dark" if dark else "light"
         context = chromium.new_context(viewport=viewport, color_scheme=scheme, timezone_id="Europe/Berlin")
         context.set_default_timeout(PATIENCE_MS)
         contexts.append(context)

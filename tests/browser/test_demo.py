@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.broker]
 
-GROUPSCOPE = Path(sys.executable).with_name("groupscope")
+GROUPSCOPE = str(Path(sys.executable).with_name("groupscope"))
 SETTLED_WITHIN_MS = 240_000
 SIZES = pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["1440", "390"])
 CASES = {case.group_id: case for case in describe()}
@@ -154,6 +155,10 @@ def members(demo: Demo, group: str) -> list[str]:
     return sorted(member["client_id"] for member in told_members(demo, group))
 
 
+def is_member(demo: Demo, group: str, name: str) -> bool:
+    return name in members(demo, group)
+
+
 def assigned(demo: Demo, group: str) -> dict[tuple[str, int], str]:
     """Who has which partition, as the broker tells it."""
     found = told_members(demo, group)
@@ -183,7 +188,7 @@ def test_two_members_added_go_where_the_what_if_said(open_page: Open, demo: Demo
     for number in (4, 5):
         panel.get_by_role("button", name="Add a member").click()
         expect(panel.get_by_text(f"{group}-{number} is starting").first).to_be_visible()
-        wait_until(lambda name=f"{group}-{number}": name in members(demo, group), within_s=90, every_s=1)
+        wait_until(partial(is_member, demo, group, f"{group}-{number}"), within_s=90, every_s=1)
     wait_until(lambda: assigned(demo, group) == predicted, within_s=60, every_s=1)
     seen = open_page(f"/group?group={group}")
     expect(seen.locator("canvas").nth(0)).to_be_attached()

@@ -5,6 +5,7 @@ import subprocess
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -35,7 +36,8 @@ def first_column(name: str) -> list[str]:
 
 
 def subcommands(name: str) -> Iterator[str]:
-    command = typer.main.get_command(cli).get_command(None, name)  # type: ignore[attr-defined, arg-type]
+    group: Any = typer.main.get_command(cli)
+    command = group.get_command(None, name)
     yield from getattr(command, "commands", ())
 
 

@@ -16,7 +16,9 @@ from confluent_kafka import TopicPartition as Place
 from assignors.model import TopicPartition
 from assignors.simulation.timeline import GroupSpan
 from lag.records import Blobs, GroupEvent, decode
+from lag.records.group_values import GroupMetadata
 from tests.fidelity.performance import Ownership
+from tests.support.known import known
 from tests.support.waiting import wait_until
 
 REQUEST_LOGGER = "kafka.request.logger"
@@ -112,14 +114,13 @@ class Standing:
 def classic_standings(written: Iterable[Record], group_id: str) -> Iterator[Standing]:
     """Each time that a classic group became Stable, and each swap of a static member."""
     for record in written:
-        event = record.event
-        if event.kind == "group" and event.group_id == group_id and event.value is not None and event.value.members:
-            value = event.value
+        event, value = record.event, record.event.value
+        if event.kind == "group" and event.group_id == group_id and isinstance(value, GroupMetadata) and value.members:
             members = sorted(value.members, key=lambda member: member.member_id != value.leader)
             owned = {
                 member.member_id: tuple(
                     TopicPartition(each.topic, number)
-                    for each in member.assignment.partitions
+                    for each in known(member.assignment).partitions
                     for number in each.partitions
                 )
                 for member in members
@@ -140,7 +141,8 @@ class ConsumerGroup:
 
     def read(self, event: GroupEvent) -> None:
         """What a record changes."""
-        member_id, value = event.member_id or "", event.value
+        member_id: str = event.member_id or ""
+        value: Any = event.value
         match event.kind:
             case "consumer_group_metadata" if value is not None:
                 self.epoch = value.epoch

@@ -23,7 +23,7 @@ class Measured(random.Random):
         super().__init__(0)
         self._beats_ms = beats_ms
 
-    def randrange(self, *bounds: int) -> int:
+    def randrange(self, start: int, stop: int | None = None, step: int = 1) -> int:
         """Until the next heartbeat of the next member."""
         return next(self._beats_ms)
 

@@ -35,7 +35,7 @@ from tests.support.waiting import wait_until
 SETTLE_S = 180
 """For 72 consumers to start and to share out what there is, on a machine that does something else, too."""
 
-_TOLD = {Leave: "close", Freeze: "stall", Resume: "resume", Restart: "restart"}
+_TOLD: dict[type[Action], str] = {Leave: "close", Freeze: "stall", Resume: "resume", Restart: "restart"}
 
 
 class Stage:

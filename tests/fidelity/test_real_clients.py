@@ -19,6 +19,7 @@ from tests.fidelity.simulated import simulate
 from tests.fidelity.stage import Stage
 from tests.fidelity.stalls import Stalls
 from tests.fidelity.stories import ASSIGNORS, BROKER, BROKER_ALONE, HEARTBEAT_MS, STORIES
+from tests.support.known import the
 
 pytestmark = pytest.mark.timeout(900)  # whoever comes first waits for all that is played
 
@@ -112,7 +113,7 @@ def _callback_times(performance: Performance) -> list[int]:
 
 @pytest.fixture(scope="module", params=ASSIGNORS)
 def protocol(request: pytest.FixtureRequest) -> RebalanceProtocol:
-    return request.param
+    return the(RebalanceProtocol, request.param)
 
 
 @pytest.fixture(scope="module", params=STORIES)

@@ -1,6 +1,8 @@
 """Offsets -> lag and verdict: each case by hand, then thousands against the definitions written out per row."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +19,7 @@ NO_ENDS: list[tuple[int, int, int, int, P | None]] = []
 
 def rows(*given_rows: tuple[int, int, int, int | None, int | None, P | None]) -> Rows:
     """(group, topic, partition, committed, the broker's own lag, problem)."""
-    columns = list(zip(*given_rows, strict=True)) or [[]] * 6
+    columns: list[Sequence[Any]] = [*zip(*given_rows, strict=True)] or [()] * 6
 
     def known(values: object) -> np.ndarray:
         return np.array([UNKNOWN if v is None else v for v in values], np.int64)  # type: ignore[attr-defined]
@@ -35,7 +37,7 @@ def rows(*given_rows: tuple[int, int, int, int | None, int | None, P | None]) ->
 
 def answers(*given_answers: tuple[int, int, int, int, P | None]) -> EndRows:
     """(topic, partition, kind, offset, problem)."""
-    columns = list(zip(*given_answers, strict=True)) or [[]] * 5
+    columns: list[Sequence[Any]] = [*zip(*given_answers, strict=True)] or [()] * 5
     return EndRows(
         topic=np.array(columns[0], np.int32),
         partition=np.array(columns[1], np.int32),

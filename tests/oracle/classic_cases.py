@@ -53,11 +53,11 @@ def protocols(r: random.Random) -> Protocols:
     """One to three assignors, with a subscription each; rarely none, or bytes that are no subscription."""
     if r.random() < 0.02:
         return ()
-    names = r.choice(
+    names: tuple[str, ...] = r.choice(
         (("range",), ("range", "cooperative-sticky"), ("cooperative-sticky", "range"), ("sticky", "range"))
     )
     if r.random() < 0.1:
-        names: tuple[str, ...] = tuple(r.sample(("range", "roundrobin", "sticky"), r.randrange(1, 4)))
+        names = tuple(r.sample(("range", "roundrobin", "sticky"), r.randrange(1, 4)))
     data = subscription(r.choice((("t",), ("t",), ("t", "u"), ("u",), ())))
     return tuple((name, b"" if r.random() < 0.02 else data) for name in names)
 

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 from uuid import UUID
 
 from assignors.model import Topic, TopicPartition
@@ -213,7 +214,8 @@ class Clients:
             owned=frozenset() if epoch == JOINING else owned,
             version=r.choice((0, 1)),
         )
-        return replace(request, **r.choice(({}, {}, {"topics": None}, {"regex": None}, *_ODD_PARTS)))
+        changes: dict[str, Any] = r.choice(({}, {}, {"topics": None}, {"regex": None}, *_ODD_PARTS))
+        return replace(request, **changes)
 
 
 _ODD_PARTS: tuple[dict[str, str | None], ...] = (

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import jpype
 
@@ -109,11 +109,11 @@ class JavaConsumerCoordinator:
 
     def look(self) -> tuple[Any, ...] | None:
         """The group in Java's words, members in Java's order; None when it is not a KIP-848 one."""
-        return self._since_last_record("look", self._look)
+        return cast(tuple[Any, ...] | None, self._since_last_record("look", self._look))
 
     def look_closer(self) -> tuple[Any, ...]:
         """The target and the resolved expressions of that group, and the committed offsets."""
-        return self._since_last_record("look closer", self._look_closer)
+        return cast(tuple[Any, ...], self._since_last_record("look closer", self._look_closer))
 
     def _since_last_record(self, what: str, look: Callable[[], Any]) -> Any:
         """Most steps write no record, and looking at Java takes long."""

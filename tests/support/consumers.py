@@ -107,9 +107,13 @@ class Crowd:
         self, library: str, group: str, topics: Sequence[str], strategy: str, count: int = 1, static: bool = False
     ) -> list[Running | Member]:
         """Let `count` new consumers join; they come back before they are members."""
-        kind = {"java": java, "librdkafka": librdkafka, "kafka-python": kafka_python}[library]
+        kinds: dict[str, Callable[..., Running | Member]] = {
+            "java": java,
+            "librdkafka": librdkafka,
+            "kafka-python": kafka_python,
+        }
         names = [f"{library}-{uuid.uuid4().hex[:6]}" for _ in range(count)]
-        made = [kind(self._bootstrap_servers, group, list(topics), strategy, name, static) for name in names]
+        made = [kinds[library](self._bootstrap_servers, group, list(topics), strategy, name, static) for name in names]
         self._running += made
         return made
 

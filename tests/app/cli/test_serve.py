@@ -19,6 +19,7 @@ from lag.history.store import History
 from tests.app.cli.commandline import Running, refused, running
 from tests.lag.cluster import strangers
 from tests.lag.pipeline.broker_side import commit, create_topic
+from tests.support.known import known
 from tests.support.proxy import Proxy, broker_behind_proxy
 from tests.support.waiting import wait_until
 
@@ -91,10 +92,10 @@ def test_clusters_that_are_up_down_and_closed_to_us(
         number = wait_until(lambda: clusters(url)["down"]["number"], within_s=60)
         fragile.vanish_after(0)
         lost = wait_until(lambda: one if (one := clusters(url)["down"])["error"] else None, within_s=60)
-        assert lost["number"] >= number
+        assert known(lost)["number"] >= number
         fragile.come_back()
         wait_until(lambda: clusters(url)["down"]["error"] is None, within_s=60)
-        assert clusters(url)["down"]["number"] > lost["number"]
+        assert clusters(url)["down"]["number"] > known(lost)["number"]
 
         assert command.ends(signal.SIGINT) == 0
         assert command.out.count("\n") == 1

@@ -3,6 +3,7 @@
 import re
 import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -12,7 +13,7 @@ from app.cli import cli
 from lag.embedded.jar_lock import read_lock
 from tests.app.cli.commandline import run
 
-GROUP = typer.main.get_command(cli)
+GROUP: Any = typer.main.get_command(cli)
 TOP = {name: GROUP.get_command(None, name) for name in SUMMARIES}
 COMMANDS = TOP | {
     f"{group} {name}": command

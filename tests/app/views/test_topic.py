@@ -37,7 +37,8 @@ def viewed(polls: Polls, retention_ms: int | None = HOUR_MS, topic: str = "t") -
         )
         window = trend.append(snapshot)
     if topic in snapshot.topics:
-        snapshot.topics[topic] = replace(snapshot.topics[topic], retention_ms=retention_ms)
+        changed = replace(snapshot.topics[topic], retention_ms=retention_ms)
+        snapshot = replace(snapshot, topics={**snapshot.topics, topic: changed})
     return topic_tables.view(snapshot, judge(snapshot, window), window, topic)
 
 
@@ -113,7 +114,11 @@ def test_a_topic_without_readers_or_unknown_has_an_empty_view() -> None:
 
 
 def test_lags_are_put_beside_the_partitions_for_the_groups_asked_for() -> None:
-    commits = {"a": {"t-0": 70, "t-2": 5}, "b": {"t-1": None, "t-2": 9}, "c": {"t-0": 1}}
+    commits: dict[str, dict[str, int | None]] = {
+        "a": {"t-0": 70, "t-2": 5},
+        "b": {"t-1": None, "t-2": 9},
+        "c": {"t-0": 1},
+    }
     view = viewed([(commits, {f"t-{p}": end(100 + p) for p in range(3)} | {"u-0": end(1)})])
     frame = topic_tables.with_lags(view, ["b", "a"])
     assert [c for c in frame.columns if c.startswith("lag: ")] == ["lag: b", "lag: a"]
@@ -232,9 +237,14 @@ def test_the_groups_of_a_topic_can_be_downloaded(open_page: Open) -> None:
 
 
 def test_a_topic_is_viewed_once_per_snapshot(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = []
+    made: list[int] = []
     real = topic_tables.view
-    monkeypatch.setattr(topic_tables, "view", lambda *a: (made.append(1), real(*a))[1])
+
+    def counted(*arguments: Any) -> TopicView:
+        made.append(1)
+        return real(*arguments)
+
+    monkeypatch.setattr(topic_tables, "view", counted)
     page = open_page("topics", topic="orders")
     page.run()
     assert made == [1]

@@ -101,7 +101,7 @@ def test_readers_are_counted_from_the_offset_table_columns() -> None:
 def test_a_topic_that_no_group_reads_has_a_produce_rate() -> None:
     snapshot = cluster({"g": group({"read-0": 1})}, {"read-0": end(9), "unread-0": end(500), "unread-1": end(80)})
     frame = built(snapshot, {"read": [(9, 9)], "unread": [(200, 500), (60, 80)]})
-    assert frame.loc["unread"][["produce", "groups", "note"]].tolist() == [32.0, 0, ""]
+    assert list(frame.loc["unread"][["produce", "groups", "note"]]) == [32.0, 0, ""]
     assert frame.loc["read", "produce"] == 0.0
 
 

@@ -226,7 +226,7 @@ class Player:
 
     def _sync(self, client: Client) -> Sync:
         group = self._coordinator.group
-        plan = ()
+        plan: tuple[tuple[str, bytes], ...] = ()
         if group is not None and group.leader == client.member_id:
             plan = tuple((member_id, b"\x01") for member_id in group.members)
         return Sync(client.member_id, client.generation, plan, client.instance_id, "consumer", "range")

@@ -102,12 +102,12 @@ def _java_matches(regex: str, names: tuple[str, ...]) -> list[str] | KafkaError:
         ({"regex_refresh_interval_ms": 9_999}, "group.consumer.regex.refresh.interval.ms"),
     ],
 )
-def test_settings_that_kafka_refuses(oracle: ConsumerOracle, changes: dict[str, int], name: str) -> None:
+def test_settings_that_kafka_refuses(oracle: ConsumerOracle, changes: dict[str, Any], name: str) -> None:
     with pytest.raises(ValueError, match=name):
         Settings(**changes)
-    given = vars_of(Settings()) | changes
+    given: Any = SimpleNamespace(**(vars_of(Settings()) | changes))
     with pytest.raises(jpype.JException, match=name):
-        configs(tuple(sorted(properties(SimpleNamespace(**given)).items())))
+        configs(tuple(sorted(properties(given).items())))
 
 
 def vars_of(settings: Settings) -> dict[str, Any]:

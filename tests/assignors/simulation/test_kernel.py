@@ -1,5 +1,7 @@
 """The clock, the event heap and timers."""
 
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +13,7 @@ from assignors.simulation.kernel import EventLimitError, Kernel, Timers
 def test_events_run_at_their_time_and_in_the_order_of_scheduling_within_a_millisecond() -> None:
     kernel, seen = Kernel(now_ms=100), list[tuple[str, int]]()
     for name, delay_ms in (("late", 30), ("first", 10), ("second", 10)):
-        kernel.after(delay_ms, lambda name=name: seen.append((name, kernel.now_ms)))
+        kernel.after(delay_ms, partial(lambda it: seen.append((it, kernel.now_ms)), name))
     kernel.run_until(129)
     assert (seen, kernel.now_ms) == ([("first", 110), ("second", 110)], 129)
     kernel.run_until(130)
@@ -89,7 +91,7 @@ def test_disarmed_timers_do_nothing() -> None:
     kernel, seen = Kernel(), list[str]()
     timers = Timers(kernel)
     for key in ("a", "b", "c"):
-        timers.arm(key, 10, lambda key=key: seen.append(key))
+        timers.arm(key, 10, partial(seen.append, key))
     timers.disarm("b")
     timers.disarm("unknown")
     kernel.run_until(10)
@@ -143,7 +145,7 @@ def test_timers_fire_in_the_order_in_which_they_were_armed_last(operations: list
             armed.pop(key, None)
         else:
             made = (kernel.now_ms + delay_ms, turn)
-            timers.arm(key, delay_ms, lambda key=key, made=made: seen.append((key, *made)))
+            timers.arm(key, delay_ms, partial(seen.append, (key, *made)))
             armed[key] = made
         kernel.run_until(kernel.now_ms + then_ms)
         due(kernel.now_ms)

@@ -19,6 +19,7 @@ from lag.generations.explanation import Verdict, as_last_planned, why
 from lag.generations.live_group import group_of, planned_topics
 from lag.model import ClusterSnapshot, GroupSnapshot, Topic
 from tests.support.consumers import Crowd, Running
+from tests.support.member import Member as KafkaPythonMember
 from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.broker, pytest.mark.usefixtures("java_classes")]
@@ -57,7 +58,7 @@ class World(NamedTuple):
     bootstrap_servers: str
     reader: ClusterReader
     crowd: Crowd
-    first: Mapping[str, Running]
+    first: Mapping[str, Running | KafkaPythonMember]
 
     def settled(self, group_id: str, members: int) -> tuple[GroupSnapshot, Mapping[str, Topic]]:
         """The group and the topics, as soon as that many members share all partitions and want nothing else."""

@@ -234,7 +234,8 @@ def group_told(group: dict[str, Any]) -> oracle.JavaGroup:
         for member in sorted(group["members"], key=lambda member: str(member["member_id"]))
     )
     return oracle.JavaGroup(
-        *(group[key] for key in ("state", "assignor", "epoch", "assignment_epoch")), group["coordinator"], members
+        **{key: group[key] for key in ("state", "assignor", "epoch", "assignment_epoch", "coordinator")},
+        members=members,
     )
 
 

@@ -44,7 +44,7 @@ def reader(filled: EmbeddedKafka) -> Iterator[ClusterReader]:
 
 def whole(reader: ClusterReader) -> ClusterSnapshot:
     """A complete snapshot, as soon as the cluster gives one."""
-    return wait_until(lambda: found if (found := reader.read(1, 0)).complete else None, within_s=60)
+    return known(wait_until(lambda: found if (found := reader.read(1, 0)).complete else None, within_s=60))
 
 
 def coordinated_by(snapshot: ClusterSnapshot, node: int) -> set[str]:

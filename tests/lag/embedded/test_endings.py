@@ -17,6 +17,7 @@ import pytest
 from lag.embedded.supervisor import PREFIX, owned_folder, sweep
 from lag.embedded.supervisor_client import Keeper
 from lag.errors import EmbeddedError
+from tests.support.known import the
 from tests.support.processes import command_line, using
 from tests.support.waiting import wait_until
 
@@ -56,8 +57,13 @@ def own(tmp_path: Path) -> Iterator[Callable[[str], Owner]]:
         temp = tmp_path / "temp"
         temp.mkdir(exist_ok=True)
         command = [sys.executable, str(PROGRAM), kind]
-        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-        process = subprocess.Popen(command, env={**os.environ, "TMPDIR": str(temp)}, text=True, **streams)
+        process = subprocess.Popen(
+            command,
+            env={**os.environ, "TMPDIR": str(temp)},
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
         owners.append(Owner(process, temp))
         return owners[-1]
 
@@ -111,7 +117,7 @@ def test_a_signal_to_the_owner_while_the_supervisor_starts(own: Callable[[str], 
 @pytest.mark.broker
 def test_the_owner_is_killed_while_its_broker_is_frozen(own: Callable[[str], Owner]) -> None:
     owner = own("kafka")
-    (pid,) = owner.told()["pids"]  # type: ignore[misc]
+    (pid,) = the(list, owner.told()["pids"])
     os.kill(pid, signal.SIGSTOP)
     owner.end_by(signal.SIGKILL)
     assert_nothing_is_left(owner)

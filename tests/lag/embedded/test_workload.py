@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -307,7 +308,7 @@ def test_partition_is_held_before_and_after_each_renewal(bare_kafka: EmbeddedKaf
     held = HeldPartition(bare_kafka.bootstrap_servers)
     for stable, end in ((0, 25), (25, 51), (51, 77)):
         held.renew()
-        wait_until(lambda stable=stable: seen.stable(HELD_TOPIC) == [stable])
+        wait_until(partial(lambda offset: seen.stable(HELD_TOPIC) == [offset], stable))
         assert seen.end(HELD_TOPIC) == [end]
     seen.close()
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -19,12 +20,12 @@ def member(name: str, *partitions: int, **fields: object) -> Member:
     return Member(name, f"client-{name}", **made)  # type: ignore[arg-type]
 
 
-def poll(at_s: int, *members: Member, **fields: object) -> ClusterSnapshot:
+def poll(at_s: int, *members: Member, **fields: Any) -> ClusterSnapshot:
     """A snapshot with one group, "g", of those members."""
     return polls_of(at_s, {"g": members}, **fields)
 
 
-def polls_of(at_s: int, groups: dict[str, Sequence[Member]], **fields: object) -> ClusterSnapshot:
+def polls_of(at_s: int, groups: dict[str, Sequence[Member]], **fields: Any) -> ClusterSnapshot:
     made = {name: group({"orders-0": 1}, members) for name, members in groups.items()}
     snapshot = cluster(made, {"orders-0": end(9)}, at_s, at_s * 1000)
     return replace(snapshot, groups=tuple(replace(found, **fields) for found in snapshot.groups))

@@ -1,6 +1,8 @@
 """A live group as an assignor's group and as a scenario: what is known goes in, what is not is said."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -97,7 +99,7 @@ def test_expression_stands_for_the_topics_that_its_members_have() -> None:
     ]  # fmt: skip
 
 
-def health_of(*polls: dict[str, int | None], logs: int = 100, **spec: object) -> Health:
+def health_of(*polls: Mapping[str, int | None], logs: int = 100, **spec: Any) -> Health:
     """Polls ten seconds apart of a group "billing" on orders 0 to 2, whose logs grow by 50 records each time."""
     made = []
     for number, committed in enumerate(polls):

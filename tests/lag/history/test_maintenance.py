@@ -231,7 +231,7 @@ def make_older(folder: Path, paths: set[str]) -> None:
 
 def test_the_last_commit_of_a_series_outlives_its_day_until_it_is_deleted(history: History) -> None:
     """Of g two partitions, one of them committed to again; h was deleted: Kafka's tombstone is the last of it."""
-    made = [
+    made: list[dict[str, Any]] = [
         {"src_ts": 0, "src_offset": 1, "partition": 0, "committed": 1},
         {"src_ts": 5, "src_offset": 2, "partition": 0, "committed": 2},
         {"src_ts": 6, "src_offset": 3, "partition": 1, "committed": 3},
@@ -297,7 +297,7 @@ def test_a_table_that_nobody_wrote_to_needs_no_care(history: History) -> None:
 
 def test_a_day_that_is_over_lies_in_the_order_of_its_series_and_then_of_its_time(history: History) -> None:
     """One file is enough to be sorted; partitions of one group lie together, whatever other groups have."""
-    made = [
+    made: list[dict[str, Any]] = [
         {"src_offset": at, "group_id": group, "topic": topic, "partition": partition, "src_ts": -at}
         for at, (group, topic, partition) in enumerate(product("ba", "ut", (1, 0)))
     ]
@@ -322,7 +322,7 @@ def test_a_late_row_is_put_in_its_place(history: History) -> None:
 
 def test_a_large_day_is_sorted_piece_by_piece(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(series_order, "MOST_ROWS", 3)
-    made = [{"group_id": f"g{at % 5}", "src_offset": at} for at in range(25)]
+    made: list[dict[str, Any]] = [{"group_id": f"g{at % 5}", "src_offset": at} for at in range(25)]
     history.append("commits", rows("commits", *made))
     care(history, "commits", NOON + timedelta(days=1))
     found = history.query("SELECT group_id, src_offset FROM commits", "commits").to_pylist()
@@ -338,7 +338,12 @@ def test_no_piece_is_larger_than_it_may_be_though_one_group_has_most_of_the_rows
     sizes: list[int] = []
     add = TableFiles.add
     monkeypatch.setattr(series_order, "MOST_ROWS", most)
-    monkeypatch.setattr(TableFiles, "add", lambda self, found: (sizes.append(len(found)), add(self, found)))
+
+    def counted(self: TableFiles, found: Any) -> Any:
+        sizes.append(len(found))
+        return add(self, found)
+
+    monkeypatch.setattr(TableFiles, "add", counted)
     made = [("big", "t", partition, hour) for partition, hour in product(range(3), range(6))]
     made += [("big", "u", 0, 2), ("a", "t", 0, 1), ("z", "t", 0, 1)]
     commits = [

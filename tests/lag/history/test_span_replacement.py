@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
-from lag.history import span_replacement
+from lag.history import file_replacement, span_replacement
 from lag.history.files import DataFile, TableFiles
 from lag.history.maintenance import care
 from lag.history.schemas import LAG_1M, with_day
@@ -115,7 +115,7 @@ def test_two_that_fill_an_empty_span_at_once_fill_it_once(history: History, monk
 
 def once_after(first: Callable[[], object]) -> Callable[..., None]:
     """`exchange_now`, before which something else happens the first time."""
-    exchange, todo = span_replacement.exchange_now, [first]
+    exchange, todo = file_replacement.exchange_now, [first]
 
     def exchanged(*its: object, **how: object) -> None:
         while todo:

@@ -10,8 +10,10 @@ from uuid import UUID
 import confluent_kafka
 import confluent_kafka.admin
 from confluent_kafka import TopicPartition as Place
+from confluent_kafka.cimpl import NewTopic
 
 from lag.model import OURS_PREFIX
+from tests.support.known import known, the
 from tests.support.waiting import wait_until
 
 NAME = "__consumer_offsets"
@@ -46,9 +48,10 @@ def _until_ends(consumer: confluent_kafka.Consumer, partitions: int) -> Iterator
     while len(ended) < partitions:
         for message in consumer.consume(10_000, timeout=0.5):
             if (error := message.error()) is None:
-                yield message.partition(), message.offset(), message.key(), message.value()
+                place = known(message.partition()), known(message.offset())
+                yield *place, the(bytes, message.key()), message.value()
             elif error.code() == confluent_kafka.KafkaError._PARTITION_EOF:
-                ended.add(message.partition())
+                ended.add(known(message.partition()))
             else:
                 raise confluent_kafka.KafkaException(error)
 
@@ -135,4 +138,4 @@ def _committed(consumer: Any, offsets: list[Any]) -> bool:
 
 def create_topic(bootstrap: str, name: str, partitions: int) -> None:
     admin = confluent_kafka.admin.AdminClient({"bootstrap.servers": bootstrap})
-    admin.create_topics([confluent_kafka.admin.NewTopic(name, partitions, 1)])[name].result()
+    admin.create_topics([NewTopic(name, partitions, 1)])[name].result()

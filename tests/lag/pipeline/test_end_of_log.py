@@ -11,6 +11,7 @@ from lag.history.stream_progress import read_until
 from lag.pipeline import end_of_log
 from lag.pipeline.end_of_log import Look, Looks
 from tests.lag.history.rows import NOON
+from tests.support.known import the
 
 LATER = NOON + timedelta(minutes=1)
 
@@ -50,7 +51,7 @@ def test_brokers_that_are_away_are_asked_again(history: History) -> None:
         answer = next(answers)
         if isinstance(answer, ConnectError):
             raise answer
-        return answer
+        return the(Look, answer)
 
     made = Looks(history, "c1", Look(NOON, (5,)), ask)
     seen = []

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+from tests.support.known import known
+
 
 @dataclass
 class Row:
@@ -42,10 +44,10 @@ def minute_of(rows: list[Row], minute: int, inside: list[int], before: list[int]
     sets = [members(rows, o) for o in inside]
     earlier = [members(rows, o) for o in [start, *inside[:-1]]]
     news = [not first(rows, o).bootstrap for o in inside]
-    pairs = list(zip([one or set() for one in earlier], sets, news, strict=True))
+    pairs = list(zip([one or set() for one in earlier], map(known, sets), news, strict=True))
     joins = sum(len(b - a) for a, b, new in pairs if new)
     leaves = sum(len(a - b) for a, b, new in pairs if new)
-    counts = ([] if earlier[0] is None else [len(earlier[0])]) + [len(one) for one in sets]
+    counts = ([] if earlier[0] is None else [len(earlier[0])]) + [len(known(one)) for one in sets]
     took = [took_ms(rows, o) for o, new in zip(inside, news, strict=True) if new]
     return {
         "minute": minute,
@@ -89,7 +91,7 @@ def members(rows: list[Row], offset: int) -> set[str] | None:
     found = {row.member for row in rows if row.offset == since and row.member is not None}
     for row in sorted(rows, key=lambda one: one.offset):
         if row.kind in MEMBERS and since < row.offset <= offset:
-            found = found - {row.member} if row.gone else found | {row.member}
+            found = found - {known(row.member)} if row.gone else found | {known(row.member)}
     return found
 
 
@@ -98,11 +100,11 @@ def bumps(rows: list[Row], offset: int) -> int:
     if row.kind not in (2, *EPOCHS) or row.gone:
         return 0
     before = last(rows, offset - 1, (2, *EPOCHS))
-    known = number(rows, offset - 1)
+    earlier, new = number(rows, offset - 1), known(row.number)
     deleted = before is not None and before.gone and (before.kind == 2) == (row.kind == 2)
-    if known is None or deleted or row.number < known:
-        return row.number if row.kind == 2 else max(1, row.number - 1)
-    return row.number - known
+    if earlier is None or deleted or new < earlier:
+        return new if row.kind == 2 else max(1, new - 1)
+    return new - earlier
 
 
 def took_ms(rows: list[Row], offset: int) -> int | None:

@@ -8,6 +8,8 @@ from itertools import pairwise
 from math import inf
 from typing import Any
 
+from tests.support.known import known
+
 
 @dataclass
 class Sample:
@@ -64,8 +66,9 @@ def time_lag(now: float, position: int, end: int, read: list[Sample]) -> dict[st
     if position >= end:
         return {"time": 0.0}
     for low, high in pairwise(read):
-        if low.end <= position < high.end and low.at >= now - 7200:
-            return {"time": now - (low.at + (position - low.end) * (high.at - low.at) / (high.end - low.end))}
+        first, last = known(low.end), known(high.end)
+        if first <= position < last and low.at >= now - 7200:
+            return {"time": now - (low.at + (position - first) * (high.at - low.at) / (last - first))}
     return {"least": min(now - read[0].at, 7200)}
 
 
@@ -73,7 +76,7 @@ def life(number: int, samples: list[Sample]) -> int:
     lives, topic, end = 0, None, None
     for sample in samples[: number + 1]:
         new_topic = None not in (topic, sample.topic) and sample.topic != topic
-        fell = None not in (end, sample.end) and sample.end < end
+        fell = end is not None and sample.end is not None and sample.end < end
         lives += new_topic or fell
         topic = sample.topic or topic
         end = end if sample.end is None else sample.end
@@ -89,40 +92,38 @@ def carried(number: int, samples: list[Sample], log: list[int], name: str) -> in
 
 
 def row(minute: int, inside: list[Any], news: list[Commit], judged: list[Any], commits: list[Commit]) -> dict[str, Any]:
-    known = [one for one in inside if one["lag"] is not None]
-    timed = [one["time"] for one in known if one["time"] is not None]
-    least = [one["least"] for one in known if one["least"] is not None]
+    lags = [one for one in inside if one["lag"] is not None]
+    timed = [one["time"] for one in lags if one["time"] is not None]
+    least = [one["least"] for one in lags if one["least"] is not None]
     consume, produce = rate(inside, judged, "place"), rate(inside, judged, "end")
-    lag_last = known[-1]["lag"] if known else None
-    moves = [(c, previous(c, commits)) for c in news if previous(c, commits) is not None]
-    back = [known(before).offset - c.offset for c, before in moves if c.offset < known(before).offset]
+    lag_last = lags[-1]["lag"] if lags else None
+    moves = [(c, before) for c in news if (before := previous(c, commits)) is not None]
+    back = [fell for c, before in moves if (fell := known(before.offset) - known(c.offset)) > 0]
     return {
         "minute": minute,
         "committed_last": last(inside, "committed"),
         "log_start": last(inside, "start"),
         "log_end": last(inside, "end"),
-        "lag_avg": sum(one["lag"] for one in known) / len(known) if known else None,
-        "lag_max": max((one["lag"] for one in known), default=None),
+        "lag_avg": sum(one["lag"] for one in lags) / len(lags) if lags else None,
+        "lag_max": max((one["lag"] for one in lags), default=None),
         "lag_last": lag_last,
-        "lag_raw_min": min((one["raw"] for one in known), default=None),
+        "lag_raw_min": min((one["raw"] for one in lags), default=None),
         "lag_rc_last": last(inside, "rc"),
-        "lost": max((one["lost"] for one in known), default=None),
-        "lead_min": min((one["lead"] for one in known), default=None),
+        "lost": max((one["lost"] for one in lags), default=None),
+        "lead_min": min((one["lead"] for one in lags), default=None),
         "time_lag_avg_ms": 1000 * sum(timed) / len(timed) if timed else None,
         "time_lag_max_ms": 1000 * max(timed) if timed else None,
         "time_lag_min_ms": 1000 * max(least) if least else None,
-        "time_lag_bounded": len(timed) == len(known),
+        "time_lag_bounded": len(timed) == len(lags),
         "commits": len(news),
-        "commit_gap_max_ms": max((round(1000 * (c.at - known(before).at)) for c, before in moves), default=None),
+        "commit_gap_max_ms": max((round(1000 * (c.at - before.at)) for c, before in moves), default=None),
         "rewinds": len(back),
         "rewind_records": sum(back),
         "consume_rate": consume,
         "produce_rate": produce,
-        "eta_s": drain(lag_last, *(recent_rate(known[-1], judged, name) for name in ("place", "end")))
-        if known
-        else None,
-        "time_to_loss_s": time_to_loss(known[-1], judged) if known else None,
-        "status": status(inside, known, judged, len(back)),
+        "eta_s": drain(lag_last, *(recent_rate(lags[-1], judged, name) for name in ("place", "end"))) if lags else None,
+        "time_to_loss_s": time_to_loss(lags[-1], judged) if lags else None,
+        "status": status(inside, lags, judged, len(back)),
         "samples": len(inside),
     }
 
@@ -188,16 +189,16 @@ def drain(lag: int | None, consume: float | None, produce: float | None) -> floa
     return lag / (consume - produce) if consume > produce * 1.02 else inf
 
 
-def status(inside: list[Any], known: list[Any], judged: list[Any], rewinds: int) -> str:
-    if any(one["lost"] for one in known):
+def status(inside: list[Any], lags: list[Any], judged: list[Any], rewinds: int) -> str:
+    if any(one["lost"] for one in lags):
         return "lost"
     if any(one["stale"] for one in inside):
         return "topic_deleted"
-    if any(one["raw"] < 0 for one in known):
+    if any(one["raw"] < 0 for one in lags):
         return "beyond_end"
-    if not known:
+    if not lags:
         return "unknown"
-    if known[-1]["lag"] == 0:
+    if lags[-1]["lag"] == 0:
         return "ok"
     if waits_since(inside[-1], judged) >= 600:
         return "stopped"

@@ -51,7 +51,7 @@ def both(rows: list[Row]) -> list[dict[str, Any]]:
 
 def classic(at: float, offset: int, generation: int, members: str, **rest: Any) -> list[Row]:
     """One record of a classic group: a row a member, one if it has none."""
-    return [Row(at, offset, 2, generation, member, **rest) for member in list(members) or [None]]
+    return [Row(at, offset, 2, generation, member, **rest) for member in [*members] or (None,)]
 
 
 def joins(at: float, offset: int, member: str, epoch: int) -> list[Row]:

@@ -319,15 +319,17 @@ def test_a_series_begins_anew_though_it_goes_on_as_the_one_before_has_ended() ->
 
 def random_samples(dice: random.Random) -> list[Sample]:
     """Gaps, failed reads, recreation, truncation, a log start that moves, an open transaction."""
-    at, start, end, topic, made = dice.uniform(0, 60), 0, dice.randrange(200), dice.choice([None, "old"]), []
+    at, start, end, topic = dice.uniform(0, 60), 0, dice.randrange(200), dice.choice([None, "old"])
+    made: list[Sample] = []
     while at < UNTIL + 60:
         failed, anew = dice.random() < 0.08, dice.random() < 0.01
         if anew:
             start, end, topic = 0, dice.randrange(20), "new" if topic else None
         end += dice.choice([0, 0, 3, 40])
         start = min(end, start + dice.choice([0, 0, 0, 0, 25]))
-        known = (None, None, None) if failed else (start, end, end - dice.choice([0, 0, 5]))
-        made.append(Sample(round(at, 6), *known, topic))
+        stable = end - dice.choice([0, 0, 5])
+        offsets = (None, None, None) if failed else (start, end, stable)
+        made.append(Sample(round(at, 6), offsets[0], offsets[1], offsets[2], topic))
         at += dice.choice([10, 10, 10, 12.5, 61, 310]) if dice.random() < 0.2 else 10
     return made
 

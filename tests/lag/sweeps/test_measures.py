@@ -15,7 +15,7 @@ from lag.sweeps.cases import FAILS_MS, SCALES_MS, staged
 from lag.sweeps.measures import as_it_is, row
 from lag.sweeps.plan import Asked, Case, Failure, Plan, parse_sizes
 from tests.lag.sweeps.scenarios import LAGS, empty, member, orders, shared
-from tests.support.known import known
+from tests.support.known import known, the
 
 
 def made(base: Scenario, assignor: str, members: int, failure: Failure = Failure.NONE) -> dict[str, Any]:
@@ -78,7 +78,8 @@ def test_who_fails_is_drawn_from_the_case_and_the_same_each_time(failure: Failur
     crashed = [event.action.member_id for event in events if isinstance(event.action, Crash)]
     assert len(set(crashed)) == len(crashed) == gone
     assert staged(orders("sticky"), members, failure).events == events
-    drawn = {staged(replace(orders(), name=f"g{n}"), 3, Failure.CRASH).events[0].action.member_id for n in range(30)}
+    firsts = (staged(replace(orders(), name=f"g{n}"), 3, Failure.CRASH).events[0].action for n in range(30))
+    drawn = {the(Crash, first).member_id for first in firsts}
     assert drawn == {"c-0", "c-1", "c-2"}
 
 

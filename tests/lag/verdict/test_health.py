@@ -42,10 +42,10 @@ def test_a_group_s_health_is_made_once() -> None:
 
 def test_partitions_run_parallel_to_the_group_s_rows() -> None:
     health = judged(polls(["a", "b"]))
-    its = health.snapshot.group("b")
+    its = known(health.snapshot.group("b"))
     found = health.partitions(its)
-    assert len(found) == len(known(its).partitions) == 2
-    assert [row.trend[-1] for row in found] == [row.lag_records for row in known(its).partitions] == [95, 50]
+    assert len(found) == len(its.partitions) == 2
+    assert [row.trend[-1] for row in found] == [row.lag_records for row in its.partitions] == [95, 50]
     assert found[0].trend.tolist() == [100, 99, 98, 97, 96, 95]
     assert found[1].finding.status is Status.STALLED
 

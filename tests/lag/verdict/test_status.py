@@ -478,8 +478,8 @@ def test_the_first_poll_knows_neither_rates_nor_time_lag() -> None:
 
 
 def test_a_share_group_s_trend_is_that_of_the_broker_s_lag() -> None:
-    spec = {"type": GroupType.SHARE, "broker_lag": {"orders-0": 3}}
-    whole, rows = watch({"orders-0": 5}, {"orders-0": 9}, polls=2, **spec)
+    share = GroupType.SHARE
+    whole, rows = watch({"orders-0": 5}, {"orders-0": 9}, polls=2, type=share, broker_lag={"orders-0": 3})
     assert (whole.lag.records, whole.trend.tolist(), rows["orders-0"].trend.tolist()) == (3, [3.0, 3.0], [3.0, 3.0])
 
 

@@ -24,7 +24,9 @@ def colour_of(kind: int, colours: Palette) -> str:
     paint = scale(colours)
     at = (kind - paint["min"]) / (paint["max"] - paint["min"])
     return next(
-        colour for (low, colour), (high, _) in zip(*[iter(paint["colorscale"])] * 2, strict=True) if low <= at < high
+        str(colour)
+        for (low, colour), (high, _) in zip(*[iter(paint["colorscale"])] * 2, strict=True)
+        if low <= at < high
     )
 
 

@@ -112,7 +112,11 @@ def test_the_headline_counts_refusals_and_names_each_error_once() -> None:
 
 @pytest.mark.parametrize("story", STORIES.values(), ids=lambda story: story.name)
 def test_every_error_of_a_coordinator_is_explained(story: Any) -> None:
-    errors = {turn.error for turn in play_on(story.machine, story.script) if turn.error in KafkaError.__members__}
+    errors = {
+        turn.error
+        for turn in play_on(story.machine, story.script)
+        if turn.error and turn.error in KafkaError.__members__
+    }
     for error in errors:
         assert str(text.meaning(error)).endswith(f"(error code {KafkaError[error].value}).")
     assert text.meaning("WakeupException") is text.meaning(None) is None

@@ -99,7 +99,8 @@ class Course:
             self.there.remove(name)
         if kind in (Freeze, Split):
             self.away[name] = kind
-        return kind(name)
+        made: Action = kind(name)
+        return made
 
     def _able(self) -> list[str]:
         return sorted(name for name in self.there if self.still.get(name, -1) < self.now_ms)
@@ -275,8 +276,8 @@ def at_rest_every_partition_that_somebody_reads_is_owned(timeline: Timeline, sto
         return
     last, plan = {span.member: span.state for span in timeline.spans}, timeline.plans[-1]
     there = {member for member, state in last.items() if state in (MemberState.CONSUMING, MemberState.IDLE)}
-    news = [event for event in story.events if event.at_ms > plan.at_ms and isinstance(event.action, Subscribe)]
-    same = there - {event.action.member_id for event in news}
+    later = [event.action for event in story.events if event.at_ms > plan.at_ms]
+    same = there - {action.member_id for action in later if isinstance(action, Subscribe)}
     read = {topic for member in plan.members for topic in member.topics if member.member_id in same}
     for partition, rows in by_partition(timeline).items():
         known = plan.topics.get(partition.topic)
