@@ -22,7 +22,6 @@ from tests.app import feeds, synthetic
 from tests.app.conftest import Open
 from tests.app.reading import said, table
 from tests.lag.make import End, cluster, deleted, end, failed, group
-from tests.support.known import the
 
 HOUR_MS = 3_600_000
 Polls = Sequence[tuple[Mapping[str, Mapping[str, int | None]], Mapping[str, End]]]
@@ -177,7 +176,8 @@ def one_topic(groups: int, partitions: int = 3, **rest: Any) -> Report:
         synthetic.Spec(f"g{i:03}", synthetic.rows("t", [9_000] * partitions, [1 + groups - i] * partitions, 0))
         for i in range(groups)
     ]
-    return the(Report, feeds.report(specs, at_ms=state.now_ms(), **rest))
+    made: Report = feeds.report(specs, at_ms=state.now_ms(), **rest)
+    return made
 
 
 def test_the_page_counts_down_and_says_where(open_page: Open, feed: feeds.HandFeed) -> None:
