@@ -22,7 +22,7 @@ from lag.cluster.settings import load_settings
 from lag.errors import ConfigError
 
 ANNOUNCE_WITHIN_S = 300.0
-EARLY = ("app.server.web_app", "lag.cluster.reader", "lag.polling.collector", "app.views.overview.parts")
+SERVER = ("app.server.web_app", "lag.cluster.reader", "lag.polling.collector", "app.views.overview.parts")
 
 
 command = new_command()
@@ -80,7 +80,6 @@ def run(
     clusters = [*_first(bootstrap, config, bool(more)), *map(_further, more)]
     _refuse_same_names([cluster.name for cluster in clusters])
     refuse_taken(host, port)
-    import_early()
     if not follow:
         os.environ["GROUPSCOPE_FOLLOW"] = "false"
     with until_stopped():
@@ -104,15 +103,20 @@ def start(
     os.environ["GROUPSCOPE_PLUGINS"] = json.dumps(plugins)
     if history is not None:
         os.environ["GROUPSCOPE_HISTORY"] = history
+    import_server()
     from app.server import asgi  # reads the environment that was just set
 
     threading.Thread(target=_announce_when_ready, args=(host, port, announce), daemon=True).start()
     asgi.serve(port=port, address=host)
 
 
-def import_early() -> None:
-    """Import the server and the first page in the background, while Kafka starts."""
-    threading.Thread(target=lambda: [import_module(name) for name in EARLY], daemon=True).start()
+def import_server() -> None:
+    """Import the server and the first page, which takes seconds.
+
+    Never beside another import of the same packages: two threads that import them in different orders fail.
+    """
+    for name in SERVER:
+        import_module(name)
 
 
 def refuse_taken(host: str, port: int) -> None:

@@ -70,7 +70,8 @@ def run(
     settings = read_settings()
     if dashboard:
         serve.refuse_taken(HOST, port)
-        serve.import_early()
+        imports = Thread(target=serve.import_server, daemon=True)  # while Kafka starts
+        imports.start()
     with until_stopped(), ExitStack() as stack:
         kafka = _kafka(stack, brokers)
         servers, history = kafka.bootstrap_servers, str(kafka.folder / "history")
@@ -81,6 +82,7 @@ def run(
             shown = [*worked_examples(), *(plugins or settings.plugins)]
             announce = partial(_announce, servers, browser=browser, as_json=as_json)
             begin = partial(_record, kafka, history) if pipeline else None
+            imports.join()
             serve.start(clusters, port, HOST, INTERVAL_S, shown, history, partial(_dashboard_is_up, announce, begin))
         else:
             _announce(servers, None, False, as_json)

@@ -111,7 +111,7 @@ def test_generations_shows_the_rebalances_that_formed_a_group(open_page: Open, s
     page = open_page("/generations?group=clickstream-sessions&gen=1", viewport=size)
     expect(page.locator("h2")).to_contain_text("clickstream-sessions-")
     expect(page.locator("h2")).to_contain_text("joined; 8 of 8 partitions assigned")
-    expect(page.get_by_text("from its records in").first).to_be_visible()
+    expect(page.get_by_text(", recorded in").first).to_be_visible()
     expect(page.get_by_text("took").first).to_be_visible()
 
 

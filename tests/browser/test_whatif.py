@@ -224,7 +224,7 @@ def test_steps_by_button_key_and_play(open_page: Open) -> None:
 
 def test_two_members_for_a_live_group_and_on_to_its_generations(open_page: Open) -> None:
     page = open_page("/group?group=orders-enrichment")
-    expect(page.get_by_text("Why is it so")).to_be_visible()
+    expect(page.get_by_text("Why this assignment")).to_be_visible()
     press(page, "What if…")
     expect(headline(page)).to_have_text("12 partitions on 4 members, 0 to 3 each: add an event to see what moves")
     expect(page.get_by_text("Capacity is the highest rate of a member that has records waiting")).to_be_visible()

@@ -245,7 +245,7 @@ def test_missing_acl_is_told_by_the_doctor(bob: str) -> None:
     done = run("doctor", "--json", "--config", bob)
     assert done.code == 1
     (authorised,) = [check for check in done.document["checks"] if check["name"] == "authorised"]
-    assert (authorised["ok"], authorised["hint"]) == (False, "Grant DESCRIBE on what is named")
+    assert (authorised["ok"], authorised["hint"]) == (False, "Grant DESCRIBE on the listed resources")
     assert "cli-open-00001" in authorised["detail"]
     assert "cli-shut-topic" in authorised["detail"]
     (records,) = [check for check in done.document["checks"] if check["name"] == "records"]

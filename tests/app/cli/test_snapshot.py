@@ -204,7 +204,7 @@ def test_group_that_is_not_there_as_json(shop: Shop) -> None:
     assert done.code == 1
     assert list(done.document) == ["error"]
     assert done.document["error"]["cause"].startswith("No group named nobody among the ")
-    assert done.document["error"]["hint"] == "Check the spelling, and DESCRIBE on the group"
+    assert done.document["error"]["hint"] == "Check the spelling and the ACL DESCRIBE on the group"
 
 
 # -- the table ---------------------------------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ def test_table_has_a_line_per_group_and_remarks_go_to_stderr(shop: Shop) -> None
 def test_groups_of_our_own_readers_are_told_but_not_listed_until_asked_for(shop: Shop) -> None:
     done = shop.snapshot()
     assert OURS not in done.out
-    assert done.err.endswith("groupscope's own readers are not listed: --json has them, and --group each\n")
+    assert done.err.endswith("groupscope's own groups are not listed; --json and --group show them\n")
     asked = shop.snapshot("--group", OURS)
     assert asked.out.splitlines()[1].split()[:3] == [OURS, "classic", "Empty"]
     assert "not listed" not in asked.err

@@ -161,7 +161,7 @@ def test_compaction_says_what_it_did(call: Call, kept: Path) -> None:
     said = call("compact", kept, "--json")
     tables = {one["table"]: one for one in said.document["tables"]}
     assert [tables["commits"][name] for name in ("files_before", "files_after", "days_dropped")] == [2, 1, 0]
-    assert "commits: files are put together" in said.err
+    assert "commits: merging files" in said.err
     heads = call("compact", kept).out.splitlines()[0]
     assert heads.split("  ")[0] == "TABLE"
 
@@ -195,7 +195,7 @@ def test_a_roll_up_that_waits_for_the_stream_says_so(
     history.append("end_offsets", rows("end_offsets", {"poll_ts": datetime.now(UTC)}))
     mark_read(history, "c1", read)
     _roll_up(history, SimpleNamespace(run=lambda *_: []), Counter())
-    said = f"warning: {told}; later minutes wait for it. Run groupscope pipeline stream\n" if told else ""
+    said = f"warning: {told}; later minutes are not rolled up. Run groupscope pipeline stream\n" if told else ""
     assert capsys.readouterr().err == said.format(read)
 
 
@@ -207,7 +207,7 @@ def test_a_roll_up_of_a_history_that_no_dashboard_writes_says_why_there_is_no_la
     history.append("end_offsets", rows("end_offsets", {"poll_ts": now - timedelta(days=2)}))
     _roll_up(history, nothing, Counter())
     assert capsys.readouterr().err == (
-        f"warning: where logs end was not recorded since {now.date() - timedelta(days=1)}; without it there is no lag. "
+        f"warning: no log ends are recorded since {now.date() - timedelta(days=1)}, so lag cannot be computed. "
         f"Run groupscope serve --history {tmp_path}\n"
     )
     history.append("end_offsets", rows("end_offsets", {"poll_ts": now}))
