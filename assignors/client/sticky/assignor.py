@@ -6,7 +6,7 @@ import numpy as np
 
 from assignors.arrays import Claims, GroupArrays, Plan, group_arrays, to_assignment
 from assignors.client.sticky import claims, constrained, general
-from assignors.client.sticky.claims_resolution import weigh
+from assignors.client.sticky.claims_resolution import resolve
 from assignors.client.sticky.rack_info import rack_view
 from assignors.client.sticky.revocation import without_transfers
 from assignors.model import Assignment, AssignorError, Group
@@ -59,12 +59,12 @@ def plan_sticky(arrays: GroupArrays, *, cooperative: bool) -> Plan:
     claimed = arrays.claims if arrays.claims is not None else _no_claims(len(arrays.members))
     racks = rack_view(arrays)
     if not has_equal_subscriptions(arrays):
-        plan = general.assign(arrays, claimed, weigh(arrays, claimed), racks)
+        plan = general.assign(arrays, claimed, resolve(arrays, claimed), racks)
         total = len(arrays.layout) + len(claimed.strays)
         return without_transfers(plan, claimed, total) if cooperative else plan
     if racks is None and not len(claimed.codes):
         return constrained.assign_fresh(arrays)
-    outcome = constrained.assign(arrays, weigh(arrays, claimed), racks)
+    outcome = constrained.assign(arrays, resolve(arrays, claimed), racks)
     return outcome.plan(len(arrays.members), cooperative=cooperative)
 
 

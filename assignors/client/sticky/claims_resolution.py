@@ -23,7 +23,7 @@ class Ownership:
     disputed: Codes
 
 
-def weigh(arrays: GroupArrays, claims: Claims) -> Ownership:
+def resolve(arrays: GroupArrays, claims: Claims) -> Ownership:
     """The claims that hold."""
     owners = claims.owners()
     claimed = np.zeros(len(arrays.layout) + len(claims.strays), dtype=np.bool_)

@@ -1,7 +1,7 @@
 """The sticky assignors when all members have one subscription (Kafka: `ConstrainedAssignmentBuilder`).
 
-Members keep what they own up to their quota; what is free goes to those below the smaller quota in turn, then one each
-to others. Kafka walks over lists to do so. Here each step is a closed form over arrays, except the one for racks.
+Members keep what they own up to their quota; unassigned partitions go to members below the smaller quota in turn, then
+one each to others. Kafka walks over lists; here each step is a closed form over arrays, except the one for racks.
 """
 
 from dataclasses import dataclass
@@ -11,58 +11,35 @@ from numpy.typing import NDArray
 
 from assignors.arrays import GroupArrays, Numbers, Plan, collected, dealt
 from assignors.client.sticky.claims_resolution import Ownership
-from assignors.client.sticky.rack_fill import fill_by_rack
 from assignors.client.sticky.rack_info import RackView
+from assignors.client.sticky.unfilled_members import UnfilledMembers
 from assignors.layout import Codes, id_order
-from assignors.model import AssignorError
 
-Owners = NDArray[np.int32]
 _NONE = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Quota:
-    """Everybody gets `least` partitions, and `extras` members one more."""
-
-    least: int
-    extras: int
-
-
-@dataclass(slots=True)
-class Hungry:
-    """Who may still get partitions: members below the quota with what they lack, then `exact`, one each.
-
-    `used_extras`: how many members have one more than the quota already.
-    """
-
-    below: list[int]
-    lacking: list[int]
-    exact: list[int]
-    used_extras: int
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """New partitions, as they were given out, and to whom."""
+class NewlyAssigned:
+    """Unassigned partitions in the order of their assignment: int32[n] codes, int32[n] owners."""
 
     codes: Codes
-    owners: Owners
+    owners: NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
-class Constrained:
-    """The plan; and which of the `given` partitions are in transfer: still held by another member."""
+class ConstrainedAssignment:
+    """What members keep and get; `in_transfer`: which of the new partitions another member still holds."""
 
     kept: Ownership
-    given: Given
+    new: NewlyAssigned
     in_transfer: NDArray[np.bool_]
 
     def plan(self, members: int, *, cooperative: bool) -> Plan:
         """Lists of what is kept, then of what is new. Cooperative: partitions in transfer have to wait."""
-        given = self.given
+        new = self.new
         if cooperative and self.in_transfer.any():
-            given = Given(given.codes[~self.in_transfer], given.owners[~self.in_transfer])
-        return _joined(self.kept, given, members)
+            new = NewlyAssigned(new.codes[~self.in_transfer], new.owners[~self.in_transfer])
+        return _joined(self.kept, new, members)
 
 
 def assign_fresh(arrays: GroupArrays) -> Plan:
@@ -70,16 +47,15 @@ def assign_fresh(arrays: GroupArrays) -> Plan:
     return dealt(arrays.layout, id_order(arrays.members))
 
 
-def assign(arrays: GroupArrays, owned: Ownership, racks: RackView | None) -> Constrained:
+def assign(arrays: GroupArrays, owned: Ownership, racks: RackView | None) -> ConstrainedAssignment:
     """Keep, then fill. Raises AssignorError where Kafka throws: claims on partitions that do not exist can do that."""
-    least, extras = divmod(len(arrays.layout), len(arrays.members))
     held, lost = _held(arrays, owned, racks)
-    kept, cut, hungry = _within_quota(arrays, held, Quota(least, extras))
-    free = _free(arrays, kept.codes)
+    kept, cut, unfilled = _within_quota(arrays, held)
+    unassigned = _unassigned(arrays, kept.codes)
     if racks is not None:
-        free = free[np.argsort(racks.neighbours[free], kind="stable")]
-    given = _fill(arrays, free, hungry, Quota(least, extras), racks)
-    return Constrained(kept, given, _in_transfer(arrays, given, (lost, cut), owned.disputed))
+        unassigned = unassigned[np.argsort(racks.neighbours[unassigned], kind="stable")]
+    new = _fill(unassigned, unfilled, racks)
+    return ConstrainedAssignment(kept, new, _in_transfer(arrays, new, (lost, cut), owned.disputed))
 
 
 def _held(arrays: GroupArrays, owned: Ownership, racks: RackView | None) -> tuple[Ownership, Ownership]:
@@ -135,108 +111,92 @@ def _sort_keys(arrays: GroupArrays) -> NDArray[np.integer]:
     return np.concatenate((keys, np.array(beyond, dtype=np.int64))) if strays else keys
 
 
-def _within_quota(arrays: GroupArrays, held: Ownership, quota: Quota) -> tuple[Ownership, Ownership, Hungry]:
+def _within_quota(arrays: GroupArrays, held: Ownership) -> tuple[Ownership, Ownership, UnfilledMembers]:
     """What members keep, what they lose because it is too much, and who may get more."""
     members = len(arrays.members)
+    min_quota, over_min_quota = divmod(len(arrays.layout), members)
     counts = np.bincount(held.owners, minlength=members)
-    keep = np.minimum(counts, quota.least)
-    rich = np.zeros(0, dtype=np.intp)
-    if quota.extras:
+    keep = np.minimum(counts, min_quota)
+    over = np.zeros(0, dtype=np.intp)
+    if over_min_quota:
         # Which of those that own too much keep one more depends on a HashMap's order of member ids.
         order = np.array(arrays.owner_order(), dtype=np.intp)
-        rich = order[counts[order] > quota.least][: quota.extras]
-        keep[rich] += 1
-    below = [member for member in id_order(arrays.members) if counts[member] < quota.least]
-    lacking = [quota.least - count for count in counts[below].tolist()]
-    exact: list[int] = []
-    if len(rich) < quota.extras:
-        exact = [member for member in id_order(arrays.members) if counts[member] >= quota.least == keep[member]]
-    hungry = Hungry(below, lacking, exact, len(rich))
+        over = order[counts[order] > min_quota][:over_min_quota]
+        keep[over] += 1
+    under = [member for member in id_order(arrays.members) if counts[member] < min_quota]
+    missing = [min_quota - count for count in counts[under].tolist()]
+    exactly: list[int] = []
+    if len(over) < over_min_quota:
+        exactly = [member for member in id_order(arrays.members) if counts[member] >= min_quota == keep[member]]
+    unfilled = UnfilledMembers(under, missing, exactly, len(over), over_min_quota)
     if (keep == counts).all():
-        return held, _some(held, slice(0)), hungry
+        return held, _some(held, slice(0)), unfilled
     places = np.arange(len(held.codes)) - np.repeat(np.cumsum(counts) - counts, counts)
     stays = places < np.repeat(keep, counts)
-    return _some(held, stays), _some(held, ~stays), hungry
+    return _some(held, stays), _some(held, ~stays), unfilled
 
 
-def _free(arrays: GroupArrays, kept: Codes) -> Codes:
+def _unassigned(arrays: GroupArrays, kept: Codes) -> Codes:
     """Partitions that nobody keeps, by topic and number.
 
-    Kafka walks along the sorted list of the kept ones and gets stuck at one that does not exist: all behind it count
-    as free again, though their owners keep them.
+    Kafka walks along the sorted list of the kept ones and stops at one that does not exist: all behind it count as
+    unassigned, though their owners keep them.
     """
     layout, claims = arrays.layout, arrays.claims
-    free = np.ones(len(layout), dtype=np.bool_)
+    unassigned = np.ones(len(layout), dtype=np.bool_)
     if claims is None or not claims.strays:
-        free[kept] = False
+        unassigned[kept] = False
     else:
-        free[kept[kept < _stuck_at(arrays, kept)]] = False
-    return np.flatnonzero(free).astype(np.int32)
+        unassigned[kept[kept < _stops_at(arrays, kept)]] = False
+    return np.flatnonzero(unassigned).astype(np.int32)
 
 
-def _stuck_at(arrays: GroupArrays, kept: Codes) -> int:
+def _stops_at(arrays: GroupArrays, kept: Codes) -> int:
     claims, layout = arrays.claims, arrays.layout
     strays = claims.strays if claims is not None else ()
     met = [strays[code - len(layout)] for code in kept[kept >= len(layout)].tolist()]
     return min((int(layout.offsets[topic + (number >= 0)]) for topic, number in met), default=len(layout))
 
 
-def _fill(arrays: GroupArrays, free: Codes, hungry: Hungry, quota: Quota, racks: RackView | None) -> Given:
-    early = Given(np.zeros(0, np.int32), np.zeros(0, np.int32))
+def _fill(unassigned: Codes, unfilled: UnfilledMembers, racks: RackView | None) -> NewlyAssigned:
+    """Assign all partitions: first to members in their racks, then in turn."""
+    in_rack = NewlyAssigned(np.zeros(0, np.int32), np.zeros(0, np.int32))
     if racks is not None and racks.active:
-        placed, owners = fill_by_rack(free, hungry, quota.extras, racks)
-        early = Given(free[placed], np.array(owners, dtype=np.int32))
-        free = np.delete(free, placed)
-    late = _in_turn(hungry, len(free))
-    return Given(np.concatenate((early.codes, free)), np.concatenate((early.owners, late)))
+        positions, owners = unfilled.by_rack(unassigned, racks)
+        in_rack = NewlyAssigned(unassigned[positions], np.array(owners, dtype=np.int32))
+        unassigned = np.delete(unassigned, positions)
+    others = unfilled.in_turn(len(unassigned))
+    return NewlyAssigned(np.concatenate((in_rack.codes, unassigned)), np.concatenate((in_rack.owners, others)))
 
 
-def _in_turn(hungry: Hungry, count: int) -> Owners:
-    """Owners of that many partitions: turns among those below the quota, then one each for `exact` and for those who
-    have just reached the quota, in the order in which they did.
-    """
-    lacking = np.array(hungry.lacking, dtype=np.int64)
-    ends = np.cumsum(lacking)
-    rounds = np.arange(int(lacking.sum())) - np.repeat(ends - lacking, lacking)
-    narrow = rounds.astype(np.uint16) if lacking.max(initial=0) <= 1 << 16 else rounds
-    below = np.array(hungry.below, dtype=np.int32)
-    turns = np.repeat(below, lacking)[np.argsort(narrow, kind="stable")]
-    filled = below[np.argsort(lacking, kind="stable")]
-    owners = np.concatenate((turns, np.array(hungry.exact, dtype=np.int32), filled))
-    if len(owners) < count:
-        raise AssignorError(
-            "IllegalStateException: no member is left to be given partitions, because members claim to own partitions "
-            "that do not exist. Correct what they own."
-        )
-    return owners[:count]
-
-
-def _in_transfer(arrays: GroupArrays, given: Given, lost: tuple[Ownership, ...], disputed: Codes) -> NDArray[np.bool_]:
-    """Which given partitions another member has just lost, or more than one claimed."""
+def _in_transfer(
+    arrays: GroupArrays, new: NewlyAssigned, lost: tuple[Ownership, ...], disputed: Codes
+) -> NDArray[np.bool_]:
+    """bool[n_new]: partitions that another member has just lost, or that several members claimed."""
     claims = arrays.claims
     total = len(arrays.layout) + (len(claims.strays) if claims is not None else 0)
     former = np.full(total, _NONE, dtype=np.int32)
     for part in lost:
         former[part.codes] = part.owners
-    before = former[given.codes]
-    moving: NDArray[np.bool_] = (before != _NONE) & (before != given.owners)
+    before = former[new.codes]
+    moving: NDArray[np.bool_] = (before != _NONE) & (before != new.owners)
     if len(disputed):
-        moving |= np.isin(given.codes, disputed)
+        moving |= np.isin(new.codes, disputed)
     return moving
 
 
-def _joined(kept: Ownership, given: Given, members: int) -> Plan:
-    """For each member what it keeps, then what it is given."""
+def _joined(kept: Ownership, new: NewlyAssigned, members: int) -> Plan:
+    """For each member what it keeps, then what is new."""
     old = np.bincount(kept.owners, minlength=members)
-    new = np.bincount(given.owners, minlength=members)
-    ends = np.cumsum(old + new)
-    codes = np.empty(len(kept.codes) + len(given.codes), dtype=np.int32)
+    added = np.bincount(new.owners, minlength=members)
+    ends = np.cumsum(old + added)
+    codes = np.empty(len(kept.codes) + len(new.codes), dtype=np.int32)
     is_new = np.zeros(len(codes), dtype=np.bool_)
-    starts: Numbers = ends - old - new
-    narrow = given.owners.astype(np.uint16) if members <= 1 << 16 else given.owners
+    starts: Numbers = ends - old - added
+    narrow = new.owners.astype(np.uint16) if members <= 1 << 16 else new.owners
     by_owner = np.argsort(narrow, kind="stable")
-    places = np.repeat(starts + old - (np.cumsum(new) - new), new) + np.arange(len(by_owner))
+    places = np.repeat(starts + old - (np.cumsum(added) - added), added) + np.arange(len(by_owner))
     is_new[places] = True
-    codes[places] = given.codes[by_owner]
+    codes[places] = new.codes[by_owner]
     codes[~is_new] = kept.codes
     return Plan(codes, starts, ends)

@@ -1,8 +1,7 @@
 """The sticky assignors when subscriptions differ (Kafka: `GeneralAssignmentBuilder`).
 
-Members keep what they own and still want; what is free goes to whoever has fewest; then partitions move from members
-with many to members with few until nothing improves. Kafka looks at every partition against every member. Here
-topics in which nothing can move are passed over, and the smallest member comes from a heap.
+Members keep what they own and still subscribe to; unassigned partitions go to the member with fewest; then partitions
+move until nothing improves.
 """
 
 from collections.abc import Iterator
@@ -11,154 +10,161 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assignors.arrays import ABSENT, Claims, GroupArrays, Plan, collected
-from assignors.client.sticky.assignment_state import NOBODY, Board, Terms, terms_of
+from assignors.client.sticky.assignment_state import (
+    NO_MEMBER,
+    AssignmentState,
+    Subscriptions,
+    subscriptions_of,
+)
 from assignors.client.sticky.balance import Balance
 from assignors.client.sticky.claims_resolution import Ownership
 from assignors.client.sticky.rack_info import RackView
-from assignors.client.sticky.unassigned import fill_by_rack, water_fill
+from assignors.client.sticky.unassigned import smallest_first, smallest_in_rack_first
 from assignors.layout import Codes
 
 Mask = NDArray[np.bool_]
 
 
 def assign(arrays: GroupArrays, claims: Claims, owned: Ownership, racks: RackView | None) -> Plan:
-    """Keep, deal out, balance. Raises AssignorError where Kafka throws or never returns: stale or wrong claims can do
-    that.
-    """
+    """Keep, assign, balance. Raises AssignorError where Kafka throws or never returns, which wrong claims can cause."""
     racks = racks if racks is not None and racks.active else None
-    terms = terms_of(arrays)
-    board, free, revoked = _start(arrays, claims, owned, racks, terms)
-    fresh = not board.size.any()
-    _deal(arrays, board, free, racks)
-    balance = Balance(arrays, board, _topics_of(arrays, claims, board), _previous(arrays, claims, terms), racks)
-    balance.run(None if revoked else free, fresh=fresh)
-    return _plan(arrays, board)
+    subscriptions = subscriptions_of(arrays)
+    state, unassigned, revoked = _start(arrays, claims, owned, racks, subscriptions)
+    fresh = not state.counts.any()
+    _assign_unassigned(arrays, state, unassigned, racks)
+    topic_of = _topic_of(arrays, claims, state)
+    balance = Balance(arrays, state, topic_of, _previous_owners(arrays, claims, subscriptions), racks)
+    balance.run(None if revoked else unassigned, fresh=fresh)
+    return _plan(arrays, state)
 
 
 def _start(
-    arrays: GroupArrays, claims: Claims, owned: Ownership, racks: RackView | None, terms: Terms
-) -> tuple[Board, Mask, bool]:
-    """What members keep; which partitions are free; whether a member had to give up one that exists."""
+    arrays: GroupArrays, claims: Claims, owned: Ownership, racks: RackView | None, subscriptions: Subscriptions
+) -> tuple[AssignmentState, Mask, bool]:
+    """What members keep; which partitions are unassigned; whether a member gives up one that exists."""
     rank_of = np.empty(len(arrays.members), dtype=np.int32)
-    rank_of[terms.by_rank] = np.arange(len(rank_of))
-    keeps = terms.may_own(_topics(arrays, claims)[owned.codes], rank_of[owned.owners])
+    rank_of[subscriptions.by_rank] = np.arange(len(rank_of))
+    keeps = subscriptions.are_subscribed(_claimed_topics(arrays, claims)[owned.codes], rank_of[owned.owners])
     if racks is not None:
         keeps &= ~racks.mismatches(owned.codes, owned.owners)
     kept, ranks = owned.codes[keeps], rank_of[owned.owners[keeps]]
-    free, twice = _free(arrays, claims, kept, terms)
+    unassigned, twice = _unassigned(arrays, claims, kept, subscriptions)
     total = len(arrays.layout) + len(claims.strays)
-    copies = {code: total + number for number, code in enumerate(twice)}
-    where = np.full(total + len(copies), NOBODY, dtype=np.int32)
-    if copies:
-        kept = np.array([copies.get(code, code) for code in kept.tolist()], dtype=np.int32)
-    where[kept] = ranks
-    size = np.bincount(ranks, minlength=len(rank_of))
-    return Board(terms, where, size, kept, copies), free, not keeps.all()
+    duplicates = {code: total + number for number, code in enumerate(twice)}
+    owner_of = np.full(total + len(duplicates), NO_MEMBER, dtype=np.int32)
+    if duplicates:
+        kept = np.array([duplicates.get(code, code) for code in kept.tolist()], dtype=np.int32)
+    owner_of[kept] = ranks
+    counts = np.bincount(ranks, minlength=len(rank_of))
+    return AssignmentState(subscriptions, owner_of, counts, kept, duplicates), unassigned, not keeps.all()
 
 
-def _topics(arrays: GroupArrays, claims: Claims) -> NDArray[np.int32]:
-    """Position of the topic of every code, strays included."""
+def _claimed_topics(arrays: GroupArrays, claims: Claims) -> NDArray[np.int32]:
+    """int32[n_codes]: the topic of every code, with those of claimed partitions that do not exist."""
     strays = np.array([topic for topic, _ in claims.strays], dtype=np.int32)
     return np.concatenate((arrays.layout.topic_table(), strays))
 
 
-def _topics_of(arrays: GroupArrays, claims: Claims, board: Board) -> NDArray[np.int32]:
-    topics = _topics(arrays, claims)
-    return np.concatenate((topics, topics[list(board.copies)])) if board.copies else topics
+def _topic_of(arrays: GroupArrays, claims: Claims, state: AssignmentState) -> NDArray[np.int32]:
+    topics = _claimed_topics(arrays, claims)
+    return np.concatenate((topics, topics[list(state.duplicates)])) if state.duplicates else topics
 
 
-def _free(arrays: GroupArrays, claims: Claims, kept: Codes, terms: Terms) -> tuple[Mask, list[int]]:
-    """Which partitions are free, and which of these are kept as well.
+def _unassigned(
+    arrays: GroupArrays, claims: Claims, kept: Codes, subscriptions: Subscriptions
+) -> tuple[Mask, list[int]]:
+    """Which partitions are unassigned, and which of these are kept as well.
 
-    Kafka walks along the sorted list of the kept ones and gets stuck at one that does not exist: all behind it count
-    as free again, though their owners keep them.
+    Kafka walks along the sorted list of the kept partitions and stops at one that does not exist: all behind it count
+    as unassigned, though their owners keep them.
     """
     known = len(arrays.layout)
-    free = np.ones(known, dtype=np.bool_)
+    unassigned = np.ones(known, dtype=np.bool_)
     if not claims.strays:
-        free[kept] = False
-        return free, []
-    place = {topic: at for at, topic in enumerate(terms.order)}
+        unassigned[kept] = False
+        return unassigned, []
+    place = {topic: at for at, topic in enumerate(subscriptions.sorted_topics)}
     met = [claims.strays[code - known] for code in kept[kept >= known].tolist()]
-    stuck = min(((place[topic], number) for topic, number in met), default=(len(place), 0))
+    stop = min(((place[topic], number) for topic, number in met), default=(len(place), 0))
     twice = []
     for code in kept[kept < known].tolist():
         topic = int(arrays.layout.topics_of(np.array([code]))[0])
-        if (place[topic], code - int(arrays.layout.offsets[topic])) < stuck:
-            free[code] = False
+        if (place[topic], code - int(arrays.layout.offsets[topic])) < stop:
+            unassigned[code] = False
         else:
             twice.append(code)
-    return free, twice
+    return unassigned, twice
 
 
-def _previous(arrays: GroupArrays, claims: Claims, terms: Terms) -> NDArray[np.int32] | None:
-    """The last owner (a rank) of each partition in an older generation than the newest; None when nobody has one.
+def _previous_owners(arrays: GroupArrays, claims: Claims, subscriptions: Subscriptions) -> NDArray[np.int32] | None:
+    """int32[n_partitions]: the rank that last owned each partition before the newest generation; None without any.
 
     The highest of these generations counts; of equal ones the first member in the order of the HashMap.
     """
     newest = int(claims.generations.max(initial=ABSENT))
     order = np.array(arrays.map_order())
-    stale = order[claims.generations[order] < newest]
-    stale = stale[np.diff(claims.starts)[stale] > 0]
-    if not len(stale):
+    older = order[claims.generations[order] < newest]
+    older = older[np.diff(claims.starts)[older] > 0]
+    if not len(older):
         return None
-    by_age = stale[np.argsort(-claims.generations[stale], kind="stable")]
-    previous = np.full(len(arrays.layout), NOBODY, dtype=np.int32)
+    by_age = older[np.argsort(-claims.generations[older], kind="stable")]
+    previous = np.full(len(arrays.layout), NO_MEMBER, dtype=np.int32)
     rank_of = np.empty(len(order), dtype=np.int32)
-    rank_of[terms.by_rank] = np.arange(len(order))
+    rank_of[subscriptions.by_rank] = np.arange(len(order))
     for member in by_age[::-1].tolist():
         codes = claims.codes[claims.starts[member] : claims.starts[member + 1]]
         previous[codes[codes < len(previous)]] = rank_of[member]
     return previous
 
 
-def _deal(arrays: GroupArrays, board: Board, free: Mask, racks: RackView | None) -> None:
-    """Give every free partition that somebody subscribes to to the smallest subscriber, in matching racks first."""
-    given = [board.sequence]
+def _assign_unassigned(arrays: GroupArrays, state: AssignmentState, unassigned: Mask, racks: RackView | None) -> None:
+    """Assign every partition that has subscribers to the one with fewest, in matching racks first."""
+    given = [state.assigned]
     if racks is not None:
-        given += list(_deal_by_rack(arrays, board, free, racks))
-    for topic, codes in _by_topic(arrays, board, free):
-        missing = codes[board.where[codes] == NOBODY]
-        subscribers = board.terms.subscribers(topic)
-        owners = subscribers[water_fill(board.size[subscribers], len(missing))]
-        board.where[missing] = owners
-        board.size += np.bincount(owners, minlength=len(board.size))
+        given += list(_assign_by_rack(arrays, state, unassigned, racks))
+    for topic, codes in _by_topic(arrays, state, unassigned):
+        missing = codes[state.owner_of[codes] == NO_MEMBER]
+        subscribers = state.subscriptions.subscribers(topic)
+        owners = subscribers[smallest_first(state.counts[subscribers], len(missing))]
+        state.owner_of[missing] = owners
+        state.counts += np.bincount(owners, minlength=len(state.counts))
         given.append(missing)
-    board.sequence = np.concatenate(given)
+    state.assigned = np.concatenate(given)
 
 
-def _deal_by_rack(arrays: GroupArrays, board: Board, free: Mask, racks: RackView) -> Iterator[Codes]:
-    rack_of = racks.rack_of[board.terms.by_rank].tolist()
-    for topic, codes in _by_topic(arrays, board, free):
-        subscribers = board.terms.subscribers(topic).tolist()
-        owners = np.array(fill_by_rack(subscribers, board.size, racks.set_of[codes].tolist(), racks, rack_of))
-        placed = owners != NOBODY
-        board.where[codes[placed]] = owners[placed]
+def _assign_by_rack(arrays: GroupArrays, state: AssignmentState, unassigned: Mask, racks: RackView) -> Iterator[Codes]:
+    rack_of = racks.rack_of[state.subscriptions.by_rank].tolist()
+    for topic, codes in _by_topic(arrays, state, unassigned):
+        subscribers = state.subscriptions.subscribers(topic).tolist()
+        sets = racks.set_of[codes].tolist()
+        owners = np.array(smallest_in_rack_first(subscribers, state.counts, sets, racks, rack_of))
+        placed = owners != NO_MEMBER
+        state.owner_of[codes[placed]] = owners[placed]
         yield codes[placed]
 
 
-def _by_topic(arrays: GroupArrays, board: Board, free: Mask) -> Iterator[tuple[int, Codes]]:
-    """The free partitions of each topic that somebody subscribes to, topics in Kafka's order."""
+def _by_topic(arrays: GroupArrays, state: AssignmentState, unassigned: Mask) -> Iterator[tuple[int, Codes]]:
+    """The unassigned partitions of each topic that has subscribers, topics in Kafka's order."""
     offsets = arrays.layout.offsets.tolist()
-    for topic in board.terms.order:
-        codes = np.flatnonzero(free[offsets[topic] : offsets[topic + 1]]) + offsets[topic]
-        if len(codes) and board.terms.claimants[topic]:
+    for topic in state.subscriptions.sorted_topics:
+        codes = np.flatnonzero(unassigned[offsets[topic] : offsets[topic + 1]]) + offsets[topic]
+        if len(codes) and state.subscriptions.subscriber_counts[topic]:
             yield topic, codes.astype(np.int32)
 
 
-def _plan(arrays: GroupArrays, board: Board) -> Plan:
-    """Each member's list: what it kept, what it was dealt, what was moved to it and stayed."""
-    moved = np.frombuffer(board.log, dtype=np.int32)
-    sequence = board.sequence
+def _plan(arrays: GroupArrays, state: AssignmentState) -> Plan:
+    """Each member's list: what it kept, what it was assigned, what moved to it and stayed."""
+    moved = np.frombuffer(state.moved, dtype=np.int32)
+    codes = state.assigned
     if len(moved):
-        time = np.full(len(board.where), NOBODY, dtype=np.int64)
+        time = np.full(len(state.owner_of), -1, dtype=np.int64)
         time[moved] = np.arange(len(moved))
-        last = np.flatnonzero(time != NOBODY)
+        last = np.flatnonzero(time >= 0)
         last = last[np.argsort(time[last])]
-        sequence = np.concatenate((sequence[time[sequence] == NOBODY], last.astype(np.int32)))
-    owners = board.terms.by_rank[board.where[sequence]]
-    if board.copies:
-        first = len(board.where) - len(board.copies)
-        real = np.concatenate((np.arange(first), list(board.copies))).astype(np.int32)
-        sequence = real[sequence]
-    return collected(sequence, owners, len(arrays.members))
+        codes = np.concatenate((codes[time[codes] < 0], last.astype(np.int32)))
+    owners = state.subscriptions.by_rank[state.owner_of[codes]]
+    if state.duplicates:
+        first = len(state.owner_of) - len(state.duplicates)
+        partition_of = np.concatenate((np.arange(first), list(state.duplicates))).astype(np.int32)
+        codes = partition_of[codes]
+    return collected(codes, owners, len(arrays.members))

@@ -5,6 +5,7 @@ one of the same topic that has come the opposite way, and sends the first of the
 """
 
 from assignors.javahash import JavaHashSet, Keys
+from assignors.javahash.hashes import signed
 
 Pair = tuple[int, int]
 
@@ -39,7 +40,7 @@ class _Moved:
 
     def _built(self) -> JavaHashSet[int]:
         if self._set is None:
-            self._set = JavaHashSet(Keys(lambda partition: _signed(31 * (31 + partition) + self._base)))
+            self._set = JavaHashSet(Keys(lambda partition: signed(31 * (31 + partition) + self._base)))
         for added, partition in self._changes:
             if added:
                 self._set.add(partition)
@@ -47,10 +48,6 @@ class _Moved:
                 self._set.discard(partition)
         self._changes.clear()
         return self._set
-
-
-def _signed(number: int) -> int:
-    return ((number & 0xFFFFFFFF) ^ 0x80000000) - 0x80000000
 
 
 class TopicMovements:
