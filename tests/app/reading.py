@@ -12,6 +12,16 @@ def said(page: AppTest) -> str:
     return "\n".join(element.value for element in [*page.header, *page.markdown])
 
 
+def title(page: AppTest) -> str:
+    """The first heading."""
+    return str(page.header[0].value)
+
+
+def asked(page: AppTest) -> dict[str, str]:
+    """The URL parameters."""
+    return {name: value if isinstance(value, str) else value[0] for name, value in page.query_params.items()}
+
+
 def table(page: AppTest, described: str) -> pd.DataFrame:
     """The table whose alternative text contains `described`."""
     return next(element.value for element in page.dataframe if described in element.proto.alt)

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from app.ui import link_codec
 from app.views.labs.calls import tables, text
@@ -11,17 +10,9 @@ from assignors.labs.calls import STORIES, play_on
 from assignors.model import AssignorError
 from assignors.simulation.errors import KafkaError
 from tests.app.conftest import Open
-from tests.app.reading import said, table
+from tests.app.reading import asked, said, table, title
 
 FIRST = "8 calls, none is refused"
-
-
-def title(page: AppTest) -> str:
-    return page.header[0].value
-
-
-def asked(page: AppTest) -> dict[str, str]:
-    return {name: value if isinstance(value, str) else value[0] for name, value in page.query_params.items()}
 
 
 def test_page_opens_with_a_subscription_that_replaces_another(open_page: Open) -> None:

@@ -11,17 +11,9 @@ from app.views.labs.delivery import text
 from assignors.labs.delivery import STORIES, Failure, FailureKind, Lab, Record, Strategy, run
 from assignors.model import AssignorError
 from tests.app.conftest import Open
-from tests.app.reading import figure, said, table
+from tests.app.reading import asked, figure, said, table, title
 
 ONCE = "All 5 records are processed exactly once"
-
-
-def title(page: AppTest) -> str:
-    return page.header[0].value
-
-
-def asked(page: AppTest) -> dict[str, str]:
-    return {name: value if isinstance(value, str) else value[0] for name, value in page.query_params.items()}
 
 
 def strategies(page: AppTest) -> pd.DataFrame:

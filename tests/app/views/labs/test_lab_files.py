@@ -10,14 +10,11 @@ from assignors.labs import calls, delivery, watermark
 from assignors.labs.story import from_file, to_file
 from assignors.scenario import ScenarioError
 from tests.app.conftest import Open
+from tests.app.reading import asked
 from tests.support.known import known, the
 
 LABS = {"delivery": delivery.STORIES, "watermark": watermark.STORIES, "calls": calls.STORIES}
 STORIES = [story for stories in LABS.values() for story in stories.values()]
-
-
-def asked(page: AppTest) -> dict[str, str]:
-    return {name: value if isinstance(value, str) else value[0] for name, value in page.query_params.items()}
 
 
 def send(page: AppTest, text: str, name: str = "mine.yaml") -> AppTest:

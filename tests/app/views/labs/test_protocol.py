@@ -19,7 +19,7 @@ from assignors.simulation.summary import Summary
 from assignors.whatif.events import AddPartitions, Event, Freeze, Leave
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 from tests.app.conftest import Open
-from tests.app.reading import alt, figure, said, table
+from tests.app.reading import alt, asked, figure, said, table, title
 from tests.support.known import known, the
 
 JOIN = (
@@ -31,14 +31,6 @@ BY_NAME = {story.name: story.scenario for story in STORIES}
 
 def decode(**parameters: str) -> Any:
     return link_codec.decode(parameters, STORIES_BY_NAME)
-
-
-def title(page: AppTest) -> str:
-    return page.header[0].value
-
-
-def asked(page: AppTest) -> dict[str, str]:
-    return {name: value if isinstance(value, str) else value[0] for name, value in page.query_params.items()}
 
 
 def test_page_opens_with_one_member_that_joins(open_page: Open) -> None:

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from app.ui import link_codec
 from app.views.labs.watermark import text
@@ -25,7 +24,7 @@ from assignors.labs.watermark.model import (
 from assignors.labs.watermark.stories import WatermarkStory
 from assignors.model import AssignorError
 from tests.app.conftest import Open
-from tests.app.reading import alt, said, table
+from tests.app.reading import alt, asked, said, table, title
 
 ENDS = {
     "t1-t4": "A consumer sees m0",
@@ -44,14 +43,6 @@ ENDS = {
     "unclean": "m0, m1 were acknowledged and lost; a consumer sees nothing yet",
 }
 """What each story's title says, at its end."""
-
-
-def title(page: AppTest) -> str:
-    return page.header[0].value
-
-
-def asked(page: AppTest) -> dict[str, str]:
-    return {name: value if isinstance(value, str) else value[0] for name, value in page.query_params.items()}
 
 
 def end_of(story: WatermarkStory) -> State:
