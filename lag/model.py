@@ -11,13 +11,13 @@ from types import MappingProxyType
 from assignors.model import TopicPartition
 from lag.offsets import OffsetTable, PartitionLag
 
-OURS_PREFIX = "groupscope-internal-"
+INTERNAL_GROUP_PREFIX = "groupscope-internal-"
 """Group ids of our own readers begin with this; they are marked, and hidden from lists until asked for."""
 
 
-def is_ours(group_id: str) -> bool:
+def is_internal_group(group_id: str) -> bool:
     """Whether groupscope itself made that group."""
-    return group_id.startswith(OURS_PREFIX)
+    return group_id.startswith(INTERNAL_GROUP_PREFIX)
 
 
 class Remainder(StrEnum):
@@ -128,7 +128,7 @@ class GroupSnapshot:
     `assignment_epoch` that of the target assignment. `partitions` holds one entry per partition that is
     committed, assigned or, for a subscribed group, part of a subscribed topic; sorted by (topic, partition).
     `complete` is False when anything of the group could not be read; `problems` says what.
-    `ours` marks groups that groupscope's own readers make.
+    `internal` marks groups of groupscope's own readers.
     """
 
     cluster: str
@@ -144,7 +144,7 @@ class GroupSnapshot:
     complete: bool = True
     assignment_epoch: int | None = None
     problems: tuple[Problem, ...] = ()
-    ours: bool = False
+    internal: bool = False
 
 
 FOREVER = -1

@@ -72,7 +72,7 @@ def run(bootstrap: str | None, config: Path | None, wanted: Filter, deadline_s: 
     if as_json and not missing:
         emit_json(document(snapshot, shown))
     elif not missing:
-        listed = [(g, lag) for g, lag in shown if wanted.groups or not g.ours]
+        listed = [(g, lag) for g, lag in shown if wanted.groups or not g.internal]
         _print(snapshot, listed, detailed=bool(wanted.groups))
     if missing:
         raise _unknown(missing, snapshot)
@@ -211,7 +211,7 @@ def _print(snapshot: ClusterSnapshot, shown: Sequence[tuple[GroupSnapshot, LagTo
     partial = "" if snapshot.complete else ", incomplete"
     size = f"{len(shown)} of {len(snapshot.groups)} groups, {len(snapshot.offsets):,} offsets"
     note(f"{size}, {snapshot.took_s:.2f} s{partial}")
-    if not detailed and any(group.ours for group in snapshot.groups):
+    if not detailed and any(group.internal for group in snapshot.groups):
         note("groupscope's own groups are not listed; --json and --group show them")
 
 

@@ -29,7 +29,7 @@ from lag.sweeps.plan import LOCAL, SPARK, Asked, Plan
 from lag.sweeps.sweep_table import Stamp
 from lag.verdict.health import Health
 from lag.verdict.judge import judge
-from lag.verdict.sample_window import Trend
+from lag.verdict.sample_window import SampleRing
 
 SPARK_FROM_S = 60.0
 """Spark takes about ten seconds to start."""
@@ -161,7 +161,7 @@ def _observed(source: Source) -> Health:
     from lag.cluster.settings import load_settings
 
     settings = load_settings(source.bootstrap, source.config, os.environ)
-    reader, trend, until = open_reader(settings, settings.name, source.deadline_s), Trend(), time.monotonic()
+    reader, trend, until = open_reader(settings, settings.name, source.deadline_s), SampleRing(), time.monotonic()
     until += source.observe_s
     if source.observe_s:
         note(f"Watching the cluster for {formats.duration(source.observe_s)}, for rates")

@@ -22,9 +22,9 @@ from lag.cluster.settings import load_settings
 from lag.embedded.workload import Controls
 from lag.errors import ConfigError
 from lag.generations.tail import OffsetsReader, Tail
-from lag.polling.assessment import ClusterReader
 from lag.polling.collector import Collector
 from lag.polling.collectors import Collectors
+from lag.polling.evaluation import ClusterReader
 from lag.verdict.health import Health
 
 SWITCH_INTERVAL_S = 0.0005

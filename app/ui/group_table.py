@@ -68,7 +68,7 @@ def _columns(groups: Sequence[GroupSnapshot], healths: Sequence[GroupHealth]) ->
         "state": [g.state or "Unknown" for g in groups],
         "type": [verdicts.TYPES[g.type] for g in groups],
         "coordinator": [formats.DASH if g.coordinator is None else f"broker {g.coordinator}" for g in groups],
-        "trend": [h.trend for h in healths],
+        "trend": [h.lag_trend for h in healths],
     }
 
 
@@ -90,7 +90,7 @@ def seconds_or_never(seconds: pd.Series) -> pd.Series:
 
 def is_internal(group: GroupSnapshot) -> bool:
     """Whether the group is groupscope's own or Kafka's (`__…`, `_confluent…`)."""
-    return group.ours or group.group_id.startswith(("__", "_confluent"))
+    return group.internal or group.group_id.startswith(("__", "_confluent"))
 
 
 def member_count(group: GroupSnapshot) -> int | None:

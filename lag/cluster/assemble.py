@@ -17,7 +17,7 @@ from lag.model import (
     GroupSnapshot,
     GroupType,
     Problem,
-    is_ours,
+    is_internal_group,
 )
 from lag.offsets import UNKNOWN, OffsetTable, PartitionRows, problem_code
 from lag.partition_lag import Catalog, EndRows, Rows, end_offsets, offset_table, partition_key
@@ -88,7 +88,7 @@ def _group(read: Read, table: OffsetTable, number: int, group: RawGroup) -> Grou
         complete=not group.problems,
         assignment_epoch=group.assignment_epoch,
         problems=tuple(group.problems),
-        ours=is_ours(group.group_id),
+        internal=is_internal_group(group.group_id),
     )
 
 

@@ -22,7 +22,7 @@ from lag.errors import HistoryError
 from lag.history.maintenance import care
 from lag.history.schemas import END_OFFSETS, GROUP_SNAPSHOTS, TIME, with_day
 from lag.history.store import History
-from lag.model import ClusterSnapshot, is_ours
+from lag.model import ClusterSnapshot, is_internal_group
 from lag.offsets import UNKNOWN, Codes, Ints
 from lag.verdict.health import TOO_EARLY, GroupColumns, Health
 
@@ -154,7 +154,7 @@ def group_snapshots(health: Health) -> pa.Table:
     """Each group that is not ours: who it is, how far behind, and what is the matter with it."""
     snapshot, rows = health.snapshot, []
     for number, group in enumerate(snapshot.groups):
-        if is_ours(group.group_id):
+        if is_internal_group(group.group_id):
             continue
         lag = snapshot.offsets.lag[snapshot.offsets.rows(number)]
         known = lag[lag != UNKNOWN]

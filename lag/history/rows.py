@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lag.history.schemas import COMMITS, DECODE_ERRORS, GROUP_EVENTS, TIME, with_day
-from lag.model import is_ours
+from lag.model import is_internal_group
 from lag.records import Blobs, Commits, Decoded, DecodeError, GroupEvent, Names, group_values
 from lag.records.message_schema import Message
 from lag.records.model import NONE
@@ -68,7 +68,7 @@ class Strings:
     def _refresh(self, names: tuple[str, ...]) -> None:
         if names is not self._names:
             self._names, self._texts = names, pa.array(names, pa.string())
-            self._ours = np.fromiter(map(is_ours, names), bool, len(names))
+            self._ours = np.fromiter(map(is_internal_group, names), bool, len(names))
 
 
 class Rows:
@@ -104,7 +104,7 @@ class Rows:
 
 def events(decoded: Decoded, origin: Origin, keys: Blobs, data: Blobs) -> pa.Table:
     """Rows of `group_events`."""
-    kept = [event for event in decoded.events if not is_ours(event.group_id)]
+    kept = [event for event in decoded.events if not is_internal_group(event.group_id)]
     made = [row for event in kept for row in _with_bytes(event, keys, data)]
     places = np.array([row.pop("row") for row in made], np.int64)
     schema = pa.schema([GROUP_EVENTS.schema.field(name) for name in made[0]]) if made else pa.schema([])

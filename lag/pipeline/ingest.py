@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from lag.history.rows import Origin, Rows, errors, events
-from lag.model import is_ours
+from lag.model import is_internal_group
 from lag.pipeline.worker_results import Writing, counted
 from lag.records import Blobs, Decoded, Decoder
 
@@ -59,7 +59,7 @@ def _take_in(job: Job, batch: pa.RecordBatch, writing: Writing, counts: Counter[
 
 def _count(decoded: Decoded, commits: int, counts: Counter[str]) -> None:
     counts[RECORDS] += decoded.records
-    counts[OURS] += len(decoded.commits) - commits + sum(is_ours(event.group_id) for event in decoded.events)
+    counts[OURS] += len(decoded.commits) - commits + sum(is_internal_group(event.group_id) for event in decoded.events)
     for record_type, number in decoded.unknown_counts.items():
         counts[f"{UNKNOWN}{record_type}"] += number
 

@@ -28,7 +28,7 @@ from lag.cluster.settings import Settings
 from lag.errors import ConnectError, GroupscopeError
 from lag.history.store import Application, History, explained
 from lag.history.stream_progress import NEVER, mark_read
-from lag.model import OURS_PREFIX
+from lag.model import INTERNAL_GROUP_PREFIX
 from lag.pipeline.checkpoint import (
     Gap,
     Run,
@@ -178,7 +178,7 @@ class Stream:
             .option("subscribe", NAME)
             .option("startingOffsets", "earliest")
             .option("failOnDataLoss", "false")  # gaps are told; a lost record must not cost those after it
-            .option("groupIdPrefix", f"{OURS_PREFIX}pipeline")
+            .option("groupIdPrefix", f"{INTERNAL_GROUP_PREFIX}pipeline")
             .option("kafka.isolation.level", "read_committed")
             .option("maxOffsetsPerTrigger", BATCH_OFFSETS)
             .load()

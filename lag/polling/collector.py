@@ -15,7 +15,7 @@ from dataclasses import replace
 from lag.errors import GroupscopeError
 from lag.generations.following import Follower, GroupGenerations
 from lag.generations.recorded import Following, Recording
-from lag.polling.assessment import Assessment, ClusterReader
+from lag.polling.evaluation import ClusterReader, Evaluator
 from lag.polling.report import CollectorStatus, Report
 from lag.polling.schedule import EMPTY_INTERVAL_S, Pause, pause_after, pause_before_retry
 from lag.verdict.health import Health
@@ -56,7 +56,7 @@ class Collector:
         self.name = name
         self._connect, self._interval_s, self._record = connect, interval_s, record
         self._clock_ms, self._monotonic_s, self._chance = clock_ms, monotonic_s, chance
-        self._assessment, self._generations = Assessment(rules or Rules()), GroupGenerations(follower)
+        self._evaluator, self._generations = Evaluator(rules or Rules()), GroupGenerations(follower)
         self._changed = threading.Condition()
         self._status = CollectorStatus(interval_s)
         self._report: Report | None = None
@@ -137,14 +137,14 @@ class Collector:
         except GroupscopeError as error:
             return self._failed(error)
         except Exception as error:  # noqa: BLE001 - a bug must show on the pages, not end the thread silently
-            self._assessment.forget_samples()
+            self._evaluator.forget_samples()
             return self._failed(self._bug(error))
         return self._succeeded(report, self._monotonic_s() - started_s)
 
     def _read(self) -> Report:
         if self._reader is None:
             self._reader = self._connect()
-        report = self._assessment.assess(self._reader, self._status.polls + 1, self._clock_ms())
+        report = self._evaluator.evaluate(self._reader, self._status.polls + 1, self._clock_ms())
         self._generations.see(report.snapshot)
         if self._record is not None:
             self._record(report.health)

@@ -8,7 +8,7 @@ import numpy as np
 
 from lag.model import ClusterSnapshot, GroupSnapshot, Problem, Scope
 from lag.offsets import UNKNOWN, OffsetTable, PartitionProblem, PartitionRows, problem_code
-from lag.verdict import row_match
+from lag.verdict import row_index
 
 STALE = "stale"
 """The kind of the problem that a kept group has."""
@@ -69,12 +69,12 @@ def _merged(
     """The rows of `now` and those of the missing groups, laid out in the order of `place` (group id -> number)."""
     old, new = before.offsets, now.offsets
     kept = np.concatenate([np.arange(*old.bounds[i : i + 2]) for i in missing])
-    end = row_match.same_partition(new.ends, old.ends)[old.end[kept]]
+    end = row_index.partition_indexer(new.ends, old.ends)[old.end[kept]]
     kept, end = kept[end >= 0], end[end >= 0]
     group = np.concatenate(
         [
-            _places(now.groups, place)[row_match.group_of_row(new.bounds)],
-            _places(before.groups, place)[row_match.group_of_row(old.bounds)[kept]],
+            _places(now.groups, place)[row_index.group_of_row(new.bounds)],
+            _places(before.groups, place)[row_index.group_of_row(old.bounds)[kept]],
         ]
     )
     order = np.argsort(group, kind="stable")

@@ -1,4 +1,4 @@
-"""Looks into the log: what was found behind small lags that do not move, kept while the offsets stay the same."""
+"""What checks of the log found behind small lags that do not move; valid until the offsets change."""
 
 from collections.abc import Callable, Sequence
 from itertools import islice
@@ -9,22 +9,22 @@ from assignors.model import TopicPartition
 from lag.model import ClusterSnapshot, Remainder
 from lag.offsets import PartitionLag
 from lag.verdict.health import Health
-from lag.verdict.status import LEFT_CODES, Codes8
+from lag.verdict.status import REMAINDERS, RemainderCodes
 
-LOOKS_PER_POLL = 20
+CHECKS_PER_POLL = 20
 """Each look is a fetch of at most 64 KB; what is not looked into in one poll is in the next."""
 
 Ask = Callable[[Sequence[PartitionLag]], Sequence[Remainder]]
 """What is really left to read in each of those rows."""
 
 
-class Looks:
+class MarkerChecks:
     """Remembers what was found for (group, partition) at the offsets it was found at."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, TopicPartition], tuple[int | None, int | None, Remainder]] = {}
 
-    def column(self, snapshot: ClusterSnapshot) -> Codes8:
+    def column(self, snapshot: ClusterSnapshot) -> RemainderCodes:
         """What is known of each row of the snapshot's offset table; forgets what no longer holds."""
         left = np.zeros(len(snapshot.offsets), np.uint8)
         for (group_id, tp), (committed, log_end, found) in list(self._found.items()):
@@ -32,12 +32,12 @@ class Looks:
             if row is None or row[1] != (committed, log_end):
                 del self._found[group_id, tp]
             else:
-                left[row[0]] = LEFT_CODES.index(found)
+                left[row[0]] = REMAINDERS.index(found)
         return left
 
     def look(self, health: Health, ask: Ask) -> None:
         """Ask about the rows that deserve it, a bounded number of them."""
-        wanted = [_named(health.snapshot, int(row)) for row in islice(health.worth_a_look, LOOKS_PER_POLL)]
+        wanted = [_named(health.snapshot, int(row)) for row in islice(health.needs_marker_check, CHECKS_PER_POLL)]
         if not wanted:
             return
         for (group_id, row), found in zip(wanted, ask([row for _, row in wanted]), strict=True):

@@ -12,7 +12,7 @@ from lag.verdict.health import Status
 from lag.verdict.rates import Flags, Floats
 from lag.verdict.sample_rates import Growth, growths, time_to_loss
 from lag.verdict.samples import Commits, Ends, Samples, samples
-from lag.verdict.status import CODE
+from lag.verdict.status import STATUS_CODE
 
 MINUTE_US = 60_000_000
 QUIET_US = 10 * MINUTE_US
@@ -225,7 +225,7 @@ class _Fold:
         codes = np.select(
             [lost > 0, self._stale(), raw < 0, lag == UNKNOWN, lag == 0, self._quiet(), rewinds > 0],
             [
-                CODE[status]
+                STATUS_CODE[status]
                 for status in (
                     Status.LOST,
                     Status.TOPIC_DELETED,
@@ -236,7 +236,7 @@ class _Fold:
                     Status.REWOUND,
                 )
             ],
-            CODE[Status.OK],
+            STATUS_CODE[Status.OK],
         )
         return codes.astype(np.int8)
 

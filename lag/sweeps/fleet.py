@@ -45,7 +45,7 @@ def of_cluster(health: Health) -> Fleet:
     found: list[Scenario] = []
     skipped: list[Trouble] = []
     for group in snapshot.groups:
-        if group.ours:
+        if group.internal:
             continue
         try:
             found.append(scenario_of(group, health).scenario)

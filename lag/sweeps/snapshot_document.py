@@ -17,7 +17,7 @@ from assignors.scenario.problems import path_text
 from assignors.spelling import shown
 from lag.errors import ConfigError, GroupscopeError
 from lag.generations.live_group import scenario_at
-from lag.model import GroupSnapshot, GroupType, Member, Topic, is_ours
+from lag.model import GroupSnapshot, GroupType, Member, Topic, is_internal_group
 from lag.offsets import PartitionLag, PartitionProblem
 from lag.sweeps.fleet import Fleet, Trouble
 from lag.verdict.health import Finding, PartitionHealth, Status, TimeLag
@@ -70,7 +70,7 @@ def read_document(path: Path) -> Fleet:
     groups, problems = _groups(path, told["groups"])
     scenarios, skipped = [], []
     topics = _topics(groups)
-    for group in (group for group in groups if not is_ours(group.group_id)):
+    for group in (group for group in groups if not is_internal_group(group.group_id)):
         try:
             found = _snapshot(group, told)
             scenarios.append(scenario_at(found, topics, [_UNSEEN] * len(found.partitions), 0).scenario)

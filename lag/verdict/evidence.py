@@ -4,16 +4,14 @@ Written for somebody who is woken by it: which partition, how many records, in h
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-
-import numpy as np
+from typing import NamedTuple
 
 from assignors.durations import duration
 from assignors.model import TopicPartition
 from lag.model import GroupSnapshot, LagTotal
 from lag.offsets import PROBLEM_CODES, UNKNOWN, PartitionProblem
 from lag.verdict.health import Finding, Status
-from lag.verdict.status import MARKERS_ONLY, Facts, RowsNow, Rules
+from lag.verdict.status import MARKERS_ONLY, Rules
 
 NO_OFFSET = "the committed offset or the log end is not known"
 """Why a partition has no time lag at all."""
@@ -42,37 +40,43 @@ _REASONS: dict[PartitionProblem | None, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """Row `at` of some columns, for which a sentence is wanted."""
+class RowFacts(NamedTuple):
+    """The numbers of one row: those of `CurrentRows` and `WindowStats`, in their order, as plain numbers."""
 
     tp: TopicPartition
-    at: int
-    now: RowsNow
-    facts: Facts
     now_ms: int
     rules: Rules
+    committed: int
+    lag: int
+    problem: int
+    log_start: int
+    log_end: int
+    last_stable: int
+    remainder: int
+    samples: int
+    first_ms: int
+    run_samples: int
+    run_since_ms: int
+    arrived: int
+    quiet: bool
+    moved_ms: int
+    peak: int
+    consume: float
+    produce: float
+    after_burst: bool
+    early: float
+    late: float
+    jitter: float
+    noise: float
 
-    def offset(self, name: str) -> int:
-        """A current offset or number of `RowsNow`."""
-        return int(getattr(self.now, name)[self.at])
 
-    def fact(self, name: str) -> int:
-        """A whole number of `Facts`."""
-        return int(getattr(self.facts, name)[self.at])
-
-    def number(self, name: str) -> float:
-        """A rate or median of `Facts`."""
-        return float(getattr(self.facts, name)[self.at])
-
-
-def of_row(row: Row, status: Status) -> Finding:
+def of_row(row: RowFacts, status: Status) -> Finding:
     """The finding about one partition."""
-    since = row.fact("run_since_ms") if status in _QUIET else UNKNOWN
+    since = row.run_since_ms if status in _QUIET else UNKNOWN
     return Finding(status, RULES[status], _SENTENCES[status](row), None if since == UNKNOWN else since)
 
 
-def of_group(group: GroupSnapshot, status: Status, total: LagTotal, affected: int, worst: Row | None) -> Finding:
+def of_group(group: GroupSnapshot, status: Status, total: LagTotal, affected: int, worst: RowFacts | None) -> Finding:
     """The finding about a group; `affected` partitions have its status, `worst` is the one with the most lag."""
     if worst is None:
         return Finding(status, RULES[status], _without_rows(group))
@@ -87,7 +91,7 @@ def of_group(group: GroupSnapshot, status: Status, total: LagTotal, affected: in
     return Finding(status, about.rule, about.evidence + others, about.since_ms)
 
 
-def _last_read_ms(group: GroupSnapshot, row: Row) -> int | None:
+def _last_read_ms(group: GroupSnapshot, row: RowFacts) -> int | None:
     """When a group that was carried over was last read."""
     return group.at_ms if group.at_ms < row.now_ms else None
 
@@ -103,106 +107,106 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def _polls(row: Row) -> str:
+def _polls(row: RowFacts) -> str:
     """ "in 12 of 12 polls (2 min)", "in the last 5 of 12 polls (40 s)"."""
-    run, samples = row.fact("run_samples"), row.fact("samples")
-    time = duration((row.now_ms - row.fact("run_since_ms")) / 1000)
+    run, samples = row.run_samples, row.samples
+    time = duration((row.now_ms - row.run_since_ms) / 1000)
     return f"in {'' if run == samples else 'the last '}{run} of {samples} polls ({time})"
 
 
-def _watched(row: Row) -> str:
-    return duration((row.now_ms - row.fact("first_ms")) / 1000)
+def _watched(row: RowFacts) -> str:
+    return duration((row.now_ms - row.first_ms) / 1000)
 
 
-def _arrived(row: Row) -> str:
-    arrived, waiting = row.fact("arrived"), row.offset("lag")
+def _arrived(row: RowFacts) -> str:
+    arrived, waiting = row.arrived, row.lag
     if arrived:
         return f"while {_count(arrived, 'record')} arrived on {row.tp}"
     return f"while {_count(waiting, 'record')} waited on {row.tp} and none arrived"
 
 
-def _unmoved(row: Row) -> str:
-    return f"committed offset unchanged at {row.offset('committed'):,} {_polls(row)} {_arrived(row)}"
+def _unmoved(row: RowFacts) -> str:
+    return f"committed offset unchanged at {row.committed:,} {_polls(row)} {_arrived(row)}"
 
 
-def _lost(row: Row) -> str:
-    committed, start = row.offset("committed"), row.offset("log_start")
+def _lost(row: RowFacts) -> str:
+    committed, start = row.committed, row.log_start
     lost = _count(start - committed, "record")
     return (
         f"committed offset {committed:,} is below the log start {start:,} of {row.tp}: {lost} deleted before being read"
     )
 
 
-def _beyond_end(row: Row) -> str:
-    committed, end = row.offset("committed"), row.offset("log_end")
+def _beyond_end(row: RowFacts) -> str:
+    committed, end = row.committed, row.log_end
     return (
         f"committed offset {committed:,} is {_count(committed - end, 'record')} beyond the log end {end:,} of "
         f"{row.tp}: the topic was recreated or truncated after the commit"
     )
 
 
-def _rewound(row: Row) -> str:
-    committed, peak = row.offset("committed"), row.fact("peak")
+def _rewound(row: RowFacts) -> str:
+    committed, peak = row.committed, row.peak
     return (
         f"committed offset of {row.tp} went back from {peak:,} within the last {_watched(row)} and is at "
         f"{committed:,}: {_count(peak - committed, 'record')} still to be committed again"
     )
 
 
-def _changed(row: Row) -> str:
-    early, late = row.number("early"), row.number("late")
+def _changed(row: RowFacts) -> str:
+    early, late = row.early, row.late
     return (
         f"lag on {row.tp} {'grew' if late > early else 'shrank'} from {early:,.0f} to {late:,.0f} records in "
-        f"{_watched(row)} (medians of the first and last third of {_count(row.fact('samples'), 'poll')}), "
-        f"{row.offset('lag'):,} now: {row.number('produce'):,.1f} records/s arrive, "
-        f"{row.number('consume'):,.1f} are committed"
+        f"{_watched(row)} (medians of the first and last third of {_count(row.samples, 'poll')}), "
+        f"{row.lag:,} now: {row.produce:,.1f} records/s arrive, "
+        f"{row.consume:,.1f} are committed"
     )
 
 
-def _never_committed(row: Row) -> str:
-    start, end = row.offset("log_start"), row.offset("log_end")
+def _never_committed(row: RowFacts) -> str:
+    start, end = row.log_start, row.log_end
     if UNKNOWN in (start, end):
         return f"no commit on {row.tp}, whose log could not be read"
     return f"no commit on {row.tp}, which holds offsets {start:,} to {end:,} ({_count(end - start, 'record')})"
 
 
-def _held(row: Row) -> str:
-    stable, end = row.offset("last_stable"), row.offset("log_end")
+def _held(row: RowFacts) -> str:
+    stable, end = row.last_stable, row.log_end
     return (
         f"last stable offset {stable:,} of {row.tp} is {_count(end - stable, 'record')} below the log end {end:,}: "
-        f"an open transaction holds readers of committed data; committed offset {row.offset('committed'):,} unchanged "
+        f"an open transaction holds readers of committed data; committed offset {row.committed:,} unchanged "
         f"{_polls(row)}"
     )
 
 
-def _waits(row: Row) -> str:
-    return f"{_count(row.offset('lag'), 'record')} wait on {row.tp} and nobody is in the group"
+def _waits(row: RowFacts) -> str:
+    return f"{_count(row.lag, 'record')} wait on {row.tp} and nobody is in the group"
 
 
-def _deleted(row: Row) -> str:
-    committed = row.offset("committed")
+def _deleted(row: RowFacts) -> str:
+    committed = row.committed
     return f"topic {row.tp.topic} no longer exists; " + (
         "nothing is committed there" if committed == UNKNOWN else f"the commit {committed:,} on {row.tp} is left over"
     )
 
 
-def _unknown(row: Row) -> str:
-    problem = PROBLEM_CODES[row.offset("problem")]
+def _unknown(row: RowFacts) -> str:
+    problem = PROBLEM_CODES[row.problem]
     return _REASONS.get(problem, "the offsets of {tp} are not known").format(tp=row.tp)
 
 
-def _ok(row: Row) -> str:
-    lag, samples = row.offset("lag"), row.fact("samples")
-    if row.offset("committed") == UNKNOWN:
+def _ok(row: RowFacts) -> str:
+    lag, samples = row.lag, row.samples
+    if row.committed == UNKNOWN:
         return f"no commit on {row.tp}, and no record either"
     if lag <= row.rules.lag_floor:
-        return f"{_count(lag, 'record')} behind on {row.tp}, at offset {row.offset('committed'):,}"
-    if row.now.left[row.at] == MARKERS_ONLY:
+        return f"{_count(lag, 'record')} behind on {row.tp}, at offset {row.committed:,}"
+    if row.remainder == MARKERS_ONLY:
         return (
             f"{_count(lag, 'offset')} behind on {row.tp}, but only transaction markers are left between committed "
-            f"offset {row.offset('committed'):,} and log end {row.offset('log_end'):,}: no consumer can read those"
+            f"offset {row.committed:,} and log end {row.log_end:,}: no consumer can read those"
         )
-    if row.facts.quiet[row.at]:
+    if row.quiet:
         return f"{_count(lag, 'record')} behind, {_unmoved(row)}: possibly only a transaction marker"
     if samples < row.rules.min_samples:
         return (
@@ -213,7 +217,7 @@ def _ok(row: Row) -> str:
 
 _QUIET = {Status.STOPPED, Status.STALLED, Status.HELD, Status.NO_MEMBERS}
 
-_SENTENCES: dict[Status, Callable[[Row], str]] = {
+_SENTENCES: dict[Status, Callable[[RowFacts], str]] = {
     Status.LOST: _lost,
     Status.STOPPED: lambda row: f"{_unmoved(row)}; no other partition of the group moved either",
     Status.STALLED: lambda row: f"{_unmoved(row)}; other partitions of the group moved",
@@ -235,13 +239,13 @@ def _behind(total: LagTotal) -> str:
     return f"{_count(total.records or 0, 'record')} behind {coverage}"
 
 
-def _calm(total: LagTotal, worst: Row) -> str:
+def _calm(total: LagTotal, worst: RowFacts) -> str:
     if total.records is None:
         return _ok(worst)
     return _behind(total) if not total.records else f"{_behind(total)}; most: {_ok(worst)}"
 
 
-def _of_all(group: GroupSnapshot, status: Status, total: LagTotal, affected: int, worst: Row) -> str:
+def _of_all(group: GroupSnapshot, status: Status, total: LagTotal, affected: int, worst: RowFacts) -> str:
     partitions = _count(affected, "partition")
     if status is Status.NEVER_COMMITTED:
         return (
@@ -262,21 +266,21 @@ def _without_rows(group: GroupSnapshot) -> str:
     return f"the group has {members} and no partition: nothing is assigned and nothing is committed"
 
 
-def no_time_lag(seconds: float, at_least_s: float, absent: str) -> str | None:
+def no_time_lag(seconds: float | None, at_least_s: float | None, absent: str) -> str | None:
     """Why a time lag is not a number; `absent` if there is not even a lower bound."""
-    if not np.isnan(seconds):
+    if seconds is not None:
         return None
-    if np.isnan(at_least_s):
+    if at_least_s is None:
         return absent
     if at_least_s == 0:
         return "one poll so far: two are needed"
     return f"the record is older than our first poll, {duration(at_least_s)} ago"
 
 
-def no_position(status: Status, total: LagTotal, worst: Row | None) -> str:
+def no_position(status: Status, total: LagTotal, worst: RowFacts | None) -> str:
     """Why a group has no time lag at all."""
     if worst is None:
         return "the group has no partitions"
-    if status is Status.OK and (not total.known or worst.now.left[worst.at] == MARKERS_ONLY):
+    if status is Status.OK and (not total.known or worst.remainder == MARKERS_ONLY):
         return _ok(worst)
     return "what waits may be transaction markers only" if total.known else NO_OFFSET

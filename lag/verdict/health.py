@@ -54,11 +54,11 @@ class TimeLag:
     """How old the oldest record is that the group has not committed.
 
     `seconds` is None when it lies outside our own samples; `reason` then says so and `at_least_s` bounds it from
-    below. `bound_s` is the error bound of an interpolated value.
+    below. `error_bound_s` is the error bound of an interpolated value.
     """
 
     seconds: float | None
-    bound_s: float | None = None
+    error_bound_s: float | None = None
     at_least_s: float | None = None
     reason: str | None = None
 
@@ -69,7 +69,7 @@ class PartitionHealth:
 
     `drain_s` is None when unknown and NEVER when the lag does not shrink; a partition that keeps up with what arrives
     has its few records committed after lag / consume rate. `last_moved_ms` is the first poll that saw the newest
-    commit, None if it did not change in the window. `trend` holds the lag at the sample times of `Health.times_ms`,
+    commit, None if it did not change in the window. `lag_trend` holds the lag at the sample times of `Health.times_ms`,
     NaN where it was unknown.
     """
 
@@ -79,8 +79,8 @@ class PartitionHealth:
     time_lag: TimeLag
     drain_s: float | None
     last_moved_ms: int | None
-    trend: NDArray[np.float64]
-    left: Remainder = Remainder.UNKNOWN
+    lag_trend: NDArray[np.float64]
+    remainder: Remainder = Remainder.UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class GroupHealth:
     drain_s: float | None
     unhealthy: dict[Status, int]
     worst: int | None
-    trend: NDArray[np.float64]
+    lag_trend: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,7 +125,7 @@ def _no_columns() -> GroupColumns:
 class Health:
     """The judgement of one snapshot. `groups` runs parallel to `snapshot.groups`; `times_ms` are the sample times.
 
-    `worth_a_look` lists rows of the offset table whose small lag does not move: records, or transaction markers?
+    `needs_marker_check` lists rows of the offset table whose small lag does not move: records, or transaction markers?
     `columns` are of all groups at once what `groups` says one by one. `open_group` makes the per-partition part of the
     group of that number; pages call `partitions` instead.
     """
@@ -134,7 +134,7 @@ class Health:
     times_ms: NDArray[np.int64]
     groups: Sequence[GroupHealth]
     open_group: Callable[[int], Sequence[PartitionHealth]] = field(repr=False)
-    worth_a_look: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64), repr=False)
+    needs_marker_check: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64), repr=False)
     columns: GroupColumns = field(default_factory=_no_columns, repr=False)
 
     def group(self, group_id: str) -> GroupHealth | None:

@@ -1,6 +1,6 @@
 """The last few polls, kept as columns: what every group had committed and where every log began and ended.
 
-`Trend` is the ring that the collector's thread fills; `Window` is the immutable view of it that a poll's judgement
+`SampleRing` is the ring that the collector's thread fills; `Window` is the immutable view of it that a poll's judgement
 reads. Rows follow the newest snapshot: a row that goes is forgotten, one that comes starts with unknown samples. The
 ring has a budget of cells, so a large cluster keeps fewer polls, and its size does not grow with time.
 """
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from lag.model import ClusterSnapshot, GroupType, Topic
 from lag.offsets import UNKNOWN, Codes, EndOffsets, Ints, OffsetTable
-from lag.verdict import row_match
+from lag.verdict import row_index
 
 MAX_SAMPLES = 60
 MIN_SAMPLES = 12
@@ -93,7 +93,7 @@ class _Keys:
         )
 
 
-class Trend:
+class SampleRing:
     """The ring of one cluster's last samples. Not thread safe: one thread fills it, the windows go anywhere."""
 
     def __init__(
@@ -128,7 +128,7 @@ class Trend:
         old, self._keys = self._keys, keys
         if old is None or old.same(keys):
             return
-        ends = row_match.same_partition(old.ends, keys.ends)
+        ends = row_index.partition_indexer(old.ends, keys.ends)
         rows = _row_moves(old, keys, ends)
         self._samples = [
             _Sample(s.at_ms, _moved(s.committed, rows), _moved(s.log_start, ends), _moved(s.log_end, ends))
@@ -186,10 +186,10 @@ def _positions(snapshot: ClusterSnapshot) -> Ints:
 def _row_moves(old: _Keys, new: _Keys, end_moves: Ints) -> Ints:
     """For each new table row the old one of the same group and partition, or -1."""
     width = len(old.ends)
-    group = row_match.same_name(old.groups, new.groups)[row_match.group_of_row(new.bounds)]
+    group = row_index.name_indexer(old.groups, new.groups)[row_index.group_of_row(new.bounds)]
     end = end_moves[new.end]
     wanted = np.where((group < 0) | (end < 0), -1, group * width + end)
-    return row_match.find(row_match.group_of_row(old.bounds) * width + old.end, wanted)
+    return row_index.sorted_indexer(row_index.group_of_row(old.bounds) * width + old.end, wanted)
 
 
 def _moved(column: Ints, moves: Ints) -> Ints:

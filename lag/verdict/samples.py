@@ -110,7 +110,7 @@ def lives(ends: Ends) -> Ints:
 
 
 def _held(column: Ints, series: Ints) -> Ints:
-    """As `lag.verdict.rates.held`, for series one after the other instead of side by side."""
+    """As `lag.verdict.rates.forward_fill`, for series one after the other instead of side by side."""
     known = column != UNKNOWN
     if known.all():
         return column

@@ -1,50 +1,54 @@
-"""The rules that turn a window of offsets into a status per partition and per group. Pure functions on columns.
+"""The rules that give each partition of a group a status. Pure functions on arrays.
 
-A partition's verdict is the first that holds, in this order:
+The status of a partition is that of the first rule that holds:
 
 1. What one poll shows: lost, beyond the end, topic deleted, unknown, never committed (an empty partition without a
-   commit is ok: there is nothing to commit), and ok when the lag is at the floor.
-2. With enough samples (`Rules.min_samples`, `Rules.min_s`) of lag above the floor under an unmoved commit, the
-   partition is *quiet*. Then it is held (its commit has reached the last stable offset, which an open transaction keeps
-   below the log end), ok (one record behind: that may be a transaction's marker, which nobody reads; a look into the
-   log, or a second record, ends the doubt), stalled (another partition of the group moved well after this one did),
-   stopped (none did) or, in a group without members, stopped only if it still committed earlier in the window: its last
-   member has just gone. A group that nobody has been in for longer than that is without members.
-3. Rewound: the commit is below its own peak in the window.
-4. No members: the group is empty, and no commit moves as that of a consumer that assigns partitions itself would.
+   committed offset is ok), and ok if the lag is at most `Rules.lag_floor`.
+2. A partition is *quiet* when, in enough polls (`Rules.min_samples`, `Rules.min_s`), its lag was above the floor and
+   its committed offset did not move. A quiet partition is
+   - held, if the committed offset has reached the last stable offset and an open transaction keeps that below the log
+     end;
+   - ok, if the lag is one record, which may be a transaction marker that no consumer can read; a look into the log or
+     a second record decides;
+   - stalled, if another partition of the group moved after this one stopped moving;
+   - stopped, if none did. In a group without members this holds only if the group committed earlier in the window,
+     that is, its last member has just left.
+3. Rewound: the committed offset is below its highest value in the window.
+4. No members: the group is empty and its committed offsets do not move. (A consumer that assigns partitions itself
+   commits without being a member.)
 5. Falling behind or catching up: the median lag of the last third of the samples is above or below that of the first
-   third by more than the noise, and the rates of the last minutes say the same. A burst shorter than half a third of
-   the window does neither, and rates are those since a burst as soon as they tell (`rates.Pace`).
+   third by more than the noise, and the rates agree. A burst shorter than half a third of the window triggers neither.
 6. Ok.
 
-Burrow's rules, corrected: one dip does not clear a verdict, one commit does not stop a group, records must have
-waited for a while (so a topic with little traffic raises no alarm), and a group that commits in long steps is given
-twice its longest earlier step before it counts as quiet. For share groups "committed" is the share-partition start
-offset and the same rules hold.
+These are Burrow's rules with corrections: one drop of the lag does not clear a verdict, one commit does not make a
+group stopped, records must have waited for a while (topics with little traffic raise no alarm), and a group that
+commits rarely is quiet only after twice its longest earlier interval. For share groups, the committed offset is the
+share-partition start offset (KIP-932).
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lag.model import Remainder
-from lag.offsets import UNKNOWN, EndOffsets, Ints, OffsetTable, PartitionProblem, Problems, problem_code
+from lag.offsets import UNKNOWN, Ints, OffsetTable, PartitionProblem, Problems, problem_code
 from lag.verdict import rates
 from lag.verdict.health import URGENCY, Status
-from lag.verdict.rates import Flags, Floats, Pace
+from lag.verdict.rates import Flags, Floats, Rates
 from lag.verdict.sample_window import RowWindow
 
-Statuses = NDArray[np.uint8]
-"""Indexes into URGENCY: the lower, the more urgent."""
+StatusCodes = NDArray[np.uint8]
+"""Indexes into URGENCY: lower is more urgent."""
 
-CODE: dict[Status, int] = {status: i for i, status in enumerate(URGENCY)}
+STATUS_CODE: dict[Status, int] = {status: i for i, status in enumerate(URGENCY)}
 
-Codes8 = NDArray[np.uint8]
-LEFT_CODES: tuple[Remainder, ...] = (Remainder.UNKNOWN, Remainder.RECORDS, Remainder.MARKERS_ONLY)
-"""What a column `left` holds indexes of; 0 where nobody has looked."""
+RemainderCodes = NDArray[np.uint8]
+REMAINDERS: tuple[Remainder, ...] = (Remainder.UNKNOWN, Remainder.RECORDS, Remainder.MARKERS_ONLY)
+"""A column of remainders holds indexes into this tuple; 0 where the log was not checked."""
 
-RECORDS, MARKERS_ONLY = LEFT_CODES.index(Remainder.RECORDS), LEFT_CODES.index(Remainder.MARKERS_ONLY)
+RECORDS, MARKERS_ONLY = REMAINDERS.index(Remainder.RECORDS), REMAINDERS.index(Remainder.MARKERS_ONLY)
 
 _NO_COMMIT = problem_code(PartitionProblem.NO_COMMIT)
 UNREAD_CODES = np.array(
@@ -59,31 +63,32 @@ UNREAD_CODES = np.array(
     ],
     np.uint8,
 )
+"""Problems that leave an offset unread."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The thresholds. Records are counts, `_s` are seconds.
+    """The thresholds: `_records` in records, `_s` in seconds, `_samples` in polls.
 
-    lag_floor       lag up to here is no lag
-    min_samples     polls that a verdict on movement needs, and
-    min_s           the time they must span (Kafka Streams commits every 30 s, so more than that)
-    marker_records  so few unmoving records may be transaction markers until a look into the log tells; 0: stalled
-    look_records    so few unmoving records are worth such a look
-    patience        times the longest earlier step of a commit that a partition may rest before it is quiet
-    trend_samples   polls that "falling behind" and "catching up" need
-    noise_records, noise_share, noise_s   a lag has changed if by more than this many records, this share of the
-                    earlier lag and this many seconds of what arrives, whichever is most
-    rates_s         how far back rates look (at least `min_samples` polls)
-    gain            a group gains on the producers if it commits this many times as fast
+    lag_floor        a lag of at most this many records counts as none
+    min_samples      polls that a verdict about movement needs, and
+    min_s            the time they must span (longer than 30 s, the commit interval of Kafka Streams)
+    marker_records   up to this many unmoving records may be transaction markers until the log is checked; 0: stalled
+    check_records    up to this many unmoving records, the log is checked for transaction markers
+    commit_gap_factor  a partition is quiet after this many times its longest earlier interval between commits
+    trend_samples    polls that "falling behind" and "catching up" need
+    noise_records, noise_share, noise_s   a lag has changed if the change exceeds each of: this many records, this
+                     share of the earlier lag, and the records that arrive in this many seconds
+    rates_s          how far back rates look (at least `min_samples` polls)
+    gain             a lag drains if the group consumes at least this many times as fast as producers write
     """
 
     lag_floor: int = 0
     min_samples: int = 3
     min_s: float = 45.0
     marker_records: int = 1
-    look_records: int = 10
-    patience: float = 2.0
+    check_records: int = 10
+    commit_gap_factor: float = 2.0
     trend_samples: int = 6
     noise_records: int = 10
     noise_share: float = 0.05
@@ -92,9 +97,12 @@ class Rules:
     gain: float = rates.GAIN
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RowsNow:
-    """Some rows of the newest snapshot, as columns (rows,); `left` (LEFT_CODES) says what a look into the log found."""
+class CurrentRows(NamedTuple):
+    """Rows of the newest snapshot: [n_rows] each.
+
+    Offsets and `lag` are int64 in records, -1 = unknown; `problem` is uint8 (PROBLEM_CODES), `remainder` uint8
+    (REMAINDERS).
+    """
 
     committed: Ints
     lag: Ints
@@ -102,18 +110,23 @@ class RowsNow:
     log_start: Ints
     log_end: Ints
     last_stable: Ints
-    left: Codes8
+    remainder: RemainderCodes
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Facts:
-    """What the window says about each row, as columns (rows,). Times are -1 where never.
+class WindowStats(NamedTuple):
+    """What the window shows of each row: [n_rows] each, int64 (-1 = never), bool, or float64 (NaN = unknown).
 
-    `samples` counts known lags, since `first_ms`. The run is the unbroken end of the window in which the commit did not
-    move and the lag was above the floor: `run_samples` polls since `run_since_ms`, in which `arrived` records came;
-    `quiet` when long enough. `moved_ms` is the first poll that saw the newest commit, `peak` the highest commit.
-    `early` and `late` are median lags (NaN: too few samples or no change), `jitter` is what a healthy lag may be,
-    `noise` what it may change by. `unsettled`: the lag falls after a burst, too short a time ago for the rates to tell.
+    samples        polls with a known lag, the first at `first_ms`
+    run_samples    polls at the end of the window, since `run_since_ms`, in which the lag was above the floor and the
+                   committed offset did not move; in that time `arrived` records were produced
+    quiet          the run is long enough for a verdict
+    moved_ms       the first poll that saw the newest committed offset
+    peak           the highest committed offset
+    consume, produce   records per second
+    after_burst    the rates include a burst that now drains
+    early, late    median lag of the first and last third of the samples; NaN if too few, or if the lag is constant
+    jitter         the lag that a group which keeps up may have
+    noise          the change of a lag that does not count
     """
 
     samples: Ints
@@ -126,51 +139,50 @@ class Facts:
     peak: Ints
     consume: Floats
     produce: Floats
-    unsettled: Flags
+    after_burst: Flags
     early: Floats
     late: Floats
     jitter: Floats
     noise: Floats
 
 
-def rows_now(table: OffsetTable, rows: slice, left: Codes8) -> RowsNow:
-    """Those rows of the table, with the ends of their partitions beside them."""
-    ends: EndOffsets = table.ends
-    end = table.end[rows]
-    return RowsNow(
+def current_rows(table: OffsetTable, rows: slice, remainders: RemainderCodes) -> CurrentRows:
+    """These rows of the table, with the log offsets of their partitions."""
+    end, ends = table.end[rows], table.ends
+    return CurrentRows(
         table.committed[rows],
         table.lag[rows],
         table.problem[rows],
         ends.log_start[end],
         ends.log_end[end],
         ends.last_stable[end],
-        left[rows],
+        remainders[rows],
     )
 
 
-def facts(window: RowWindow, lag: Ints, now: RowsNow, rules: Rules) -> Facts:
-    """Everything that the rules ask about those rows; `lag` (samples, rows) is that of `rates.lags`."""
+def window_stats(window: RowWindow, lag: Ints, current: CurrentRows, rules: Rules) -> WindowStats:
+    """Everything that the rules need; `lag` is int64[n_samples, n_rows], from `rates.lags`."""
     times, known = window.times_ms, lag != UNKNOWN
     moved = _moves(window.committed)
     run = _run(window.committed, lag, rules)
     run_samples, since_ms = run.sum(axis=0), _first_ms(run, times)
-    pace = _pace(window, lag, rules)
-    jitter = np.maximum(rules.noise_records, rules.noise_s * np.nan_to_num(pace.produce))
-    early, late = _thirds(lag, now, times, rules)
+    consume, produce, after_burst = _rates(window, lag, rules)
+    jitter = np.maximum(rules.noise_records, rules.noise_s * np.nan_to_num(produce))
+    early, late = _thirds(lag, current, times, rules)
     noise = np.maximum(jitter, rules.noise_share * np.nan_to_num(early))
-    start = np.argmax(run, axis=0)
-    return Facts(
+    run_start = np.argmax(run, axis=0)
+    return WindowStats(
         samples=known.sum(axis=0),
         first_ms=_first_ms(known, times),
         run_samples=run_samples,
         run_since_ms=since_ms,
-        arrived=now.log_end - np.take_along_axis(window.log_end, start[None], axis=0)[0],
+        arrived=current.log_end - np.take_along_axis(window.log_end, run_start[None], axis=0)[0],
         quiet=_quiet(run_samples, since_ms, moved, lag, times, rules),
         moved_ms=_last_ms(moved, times[1:]),
         peak=window.committed.max(axis=0),
-        consume=pace.consume,
-        produce=pace.produce,
-        unsettled=pace.unsettled & ~(late - early > noise),
+        consume=consume,
+        produce=produce,
+        after_burst=after_burst & ~(late - early > noise),
         early=early,
         late=late,
         jitter=jitter,
@@ -178,83 +190,87 @@ def facts(window: RowWindow, lag: Ints, now: RowsNow, rules: Rules) -> Facts:
     )
 
 
-def row_status(known: Facts, now: RowsNow, group_moved_ms: Ints, memberless: Flags, rules: Rules) -> Statuses:
-    """The status of each row. `group_moved_ms` and `memberless` are its group's, per row."""
-    lag, committed = now.lag, now.committed
-    enough = known.samples >= rules.min_samples
-    empty = (now.log_end != UNKNOWN) & (now.log_end == now.log_start)
-    no_commit = now.problem == _NO_COMMIT
-    held = known.quiet & (now.last_stable != UNKNOWN) & (now.last_stable < now.log_end) & (committed >= now.last_stable)
-    active = (known.moved_ms != UNKNOWN) & ~known.quiet
-    others_moved = group_moved_ms > known.run_since_ms + rules.min_s * 1000
-    change = known.late - known.early
+def row_status(
+    stats: WindowStats, current: CurrentRows, group_moved_ms: Ints, memberless: Flags, rules: Rules
+) -> StatusCodes:
+    """uint8[n_rows]: the status of each row. `group_moved_ms` and `memberless` are [n_rows], from the row's group."""
+    lag, committed = current.lag, current.committed
+    enough = stats.samples >= rules.min_samples
+    empty = (current.log_end != UNKNOWN) & (current.log_end == current.log_start)
+    no_commit = current.problem == _NO_COMMIT
+    open_transaction = (current.last_stable != UNKNOWN) & (current.last_stable < current.log_end)
+    active = (stats.moved_ms != UNKNOWN) & ~stats.quiet
+    others_moved = group_moved_ms > stats.run_since_ms + rules.min_s * 1000
+    change, behind = stats.late - stats.early, lag > stats.jitter
     return _first_of(
-        (_has(now, PartitionProblem.BELOW_LOG_START), Status.LOST),
-        (_has(now, PartitionProblem.BEYOND_END), Status.BEYOND_END),
-        (_has(now, PartitionProblem.TOPIC_DELETED), Status.TOPIC_DELETED),
+        (_has(current, PartitionProblem.BELOW_LOG_START), Status.LOST),
+        (_has(current, PartitionProblem.BEYOND_END), Status.BEYOND_END),
+        (_has(current, PartitionProblem.TOPIC_DELETED), Status.TOPIC_DELETED),
         (no_commit & empty, Status.OK),
         (no_commit, Status.NEVER_COMMITTED),
-        (np.isin(now.problem, UNREAD_CODES) | (lag == UNKNOWN), Status.UNKNOWN),
+        (np.isin(current.problem, UNREAD_CODES) | (lag == UNKNOWN), Status.UNKNOWN),
         (lag <= rules.lag_floor, Status.OK),
-        (now.left == MARKERS_ONLY, Status.OK),
-        (held, Status.HELD),
-        ((known.quiet | memberless & ~active) & maybe_markers(now, rules), Status.OK),
-        (known.quiet & ~memberless & others_moved, Status.STALLED),
-        (known.quiet & (~memberless | (group_moved_ms != UNKNOWN)), Status.STOPPED),
-        (enough & (known.peak > committed), Status.REWOUND),
+        (current.remainder == MARKERS_ONLY, Status.OK),
+        (stats.quiet & open_transaction & (committed >= current.last_stable), Status.HELD),
+        ((stats.quiet | memberless & ~active) & maybe_markers(current, rules), Status.OK),
+        (stats.quiet & ~memberless & others_moved, Status.STALLED),
+        (stats.quiet & (~memberless | (group_moved_ms != UNKNOWN)), Status.STOPPED),
+        (enough & (stats.peak > committed), Status.REWOUND),
         (memberless & ~active, Status.NO_MEMBERS),
-        ((change > known.noise) & (lag > known.jitter) & (known.produce > known.consume), Status.FALLING_BEHIND),
-        ((change < -known.noise) & (lag > known.jitter) & (known.consume > known.produce), Status.CATCHING_UP),
+        ((change > stats.noise) & behind & (stats.produce > stats.consume), Status.FALLING_BEHIND),
+        ((change < -stats.noise) & behind & (stats.consume > stats.produce), Status.CATCHING_UP),
     )
 
 
-def maybe_markers(now: RowsNow, rules: Rules) -> Flags:
-    """Rows with so small a lag that it may be transaction markers, unless a look has found records."""
-    few: Flags = (now.lag > rules.lag_floor) & (now.lag <= rules.marker_records) & (now.left != RECORDS)
+def maybe_markers(current: CurrentRows, rules: Rules) -> Flags:
+    """bool[n_rows]: the lag is so small that it may be transaction markers, and no check of the log found records."""
+    few: Flags = (current.lag > rules.lag_floor) & (current.lag <= rules.marker_records)
+    few &= current.remainder != RECORDS
     return few
 
 
-def worth_a_look(known: Facts, now: RowsNow, memberless: Flags, rules: Rules) -> Flags:
-    """Rows whose small lag has not moved, and that nobody has looked into at these offsets."""
-    small: Flags = (now.lag > rules.lag_floor) & (now.lag <= rules.look_records) & (now.left == 0)
-    return small & (known.quiet | memberless)
-
-
-def _pace(window: RowWindow, lag: Ints, rules: Rules) -> Pace:
-    """Over the last `rates_s` seconds, or since a burst in them."""
-    last = recent(window.times_ms, rules)
-    recently = RowWindow(window.times_ms[last], window.committed[last], window.log_start[last], window.log_end[last])
-    noise = np.maximum(rules.noise_records, rules.noise_share * lag[last].max(axis=0))
-    return rates.pace(recently, lag[last], noise, rules.min_samples, rules.min_s)
+def needs_marker_check(stats: WindowStats, current: CurrentRows, memberless: Flags, rules: Rules) -> Flags:
+    """bool[n_rows]: a small lag that does not move, and the log was not checked at these offsets."""
+    small: Flags = (current.lag > rules.lag_floor) & (current.lag <= rules.check_records) & (current.remainder == 0)
+    return small & (stats.quiet | memberless)
 
 
 def recent(times_ms: Ints, rules: Rules) -> slice:
-    """The samples that rates are made of: those of the last `rates_s` seconds."""
+    """The samples that rates use: the last `rates_s` seconds."""
     first = int(np.searchsorted(times_ms, times_ms[-1] - rules.rates_s * 1000))
     return slice(max(0, min(first, len(times_ms) - rules.min_samples)), None)
 
 
-def _has(now: RowsNow, problem: PartitionProblem) -> Flags:
-    has: Flags = now.problem == problem_code(problem)
+def _rates(window: RowWindow, lag: Ints, rules: Rules) -> Rates:
+    last = recent(window.times_ms, rules)
+    recently = RowWindow(window.times_ms[last], window.committed[last], window.log_start[last], window.log_end[last])
+    noise = np.maximum(rules.noise_records, rules.noise_share * lag[last].max(axis=0))
+    return rates.rates_after_burst(recently, lag[last], noise, rules.min_samples, rules.min_s)
+
+
+def _has(current: CurrentRows, problem: PartitionProblem) -> Flags:
+    has: Flags = current.problem == problem_code(problem)
     return has
 
 
-def _first_of(*cases: tuple[Flags, Status]) -> Statuses:
-    codes = np.select([flags for flags, _ in cases], [CODE[status] for _, status in cases], CODE[Status.OK])
+def _first_of(*cases: tuple[Flags, Status]) -> StatusCodes:
+    codes = np.select(
+        [flags for flags, _ in cases], [STATUS_CODE[status] for _, status in cases], STATUS_CODE[Status.OK]
+    )
     return codes.astype(np.uint8)
 
 
 def _moves(committed: Ints) -> Flags:
-    """(samples - 1, rows): where a known commit differs from the last known one before it."""
-    filled = rates.held(committed)
+    """bool[n_samples - 1, n_rows]: the committed offset differs from the last known one before it."""
+    filled = rates.forward_fill(committed)
     moves: Flags = (filled[1:] != filled[:-1]) & (filled[:-1] != UNKNOWN)
     return moves
 
 
 def _run(committed: Ints, lag: Ints, rules: Rules) -> Flags:
-    """The known samples of the unbroken end of the window with the newest commit and a lag above the floor.
+    """bool[n_samples, n_rows]: known samples at the end of the window with the newest commit and a lag above the floor.
 
-    Unknown samples neither break the run nor count; without a known newest sample there is no run.
+    Unknown samples neither end the run nor count. Without a known newest sample there is no run.
     """
     known = lag != UNKNOWN
     waits = (lag > rules.lag_floor) & (committed == committed[-1])
@@ -264,17 +280,17 @@ def _run(committed: Ints, lag: Ints, rules: Rules) -> Flags:
 
 
 def _quiet(run_samples: Ints, since_ms: Ints, moved: Flags, lag: Ints, times: Ints, rules: Rules) -> Flags:
-    rest_ms = times[-1] - since_ms
-    quiet: Flags = (run_samples >= max(1, rules.min_samples)) & (rest_ms >= rules.min_s * 1000)
+    run_ms = times[-1] - since_ms
+    quiet: Flags = (run_samples >= max(1, rules.min_samples)) & (run_ms >= rules.min_s * 1000)
     rows = np.flatnonzero(quiet & moved.any(axis=0))
     if len(rows):
-        step_ms = _longest_step_ms(moved[:, rows], lag[:, rows], times, rules)
-        quiet[rows] = rest_ms[rows] >= rules.patience * step_ms
+        gap_ms = _longest_commit_gap_ms(moved[:, rows], lag[:, rows], times, rules)
+        quiet[rows] = run_ms[rows] >= rules.commit_gap_factor * gap_ms
     return quiet
 
 
-def _longest_step_ms(moved: Flags, lag: Ints, times: Ints, rules: Rules) -> Ints:
-    """The longest time that records waited in the window before the commit moved after all."""
+def _longest_commit_gap_ms(moved: Flags, lag: Ints, times: Ints, rules: Rules) -> Ints:
+    """int64[n_rows]: the longest time that records waited in the window before the committed offset moved."""
     since = np.full(moved.shape[1], times[0])
     longest = np.zeros(moved.shape[1], np.int64)
     for sample, moves in enumerate(moved, start=1):
@@ -283,16 +299,16 @@ def _longest_step_ms(moved: Flags, lag: Ints, times: Ints, rules: Rules) -> Ints
     return longest
 
 
-def _thirds(lag: Ints, now: RowsNow, times: Ints, rules: Rules) -> tuple[Floats, Floats]:
-    """Median lag of the first and the last third of each row's samples, where the lag changed at all."""
+def _thirds(lag: Ints, current: CurrentRows, times: Ints, rules: Rules) -> tuple[Floats, Floats]:
+    """float64[n_rows] each: median lag of the first and last third of a row's samples; NaN if the lag is constant."""
     early, late = np.full(lag.shape[1], np.nan), np.full(lag.shape[1], np.nan)
     known = lag != UNKNOWN
     first = np.argmax(known, axis=0)
     oldest = lag[first, np.arange(len(first))]
-    judged = (now.lag > rules.noise_records) & ((lag[-1] != oldest) | (lag.max(axis=0) != oldest))
-    judged &= (known.sum(axis=0) >= rules.trend_samples) & (times[-1] - times[first] >= rules.min_s * 1000)
-    for start in np.unique(first[judged]):
-        rows = np.flatnonzero(judged & (first == start))
+    changed = (current.lag > rules.noise_records) & ((lag[-1] != oldest) | (lag.max(axis=0) != oldest))
+    changed &= (known.sum(axis=0) >= rules.trend_samples) & (times[-1] - times[first] >= rules.min_s * 1000)
+    for start in np.unique(first[changed]):
+        rows = np.flatnonzero(changed & (first == start))
         third = (len(lag) - int(start)) // 3
         early[rows] = _median(lag[start : start + third, rows])
         late[rows] = _median(lag[-third:, rows])
@@ -300,7 +316,7 @@ def _thirds(lag: Ints, now: RowsNow, times: Ints, rules: Rules) -> tuple[Floats,
 
 
 def _median(lag: Ints) -> Floats:
-    """The (lower) median of the known values of each row; NaN without any."""
+    """float64[n_rows]: the lower median of the known samples; NaN without any."""
     known = (lag != UNKNOWN).sum(axis=0)
     ordered = np.sort(np.where(lag == UNKNOWN, np.iinfo(np.int64).max, lag), axis=0)
     middle = ordered[np.maximum(known - 1, 0) // 2, np.arange(lag.shape[1])]

@@ -8,7 +8,7 @@ from lag.verdict.sample_window import Window
 from lag.verdict.status import Rules
 
 
-def per_second(window: Window, rules: Rules | None = None) -> Floats:
+def produce_rates(window: Window, rules: Rules | None = None) -> Floats:
     """Records a second, per row of the snapshot's `EndOffsets`; NaN where fewer than two polls knew the log end."""
     last = status.recent(window.times_ms, rules or Rules())
     columns, times_ms = window.log_end[last], window.times_ms[last]

@@ -57,7 +57,7 @@ class Spec:
     since_ms: int | None = None
     drain_s: float | None = None
     epoch: int | None = None
-    ours: bool = False
+    internal: bool = False
     problems: tuple[Problem, ...] = ()
     slope: float = 0.0
     time_lag: TimeLag = field(default_factory=lambda: TimeLag(None, reason="no sample"))
@@ -225,7 +225,7 @@ def _group(s: Spec, at: int, table: OffsetTable, at_ms: int) -> GroupSnapshot:
         not s.problems,
         s.epoch,
         s.problems,
-        s.ours,
+        s.internal,
     )
 
 
@@ -494,7 +494,7 @@ def specs() -> list[Spec]:
             rows("catalog", twelve, [0] * 12, 0),
             (),
             Status.OK,
-            ours=True,
+            internal=True,
             state="Empty",
             assignor=None,
         ),

@@ -14,7 +14,7 @@ from lag.embedded.broker import EmbeddedKafka
 from lag.history.recorder import Recorder
 from lag.history.store import History
 from lag.verdict.judge import judge
-from lag.verdict.sample_window import Trend
+from lag.verdict.sample_window import SampleRing
 from tests.cluster_spark.standalone import Standalone
 from tests.lag.pipeline.broker_side import commit, create_topic, places, records, stable_groups
 from tests.support.consumers import Crowd
@@ -81,7 +81,7 @@ def polled(servers: str, history: History) -> float:
     reader, recorder, now = open_reader(load_settings(servers, None, {}), "test", 10.0), Recorder(history), time.time()
     try:
         snapshot = reader.read(1, round(now * 1000))
-        recorder.see(judge(snapshot, Trend().append(snapshot)))
+        recorder.see(judge(snapshot, SampleRing().append(snapshot)))
         recorder.flush()
     finally:
         reader.close()

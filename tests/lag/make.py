@@ -20,7 +20,7 @@ from lag.model import Broker, ClusterSnapshot, GroupSnapshot, GroupType, Member,
 from lag.offsets import UNKNOWN, EndOffsets, OffsetTable, PartitionProblem, PartitionRows, problem_code
 from lag.verdict.health import Health
 from lag.verdict.judge import judge
-from lag.verdict.sample_window import Trend
+from lag.verdict.sample_window import SampleRing
 from lag.verdict.status import Rules
 
 CLUSTER = "test"
@@ -147,7 +147,7 @@ def offset_table(groups: Sequence[GroupSpec], ends: EndOffsets, at_ms: int = 0) 
 
 def judged(polls: Iterable[ClusterSnapshot], rules: Rules | None = None) -> Health:
     """What is known after those polls: the health of the last one."""
-    trend = Trend()
+    trend = SampleRing()
     windows = [(snapshot, trend.append(snapshot)) for snapshot in polls]
     return judge(*windows[-1], rules)
 

@@ -13,7 +13,7 @@ def over_time(page: state.Shown, view: GroupView) -> None:
     """The lag at the last samples, with the rebalances."""
     colours, tz = state.palette(), state.zone()
     times = [formats.moment(int(ms), tz) for ms in view.times_ms]
-    values, known = view.health.trend, view.health.lag
+    values, known = view.health.lag_trend, view.health.lag
     seen = values[~np.isnan(values)]
     span = f", last {formats.duration((view.times_ms[-1] - view.times_ms[0]) / 1000)}" if len(times) > 1 else ""
     widgets.titled(f"Lag{span}", f":gray[records behind, known for {formats.coverage(known.known, known.partitions)}]")

@@ -46,7 +46,7 @@ def partitions(view: GroupView) -> pd.DataFrame:
             "lost": np.array([r.lost_records for r, _ in rows], np.int64),
             "held": np.array([r.held_records for r, _ in rows], np.int64),
             "note": [note(r, h) for r, h in rows],
-            "trend": [sparkline(h.trend) for _, h in rows],
+            "trend": [sparkline(h.lag_trend) for _, h in rows],
         }
     )
     return frame.sort_values(
@@ -77,7 +77,7 @@ def note(row: PartitionLag, health: PartitionHealth) -> str:
         parts.append(f"{formats.plural(row.lost_records, 'record')} lost")
     if row.held_records:
         parts.append(f"{formats.plural(row.held_records, 'record')} held by an open transaction")
-    if health.finding.evidence and (health.finding.status != Status.OK or health.left is Remainder.MARKERS_ONLY):
+    if health.finding.evidence and (health.finding.status != Status.OK or health.remainder is Remainder.MARKERS_ONLY):
         parts.append(health.finding.evidence)
     if health.time_lag.seconds is None and health.time_lag.reason and row.lag_records:
         parts.append(f"time lag unknown: {health.time_lag.reason}")

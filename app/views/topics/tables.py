@@ -113,7 +113,7 @@ class Size:
 
 def sizes(ends: EndOffsets, window: Window) -> dict[str, Size]:
     """Topic -> its size. One pass over the columns."""
-    rates, polls = topic_rates.per_second(window), len(window.times_ms)
+    rates, polls = topic_rates.produce_rates(window), len(window.times_ms)
     no_log = (ends.log_end == UNKNOWN) | (ends.log_start == UNKNOWN)
     records, unsized = _per_topic(ends, ends.log_end - ends.log_start), _per_topic(ends, no_log)
     produced, unread = _per_topic(ends, rates), _per_topic(ends, np.isnan(rates))

@@ -10,11 +10,11 @@ from app.ui import formats, verdicts
 from app.views.topics.tables import totals
 from lag.model import FOREVER, ClusterSnapshot
 from lag.offsets import PROBLEM_CODES, UNKNOWN, EndOffsets, Ints, OffsetTable
-from lag.verdict import retention_countdown, row_match
+from lag.verdict import row_index, time_to_loss
 from lag.verdict.health import Health
 from lag.verdict.rates import Floats
-from lag.verdict.retention_countdown import Left
 from lag.verdict.sample_window import Window
+from lag.verdict.time_to_loss import TimeToLoss
 
 SOON_S = 3600.0
 """With less retention left, it is the headline of the topic."""
@@ -38,12 +38,12 @@ def view(snapshot: ClusterSnapshot, health: Health, window: Window, topic: str) 
     """The view of a topic; without rows for an unknown topic."""
     table, ends = snapshot.offsets, _ends(snapshot.offsets.ends, topic)
     rows = np.flatnonzero((table.end >= ends.start) & (table.end < ends.stop))
-    group = row_match.group_of_row(table.bounds)[rows]
+    group = row_index.group_of_row(table.bounds)[rows]
     starts = np.flatnonzero(np.diff(group, prepend=-1))
     names = [snapshot.groups[number].group_id for number in group[starts]]
     known = snapshot.topics.get(topic)
     retention_ms = known.retention_ms if known else None
-    left = retention_countdown.of_rows(window, table, rows, retention_ms)
+    left = time_to_loss.of_rows(window, table, rows, retention_ms)
     frame = _readers(table, rows, starts, left, retention_ms)
     healths = [health.groups[number] for number in group[starts]]
     frame = frame.assign(
@@ -65,7 +65,7 @@ def _ends(ends: EndOffsets, topic: str) -> range:
     return range(int(first), int(after))
 
 
-def _readers(table: OffsetTable, rows: Ints, starts: Ints, left: Left, retention_ms: int | None) -> pd.DataFrame:
+def _readers(table: OffsetTable, rows: Ints, starts: Ints, left: TimeToLoss, retention_ms: int | None) -> pd.DataFrame:
     """One row per group; `lead` is the share of the log (percent) below its lowest committed offset."""
     lag, known, sizes = totals(table.lag[rows], starts)
     worst = _worst(left, starts, sizes)
@@ -87,7 +87,7 @@ def _readers(table: OffsetTable, rows: Ints, starts: Ints, left: Left, retention
     )
 
 
-def _worst(left: Left, starts: Ints, sizes: Ints) -> Ints:
+def _worst(left: TimeToLoss, starts: Ints, sizes: Ints) -> Ints:
     """int64[n_groups]: the row of each group with the least retention left, or the lowest upper bound."""
     group = np.repeat(np.arange(len(starts)), sizes)
     order: Ints = np.lexsort((np.fmin(left.seconds, left.at_most_s), group))

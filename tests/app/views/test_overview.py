@@ -18,8 +18,8 @@ from lag.errors import AddressError
 from lag.model import Remainder
 from lag.verdict.health import Status
 from lag.verdict.judge import judge
-from lag.verdict.sample_window import Trend
-from lag.verdict.status import LEFT_CODES
+from lag.verdict.sample_window import SampleRing
+from lag.verdict.status import REMAINDERS
 from tests.app import feeds, synthetic
 from tests.app.conftest import Open
 from tests.app.reading import said
@@ -236,12 +236,12 @@ def why(
     **spec: Any,
 ) -> str:
     """What the Overview says of the group "g" with the one partition t-0, after polls ten seconds apart."""
-    trend = Trend()
+    trend = SampleRing()
     for number in range(polls):
         its = {"g": group({"t-0": committed(number)}, **spec)}
         snapshot = cluster(its, {"t-0": end(ends(number))}, number + 1, number * 10_000)
         window = trend.append(snapshot)
-    health = judge(snapshot, window, left=np.array([LEFT_CODES.index(left)], np.uint8))
+    health = judge(snapshot, window, remainders=np.array([REMAINDERS.index(left)], np.uint8))
     (row,) = build_group_table(snapshot, health).frame.to_dict("records")
     assert row["status"] == "ok"
     return str(row["why"])

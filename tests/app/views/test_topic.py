@@ -17,7 +17,7 @@ from lag.model import FOREVER
 from lag.offsets import PartitionProblem
 from lag.polling.report import Report
 from lag.verdict.judge import judge
-from lag.verdict.sample_window import Trend
+from lag.verdict.sample_window import SampleRing
 from tests.app import feeds, synthetic
 from tests.app.conftest import Open
 from tests.app.reading import said, table
@@ -29,7 +29,7 @@ Polls = Sequence[tuple[Mapping[str, Mapping[str, int | None]], Mapping[str, End]
 
 def viewed(polls: Polls, retention_ms: int | None = HOUR_MS, topic: str = "t") -> TopicView:
     """The view of the topic after those polls (groups, ends), 10 s apart."""
-    trend = Trend()
+    trend = SampleRing()
     for number, (groups, ends) in enumerate(polls):
         snapshot = cluster(
             {name: group(commits) for name, commits in groups.items()}, ends, number + 1, number * 10_000

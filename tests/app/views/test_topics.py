@@ -12,7 +12,7 @@ from app.views.topics import tables
 from lag.model import ClusterSnapshot
 from lag.offsets import PartitionProblem
 from lag.verdict.judge import judge
-from lag.verdict.sample_window import Trend, Window
+from lag.verdict.sample_window import SampleRing, Window
 from tests.app import feeds, synthetic
 from tests.app.conftest import Open
 from tests.app.reading import said, table
@@ -133,4 +133,4 @@ def built(snapshot: ClusterSnapshot, log_ends: Mapping[str, Sequence[tuple[int, 
     columns = zip(*(pair for topic in sorted(log_ends) for pair in log_ends[topic]), strict=True)
     times, starts = np.array([0, 10_000]), snapshot.offsets.ends.log_start
     seen = Window(times, snapshot.offsets.end, (), (starts, starts), tuple(np.array(column) for column in columns))
-    return tables.build(snapshot, judge(snapshot, Trend().append(snapshot)), seen).set_index("topic")
+    return tables.build(snapshot, judge(snapshot, SampleRing().append(snapshot)), seen).set_index("topic")

@@ -16,12 +16,12 @@ from lag.errors import HistoryError
 from lag.history import recorder
 from lag.history.recorder import Recorder, end_offsets, group_snapshots
 from lag.history.store import History
-from lag.model import OURS_PREFIX, ClusterSnapshot
+from lag.model import INTERNAL_GROUP_PREFIX, ClusterSnapshot
 from lag.polling.collector import Collector
 from lag.verdict.health import URGENCY, Health, Status
 from lag.verdict.judge import judge
-from lag.verdict.sample_window import Trend
-from lag.verdict.status import CODE, MARKERS_ONLY
+from lag.verdict.sample_window import SampleRing
+from lag.verdict.status import MARKERS_ONLY, STATUS_CODE
 from tests.lag.make import cluster, deleted, end, failed, group, judged
 from tests.lag.polling.test_collector import Script, clock
 from tests.support.waiting import wait_until
@@ -64,7 +64,8 @@ def test_group_snapshots_say_what_their_lag_covers() -> None:
     assert group_g == {
         "cluster": "id-test", "poll_ts": AT, "group_id": "g", "type": "classic", "state": "Stable", "coordinator": 1,
         "assignor": "range", "epoch": None, "members": 2, "lag": 10, "lag_known": 1, "lag_partitions": 3,
-        "complete": True, "status": CODE[Status.TOPIC_DELETED], "time_lag_ms": None, "markers": 0, "dt": AT.date(),
+        "complete": True, "status": STATUS_CODE[Status.TOPIC_DELETED], "time_lag_ms": None, "markers": 0,
+        "dt": AT.date(),
     }  # fmt: skip
     assert (group_h["state"], group_h["members"], group_h["lag"], group_h["lag_partitions"]) == ("Empty", 0, 0, 0)
 
@@ -99,10 +100,10 @@ def test_what_may_be_a_marker_is_told_and_counts_for_no_time_lag() -> None:
 
 def test_nothing_waits_where_only_markers_are_left() -> None:
     snapshots = polls(300, lambda _: 100, lambda _: 99)
-    trend = Trend()
+    trend = SampleRing()
     window = [trend.append(one) for one in snapshots][-1]
     left = np.array([MARKERS_ONLY], np.uint8)
-    assert verdict(judge(snapshots[-1], window, left=left)) == (Status.OK, 0, 1)
+    assert verdict(judge(snapshots[-1], window, remainders=left)) == (Status.OK, 0, 1)
 
 
 def test_a_group_that_has_read_everything_has_no_time_lag() -> None:
@@ -114,7 +115,7 @@ def test_a_group_of_which_nothing_could_be_read_has_an_unknown_time_lag() -> Non
 
 
 def test_our_own_readers_groups_are_left_out() -> None:
-    made = cluster({f"{OURS_PREFIX}x": group({"t-0": 1}), "g": group({"t-0": 1})}, {"t-0": end(2)})
+    made = cluster({f"{INTERNAL_GROUP_PREFIX}x": group({"t-0": 1}), "g": group({"t-0": 1})}, {"t-0": end(2)})
     assert group_snapshots(judged([made]))["group_id"].to_pylist() == ["g"]
 
 

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from lag.history.rows import LATEST_MS, Origin, Rows, errors, events, texts, times
-from lag.model import OURS_PREFIX
+from lag.model import INTERNAL_GROUP_PREFIX
 from lag.records import Blobs, decode
 from tests.lag.records.test_worked_examples import GROUP, GROUP_KEY, KEY, TOPIC_ID, V1, V3, V4, V4_ID, h
 
 BILLING = "0007 62696c6c696e67"
-OUR_GROUP = OURS_PREFIX.encode() + b"x"
+OUR_GROUP = INTERNAL_GROUP_PREFIX.encode() + b"x"
 OUR_KEY = h("0001") + len(OUR_GROUP).to_bytes(2, "big") + OUR_GROUP + h("0006 6f7264657273 00000003")
 OUR_GROUP_KEY = h("0002") + len(OUR_GROUP).to_bytes(2, "big") + OUR_GROUP
 

@@ -6,7 +6,7 @@ import pytest
 from lag.history.results import Verdicts
 from lag.history.trouble_periods import Spell, spells
 from lag.verdict.health import Status
-from lag.verdict.status import CODE
+from lag.verdict.status import STATUS_CODE
 
 MINUTE_US = 60_000_000
 FINE, S, L, U = Status.OK, Status.STOPPED, Status.LOST, Status.UNKNOWN
@@ -16,7 +16,7 @@ def told(*minutes: tuple[int, Status]) -> Verdicts:
     """The status of the group in those minutes."""
     nothing = np.zeros(len(minutes), np.int64)
     at_us = np.array([at * MINUTE_US for at, _ in minutes], np.int64)
-    return Verdicts(at_us, np.array([CODE[status] for _, status in minutes], np.int8), nothing, nothing, nothing)
+    return Verdicts(at_us, np.array([STATUS_CODE[status] for _, status in minutes], np.int8), nothing, nothing, nothing)
 
 
 def run(*statuses: Status) -> Verdicts:

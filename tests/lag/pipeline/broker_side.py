@@ -12,7 +12,7 @@ import confluent_kafka.admin
 from confluent_kafka import TopicPartition as Place
 from confluent_kafka.cimpl import NewTopic
 
-from lag.model import OURS_PREFIX
+from lag.model import INTERNAL_GROUP_PREFIX
 from tests.support.known import known, the
 from tests.support.waiting import wait_until
 
@@ -39,7 +39,7 @@ def records(bootstrap: str) -> list[Record]:
         read = list(_until_ends(consumer, len(numbers)))
     finally:
         consumer.close()
-    return [one for one in read if not group_of(one[2]).startswith(OURS_PREFIX)]
+    return [one for one in read if not group_of(one[2]).startswith(INTERNAL_GROUP_PREFIX)]
 
 
 def _until_ends(consumer: confluent_kafka.Consumer, partitions: int) -> Iterator[Record]:

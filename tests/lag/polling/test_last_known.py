@@ -10,7 +10,7 @@ from lag.offsets import PartitionProblem
 from lag.polling.last_known import carry_forward
 from lag.verdict.health import Status
 from lag.verdict.judge import judge
-from lag.verdict.sample_window import Trend
+from lag.verdict.sample_window import SampleRing
 from tests.lag.make import BROKERS, cluster, deleted, end, group, judged
 from tests.support.known import known
 
@@ -135,13 +135,13 @@ def test_a_kept_group_is_unknown_and_says_since_when() -> None:
 
 
 def test_a_kept_group_has_its_past_again_when_it_is_back() -> None:
-    trend = Trend()
+    trend = SampleRing()
     polls = [before(), carry_forward(before(), after(2))]
     polls.append(cluster({"audit": AUDIT, "billing": BILLING, "zebra": ZEBRA}, ENDS, 3, AT + 30_000))
     for poll in polls:
         window = trend.append(poll)
     health = judge(polls[-1], window)
     assert window.rows(slice(1, 3)).committed.tolist() == [[90, 45], [-1, -1], [90, 45]]
-    trend_of_billing = known(health.group("billing")).trend
+    trend_of_billing = known(health.group("billing")).lag_trend
     assert trend_of_billing[[0, 2]].tolist() == [15.0, 15.0]
     assert trend_of_billing[1] != trend_of_billing[1]  # not known

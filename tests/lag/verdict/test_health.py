@@ -7,7 +7,9 @@ import pytest
 
 from lag.model import ClusterSnapshot
 from lag.verdict import judge as judging
+from lag.verdict.evidence import RowFacts
 from lag.verdict.health import Status
+from lag.verdict.status import CurrentRows, WindowStats
 from tests.lag.make import cluster, end, group, judged
 from tests.support.known import known
 
@@ -45,8 +47,8 @@ def test_partitions_run_parallel_to_the_group_s_rows() -> None:
     its = known(health.snapshot.group("b"))
     found = health.partitions(its)
     assert len(found) == len(its.partitions) == 2
-    assert [row.trend[-1] for row in found] == [row.lag_records for row in its.partitions] == [95, 50]
-    assert found[0].trend.tolist() == [100, 99, 98, 97, 96, 95]
+    assert [row.lag_trend[-1] for row in found] == [row.lag_records for row in its.partitions] == [95, 50]
+    assert found[0].lag_trend.tolist() == [100, 99, 98, 97, 96, 95]
     assert found[1].finding.status is Status.STALLED
 
 
@@ -64,7 +66,7 @@ def test_the_verdicts_do_not_depend_on_how_the_groups_are_cut_into_blocks(monkey
     for mine, its in zip(whole.groups, cut.groups, strict=True):
         assert mine.finding == its.finding
         assert (mine.lag, mine.drain_s, mine.time_lag, mine.worst) == (its.lag, its.drain_s, its.time_lag, its.worst)
-        assert np.array_equal(mine.trend, its.trend)
+        assert np.array_equal(mine.lag_trend, its.lag_trend)
 
 
 def test_a_cluster_without_groups_has_an_empty_health() -> None:
@@ -77,3 +79,7 @@ def test_groups_without_partitions_stand_among_others() -> None:
     health = judged([cluster(groups, {"t-0": end(3)}, 1, 1000)])
     assert [found.lag.records for found in health.groups] == [0, 2, 0]
     assert [found.finding.status for found in health.groups] == [Status.OK] * 3
+
+
+def test_the_facts_of_a_row_are_its_columns_in_order() -> None:
+    assert RowFacts._fields[3:] == CurrentRows._fields + WindowStats._fields

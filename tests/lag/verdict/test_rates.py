@@ -33,7 +33,9 @@ def rate(values: Sequence[int], at: Sequence[int] = T) -> float:
 
 def time_lag(position: int, log_end: Sequence[int], at: Sequence[int] = T) -> tuple[float | None, ...]:
     found = rates.time_lag(np.array([position], np.int64), column(log_end), times(at[: len(log_end)]))
-    return tuple(None if math.isnan(v[0]) else float(v[0]) for v in (found.seconds, found.bound_s, found.at_least_s))
+    return tuple(
+        None if math.isnan(v[0]) else float(v[0]) for v in (found.seconds, found.error_bound_s, found.at_least_s)
+    )
 
 
 def drain(lag: int, consume: float, produce: float) -> float | None:
@@ -169,7 +171,9 @@ def test_time_lag_equals_its_definition_and_is_bracketed_by_its_bound(window: An
     positions = [data.draw(offsets) for _ in rows]
     found = rates.time_lag(np.array(positions, np.int64), np.array(grown, np.int64).T, times(at))
     for i, (position, log_end) in enumerate(zip(positions, grown, strict=True)):
-        got = [None if math.isnan(v[i]) else float(v[i]) for v in (found.seconds, found.bound_s, found.at_least_s)]
+        got = [
+            None if math.isnan(v[i]) else float(v[i]) for v in (found.seconds, found.error_bound_s, found.at_least_s)
+        ]
         expected = plain_time_lag(at, log_end.tolist(), position)
         assert got == [None if v is None else pytest.approx(v) for v in expected]
 
@@ -193,10 +197,12 @@ def test_pace_since_a_burst_equals_its_definition(window: Any, noise: Any, data:
     at, ends = window
     rows = [([data.draw(offsets) for _ in log_end], log_end, [data.draw(offsets) for _ in log_end]) for log_end in ends]
     committed, log_end, lag = (np.array(column, np.int64).T for column in zip(*rows, strict=True))
-    told = rates.pace(RowWindow(times(at), committed, log_end, log_end), lag, np.full(len(rows), noise), 2, 15.0)
+    told = rates.rates_after_burst(
+        RowWindow(times(at), committed, log_end, log_end), lag, np.full(len(rows), noise), 2, 15.0
+    )
     for i, row in enumerate(rows):
         *both, unsettled = plain_pace(at, *row, noise)
         assert [told.consume[i], told.produce[i]] == [
             pytest.approx(math.nan if one is None else one, nan_ok=True) for one in both
         ]
-        assert told.unsettled[i] == unsettled
+        assert told.after_burst[i] == unsettled

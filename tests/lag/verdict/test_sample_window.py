@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lag.model import ClusterSnapshot
-from lag.verdict.sample_window import Trend, Window
+from lag.verdict.sample_window import SampleRing, Window
 from tests.lag.make import End, cluster, deleted, end, failed, group
 
 SECOND = 1000
@@ -29,7 +29,7 @@ def columns(window: Window, row: int) -> tuple[list[int], list[int], list[int]]:
 
 
 def test_each_poll_adds_a_sample_and_the_last_one_is_the_newest() -> None:
-    trend = Trend()
+    trend = SampleRing()
     trend.append(poll(1, {"a": {"t-0": 5}}, {"t-0": end(10, start=1)}))
     window = trend.append(poll(2, {"a": {"t-0": 7}}, {"t-0": end(12, start=2)}))
     assert window.times_ms.tolist() == [10_000, 20_000]
@@ -37,7 +37,7 @@ def test_each_poll_adds_a_sample_and_the_last_one_is_the_newest() -> None:
 
 
 def test_a_value_that_a_poll_did_not_know_is_kept_as_unknown() -> None:
-    trend = Trend()
+    trend = SampleRing()
     trend.append(poll(1, {"a": {"t-0": 5}}, {"t-0": end(10)}))
     trend.append(poll(2, {"a": {"t-0": None}}, {"t-0": failed()}))
     window = trend.append(poll(3, {"a": {"t-0": 6}}, {"t-0": end(11)}))
@@ -45,7 +45,7 @@ def test_a_value_that_a_poll_did_not_know_is_kept_as_unknown() -> None:
 
 
 def test_the_oldest_sample_goes_when_the_ring_is_full() -> None:
-    trend = Trend(max_samples=3, min_samples=2)
+    trend = SampleRing(max_samples=3, min_samples=2)
     for number in range(1, 6):
         window = trend.append(poll(number, {"a": {"t-0": number}}, {"t-0": end(10)}))
     assert window.times_ms.tolist() == [30_000, 40_000, 50_000]
@@ -57,11 +57,11 @@ def test_the_oldest_sample_goes_when_the_ring_is_full() -> None:
     [(100, 100, 60), (500_000, 5_000, 47), (500_000, 500_000, 16), (5_000_000, 500_000, 12), (0, 0, 60)],
 )
 def test_a_large_cluster_keeps_fewer_samples(rows: int, ends: int, samples: int) -> None:
-    assert Trend().capacity(rows, ends) == samples
+    assert SampleRing().capacity(rows, ends) == samples
 
 
 def test_nothing_is_copied_while_the_rows_stay_the_same() -> None:
-    trend = Trend()
+    trend = SampleRing()
     first = trend.append(poll(1, {"a": {"t-0": 5}}, {"t-0": end(10)}))
     second = trend.append(poll(2, {"a": {"t-0": 6}}, {"t-0": end(11)}))
     assert second.committed[0] is first.committed[0]
@@ -69,7 +69,7 @@ def test_nothing_is_copied_while_the_rows_stay_the_same() -> None:
 
 
 def test_rows_follow_their_group_and_partition_when_others_come_and_go() -> None:
-    trend = Trend()
+    trend = SampleRing()
     ends = {"t-0": end(10), "t-1": end(20)}
     trend.append(poll(1, {"b": {"t-0": 1, "t-1": 2}, "c": {"t-1": 3}}, ends))
     ends = {"s-0": end(5), "t-1": end(21), "t-2": end(30)}
@@ -82,7 +82,7 @@ def test_rows_follow_their_group_and_partition_when_others_come_and_go() -> None
 
 
 def test_a_group_that_was_gone_for_a_poll_starts_anew() -> None:
-    trend = Trend()
+    trend = SampleRing()
     ends = {"t-0": end(10)}
     trend.append(poll(1, {"a": {"t-0": 1}}, ends))
     trend.append(poll(2, {}, ends))
@@ -91,7 +91,7 @@ def test_a_group_that_was_gone_for_a_poll_starts_anew() -> None:
 
 
 def test_a_cluster_without_groups_and_topics_is_kept_too() -> None:
-    trend = Trend()
+    trend = SampleRing()
     trend.append(poll(1, {}, {}))
     window = trend.append(poll(2, {"a": {"t-0": 1}}, {"t-0": end(3)}))
     assert columns(window, 0) == ([-1, 1], [-1, 0], [-1, 3])
@@ -99,7 +99,7 @@ def test_a_cluster_without_groups_and_topics_is_kept_too() -> None:
 
 
 def test_a_recreated_topic_has_no_past() -> None:
-    trend = Trend()
+    trend = SampleRing()
     trend.append(poll(1, {"a": {"t-0": 5, "u-0": 1}}, {"t-0": end(10), "u-0": end(3)}, topic_ids={"t": "old"}))
     ends = {"t-0": end(99), "u-0": end(4)}
     window = trend.append(poll(2, {"a": {"t-0": 6, "u-0": 2}}, ends, topic_ids={"t": "new"}))
@@ -108,7 +108,7 @@ def test_a_recreated_topic_has_no_past() -> None:
 
 
 def test_a_topic_that_was_away_between_its_two_lives_has_no_past() -> None:
-    trend = Trend()
+    trend = SampleRing()
     trend.append(poll(1, {"a": {"t-0": 5}}, {"t-0": end(10)}, topic_ids={"t": "old"}))
     trend.append(poll(2, {"a": {"t-0": 5}}, {"t-0": deleted()}))
     window = trend.append(poll(3, {"a": {"t-0": 5}}, {"t-0": end(11)}, topic_ids={"t": "new"}))
@@ -117,7 +117,7 @@ def test_a_topic_that_was_away_between_its_two_lives_has_no_past() -> None:
 
 @pytest.mark.parametrize("now", [end(9, start=3), end(12, start=2)], ids=["end", "start"])
 def test_a_log_that_went_backwards_has_no_past(now: Any) -> None:
-    trend = Trend()
+    trend = SampleRing()
     trend.append(poll(1, {"a": {"t-0": 5, "t-1": 1}}, {"t-0": end(10, start=3), "t-1": end(3)}))
     trend.append(poll(2, {"a": {"t-0": 5, "t-1": 1}}, {"t-0": failed(), "t-1": end(3)}))
     window = trend.append(poll(3, {"a": {"t-0": 5, "t-1": 1}}, {"t-0": now, "t-1": end(3)}))
@@ -126,7 +126,7 @@ def test_a_log_that_went_backwards_has_no_past(now: Any) -> None:
 
 
 def test_a_clock_that_went_backwards_starts_a_new_ring() -> None:
-    trend = Trend()
+    trend = SampleRing()
     trend.append(poll(5, {"a": {"t-0": 5}}, {"t-0": end(10)}))
     window = trend.append(poll(4, {"a": {"t-0": 6}}, {"t-0": end(11)}))
     assert window.times_ms.tolist() == [40_000]
@@ -134,7 +134,7 @@ def test_a_clock_that_went_backwards_starts_a_new_ring() -> None:
 
 
 def test_a_window_never_changes() -> None:
-    trend = Trend()
+    trend = SampleRing()
     snapshot = poll(1, {"a": {"t-0": 5}}, {"t-0": end(10)}, topic_ids={"t": "old"})
     window = trend.append(snapshot)
     snapshot.offsets.committed[0] = 77
@@ -145,7 +145,7 @@ def test_a_window_never_changes() -> None:
 
 
 def test_the_ring_does_not_grow_when_groups_and_topics_come_and_go() -> None:
-    trend, watched = Trend(max_samples=8, min_samples=4), []
+    trend, watched = SampleRing(max_samples=8, min_samples=4), []
     for number in range(1, 200):
         names = [f"g{(number + i) % 17}" for i in range(5)]
         ends = {f"t{number % 7 + i}-0": end(10 + number) for i in range(4)}

@@ -450,7 +450,7 @@ def test_rates_and_times_of_a_group_are_sums_and_those_of_its_worst_partition() 
     assert rows["orders-1"].time_lag.seconds == 3.0
     assert rows["orders-0"].time_lag.seconds == whole.time_lag.seconds == 100.0
     assert (whole.lag.records, whole.lag.known, whole.lag.partitions) == (1030, 2, 3)
-    assert whole.trend.tolist() == [2130 - 100 * i for i in range(12)]
+    assert whole.lag_trend.tolist() == [2130 - 100 * i for i in range(12)]
 
 
 def test_a_lag_that_keeps_its_level_never_drains_and_the_few_records_of_a_group_that_keeps_up_do() -> None:
@@ -480,7 +480,11 @@ def test_the_first_poll_knows_neither_rates_nor_time_lag() -> None:
 def test_a_share_group_s_trend_is_that_of_the_broker_s_lag() -> None:
     share = GroupType.SHARE
     whole, rows = watch({"orders-0": 5}, {"orders-0": 9}, polls=2, type=share, broker_lag={"orders-0": 3})
-    assert (whole.lag.records, whole.trend.tolist(), rows["orders-0"].trend.tolist()) == (3, [3.0, 3.0], [3.0, 3.0])
+    assert (whole.lag.records, whole.lag_trend.tolist(), rows["orders-0"].lag_trend.tolist()) == (
+        3,
+        [3.0, 3.0],
+        [3.0, 3.0],
+    )
 
 
 def test_a_share_group_s_lag_is_the_broker_s_own() -> None:

@@ -7,16 +7,16 @@ import pytest
 from numpy.typing import NDArray
 
 from lag.verdict import topic_rates
-from lag.verdict.sample_window import Trend
+from lag.verdict.sample_window import SampleRing
 from tests.lag.make import End, cluster, end, failed, group
 
 
 def rates_after(polls: Sequence[Mapping[str, End]]) -> NDArray[np.float64]:
     """Rates of the rows after those polls of ends, 10 s apart."""
-    trend = Trend()
+    trend = SampleRing()
     for number, ends in enumerate(polls):
         window = trend.append(cluster({"g": group({"read-0": 1})}, ends, number + 1, number * 10_000))
-    return topic_rates.per_second(window)
+    return topic_rates.produce_rates(window)
 
 
 def test_a_log_that_no_group_reads_has_a_rate() -> None:
@@ -44,8 +44,8 @@ def test_rates_are_those_of_the_last_three_minutes() -> None:
 
 
 def test_a_cluster_without_topics_has_no_rates() -> None:
-    trend = Trend()
-    assert len(topic_rates.per_second(trend.append(cluster({}, {}, 1, 0)))) == 0
+    trend = SampleRing()
+    assert len(topic_rates.produce_rates(trend.append(cluster({}, {}, 1, 0)))) == 0
 
 
 def test_rates_do_not_depend_on_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,10 +6,10 @@ from typing import Protocol
 from lag.model import ClusterSnapshot, Remainder
 from lag.offsets import PartitionLag
 from lag.polling.last_known import carry_forward
-from lag.polling.marker_checks import Looks
+from lag.polling.marker_checks import MarkerChecks
 from lag.polling.report import Report
 from lag.verdict.judge import judge
-from lag.verdict.sample_window import Trend
+from lag.verdict.sample_window import SampleRing
 from lag.verdict.status import Rules
 
 
@@ -26,16 +26,16 @@ class ClusterReader(Protocol):
         """Close every connection; a `read` in another thread fails."""
 
 
-class Assessment:
+class Evaluator:
     """The state between polls that verdicts need: the samples, and what is known of transaction markers."""
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
-        self._samples = Trend()
-        self._marker_checks = Looks()
+        self._samples = SampleRing()
+        self._marker_checks = MarkerChecks()
         self._last: ClusterSnapshot | None = None
 
-    def assess(self, reader: ClusterReader, number: int, at_ms: int) -> Report:
+    def evaluate(self, reader: ClusterReader, number: int, at_ms: int) -> Report:
         """Poll the reader and judge what it read. Raises what the reader raises."""
         snapshot = carry_forward(self._last, reader.read(number, at_ms))
         window = self._samples.append(snapshot)
@@ -46,4 +46,4 @@ class Assessment:
 
     def forget_samples(self) -> None:
         """Start the window again: after an internal error its samples may be incomplete."""
-        self._samples = Trend()
+        self._samples = SampleRing()

@@ -9,9 +9,9 @@ import pytest
 
 from lag.model import FOREVER
 from lag.offsets import UNKNOWN
-from lag.verdict import retention_countdown
+from lag.verdict import time_to_loss
 from lag.verdict.health import NEVER
-from lag.verdict.sample_window import RowWindow, Trend
+from lag.verdict.sample_window import RowWindow, SampleRing
 from tests.lag.make import cluster, end, group
 
 MINUTE_MS = 60_000
@@ -28,7 +28,7 @@ def left(
     committed: Sequence[int], log_start: Sequence[int], log_end: Sequence[int], retention_ms: int | None, lag: int = 5
 ) -> tuple[float | None, ...]:
     """(seconds, at most); None where not known."""
-    found = retention_countdown.left(window(committed, log_start, log_end), np.array([lag], np.int64), retention_ms)
+    found = time_to_loss.left(window(committed, log_start, log_end), np.array([lag], np.int64), retention_ms)
     return tuple(None if math.isnan(v[0]) else float(v[0]) for v in (found.seconds, found.at_most_s))
 
 
@@ -105,23 +105,23 @@ def test_a_pace_beyond_what_the_age_allows_is_not_believed() -> None:
 
 def test_no_rows_have_no_countdown() -> None:
     snapshot = cluster({}, {}, 1, 0)
-    found = retention_countdown.of_rows(Trend().append(snapshot), snapshot.offsets, np.empty(0, np.int64), MINUTE_MS)
+    found = time_to_loss.of_rows(SampleRing().append(snapshot), snapshot.offsets, np.empty(0, np.int64), MINUTE_MS)
     assert (len(found.seconds), len(found.at_most_s)) == (0, 0)
 
 
 def test_rows_are_counted_down_together_whatever_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    trend, names = Trend(), [f"g{number}" for number in range(7)]
+    trend, names = SampleRing(), [f"g{number}" for number in range(7)]
     for poll in range(4):
         ends = {"t-0": end(10 + 10 * poll), "t-1": end(100 + 10 * poll, start=poll)}
         groups = {name: group({"t-0": 25 + at, "t-1": 105 - at}) for at, name in enumerate(names)}
         snapshot = cluster(groups, ends, poll + 1, poll * 10_000)
         seen = trend.append(snapshot)
     rows = np.array([0, 1, 2, 5, 13])
-    whole = retention_countdown.of_rows(seen, snapshot.offsets, rows, MINUTE_MS)
+    whole = time_to_loss.of_rows(seen, snapshot.offsets, rows, MINUTE_MS)
     assert whole.seconds[:4].tolist() == [45.0, 35.0, 46.0, 33.0]
     assert np.isnan(whole.seconds[4])
     assert whole.at_most_s.tolist()[4] == 30.0
     monkeypatch.setattr("lag.verdict.sample_window.BLOCK_CELLS", 8)
-    cut = retention_countdown.of_rows(seen, snapshot.offsets, rows, MINUTE_MS)
+    cut = time_to_loss.of_rows(seen, snapshot.offsets, rows, MINUTE_MS)
     assert np.array_equal(cut.seconds, whole.seconds, equal_nan=True)
     assert np.array_equal(cut.at_most_s, whole.at_most_s, equal_nan=True)

@@ -1,0 +1,22 @@
+"""Named columns: a NamedTuple of arrays of equal length. Rows are taken, and parts joined, column by column."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from lag.offsets import Ints
+
+Columns = TypeVar("Columns", bound=tuple[Any, ...])
+
+
+def take(columns: Columns, rows: Ints) -> Columns:
+    """The rows `rows` (int64[n]) of each column; what a row of -1 holds is undefined."""
+    make: Callable[..., Columns] = type(columns)
+    return make(*(column[rows] if len(column) else np.zeros(len(rows), column.dtype) for column in columns))
+
+
+def concatenate(parts: Sequence[Columns]) -> Columns:
+    """The rows of all parts, in order; at least one part."""
+    make: Callable[..., Columns] = type(parts[0])
+    return make(*map(np.concatenate, zip(*parts, strict=True)))

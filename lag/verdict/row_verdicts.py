@@ -1,0 +1,76 @@
+"""Offsets over time -> status, time lag and drain time of each row of the offset table. Pure functions on arrays."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from lag.offsets import UNKNOWN, Ints
+from lag.verdict import rates, status
+from lag.verdict.health import NEVER, Status
+from lag.verdict.rates import Flags, Floats, TimeLags
+from lag.verdict.row_index import group_of_row, reduce_groups
+from lag.verdict.sample_window import RowWindow
+from lag.verdict.status import STATUS_CODE, CurrentRows, Rules, StatusCodes, WindowStats
+
+
+class RowVerdicts(NamedTuple):
+    """Judged rows: [n_rows] each, but `lag` is int64[n_samples, n_rows].
+
+    `maybe_markers`: the lag may consist of transaction markers only.
+    """
+
+    lag: Ints
+    current: CurrentRows
+    stats: WindowStats
+    status: StatusCodes
+    time_lag: TimeLags
+    drain_s: Floats
+    maybe_markers: Flags
+    needs_marker_check: Flags
+
+
+def judge_rows(window: RowWindow, current: CurrentRows, bounds: Ints, memberless: Flags, rules: Rules) -> RowVerdicts:
+    """The rows of some groups: group i has the rows `bounds[i]:bounds[i + 1]`; `memberless` is bool[n_groups]."""
+    group = group_of_row(bounds)
+    lag = rates.lags(window.committed, window.log_start, window.log_end)
+    stats = status.window_stats(window, lag, current, rules)
+    group_moved_ms = reduce_groups(np.maximum, stats.moved_ms, bounds, UNKNOWN)[group]
+    no_members = memberless[group]
+    codes = status.row_status(stats, current, group_moved_ms, no_members, rules)
+    still = stats.quiet | no_members | (stats.moved_ms == UNKNOWN)
+    small = (codes == STATUS_CODE[Status.OK]) & still & status.maybe_markers(current, rules)
+    maybe_markers = small | (current.remainder == status.MARKERS_ONLY)
+    return RowVerdicts(
+        lag=lag,
+        current=current,
+        stats=stats,
+        status=codes,
+        time_lag=_time_lag(window, current),
+        drain_s=np.where(maybe_markers, np.nan, _drain(current, stats, codes, rules)),
+        maybe_markers=maybe_markers,
+        needs_marker_check=status.needs_marker_check(stats, current, no_members, rules),
+    )
+
+
+def _time_lag(window: RowWindow, current: CurrentRows) -> TimeLags:
+    """From the oldest record that is still stored; 0 if no record waits, NaN if the lag is unknown."""
+    position = np.where(current.committed == UNKNOWN, UNKNOWN, np.maximum(current.committed, current.log_start))
+    found = rates.time_lag(position, window.log_end, window.times_ms)
+    unknown, none = current.lag == UNKNOWN, current.lag == 0
+    return TimeLags(
+        np.where(unknown, np.nan, np.where(none, 0.0, found.seconds)),
+        np.where(unknown, np.nan, np.where(none, 0.0, found.error_bound_s)),
+        np.where(unknown | none, np.nan, found.at_least_s),
+    )
+
+
+def _drain(current: CurrentRows, stats: WindowStats, codes: StatusCodes, rules: Rules) -> Floats:
+    """As `rates.drain`; but lag / consume rate for a partition that keeps up, and NaN for "never" after a burst.
+
+    Where a group keeps up, the difference of the rates is noise: a few records would take "never" or a long time.
+    """
+    ok = codes == STATUS_CODE[Status.OK]
+    keeps_up = ok & (current.lag > 0) & (current.lag <= stats.jitter) & (stats.consume > 0)
+    seconds = rates.drain(current.lag, stats.consume, stats.produce, rules.gain)
+    seconds = np.where(stats.after_burst & (seconds == NEVER), np.nan, seconds)
+    return np.where(keeps_up, current.lag / np.where(keeps_up, stats.consume, 1.0), seconds)
