@@ -33,9 +33,9 @@ from lag.pipeline.columns import (
 from lag.pipeline.hours import hours
 from lag.pipeline.shares import Deal, by_partition
 from lag.pipeline.worker_results import Writing, told
-from lag.rollup.lag_minutes import MINUTE_US, Minutes, minutes
+from lag.rollup.lag_minutes import MINUTE_US, LagMinutes, minutes
 from lag.verdict.rates import Flags
-from lag.verdict.samples import Commits, Ends
+from lag.verdict.samples import Commits, LogSamples
 
 CARRIED = "last commits"
 ENDS, COMMITS = END_OFFSETS.name, COMMITS_TABLE.name
@@ -140,15 +140,15 @@ def lag_minutes(
         found.append(replace(lag, series=lag.series + first))
     if not found:
         return LAG_1M.file_schema.empty_table()
-    every = Minutes(*(np.concatenate([getattr(one, f.name) for one in found]) for f in fields(Minutes)))
+    every = LagMinutes(*(np.concatenate([getattr(one, f.name) for one in found]) for f in fields(LagMinutes)))
     row = np.array([run.start for run in series])[every.series]
     owner = _owners(every, made.place[row], made.group[row], owned)
     return _table(every, made.place[row], made.group[row], owner, names)
 
 
-def _ends(rows: EndRows, there: Sequence[slice]) -> Ends:
+def _ends(rows: EndRows, there: Sequence[slice]) -> LogSamples:
     columns = (rows.at_us, rows.log_start, rows.log_end, rows.last_stable, rows.topic_id)
-    return Ends(_numbered(there), *(np.concatenate([column[run] for run in there]) for column in columns))
+    return LogSamples(_numbered(there), *(np.concatenate([column[run] for run in there]) for column in columns))
 
 
 def _commits(rows: CommitRows, series: Sequence[slice]) -> Commits:
@@ -180,7 +180,7 @@ def _owned(owners: pa.Table, names: Names) -> Owned:
     return Owned(times(owners["at"])[order], owners["owner"].combine_chunks().take(pa.array(order)), series)
 
 
-def _owners(every: Minutes, at: Ints, group: Ints, owned: Owned) -> pa.Array:
+def _owners(every: LagMinutes, at: Ints, group: Ints, owned: Owned) -> pa.Array:
     """Who had the partition at the end of each minute."""
     held = np.full(len(at), UNKNOWN)
     for run in runs(every.series):
@@ -190,7 +190,7 @@ def _owners(every: Minutes, at: Ints, group: Ints, owned: Owned) -> pa.Array:
     return owned.owner.take(pa.array(held, mask=held == UNKNOWN))
 
 
-def _table(every: Minutes, at: Ints, group: Ints, owner: pa.Array, names: Names) -> pa.Table:
+def _table(every: LagMinutes, at: Ints, group: Ints, owner: pa.Array, names: Names) -> pa.Table:
     cluster, topic, partition = unplaced(at)
     columns = {
         "cluster": names.clusters.column(cluster, TEXT),
@@ -206,7 +206,7 @@ def _table(every: Minutes, at: Ints, group: Ints, owner: pa.Array, names: Names)
     return pa.table(columns).select(LAG_1M.file_schema.names).cast(LAG_1M.file_schema)
 
 
-def _column(found: Minutes, name: str) -> pa.Array:
+def _column(found: LagMinutes, name: str) -> pa.Array:
     kind = LAG_1M.schema.field(name).type
     values: NDArray[np.generic] = getattr(found, name)
     if name in _SIGNED:

@@ -11,7 +11,7 @@ from lag.verdict import rates
 from lag.verdict.health import Status
 from lag.verdict.rates import Flags, Floats
 from lag.verdict.sample_rates import Growth, growths, time_to_loss
-from lag.verdict.samples import Commits, Ends, Samples, samples
+from lag.verdict.samples import Commits, LagSamples, LogSamples, lag_samples
 from lag.verdict.status import STATUS_CODE
 
 MINUTE_US = 60_000_000
@@ -24,7 +24,7 @@ _MOST = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Minutes:
+class LagMinutes:
     """One row for each minute with a sample or a commit, series by series; -1 and NaN are "not known".
 
     Lags, `lost`, `lead_min` and `rewind_records` are records; rates records a second; `status` indexes `URGENCY`.
@@ -60,14 +60,14 @@ class Minutes:
     samples: Ints
 
 
-def minutes(ends: Ends, commits: Commits, since_us: int, until_us: int) -> Minutes:
+def minutes(ends: LogSamples, commits: Commits, since_us: int, until_us: int) -> LagMinutes:
     """The minutes of [since, until), both whole minutes; earlier samples and commits help to judge them."""
     line = _Line.of(ends.at_us, commits.at_us)
     inside = (ends.at_us >= since_us) & (ends.at_us < until_us)
     told = commits.offset != UNKNOWN
     news = told & ~commits.bootstrap & (commits.at_us >= since_us) & (commits.at_us < until_us)
     commits = replace(commits, at_us=line.on(commits.series, commits.at_us))
-    at = samples(replace(ends, at_us=line.on(ends.series, ends.at_us)), commits)
+    at = lag_samples(replace(ends, at_us=line.on(ends.series, ends.at_us)), commits)
     every = np.union1d(_unique(at.at_us[inside] // MINUTE_US), commits.at_us[news] // MINUTE_US)
     return _Fold(at, inside, commits, news, every, line).minutes()
 
@@ -105,22 +105,22 @@ class _Line:
 class _Fold:
     """Sums samples and commits up by minute."""
 
-    def __init__(self, at: Samples, inside: Flags, commits: Commits, news: Flags, every: Ints, line: _Line) -> None:
+    def __init__(self, at: LagSamples, inside: Flags, commits: Commits, news: Flags, every: Ints, line: _Line) -> None:
         self._line = line
         self._at, self._inside, self._commits, self._news, self._every = at, inside, commits, news, every
         self._row = np.searchsorted(every, at.at_us // MINUTE_US)
         self._commit_row = np.searchsorted(every, commits.at_us // MINUTE_US)
         self._known = inside & (at.lag != UNKNOWN)
 
-    def minutes(self) -> Minutes:
+    def minutes(self) -> LagMinutes:
         at, known = self._at, self._known
         consumed, produced = growths(at)
-        lag_last, (raw_min, has_raw) = self._last(at.lag), self._least(at.raw, known)
+        lag_last, (raw_min, has_raw) = self._last(at.lag), self._least(at.lag_raw, known)
         gap, rewinds, rewound = self._moves()
         timed = known & ~np.isnan(at.time_lag_us)
         lost = self._most(at.lost, known, UNKNOWN)
         series, minute_us = self._line.off(self._every * MINUTE_US)
-        return Minutes(
+        return LagMinutes(
             series=series,
             minute_us=minute_us,
             committed_last=self._last(at.committed),
@@ -131,7 +131,7 @@ class _Fold:
             lag_last=lag_last,
             has_raw=has_raw,
             lag_raw_min=raw_min,
-            lag_rc_last=self._last(at.lag_rc),
+            lag_rc_last=self._last(at.lag_read_committed),
             lost=lost,
             lead_min=self._least(at.committed - at.log_start, known)[0],
             time_lag_avg_ms=self._mean(at.time_lag_us / 1000, timed),
@@ -241,7 +241,7 @@ class _Fold:
         return codes.astype(np.int8)
 
     def _stale(self) -> Flags:
-        return self._count(self._inside & self._at.stale) > 0
+        return self._count(self._inside & self._at.other_topic) > 0
 
     def _quiet(self) -> Flags:
         """Records have waited under one commit for QUIET_US at the end of the minute."""

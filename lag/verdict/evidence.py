@@ -1,7 +1,4 @@
-"""Findings in words: the rule that fired, and the numbers and the window it fired on.
-
-Written for somebody who is woken by it: which partition, how many records, in how many polls, over what time.
-"""
+"""Findings as sentences for the engineer on call: which partition, how many records, for how many polls."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -13,30 +10,30 @@ from lag.offsets import PROBLEM_CODES, UNKNOWN, PartitionProblem
 from lag.verdict.health import Finding, Status
 from lag.verdict.status import MARKERS_ONLY, Rules
 
-NO_OFFSET = "the committed offset or the log end is not known"
-"""Why a partition has no time lag at all."""
+NO_OFFSET = "the committed offset or the log end is unknown"
+"""Why a partition has no time lag."""
 
 RULES: dict[Status, str] = {
     Status.LOST: "the committed offset is below the log start",
-    Status.STOPPED: "records waited in every poll and no commit of the group moved",
-    Status.STALLED: "records waited in every poll under an unmoved commit, while others of the group moved",
+    Status.STOPPED: "records waited in every poll, and no committed offset of the group moved",
+    Status.STALLED: "records waited in every poll and the committed offset did not move, while others of the group did",
     Status.BEYOND_END: "the committed offset is beyond the log end",
-    Status.REWOUND: "the commit moved backwards and has not regained its place",
-    Status.FALLING_BEHIND: "the lag grew over the window, and records arrive faster than they are committed",
-    Status.NEVER_COMMITTED: "the partition holds records and has no commit",
-    Status.HELD: "the commit has reached the last stable offset and waits there for an open transaction",
-    Status.NO_MEMBERS: "records wait and nobody is in the group",
-    Status.CATCHING_UP: "the lag shrank over the window, and commits are faster than records arrive",
+    Status.REWOUND: "the committed offset moved backwards and is still below its highest value",
+    Status.FALLING_BEHIND: "the lag grew, and records arrive faster than the group commits",
+    Status.NEVER_COMMITTED: "the partition has records and no committed offset",
+    Status.HELD: "the group has read up to the last stable offset; an open transaction holds back the rest",
+    Status.NO_MEMBERS: "records wait, and the group has no members",
+    Status.CATCHING_UP: "the lag shrank, and the group commits faster than records arrive",
     Status.TOPIC_DELETED: "the topic no longer exists",
-    Status.UNKNOWN: "the lag is not known",
+    Status.UNKNOWN: "the lag is unknown",
     Status.OK: "no rule fired",
 }
 
 _REASONS: dict[PartitionProblem | None, str] = {
-    PartitionProblem.LEADERLESS: "{tp} has no leader, so no broker can tell where its log ends",
-    PartitionProblem.UNAUTHORIZED: "we are not authorised to read the offsets of {tp}",
+    PartitionProblem.LEADERLESS: "{tp} has no leader, so its log end is unknown",
+    PartitionProblem.UNAUTHORIZED: "not authorised to read the offsets of {tp}",
     PartitionProblem.TIMEOUT: "the broker did not answer for {tp} in time",
-    PartitionProblem.ERROR: "the broker answered for {tp} with an error",
+    PartitionProblem.ERROR: "the broker answered with an error for {tp}",
 }
 
 
@@ -77,7 +74,7 @@ def of_row(row: RowFacts, status: Status) -> Finding:
 
 
 def of_group(group: GroupSnapshot, status: Status, total: LagTotal, affected: int, worst: RowFacts | None) -> Finding:
-    """The finding about a group; `affected` partitions have its status, `worst` is the one with the most lag."""
+    """The finding about a group; `affected` partitions have its status, `worst` is the one with the most records."""
     if worst is None:
         return Finding(status, RULES[status], _without_rows(group))
     if status is Status.OK:
@@ -92,12 +89,12 @@ def of_group(group: GroupSnapshot, status: Status, total: LagTotal, affected: in
 
 
 def _last_read_ms(group: GroupSnapshot, row: RowFacts) -> int | None:
-    """When a group that was carried over was last read."""
+    """When a group from an earlier poll was last read."""
     return group.at_ms if group.at_ms < row.now_ms else None
 
 
 def about_group(status: Status, total: LagTotal, affected: int) -> bool:
-    """Whether the finding is about the group as such rather than about its worst partition."""
+    """Whether the finding is about the whole group, not about its worst partition."""
     if status is Status.NEVER_COMMITTED:
         return total.known == 0 and affected == total.partitions
     return status in {Status.STOPPED, Status.NO_MEMBERS, Status.OK}
@@ -108,7 +105,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def _polls(row: RowFacts) -> str:
-    """ "in 12 of 12 polls (2 min)", "in the last 5 of 12 polls (40 s)"."""
+    """Like "in 12 of 12 polls (2 min)" or "in the last 5 of 12 polls (40 s)"."""
     run, samples = row.run_samples, row.samples
     time = duration((row.now_ms - row.run_since_ms) / 1000)
     return f"in {'' if run == samples else 'the last '}{run} of {samples} polls ({time})"
@@ -149,7 +146,7 @@ def _rewound(row: RowFacts) -> str:
     committed, peak = row.committed, row.peak
     return (
         f"committed offset of {row.tp} went back from {peak:,} within the last {_watched(row)} and is at "
-        f"{committed:,}: {_count(peak - committed, 'record')} still to be committed again"
+        f"{committed:,}: {_count(peak - committed, 'record')} to be committed again"
     )
 
 
@@ -166,27 +163,29 @@ def _changed(row: RowFacts) -> str:
 def _never_committed(row: RowFacts) -> str:
     start, end = row.log_start, row.log_end
     if UNKNOWN in (start, end):
-        return f"no commit on {row.tp}, whose log could not be read"
-    return f"no commit on {row.tp}, which holds offsets {start:,} to {end:,} ({_count(end - start, 'record')})"
+        return f"no committed offset on {row.tp}, whose log could not be read"
+    return f"no committed offset on {row.tp}, which has offsets {start:,} to {end:,} ({_count(end - start, 'record')})"
 
 
 def _held(row: RowFacts) -> str:
     stable, end = row.last_stable, row.log_end
     return (
         f"last stable offset {stable:,} of {row.tp} is {_count(end - stable, 'record')} below the log end {end:,}: "
-        f"an open transaction holds readers of committed data; committed offset {row.committed:,} unchanged "
+        f"an open transaction holds back read_committed consumers; committed offset {row.committed:,} unchanged "
         f"{_polls(row)}"
     )
 
 
 def _waits(row: RowFacts) -> str:
-    return f"{_count(row.lag, 'record')} wait on {row.tp} and nobody is in the group"
+    return f"{_count(row.lag, 'record')} wait on {row.tp}, and the group has no members"
 
 
 def _deleted(row: RowFacts) -> str:
     committed = row.committed
     return f"topic {row.tp.topic} no longer exists; " + (
-        "nothing is committed there" if committed == UNKNOWN else f"the commit {committed:,} on {row.tp} is left over"
+        "nothing is committed on it"
+        if committed == UNKNOWN
+        else f"the committed offset {committed:,} on {row.tp} remains"
     )
 
 
@@ -198,20 +197,19 @@ def _unknown(row: RowFacts) -> str:
 def _ok(row: RowFacts) -> str:
     lag, samples = row.lag, row.samples
     if row.committed == UNKNOWN:
-        return f"no commit on {row.tp}, and no record either"
+        return f"no committed offset on {row.tp}, and no records"
     if lag <= row.rules.lag_floor:
         return f"{_count(lag, 'record')} behind on {row.tp}, at offset {row.committed:,}"
     if row.remainder == MARKERS_ONLY:
         return (
             f"{_count(lag, 'offset')} behind on {row.tp}, but only transaction markers are left between committed "
-            f"offset {row.committed:,} and log end {row.log_end:,}: no consumer can read those"
+            f"offset {row.committed:,} and log end {row.log_end:,}: no consumer can read them"
         )
     if row.quiet:
         return f"{_count(lag, 'record')} behind, {_unmoved(row)}: possibly only a transaction marker"
     if samples < row.rules.min_samples:
-        return (
-            f"{_count(lag, 'record')} behind on {row.tp}; {samples} of {row.rules.min_samples} polls that a trend needs"
-        )
+        polls = f"{samples} of {row.rules.min_samples} polls needed for a verdict"
+        return f"{_count(lag, 'record')} behind on {row.tp}; {polls}"
     return f"{_count(lag, 'record')} behind on {row.tp}, no rule fired in {_count(samples, 'poll')}"
 
 
@@ -219,8 +217,8 @@ _QUIET = {Status.STOPPED, Status.STALLED, Status.HELD, Status.NO_MEMBERS}
 
 _SENTENCES: dict[Status, Callable[[RowFacts], str]] = {
     Status.LOST: _lost,
-    Status.STOPPED: lambda row: f"{_unmoved(row)}; no other partition of the group moved either",
-    Status.STALLED: lambda row: f"{_unmoved(row)}; other partitions of the group moved",
+    Status.STOPPED: lambda row: f"{_unmoved(row)}; no other committed offset of the group moved",
+    Status.STALLED: lambda row: f"{_unmoved(row)}; other committed offsets of the group moved",
     Status.BEYOND_END: _beyond_end,
     Status.REWOUND: _rewound,
     Status.FALLING_BEHIND: _changed,
@@ -248,13 +246,12 @@ def _calm(total: LagTotal, worst: RowFacts) -> str:
 def _of_all(group: GroupSnapshot, status: Status, total: LagTotal, affected: int, worst: RowFacts) -> str:
     partitions = _count(affected, "partition")
     if status is Status.NEVER_COMMITTED:
-        return (
-            f"{_count(len(group.members), 'member')}, and no commit on any of {partitions}; {_never_committed(worst)}"
-        )
+        members = _count(len(group.members), "member")
+        return f"{members}, and no committed offset on any of {partitions}; {_never_committed(worst)}"
     if status is Status.NO_MEMBERS:
         return f"the group is {group.state} and {_behind(total)}; most: {_waits(worst)}"
-    gone = "" if group.members else "nobody is in the group any more; "
-    return f"{gone}no commit of the group moved and it is {_behind(total)}; {_unmoved(worst)}"
+    gone = "" if group.members else "the group has no members any more; "
+    return f"{gone}no committed offset of the group moved, and it is {_behind(total)}; {_unmoved(worst)}"
 
 
 def _without_rows(group: GroupSnapshot) -> str:
@@ -263,24 +260,24 @@ def _without_rows(group: GroupSnapshot) -> str:
     if not group.complete:
         return "the partitions of the group could not be read"
     members = _count(len(group.members), "member")
-    return f"the group has {members} and no partition: nothing is assigned and nothing is committed"
+    return f"the group has {members} and no partitions: nothing is assigned, nothing is committed"
 
 
 def no_time_lag(seconds: float | None, at_least_s: float | None, absent: str) -> str | None:
-    """Why a time lag is not a number; `absent` if there is not even a lower bound."""
+    """Why there is no time lag; `absent` if there is no lower bound either."""
     if seconds is not None:
         return None
     if at_least_s is None:
         return absent
     if at_least_s == 0:
-        return "one poll so far: two are needed"
-    return f"the record is older than our first poll, {duration(at_least_s)} ago"
+        return "one poll so far, two are needed"
+    return f"the record is older than the first poll, {duration(at_least_s)} ago"
 
 
 def no_position(status: Status, total: LagTotal, worst: RowFacts | None) -> str:
-    """Why a group has no time lag at all."""
+    """Why a group has no time lag."""
     if worst is None:
         return "the group has no partitions"
     if status is Status.OK and (not total.known or worst.remainder == MARKERS_ONLY):
         return _ok(worst)
-    return "what waits may be transaction markers only" if total.known else NO_OFFSET
+    return "the remaining offsets may be transaction markers only" if total.known else NO_OFFSET

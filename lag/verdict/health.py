@@ -1,8 +1,4 @@
-"""What the numbers mean: a status per partition and per group, with the rule that fired and its evidence.
-
-Types only; `rates` computes the rates, `status` applies the rules, `judge` puts both together and
-`lag.polling.collector` publishes the result.
-"""
+"""The verdict on each partition and group: its status, the rule that fired and the evidence. Types only."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -14,22 +10,24 @@ from numpy.typing import NDArray
 from lag.model import ClusterSnapshot, GroupSnapshot, LagTotal, Remainder
 
 TOO_EARLY = -1
+"""A status code: the group is ok, but the window is too short for a verdict."""
+
 NEVER = float("inf")
-"""A drain time of "never": the group does not gain on the producers."""
+"""The drain time of a group that does not read faster than producers write."""
 
 
 class Status(StrEnum):
-    """What is the matter with a partition or a group, most urgent first (the order of `URGENCY`)."""
+    """The status of a partition or group, most urgent first."""
 
-    STOPPED = "stopped"  # the whole group has lag and made no commit in the window
-    STALLED = "stalled"  # this partition has lag and its commit did not move, while others of the group did
-    LOST = "lost"  # committed lies below the log start: records were deleted before they were read
-    BEYOND_END = "beyond_end"  # committed lies beyond the log end: the topic was recreated or truncated
-    REWOUND = "rewound"  # the commit moved backwards in the window
+    STOPPED = "stopped"  # the group has lag and committed nothing in the window
+    STALLED = "stalled"  # this partition has lag and its committed offset did not move, those of others did
+    LOST = "lost"  # the committed offset is below the log start: records were deleted before they were read
+    BEYOND_END = "beyond_end"  # the committed offset is beyond the log end: the topic was recreated or truncated
+    REWOUND = "rewound"  # the committed offset moved backwards in the window
     FALLING_BEHIND = "falling_behind"
     NEVER_COMMITTED = "never_committed"
-    HELD = "held"  # an open transaction holds the last stable offset, and the group has read up to it
-    NO_MEMBERS = "no_members"  # nobody is there to read the records that wait
+    HELD = "held"  # the group has read up to the last stable offset, which an open transaction holds back
+    NO_MEMBERS = "no_members"  # records wait, and the group has no members
     CATCHING_UP = "catching_up"
     TOPIC_DELETED = "topic_deleted"
     UNKNOWN = "unknown"
@@ -41,7 +39,7 @@ URGENCY: tuple[Status, ...] = tuple(Status)
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A status with its reason: `rule` says what was tested, `evidence` the numbers and the window it fired on."""
+    """A status, the rule that fired, and the evidence: the numbers and polls that it fired on."""
 
     status: Status
     rule: str
@@ -51,10 +49,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class TimeLag:
-    """How old the oldest record is that the group has not committed.
+    """The age of the oldest record that the group has not committed.
 
-    `seconds` is None when it lies outside our own samples; `reason` then says so and `at_least_s` bounds it from
-    below. `error_bound_s` is the error bound of an interpolated value.
+    `seconds` is interpolated between samples, with an error of at most `error_bound_s`. It is None if the record is
+    older than the samples; `at_least_s` is then a lower bound, and `reason` explains it.
     """
 
     seconds: float | None
@@ -65,12 +63,12 @@ class TimeLag:
 
 @dataclass(frozen=True, slots=True)
 class PartitionHealth:
-    """One partition of one group. Rates are records per second of the last minutes, None with fewer than two samples.
+    """One partition of one group. Rates are records per second over the last minutes, None with fewer than two samples.
 
-    `drain_s` is None when unknown and NEVER when the lag does not shrink; a partition that keeps up with what arrives
-    has its few records committed after lag / consume rate. `last_moved_ms` is the first poll that saw the newest
-    commit, None if it did not change in the window. `lag_trend` holds the lag at the sample times of `Health.times_ms`,
-    NaN where it was unknown.
+    `drain_s` is None if unknown and NEVER if the lag does not shrink; for a partition that keeps up, it is lag /
+    consume rate. `last_moved_ms` is the first poll that saw the newest committed offset, None if it did not change in
+    the window. `lag_trend` is float64[n_samples], the lag at `Health.times_ms`, NaN where unknown. `remainder` is what
+    a check of the log found.
     """
 
     finding: Finding
@@ -85,11 +83,11 @@ class PartitionHealth:
 
 @dataclass(frozen=True, slots=True)
 class GroupHealth:
-    """A whole group over the window: the worst finding, sums that say what they cover, the worst partition's times.
+    """A group: the most urgent finding, sums over its partitions, the longest time lag and drain time.
 
-    `unhealthy` counts partitions by status (OK left out). `worst` is the row (in `GroupSnapshot.partitions`) that the
-    finding is about, None if it is about the group as such. Partitions with nothing but what may be a transaction
-    marker count neither for the time lag nor for the drain time.
+    `unhealthy` counts the partitions of each status but OK. `worst` is the index in `GroupSnapshot.partitions` of the
+    partition that the finding is about, None if it is about the whole group. Partitions whose lag may consist of
+    transaction markers only do not count for the time lag and the drain time.
     """
 
     finding: Finding
@@ -105,11 +103,10 @@ class GroupHealth:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupColumns:
-    """What a history keeps of every group, as columns (groups,).
+    """What the history stores of every group: [n_groups] each.
 
-    `status` is a place in URGENCY, `TOO_EARLY` while nothing is the matter but the window is too short to tell.
-    `markers` counts partitions with nothing left but what may be transaction markers; `time_lag_s` is without them: NaN
-    where not known, 0 where nothing waits.
+    `status` is an index into URGENCY, or TOO_EARLY. `markers` counts the partitions whose lag may consist of
+    transaction markers only. `time_lag_s` is without these; NaN = unknown, 0 if nothing waits.
     """
 
     status: NDArray[np.int8]
@@ -123,25 +120,24 @@ def _no_columns() -> GroupColumns:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Health:
-    """The judgement of one snapshot. `groups` runs parallel to `snapshot.groups`; `times_ms` are the sample times.
+    """The verdicts on one snapshot. `groups` has the order of `snapshot.groups`; `times_ms` is int64[n_samples].
 
-    `needs_marker_check` lists rows of the offset table whose small lag does not move: records, or transaction markers?
-    `columns` are of all groups at once what `groups` says one by one. `open_group` makes the per-partition part of the
-    group of that number; pages call `partitions` instead.
+    `group_partitions` returns the partitions of a group by its number; pages call `partitions`. `needs_marker_check` is
+    int64[n], rows of the offset table with a small lag that does not move. `columns` has the numbers of all groups.
     """
 
     snapshot: ClusterSnapshot
     times_ms: NDArray[np.int64]
     groups: Sequence[GroupHealth]
-    open_group: Callable[[int], Sequence[PartitionHealth]] = field(repr=False)
+    group_partitions: Callable[[int], Sequence[PartitionHealth]] = field(repr=False)
     needs_marker_check: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64), repr=False)
     columns: GroupColumns = field(default_factory=_no_columns, repr=False)
 
     def group(self, group_id: str) -> GroupHealth | None:
-        """The health of the group of that id, or None."""
+        """The health of this group; None if the snapshot does not have it."""
         at = self.snapshot.by_group.get(group_id)
         return None if at is None else self.groups[at]
 
     def partitions(self, group: GroupSnapshot) -> Sequence[PartitionHealth]:
-        """One entry per row of `group.partitions`, made when asked for. KeyError if the snapshot has no such group."""
-        return self.open_group(self.snapshot.by_group[group.group_id])
+        """One entry per entry of `group.partitions`. Raises KeyError if the snapshot does not have the group."""
+        return self.group_partitions(self.snapshot.by_group[group.group_id])

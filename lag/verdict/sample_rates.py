@@ -1,85 +1,87 @@
-"""How fast groups read, producers write and deletion goes, off what is known at samples (`lag.verdict.samples`)."""
+"""Consume rate, produce rate and time to loss from samples (`lag.verdict.samples`). Pure functions on arrays."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from lag.offsets import UNKNOWN, Ints
 from lag.verdict.rates import Flags, Floats
-from lag.verdict.samples import LOOKBACK_US, Samples
+from lag.verdict.samples import LOOKBACK_US, LagSamples
 
-PAIR_US = 5 * 60_000_000
-"""Two samples further apart than this tell no rate."""
+MAX_GAP_US = 5 * 60_000_000
+"""Two samples that are further apart do not count for a rate."""
 
-DRAIN_US, DRAIN_LEAST_US = 15 * 60_000_000, 5 * 60_000_000
-"""A drain time is told by the rates of so long before, and not by less: a group commits by fits and starts."""
+DRAIN_US, DRAIN_MIN_US = 15 * 60_000_000, 5 * 60_000_000
+"""A drain time uses the rates of this time before it, and needs at least the second: groups commit in bursts."""
 
-ROLLS = 3
-"""So many times the log's beginning must have moved before it has a rate: it moves by whole segments."""
+MIN_DELETIONS = 3
+"""How often the log start must have moved before it has a rate: Kafka deletes whole segments."""
 
 
-def time_to_loss(at: Samples, judged: Ints) -> Floats:
-    """Seconds until the log's beginning, at its pace, reaches the group, at hers; infinite when it does not gain.
+def time_to_loss(samples: LagSamples, rows: Ints) -> Floats:
+    """float64[len(rows)]: seconds until the log start reaches the group's position; infinite if it does not gain.
 
-    Both paces are those since the first of the log's last ROLLS or more deletions within the look-back; NaN with fewer.
-    0: it is there already. For a moving consumer: lead / (deleted - consumed a second).
+    lead / (deleted - consumed per second), both rates since the first of the last MIN_DELETIONS or more deletions
+    within LOOKBACK_US; NaN with fewer. 0: the position is already deleted. `rows` indexes the samples.
     """
-    rolls = _rolls(at)
-    newest = np.searchsorted(rolls, judged, "right") - 1
+    deletions = _deletions(samples)
+    newest = np.searchsorted(deletions, rows, "right") - 1
     oldest = np.maximum(
-        np.searchsorted(at.at_us[rolls], at.at_us[judged] - LOOKBACK_US),
-        np.searchsorted(rolls, np.searchsorted(at.life, at.life[judged])),
+        np.searchsorted(samples.at_us[deletions], samples.at_us[rows] - LOOKBACK_US),
+        np.searchsorted(deletions, np.searchsorted(samples.log, samples.log[rows])),
     )
-    left = np.full(len(judged), np.nan)
-    told = np.flatnonzero(newest - oldest + 1 >= ROLLS)
-    first, last, now = rolls[oldest[told]], rolls[newest[told]], judged[told]
-    deleted = (at.log_start[last] - at.log_start[first]) / (at.at_us[last] - at.at_us[first])
-    read = np.maximum(at.committed[now] - at.committed[first], 0) / np.maximum(at.at_us[now] - at.at_us[first], 1)
-    lead = np.maximum(at.committed[now] - at.log_start[now], 0)
-    gains = deleted > read
-    seconds = lead / np.where(gains, deleted - read, 1.0) / 1e6
-    left[told] = np.where(lead == 0, 0.0, np.where(gains, seconds, np.inf))
-    return left
+    seconds = np.full(len(rows), np.nan)
+    enough = np.flatnonzero(newest - oldest + 1 >= MIN_DELETIONS)
+    first, last, now = deletions[oldest[enough]], deletions[newest[enough]], rows[enough]
+    at_us, start, committed = samples.at_us, samples.log_start, samples.committed
+    deleted = (start[last] - start[first]) / (at_us[last] - at_us[first])
+    consumed = np.maximum(committed[now] - committed[first], 0) / np.maximum(at_us[now] - at_us[first], 1)
+    lead, gains = np.maximum(committed[now] - start[now], 0), deleted > consumed
+    until_loss = lead / np.where(gains, deleted - consumed, 1.0) / 1e6
+    seconds[enough] = np.where(lead == 0, 0.0, np.where(gains, until_loss, np.inf))
+    return seconds
 
 
-def _rolls(at: Samples) -> Ints:
-    """The samples that found the log's beginning moved on."""
-    known = np.flatnonzero((at.log_start != UNKNOWN) & (_places(at) != UNKNOWN))
-    moved = (np.diff(at.log_start[known]) > 0) & (np.diff(at.life[known]) == 0)
-    rolls: Ints = known[1:][moved]
-    return rolls
+def _deletions(samples: LagSamples) -> Ints:
+    """int64[n]: the samples at which the log start had moved."""
+    known = np.flatnonzero((samples.log_start != UNKNOWN) & (_positions(samples) != UNKNOWN))
+    moved = (np.diff(samples.log_start[known]) > 0) & (np.diff(samples.log[known]) == 0)
+    deletions: Ints = known[1:][moved]
+    return deletions
 
 
-def _places(at: Samples) -> Ints:
-    """Where the group was in the log of each sample: a commit to another topic of this name does not tell."""
-    return np.where(at.stale, UNKNOWN, at.committed)
+def _positions(samples: LagSamples) -> Ints:
+    """The committed offset; unknown if it is for another topic id of the same name."""
+    return np.where(samples.other_topic, UNKNOWN, samples.committed)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Growth:
-    """From the sample before to each one: increases, and the time that they took; 0 and 0 where that is not known."""
+class Growth(NamedTuple):
+    """From the sample before to each sample: the increase in records, and the time; 0 and 0 where unknown.
+
+    int64[n_samples] each.
+    """
 
     records: Ints
     took_us: Ints
 
-    def recent_rate(self, at: Samples, judged: Ints) -> Floats:
-        """Per second, over DRAIN_US up to each judged sample; NaN if of its log less than DRAIN_LEAST_US are known."""
+    def recent_rate(self, samples: LagSamples, rows: Ints) -> Floats:
+        """float64[len(rows)]: records per second over DRAIN_US; NaN if less than DRAIN_MIN_US of the log is known."""
         since = np.maximum(
-            np.searchsorted(at.at_us, at.at_us[judged] - DRAIN_US),
-            np.searchsorted(at.life, at.life[judged]),
+            np.searchsorted(samples.at_us, samples.at_us[rows] - DRAIN_US),
+            np.searchsorted(samples.log, samples.log[rows]),
         )
-        records, took_us = (total[judged] - total[since] for total in map(np.cumsum, (self.records, self.took_us)))
-        return np.where(took_us >= DRAIN_LEAST_US, records * 1e6 / np.maximum(took_us, 1), np.nan)
+        records, took_us = (total[rows] - total[since] for total in map(np.cumsum, self))
+        return np.where(took_us >= DRAIN_MIN_US, records * 1e6 / np.maximum(took_us, 1), np.nan)
 
 
-def growths(at: Samples) -> tuple[Growth, Growth]:
-    """What was consumed and what was produced, in one log and between samples at most PAIR_US apart."""
-    span = np.diff(at.at_us, prepend=at.at_us[:1])
-    pair = (span > 0) & (span <= PAIR_US) & (np.diff(at.life, prepend=at.life[:1]) == 0)
-    return _growth(_places(at), span, pair), _growth(at.log_end, span, pair)
+def growths(samples: LagSamples) -> tuple[Growth, Growth]:
+    """Records consumed and produced, within one log and between samples at most MAX_GAP_US apart."""
+    span = np.diff(samples.at_us, prepend=samples.at_us[:1])
+    pair = (span > 0) & (span <= MAX_GAP_US) & (np.diff(samples.log, prepend=samples.log[:1]) == 0)
+    return _growth(_positions(samples), span, pair), _growth(samples.log_end, span, pair)
 
 
 def _growth(values: Ints, span: Ints, pair: Flags) -> Growth:
     before = np.concatenate((values[:1], values[:-1]))
-    told = pair & (values != UNKNOWN) & (before != UNKNOWN)
-    return Growth(np.where(told, np.maximum(values - before, 0), 0), np.where(told, span, 0))
+    known = pair & (values != UNKNOWN) & (before != UNKNOWN)
+    return Growth(np.where(known, np.maximum(values - before, 0), 0), np.where(known, span, 0))

@@ -1,10 +1,11 @@
-"""What is known of lag at each sample of a log's ends: commits and samples put together by time.
+"""Lag at each sample of a log's offsets: samples and commits joined by time. Pure functions on arrays.
 
-The rule: lag is computed at sample times, with the last commit at or before each (the as-of rule). So a commit is never
-compared with a log end of another moment. Pure functions on columns; -1 is "not known", as in `lag.offsets`.
+Lag is computed at sample times from the last commit at or before the sample (an as-of join), so a commit is never
+compared with a log end of another moment.
 
-A series is one group on one partition. Many are computed at once, for NumPy takes longer to be called than for a
-thousand samples: one comes after the other on a single line of time.
+A series is one group on one partition. Many series are computed at once, because calling NumPy costs more than a
+thousand samples: the caller places them one after the other on a single time line. Arrays are [n_samples] or
+[n_commits], int64 with -1 = unknown unless stated otherwise.
 """
 
 from collections.abc import Iterator
@@ -16,16 +17,16 @@ import numpy as np
 from lag.offsets import UNKNOWN, Ints
 from lag.verdict.rates import Flags, Floats
 
-CARRIED_POLLS = 2
-"""An end that a poll could not read is taken to be that of the poll before, so many times in a row."""
+MAX_FILLED_SAMPLES = 2
+"""An offset that a poll could not read takes the value of the poll before, at most this many times in a row."""
 
 LOOKBACK_US = 2 * 3_600_000_000
-"""Time lags are read off the samples of so long before; a longer one is only known to be longer."""
+"""Time lags are computed from the samples of this time; of a longer time lag, only this lower bound is known."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ends:
-    """Samples of a series' partition, ascending by series and time. `topic` numbers the topic's ids, -1: not known."""
+class LogSamples:
+    """Samples of the partition of each series, ascending by series and time; `topic` numbers its topic ids."""
 
     series: Ints
     at_us: Ints
@@ -37,10 +38,10 @@ class Ends:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Commits:
-    """Commits, ascending by series and time; a tombstone's offset is -1.
+    """Commits, ascending by series and time; the offset of a tombstone is -1.
 
-    `topic` is the number of the topic id that the commit names, -1: it names none. `bootstrap` commits were there
-    before anyone looked: what came before them is not known, so they are no news.
+    `topic` is the number of the topic id in the commit; -1 = none. `bootstrap` (bool) marks commits from before the
+    recording began: the topic is compacted, so they do not count as commits of their time.
     """
 
     series: Ints
@@ -51,66 +52,73 @@ class Commits:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Samples:
-    """What is known at each sample; -1 and NaN are "not known". Times in us on the line of all, lags in records.
+class LagSamples:
+    """The lag at each sample. Times in microseconds on the common time line, lags in records.
 
-    `raw` is log end - committed and may be below 0; `time_lag_us` is NaN where the record at the commit is older than
-    our samples, then `at_least_us` bounds it from below. `life` counts the logs, each of one series.
+    log           the number of the log: each series has its own, and a recreated or truncated topic is a new log
+    lag_raw       log end - committed offset, may be negative
+    lost          records that were deleted before they were read
+    lag_read_committed   lag of a read_committed consumer
+    other_topic   bool: the commit is for another topic id of the same name
+    time_lag_us   float64; NaN where the record is older than the samples, then `at_least_us` (float64) is a lower bound
     """
 
     series: Ints
     at_us: Ints
-    life: Ints
+    log: Ints
     committed: Ints
     log_start: Ints
     log_end: Ints
     lag: Ints
-    raw: Ints
+    lag_raw: Ints
     lost: Ints
-    lag_rc: Ints
-    stale: Flags
+    lag_read_committed: Ints
+    other_topic: Flags
     time_lag_us: Floats
     at_least_us: Floats
 
 
-def samples(ends: Ends, commits: Commits) -> Samples:
-    """Put the commits beside the samples."""
-    life = lives(ends)
-    start, end, stable = (carried(column, life) for column in (ends.log_start, ends.log_end, ends.last_stable))
-    at = _last_commits(ends, commits)
-    committed, named = _as_of(commits.offset, at), _as_of(commits.topic, at)
-    stale = (committed != UNKNOWN) & (named != UNKNOWN) & (ends.topic != UNKNOWN) & (named != ends.topic)
-    known = (committed != UNKNOWN) & (end != UNKNOWN) & ~stale
+def lag_samples(samples: LogSamples, commits: Commits) -> LagSamples:
+    """The lag at each sample, from the last commit at or before it."""
+    log = log_numbers(samples)
+    start, end, stable = (
+        fill_gaps(column, log) for column in (samples.log_start, samples.log_end, samples.last_stable)
+    )
+    at = _last_commits(samples, commits)
+    committed, topic = _as_of(commits.offset, at), _as_of(commits.topic, at)
+    both_named = (committed != UNKNOWN) & (topic != UNKNOWN) & (samples.topic != UNKNOWN)
+    other_topic = both_named & (topic != samples.topic)
+    known = (committed != UNKNOWN) & (end != UNKNOWN) & ~other_topic
     position = np.maximum(committed, start)
-    time_lag, at_least = _time_lags(ends, life, position, end, known)
-    return Samples(
-        series=ends.series,
-        at_us=ends.at_us,
-        life=life,
+    time_lag, at_least = _time_lags(samples, log, position, end, known)
+    return LagSamples(
+        series=samples.series,
+        at_us=samples.at_us,
+        log=log,
         committed=committed,
         log_start=start,
         log_end=end,
         lag=np.where(known, np.maximum(end - position, 0), UNKNOWN),
-        raw=np.where(known, end - committed, 0),
+        lag_raw=np.where(known, end - committed, 0),
         lost=np.where(known, np.maximum(start - committed, 0), 0),
-        lag_rc=np.where(known & (stable != UNKNOWN), np.maximum(stable - position, 0), UNKNOWN),
-        stale=stale,
+        lag_read_committed=np.where(known & (stable != UNKNOWN), np.maximum(stable - position, 0), UNKNOWN),
+        other_topic=other_topic,
         time_lag_us=time_lag,
         at_least_us=at_least,
     )
 
 
-def lives(ends: Ends) -> Ints:
-    """A number for each sample that goes up when the log begins anew: another topic id, or an end that fell."""
-    topic, end = _held(ends.topic, ends.series), _held(ends.log_end, ends.series)
-    anew = (topic[1:] != topic[:-1]) & (topic[:-1] != UNKNOWN)
-    fell = (end[1:] < end[:-1]) & (ends.log_end[1:] != UNKNOWN)
-    other = ends.series[1:] != ends.series[:-1]
-    return np.concatenate(([0], np.cumsum(anew | fell | other))) if len(topic) else np.zeros(0, np.int64)
+def log_numbers(samples: LogSamples) -> Ints:
+    """int64[n_samples]: rises by 1 where a new log begins: another series, another topic id, or a lower log end."""
+    topic, end = (_forward_fill(column, samples.series) for column in (samples.topic, samples.log_end))
+    new_id = (topic[1:] != topic[:-1]) & (topic[:-1] != UNKNOWN)
+    fell = (end[1:] < end[:-1]) & (samples.log_end[1:] != UNKNOWN)
+    other = samples.series[1:] != samples.series[:-1]
+    return np.concatenate(([0], np.cumsum(new_id | fell | other))) if len(topic) else np.zeros(0, np.int64)
 
 
-def _held(column: Ints, series: Ints) -> Ints:
-    """As `lag.verdict.rates.forward_fill`, for series one after the other instead of side by side."""
+def _forward_fill(column: Ints, series: Ints) -> Ints:
+    """Unknown samples take the last known value of their series."""
     known = column != UNKNOWN
     if known.all():
         return column
@@ -118,46 +126,47 @@ def _held(column: Ints, series: Ints) -> Ints:
     return np.where(series[last] == series, column[last], UNKNOWN)
 
 
-def carried(column: Ints, life: Ints) -> Ints:
-    """Unknown samples take the value of at most CARRIED_POLLS samples before, of the same log."""
+def fill_gaps(column: Ints, log: Ints) -> Ints:
+    """Unknown samples take the last known value of their log, from at most MAX_FILLED_SAMPLES before."""
     number = np.arange(len(column))
     last = np.maximum.accumulate(np.where(column != UNKNOWN, number, UNKNOWN)) if len(column) else number
-    fresh = (last != UNKNOWN) & (number - last <= CARRIED_POLLS) & (life[last] == life)
+    fresh = (last != UNKNOWN) & (number - last <= MAX_FILLED_SAMPLES) & (log[last] == log)
     return np.where(fresh, column[last], UNKNOWN)
 
 
-def _last_commits(ends: Ends, commits: Commits) -> Ints:
-    """The number of the last commit at or before each sample; -1 without one."""
-    at = np.searchsorted(commits.at_us, ends.at_us, "right") - 1
-    return np.where(_as_of(commits.series, at) == ends.series, at, UNKNOWN)
+def _last_commits(samples: LogSamples, commits: Commits) -> Ints:
+    """int64[n_samples]: the index of the last commit at or before each sample; -1 = none."""
+    at = np.searchsorted(commits.at_us, samples.at_us, "right") - 1
+    return np.where(_as_of(commits.series, at) == samples.series, at, UNKNOWN)
 
 
 def _as_of(column: Ints, at: Ints) -> Ints:
     return np.where(at >= 0, column[at], UNKNOWN) if len(column) else np.full(len(at), UNKNOWN)
 
 
-def _time_lags(ends: Ends, life: Ints, position: Ints, end: Ints, known: Flags) -> tuple[Floats, Floats]:
-    """How long ago the record at `position` was written, read off the samples of the log's end (never extrapolated)."""
+def _time_lags(samples: LogSamples, log: Ints, position: Ints, end: Ints, known: Flags) -> tuple[Floats, Floats]:
+    """float64[n_samples] each: time lag and lower bound, interpolated between samples of the log end."""
     time_lag, at_least = np.full(len(position), np.nan), np.full(len(position), np.nan)
-    for log in _logs(life):
-        read = np.flatnonzero(ends.log_end[log] != UNKNOWN) + log.start
+    at_us, log_end = samples.at_us, samples.log_end
+    for part in _logs(log):
+        read = np.flatnonzero(log_end[part] != UNKNOWN) + part.start
         if not len(read):
             continue
-        mine = np.flatnonzero(known[log]) + log.start
-        below = np.searchsorted(ends.log_end[read], position[mine], "right") - 1
+        rows = np.flatnonzero(known[part]) + part.start
+        below = np.searchsorted(log_end[read], position[rows], "right") - 1
         low, high = read[np.maximum(below, 0)], read[np.minimum(below + 1, len(read) - 1)]
-        width = ends.at_us[high] - ends.at_us[low]
-        steps = np.maximum(ends.log_end[high] - ends.log_end[low], 1)
-        later = (position[mine] - ends.log_end[low]) * width / steps
-        near = ends.at_us[low] >= ends.at_us[mine] - LOOKBACK_US
-        caught_up, bracketed = position[mine] >= end[mine], (below >= 0) & near
-        time_lag[mine] = np.where(caught_up, 0, np.where(bracketed, ends.at_us[mine] - ends.at_us[low] - later, np.nan))
-        seen = np.minimum(ends.at_us[mine] - ends.at_us[read[0]], LOOKBACK_US)
-        at_least[mine] = np.where(caught_up | bracketed, np.nan, seen)
+        step_us, step = at_us[high] - at_us[low], np.maximum(log_end[high] - log_end[low], 1)
+        after_low_us = (position[rows] - log_end[low]) * step_us / step
+        caught_up = position[rows] >= end[rows]
+        bracketed = (below >= 0) & (at_us[low] >= at_us[rows] - LOOKBACK_US)
+        age_us = np.where(bracketed, at_us[rows] - at_us[low] - after_low_us, np.nan)
+        time_lag[rows] = np.where(caught_up, 0, age_us)
+        sampled_us = np.minimum(at_us[rows] - at_us[read[0]], LOOKBACK_US)
+        at_least[rows] = np.where(caught_up | bracketed, np.nan, sampled_us)
     return time_lag, at_least
 
 
-def _logs(life: Ints) -> Iterator[slice]:
+def _logs(log: Ints) -> Iterator[slice]:
     """The samples of each log."""
-    bounds = [0, *(np.flatnonzero(np.diff(life)) + 1).tolist(), len(life)]
-    return (slice(since, until) for since, until in pairwise(bounds))
+    bounds = [0, *(np.flatnonzero(np.diff(log)) + 1).tolist(), len(log)]
+    return (slice(first, after) for first, after in pairwise(bounds))

@@ -1,4 +1,4 @@
-"""How fast every log of the cluster grows, whether a group reads it or not."""
+"""The produce rate of every partition of the cluster, whether a group reads it or not."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from lag.verdict.status import Rules
 
 
 def produce_rates(window: Window, rules: Rules | None = None) -> Floats:
-    """Records a second, per row of the snapshot's `EndOffsets`; NaN where fewer than two polls knew the log end."""
+    """float64[n_rows of EndOffsets]: records per second; NaN if fewer than two polls read the log end."""
     last = status.recent(window.times_ms, rules or Rules())
     columns, times_ms = window.log_end[last], window.times_ms[last]
     blocks = window.blocks(len(columns[-1]))

@@ -250,18 +250,18 @@ def why(
 def test_a_group_of_which_only_markers_are_left_says_so_beside_its_dashes() -> None:
     assert why(lambda n: 8, lambda n: 10, left=Remainder.MARKERS_ONLY) == (
         "2 offsets behind on t-0, but only transaction markers are left between committed offset 8 and log end 10: "
-        "no consumer can read those"
+        "no consumer can read them"
     )
 
 
 def test_a_group_of_which_markers_may_be_left_says_so() -> None:
-    assert why(lambda n: 9, lambda n: 10) == "what waits may be transaction markers only"
+    assert why(lambda n: 9, lambda n: 10) == "the remaining offsets may be transaction markers only"
 
 
 def test_a_group_that_is_well_says_why_its_time_lag_is_not_known() -> None:
-    assert why(lambda n: 10, lambda n: 90, polls=1) == "one poll so far: two are needed"
-    assert why(lambda n: 10, lambda n: 90, polls=2) == "the record is older than our first poll, 10 s ago"
-    assert why(lambda n: None, lambda n: 0) == "no commit on t-0, and no record either"
+    assert why(lambda n: 10, lambda n: 90, polls=1) == "one poll so far, two are needed"
+    assert why(lambda n: 10, lambda n: 90, polls=2) == "the record is older than the first poll, 10 s ago"
+    assert why(lambda n: None, lambda n: 0) == "no committed offset on t-0, and no records"
 
 
 def test_a_group_that_is_well_and_whose_numbers_are_known_needs_no_words() -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lag.rollup.lag_minutes import Minutes, minutes
+from lag.rollup.lag_minutes import LagMinutes, minutes
 from lag.verdict.health import URGENCY
-from lag.verdict.samples import LOOKBACK_US, Commits, Ends
+from lag.verdict.samples import LOOKBACK_US, Commits, LogSamples
 from tests.lag.rollup import plain_minutes as plain
 from tests.lag.rollup.plain_minutes import Commit, Sample
 
@@ -23,11 +23,11 @@ def ours(samples: list[Sample], commits: list[Commit], since: int = SINCE, until
     return rows(minutes(*columns((samples, commits)), since * 1_000_000, until * 1_000_000))
 
 
-def columns(*series: tuple[list[Sample], list[Commit]]) -> tuple[Ends, Commits]:
+def columns(*series: tuple[list[Sample], list[Commit]]) -> tuple[LogSamples, Commits]:
     """Those of all series, one after the other."""
     samples = [(number, sample) for number, (many, _) in enumerate(series) for sample in many]
     commits = [(number, commit) for number, (_, many) in enumerate(series) for commit in many]
-    ends = Ends(
+    ends = LogSamples(
         column([number for number, _ in samples]),
         us([s.at for _, s in samples]),
         column([s.start for _, s in samples]),
@@ -53,7 +53,7 @@ def column(values: list[int | None]) -> Any:
     return np.array([-1 if value is None else value for value in values], np.int64)
 
 
-def rows(found: Minutes) -> list[dict[str, Any]]:
+def rows(found: LagMinutes) -> list[dict[str, Any]]:
     names = [name for name in found.__dataclass_fields__ if name not in ("has_raw", "series")]
     return [{_name(name): _value(found, name, at) for name in names} for at in range(len(found.minute_us))]
 
@@ -62,7 +62,7 @@ def _name(name: str) -> str:
     return "minute" if name == "minute_us" else name
 
 
-def _value(found: Minutes, name: str, at: int) -> Any:
+def _value(found: LagMinutes, name: str, at: int) -> Any:
     value = getattr(found, name)[at].item()
     if name in ONCE_KNOWN:
         return value if found.has_raw[at] else None
@@ -88,7 +88,7 @@ def steady(ends: range, every: int = 10, at: int = 600, **rest: Any) -> list[Sam
 
 
 def test_the_last_commit_at_or_before_each_sample_counts() -> None:
-    """Ends 100, 110, … every 10 s; the commit of 120 comes at the very moment of the third sample."""
+    """LogSamples 100, 110, … every 10 s; the commit of 120 comes at the very moment of the third sample."""
     (row,) = both(steady(range(100, 160, 10)), [Commit(599, 95), Commit(620, 120), Commit(660, 999)], until=660)
     assert (row["lag_max"], row["lag_last"], row["lag_avg"]) == (30, 30, (5 + 15 + 0 + 10 + 20 + 30) / 6)
     assert (row["commits"], row["samples"], row["committed_last"]) == (1, 6, 120)

@@ -92,7 +92,7 @@ def test_a_commit_at_the_log_end_is_ok() -> None:
 def test_a_commit_on_a_deleted_topic() -> None:
     whole, _ = watch({"gone-0": 7}, {"gone-0": deleted()}, polls=1)
     assert whole.finding.status is Status.TOPIC_DELETED
-    assert whole.finding.evidence == "topic gone no longer exists; the commit 7 on gone-0 is left over"
+    assert whole.finding.evidence == "topic gone no longer exists; the committed offset 7 on gone-0 remains"
 
 
 def test_leftovers_of_a_deleted_topic_do_not_drown_a_live_problem() -> None:
@@ -108,10 +108,10 @@ def test_leftovers_of_a_deleted_topic_do_not_drown_a_live_problem() -> None:
 @pytest.mark.parametrize(
     ("problem", "evidence"),
     [
-        (PartitionProblem.LEADERLESS, "orders-0 has no leader, so no broker can tell where its log ends"),
-        (PartitionProblem.UNAUTHORIZED, "we are not authorised to read the offsets of orders-0"),
+        (PartitionProblem.LEADERLESS, "orders-0 has no leader, so its log end is unknown"),
+        (PartitionProblem.UNAUTHORIZED, "not authorised to read the offsets of orders-0"),
         (PartitionProblem.TIMEOUT, "the broker did not answer for orders-0 in time"),
-        (PartitionProblem.ERROR, "the broker answered for orders-0 with an error"),
+        (PartitionProblem.ERROR, "the broker answered with an error for orders-0"),
     ],
 )
 def test_an_end_that_could_not_be_read_is_unknown(problem: Any, evidence: str) -> None:
@@ -125,7 +125,7 @@ def test_a_partition_without_a_commit_among_others() -> None:
     whole, rows = watch({"orders-0": 9, "orders-1": None}, {"orders-0": 9, "orders-1": end(48_200, start=200)}, polls=1)
     assert rows["orders-1"].finding.status is Status.NEVER_COMMITTED
     assert rows["orders-0"].finding.status is Status.OK
-    assert whole.finding.evidence == "no commit on orders-1, which holds offsets 200 to 48,200 (48,000 records)"
+    assert whole.finding.evidence == "no committed offset on orders-1, which has offsets 200 to 48,200 (48,000 records)"
     assert whole.worst == 1
 
 
@@ -138,8 +138,8 @@ def test_a_group_that_polls_and_never_commits() -> None:
     assert whole.finding.status is Status.NEVER_COMMITTED
     assert whole.worst is None
     assert whole.finding.evidence == (
-        "2 members, and no commit on any of 2 partitions; "
-        "no commit on orders-1, which holds offsets 0 to 70 (70 records)"
+        "2 members, and no committed offset on any of 2 partitions; "
+        "no committed offset on orders-1, which has offsets 0 to 70 (70 records)"
     )
 
 
@@ -150,7 +150,7 @@ def test_records_wait_and_nobody_is_in_the_group(state: str) -> None:
     assert whole.worst is None
     assert whole.finding.evidence == (
         f"the group is {state} and 25 records behind (known for 2 of 2 partitions); "
-        "most: 25 records wait on orders-0 and nobody is in the group"
+        "most: 25 records wait on orders-0, and the group has no members"
     )
 
 
@@ -169,7 +169,9 @@ def test_a_consumer_that_assigns_partitions_itself_is_alive_while_its_commits_mo
 def test_a_group_whose_last_member_has_just_gone_is_stopped_not_merely_empty() -> None:
     whole, _ = watch({"orders-0": steps(0, 10, 6) + [50] * 6}, {"orders-0": steps(20, 10)}, members=0, state="Empty")
     assert whole.finding.status is Status.STOPPED
-    assert whole.finding.evidence.startswith("nobody is in the group any more; no commit of the group moved")
+    assert whole.finding.evidence.startswith(
+        "the group has no members any more; no committed offset of the group moved"
+    )
 
 
 # rest: stalled, stopped, held, markers
@@ -187,7 +189,7 @@ def test_a_partition_that_rests_while_others_move_is_stalled() -> None:
     assert whole.finding.since_ms == 1_000_000
     assert whole.finding.evidence == (
         "committed offset unchanged at 500 in 12 of 12 polls (1 min 50 s) while 1,100 records arrived on orders-0; "
-        "other partitions of the group moved"
+        "other committed offsets of the group moved"
     )
 
 
@@ -203,8 +205,8 @@ def test_a_group_of_which_no_commit_moves_is_stopped() -> None:
     assert whole.worst is None
     assert whole.finding.since_ms == 1_000_000
     assert whole.finding.evidence == (
-        "no commit of the group moved and it is 1,210 records behind (known for 2 of 2 partitions); committed offset "
-        "unchanged at 500 in 12 of 12 polls (1 min 50 s) while 1,100 records arrived on orders-0"
+        "no committed offset of the group moved, and it is 1,210 records behind (known for 2 of 2 partitions); "
+        "committed offset unchanged at 500 in 12 of 12 polls (1 min 50 s) while 1,100 records arrived on orders-0"
     )
 
 
@@ -274,15 +276,15 @@ def test_one_record_that_may_be_a_transaction_marker_is_no_stall() -> None:
     )
     assert whole.lag.records == 1
     assert whole.drain_s is None
-    assert whole.time_lag.reason == "what waits may be transaction markers only"
+    assert whole.time_lag.reason == "the remaining offsets may be transaction markers only"
 
 
 def test_a_group_without_commit_and_record_has_no_lag_and_not_a_lag_of_0() -> None:
     whole, _ = watch({"orders-0": None}, {"orders-0": 0})
     assert whole.lag.records is None
     assert whole.finding.status is Status.OK
-    assert whole.finding.evidence == "no commit on orders-0, and no record either"
-    assert whole.time_lag.reason == "no commit on orders-0, and no record either"
+    assert whole.finding.evidence == "no committed offset on orders-0, and no records"
+    assert whole.time_lag.reason == "no committed offset on orders-0, and no records"
 
 
 def test_a_second_record_ends_the_doubt() -> None:
@@ -300,8 +302,8 @@ def test_an_open_transaction_holds_the_group() -> None:
     assert whole.finding.status is Status.HELD
     assert whole.finding.since_ms == 1_000_000
     assert whole.finding.evidence == (
-        "last stable offset 50 of orders-0 is 120 records below the log end 170: an open transaction holds readers of "
-        "committed data; committed offset 50 unchanged in 12 of 12 polls (1 min 50 s)"
+        "last stable offset 50 of orders-0 is 120 records below the log end 170: an open transaction holds back "
+        "read_committed consumers; committed offset 50 unchanged in 12 of 12 polls (1 min 50 s)"
     )
 
 
@@ -322,7 +324,7 @@ def test_a_commit_that_went_back_is_rewound_until_it_regains_its_place() -> None
     assert rows["orders-0"].finding.status is Status.REWOUND
     assert whole.finding.evidence == (
         "committed offset of orders-0 went back from 900 within the last 1 min 50 s and is at 400: "
-        "500 records still to be committed again"
+        "500 records to be committed again"
     )
     assert status([*steps(0, 100, 10), 300, 900], steps(1200, 100)) is Status.OK
 
@@ -435,7 +437,7 @@ def test_a_group_takes_its_most_urgent_partition_and_of_equals_the_one_with_most
     assert whole.finding.status is Status.STALLED
     assert whole.worst == 1
     assert whole.unhealthy == {Status.STALLED: 2}
-    assert whole.finding.evidence.endswith("on orders-1 and none arrived; other partitions of the group moved"
+    assert whole.finding.evidence.endswith("on orders-1 and none arrived; other committed offsets of the group moved"
                                            "; the worst of 2 partitions")  # fmt: skip
 
 
@@ -466,15 +468,15 @@ def test_a_record_older_than_the_window_makes_the_group_s_time_lag_a_lower_bound
     whole, rows = watch({"orders-0": 5, "orders-1": steps(0, 100)}, {"orders-0": 900, "orders-1": steps(30, 100)})
     assert rows["orders-0"].time_lag.at_least_s == whole.time_lag.at_least_s == 110.0
     assert whole.time_lag.seconds is None
-    assert whole.time_lag.reason == "the record is older than our first poll, 1 min 50 s ago"
+    assert whole.time_lag.reason == "the record is older than the first poll, 1 min 50 s ago"
 
 
 def test_the_first_poll_knows_neither_rates_nor_time_lag() -> None:
     whole, rows = watch({"orders-0": 5}, {"orders-0": 900}, polls=1)
     assert (whole.consume_rate, whole.produce_rate, whole.drain_s) == (None, None, None)
     assert (whole.time_lag.seconds, whole.time_lag.at_least_s) == (None, None)
-    assert whole.time_lag.reason == "one poll so far: two are needed"
-    assert rows["orders-0"].finding.evidence == "895 records behind on orders-0; 1 of 3 polls that a trend needs"
+    assert whole.time_lag.reason == "one poll so far, two are needed"
+    assert rows["orders-0"].finding.evidence == "895 records behind on orders-0; 1 of 3 polls needed for a verdict"
 
 
 def test_a_share_group_s_trend_is_that_of_the_broker_s_lag() -> None:

@@ -28,7 +28,7 @@ def left(
     committed: Sequence[int], log_start: Sequence[int], log_end: Sequence[int], retention_ms: int | None, lag: int = 5
 ) -> tuple[float | None, ...]:
     """(seconds, at most); None where not known."""
-    found = time_to_loss.left(window(committed, log_start, log_end), np.array([lag], np.int64), retention_ms)
+    found = time_to_loss.of_window(window(committed, log_start, log_end), np.array([lag], np.int64), retention_ms)
     return tuple(None if math.isnan(v[0]) else float(v[0]) for v in (found.seconds, found.at_most_s))
 
 
