@@ -44,7 +44,8 @@ class Member:
     `topics` keeps the order and the duplicates of the subscription; of one by `pattern` (None: by name) it has what
     matches, as far as it is known. `owned` is what it claims to own, as of `generation` (None: it does not say).
     `user_data` is what the assignor's user data held on the wire, where that and
-    not `owned` is the assignor's source of truth (Kafka's `sticky`).
+    not `owned` is the assignor's source of truth (Kafka's `sticky`). `owned_topics` are the topics of its assignment in
+    the order of Kafka's map, where that has topics without partitions (share groups); empty: the topics of `owned`.
     """
 
     member_id: str
@@ -57,6 +58,7 @@ class Member:
     generation: int | None = None
     user_data: bytes | None = None
     pattern: str | None = None
+    owned_topics: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +73,14 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """Who gets what. `by_member` names every member, in Kafka's order of partitions; `generation` that it is for."""
+    """Who gets what. `by_member` names every member, in Kafka's order of partitions; `generation` that it is for.
+
+    `topics_by_member` has the topics of members whose map keeps topics without partitions (share groups), in its order.
+    """
 
     generation: int | None
     by_member: Mapping[str, Sequence[TopicPartition]] = field(default_factory=dict)
+    topics_by_member: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @runtime_checkable

@@ -4,11 +4,8 @@ import tracemalloc
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial
 from multiprocessing import get_context
 from typing import Any
-
-import jpype
 
 from assignors.broker.server_range import ServerRangeAssignor
 from assignors.broker.uniform.assignor import UniformAssignor
@@ -66,7 +63,7 @@ def _rows(name: str, family: str, size: Size) -> Iterator[Row]:
     for event, group in _groups(name, family, size, oracle.jdk()):
         case = _case(name, group, records)
         yield _compare(f"{what}: {event}", case, peaks[event])
-        records = records or _records(case.java())
+        records = records or oracle.java_records(case.java())
 
 
 def _groups(name: str, family: str, size: Size, jdk: int) -> Iterator[tuple[str, Group]]:
@@ -121,17 +118,6 @@ def _last_one(names: tuple[str, ...]) -> Subscriptions:
 
 
 FAMILIES = {"equal": _equal, "bucket5": _five_buckets, "lastone": _last_one}
-
-
-def _records(plan: Any) -> dict[str, Any]:
-    """Kafka's plan as the coordinator has it after writing and reading its records."""
-    helpers = jpype.JClass(_COORDINATOR + "GroupCoordinatorRecordHelpers")
-    assignment = jpype.JClass(_COORDINATOR + "modern.Assignment")
-    record = partial(helpers.newConsumerGroupTargetAssignmentRecord, "group")
-    return {
-        str(member): assignment.fromRecord(record(member, given.partitions()).value().message())
-        for member, given in plan.members().items()
-    }
 
 
 def _case(name: str, group: Group, records: Mapping[str, Any]) -> Case:

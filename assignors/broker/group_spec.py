@@ -79,7 +79,7 @@ class ServerGroup:
 
     def owned(self, member: Member) -> OwnedSets:
         """The old assignment, in the containers that reading its record makes."""
-        lists: dict[str, list[int]] = {}
+        lists: dict[str, list[int]] = {name: [] for name in member.owned_topics}
         for tp in member.owned:
             lists.setdefault(tp.topic, []).append(tp.partition)
         made: OwnedSets = JavaHashMap(UUIDS)
@@ -188,9 +188,11 @@ def assignment(
     by_member = {member_id: tuple(numbered(plans[member_id], names)) for member_id in order}
     for member in group.members:
         by_member.setdefault(member.member_id, ())
-    return Assignment(None, by_member)
+    topics = {member_id: tuple(names[uuid] for uuid in plans[member_id]) for member_id in order}
+    is_emptied = {member_id: not all(plans[member_id].values()) for member_id in order}
+    return Assignment(None, by_member, {member_id: topics[member_id] for member_id in order if is_emptied[member_id]})
 
 
 def _all_names(group: ServerGroup) -> set[str]:
     gone = {tp.topic for member in group.members for tp in member.owned}
-    return gone.union(group.topics)
+    return gone.union(group.topics, *(member.owned_topics for member in group.members))

@@ -182,4 +182,10 @@ class _Fold:
 
 def _owning(member: Member, after: Assignment) -> Member:
     """The member as it joins next time. `sticky` reads these fields if there is no user data."""
-    return replace(member, owned=after.by_member[member.member_id], generation=after.generation, user_data=None)
+    return replace(
+        member,
+        owned=after.by_member[member.member_id],
+        owned_topics=after.topics_by_member.get(member.member_id, ()),
+        generation=after.generation,
+        user_data=None,
+    )

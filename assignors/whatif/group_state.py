@@ -109,7 +109,7 @@ class GroupState:
 
 def without_claims(member: Member) -> Member:
     """The member as it joins for the first time: it owns nothing."""
-    return replace(member, owned=(), generation=None, user_data=None)
+    return replace(member, owned=(), owned_topics=(), generation=None, user_data=None)
 
 
 @dataclass(frozen=True, slots=True)

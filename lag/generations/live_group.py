@@ -230,6 +230,15 @@ def _notes(group: GroupSnapshot, scenario: Scenario, assignor: str | None, rows:
     yield _capacity_note(scenario.loads, span_s, any(_member_rates(rows).values()))
     if group.type in SERVER_NAMES and any(topic.topic_id is None for topic in scenario.topics.values()):
         yield "The cluster tells no topic ids; the broker's plan depends on them and may differ."
+    if group.type is GroupType.SHARE and any(_lacks_a_topic(member) for member in scenario.members):
+        yield (
+            "Kafka keeps topics of which a member lost all partitions, and its next plan can depend on them. They are "
+            "not known here, so the plan may differ."
+        )
+
+
+def _lacks_a_topic(member: plan.Member) -> bool:
+    return not set(member.topics) <= {tp.topic for tp in member.owned}
 
 
 def _member_notes(group: GroupSnapshot, scenario: Scenario, assignor: str | None) -> Iterable[str]:

@@ -61,7 +61,7 @@ def _steps(seed: int, count: int) -> Iterator[tuple[Group | None, Group]]:
         for _ in range(chain.steps):
             yield before, chain.group
             try:
-                plan = UNIFORM.assign(chain.group).by_member
+                plan = UNIFORM.assign(chain.group)
             except AssignorError:
                 break
             before = chain.group

@@ -8,6 +8,7 @@ occur: nothing on the broker's side asks for racks.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from typing import Any
@@ -36,17 +37,50 @@ _MEMBER = re.compile(r"(?:\{|, )([^=,{}]+)=MemberAssignment\(partitions=\{(.*?)\
 _TOPIC = re.compile(r"([\w-]{22})=(?:\[(.*?)\]|RangeSet\(from=(\d+) \(inclusive\), to=(\d+) \(exclusive\)\))")
 
 
-def java_plan(name: str, group: Group, homogeneous: bool | None = None) -> Plan | str:
-    """Kafka's plan in the iteration order of its own maps and sets, or the simple name of what it throws.
+@dataclass(frozen=True, slots=True)
+class JavaPlan:
+    """Kafka's plan in the iteration order of its own maps and sets.
 
-    Member ids may hold letters, digits, "-" and "_". `homogeneous`: None lets Kafka decide.
+    `records`: what the coordinator has of each member after writing and reading its record.
+    """
+
+    by_member: Plan
+    topics: dict[str, tuple[str, ...]]
+    records: Mapping[str, Any]
+
+
+def java_plan(name: str, group: Group, homogeneous: bool | None = None) -> Plan | str:
+    """Kafka's plan, or the simple name of what it throws. `homogeneous`: None lets Kafka decide."""
+    found = java_plan_after(name, group, {}, homogeneous)
+    return found if isinstance(found, str) else found.by_member
+
+
+def java_plan_after(
+    name: str, group: Group, records: Mapping[str, Any], homogeneous: bool | None = None
+) -> JavaPlan | str:
+    """The same, from the `records` of an earlier plan for the members that these have.
+
+    Member ids may hold letters, digits, "-" and "_".
     """
     names = {kafka_text(topic_uuid(topic)): topic.name for topic in known_topics(group)}
+    old = {member.member_id: java_assignment(group, member) for member in group.members} | dict(records)
     try:
-        made = java_assignor(name).assign(java_spec(group, homogeneous), describer(image_key(group)))
+        made = java_assignor(name).assign(java_spec(group, homogeneous, old), describer(image_key(group)))
     except jpype.JException as error:
         return str(type(error).__name__.rsplit(".", 1)[-1])
-    return read_plan(str(made.members().toString()), names)
+    text = str(made.members().toString())
+    return JavaPlan(read_plan(text, names), read_topics(text, names), java_records(made))
+
+
+def java_records(plan: Any) -> dict[str, Any]:
+    """Each member's assignment as the coordinator has it after writing and reading its record."""
+    helpers = _class(_GROUP + "GroupCoordinatorRecordHelpers")
+    read = _class(_GROUP + "modern.Assignment").fromRecord
+    found = {}
+    for member, given in plan.members().items():
+        record = helpers.newConsumerGroupTargetAssignmentRecord("group", member, given.partitions())
+        found[str(member)] = read(record.value().message())
+    return found
 
 
 @cache
@@ -57,8 +91,9 @@ def java_assignor(name: str) -> Any:
 
 def known_topics(group: Group) -> list[Topic]:
     """The group's topics, and those that only its members' old assignments name."""
-    gone = {tp.topic: Topic(tp.topic, 0) for member in group.members for tp in member.owned}
-    return list({**gone, **group.topics}.values())
+    gone = {tp.topic for member in group.members for tp in member.owned}
+    gone.update(*(member.owned_topics for member in group.members))
+    return list({**{name: Topic(name, 0) for name in gone}, **group.topics}.values())
 
 
 def read_plan(text: str, names: Mapping[str, str]) -> Plan:
@@ -71,6 +106,13 @@ def read_plan(text: str, names: Mapping[str, str]) -> Plan:
             for number in (range(int(begin), int(end)) if end else map(int, listed.split(", ") if listed else ()))
         ]
     return plan
+
+
+def read_topics(text: str, names: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """The topics of each member, those without partitions included, in order."""
+    return {
+        member: tuple(names[topic] for topic, *_ in _TOPIC.findall(topics)) for member, topics in _MEMBER.findall(text)
+    }
 
 
 @cache
@@ -197,9 +239,9 @@ def java_member(member: Member, ids: Any, old: Any) -> Any:
 
 def java_assignment(group: Group, member: Member) -> Any:
     """The member's old assignment, in the containers that reading its record makes."""
-    if not member.owned:
+    if not member.owned and not member.owned_topics:
         return _class(_GROUP + "modern.Assignment").EMPTY
-    by_topic: dict[str, list[int]] = {}
+    by_topic: dict[str, list[int]] = {name: [] for name in member.owned_topics}
     for tp in member.owned:
         by_topic.setdefault(tp.topic, []).append(tp.partition)
     filled = _class("java.util.HashMap")()
@@ -230,16 +272,19 @@ def check(seed: int, number: int) -> Iterator[Checked]:
     """A few plans of one group in the course of its life, by one of the assignors. The JVM must run."""
     name = list(CLASSES)[number % len(CLASSES)]
     life = Chain(generator(seed, number), LARGE.get(name, 0.0), PATTERNS.get(name, 0.0))
+    records: Mapping[str, Any] = {}
     for step in range(life.steps):
-        theirs, ours = java_plan(name, life.group), our_plan(name, life.group)
+        theirs, ours = java_plan_after(name, life.group, records), our_plan(name, life.group)
         is_refused = isinstance(theirs, str)
-        if same(theirs, ours):
+        plan = theirs if isinstance(theirs, str) else theirs.by_member
+        if same(plan, ours) and same_topics(theirs, ours):
             yield Checked(name, refused=is_refused)
         else:
-            yield Checked(name, f"step {step}: {life.group}\nours: {shown(ours)}\nJava: {theirs}", is_refused)
-        if isinstance(ours, str) or is_refused:
+            yield Checked(name, f"step {step}: {life.group}\nours: {shown(ours)}\nJava: {plan}", is_refused)
+        if isinstance(ours, str) or isinstance(theirs, str):
             return
-        life.go_on(ours.by_member)
+        unspoiled = life.go_on(ours)
+        records = {member: record for member, record in theirs.records.items() if member in unspoiled}
 
 
 def our_plan(name: str, group: Group) -> Assignment | str:
@@ -253,6 +298,17 @@ def our_plan(name: str, group: Group) -> Assignment | str:
 def shown(ours: Assignment | str) -> Plan | str:
     """Our plan in the form of Java's."""
     return ours if isinstance(ours, str) else {member: list(owned) for member, owned in ours.by_member.items()}
+
+
+def same_topics(theirs: JavaPlan | str, ours: Assignment | str) -> bool:
+    """Equal topics in equal order for each member, those without partitions included."""
+    if isinstance(theirs, str) or isinstance(ours, str):
+        return True
+    found = {
+        member: ours.topics_by_member.get(member) or tuple(dict.fromkeys(tp.topic for tp in ours.by_member[member]))
+        for member in theirs.topics
+    }
+    return found == theirs.topics
 
 
 def same(theirs: Plan | str, ours: Assignment | str) -> bool:

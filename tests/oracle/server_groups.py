@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import count, product
 from uuid import UUID
 
-from assignors.model import Group, Member, Topic, TopicPartition
+from assignors.model import Assignment, Group, Member, Topic, TopicPartition
 from tests.oracle.tally import generator
 
 LARGE_COUNTS = (700, 1000, 2048, 3000)
@@ -54,16 +54,33 @@ class Chain:
         spare = ["absent"] * (self._r.random() < 0.1)
         return replace(member, topics=tuple(sorted(set(topics))), pattern="|".join(sorted({*topics, *spare})))
 
-    def go_on(self, plan: Mapping[str, Sequence[TopicPartition]]) -> None:
-        """Take the plan for the members' own, as it is or as plain tuples, then change the group."""
+    def go_on(self, made: Assignment) -> set[str]:
+        """Take the plan for the members' own, as it is or as plain tuples, then change the group.
+
+        Returns the members that still own what the plan gave them; not those that own a topic which is gone, whose id
+        nobody knows here any more.
+        """
+        plan = made.by_member
         if self._r.random() < 0.3:
             plan = {member: tuple(owned) for member, owned in plan.items()}
-        members = [replace(member, owned=plan.get(member.member_id, ())) for member in self.group.members]
+        members = [
+            replace(
+                member,
+                owned=plan.get(member.member_id, ()),
+                owned_topics=made.topics_by_member.get(member.member_id, ()),
+            )
+            for member in self.group.members
+        ]
         self.group = replace(self.group, members=tuple(members))
         for change in self._r.sample(
             (self._leave, self._join, self._grow, self._resubscribe, self._delete, self._spoil), 2
         ):
             change()
+        return {member.member_id for member in self.group.members if self._is_unspoiled(member, plan)}
+
+    def _is_unspoiled(self, member: Member, plan: Mapping[str, Sequence[TopicPartition]]) -> bool:
+        topics = {*member.owned_topics, *(tp.topic for tp in member.owned)}
+        return member.owned is plan.get(member.member_id) and topics <= self.group.topics.keys()
 
     def _leave(self) -> None:
         count = self._r.randrange(1, 3)

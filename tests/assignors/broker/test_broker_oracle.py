@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from assignors.broker.share_simple import ShareSimpleAssignor
 from assignors.model import Group, Member, Topic, TopicPartition
 from tests.oracle import server_assignors as oracle
 from tests.oracle.tally import run
@@ -63,6 +64,35 @@ def test_few_topics_of_thousands_of_partitions_through_joins_and_leaves(
             members.pop(step)
         else:
             members.append(Member(f"n{step}", topics=names))
+
+
+@pytest.mark.parametrize("topics", [13, 40])
+def test_share_members_keep_topics_without_partitions_as_others_join(
+    java_classes: Callable[[str], Any], topics: int
+) -> None:
+    """The empty sets count for the size of the next map, and with it for the order in which partitions are taken."""
+    names = tuple(f"t{at}" for at in range(topics))
+    members: tuple[Member, ...] = ()
+    records: Mapping[str, Any] = {}
+    for at in range(8):
+        members = (*members, Member(f"m{at}", topics=names))
+        group = Group("group", members, {name: Topic(name, 1) for name in names})
+        theirs, ours = (
+            oracle.java_plan_after("share-simple", group, records),
+            ShareSimpleAssignor(oracle.jdk()).assign(group),
+        )
+        assert isinstance(theirs, oracle.JavaPlan)
+        assert (oracle.same(theirs.by_member, ours), oracle.same_topics(theirs, ours)) == (True, True), at
+        assert at == 0 or ours.topics_by_member
+        records = theirs.records
+        members = tuple(
+            replace(
+                member,
+                owned=ours.by_member[member.member_id],
+                owned_topics=ours.topics_by_member.get(member.member_id, ()),
+            )
+            for member in members
+        )
 
 
 NAMES = ("a", "b", "c")

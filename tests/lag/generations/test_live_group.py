@@ -307,3 +307,15 @@ def test_scenario_starts_where_the_group_is() -> None:
     assert {m.member_id: m.owned for m in scenario.members} == {m.member_id: m.assigned for m in members}
     assert scenario.assignor in assignors.names()
     assert live.revision == revision(snapshot(*members))
+
+
+@pytest.mark.parametrize(("other", "is_noted"), [("orders", False), ("spare", True)])
+def test_a_share_group_whose_members_may_have_topics_without_partitions_says_so(other: str, is_noted: bool) -> None:
+    members = (
+        Member("m1", topics=("orders", "spare"), assigned=(TP("orders", 0), TP("spare", 0))),
+        Member("m2", topics=("orders",), assigned=(TP(other, 1),)),
+    )
+    ends = {f"{topic}-{number}": end(9) for topic in ("orders", "spare") for number in range(3)}
+    made = group({"orders-0": 1, "spare-0": 1}, members, type=GroupType.SHARE)
+    live = started(judged([cluster({"billing": made}, ends, 1, 0)]))
+    assert any("lost all partitions" in note for note in live.notes) is is_noted
