@@ -13,11 +13,11 @@ from typing import Any
 
 from deltalake import DeltaTable
 
-from app.views.history.state import PICKER
+from app.views.history.state import PICKER_SPAN
 from benchmarks import past
 from benchmarks.report import Row
-from lag.history.queries import Questions
-from lag.history.results import DAY, HOUR, Place, Span
+from lag.history.queries import HistoryQueries
+from lag.history.results import DAY, HOUR, Scope, Span
 from lag.history.store import History
 from lag.verdict.health import Status
 
@@ -35,7 +35,7 @@ def rows() -> Iterator[Row]:
         began = time.monotonic()
         made = past.generate(history)
         yield _size(history, made, time.monotonic() - began)
-        asked = Questions(history, past.CLUSTER)
+        asked = HistoryQueries(history, past.CLUSTER)
         _page(asked, past.group_name(0), Span(past.END - DAY, past.END))  # what a process does once only
         yield from _one_group(asked)
         yield from _all_groups(asked)
@@ -43,12 +43,12 @@ def rows() -> Iterator[Row]:
 
 
 def _size(history: History, made: int, took_s: float) -> Row:
-    size = sum(file.stat().st_size for file in Path(history.place("lag_1m")).rglob("*.parquet")) / 1e9
+    size = sum(file.stat().st_size for file in Path(history.table_path("lag_1m")).rglob("*.parquet")) / 1e9
     remark = f"{made / 1e6:,.0f} M rows of lag_1m, {size:.1f} GB; and {past.TODAY_HOURS} h of today"
     return Row(f"generating 5,000 series, {past.DAYS} days by the minute", f"{took_s:.0f} s", remark)
 
 
-def _one_group(asked: Questions) -> Iterator[Row]:
+def _one_group(asked: HistoryQueries) -> Iterator[Row]:
     """All that the page asks about a group it has not asked about before, and two parts of that."""
     random, today = Random(7), past.END.replace(hour=0)
     over = [today - timedelta(days=back) for back in range(past.DAYS - 1)]
@@ -64,27 +64,27 @@ def _one_group(asked: Questions) -> Iterator[Row]:
             yield _asked(f"  its 20 partitions, {what}", _partitions, asked, random, ends, length, GOAL)
 
 
-def _page(asked: Questions, group: str, span: Span) -> None:
-    asked.groups(Span(max(span.since, span.until - PICKER), span.until))
+def _page(asked: HistoryQueries, group: str, span: Span) -> None:
+    asked.groups(Span(max(span.since, span.until - PICKER_SPAN), span.until))
     asked.topics(group, span)
     _lag(asked, group, span)
-    asked.verdicts(group, span)
+    asked.health_series(group, span)
     _partitions(asked, group, span)
-    asked.burns(span, group)
+    asked.burn_rates(span, group)
 
 
-def _lag(asked: Questions, group: str, span: Span) -> None:
-    asked.lag(Place(group), span)
+def _lag(asked: HistoryQueries, group: str, span: Span) -> None:
+    asked.lag(Scope(group), span)
 
 
-def _partitions(asked: Questions, group: str, span: Span) -> None:
-    asked.partitions(Place(group), span)
+def _partitions(asked: HistoryQueries, group: str, span: Span) -> None:
+    asked.partitions(Scope(group), span)
 
 
 def _asked(
     what: str,
-    ask: Callable[[Questions, str, Span], None],
-    asked: Questions,
+    ask: Callable[[HistoryQueries, str, Span], None],
+    asked: HistoryQueries,
     random: Random,
     ends: list[datetime],
     length: timedelta,
@@ -97,14 +97,14 @@ def _asked(
     return _row(what, [_ms(once) for _ in range(ASKED)], goal)
 
 
-def _all_groups(asked: Questions) -> Iterator[Row]:
+def _all_groups(asked: HistoryQueries) -> Iterator[Row]:
     for what, length in (("24 h", DAY), ("7 days", 7 * DAY), ("90 days", 90 * DAY)):
         span = Span(past.END - length, past.END)
         unit = "hour" if span.cell == HOUR else "day"
         there = f"{past.GROUPS} groups, {min(length // DAY, past.DAYS)} days of rows"
-        health = [_ms(partial(asked.health, span, TROUBLE))]
+        health = [_ms(partial(asked.health_cells, span, TROUBLE))]
         yield _row(f"health of all groups, {what}", health, f"by the {unit}; {there}")
-        yield _row(f"lag of all groups, {what}", [_ms(partial(asked.lags, span))], there)
+        yield _row(f"lag of all groups, {what}", [_ms(partial(asked.group_lags, span))], there)
 
 
 def _peer(history: History) -> Row:
@@ -115,7 +115,7 @@ def _peer(history: History) -> Row:
         since = past.END.replace(hour=0) - timedelta(days=random.randrange(1, past.DAYS))
         name = past.group_name(random.randrange(past.GROUPS))
         filters: list[Any] = [("group_id", "=", name), ("minute", ">=", since), ("minute", "<", since + DAY)]
-        DeltaTable(history.place("lag_1m")).to_pandas(
+        DeltaTable(history.table_path("lag_1m")).to_pandas(
             columns=["topic", "partition", "minute", "lag_last"], filters=filters
         )
 

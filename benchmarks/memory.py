@@ -14,7 +14,7 @@ import psutil
 
 from benchmarks.child import answer
 from benchmarks.report import Row
-from lag.history.recorder import FLUSH_S, Recorder
+from lag.history.recorder import FLUSH_S, SnapshotRecorder
 from lag.history.store import History
 from lag.model import ClusterSnapshot, GroupSnapshot, Remainder
 from lag.offsets import OffsetTable, PartitionLag, PartitionRows
@@ -25,7 +25,7 @@ from tests.app import synthetic
 GROUPS, PARTITIONS = 1_000, 10
 INTERVAL_MS, POLLS = 10_000, 360
 TOLD_EVERY = 60
-SETTLED = 2
+DAY_OVER_AFTER = 2
 """After so many tellings of ten minutes all windows are full."""
 
 PATIENCE_S = 900.0
@@ -41,14 +41,14 @@ def rows() -> Iterator[Row]:
         yield Row(
             f"{number * 10} min: {GROUPS:,} groups x {PARTITIONS} partitions, history on", f"{megabytes:.0f} MB", ""
         )
-    grown = told[-1] - told[SETTLED - 1]
+    grown = told[-1] - told[DAY_OVER_AFTER - 1]
     yield Row("grown from minute 20 to minute 60", f"{grown:.0f} MB", "goal: flat")
 
 
 def hour() -> list[float]:
     """MB resident after every ten simulated minutes."""
     with tempfile.TemporaryDirectory() as folder:
-        recorder = Recorder(History(folder))
+        recorder = SnapshotRecorder(History(folder))
         cluster = Cluster(recorder)
         collector = Collector("bench", lambda: cluster, 0.001, record=recorder.see, clock_ms=lambda: cluster.at_ms)
         collector.start()
@@ -60,7 +60,7 @@ def hour() -> list[float]:
 class Cluster:
     """A reader whose cluster moves: every log grows, its readers follow. A poll is ten seconds after the one before."""
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: SnapshotRecorder) -> None:
         self._recorder = recorder
         made = synthetic.snapshot([_spec(number) for number in range(GROUPS)])
         topics = {topic.name: replace(topic, topic_id=str(uuid4())) for topic in made.topics.values()}

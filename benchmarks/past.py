@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from lag.history.files import TableFiles
-from lag.history.maintenance import care
+from lag.history.files import TableWriter
+from lag.history.maintenance import maintain
 from lag.history.schemas import GROUP_HEALTH_1M, LAG_1H, LAG_1M, LAG_GROUP_TOPIC_1M, TIME, Table, with_day
-from lag.history.series_order import SORTED
-from lag.history.store import Application, History
+from lag.history.series_order import SORTED_PREFIX
+from lag.history.store import AppTransaction, History
 
 CLUSTER = "benchmark"
 GROUPS, TOPICS, PARTITIONS = 250, 2, 10  # each group reads two topics of ten partitions: 5,000 series
@@ -47,7 +47,7 @@ def generate(history: History) -> int:
     for hour in range(TODAY_HOURS):
         _append(history, today + timedelta(hours=hour))
     for table in WRITTEN:
-        care(history, table.name, END)
+        maintain(history, table.name, END)
         _commit(history, table)
     return made + GROUPS * TOPICS * PARTITIONS * 60 * TODAY_HOURS
 
@@ -60,7 +60,7 @@ def _append(history: History, since: datetime) -> None:
 def _commit(history: History, table: Table) -> None:
     """So many commits more, as the roll-up makes one every minute: a reader has to look at each."""
     for number in range(COMMITS):
-        history.commit(table.name, [], Application("minutes", number))
+        history.commit(table.name, [], AppTransaction("minutes", number))
 
 
 def _day(root: str, day: datetime, number: int) -> int:
@@ -72,12 +72,12 @@ def _day(root: str, day: datetime, number: int) -> int:
 
 def _write(history: History, table: Table, day: datetime, number: int) -> int:
     history.create(table.name)
-    files = TableFiles(history.root, table, SORTED)
+    files = TableWriter(history.root, table, SORTED_PREFIX)
     for first in range(0, GROUPS, PIECE_GROUPS):
         groups = range(first, min(first + PIECE_GROUPS, GROUPS))
         files.add(with_day(_rows(table, day, MINUTES, groups, number), table))
     written = files.close()
-    history.commit(table.name, written, Application(f"day {number}", 1))
+    history.commit(table.name, written, AppTransaction(f"day {number}", 1))
     return sum(file.rows for file in written)
 
 

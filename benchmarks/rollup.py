@@ -21,7 +21,7 @@ from pyspark.sql import SparkSession
 
 from benchmarks.measure import load
 from benchmarks.report import Row
-from lag.history.maintenance import extents
+from lag.history.maintenance import table_sizes
 from lag.history.schemas import TABLES, TIME, with_day
 from lag.history.store import History
 from lag.pipeline.rollup import Rollup
@@ -47,7 +47,7 @@ def rows(hours: int = HOURS) -> Iterator[Row]:
             yield _figure(spark, history, hours, f"{hours} h of {SERIES:,} series at {SAMPLE_S} s", "180 s, < 6 GB")
             fleet.record(hours)
             yield _figure(spark, history, hours + 1, "one hour more", "20 s")
-        for one in filter(lambda its: its.rows, extents(history)):
+        for one in filter(lambda its: its.rows, table_sizes(history)):
             yield Row(f"bytes of a row of {one.table}", f"{one.size_bytes / (one.rows or 1):.1f}", f"{one.rows:,} rows")
 
 

@@ -23,7 +23,7 @@ from benchmarks.report import Row
 from lag.cluster.offsets_topic import NAME
 from lag.cluster.settings import load_settings
 from lag.embedded.broker import EmbeddedKafka
-from lag.history.maintenance import extents
+from lag.history.maintenance import table_sizes
 from lag.history.store import History
 from lag.pipeline.ingest import COLUMNS
 from lag.pipeline.kafka_options import kafka_options
@@ -104,6 +104,6 @@ def _stream(spark: SparkSession, bootstrap: str) -> Streamed:
         history, began = History(folder), time.monotonic()
         outcome = Stream(spark, history, Source.of(settings)).run(True, Listeners())
         took_s = time.monotonic() - began
-        (commits,) = [one for one in extents(history) if one.table == "commits"]
+        (commits,) = [one for one in table_sizes(history) if one.table == "commits"]
     assert commits.rows == outcome.rows["commits"] == RECORDS + 1, outcome  # and that which made the topic
     return Streamed(took_s, commits.size_bytes / commits.rows)

@@ -16,8 +16,8 @@ from app.cli.signals import until_stopped
 from app.ui.formats import duration
 from lag.cluster.settings import load_settings
 from lag.errors import HistoryError
-from lag.history.maintenance import Care, Extent, care, extent, extents
-from lag.history.rollup_progress import rolled_up
+from lag.history.maintenance import MaintenanceResult, TableSize, maintain, table_size, table_sizes
+from lag.history.rollup_progress import load_progress
 from lag.history.schemas import TABLES
 from lag.history.store import History
 from lag.history.stream_progress import NEVER, read_until
@@ -171,7 +171,7 @@ def _roll_up(history: History, made: Any, rows: Counter[str]) -> None:
     if now - read > STALE:
         when = "nothing yet" if read == NEVER else f"up to {read:%Y-%m-%d %H:%M} UTC"
         note(f"warning: the stream has read {when}; later minutes are not rolled up. Run groupscope pipeline stream")
-    since, ends = now.date() - timedelta(days=1), extent(history, "end_offsets")
+    since, ends = now.date() - timedelta(days=1), table_size(history, "end_offsets")
     if ends is None or ends.last_day is None or ends.last_day < since:
         hint = f"Run groupscope serve --history {history.root}"
         note(f"warning: no log ends are recorded since {since}, so lag cannot be computed. {hint}")
@@ -189,12 +189,12 @@ def _report_piece(piece: Any, left: timedelta) -> None:
 def run_compact(history: str, as_json: bool) -> None:
     """Compact every table and delete rows past their retention. Raises HistoryError after all other tables are done."""
     now, store = datetime.now(UTC), History(history)
-    done: list[Care] = []
+    done: list[MaintenanceResult] = []
     failed: list[HistoryError] = []
     for name in TABLES:
         note(f"{name}: merging files, deleting days past their retention")
         try:
-            done += filter(None, [care(store, name, now)])
+            done += filter(None, [maintain(store, name, now)])
         except HistoryError as error:
             failed.append(error)
     _print_maintenance(history, done, as_json)
@@ -204,7 +204,7 @@ def run_compact(history: str, as_json: bool) -> None:
         raise failed[0]
 
 
-def _print_maintenance(history: str, done: list[Care], as_json: bool) -> None:
+def _print_maintenance(history: str, done: list[MaintenanceResult], as_json: bool) -> None:
     for one in done:
         if one.days_left:
             note(f"{one.table}: days left for the next run, because others were writing to them: {one.days_left}")
@@ -219,7 +219,7 @@ def _print_maintenance(history: str, done: list[Care], as_json: bool) -> None:
         emit(line)
 
 
-def _maintenance_document(one: Care) -> dict[str, Any]:
+def _maintenance_document(one: MaintenanceResult) -> dict[str, Any]:
     return {
         "table": one.table,
         "files_before": one.files_before,
@@ -233,7 +233,7 @@ def _maintenance_document(one: Care) -> dict[str, Any]:
 def run_status(history: str, as_json: bool) -> None:
     """What each table holds, and how far stream and roll-up have come. Raises HistoryError."""
     store = History(history)
-    found, progress = extents(store), _progress(store)
+    found, progress = table_sizes(store), _progress(store)
     if as_json:
         clusters = [{"cluster": name, "read_until": read, "rolled_up_until": done} for name, read, done in progress]
         emit_json({"history": history, "tables": [_extent_document(one) for one in found], "progress": clusters})
@@ -249,7 +249,7 @@ def run_status(history: str, as_json: bool) -> None:
 
 def _progress(history: History) -> list[tuple[str, str | None, str | None]]:
     """Each cluster with how far the stream has read and the roll-up has computed; None: not at all."""
-    read, rolled = read_until(history), rolled_up(history)
+    read, rolled = read_until(history), load_progress(history)
     done = {} if rolled is None else rolled.until
     clusters = sorted(read.keys() | done.keys())
     return [(name, _iso(read.get(name)), _iso(done.get(name))) for name in clusters]
@@ -266,7 +266,7 @@ def _until(at: str | None, now: datetime) -> str:
     return f"{until:%Y-%m-%d %H:%M:%S} UTC, {duration((now - until).total_seconds())} ago"
 
 
-def _print_extents(found: Iterable[Extent]) -> None:
+def _print_extents(found: Iterable[TableSize]) -> None:
     heads = ("TABLE", "ROWS", "FILES", "MB", "FIRST DAY", "LAST DAY")
     rows = [
         (
@@ -282,7 +282,7 @@ def _print_extents(found: Iterable[Extent]) -> None:
         emit(line)
 
 
-def _extent_document(one: Extent) -> dict[str, Any]:
+def _extent_document(one: TableSize) -> dict[str, Any]:
     return {
         "table": one.table,
         "rows": one.rows,

@@ -61,10 +61,10 @@ def recording(history: str | None) -> Iterator[Record | None]:
     if history is None:
         yield None
         return
-    from lag.history.recorder import Recorder
+    from lag.history.recorder import SnapshotRecorder
     from lag.history.store import History  # imported here because it takes half a second
 
-    with Recorder(History(history)) as recorder:
+    with SnapshotRecorder(History(history)) as recorder:
         yield recorder.see
 
 

@@ -1,7 +1,6 @@
-"""Parquet files of a table, written beside it and made part of it later, in one commit: until then nobody sees them.
+"""Writes Parquet files for a table. They are invisible until a later commit adds them.
 
-Readers skip files by the least and greatest values that stand with each in the Delta log (Delta protocol, "Per-file
-statistics").
+Each file has statistics for the Delta log (Delta protocol, "Per-file statistics"), by which readers skip files.
 """
 
 import json
@@ -25,16 +24,16 @@ from pyarrow.fs import FileSystem, LocalFileSystem
 from lag.history.schemas import DAY, Table
 
 ROW_GROUP = 131_072
-MOST_ROWS = 4 * ROW_GROUP
-"""Rows of all days that may wait in memory before they are written."""
+MAX_BUFFERED_ROWS = 4 * ROW_GROUP
+"""Of all days together; more are written to their files."""
 
-_LONGEST_TEXT = 64
-"""A longer text is no bound: a shortened greatest value would be too small."""
+_MAX_BOUND_CHARS = 64
+"""Longer texts are no bounds, because a truncated upper bound would be too low."""
 
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """A written file: its path in the table's folder, and what the Delta log says of it."""
+    """A written file: its path in the table's folder, and its statistics as JSON."""
 
     path: str
     day: str
@@ -44,30 +43,27 @@ class DataFile:
     stats: str
 
 
-class TableFiles:
-    """Takes rows and writes them into new files, one per day; `close` says which. Raises OSError.
+class TableWriter:
+    """Writes rows to new files, one for each day, whose names start with `prefix`. Raises OSError."""
 
-    The names of the files begin with `named`.
-    """
-
-    def __init__(self, root: str, table: Table, named: str = "") -> None:
-        self._root, self._table, self._named = root, table, named
+    def __init__(self, root: str, table: Table, prefix: str = "") -> None:
+        self._root, self._table, self._prefix = root, table, prefix
         self._waiting: dict[str, list[pa.Table]] = defaultdict(list)
         self._waiting_rows = 0
         self._open: dict[str, _OpenFile] = {}
 
     def add(self, rows: pa.Table) -> None:
-        """Take in rows of the table's schema."""
+        """Add rows with the table's schema."""
         for day, part in _by_day(rows):
             self._waiting[day].append(part)
             if sum(map(len, self._waiting[day])) >= ROW_GROUP:
                 self._write(day)
         self._waiting_rows = sum(len(part) for parts in self._waiting.values() for part in parts)
-        if self._waiting_rows >= MOST_ROWS:
+        if self._waiting_rows >= MAX_BUFFERED_ROWS:
             self._write_all()
 
     def close(self) -> list[DataFile]:
-        """Write what waits and close the files."""
+        """Write all rows; returns the files."""
         self._write_all()
         return [file.close() for file in self._open.values()]
 
@@ -77,28 +73,28 @@ class TableFiles:
 
     def _write(self, day: str) -> None:
         if day not in self._open:
-            self._open[day] = _OpenFile(self._root, self._table, day, self._named)
+            self._open[day] = _OpenFile(self._root, self._table, day, self._prefix)
         self._open[day].write(pa.concat_tables(self._waiting.pop(day)))
 
 
 class _OpenFile:
-    def __init__(self, root: str, table: Table, day: str, named: str) -> None:
-        self._day, self._path = day, f"{DAY}={day}/{named}{uuid.uuid4()}.parquet"
+    def __init__(self, root: str, table: Table, day: str, prefix: str) -> None:
+        self._day, self._path = day, f"{DAY}={day}/{prefix}{uuid.uuid4()}.parquet"
         self._files, folder = file_system(f"{root}/{table.name}")
         self._files.create_dir(f"{folder}/{DAY}={day}")
-        self._place = f"{folder}/{self._path}"
-        self._told: list[Any] = []
+        self._file_path = f"{folder}/{self._path}"
+        self._metadata: list[Any] = []
         self._schema = table.file_schema
-        counted = [column.name for column in self._schema if _is_counted(column.type)]
+        delta_encoded = [column.name for column in self._schema if _is_delta_encoded(column.type)]
         self._writer = pq.ParquetWriter(
-            self._place,
+            self._file_path,
             self._schema,
             filesystem=self._files,
             compression="zstd",
-            use_dictionary=[name for name in self._schema.names if name not in counted],
-            column_encoding=dict.fromkeys(counted, "DELTA_BINARY_PACKED"),
+            use_dictionary=[name for name in self._schema.names if name not in delta_encoded],
+            column_encoding=dict.fromkeys(delta_encoded, "DELTA_BINARY_PACKED"),
             write_page_index=True,
-            metadata_collector=self._told,
+            metadata_collector=self._metadata,
         )
 
     def write(self, rows: pa.Table) -> None:
@@ -106,22 +102,22 @@ class _OpenFile:
 
     def close(self) -> DataFile:
         self._writer.close()
-        metadata = self._told[0]
-        size = self._files.get_file_info(self._place).size
+        metadata = self._metadata[0]
+        size = self._files.get_file_info(self._file_path).size
         return DataFile(self._path, self._day, metadata.num_rows, size, time.time_ns() // 1_000_000, _stats(metadata))
 
 
-def _is_counted(kind: pa.DataType) -> bool:
-    """Offsets and times are different in every row: steps between them are smaller, and quicker made, than a list."""
+def _is_delta_encoded(kind: pa.DataType) -> bool:
+    """Whether the values differ in most rows: delta encoding is then smaller and faster than a dictionary."""
     return bool(pa.types.is_int64(kind) or pa.types.is_timestamp(kind))
 
 
-def stored_rows(
+def read_rows(
     root: str, table: Table, path: str, schema: pa.Schema, groups: slice = slice(None)
 ) -> Iterator[pa.RecordBatch]:
-    """Rows of these row groups of a file of the table, with the columns of `schema`; those that it lacks are null.
+    """Rows of some row groups of a file, with the columns of `schema`; missing columns are null.
 
-    Texts that the schema has as dictionaries are read as such. Raises OSError.
+    Columns that are dictionaries in `schema` are read as dictionaries. Raises OSError.
     """
     files, folder = file_system(f"{root}/{table.name}")
     coded = [column.name for column in schema if pa.types.is_dictionary(column.type)]
@@ -133,15 +129,15 @@ def stored_rows(
 
 
 def file_system(root: str) -> tuple[FileSystem, str]:
-    """The file system that a path or URL names, and the path in it."""
+    """The file system of a path or URL, and the path in it."""
     if "://" in root:
         found: tuple[FileSystem, str] = FileSystem.from_uri(re.sub("^s3a:", "s3:", root))  # Hadoop's name for S3
         return found
     return LocalFileSystem(), str(Path(root).absolute())
 
 
-def write_whole(files: FileSystem, path: str, data: bytes) -> None:
-    """Make that file, or put it in the place of what was there, whole or not at all: a kill may come at any moment."""
+def write_atomically(files: FileSystem, path: str, data: bytes) -> None:
+    """Write the file or replace it, as a whole or not at all, even if the process is killed."""
     files.create_dir(path.rpartition("/")[0])
     with files.open_output_stream(f"{path}.new") as stream:
         stream.write(data)
@@ -160,12 +156,12 @@ def _stats(metadata: Any) -> str:
     highs: dict[str, Any] = {}
     nulls: dict[str, int] = {}
     for name, columns in _columns(metadata):
-        told = [column.statistics for column in columns if column.is_stats_set]
-        if len(told) < len(columns) or not all(one.has_null_count for one in told):
+        statistics = [column.statistics for column in columns if column.is_stats_set]
+        if len(statistics) < len(columns) or not all(one.has_null_count for one in statistics):
             continue
-        nulls[name] = sum(one.null_count for one in told)
-        known = [one for one in told if one.has_min_max]
-        if len(known) == len(told):
+        nulls[name] = sum(one.null_count for one in statistics)
+        known = [one for one in statistics if one.has_min_max]
+        if len(known) == len(statistics):
             low, high = _bound(min(one.min for one in known)), _bound(max(one.max for one in known))
             lows |= {} if low is None else {name: low}
             highs |= {} if high is None else {name: high}
@@ -174,7 +170,7 @@ def _stats(metadata: Any) -> str:
 
 
 def _columns(metadata: Any) -> Iterator[tuple[str, list[Any]]]:
-    """Each plain column, with its part in every row group."""
+    """Each column that is not nested, with its chunk of every row group."""
     groups = [metadata.row_group(at) for at in range(metadata.num_row_groups)]
     for at in range(metadata.num_columns):
         name = metadata.schema.column(at).path
@@ -186,7 +182,9 @@ def _bound(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     if isinstance(value, str):
-        return value if len(value) <= _LONGEST_TEXT else None
+        return value if len(value) <= _MAX_BOUND_CHARS else None
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return value if math.isfinite(value) else None  # JSON has neither infinity nor NaN: a reader would refuse the log
+    return (
+        value if math.isfinite(value) else None
+    )  # JSON has neither infinity nor NaN, and readers would refuse the log

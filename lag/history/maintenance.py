@@ -1,8 +1,7 @@
-"""Keeping the tables quick and small: few files instead of many, old days in the order of their series, none too old.
+"""Maintains the tables: compacts small files, sorts finished days by series, drops old days.
 
-Two tiers (spec: "recent by time, old sorted by series"): today's files lie as they came, which is quick to ask for the
-last minutes of everything; a day that is over is laid out by series (`history.series_order`), which is quick to ask for
-one group over weeks.
+Today's files stay in the order of arrival, which suits queries for the last minutes of all groups. A finished day is
+sorted by series (`lag.history.series_order`), which suits queries for one group over weeks.
 """
 
 import math
@@ -13,25 +12,25 @@ from datetime import UTC, date, datetime, timedelta
 from deltalake import CommitProperties, DeltaTable, WriterProperties
 from deltalake.exceptions import CommitFailedError
 
-from lag.history.file_replacement import Stored, stored
-from lag.history.retention import drop
+from lag.history.file_replacement import StoredFile, stored_files
+from lag.history.retention import drop_days
 from lag.history.schemas import DAY, TABLES, Table
-from lag.history.series_order import SORTED, sort_day
-from lag.history.store import COMMIT_RETRIES, History, told
+from lag.history.series_order import SORTED_PREFIX, sort_day
+from lag.history.store import COMMIT_RETRIES, History, history_errors
 
 TARGET_BYTES = 128 * 1024 * 1024
 KEEP_REPLACED_HOURS = 24
-"""A reader may still be at a file that was replaced, and a writer at one that it has not committed yet."""
+"""Readers may still use a replaced file, and writers may not have committed a new one yet."""
 
-SETTLED = timedelta(hours=3)
-"""So long after its end a day counts as today: the roll-up may write its last two hours anew, from a whole hour on."""
+DAY_OVER_AFTER = timedelta(hours=3)
+"""A day is finished this long after midnight: the roll-up may rewrite its last two hours, from a full hour on."""
 
 
 @dataclass(frozen=True, slots=True)
-class Extent:
-    """How much a table holds: rows (None: some file does not tell), files, bytes, its first and last day (None: none).
+class TableSize:
+    """The size of a table, and its first and last day. `rows` None: the statistics of a file are missing.
 
-    The first day may be far back where last rows are kept for good (`lag.history.retention`).
+    The first day may be far back where last rows are kept (`lag.history.retention`).
     """
 
     table: str
@@ -42,20 +41,20 @@ class Extent:
     last_day: date | None
 
 
-def extents(history: History) -> list[Extent]:
-    """Of every table that was ever written to. Raises HistoryError."""
-    return [found for name in TABLES if (found := extent(history, name)) is not None]
+def table_sizes(history: History) -> list[TableSize]:
+    """The sizes of all tables that exist. Raises HistoryError."""
+    return [found for name in TABLES if (found := table_size(history, name)) is not None]
 
 
-def extent(history: History, name: str) -> Extent | None:
-    """Of one table, from its log alone; None if it was never written to. Raises HistoryError."""
+def table_size(history: History, name: str) -> TableSize | None:
+    """The size of one table, from its log; None if it does not exist. Raises HistoryError."""
     table = history.open(name)
     if table is None:
         return None
-    with told(history.place(name)):
-        files = stored(table)
+    with history_errors(history.table_path(name)):
+        files = stored_files(table)
     rows = [file.rows for file in files if file.rows is not None]
-    return Extent(
+    return TableSize(
         name,
         rows=sum(rows) if len(rows) == len(files) else None,
         files=len(files),
@@ -66,8 +65,8 @@ def extent(history: History, name: str) -> Extent | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Care:
-    """What was done to a table; `days_left`: days that others were writing to, left for the next time."""
+class MaintenanceResult:
+    """What `maintain` did. `days_left`: days that other writers changed meanwhile, left for the next run."""
 
     table: str
     days_dropped: int
@@ -77,42 +76,42 @@ class Care:
     files_removed: int
 
 
-def care(history: History, name: str, now: datetime) -> Care | None:
-    """Drop the days that are too old, compact the others, delete files that were replaced a day ago. None: no table.
+def maintain(history: History, name: str, now: datetime) -> MaintenanceResult | None:
+    """Drop days past their retention, compact the others, delete replaced files. None: the table does not exist.
 
-    Appends of other processes go on meanwhile; what they add is compacted the next time. Raises HistoryError.
+    Other processes may append meanwhile; their files are compacted by the next run. Raises HistoryError.
     """
     table, of = history.open(name), TABLES[name]
     if table is None:
         return None
-    with told(history.place(name)):
+    with history_errors(history.table_path(name)):
         before, oldest = len(table.file_uris()), (now.astimezone(UTC) - timedelta(days=of.keep_days)).date()
-        dropped = drop(history.root, table, of, oldest)
-        today = (now.astimezone(UTC) - SETTLED).date()
-        days = _unordered(DeltaTable(table.table_uri), oldest, today)
-        left = sum(not _order(history.root, DeltaTable(table.table_uri), of, day, day < today) for day in days)
-        table = DeltaTable(table.table_uri)  # the one from before does not know what was done
-        return Care(name, dropped, left, before, len(table.file_uris()), _delete_replaced(table))
+        dropped = drop_days(history.root, table, of, oldest)
+        today = (now.astimezone(UTC) - DAY_OVER_AFTER).date()
+        days = _days_to_compact(DeltaTable(table.table_uri), oldest, today)
+        left = sum(not _put_in_order(history.root, DeltaTable(table.table_uri), of, day, day < today) for day in days)
+        table = DeltaTable(table.table_uri)  # reopened, because the old one is not up to date
+        return MaintenanceResult(name, dropped, left, before, len(table.file_uris()), _delete_replaced(table))
 
 
-def _unordered(table: DeltaTable, oldest: date, today: date) -> list[date]:
-    """Days that are over and are not one sorted file, and later ones with more files than their bytes need."""
-    files = defaultdict[date, list[Stored]](list)
-    for file in stored(table):
+def _days_to_compact(table: DeltaTable, oldest: date, today: date) -> list[date]:
+    """Finished days that are not one sorted file, and later days with more files than necessary."""
+    files = defaultdict[date, list[StoredFile]](list)
+    for file in stored_files(table):
         files[file.day].append(file)
     return sorted(day for day in files if day >= oldest and not (_is_few if day >= today else _is_sorted)(files[day]))
 
 
-def _is_sorted(files: list[Stored]) -> bool:
-    return len(files) == 1 and files[0].is_named(SORTED)
+def _is_sorted(files: list[StoredFile]) -> bool:
+    return len(files) == 1 and files[0].has_prefix(SORTED_PREFIX)
 
 
-def _is_few(files: list[Stored]) -> bool:
+def _is_few(files: list[StoredFile]) -> bool:
     return len(files) <= math.ceil(sum(file.size_bytes for file in files) / TARGET_BYTES)
 
 
-def _order(root: str, table: DeltaTable, of: Table, day: date, is_over: bool) -> bool:
-    """Put the day in order; False when others replaced rows of it meanwhile: what was read is no longer so."""
+def _put_in_order(root: str, table: DeltaTable, of: Table, day: date, is_over: bool) -> bool:
+    """Sort or compact the day; False if another writer replaced rows of it meanwhile."""
     try:
         if is_over:
             sort_day(root, table, of, day)
@@ -133,10 +132,9 @@ def _compact(table: DeltaTable, day: date) -> None:
 
 
 def _delete_replaced(table: DeltaTable) -> int:
-    """Delete what no longer belongs to the table; how many files it was.
+    """Delete files that are not part of the table and older than KEEP_REPLACED_HOURS; returns their number.
 
-    `full`: else only those are found that were replaced after the log's last checkpoint, and it has one every hundred
-    commits. Files that are younger stay, also those that are not committed yet.
+    Without `full`, vacuum finds only files replaced after the log's last checkpoint.
     """
     removed = table.vacuum(KEEP_REPLACED_HOURS, dry_run=False, enforce_retention_duration=False, full=True)
     return len(removed)

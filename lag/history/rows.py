@@ -1,6 +1,6 @@
-"""What was decoded of `__consumer_offsets`, as rows of `commits`, `group_events` and `decode_errors`.
+"""Rows of `commits`, `group_events` and `decode_errors` from decoded records of `__consumer_offsets`.
 
-Records about our own reader groups are left out: our reading would else be the news of the next reading.
+Groups of groupscope's own readers are left out: otherwise reading the topic would produce records to read.
 """
 
 from collections.abc import Iterator
@@ -20,15 +20,18 @@ from lag.records.model import NONE
 
 COMMIT, TOMBSTONE = 0, 1
 LATEST_MS = 253_402_300_799_999
-"""The end of the year 9999; a commit that names a later time names none."""
+"""The end of the year 9999; later commit times become null."""
 
 _ID_BYTES = 16
 Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Origin:
-    """Where each record stood in `__consumer_offsets`, when it was written, and whether it was there before us."""
+class SourceRecords:
+    """Where a batch of records is from, one array element for each record.
+
+    `bootstrap`: the record is older than the first start of the stream.
+    """
 
     cluster: str
     partition: NDArray[np.int32]
@@ -37,7 +40,7 @@ class Origin:
     bootstrap: Flags
 
     def columns(self, rows: NDArray[Any], time: str) -> dict[str, pa.Array]:
-        """Those of the rows, as columns; their time under the name `time`."""
+        """Columns for `rows` (indices); their time gets the name `time`."""
         return {
             "cluster": pa.repeat(self.cluster, len(rows)),
             "src_partition": pa.array(self.partition[rows]),
@@ -46,8 +49,8 @@ class Origin:
         }
 
 
-class Strings:
-    """Columns of a tuple of names that grows: what Arrow needs of it is made again only when it has grown."""
+class NameCache:
+    """Turns codes of names into Arrow columns; the names are converted only when their tuple has changed."""
 
     def __init__(self) -> None:
         self._names: tuple[str, ...] = ()
@@ -55,12 +58,12 @@ class Strings:
         self._ours = np.zeros(0, bool)
 
     def texts(self, names: Names) -> pa.Array:
-        """A string for each row."""
+        """The name for each code."""
         self._refresh(names.values)
         return self._texts.take(pa.array(names.codes))
 
     def ours(self, names: Names) -> Flags:
-        """Whether each row names a group of our own readers."""
+        """Whether each name is a group of our own readers: bool[n]."""
         self._refresh(names.values)
         ours: Flags = self._ours[names.codes]
         return ours
@@ -71,17 +74,17 @@ class Strings:
             self._ours = np.fromiter(map(is_internal_group, names), bool, len(names))
 
 
-class Rows:
-    """Makes rows of batch after batch of one decoder."""
+class CommitBuilder:
+    """Builds rows of `commits` from the batches of one decoder."""
 
     def __init__(self) -> None:
-        self._groups, self._topics = Strings(), Strings()
+        self._groups, self._topics = NameCache(), NameCache()
 
-    def commits(self, commits: Commits, origin: Origin) -> pa.Table:
+    def commits(self, commits: Commits, source: SourceRecords) -> pa.Table:
         """Rows of `commits`."""
         kept = np.flatnonzero(~self._groups.ours(commits.group_ids))
-        columns = self._commit_columns(commits, kept) | origin.columns(commits.rows[kept], "src_ts")
-        columns["bootstrap"] = pa.array(origin.bootstrap[commits.rows[kept]])
+        columns = self._commit_columns(commits, kept) | source.columns(commits.rows[kept], "src_ts")
+        columns["bootstrap"] = pa.array(source.bootstrap[commits.rows[kept]])
         return with_day(pa.table(columns), COMMITS)
 
     def _commit_columns(self, commits: Commits, kept: NDArray[np.int64]) -> dict[str, pa.Array]:
@@ -102,39 +105,39 @@ class Rows:
         }
 
 
-def events(decoded: Decoded, origin: Origin, keys: Blobs, data: Blobs) -> pa.Table:
+def events(decoded: Decoded, source: SourceRecords, keys: Blobs, values: Blobs) -> pa.Table:
     """Rows of `group_events`."""
     kept = [event for event in decoded.events if not is_internal_group(event.group_id)]
-    made = [row for event in kept for row in _with_bytes(event, keys, data)]
+    made = [row for event in kept for row in _with_bytes(event, keys, values)]
     places = np.array([row.pop("row") for row in made], np.int64)
     schema = pa.schema([GROUP_EVENTS.schema.field(name) for name in made[0]]) if made else pa.schema([])
     columns = pa.Table.from_pylist(made, schema)
-    known = origin.columns(places, "ts") | {"bootstrap": pa.array(origin.bootstrap[places])}
+    known = source.columns(places, "ts") | {"bootstrap": pa.array(source.bootstrap[places])}
     known |= {name: columns[name] for name in columns.column_names}
     empty = {name: pa.array([], GROUP_EVENTS.schema.field(name).type) for name in GROUP_EVENTS.file_schema.names}
     return with_day(pa.table(known if made else empty), GROUP_EVENTS)
 
 
-def errors(decoded: Decoded, origin: Origin, keys: Blobs, data: Blobs) -> pa.Table:
+def errors(decoded: Decoded, source: SourceRecords, keys: Blobs, values: Blobs) -> pa.Table:
     """Rows of `decode_errors`."""
     found: tuple[DecodeError, ...] = decoded.errors
     places = np.array([error.row for error in found], np.int64)
-    columns = origin.columns(places, "src_ts")
+    columns = source.columns(places, "src_ts")
     columns["record_type"] = pa.array([error.record_type for error in found], pa.int16())
     columns["reason"] = pa.array([error.reason for error in found], pa.string())
     columns["key"] = pa.array([keys[error.row] for error in found], pa.binary())
-    columns["value"] = pa.array([data[error.row] for error in found], pa.binary())
+    columns["value"] = pa.array([values[error.row] for error in found], pa.binary())
     return with_day(pa.table(columns), DECODE_ERRORS)
 
 
 def times(milliseconds: NDArray[np.int64]) -> pa.Array:
-    """Times of milliseconds since 1970; null where they are none."""
+    """Milliseconds since 1970 as times; null if negative or after LATEST_MS."""
     sound = (milliseconds >= 0) & (milliseconds <= LATEST_MS)
     return pa.array((np.where(sound, milliseconds, 0) * 1000).view("datetime64[us]"), TIME, mask=~sound)
 
 
 def texts(blobs: Blobs) -> pa.Array:
-    """Texts of bytes; what is not UTF-8 becomes U+FFFD."""
+    """UTF-8 bytes as strings; invalid bytes become U+FFFD."""
     try:
         return _binary(blobs).cast(pa.string())
     except pa.ArrowInvalid:
@@ -155,7 +158,7 @@ def _bits(flags: Flags) -> pa.Buffer:
 
 
 def _ids(ids: NDArray[np.uint8]) -> pa.Array:
-    """16 bytes each; null where they are zeros."""
+    """Topic ids: uint8[n, 16] -> binary; zeros become null."""
     whole = pa.py_buffer(np.ascontiguousarray(ids))
     fixed = pa.Array.from_buffers(pa.binary(_ID_BYTES), len(ids), [_bits(np.any(ids != 0, axis=1)), whole])
     return fixed.cast(pa.binary())
@@ -166,11 +169,11 @@ def _numbers(column: NDArray[Any], rows: NDArray[np.int64]) -> pa.Array:
     return pa.array(taken, mask=taken == NONE)
 
 
-def _with_bytes(event: GroupEvent, keys: Blobs, data: Blobs) -> Iterator[dict[str, Any]]:
-    """Its rows; a large group's record is kept once, not once for each member."""
+def _with_bytes(event: GroupEvent, keys: Blobs, values: Blobs) -> Iterator[dict[str, Any]]:
+    """The rows of the event; only the first has the record's bytes."""
     for number, row in enumerate(_event(event)):
         first = number == 0
-        yield row | {"key": keys[event.row] if first else None, "value": data[event.row] if first else None}
+        yield row | {"key": keys[event.row] if first else None, "value": values[event.row] if first else None}
 
 
 def _event(event: GroupEvent) -> Iterator[dict[str, Any]]:
@@ -183,7 +186,7 @@ def _event(event: GroupEvent) -> Iterator[dict[str, Any]]:
     }
     if isinstance(event.value, group_values.GroupMetadata):
         return (base | row for row in _classic(event.value))
-    return iter([base | _told(event.value)])
+    return iter([base | _value_columns(event.value)])
 
 
 _EVENT_COLUMNS = (
@@ -212,8 +215,8 @@ def _classic(value: group_values.GroupMetadata) -> Iterator[dict[str, Any]]:
         }
 
 
-def _told(value: Message | None) -> dict[str, Any]:
-    """What the value of any other kind says, as far as there are columns for it."""
+def _value_columns(value: Message | None) -> dict[str, Any]:
+    """The columns that a value of any other record type has."""
     named: dict[str, Any] = {
         column: getattr(value, attribute) for attribute, column in _ATTRIBUTES.items() if hasattr(value, attribute)
     }

@@ -1,8 +1,8 @@
-"""The tables of the history: their columns, what one series of rows is, and how long rows are kept.
+"""The tables of the history: columns, series and retention.
 
-Times are UTC in microseconds; offsets are 64-bit; `_records`, `_ms` and `_s` are units. A column that may be null does
-not know its value there. `cluster` is the id that Kafka gives the cluster. Every table has one column more than it
-needs, `dt`, the day of its time: the files of a day lie together, so that a day can be compacted and dropped by itself.
+Times are UTC in microseconds; offsets are 64-bit; `_records`, `_ms` and `_s` are units. Null means "not known".
+`cluster` is Kafka's cluster id. Every table is partitioned by `dt`, the day of its time, so a day can be compacted and
+dropped by itself.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 SCHEMA_VERSION = 1
-"""Of all tables. A new column that may be null needs no new version; whatever an older reader would misread does."""
+"""Of all tables. A new nullable column needs no new version; a change that an older reader would misread does."""
 
 DAY = "dt"
 TIME = pa.timestamp("us", tz="UTC")
@@ -21,14 +21,15 @@ TEXT, FLAG, BYTES = pa.string(), pa.bool_(), pa.binary()
 I8, I16, I32, I64, F64 = pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.float64()
 
 ASSIGNMENT = pa.list_(pa.struct([("topic", TEXT), ("topic_id", BYTES), ("partitions", pa.list_(I32))]))
-"""Partitions by topic; the name or the id is null, whichever the record does not have."""
+"""Partitions by topic; name or id is null if the record does not have it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Lasting:
-    """Of a table of records, each of which holds until the next one of its series does: they outlive their days.
+class LastRows:
+    """Rows that stay valid until the next row of their series, so the last one outlives its day.
 
-    Both are SQL: what tells series apart within a partition of `__consumer_offsets`, and whether a row ends its series.
+    Both are SQL: `series` identifies a series within a partition of `__consumer_offsets`; `ended`: a row ends its
+    series.
     """
 
     series: str
@@ -37,10 +38,9 @@ class Lasting:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table. `time` is the column that `dt` is the day of; rows are kept for `keep_days` after it.
+    """One table. `dt` is the day of the column `time`; rows are kept for `keep_days`.
 
-    `series` are the columns that old days are ordered by, so that one group's rows lie together. `lasting`: which rows
-    are kept for longer; None: none.
+    Finished days are sorted by the columns `series`. `last_rows`: which rows are kept longer; None: none.
     """
 
     name: str
@@ -48,17 +48,17 @@ class Table:
     time: str
     series: tuple[str, ...]
     keep_days: int
-    lasting: Lasting | None = None
+    last_rows: LastRows | None = None
 
     @property
     def file_schema(self) -> pa.Schema:
-        """The columns that stand in the files: `dt` is part of their path."""
+        """The columns in the files: `dt` is part of their path."""
         return self.schema.remove(self.schema.get_field_index(DAY))
 
 
-def _table(name: str, columns: str, time: str, series: str, keep_days: int, lasting: Lasting | None = None) -> Table:
+def _table(name: str, columns: str, time: str, series: str, keep_days: int, last_rows: LastRows | None = None) -> Table:
     schema = pa.schema([*_fields(columns), pa.field(DAY, pa.date32())])
-    return Table(name, schema, time, tuple(series.split()), keep_days, lasting)
+    return Table(name, schema, time, tuple(series.split()), keep_days, last_rows)
 
 
 _TYPES = {
@@ -68,7 +68,7 @@ _TYPES = {
 
 
 def _fields(columns: str) -> Sequence[pa.Field]:
-    """ "cluster:str lag:i64?" as fields; a question mark: may be null."""
+    """ "cluster:str lag:i64?" as fields; a question mark: nullable."""
     pairs = (column.split(":") for column in columns.split())
     return [pa.field(name, _TYPES[kind.rstrip("?")], kind.endswith("?")) for name, kind in pairs]
 
@@ -87,11 +87,11 @@ COMMITS = _table(
     "commits",
     f"""{_SOURCE} src_ts:time group_id:str topic:str topic_id:bytes? partition:i32 op:i8 committed:i64?
     leader_epoch:i32? metadata:str? commit_ts:time? expire_ts:time? value_version:i16? bootstrap:bool""",
-    "src_ts", _SERIES, 7, Lasting("group_id, topic, partition", "op = 1"),
+    "src_ts", _SERIES, 7, LastRows("group_id, topic, partition", "op = 1"),
 )  # fmt: skip
 """Every offset commit. `op`: 0 commit, 1 tombstone. (cluster, src_partition, src_offset) is unique.
 
-`bootstrap`: it was there before we first looked, so what came before it may have been compacted away.
+`bootstrap`: the record is older than the first start of the stream, so earlier ones may have been compacted away.
 """
 
 GROUP_EVENTS = _table(
@@ -100,11 +100,11 @@ GROUP_EVENTS = _table(
     protocol_type:str? protocol:str? state:i8? n_members:i32? client_id:str? client_host:str? instance_id:str?
     assignment:assignment? tombstone:bool bootstrap:bool key:bytes? value:bytes?""",
     "ts", "group_id", 90,
-    Lasting("group_id, record_type, CASE WHEN record_type = 2 THEN NULL ELSE member_id END", "tombstone"),
+    LastRows("group_id, record_type, CASE WHEN record_type = 2 THEN NULL ELSE member_id END", "tombstone"),
 )  # fmt: skip
-"""Every record about a group. That of a classic group (record_type 2) has a row for each member, one if it has none.
+"""Every record about a group. A record of a classic group (record_type 2) has a row for each member, at least one.
 
-`key` and `value` are the record's bytes, in the first of its rows: `lag.records.decode` reads all that it says.
+`key` and `value` are the record's bytes, in the first of its rows, for `lag.records.decode`.
 """
 
 DECODE_ERRORS = _table(
@@ -112,7 +112,7 @@ DECODE_ERRORS = _table(
     f"{_SOURCE} src_ts:time record_type:i16? reason:str key:bytes? value:bytes?",
     "src_ts", "src_partition", 30,
 )  # fmt: skip
-"""What could not be read, with its bytes: a later version may."""
+"""Records that could not be decoded, with their bytes: a later version may decode them."""
 
 END_OFFSETS = _table(
     "end_offsets",
@@ -120,9 +120,9 @@ END_OFFSETS = _table(
     leader_epoch:i32? err:i16""",
     "poll_ts", "topic partition", 7,
 )  # fmt: skip
-"""What each poll of the collector read. `err` 0: none, else the number of a `lag.offsets.PartitionProblem`, from 1.
+"""Log start and end of each partition at each poll. `err`: 0, or the number of a `PartitionProblem`, from 1.
 
-`leader_epoch` came with the log end: where it falls, a topic without ids was made anew. The roll-up does not read it.
+`leader_epoch` came with the log end: if it falls, a topic without ids was recreated. The roll-up does not read it.
 """
 
 GROUP_SNAPSHOTS = _table(
@@ -131,21 +131,21 @@ GROUP_SNAPSHOTS = _table(
     lag:i64? lag_known:i32 lag_partitions:i32 complete:bool status:i8? time_lag_ms:i64? markers:i32?""",
     "poll_ts", "group_id", 90,
 )  # fmt: skip
-"""Each group as the collector saw it; `lag` covers `lag_known` of `lag_partitions` partitions.
+"""Each group at each poll; `lag` covers `lag_known` of `lag_partitions` partitions.
 
-`status` is a place in `health.URGENCY`. `markers` counts partitions in which nothing but transaction markers may be
-left to read: `time_lag_ms` is without them.
+`status` indexes `health.URGENCY`. `markers` counts partitions where perhaps only transaction markers are left to read;
+`time_lag_ms` is without them.
 """
 
 LAG_1M = _table(
     "lag_1m", f"{_PLACE} minute:time committed_last:i64? log_start:i64? log_end:i64? {_LAG}", "minute", _SERIES, 90
 )
-"""A minute of one group on one partition."""
+"""One group on one partition, by the minute."""
 
 LAG_1H = _table(
     "lag_1h", f"{_PLACE} hour:time committed_last:i64? log_start:i64? log_end:i64? {_LAG}", "hour", _SERIES, 730
 )
-"""The same, an hour."""
+"""One group on one partition, by the hour."""
 
 LAG_GROUP_TOPIC_1M = _table(
     "lag_group_topic_1m",
@@ -154,9 +154,9 @@ LAG_GROUP_TOPIC_1M = _table(
     partitions_by_status:counts""",
     "minute", "group_id topic", 90,
 )  # fmt: skip
-"""A minute of one group on one topic; lags cover `lag_known` of its `partitions`.
+"""One group on one topic, by the minute; lags cover `lag_known` of its `partitions`.
 
-`time_lag_max_ms` is null when that of a partition is only known to be exceeded (`time_lag_bounded` false in `lag_1m`).
+`time_lag_max_ms` is null if only a lower bound is known for a partition (`time_lag_bounded` false in `lag_1m`).
 """
 
 GROUP_HEALTH_1M = _table(
@@ -166,11 +166,11 @@ GROUP_HEALTH_1M = _table(
     state:i8? status:i8? time_lag_max_ms:i64? time_lag_known:bool? lag:i64? lag_known:i32? lag_partitions:i32?""",
     "minute", "group_id", 730,
 )  # fmt: skip
-"""A minute in the life of a group: `state` is a place in `group_minutes.STATES`, `status` in `health.URGENCY`.
+"""One group by the minute: `state` indexes `group_minutes.STATES`, `status` indexes `health.URGENCY`.
 
-`status` is what the collector said at its last poll of the minute, else what its commits and the ends of logs say.
-`time_lag_max_ms` is the longest time lag of its partitions that is known, or known to be exceeded; `time_lag_known`:
-every partition's is known. `lag` of that poll covers `lag_known` of `lag_partitions`: partitions without a commit too.
+`status` is that of the last poll of the minute, else that of commits and log ends. `time_lag_max_ms` is the longest
+time lag of a partition, or the highest lower bound; `time_lag_known`: it is known for every partition. `lag` at
+the last poll covers `lag_known` of `lag_partitions`, with partitions without a commit.
 """
 
 SLO_BURN = _table(
@@ -181,7 +181,7 @@ SLO_BURN = _table(
 )  # fmt: skip
 """How fast a group uses up its error budget in the window that ends `at` (`lag.rollup.error_budget`).
 
-A minute without a known time lag is unknown, neither good nor bad: `burn` is over the known ones.
+A minute without a known time lag is neither good nor bad; `burn` covers the others.
 """
 
 _PLAN = """
@@ -196,13 +196,14 @@ SWEEPS = _table(
     f"{_SWEEP} failure:str moved:i64? stayed:i64? paused:i64? rebalances:i32? {_PLAN}",
     "at", "group_id", 90,
 )  # fmt: skip
-"""A case of a sweep: a group with that assignor and that many members, after the failure. `reason`: why it cannot be.
+"""A case of a sweep: a group with an assignor and a number of members, after a failure. `reason`: why it fails.
 
-`hot_share` is the busiest member's share of all load `hot_by` (a skew of `whatif.quality`, else "partitions").
+`hot_share` is the busiest member's share of all load, measured by `hot_by` (a skew of `whatif.quality`, or
+"partitions").
 """
 
 SWEEP_GROUPS = _table("sweep_groups", f"{_SWEEP} {_PLAN} scenario:str", "at", "group_id", 90)
-"""A group of a sweep as it was before, `scenario` as the text of its file: what its cases began with."""
+"""A group of a sweep before its cases; `scenario` is the text of a scenario file."""
 
 TABLES: Mapping[str, Table] = MappingProxyType(
     {
@@ -217,7 +218,7 @@ TABLES: Mapping[str, Table] = MappingProxyType(
 
 
 def with_day(rows: pa.Table, table: Table) -> pa.Table:
-    """The rows in the table's schema, `dt` made of its time where it is missing."""
+    """The rows with the table's schema; a missing `dt` is computed from the time."""
     if DAY not in rows.column_names:
         rows = rows.append_column(DAY, pc.cast(rows[table.time], pa.date32()))
     return rows.select(table.schema.names).cast(table.schema)

@@ -1,4 +1,4 @@
-"""Written files in the place of all rows of a span of time, in one commit."""
+"""Replaces all rows of a time span by written files, in one commit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,64 +9,68 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable
 
-from lag.history.file_replacement import Stored, add_actions, exchange_now
-from lag.history.files import DataFile, TableFiles, stored_rows
+from lag.history.file_replacement import StoredFile, add_actions, try_replace_files
+from lag.history.files import DataFile, TableWriter, read_rows
 from lag.history.schemas import TABLES, Table, with_day
-from lag.history.store import History, again, told
+from lag.history.store import History, history_errors, retry_conflicts
 
-COARSE = timedelta(milliseconds=1)
-"""Delta's log has times in milliseconds, cut off."""
+STATS_RESOLUTION = timedelta(milliseconds=1)
+"""Delta's statistics truncate times to milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
-class Timed:
-    """A file with the least and the greatest of its times; None: the table does not tell."""
+class TimedFile:
+    """A file with its lowest and highest time; None: the Delta log has no statistics of it."""
 
-    file: Stored
+    file: StoredFile
     first: datetime | None
     last: datetime | None
 
-    def may_meet(self, since: datetime, until: datetime) -> bool:
-        """Whether a row of it may be of that span."""
-        return (self.first is None or self.first < until) and (self.last is None or self.last + COARSE >= since)
+    def may_overlap(self, since: datetime, until: datetime) -> bool:
+        """Whether the file may have a row in [since, until)."""
+        return (self.first is None or self.first < until) and (
+            self.last is None or self.last + STATS_RESOLUTION >= since
+        )
 
     def is_within(self, since: datetime, until: datetime) -> bool:
-        """Whether all of its rows are."""
+        """Whether all rows of the file are in [since, until)."""
         if self.first is None or self.last is None:
             return False
-        return self.first >= since and self.last + COARSE < until
+        return self.first >= since and self.last + STATS_RESOLUTION < until
 
 
-def within(table: DeltaTable, column: str, since: datetime, until: datetime) -> list[Timed]:
-    """The files that may have a row with that time in [since, until)."""
-    timed = [Timed(Stored.of(one), one.get(f"min.{column}"), one.get(f"max.{column}")) for one in add_actions(table)]
-    return [one for one in timed if one.may_meet(since, until)]
+def files_in_span(table: DeltaTable, column: str, since: datetime, until: datetime) -> list[TimedFile]:
+    """The files that may have a row with `column` in [since, until)."""
+    timed = [
+        TimedFile(StoredFile.of(one), one.get(f"min.{column}"), one.get(f"max.{column}")) for one in add_actions(table)
+    ]
+    return [one for one in timed if one.may_overlap(since, until)]
 
 
-def put(history: History, name: str, files: Sequence[DataFile], since: datetime, until: datetime) -> None:
-    """Make the files part of the table in the place of all its rows of [since, until). Raises HistoryError.
+def replace_span(history: History, name: str, files: Sequence[DataFile], since: datetime, until: datetime) -> None:
+    """Replace the table's rows in [since, until) by the files. Raises HistoryError.
 
-    When others commit anything meanwhile it is done once more, for they may have put rows there: repeating is harmless.
+    After a commit of another writer it starts again, because that writer may have added rows to the span.
     """
     of = TABLES[name]
 
     def write() -> None:
-        table = DeltaTable(history.place(name))
-        met = within(table, of.time, since, until)
-        beyond = [one.file for one in met if not one.is_within(since, until)]
-        rest = _rest(history.root, of, beyond, since, until)
-        exchange_now(table, of, [*files, *rest], [one.file for one in met], is_news=True)
+        table = DeltaTable(history.table_path(name))
+        old = files_in_span(table, of.time, since, until)
+        partly = [one.file for one in old if not one.is_within(since, until)]
+        rest = _rest(history.root, of, partly, since, until)
+        try_replace_files(table, of, [*files, *rest], [one.file for one in old], data_change=True)
 
-    with told(history.place(name)):
-        again(write)
+    with history_errors(history.table_path(name)):
+        retry_conflicts(write)
 
 
-def _rest(root: str, of: Table, old: Sequence[Stored], since: datetime, until: datetime) -> list[DataFile]:
-    """The rows of these files that are not of the span, in new files."""
-    files = TableFiles(root, of)
-    for batch in chain.from_iterable(stored_rows(root, of, one.path, of.file_schema) for one in old):
+def _rest(root: str, of: Table, old: Sequence[StoredFile], since: datetime, until: datetime) -> list[DataFile]:
+    """New files with the rows of `old` outside the span."""
+    writer = TableWriter(root, of)
+    for batch in chain.from_iterable(read_rows(root, of, one.path, of.file_schema) for one in old):
         rows = pa.Table.from_batches([batch])
         at = rows[of.time]
-        stays = pc.or_(pc.less(at, pa.scalar(since, at.type)), pc.greater_equal(at, pa.scalar(until, at.type)))
-        files.add(with_day(rows.filter(stays), of))
-    return files.close()
+        outside = pc.or_(pc.less(at, pa.scalar(since, at.type)), pc.greater_equal(at, pa.scalar(until, at.type)))
+        writer.add(with_day(rows.filter(outside), of))
+    return writer.close()

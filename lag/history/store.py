@@ -1,7 +1,7 @@
-"""The history of clusters in a folder or an object store: one Delta table each, written by many processes at once.
+"""The history in a folder or an object store: one Delta table for each kind of row, written by several processes.
 
-A write becomes visible in one commit or not at all. Delta's log takes one commit per number: who comes second looks at
-what the first one did and tries the next number, so appends, compaction and retention do not wait for each other.
+A write is visible as a whole or not at all. A writer whose commit number is taken checks the other commit and tries
+the next number, so appends, compaction and retention do not block each other.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,18 +23,18 @@ from deltalake import (
     write_deltalake,
 )
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
-from deltalake.transaction import AddAction
 
 from lag.errors import GroupscopeError, HistoryError
+from lag.history.compat import ERROR_CAUSES, commit_files
 from lag.history.files import DataFile
 from lag.history.schemas import DAY, SCHEMA_VERSION, TABLES, TIME, Table, with_day
 
 VERSION_KEY = "groupscope.schemaVersion"
 COMMIT_RETRIES = 50
-"""Two busy writers overtake each other a few times at most; delta-rs itself would give up after 15."""
+"""Two busy writers need a few retries; deltalake's default is 15."""
 
-TRIES = 5
-"""Of a write that others got in the way of: they removed a file that it was about to replace, as compaction does."""
+MAX_TRIES = 5
+"""Of a write whose files others removed meanwhile, as compaction does."""
 
 _COMPRESSED = WriterProperties(compression="ZSTD")
 
@@ -43,141 +43,130 @@ _SQL_TYPES: Mapping[pa.DataType, str] = {
     pa.int8(): "Int8", pa.int16(): "Int16", pa.int32(): "Int32", pa.int64(): "Int64",
     TIME: 'Timestamp(Microsecond, Some("UTC"))',
 }  # fmt: skip
-"""DataFusion's names of the types whose nulls are computed with."""
+"""Arrow type -> its name in DataFusion's `arrow_cast`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Application:
-    """Who commits, and its number of this commit: one that is repeated is recognised (Delta's `txn` action)."""
+class AppTransaction:
+    """Identifies a commit of an application, so that a repeated one is recognised (Delta's `txn` action)."""
 
     app_id: str
     version: int
 
 
 class History:
-    """The tables below `root`, a path or URL; they are made when first written to.
+    """The tables below `root`, a path or URL. A table is created by the first write.
 
-    Everything raises HistoryError with cause and hint: disk full, no permission, a table of a newer groupscope, files
-    that are no Delta table.
+    All methods raise HistoryError with cause and hint: disk full, no permission, a table of a newer groupscope, not a
+    Delta table.
     """
 
     def __init__(self, root: str | Path) -> None:
         self.root = str(root).rstrip("/")
-        self._asked: dict[str, DeltaTable] = {}
-        self._one_at_a_time = Lock()
+        self._open_tables: dict[str, DeltaTable] = {}
+        self._lock = Lock()
 
-    def place(self, name: str) -> str:
-        """Where that table is."""
+    def table_path(self, name: str) -> str:
+        """Path or URL of the table."""
         return f"{self.root}/{name}"
 
     def append(self, name: str, rows: pa.Table) -> None:
-        """Add rows; `dt` may be missing, it is made of the table's time."""
-        with told(self.place(name)):
+        """Add rows; without a column `dt` it is computed from the table's time."""
+        with history_errors(self.table_path(name)):
             self._write(name, rows, mode="append")
 
     def replace(self, name: str, rows: pa.Table, where: str) -> None:
-        """Put these rows in the place of those that `where` holds for; it must hold for all of them.
-
-        When others change the same files meanwhile it is done once more: the rows are ready, and repeating is harmless.
-        """
-        with told(self.place(name)):
-            again(lambda: self._write(name, rows, mode="overwrite", predicate=where))
+        """Replace the rows that match `where`; all new rows must match it. Repeated after conflicting commits."""
+        with history_errors(self.table_path(name)):
+            retry_conflicts(lambda: self._write(name, rows, mode="overwrite", predicate=where))
 
     def committed(self, name: str, app_id: str) -> int | None:
-        """The number of the application's last commit to that table; None before the first."""
-        with told(self.place(name)):
-            table = self._opened(name)
+        """The version of the application's last commit to the table; None before the first."""
+        with history_errors(self.table_path(name)):
+            table = self._open(name)
             return None if table is None else table.transaction_version(app_id)
 
-    def commit(self, name: str, files: Sequence[DataFile], by: Application) -> None:
-        """Make written files part of the table."""
-        with told(self.place(name)):
-            self._made(name).create_write_transaction(
-                [added(file) for file in files],
-                "append",
-                TABLES[name].schema,
-                [DAY],
-                commit_properties=CommitProperties(
-                    max_commit_retries=COMMIT_RETRIES,
-                    app_transactions=[Transaction(by.app_id, by.version)],
-                ),
-            )
+    def commit(self, name: str, files: Sequence[DataFile], transaction: AppTransaction) -> None:
+        """Add written files to the table."""
+        properties = CommitProperties(
+            max_commit_retries=COMMIT_RETRIES,
+            app_transactions=[Transaction(transaction.app_id, transaction.version)],
+        )
+        with history_errors(self.table_path(name)):
+            commit_files(self._open_or_create(name), TABLES[name], files, properties)
 
     def create(self, name: str) -> None:
-        """Make the table, if it is not there yet."""
-        with told(self.place(name)):
-            self._made(name)
+        """Create the table if it does not exist."""
+        with history_errors(self.table_path(name)):
+            self._open_or_create(name)
 
     def exists(self, name: str) -> bool:
-        """Whether anything was ever written to that table."""
-        with told(self.place(name)):
-            return self._opened(name) is not None
+        """Whether the table exists."""
+        with history_errors(self.table_path(name)):
+            return self._open(name) is not None
 
     def query(self, sql: str, *names: str) -> pa.Table:
-        """The answer of a SELECT over these tables, by their names; one that was never written to is empty.
-
-        Nothing is made or changed: the history may be read-only.
-        """
-        with told(self.root):
-            rows, sql = _prepared(sql, {name: self._opened(name) for name in names})
+        """The result of a SELECT over these tables; a missing table is empty. Works on a read-only history."""
+        with history_errors(self.root):
+            rows, sql = _prepared(sql, {name: self._open(name) for name in names})
             return pa.table(rows.execute(sql).read_all())
 
-    def ask(self, sql: str, name: str) -> pa.Table | None:
-        """The answer of a SELECT over that table as it is now; None if it was never written to. Nothing is changed.
+    def query_open(self, sql: str, name: str) -> pa.Table | None:
+        """The result of a SELECT over one table; None if it does not exist. Works on a read-only history.
 
-        Quick when asked again: the table stays open, and only what was committed since is read of its log.
+        Fast when repeated: the table stays open, and only newer commits of its log are read.
         """
-        with told(self.place(name)):
+        with history_errors(self.table_path(name)):
             try:
-                return self._answer(sql, name)
-            except Exception:  # DataFusion raises these
-                if self._asked.pop(name, None) is None:
+                return self._query_open(sql, name)
+            except Exception:  # of DataFusion
+                if self._open_tables.pop(name, None) is None:
                     raise
-            return self._answer(sql, name)  # the table was removed, and perhaps made anew
+            return self._query_open(sql, name)  # the table was deleted, and perhaps created again
 
     def open(self, name: str) -> DeltaTable | None:
-        """The table as delta-rs has it; None if it was never written to."""
-        with told(self.place(name)):
-            return self._opened(name)
+        """The table of delta-rs; None if it does not exist."""
+        with history_errors(self.table_path(name)):
+            return self._open(name)
 
-    def _answer(self, sql: str, name: str) -> pa.Table | None:
-        with self._one_at_a_time:
-            if (table := self._asked.get(name)) is not None:
+    def _query_open(self, sql: str, name: str) -> pa.Table | None:
+        with self._lock:
+            if (table := self._open_tables.get(name)) is not None:
                 table.update_incremental()
-                _refuse_newer(table, self.place(name))
-            elif (table := self._opened(name)) is not None:
-                self._asked[name] = table
+                _refuse_newer(table, self.table_path(name))
+            elif (table := self._open(name)) is not None:
+                self._open_tables[name] = table
             else:
                 return None
             rows, sql = _prepared(sql, {name: table})
         return pa.table(rows.execute(sql).read_all())
 
-    def _opened(self, name: str) -> DeltaTable | None:
+    def _open(self, name: str) -> DeltaTable | None:
         try:
-            table = DeltaTable(self.place(name))
+            table = DeltaTable(self.table_path(name))
         except TableNotFoundError:
             return None
-        _refuse_newer(table, self.place(name))
+        _refuse_newer(table, self.table_path(name))
         return table
 
-    def _write(self, name: str, rows: pa.Table, **how: Any) -> None:
+    def _write(self, name: str, rows: pa.Table, **mode: Any) -> None:
         write_deltalake(
-            self._made(name),
+            self._open_or_create(name),
             with_day(rows, TABLES[name]),
             writer_properties=_COMPRESSED,
             commit_properties=CommitProperties(max_commit_retries=COMMIT_RETRIES),
-            **how,
+            **mode,
         )
 
-    def _made(self, name: str) -> DeltaTable:
+    def _open_or_create(self, name: str) -> DeltaTable:
         wanted = TABLES[name]
-        if (table := self._opened(name)) is not None:
-            return table if _has_all(table, wanted) else self._grown(table, wanted)
+        if (table := self._open(name)) is not None:
+            return table if _has_all_columns(table, wanted) else _add_columns(table, wanted)
         if "://" not in self.root:
-            Path(self.place(name)).mkdir(parents=True, exist_ok=True)
+            Path(self.table_path(name)).mkdir(parents=True, exist_ok=True)
         try:
             DeltaTable.create(
-                self.place(name),
+                self.table_path(name),
                 wanted.schema,
                 mode="ignore",
                 partition_by=DAY,
@@ -186,26 +175,31 @@ class History:
                 raise_if_key_not_exists=False,
             )
         except DeltaError:
-            if self._opened(name) is None:  # else another process made it in this very moment
+            if self._open(name) is None:  # else another process created it at the same time
                 raise
-        return DeltaTable(self.place(name))
-
-    def _grown(self, table: DeltaTable, wanted: Table) -> DeltaTable:
-        """With the columns that came after it was made; its rows have null there."""
-        there = {field.name for field in table.schema().fields}
-        new = [field for field in Schema.from_arrow(wanted.schema).fields if field.name not in there]
-        try:
-            table.alter.add_columns(new)
-        except DeltaError:
-            table.update_incremental()
-            if not _has_all(table, wanted):  # else another process added them in this very moment
-                raise
-        return table
+        return DeltaTable(self.table_path(name))
 
 
-def again(write: Callable[[], None]) -> None:
-    """Write; from the beginning when others were at the same files. Raises CommitFailedError after so many TRIES."""
-    for _ in range(TRIES - 1):
+def _add_columns(table: DeltaTable, wanted: Table) -> DeltaTable:
+    """Add the columns that a table of an older groupscope lacks; its rows have null there."""
+    present = {field.name for field in table.schema().fields}
+    new = [field for field in Schema.from_arrow(wanted.schema).fields if field.name not in present]
+    try:
+        table.alter.add_columns(new)
+    except DeltaError:
+        table.update_incremental()
+        if not _has_all_columns(table, wanted):  # else another process added them at the same time
+            raise
+    return table
+
+
+def _has_all_columns(table: DeltaTable, wanted: Table) -> bool:
+    return set(wanted.schema.names) <= {field.name for field in table.schema().fields}
+
+
+def retry_conflicts(write: Callable[[], None]) -> None:
+    """Call `write`, again from the start after a conflict. Raises CommitFailedError after MAX_TRIES."""
+    for _ in range(MAX_TRIES - 1):
         with suppress(CommitFailedError):
             write()
             return
@@ -213,86 +207,66 @@ def again(write: Callable[[], None]) -> None:
 
 
 def _prepared(sql: str, tables: Mapping[str, DeltaTable | None]) -> tuple[QueryBuilder, str]:
-    """Who answers the SELECT, and its words: a table or column that is not there yet stands before it, as nulls."""
+    """A builder with the tables, and the SELECT; a WITH clause supplies missing tables and columns as nulls."""
     builder = QueryBuilder()
     for name, table in tables.items():
         if table is not None:
             builder.register(name, table)
-    nulls = [found for name, table in tables.items() if (found := _nulls(name, table))]
-    return builder, f"WITH {', '.join(nulls)} {sql}" if nulls else sql
+    missing = [clause for name, table in tables.items() if (clause := _missing_as_null(name, table))]
+    return builder, f"WITH {', '.join(missing)} {sql}" if missing else sql
 
 
-def _nulls(name: str, table: DeltaTable | None) -> str:
-    """The table with all columns that it has today, as SQL has it; nothing when it has them all."""
-    there = set() if table is None else {field.name for field in table.schema().fields}
-    lacking = [f"{_null(field.type)} AS {field.name}" for field in TABLES[name].schema if field.name not in there]
+def _missing_as_null(name: str, table: DeltaTable | None) -> str:
+    """A WITH clause that adds the table's missing columns; empty if none is missing."""
+    present = set() if table is None else {field.name for field in table.schema().fields}
+    missing = [f"{_null(field.type)} AS {field.name}" for field in TABLES[name].schema if field.name not in present]
     if table is None:
-        return f"{name} AS (SELECT {', '.join(lacking)} WHERE false)"
-    return f"{name} AS (SELECT {', '.join(['*', *lacking])} FROM {name})" if lacking else ""
+        return f"{name} AS (SELECT {', '.join(missing)} WHERE false)"
+    return f"{name} AS (SELECT {', '.join(['*', *missing])} FROM {name})" if missing else ""
 
 
 def _null(kind: pa.DataType) -> str:
     return f"arrow_cast(NULL, '{_SQL_TYPES[kind]}')" if kind in _SQL_TYPES else "NULL"
 
 
-def _has_all(table: DeltaTable, wanted: Table) -> bool:
-    return set(wanted.schema.names) <= {field.name for field in table.schema().fields}
-
-
 def literal(value: str | int | datetime) -> str:
-    """The value as SQL has it."""
+    """The value as an SQL literal."""
     if isinstance(value, int):
         return str(value)
     text = value if isinstance(value, str) else value.astimezone(UTC).isoformat()
     return "'" + text.replace("'", "''") + "'"
 
 
-def added(file: DataFile, is_news: bool = True) -> AddAction:
-    """What makes a written file part of its table; `is_news` False: its rows were in the table before."""
-    return AddAction(file.path, file.size_bytes, {DAY: file.day}, file.written_ms, is_news, file.stats)
-
-
-def _refuse_newer(table: DeltaTable, place: str) -> None:
+def _refuse_newer(table: DeltaTable, path: str) -> None:
     version = table.metadata().configuration.get(VERSION_KEY, str(SCHEMA_VERSION))
     if not version.isdigit() or int(version) > SCHEMA_VERSION:
         raise HistoryError(
-            f"{place} was written by a newer groupscope (schema {version}, this one knows {SCHEMA_VERSION})",
+            f"{path} was written by a newer groupscope (schema {version}, this one knows {SCHEMA_VERSION})",
             "Upgrade groupscope here, or name another history",
         )
 
 
 @contextmanager
-def told(place: str) -> Iterator[None]:
-    """Whatever goes wrong with Delta or the disk inside, as a HistoryError that names the place."""
+def history_errors(path: str) -> Iterator[None]:
+    """Turn every error of Delta or the disk in the block into a HistoryError that names the path."""
     try:
         yield
     except GroupscopeError:
         raise
-    except Exception as error:  # delta-rs raises OSError, DeltaError, and bare Exception for the engine's
-        raise explained(place, str(error)) from error
+    except Exception as error:  # delta-rs raises OSError, DeltaError, and bare Exception for DataFusion's errors
+        raise history_error(path, str(error)) from error
 
 
-_MENDS: Mapping[str, tuple[str, str]] = {
-    "No space left on device": ("the disk is full", "Free space there; nothing was lost or half written"),
-    "File too large": ("a file may not grow further", "Raise the limit of file sizes; nothing was half written"),
-    "Permission denied": ("writing there is not permitted", "Permit it, or name another history"),
-    "Read-only file system": ("the file system is read-only", "Name another history"),
-    "reader version": ("it was written by a newer Delta Lake", "Upgrade groupscope here, or name another history"),
-    "reader feature": ("it was written by a newer Delta Lake", "Upgrade groupscope here, or name another history"),
-    "concurrent transaction": ("others kept changing the same rows", "Try again; nothing was half written"),
-}
+def history_error(path: str, message: str) -> HistoryError:
+    """The HistoryError for a library's error message about the path."""
+    for part, (cause, hint) in ERROR_CAUSES.items():
+        if part.lower() in message.lower():
+            return HistoryError(f"The history at {path} cannot be used: {cause}", hint)
+    return HistoryError(f"The history at {path} cannot be used: {_reason(message)}", "If a file is damaged, restore it")
 
 
-def explained(place: str, said: str) -> HistoryError:
-    """The error for what a library said about that place."""
-    for words, (cause, hint) in _MENDS.items():
-        if words.lower() in said.lower():
-            return HistoryError(f"The history at {place} cannot be used: {cause}", hint)
-    return HistoryError(f"The history at {place} cannot be used: {_reason(said)}", "If a file is damaged, restore it")
-
-
-def _reason(said: str) -> str:
-    """Its first line; or, where Spark tells how a Python worker has ended, that of the worker's error."""
-    _, traceback, trace = said.rpartition("Traceback (most recent call last):\n")
-    lines = [line for line in (trace.splitlines() if traceback else said.splitlines()) if line[:1].strip()]
+def _reason(message: str) -> str:
+    """The first line; of an error of a Spark Python worker, the line after its traceback."""
+    _, traceback, trace = message.rpartition("Traceback (most recent call last):\n")
+    lines = [line for line in (trace.splitlines() if traceback else message.splitlines()) if line[:1].strip()]
     return (lines or ["no reason given"])[0][:300]

@@ -1,7 +1,7 @@
-"""How far the stream has come in time: until when all that a cluster's groups recorded is in the tables.
+"""How far the stream has read: for each cluster the time before which all commits are stored.
 
-Kept in PATH/_checkpoints/read_until.json, a time for each cluster. Without a commit nobody can tell whether a group has
-stopped or the stream has: what is judged by commits is judged only up to here.
+Stored in <root>/_checkpoints/read_until.json. A group that stopped looks like a stream that stopped, so commits are
+judged only up to this time.
 """
 
 import json
@@ -10,18 +10,18 @@ from datetime import UTC, datetime
 from pyarrow.fs import FileType
 
 from lag.errors import HistoryError
-from lag.history.files import file_system, write_whole
-from lag.history.store import History, told
+from lag.history.files import file_system, write_atomically
+from lag.history.store import History, history_errors
 
-PLACE = "_checkpoints/read_until.json"
+PATH = "_checkpoints/read_until.json"
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
-"""A stream has begun, and not yet come to the end of what was there."""
+"""The stream has started and has not yet read up to the log end of its start."""
 
 
 def read_until(history: History) -> dict[str, datetime]:
-    """The time of each cluster that has a stream, in UTC; one that does not is not named. Raises HistoryError."""
-    place = f"{history.root}/{PLACE}"
-    with told(place):
+    """The time for each cluster with a stream, in UTC. Raises HistoryError."""
+    place = f"{history.root}/{PATH}"
+    with history_errors(place):
         files, path = file_system(place)
         if files.get_file_info(path).type == FileType.NotFound:
             return {}
@@ -30,12 +30,12 @@ def read_until(history: History) -> dict[str, datetime]:
     try:
         return {cluster: datetime.fromisoformat(at).astimezone(UTC) for cluster, at in json.loads(text).items()}
     except (ValueError, TypeError, AttributeError):
-        raise HistoryError(f"{place} is damaged", "Delete it; the stream writes it anew") from None
+        raise HistoryError(f"{place} is damaged", "Delete it; the stream writes it again") from None
 
 
 def mark_read(history: History, cluster: str, until: datetime) -> None:
-    """Say that everything from before `until` is in the tables. Raises HistoryError."""
-    marks = read_until(history) | {cluster: until}
-    place = f"{history.root}/{PLACE}"
-    with told(place):
-        write_whole(*file_system(place), json.dumps({name: at.isoformat() for name, at in marks.items()}).encode())
+    """Store that all commits before `until` are in the tables. Raises HistoryError."""
+    times = read_until(history) | {cluster: until}
+    place = f"{history.root}/{PATH}"
+    with history_errors(place):
+        write_atomically(*file_system(place), json.dumps({name: at.isoformat() for name, at in times.items()}).encode())

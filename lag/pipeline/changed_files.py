@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from deltalake import DeltaTable
 
 from lag.history.schemas import COMMITS, END_OFFSETS, GROUP_EVENTS, GROUP_SNAPSHOTS
-from lag.history.span_replacement import within
+from lag.history.span_replacement import files_in_span
 from lag.history.store import History
 
 TIMES = {
@@ -24,8 +24,8 @@ def recent(history: History, since: datetime) -> dict[str, datetime]:
     """
     found: dict[str, datetime] = {}
     for name, columns in TIMES.items():
-        table = DeltaTable(history.place(name))
-        for timed in (one for column in columns for one in within(table, column, since, _NO_END)):
+        table = DeltaTable(history.table_path(name))
+        for timed in (one for column in columns for one in files_in_span(table, column, since, _NO_END)):
             place, first = f"{name}/{timed.file.path}", max(since, timed.first or since)
             found[place] = min(first, found.get(place, first))
     return found

@@ -13,8 +13,8 @@ from pyarrow.fs import FileSelector, FileSystem, FileType
 
 from lag.cluster.offsets_topic import NAME, OffsetsTopic
 from lag.errors import HistoryError
-from lag.history.files import file_system, write_whole
-from lag.history.store import History, literal, told
+from lag.history.files import file_system, write_atomically
+from lag.history.store import History, history_errors, literal
 
 FOLDER = "_checkpoints/stream"
 
@@ -58,13 +58,13 @@ def spark_checkpoint(history: History) -> str:
 
 def open_run(history: History, topic: OffsetsTopic) -> Run:
     """The run to go on with, or a new one. Raises HistoryError when it is another cluster's, or of another topic."""
-    with told(f"{history.root}/{FOLDER}"):
+    with history_errors(f"{history.root}/{FOLDER}"):
         files, folder = file_system(f"{history.root}/{FOLDER}")
         run = _read(files, f"{folder}/run.json")
         if run is None:
             _refuse_doubles(history, topic)
             run = Run(str(uuid.uuid4()), topic.cluster_id, topic.topic_id, topic.last_stable)
-            write_whole(files, f"{folder}/run.json", json.dumps(asdict(run)).encode())
+            write_atomically(files, f"{folder}/run.json", json.dumps(asdict(run)).encode())
     refuse_strangers(history, run, topic)
     return run
 
@@ -98,7 +98,7 @@ def gaps(since: Sequence[int], until: Sequence[int], log_start: Sequence[int]) -
 
 def position(history: History) -> Sequence[int]:
     """Per partition the offset that the next batch begins with; nothing before the first batch is done."""
-    with told(spark_checkpoint(history)):
+    with history_errors(spark_checkpoint(history)):
         files, folder = file_system(spark_checkpoint(history))
         done = _numbers(files, f"{folder}/commits")
     return batch_end(history, max(done)) if done else ()
@@ -106,7 +106,7 @@ def position(history: History) -> Sequence[int]:
 
 def batch_end(history: History, number: int) -> Sequence[int]:
     """Per partition the offset that the batch reads up to; Spark writes it down before the batch begins."""
-    with told(spark_checkpoint(history)):
+    with history_errors(spark_checkpoint(history)):
         files, folder = file_system(spark_checkpoint(history))
         with files.open_input_stream(f"{folder}/offsets/{number}") as stream:
             lines = stream.read().decode().splitlines()
@@ -119,7 +119,7 @@ def forget_planned(history: History, recorded: int) -> None:
 
     Spark plans it anew when it is started again. No stream may be running.
     """
-    with told(spark_checkpoint(history)):
+    with history_errors(spark_checkpoint(history)):
         files, folder = file_system(spark_checkpoint(history))
         last = max([recorded, *_numbers(files, f"{folder}/commits")])
         for number in _numbers(files, f"{folder}/offsets"):

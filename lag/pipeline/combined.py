@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from lag.cluster.offsets_topic import read_offsets_topic
 from lag.cluster.settings import Settings
 from lag.errors import ConnectError
-from lag.history.maintenance import care
-from lag.history.recorder import CARE_S, RECORDED
+from lag.history.maintenance import maintain
+from lag.history.recorder import MAINTENANCE_S, RECORDED
 from lag.history.schemas import TABLES
 from lag.history.store import History
 from lag.pipeline.checkpoint import Gap
@@ -48,7 +48,7 @@ def record(settings: Settings, history: History) -> None:
     with session(heap_mb=HEAP_MB, java_options=FRUGAL) as spark:
         stream, rollup = Stream(spark, history, source), Rollup(spark, history)
         roll_up = Due(lambda: _roll_up(rollup), ROLL_UP_EVERY_S, 0.0)
-        look_after = Due(lambda: _look_after(history), CARE_S, CARE_S)
+        look_after = Due(lambda: _look_after(history), MAINTENANCE_S, MAINTENANCE_S)
 
         def idle() -> None:
             roll_up()
@@ -76,7 +76,7 @@ def _look_after(history: History) -> bool:
     """The tables that nobody else looks after."""
     for name in TABLES:
         if name not in RECORDED:
-            care(history, name, datetime.now(UTC))
+            maintain(history, name, datetime.now(UTC))
     return True
 
 

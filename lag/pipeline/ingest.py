@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pyarrow as pa
 
-from lag.history.rows import Origin, Rows, errors, events
+from lag.history.rows import CommitBuilder, SourceRecords, errors, events
 from lag.model import is_internal_group
 from lag.pipeline.worker_results import Writing, counted
 from lag.records import Blobs, Decoded, Decoder
@@ -39,9 +39,9 @@ def ingest(job: Job, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBat
 
 
 @cache
-def _decoder() -> tuple[Decoder, Rows]:
+def _decoder() -> tuple[Decoder, CommitBuilder]:
     """Of this process: workers are used again, and a decoder is quick with names that it knows."""
-    return Decoder(), Rows()
+    return Decoder(), CommitBuilder()
 
 
 def _take_in(job: Job, batch: pa.RecordBatch, writing: Writing, counts: Counter[str]) -> None:
@@ -71,9 +71,9 @@ def _blobs(column: pa.Array) -> Blobs:
     return Blobs.of_buffer(b"" if data is None else data, offsets, valid)
 
 
-def _origin(job: Job, batch: pa.RecordBatch) -> Origin:
+def _origin(job: Job, batch: pa.RecordBatch) -> SourceRecords:
     partition, offset = batch["partition"].to_numpy(), batch["offset"].to_numpy()
     until = np.zeros(max(int(partition.max()) + 1, len(job.bootstrap_until)), np.int64)
     until[: len(job.bootstrap_until)] = job.bootstrap_until
     time_us = batch["timestamp"].cast(pa.int64()).to_numpy()
-    return Origin(job.cluster, partition, offset, time_us, offset < until[partition])
+    return SourceRecords(job.cluster, partition, offset, time_us, offset < until[partition])

@@ -9,10 +9,10 @@ from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from lag.history.file_replacement import Stored
-from lag.history.rollup_progress import LAST_COMMITS, Rolled, keep, rolled_up
+from lag.history.file_replacement import StoredFile
+from lag.history.rollup_progress import LAST_COMMITS, RollupProgress, load_progress, save_progress
 from lag.history.schemas import COMMITS, END_OFFSETS, LAG_1H, LAG_1M, LAG_GROUP_TOPIC_1M, Table
-from lag.history.span_replacement import put, within
+from lag.history.span_replacement import files_in_span, replace_span
 from lag.history.store import History
 from lag.pipeline.changed_files import TIMES
 from lag.pipeline.columns import SERIES
@@ -52,7 +52,7 @@ class Lags:
 
     def __init__(self, spark: SparkSession, history: History) -> None:
         self._spark, self._history = spark, history
-        self._rolled = rolled_up(history)
+        self._rolled = load_progress(history)
 
     @property
     def until(self) -> Mapping[str, datetime]:
@@ -75,8 +75,8 @@ class Lags:
         topics = self._computed(TopicJob(self._history.root), job.shares, minutes)
         made = pa.concat_tables([lag, topics])
         for table in MADE_OF_LAG:
-            put(self._history, table.name, files_of(made, table.name), span.since, span.until)
-        self._rolled = Rolled(self.until, _moment(job.carry_us), rows_of(lag, CARRIED), self.files)
+            replace_span(self._history, table.name, files_of(made, table.name), span.since, span.until)
+        self._rolled = RollupProgress(self.until, _moment(job.carry_us), rows_of(lag, CARRIED), self.files)
         rows = {table.name: sum(file.rows for file in files_of(made, table.name)) for table in MADE_OF_LAG}
         return rows, rows_of(topics, SEEN)
 
@@ -85,15 +85,15 @@ class Lags:
         if self._rolled is not None:
             later = {cluster: max(at, self.until.get(cluster, at)) for cluster, at in until.items()}
             self._rolled = replace(self._rolled, until={**self.until, **later})
-            keep(self._history, self._rolled)
+            save_progress(self._history, self._rolled)
 
     def saw(self, files: Iterable[str]) -> None:
         """Remember that all that was to be made of these files is made."""
         if self._rolled is not None:
             self._rolled = replace(self._rolled, files=frozenset(files))
-            keep(self._history, self._rolled)
+            save_progress(self._history, self._rolled)
 
-    def _job(self, span: Span, known: Rolled, rows: int) -> LagJob:
+    def _job(self, span: Span, known: RollupProgress, rows: int) -> LagJob:
         return LagJob(
             root=self._history.root,
             shares=max(self._spark.sparkContext.defaultParallelism, -(-rows // SHARE_ROWS)),
@@ -113,13 +113,13 @@ class Lags:
         """What the workers tell (`MADE`)."""
         return pa.Table.from_batches(computed(self._spark.sparkContext, job.deal(), shares, some, job.compute), MADE)
 
-    def _stored(self, of: Table, since: datetime, until: datetime) -> list[Stored]:
+    def _stored(self, of: Table, since: datetime, until: datetime) -> list[StoredFile]:
         """The files that may have a row of the span."""
-        table = DeltaTable(self._history.place(of.name))
-        found = (one.file for column in TIMES[of.name] for one in within(table, column, since, until))
+        table = DeltaTable(self._history.table_path(of.name))
+        found = (one.file for column in TIMES[of.name] for one in files_in_span(table, column, since, until))
         return list({file.path: file for file in found}.values())
 
-    def _known(self, span: Span) -> Rolled:
+    def _known(self, span: Span) -> RollupProgress:
         """The last commits before the look-back, or before an earlier time.
 
         What is remembered counts only if all clusters of the span were read then: a stream begins with old commits.
@@ -128,11 +128,11 @@ class Lags:
         clusters = {name for name, at in span.read_until.items() if at > span.since}
         if self._rolled is not None and self._rolled.known_until <= until and clusters <= self.until.keys():
             return self._rolled
-        return Rolled({}, until, _last(self._before(until)).toArrow().cast(LAST_COMMITS))
+        return RollupProgress({}, until, _last(self._before(until)).toArrow().cast(LAST_COMMITS))
 
     def _before(self, until: datetime) -> DataFrame:
         """Commits by their own time, or their record's. That one of the two is before lets Delta skip files."""
-        every = self._spark.read.format("delta").load(self._history.place(COMMITS.name))
+        every = self._spark.read.format("delta").load(self._history.table_path(COMMITS.name))
         early = (f.col("commit_ts") < f.lit(until)) | (f.col("src_ts") < f.lit(until))
         timed = every.where(early).withColumn("at", f.coalesce("commit_ts", "src_ts"))
         return timed.where(f.col("at") < f.lit(until)).select(LAST_COMMITS.names)

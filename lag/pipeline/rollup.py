@@ -26,7 +26,7 @@ from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from lag.history.schemas import GROUP_HEALTH_1M, SLO_BURN, TABLES, TEXT
-from lag.history.store import History, literal, told
+from lag.history.store import History, history_errors, literal
 from lag.history.stream_progress import read_until
 from lag.pipeline.changed_files import TIMES, recent
 from lag.pipeline.group_worker import (
@@ -102,7 +102,7 @@ class Rollup:
         """Compute the minutes of [since, until) anew; `since` is a whole hour, the run goes on to `end`."""
         began = time.monotonic()
         next_since = min(until, _hour(end - LATE))
-        with told(self._history.root), self._events(since, until) as events:
+        with history_errors(self._history.root), self._events(since, until) as events:
             owned = events.groupBy("bucket").applyInArrow(owners, from_arrow_schema(OWNERS)).toArrow()
             made, seen = self._lags.make(Span(since, until, next_since, read, owned))
             minutes = self._health(since, until, events, seen)
@@ -210,7 +210,7 @@ class Rollup:
         return buckets.applyInArrow(lambda rows: budgets(slos, since_us, until_us, rows), schema)
 
     def _read(self, name: str) -> DataFrame:
-        return self._spark.read.format("delta").load(self._history.place(name))
+        return self._spark.read.format("delta").load(self._history.table_path(name))
 
 
 def _levels(slos: tuple[Slo, ...]) -> pa.Table:

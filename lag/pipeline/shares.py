@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 from pyspark import SparkContext
 
-from lag.history.file_replacement import Stored
-from lag.history.files import stored_rows
+from lag.history.file_replacement import StoredFile
+from lag.history.files import read_rows
 from lag.history.schemas import BYTES, TABLES, TEXT
 from lag.offsets import Ints
 from lag.verdict.rates import Flags
@@ -38,7 +38,7 @@ class FilePart:
     of: int = 1
 
 
-def file_parts(table: str, files: Iterable[Stored]) -> list[FilePart]:
+def file_parts(table: str, files: Iterable[StoredFile]) -> list[FilePart]:
     """What is to be read of these files; a file of an unknown number of rows is one part."""
     return [
         FilePart(table, file.path, first, of)
@@ -99,7 +99,7 @@ def read(root: str, part: FilePart, columns: Sequence[str]) -> Batches:
     table = TABLES[part.table]
     kinds = {name: table.schema.field(name).type for name in columns}
     texts = {name: pa.dictionary(pa.int32(), kind) for name, kind in kinds.items() if kind in (TEXT, BYTES)}
-    return stored_rows(root, table, part.path, pa.schema(kinds | texts), slice(part.first, None, part.of))
+    return read_rows(root, table, part.path, pa.schema(kinds | texts), slice(part.first, None, part.of))
 
 
 def _dealt(rows: pa.RecordBatch, shares: Ints, of: int) -> Iterator[tuple[int, bytes]]:

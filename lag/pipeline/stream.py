@@ -26,7 +26,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from lag.cluster.offsets_topic import NAME, OffsetsTopic, read_offsets_topic
 from lag.cluster.settings import Settings
 from lag.errors import ConnectError, GroupscopeError
-from lag.history.store import Application, History, explained
+from lag.history.store import AppTransaction, History, history_error
 from lag.history.stream_progress import NEVER, mark_read
 from lag.model import INTERNAL_GROUP_PREFIX
 from lag.pipeline.checkpoint import (
@@ -268,7 +268,7 @@ class Stream:
         for name in lacking:
             files = files_of(made, name)
             if files:
-                self._history.commit(name, files, Application(self._run.run_id, number))
+                self._history.commit(name, files, AppTransaction(self._run.run_id, number))
             self.outcome.rows[name] += sum(file.rows for file in files)
         self._count(counts_of(made))
 
@@ -319,4 +319,4 @@ def _explained(history: History, said: str) -> GroupscopeError:
     if kafka is not None:
         reason = kafka.partition("org.apache.kafka.common.errors.")[2]
         return ConnectError(f"{NAME} cannot be read: {reason}", "Check that the cluster runs; start again to go on")
-    return explained(history.root, said)
+    return history_error(history.root, said)

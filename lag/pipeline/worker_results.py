@@ -11,7 +11,7 @@ from dataclasses import asdict, fields
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lag.history.files import DataFile, TableFiles
+from lag.history.files import DataFile, TableWriter
 from lag.history.schemas import TABLES
 
 MADE = pa.schema(
@@ -29,7 +29,7 @@ class Writing:
     """Writes new files of the tables of these names. Raises OSError."""
 
     def __init__(self, root: str, *tables: str) -> None:
-        self._files = {name: TableFiles(root, TABLES[name]) for name in tables}
+        self._files = {name: TableWriter(root, TABLES[name]) for name in tables}
 
     def add(self, table: str, rows: pa.Table) -> None:
         """Rows with their day; those of other tables are left out."""

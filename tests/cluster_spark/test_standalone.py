@@ -11,7 +11,7 @@ import pytest
 from lag.cluster.reader import open_reader
 from lag.cluster.settings import load_settings
 from lag.embedded.broker import EmbeddedKafka
-from lag.history.recorder import Recorder
+from lag.history.recorder import SnapshotRecorder
 from lag.history.store import History
 from lag.verdict.judge import judge
 from lag.verdict.sample_window import SampleRing
@@ -78,7 +78,11 @@ def recorded(cluster: EmbeddedKafka, spark: Standalone) -> Recorded:
 
 def polled(servers: str, history: History) -> float:
     """One poll of the collector's reader in the history; the time when its minute is over."""
-    reader, recorder, now = open_reader(load_settings(servers, None, {}), "test", 10.0), Recorder(history), time.time()
+    reader, recorder, now = (
+        open_reader(load_settings(servers, None, {}), "test", 10.0),
+        SnapshotRecorder(history),
+        time.time(),
+    )
     try:
         snapshot = reader.read(1, round(now * 1000))
         recorder.see(judge(snapshot, SampleRing().append(snapshot)))

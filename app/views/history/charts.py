@@ -1,4 +1,4 @@
-"""The past of groups: time lag over time, and the health of many groups as a map of groups and hours."""
+"""The charts of the History page: scales of its lines, and the health map of groups and times."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from app.ui.theme import Palette
 from lag.verdict.health import Status
 
 ROW_PX = 22
-MOST_ROWS = 30
-SYMBOLS_UP_TO = 48
-"""With more columns a cell has no room for the symbol of its verdict; hovering says it."""
+MAX_GROUPS = 30
+MAX_SYMBOL_COLUMNS = 48
+"""With more columns a cell has no room for the symbol of its verdict; the hover text has it."""
 
 _STEPS_S = (1, 5, 10, 30, 60, 300, 600, 1_800, 3_600, 3 * 3_600, 6 * 3_600, 12 * 3_600, 86_400)
 
@@ -35,7 +35,7 @@ SECONDS = Scale("%{customdata}<extra></extra>", duration, _duration_ticks, 10.0)
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """One group in one hour: its worst status, and what hovering says."""
+    """One group in one cell: its worst status, and the hover text."""
 
     worst: Status
     hover: str
@@ -46,27 +46,28 @@ def health(
 ) -> go.Figure:
     """Groups (rows) x times (columns), coloured by the worst status; empty where none is known.
 
-    `columns` says what time is written under each: an hour of the clock may come twice. `cell` is how long each is.
+    `columns` maps the start of each cell to the time under it: local hours repeat when clocks go back. `cell` is the
+    length of a cell.
     """
     names = [base.clip(name) for name in rows]
     fig = base.figure(colours, ROW_PX * len(rows) + 30, left=base.lane_px(names), right=8, top=2, bottom=28)
-    tiles = [[mine.get(at) for at in columns] for mine in rows.values()]
-    looks = _looks(colours)
-    kinds = list(looks)
+    tiles = [[row.get(at) for at in columns] for row in rows.values()]
+    inks = _fills_and_inks(colours)
+    kinds = list(inks)
     fig.add_heatmap(
         z=[[None if tile is None else kinds.index(kind(tile.worst)) for tile in row] for row in tiles],
         zmin=-0.5,
         zmax=len(kinds) - 0.5,
-        colorscale=[[at / len(kinds), fill] for i, (fill, _) in enumerate(looks.values()) for at in (i, i + 1)],
+        colorscale=[[at / len(kinds), fill] for i, (fill, _) in enumerate(inks.values()) for at in (i, i + 1)],
         showscale=False,
-        xgap=1 if len(columns) > SYMBOLS_UP_TO else 2,
+        xgap=1 if len(columns) > MAX_SYMBOL_COLUMNS else 2,
         ygap=2,
         hoverongaps=False,
         customdata=[["" if tile is None else tile.hover for tile in row] for row in tiles],
         hovertemplate="%{customdata}<extra></extra>",
     )
-    if len(columns) <= SYMBOLS_UP_TO:
-        for one, (_, ink) in looks.items():
+    if len(columns) <= MAX_SYMBOL_COLUMNS:
+        for one, (_, ink) in inks.items():
             write(fig, [[_symbol(tile, one) for tile in row] for row in tiles], ink)
     name_lanes(fig, names, colours.text)
     _times(fig, list(columns.values()), cell)
@@ -74,13 +75,13 @@ def health(
 
 
 def kind(status: Status) -> str:
-    """The class of a status: each has a colour; the symbol says which status it is."""
+    """The class of a status, which has a colour; the symbol tells the statuses of a class apart."""
     if verdicts.needs_attention(status):
         return "attention"
     return {Status.OK: "ok", Status.UNKNOWN: "unknown"}.get(status, "waits")
 
 
-def _looks(colours: Palette) -> dict[str, tuple[str, str]]:
+def _fills_and_inks(colours: Palette) -> dict[str, tuple[str, str]]:
     """Fill and ink of each class."""
     return {
         "ok": (colours.kept_fill, colours.text),
@@ -91,12 +92,13 @@ def _looks(colours: Palette) -> dict[str, tuple[str, str]]:
 
 
 def _symbol(tile: Tile | None, of: str) -> str:
-    its = tile is not None and tile.worst is not Status.OK and kind(tile.worst) == of
-    return verdicts.VERDICTS[tile.worst].symbol if tile is not None and its else ""
+    if tile is None or tile.worst is Status.OK or kind(tile.worst) != of:
+        return ""
+    return verdicts.VERDICTS[tile.worst].symbol
 
 
 def _times(fig: go.Figure, columns: Sequence[datetime], cell: timedelta) -> None:
-    """The time of day under the columns of up to two days, else the days where they begin; some eight of them."""
+    """About eight labels: the time of day for at most two days, else the first cell of each day."""
     last = len(columns) - 1
     hourly = cell < timedelta(days=1)
     form = "%H:%M" if hourly and last < 48 else "%d %b"

@@ -1,4 +1,4 @@
-"""The History page without a group: which of them were in trouble, and when."""
+"""The History page of all groups: which of them were in trouble, and when."""
 
 from datetime import datetime
 
@@ -7,30 +7,33 @@ import streamlit as st
 
 from app.ui import formats, state, verdicts, widgets
 from app.ui.table_limits import MAX_ROWS
-from app.views.history import charts, parts, tables
+from app.views.history import charts, parts, tables, text
 from app.views.history import state as state_history
-from app.views.history import text as sentences_history
-from app.views.history.state import Past
-from lag.errors import HistoryError
-from lag.history.results import DAY, Cell, GroupLag, Place, Span, micros
+from app.views.history.state import ClusterHistory
+from lag.history.results import DAY, GroupLag, HealthCell, Scope, Span, micros
 
-NOT_COMPUTED = "Verdicts are not computed yet."
+NOT_COMPUTED = "Verdicts are not computed yet. `groupscope pipeline rollup` computes them from recorded group events."
 
 
-def draw(past: Past, span: Span, newest: datetime | None) -> None:
+def draw(history: ClusterHistory, span: Span, newest: datetime | None) -> None:
     """Conclusion, map of groups and times, table of groups."""
     title = st.container(gap="xxsmall")
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        parts.ranges(span)
-        text = widgets.text_filter("Group", "history_q")
+        parts.range_controls(span)
+        filter_text = widgets.text_filter("Group", "history_q")
         st.space("stretch")
         tools = st.container(horizontal=True, gap="small", width="content")
-    cells, lags = _cells(past, span), _lags(past, span)
+    cells: list[HealthCell] = []
+    lags: list[GroupLag] = []
+    with parts.show_errors():
+        cells = state_history.health_cells(history, span)
+    with parts.show_errors():
+        lags = state_history.group_lags(history, span)
     frame = tables.fleet(cells, lags)
     with title:
-        st.header(sentences_history.fleet(frame, parts.shown(span), parts.is_refused()), anchor=False)
-        parts.status_line(past, span, newest, sentences_history.fleet_facts(frame, span))
-    rows = widgets.containing(frame, text, "group")
+        st.header(text.fleet(frame, parts.shown_time(span), parts.has_errors()), anchor=False)
+        parts.status_line(history, span, newest, text.fleet_facts(frame, span))
+    rows = widgets.containing(frame, filter_text, "group")
     _map(rows, cells, span)
     _table(rows.head(MAX_ROWS))
     if len(rows) > MAX_ROWS:
@@ -39,62 +42,47 @@ def draw(past: Past, span: Span, newest: datetime | None) -> None:
         widgets.downloads("history", lambda: tables.fleet_export(rows))
 
 
-def _cells(past: Past, span: Span) -> list[Cell]:
-    try:
-        return state_history.health(past, span)
-    except HistoryError as error:
-        parts.refused(error)
-        return []
-
-
-def _lags(past: Past, span: Span) -> list[GroupLag]:
-    try:
-        return state_history.lags(past, span)
-    except HistoryError as error:
-        parts.refused(error)
-        return []
-
-
-def _map(rows: pd.DataFrame, cells: list[Cell], span: Span) -> None:
+def _map(rows: pd.DataFrame, cells: list[HealthCell], span: Span) -> None:
     """Groups x times, the worst groups on top."""
-    drawn = list(rows["group"].head(charts.MOST_ROWS))
+    drawn = list(rows["group"].head(charts.MAX_GROUPS))
     unit = parts.CELLS[span.cell] + (" (UTC)" if span.cell == DAY else "")
     more = f", the {len(drawn)} worst of {len(rows):,}" if len(rows) > len(drawn) else ""
     with st.container(gap="xxsmall"):
         widgets.titled("Health", f":gray[groups by {unit}, the worst verdict of each{more}]")
         if not cells:
-            st.markdown(f":gray[{NOT_COMPUTED} `groupscope pipeline rollup` makes them of what the groups recorded.]")
+            st.markdown(f":gray[{NOT_COMPUTED}]")
             return
         tiles = _tiles(drawn, cells, span)
-        columns = {at: parts.begins(at // 1000, span.cell) for at in span.times(span.cell).tolist()}
+        columns = {at: parts.cell_start(at // 1000, span.cell) for at in span.times(span.cell).tolist()}
         troubled = rows["trouble_minutes"].fillna(0) > 0
-        alt = sentences_history.health_alt(len(rows), int(troubled.sum()), drawn[0] if drawn else "")
+        alt = text.health_alt(len(rows), int(troubled.sum()), drawn[0] if drawn else "")
         fig = charts.health(tiles, columns, span.cell, state.palette())
         st.plotly_chart(fig, theme=None, config=widgets.PLOTLY, key="health", alt=alt)
-        seen = sorted({tile.worst for mine in tiles.values() for tile in mine.values()}, key=verdicts.RANK.__getitem__)
+        seen = sorted({tile.worst for row in tiles.values() for tile in row.values()}, key=verdicts.RANK.__getitem__)
         st.markdown(" ".join(verdicts.badge(status) for status in seen))
 
 
-def _tiles(drawn: list[str], cells: list[Cell], span: Span) -> dict[str, dict[int, charts.Tile]]:
-    found: dict[str, dict[int, charts.Tile]] = {name: {} for name in drawn}
+def _tiles(drawn: list[str], cells: list[HealthCell], span: Span) -> dict[str, dict[int, charts.Tile]]:
+    """By group and start of the cell in microseconds; cells without a known status are missing."""
+    tiles: dict[str, dict[int, charts.Tile]] = {name: {} for name in drawn}
     for cell in cells:
-        if cell.group_id in found and cell.worst is not None:
+        if cell.group_id in tiles and cell.worst is not None:
             at_us = micros(cell.at)
-            found[cell.group_id][at_us] = charts.Tile(cell.worst, _hover(cell, at_us, span))
-    return found
+            tiles[cell.group_id][at_us] = charts.Tile(cell.worst, _hover(cell, at_us, span))
+    return tiles
 
 
-def _hover(cell: Cell, at_us: int, span: Span) -> str:
+def _hover(cell: HealthCell, at_us: int, span: Span) -> str:
     assert cell.worst is not None
     word = verdicts.VERDICTS[cell.worst].label
     trouble = f" · in trouble for {formats.duration(60 * cell.trouble_minutes)}" if cell.trouble_minutes else ""
-    moved = f" · {formats.plural(cell.rebalances, 'rebalance')}" if cell.rebalances else ""
-    return f"{parts.hover(at_us, span.cell)}<br>{word}{trouble}{moved}"
+    rebalances = f" · {formats.plural(cell.rebalances, 'rebalance')}" if cell.rebalances else ""
+    return f"{parts.hover_time(at_us, span.cell)}<br>{word}{trouble}{rebalances}"
 
 
 def _table(rows: pd.DataFrame) -> None:
     if rows.empty:
-        st.markdown(":gray[No group passes this filter, or none had a lag in this time.]")
+        st.markdown(":gray[No group matches this filter, or none had lag in this time.]")
         return
     view = rows.assign(
         v=tables.labels(rows["rank"]).map(lambda label: [label], na_action="ignore"),
@@ -108,21 +96,23 @@ def _table(rows: pd.DataFrame) -> None:
         view[["group", "v", "trouble", "most_records", "most_at", "last_records", "oldest", "rebalances"]],
         key="history_groups",
         most=22,
-        alt=f"{formats.plural(len(view), 'group')}, longest in trouble first: worst verdict, most lag, rebalances",
+        alt=f"{formats.plural(len(view), 'group')}, longest in trouble first: worst verdict, highest lag, rebalances",
         columns={
             "group": widgets.opener(
                 "Group",
                 "open_history",
                 220,
-                lambda: state_history.choose(Place(names[st.session_state["open_history"].row])),
+                lambda: state_history.set_scope(Scope(names[st.session_state["open_history"].row])),
             ),
             "v": widgets.verdict_column(label="Worst"),
             "trouble": widgets.seconds_column("In trouble", 110, "Minutes with a verdict that needs attention"),
-            "most_records": widgets.integer("Most lag, records", 120, "The highest of its minutes, all topics"),
+            "most_records": widgets.integer("Highest lag, records", 130, "The highest minute, over all topics"),
             "most_at": c.DatetimeColumn("At", format="D MMM HH:mm", width=100),
             "last_records": widgets.integer("Lag at the end", 104),
             "oldest": widgets.seconds_column(
-                "Oldest record", 110, "The greatest time lag that is known, or known to be exceeded"
+                "Oldest record",
+                110,
+                "The longest time lag: the age of a record that was not committed, or a lower bound",
             ),
             "rebalances": widgets.integer("Rebalances", 84),
         },

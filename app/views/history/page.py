@@ -6,14 +6,13 @@ from app.ui import widgets
 from app.views.history import fleet, group, parts, state
 
 widgets.follow()
-page = widgets.require_report()
-past = state.past(page)
-if past is None:
-    parts.not_kept(page)
+history = state.cluster_history(widgets.require_report())
+if history is None:
+    parts.no_history()
     st.stop()
-newest = parts.newest(past)
-span, place = parts.span(past, newest), state.place()
-if place is None:
-    fleet.draw(past, span, newest)
+newest = parts.newest_minute(history)
+span, scope = parts.span(history, newest), state.scope()
+if scope is None:
+    fleet.draw(history, span, newest)
 else:
-    group.draw(past, place, span, newest)
+    group.draw(history, scope, span, newest)

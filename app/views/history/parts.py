@@ -1,4 +1,4 @@
-"""What both halves of the History page share: its empty states, the time it shows, errors in their place."""
+"""What both views of the History page share: empty states, errors, the range controls and the status line."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -10,27 +10,27 @@ from app.server import source
 from app.ui import formats, state, widgets
 from app.views.history import state as state_history
 from app.views.history import text
-from app.views.history.state import Past
-from app.views.history.text import Shown
+from app.views.history.state import ClusterHistory
+from app.views.history.text import ShownTime
 from lag.errors import HistoryError
 from lag.history.results import DAY, HOUR, MINUTE, TEN_MINUTES, Span
 
-TICK = "10s"
+REFRESH = "10s"
 CELLS = {TEN_MINUTES: "ten minutes", HOUR: "the hour", DAY: "the day"}
-_REFUSED = "_history_refused"
+_SHOWN_ERRORS = "_history_errors"
 
 
 # -- nothing to show ---------------------------------------------------------------------------------------------------
 
 
-def not_kept(page: state.Shown) -> None:
-    """No history: the command that begins one."""
+def no_history() -> None:
+    """No history is recorded: why, and the commands that record one."""
     if source.current().settings.history is not None:
-        st.header("This cluster tells no id", anchor=False)
-        st.markdown("Its history cannot be told from that of others, so none is kept. Kafka gives one since 0.10.1.")
+        st.header("This cluster has no id", anchor=False)
+        st.markdown("History is stored by cluster id, so none is recorded here. Kafka has cluster ids since 0.10.1.")
         return
-    st.header("No history is kept", anchor=False)
-    st.markdown("Since when, how often, how bad: that takes a folder (or an object store) where the past is kept.")
+    st.header("No history is recorded", anchor=False)
+    st.markdown("To see since when, how often and how bad, record the history in a folder or an object store:")
     st.code(
         "groupscope serve --bootstrap-server broker:9092 --history /var/lib/groupscope\n"
         "groupscope pipeline stream --bootstrap-server broker:9092 --history /var/lib/groupscope\n"
@@ -39,94 +39,94 @@ def not_kept(page: state.Shown) -> None:
     )
 
 
-def newest(past: Past) -> datetime | None:
-    """The newest minute; None when the table of minutes cannot be read. Where there is none the page ends here."""
-    st.session_state[_REFUSED] = set()
+def newest_minute(history: ClusterHistory) -> datetime | None:
+    """The newest minute; None if its table cannot be read. Without any minute the page stops here."""
+    st.session_state[_SHOWN_ERRORS] = set()
     try:
-        found = state_history.latest(past)
+        found = state_history.latest(history)
     except HistoryError as error:
-        refused(error)
+        show_error(error)
         return None
-    state_history.drawn(found)
+    state_history.remember_newest(found)
     if found is None:
-        _no_roll_ups(past)
+        _no_roll_ups(history)
         st.stop()
     return found
 
 
-def span(past: Past, newest: datetime | None) -> Span:
-    """The time shown; that of the usual range where the table of minutes cannot be read."""
+def span(history: ClusterHistory, newest: datetime | None) -> Span:
+    """The time that the page shows; the default range if the table of minutes cannot be read."""
     try:
-        return state_history.span(past, newest)
+        return state_history.span(history, newest)
     except HistoryError as error:
-        refused(error)
-        return state_history.span(past, None)
+        show_error(error)
+        return state_history.span(history, None)
 
 
-def _no_roll_ups(past: Past) -> None:
+def _no_roll_ups(history: ClusterHistory) -> None:
     st.header("Nothing is rolled up yet", anchor=False)
     if source.current().demo is not None:
-        st.markdown(
-            "The demo makes lag by the minute of what it records: this page fills by itself in a minute or two."
-        )
-    with in_place():
-        if state_history.is_recorded(past):
-            st.markdown("The dashboard records what it reads. Lag by the minute is made of it, and of the commits, by")
+        st.markdown("The demo rolls up its history every minute: this page fills by itself in a minute or two.")
+    with show_errors():
+        if state_history.is_recorded(history):
+            st.markdown(
+                "Log ends are recorded. This command computes the lag of each minute from them and the commits:"
+            )
         else:
-            st.markdown("Nothing of this cluster was recorded yet. What makes lag by the minute of it, once it is:")
-    st.code(f"groupscope pipeline rollup --history {past.root}", language="bash")
-    follow_news(past)
+            st.markdown("Nothing of this cluster was recorded yet. Once it is, this command computes the lag:")
+    st.code(f"groupscope pipeline rollup --history {history.root}", language="bash")
+    follow_newest(history)
 
 
 @contextmanager
-def in_place() -> Iterator[None]:
-    """What cannot be read is said where it would stand; the rest of the page goes on."""
+def show_errors() -> Iterator[None]:
+    """A HistoryError in the block is shown in its place; the rest of the page is drawn."""
     try:
         yield
     except HistoryError as error:
-        refused(error)
+        show_error(error)
 
 
-def refused(error: HistoryError) -> None:
-    """One line: what is the matter, and the hint. Several parts may need the same table: it is said where first met."""
-    said: set[str] = st.session_state.setdefault(_REFUSED, set())
-    what = error.cause.partition(": ")[0]  # which file of a table is met first is chance
-    if what in said:
+def show_error(error: HistoryError) -> None:
+    """Cause and hint on one line, once for each cause: several parts of the page may need the same table."""
+    shown: set[str] = st.session_state.setdefault(_SHOWN_ERRORS, set())
+    cause = error.cause.partition(": ")[0]  # the rest names a file, which differs from query to query
+    if cause in shown:
         return
-    said.add(what)
+    shown.add(cause)
     widgets.line(":red", "error", "This part of the history cannot be read", formats.md(str(error)))
 
 
-def is_refused() -> bool:
-    """Whether something could not be read."""
-    return bool(st.session_state[_REFUSED])
+def has_errors() -> bool:
+    """Whether a part of the page could not be read."""
+    return bool(st.session_state[_SHOWN_ERRORS])
 
 
 # -- the time shown ----------------------------------------------------------------------------------------------------
 
 
-@st.fragment(run_every=TICK)
-def follow_news(past: Past) -> None:
-    """Draw the page again when there is a newer minute, unless the URL names another time."""
-    with suppress(HistoryError):  # said already
-        if state_history.newer_is_there(past):
+@st.fragment(run_every=REFRESH)
+def follow_newest(history: ClusterHistory) -> None:
+    """Rerun the page when there is a newer minute, unless the URL names an end."""
+    with suppress(HistoryError):  # already shown
+        if state_history.has_newer(history):
             st.rerun()
 
 
-def status_line(past: Past, span: Span, newest: datetime | None, said: str) -> None:
-    """`said`, then which time is shown and how old the newest minute is, where that is known."""
-    age, is_old = ("", False) if newest is None else text.known_until(newest, datetime.now(UTC))
+def status_line(history: ClusterHistory, span: Span, newest: datetime | None, facts: str) -> None:
+    """`facts`, the time shown, and the age of the newest minute if it is known."""
+    age, is_old = ("", False) if newest is None else text.newest_age(newest, datetime.now(UTC))
     shown = f"{_moment(span.since)} to {_moment(span.until)}"
     utc = f"{formats.utc(_ms(span.since))} to {formats.utc(_ms(span.until))}"
-    st.markdown(f":small[:gray[{' · '.join(part for part in (said, shown, age) if part)}]]", help=utc)
+    st.markdown(f":small[:gray[{' · '.join(part for part in (facts, shown, age) if part)}]]", help=utc)
     if is_old:
-        command = formats.code(f"groupscope pipeline rollup --history {past.root}")
-        widgets.line(":orange", "hourglass_top", "Nothing newer is rolled up", f"is this running? {command}")
-    follow_news(past)
+        command = formats.code(f"groupscope pipeline rollup --history {history.root}")
+        widgets.line(":orange", "hourglass_top", "Nothing newer is rolled up", f"Check that this is running: {command}")
+    follow_newest(history)
 
 
-def ranges(span: Span) -> None:
-    """How much of the past is shown, and which."""
+def range_controls(span: Span) -> None:
+    """The range, and buttons that move it."""
     st.session_state["history_range"] = state_history.range_of(span)
     st.segmented_control(
         "Range",
@@ -135,7 +135,7 @@ def ranges(span: Span) -> None:
         format_func=lambda key: state_history.RANGES[key][0],
         label_visibility="collapsed",
         width="content",
-        on_change=lambda: state.set_url("range", st.session_state["history_range"] or state_history.USUAL),
+        on_change=lambda: state.set_url("range", st.session_state["history_range"] or state_history.DEFAULT_RANGE),
     )
     _move("Earlier", "arrow_back", span.until - span.length)
     if state_history.until() is not None:
@@ -149,17 +149,17 @@ def _move(label: str, icon: str, to: datetime | None) -> None:
         key=f"history_{icon}",
         icon=f":material/{icon}:",
         type="tertiary",
-        on_click=state_history.move,
+        on_click=state_history.set_until,
         args=(to,),
     )
 
 
-def shown(span: Span) -> Shown:
-    """The time shown as sentences have it, in the viewer's zone."""
+def shown_time(span: Span) -> ShownTime:
+    """The time shown in the words of sentences, in the viewer's zone."""
     ranged = state_history.RANGES[state_history.range_of(span)][0]
-    is_over = state_history.until() is not None
-    within = f"in the {ranged} to {_moment(span.until)}" if is_over else f"in the last {ranged}"
-    return Shown(span.length // MINUTE, within, is_over, text.when(local, span))
+    is_past = state_history.until() is not None
+    within = f"in the {ranged} to {_moment(span.until)}" if is_past else f"in the last {ranged}"
+    return ShownTime(span.length // MINUTE, within, is_past, text.clock(local, span))
 
 
 def local(at_ms: int) -> datetime:
@@ -167,13 +167,13 @@ def local(at_ms: int) -> datetime:
     return formats.moment(at_ms, state.zone())
 
 
-def begins(at_ms: int, length: timedelta) -> datetime:
-    """Where a minute or an hour begins in the viewer's zone; days are those of UTC."""
+def cell_start(at_ms: int, length: timedelta) -> datetime:
+    """The start of a cell in the viewer's zone; of a day in UTC, because days are days of UTC."""
     return local(at_ms) if length < DAY else formats.moment(at_ms, UTC)
 
 
-def hover(at_us: int, length: timedelta) -> str:
-    """A minute or an hour of the viewer's zone, with UTC; a day of UTC."""
+def hover_time(at_us: int, length: timedelta) -> str:
+    """A minute or hour in the viewer's zone and in UTC; a day in UTC."""
     utc = formats.moment(at_us // 1000, UTC)
     return f"{utc:%d %b %Y} (UTC)" if length >= DAY else f"{local(at_us // 1000):%d %b %H:%M} ({utc:%H:%M} UTC)"
 

@@ -1,28 +1,31 @@
-"""Past lag and health as rows: all groups of a span, the hours of one group, its partitions, its error budgets."""
+"""The History page's tables as data frames, and as files for download (UTC, words instead of codes)."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict, fields
 from datetime import datetime
+from typing import get_type_hints
 
 import numpy as np
 import pandas as pd
 
-from app.ui import verdicts as words
-from lag.history.results import Burn, Cell, GroupLag, LagLine, PartitionPast, Span, Verdicts, micros
+from app.ui import verdicts
+from lag.history.results import BurnRate, GroupLag, HealthCell, HealthSeries, LagSeries, PartitionHistory, Span, micros
 from lag.verdict.health import URGENCY, Status
 
 Local = Callable[[int], datetime]
-"""Milliseconds since 1970 as a time of the viewer's zone."""
+"""Milliseconds since 1970 -> a time in the viewer's zone."""
 
 _UNKNOWN = URGENCY.index(Status.UNKNOWN)
+_DTYPES = {int: "Int64", int | None: "Int64", float | None: "float"}
 
 
-def fleet(cells: Sequence[Cell], lags: Sequence[GroupLag]) -> pd.DataFrame:
-    """One row per group, longest in trouble first, then most urgent, then furthest behind; unknown stays unknown."""
+def fleet(cells: Sequence[HealthCell], lags: Sequence[GroupLag]) -> pd.DataFrame:
+    """One row for each group: the longest in trouble first, then the most urgent, then the highest lag."""
     frame = pd.DataFrame(
         [(c.group_id, c.worst, c.trouble_minutes, c.known_minutes, c.rebalances, c.time_lag_s) for c in cells],
         columns=["group", "worst", "trouble_minutes", "known_minutes", "rebalances", "exceeded_s"],
     ).astype({"exceeded_s": "float"})
-    frame["rank"] = frame.pop("worst").map(words.RANK, na_action="ignore").astype("float")
+    frame["rank"] = frame.pop("worst").map(verdicts.RANK, na_action="ignore").astype("float")
     judged = frame.groupby("group").agg(
         rank=("rank", "min"),
         trouble_minutes=("trouble_minutes", "sum"),
@@ -46,68 +49,72 @@ def fleet(cells: Sequence[Cell], lags: Sequence[GroupLag]) -> pd.DataFrame:
 
 
 def fleet_export(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows as a file holds them: words instead of codes, UTC instead of the viewer's zone."""
+    """The table of groups for download."""
     shown = frame.drop(columns=["rank", "status", "most_at_us"])
     return shown.assign(worst=labels(frame["rank"]), most_at_utc=frame["most_at_us"].map(_utc, na_action="ignore"))
 
 
-def points(line: LagLine) -> pd.DataFrame:
-    """The lag as it is drawn, point by point."""
+def points(series: LagSeries) -> pd.DataFrame:
+    """The points of the lag chart for download."""
     return pd.DataFrame(
         {
-            "at_utc": [_utc(at) for at in line.at_us],
-            "lag_records": pd.array(line.lag_records, dtype="Float64").astype("Int64"),
-            "time_lag_s": line.time_lag_s,
-            "known": line.known,
-            "partitions": line.partitions,
+            "at_utc": [_utc(at) for at in series.at_us],
+            "lag_records": pd.array(series.lag_records, dtype="Float64").astype("Int64"),
+            "time_lag_s": series.time_lag_s,
+            "known": series.known,
+            "partitions": series.partitions,
         }
     )
 
 
-def hours(line: LagLine, verdicts: Verdicts | None, span: Span, trouble: Sequence[Status]) -> pd.DataFrame:
-    """A group by the cells of the span, newest first: most lag, oldest record, worst status, trouble, rebalances.
+def cells(series: LagSeries, health: HealthSeries | None, span: Span, trouble: Sequence[Status]) -> pd.DataFrame:
+    """One row for each cell of the span, newest first.
 
-    The oldest record is not known where that of a minute is not, nor trouble where no verdict is.
+    The time lag is unknown where that of one minute is; trouble is unknown where no verdict is known.
     """
-    size = round(span.cell.total_seconds() * 1e6)
-    lag = pd.DataFrame({"at_us": line.at_us // size * size, "lag": line.lag_records, "time_lag": line.time_lag_s})
-    lag["known"], lag["open"] = lag["lag"].notna(), lag["lag"].notna() & lag["time_lag"].isna()
-    told = lag.groupby("at_us").agg(
+    size_us = round(span.cell.total_seconds() * 1e6)
+    points = pd.DataFrame(
+        {
+            "at_us": series.at_us // size_us * size_us,
+            "lag": series.lag_records,
+            "p95": series.lag_p95_records,
+            "time_lag": series.time_lag_s,
+        }
+    )
+    points["known"] = points["lag"].notna()
+    points["unbounded"] = points["known"] & points["time_lag"].isna()
+    frame = points.groupby("at_us").agg(
         most_records=("lag", "max"),
+        p95_records=("p95", "max"),
         time_lag_s=("time_lag", "max"),
         known=("known", "sum"),
         points=("known", "size"),
-        is_open=("open", "any"),
+        unbounded=("unbounded", "any"),
     )
-    told["time_lag_s"] = told["time_lag_s"].where(~told.pop("is_open"))
-    if verdicts is not None:
-        told = told.join(_judged(verdicts, size, trouble))
-    told = told.astype({"most_records": "Float64"}).astype({"most_records": "Int64"})
-    return told.sort_index(ascending=False).reset_index()
+    frame["time_lag_s"] = frame["time_lag_s"].where(~frame.pop("unbounded"))
+    if health is not None:
+        frame = frame.join(_health_cells(health, size_us, trouble))
+    frame = frame.astype({"most_records": "Float64"}).astype({"most_records": "Int64"})
+    return frame.sort_index(ascending=False).reset_index()
 
 
-def _judged(verdicts: Verdicts, size_us: int, trouble: Sequence[Status]) -> pd.DataFrame:
-    known = verdicts.status != _UNKNOWN
-    bad = np.isin(verdicts.status, [URGENCY.index(one) for one in trouble])
-    frame = pd.DataFrame(
-        {
-            "at_us": verdicts.at_us // size_us * size_us,
-            "rank": verdicts.status,
-            "judged_minutes": known,
-            "trouble_minutes": bad,
-            "rebalances": verdicts.rebalances,
-            "joins": verdicts.joins,
-            "leaves": verdicts.leaves,
-        }
-    )
-    counted = ["judged_minutes", "trouble_minutes", "rebalances", "joins", "leaves"]
-    grouped = frame.groupby("at_us")
-    sums = grouped[["rank"]].min().join(grouped[counted].sum()).astype(dict.fromkeys(["rank", *counted], "Int64"))
+def _health_cells(health: HealthSeries, size_us: int, trouble: Sequence[Status]) -> pd.DataFrame:
+    counts = {
+        "judged_minutes": health.status != _UNKNOWN,
+        "trouble_minutes": np.isin(health.status, [URGENCY.index(one) for one in trouble]),
+        "rebalances": health.rebalances,
+        "joins": health.joins,
+        "leaves": health.leaves,
+    }
+    frame = pd.DataFrame({"rank": health.status, "churn": health.churn, **counts})
+    cells = frame.groupby(pd.Index(health.at_us // size_us * size_us, name="at_us"))
+    sums = cells[["rank"]].min().join(cells[list(counts)].sum()).astype("Int64")
+    sums["churn"] = cells["churn"].sum(min_count=1)
     return sums.assign(trouble_minutes=sums["trouble_minutes"].where(sums["judged_minutes"] > 0))
 
 
-def hours_export(frame: pd.DataFrame) -> pd.DataFrame:
-    """The hours as a file holds them."""
+def cells_export(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table of cells for download."""
     made = frame.drop(columns=["at_us", *(["rank"] if "rank" in frame else [])])
     made.insert(0, "at_utc", frame["at_us"].map(_utc))
     return made.assign(worst=labels(frame["rank"])) if "rank" in frame else made
@@ -115,36 +122,26 @@ def hours_export(frame: pd.DataFrame) -> pd.DataFrame:
 
 def labels(ranks: pd.Series) -> pd.Series:
     """Symbol and word of each status."""
-    return ranks.map(lambda rank: words.VERDICTS[URGENCY[int(rank)]].label, na_action="ignore").astype("object")
+    return ranks.map(lambda rank: verdicts.VERDICTS[URGENCY[int(rank)]].label, na_action="ignore").astype("object")
 
 
-def partitions(found: Sequence[PartitionPast]) -> pd.DataFrame:
-    """One row per partition, most lag first."""
-    frame = pd.DataFrame(
-        [
-            (
-                *(p.topic, p.partition, p.most_records, _us(p.most_at), p.last_records),
-                *(p.time_lag_s, p.at_least_s, p.lost_records, p.rewinds, p.owner_member),
-            )
-            for p in found
-        ],
-        columns=[
-            *("topic", "partition", "most_records", "most_at_us", "last_records", "time_lag_s", "at_least_s"),
-            *("lost_records", "rewinds", "owner_member"),
-        ],
-    )
-    whole = ["most_records", "most_at_us", "last_records", "lost_records", "rewinds"]
-    return frame.astype(dict.fromkeys(whole, "Int64") | {"time_lag_s": "float", "at_least_s": "float"})
+def partitions(found: Sequence[PartitionHistory]) -> pd.DataFrame:
+    """One row for each partition with the fields of `PartitionHistory`, the highest lag first."""
+    frame = pd.DataFrame([asdict(one) for one in found], columns=[field.name for field in fields(PartitionHistory)])
+    kinds = get_type_hints(PartitionHistory)
+    frame = frame.astype({name: _DTYPES[kind] for name, kind in kinds.items() if kind in _DTYPES})
+    frame["most_at"] = pd.array([_us(one.most_at) for one in found], dtype="Int64")
+    return frame.rename(columns={"most_at": "most_at_us"})
 
 
 def partitions_export(frame: pd.DataFrame) -> pd.DataFrame:
-    """The partitions as a file holds them."""
+    """The table of partitions for download."""
     at = frame["most_at_us"].map(_utc, na_action="ignore")
     return frame.drop(columns=["most_at_us"]).assign(most_at_utc=at)
 
 
-def burns(found: Sequence[Burn]) -> pd.DataFrame:
-    """One row per objective and window."""
+def burn_rates(found: Sequence[BurnRate]) -> pd.DataFrame:
+    """One row for each objective and window."""
     frame = pd.DataFrame(
         [
             {
@@ -165,14 +162,14 @@ def burns(found: Sequence[Burn]) -> pd.DataFrame:
     return frame.astype({"burn": "float", "budget_left_percent": "float"})
 
 
-def burns_export(frame: pd.DataFrame) -> pd.DataFrame:
-    """The budgets as a file holds them."""
+def burn_rates_export(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table of error budgets for download."""
     return frame.drop(columns=["at_us"]).assign(at_utc=frame["at_us"].map(_utc))
 
 
-def local(at_us: pd.Series, zone_of: Local) -> pd.Series:
-    """Times as `zone_of` has them, for a table."""
-    return pd.to_datetime(at_us.map(lambda at: zone_of(int(at) // 1000), na_action="ignore"))
+def local(at_us: pd.Series, to_local: Local) -> pd.Series:
+    """Times in the viewer's zone."""
+    return pd.to_datetime(at_us.map(lambda at: to_local(int(at) // 1000), na_action="ignore"))
 
 
 def _us(at: datetime | None) -> int | None:

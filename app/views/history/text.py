@@ -1,4 +1,4 @@
-"""What the History page says: since when, how often, how bad. Pure; times come in as text of the viewer's zone."""
+"""The sentences of the History page: since when, how often, how bad. Pure functions; `clock` formats their times."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,41 +8,42 @@ import numpy as np
 import pandas as pd
 
 from app.ui import formats
-from app.ui import verdicts as words
-from lag.history.results import DAY, MINUTE, Burn, LagLine, PartitionPast, Place, Span, Verdicts, micros
-from lag.history.trouble_periods import Spell
+from app.ui.verdicts import VERDICTS
+from lag.history.results import DAY, MINUTE, BurnRate, HealthSeries, LagSeries, PartitionHistory, Scope, Span, micros
+from lag.history.trouble_periods import TroublePeriod
 from lag.verdict.health import URGENCY, Status
 
-When = Callable[[int], str]
-"""Microseconds since 1970 as a time that a sentence can hold."""
+Clock = Callable[[int], str]
+"""Microseconds since 1970 -> a time in the viewer's zone, as a sentence writes it."""
 
 OLD_AFTER = timedelta(minutes=5)
 UNEVALUATED_AFTER = timedelta(hours=2)
 """Windows end every five minutes; a long range ends up to an hour after the newest of them."""
+
 MOSTLY_KNOWN = 0.9
-"""With verdicts for less of the time, calm is only as far as it is known."""
+"""If verdicts are known for a smaller share of the time, the sentence says so."""
+
 _ORDINALS = {0: "never", 1: "once", 2: "twice"}
 _UNKNOWN = URGENCY.index(Status.UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """The time that a page shows, as sentences have it.
+class ShownTime:
+    """The time that the page shows, for sentences.
 
-    `minutes`: how many it has. `within`: "in the last 24 h", or, when it `is_over`, "in the 24 h to 22 Nov 13:00".
-    `clock` writes a time of it.
+    `within` is "in the last 24 h", or if it ends in the past (`is_past`), "in the 24 h to 22 Nov 13:00".
     """
 
     minutes: int
     within: str
-    is_over: bool
-    clock: When
+    is_past: bool
+    clock: Clock
 
 
-def when(zone_of: Callable[[int], datetime], span: Span) -> When:
-    """Times of day; with the day where the span is longer than one."""
+def clock(to_local: Callable[[int], datetime], span: Span) -> Clock:
+    """Formats times of day, with the date if the span is longer than a day."""
     form = "%H:%M" if span.length <= DAY else "%d %b %H:%M"
-    return lambda at_us: f"{zone_of(at_us // 1000):{form}}"
+    return lambda at_us: f"{to_local(at_us // 1000):{form}}"
 
 
 def times(n: int) -> str:
@@ -50,160 +51,160 @@ def times(n: int) -> str:
     return _ORDINALS.get(n) or f"{n:,} times"
 
 
-def title(place: Place) -> str:
-    """The group, with topic or partition where one is chosen."""
-    if place.topic is None:
-        return formats.code(place.group_id)
-    of = place.topic if place.partition is None else f"{place.topic}-{place.partition}"
-    return f"{formats.code(place.group_id)} on {formats.code(of)}"
+def title(scope: Scope) -> str:
+    """The group, with the topic or partition if one is chosen."""
+    if scope.topic is None:
+        return formats.code(scope.group_id)
+    of = scope.topic if scope.partition is None else f"{scope.topic}-{scope.partition}"
+    return f"{formats.code(scope.group_id)} on {formats.code(of)}"
 
 
-def group(place: Place, line: LagLine, verdicts: Verdicts | None, spells: Sequence[Spell] | None, its: Shown) -> str:
-    """The conclusion about one group: its trouble, if that is known, and its greatest lag. `spells` None: not known."""
-    known = ~np.isnan(line.lag_records)
-    worst = _worst(line, its.clock) if known.any() else ""
-    name = title(place)
-    if verdicts is None or spells is None:
+def group(
+    scope: Scope,
+    series: LagSeries,
+    health: HealthSeries | None,
+    periods: Sequence[TroublePeriod] | None,
+    shown: ShownTime,
+) -> str:
+    """The conclusion about one group: its trouble and its highest lag. `periods` None: not known."""
+    worst = "" if np.isnan(series.lag_records).all() else _worst(series, shown.clock)
+    name = title(scope)
+    if health is None or periods is None:
         if not worst:
-            return f"The lag of {name} is not known {its.within}"
-        return f"{name} was {worst} {its.within}, {_at_the_end(line)}; whether it was in trouble is not known"
+            return f"The lag of {name} is not known {shown.within}"
+        return f"{name} was {worst} {shown.within}, {_at_the_end(series)}; whether it was in trouble is not known"
     lag = f"; {worst}" if worst else "; its lag is not known"
-    return f"{name} {_trouble(spells, its) if spells else _no_trouble(verdicts, its)}{lag}"
+    return f"{name} {_trouble(periods, shown) if periods else _no_trouble(health, shown)}{lag}"
 
 
-def _no_trouble(verdicts: Verdicts, its: Shown) -> str:
-    known = _known_minutes(verdicts)
-    gap = "" if known >= MOSTLY_KNOWN * its.minutes else f", as far as that is known ({formats.duration(60 * known)})"
-    return f"had no trouble {its.within}{gap}"
+def _no_trouble(health: HealthSeries, shown: ShownTime) -> str:
+    known = _known_minutes(health)
+    gap = "" if known >= MOSTLY_KNOWN * shown.minutes else f" (verdict known for {formats.duration(60 * known)})"
+    return f"had no trouble {shown.within}{gap}"
 
 
-def _known_minutes(verdicts: Verdicts) -> int:
-    return int((verdicts.status != _UNKNOWN).sum())
+def _known_minutes(health: HealthSeries) -> int:
+    return int((health.status != _UNKNOWN).sum())
 
 
-def _trouble(spells: Sequence[Spell], its: Shown) -> str:
-    last, total = spells[-1], formats.duration(60 * sum(one.minutes for one in spells))
-    word = words.VERDICTS[last.worst].word.lower()
-    often = f"{times(len(spells))} {its.within}, {total} in all" if len(spells) > 1 else ""
-    if last.goes_on:
-        return f"{_on(last, its)} ({word}), {often or total}"
-    well = f"from {its.clock(last.until_us)} on" if its.is_over else f"since {its.clock(last.until_us)}"
-    return f"was in trouble {often or f'once {its.within}, for {total}'}; well {well} ({word})"
+def _trouble(periods: Sequence[TroublePeriod], shown: ShownTime) -> str:
+    last, total = periods[-1], formats.duration(60 * sum(one.minutes for one in periods))
+    word = VERDICTS[last.worst].word.lower()
+    often = f"{times(len(periods))} {shown.within}, {total} in total" if len(periods) > 1 else ""
+    if last.is_ongoing:
+        return f"{_ongoing(last, shown)} ({word}), {often or total}"
+    return f"was in trouble {often or f'once {shown.within}, for {total}'}; until {shown.clock(last.until_us)} ({word})"
 
 
-def _on(last: Spell, its: Shown) -> str:
-    """Trouble up to the end of what is known."""
-    since = f"before {its.clock(last.since_us)}" if last.begins_unseen else its.clock(last.since_us)
-    return f"was in trouble from {since} on" if its.is_over else f"has been in trouble since {since}"
+def _ongoing(last: TroublePeriod, shown: ShownTime) -> str:
+    since = f"before {shown.clock(last.since_us)}" if last.starts_before_data else shown.clock(last.since_us)
+    return f"was in trouble from {since} on" if shown.is_past else f"has been in trouble since {since}"
 
 
-def _worst(line: LagLine, clock: When) -> str:
-    at = int(np.nanargmax(line.lag_records))
-    most = line.lag_records[at]
+def _worst(series: LagSeries, clock: Clock) -> str:
+    at = int(np.nanargmax(series.lag_records))
+    most = series.lag_records[at]
     if not most:
         return "never behind"
-    return f"at worst {formats.short(float(most))} records behind at {clock(int(line.at_us[at]))}"
+    return f"at worst {formats.short(float(most))} records behind at {clock(int(series.at_us[at]))}"
 
 
-def _at_the_end(line: LagLine) -> str:
-    last = float(line.lag_records[-1])
+def _at_the_end(series: LagSeries) -> str:
+    last = float(series.lag_records[-1])
     return "not known at the end" if np.isnan(last) else f"{formats.short(last)} at the end"
 
 
-def facts(line: LagLine, partitions: Sequence[PartitionPast], verdicts: Verdicts | None) -> str:
-    """The numbers under the conclusion, each with its coverage."""
-    minutes = int((~np.isnan(line.lag_records)).sum())
-    unit = _unit(line)
+def facts(series: LagSeries, partitions: Sequence[PartitionHistory], health: HealthSeries | None) -> str:
+    """The figures under the conclusion, with their coverage."""
+    known = int((~np.isnan(series.lag_records)).sum())
     parts = [
-        _coverage(line),
-        f"in {minutes:,} of {formats.plural(len(line.at_us), unit)}",
-        _judged(line, verdicts),
-        _oldest(line, partitions),
-        _rebalances(verdicts),
+        _coverage(series),
+        f"in {known:,} of {formats.plural(len(series.at_us), _unit(series))}",
+        _verdict_coverage(series, health),
+        _oldest(series, partitions),
+        _rebalances(health),
         _lost(partitions),
     ]
     return " · ".join(part for part in parts if part)
 
 
-def _judged(line: LagLine, verdicts: Verdicts | None) -> str:
-    """In how many minutes a verdict is known, where that is in fewer than the lag."""
-    if verdicts is None:
+def _verdict_coverage(series: LagSeries, health: HealthSeries | None) -> str:
+    """In how many minutes the verdict is known, if in fewer than the lag."""
+    if health is None:
         return ""
-    known, each = _known_minutes(verdicts), 1 if _unit(line) == "minute" else 60
-    if known >= each * int((~np.isnan(line.lag_records)).sum()):
+    known, each = _known_minutes(health), 1 if _unit(series) == "minute" else 60
+    if known >= each * int((~np.isnan(series.lag_records)).sum()):
         return ""
-    return f"verdict known in {known:,} of {formats.plural(each * len(line.at_us), 'minute')}"
+    return f"verdict known in {known:,} of {formats.plural(each * len(series.at_us), 'minute')}"
 
 
-def _unit(line: LagLine) -> str:
-    return "minute" if len(line.at_us) < 2 or line.at_us[1] - line.at_us[0] == 60_000_000 else "hour"
+def _unit(series: LagSeries) -> str:
+    return "minute" if len(series.at_us) < 2 or series.at_us[1] - series.at_us[0] == 60_000_000 else "hour"
 
 
-def _coverage(line: LagLine) -> str:
-    seen = line.known[~np.isnan(line.lag_records)]
-    if not len(seen):
+def _coverage(series: LagSeries) -> str:
+    known = series.known[~np.isnan(series.lag_records)]
+    if not len(known):
         return "lag not known"
-    least = int(seen.min())
-    always = formats.coverage(least, line.partitions)
-    return f"lag known for {always}" if least == line.partitions else f"lag known for {always} or more"
+    least = int(known.min())
+    at_least = "" if least == series.partitions else "at least "
+    return f"lag known for {at_least}{formats.coverage(least, series.partitions)}"
 
 
-def _oldest(line: LagLine, partitions: Sequence[PartitionPast]) -> str:
+def _oldest(series: LagSeries, partitions: Sequence[PartitionHistory]) -> str:
     bounds = [one.at_least_s for one in partitions if one.at_least_s is not None]
-    known = line.time_lag_s[~np.isnan(line.time_lag_s)]
+    known = series.time_lag_s[~np.isnan(series.time_lag_s)]
     if bounds and (not len(known) or max(bounds) > known.max()):
         return f"oldest record over {formats.duration(max(bounds))} old"
     return f"oldest record {formats.duration(float(known.max()))} old" if len(known) and known.max() else ""
 
 
-def _rebalances(verdicts: Verdicts | None) -> str:
-    return (
-        "rebalances not computed yet"
-        if verdicts is None
-        else formats.plural(int(verdicts.rebalances.sum()), "rebalance")
-    )
+def _rebalances(health: HealthSeries | None) -> str:
+    if health is None:
+        return "rebalances not computed yet"
+    return formats.plural(int(health.rebalances.sum()), "rebalance")
 
 
-def _lost(partitions: Sequence[PartitionPast]) -> str:
+def _lost(partitions: Sequence[PartitionHistory]) -> str:
     lost = sum(one.lost_records or 0 for one in partitions)
     return f"{formats.plural(lost, 'record')} lost" if lost else ""
 
 
-def fleet(frame: pd.DataFrame, its: Shown, is_refused: bool) -> str:
-    """The conclusion about all groups, from their table with the worst first. `is_refused`: not all could be read."""
+def fleet(frame: pd.DataFrame, shown: ShownTime, has_errors: bool) -> str:
+    """The conclusion about all groups, from `tables.fleet`. `has_errors`: a part could not be read."""
     if frame.empty:
-        return "What became of the groups cannot be read" if is_refused else f"No group had a lag {its.within}"
+        return "The history of the groups cannot be read" if has_errors else f"No group had lag {shown.within}"
     troubled = int((frame["trouble_minutes"].fillna(0) > 0).sum())
-    said = _in_trouble(frame, troubled, its) if troubled else _calm(frame, its)
+    conclusion = _fleet_trouble(frame, troubled, shown) if troubled else _fleet_no_trouble(frame, shown)
     unknown = int((frame["known_minutes"].fillna(0) == 0).sum())
-    return f"{said}; of {unknown:,} no verdict is known" if 0 < unknown < len(frame) else said
+    return f"{conclusion}; no verdict is known for {unknown:,}" if 0 < unknown < len(frame) else conclusion
 
 
-def _in_trouble(frame: pd.DataFrame, troubled: int, its: Shown) -> str:
+def _fleet_trouble(frame: pd.DataFrame, troubled: int, shown: ShownTime) -> str:
     first, groups = frame.iloc[0], formats.plural(len(frame), "group")
     longest = formats.duration(60 * int(first["trouble_minutes"]))
-    worst = words.VERDICTS[first["status"]].word.lower()
-    were = f"{troubled:,} of {groups} {'was' if troubled == 1 else 'were'} in trouble {its.within}"
+    worst = VERDICTS[first["status"]].word.lower()
+    were = f"{troubled:,} of {groups} {'was' if troubled == 1 else 'were'} in trouble {shown.within}"
     return f"{were}: {formats.code(str(first['group']))} for {longest}, {worst} at worst"
 
 
-def _calm(frame: pd.DataFrame, its: Shown) -> str:
+def _fleet_no_trouble(frame: pd.DataFrame, shown: ShownTime) -> str:
     minutes = frame["known_minutes"].fillna(0)
     judged = int(minutes.gt(0).sum())
-    gap = "" if minutes.sum() >= MOSTLY_KNOWN * its.minutes * judged else ", as far as that is known"
-    calm = f"None of {formats.plural(judged, 'group')} was in trouble {its.within}{gap}"
+    gap = "" if minutes.sum() >= MOSTLY_KNOWN * shown.minutes * judged else ", as far as verdicts are known"
+    conclusion = f"{formats.plural(judged, 'group')} had no trouble {shown.within}{gap}"
     if not judged:
-        calm = f"Whether any of {formats.plural(len(frame), 'group')} was in trouble {its.within} is not known"
+        conclusion = f"Whether any of {formats.plural(len(frame), 'group')} was in trouble {shown.within} is not known"
     behind = frame[frame["most_records"].fillna(0) > 0].sort_values("most_records", ascending=False, kind="stable")
     if behind.empty:
-        return calm
+        return conclusion
     worst = behind.iloc[0]
-    most = f"{formats.short(int(worst['most_records']))} records at {its.clock(int(worst['most_at_us']))}"
-    return f"{calm}: {formats.code(str(worst['group']))} was furthest behind, {most}"
+    most = f"{formats.short(int(worst['most_records']))} records at {shown.clock(int(worst['most_at_us']))}"
+    return f"{conclusion}: {formats.code(str(worst['group']))} was furthest behind, {most}"
 
 
 def fleet_facts(frame: pd.DataFrame, span: Span) -> str:
-    """How many groups there are, and for how much of the time their verdicts are known."""
+    """The number of groups, and for how much of the time their verdicts are known."""
     if frame.empty:
         return ""
     groups, minutes = formats.plural(len(frame), "group"), len(frame) * (span.length // MINUTE)
@@ -212,37 +213,38 @@ def fleet_facts(frame: pd.DataFrame, span: Span) -> str:
     return groups if share == "100" else f"{groups} · verdicts known for {share} % of the time"
 
 
-def known_until(newest: datetime, now: datetime) -> tuple[str, bool]:
-    """ "known up to the minute before last"; whether that is too old."""
-    age = now - newest - timedelta(minutes=1)
+def newest_age(newest: datetime, now: datetime) -> tuple[str, bool]:
+    """The age of the newest minute, and whether it is too old."""
+    age = now - newest - MINUTE
     return f"rolled up {formats.age(0, max(0, round(age.total_seconds() * 1000)))}", age > OLD_AFTER
 
 
-def burn(one: Burn, until: datetime, clock: When) -> str:
-    """How fast the budget goes, in words; and since when nobody evaluates it, if that is long before `until`."""
-    said = "not known" if one.burn is None else "within budget" if one.burn <= 1 else _too_fast(one.burn)
-    return f"{said}, not evaluated since {clock(micros(one.at))}" if until - one.at > UNEVALUATED_AFTER else said
+def burn_rate(one: BurnRate, until: datetime, clock: Clock) -> str:
+    """The burn rate in words, and since when it is not evaluated if that is long before `until`."""
+    words = "not known" if one.burn is None else "within budget" if one.burn <= 1 else _too_fast(one.burn)
+    return f"{words}, not evaluated since {clock(micros(one.at))}" if until - one.at > UNEVALUATED_AFTER else words
 
 
 def _too_fast(burn: float) -> str:
     return f"{burn:.1f} times as fast as allowed"
 
 
-def lag_alt(place: Place, line: LagLine, said: str, clock: When) -> str:
-    """What the picture of the lag shows."""
-    gaps = int(np.isnan(line.lag_records).sum())
-    gap = f", not known at {gaps:,} of {len(line.lag_records):,} points" if gaps else ""
-    return f"Lag of {place.group_id}: {_worst(line, clock)}, {_at_the_end(line)}{gap}{said}"
+def lag_alt(scope: Scope, series: LagSeries, rebalances: str, clock: Clock) -> str:
+    """Describes the lag chart; `rebalances` is its legend, or empty."""
+    unknown = int(np.isnan(series.lag_records).sum())
+    gap = f", not known at {unknown:,} of {len(series.lag_records):,} points" if unknown else ""
+    marks = f"; {rebalances}" if rebalances else ""
+    return f"Lag of {scope.group_id}: {_worst(series, clock)}, {_at_the_end(series)}{gap}{marks}"
 
 
-def time_lag_alt(place: Place, line: LagLine) -> str:
-    """What the picture of the time lag shows."""
-    last = float(line.time_lag_s[-1])
+def time_lag_alt(scope: Scope, series: LagSeries) -> str:
+    """Describes the time lag chart."""
+    last = float(series.time_lag_s[-1])
     end = "not known at the end" if np.isnan(last) else f"{formats.duration(last)} at the end"
-    return f"Time lag of {place.group_id}: at most {formats.duration(float(np.nanmax(line.time_lag_s)))}, {end}"
+    return f"Time lag of {scope.group_id}: at most {formats.duration(float(np.nanmax(series.time_lag_s)))}, {end}"
 
 
 def health_alt(rows: int, troubled: int, worst: str) -> str:
-    """What the map of groups and hours shows."""
+    """Describes the health map."""
     named = f"; {worst} longest" if troubled else ""
     return f"Health of {formats.plural(rows, 'group')} over time: {troubled:,} in trouble{named}"

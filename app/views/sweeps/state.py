@@ -46,7 +46,7 @@ def sweeps(root: str) -> list[Sweep]:
         'SELECT sweep_id, "cluster", max("at") AS "at", count(*) AS cases FROM sweeps '
         'GROUP BY sweep_id, "cluster" ORDER BY 3 DESC, 1'
     )
-    found = History(root).ask(said, "sweeps")
+    found = History(root).query_open(said, "sweeps")
     return [] if found is None else [Sweep(**row) for row in found.to_pylist()]
 
 
@@ -77,7 +77,7 @@ def _scenario(root: str, sweep: Sweep, group_id: str) -> str:
 
 
 def _rows(root: str, name: str, said: str) -> pd.DataFrame:
-    found = History(root).ask(said, name)
+    found = History(root).query_open(said, name)
     if found is None:
         raise HistoryError(f"{root} has no table {name} any more", "Run the sweep again: groupscope sweep")
     frame: pd.DataFrame = found.to_pandas()

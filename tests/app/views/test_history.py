@@ -55,7 +55,7 @@ def test_a_group_says_since_when_how_often_and_how_bad(open_page: Open, kept: An
     assert not page.exception
     assert page.header[0].value == (
         "`billing-settlement` was in trouble from 10:00 on (stopped), twice in the 24 h to 22 Nov 13:00, "
-        "3 h 30 min in all; at worst 18.0 k records behind at 12:59"
+        "3 h 30 min in total; at worst 18.0 k records behind at 12:59"
     )
     text = plain(page)
     assert "lag known for all 2 partitions · in 1,430 of 1,440 minutes" in text
@@ -101,24 +101,40 @@ def test_a_gap_is_a_gap(open_page: Open, kept: Any, root: str) -> None:
 
 def test_hours_and_partitions_stand_in_tables(open_page: Open, kept: Any, root: str) -> None:
     page = open_page("history", kept(root), group=pasts.BAD, until=UNTIL)
-    hours = table(page, "by the hour: most lag")
+    hours = table(page, "by the hour: highest lag")
     assert list(hours["most_records"][:4]) == [18_003, 12_003, 6_003, 6]
     assert list(hours["rebalances"][:4]) == [0, 0, 0, 2]
     assert list(hours["trouble"][:4]) == [pd.Timedelta(hours=1)] * 3 + [pd.Timedelta(0)]
-    worst = table(page, "partitions, most lag first")
+    worst = table(page, "partitions, highest lag first")
     assert list(worst["partition"]) == [1, 0]
     assert list(worst["most_records"]) == [18_000, 3]
     assert list(worst["owner_member"]) == ["m-1", "m-0"]
     burn = table(page, "Error budget")
-    assert list(burn["said"]) == ["14.4 times as fast as allowed"]
+    assert list(burn["assessment"]) == ["14.4 times as fast as allowed"]
     assert list(burn["at"]) == [pd.Timestamp("2026-11-22 13:00")]
+
+
+def test_percentile_churn_lead_and_commit_gap_have_columns(open_page: Open, kept: Any, tmp_path: Path) -> None:
+    judged(tmp_path, {"at": -1, "status": Status.OK, "joins": 1, "churn": 0.5}, {"at": -2, "churn": 1.0})
+    its = {"at": -1, "cluster": pasts.CLUSTER}
+    History(tmp_path).append("lag_group_topic_1m", past("lag_group_topic_1m", its | {"topic": "u", "lag_p95": 40.5}))
+    lag = {"lag_avg": 12.0, "lag_max": 30, "lead_min": 7, "commit_gap_max_ms": 90_000}
+    History(tmp_path).append("lag_1m", past("lag_1m", its | lag, its | {"partition": 1}))
+    page = open_page("history", kept(tmp_path), group="g", until=UNTIL)
+    hours = table(page, "by the hour: highest lag")
+    assert (hours["p95_records"][0], hours["churn"][0]) == (40.5, 1.5)
+    partitions = table(page, "partitions, highest lag first")
+    assert list(partitions["avg_records"].fillna(-1)) == [12.0, -1]
+    assert list(partitions["lead_min_records"].fillna(-1)) == [7, -1]
+    assert partitions["commit_gap"][0] == pd.Timedelta(seconds=90)
+    assert pd.isna(partitions["commit_gap"][1])
 
 
 def test_a_topic_and_a_partition_narrow_it(open_page: Open, kept: Any, root: str) -> None:
     page = open_page("history", kept(root), group=pasts.BAD, topic="t", partition="0", until=UNTIL)
     assert page.header[0].value.startswith("`billing-settlement` on `t-0` was in trouble from 10:00 on")
     assert alt(page, "history_lag").startswith("Lag of billing-settlement: at worst 3 records behind")
-    assert list(table(page, "partition, most lag first")["partition"]) == [0]
+    assert list(table(page, "partition, highest lag first")["partition"]) == [0]
 
 
 def test_all_groups_stand_on_a_map_with_the_worst_first(open_page: Open, kept: Any, root: str) -> None:
@@ -148,7 +164,7 @@ def test_the_range_is_in_the_address(open_page: Open, kept: Any, root: str) -> N
     page = open_page("history", kept(root), group=pasts.BAD, range="1h", until="2026-11-21T18:00Z")
     assert page.header[0].value == (
         "`billing-settlement` was in trouble once in the 1 h to 21 Nov 19:00, for 30 min; "
-        "well from 18:30 on (stopped); at worst 3.00 k records behind at 18:29"
+        "until 18:30 (stopped); at worst 3.00 k records behind at 18:29"
     )
     assert [button.label for button in page.button if button.key and button.key.startswith("history_arrow")] == [
         "Earlier",
@@ -171,7 +187,7 @@ def test_a_long_range_is_told_by_the_hour(open_page: Open, kept: Any, root: str)
 
 def test_without_a_history_the_page_names_the_command(open_page: Open) -> None:
     page = open_page("history")
-    assert page.header[0].value == "No history is kept"
+    assert page.header[0].value == "No history is recorded"
     assert "--history /var/lib/groupscope" in page.code[0].value
 
 
@@ -181,7 +197,7 @@ def test_without_roll_ups_the_page_names_the_command(open_page: Open, kept: Any,
     assert "Nothing of this cluster was recorded yet" in said(page)
     assert page.code[0].value == f"groupscope pipeline rollup --history {tmp_path}"
     History(tmp_path).append("end_offsets", rows("end_offsets", {"cluster": pasts.CLUSTER}))
-    assert "Lag by the minute is made of it" in said(open_page("history", kept(tmp_path)))
+    assert "Log ends are recorded" in said(open_page("history", kept(tmp_path)))
 
 
 def test_the_demo_fills_by_itself(open_page: Open, kept: Any, tmp_path: Path) -> None:
@@ -198,7 +214,7 @@ def test_what_was_not_computed_is_not_zero(open_page: Open, kept: Any, tmp_path:
         "`g` was at worst 14 records behind at 12:58 in the 24 h to 22 Nov 13:01, 0 at the end; "
         "whether it was in trouble is not known"
     )
-    hours = table(page, "most lag")
+    hours = table(page, "highest lag")
     assert list(hours["most_records"][:2]) == [0, 14]
     assert pd.isna(hours["most_records"][2])
     assert "rebalances not computed yet" in plain(page)
@@ -252,7 +268,7 @@ def test_a_group_of_which_no_verdict_is_known_had_no_calm(open_page: Open, kept:
         "whether it was in trouble is not known"
     )
     assert "verdict known in 0 of 1,440 minutes" in plain(page)
-    assert pd.isna(table(page, "most lag")["trouble"][0])
+    assert pd.isna(table(page, "highest lag")["trouble"][0])
     page = open_page("history", kept(tmp_path), until=UNTIL)
     assert page.header[0].value.startswith(
         "Whether any of 1 group was in trouble in the 24 h to 22 Nov 13:00 is not known: `g` was furthest behind"
@@ -266,16 +282,16 @@ def test_groups_without_a_verdict_are_counted_beside_the_calm_ones(open_page: Op
     judged(tmp_path, {"at": -1, "status": Status.UNKNOWN}, group="dark")
     page = open_page("history", kept(tmp_path), until=UNTIL)
     assert page.header[0].value == (
-        "None of 1 group was in trouble in the 24 h to 22 Nov 13:00, as far as that is known: "
-        "`well` was furthest behind, 7 records at 12:59; of 1 no verdict is known"
+        "1 group had no trouble in the 24 h to 22 Nov 13:00, as far as verdicts are known: "
+        "`well` was furthest behind, 7 records at 12:59; no verdict is known for 1"
     )
 
 
 @pytest.mark.parametrize(
     ("minutes", "said"),
     [
-        (1, "`g` had no trouble in the 1 h to 22 Nov 13:00, as far as that is known (1 min); at worst"),
-        (53, "`g` had no trouble in the 1 h to 22 Nov 13:00, as far as that is known (53 min); at worst"),
+        (1, "`g` had no trouble in the 1 h to 22 Nov 13:00 (verdict known for 1 min); at worst"),
+        (53, "`g` had no trouble in the 1 h to 22 Nov 13:00 (verdict known for 53 min); at worst"),
         (54, "`g` had no trouble in the 1 h to 22 Nov 13:00; at worst"),
     ],
 )
@@ -286,8 +302,8 @@ def test_calm_is_said_of_the_time_of_which_it_is_known(
     page = open_page("history", kept(tmp_path), group="g", range="1h", until=UNTIL)
     assert page.header[0].value.startswith(said)
     fleet = open_page("history", kept(tmp_path), range="1h", until=UNTIL).header[0].value
-    assert fleet.startswith("None of 1 group was in trouble in the 1 h to 22 Nov 13:00")
-    assert (", as far as that is known: " in fleet) == (minutes < 54)
+    assert fleet.startswith("1 group had no trouble in the 1 h to 22 Nov 13:00")
+    assert (", as far as verdicts are known: " in fleet) == (minutes < 54)
 
 
 def test_minutes_between_those_that_are_known_are_no_trouble(open_page: Open, kept: Any, tmp_path: Path) -> None:
@@ -306,7 +322,7 @@ def test_an_oldest_record_that_is_only_known_to_be_older_counts(open_page: Open,
     History(tmp_path).append("group_health_1m", past("group_health_1m", exceeded))
     fleet = open_page("history", kept(tmp_path), until=UNTIL)
     assert list(table(fleet, "longest in trouble")["oldest"]) == [pd.Timedelta(hours=2)]
-    hours = table(open_page("history", kept(tmp_path), group="g", until=UNTIL), "by the hour: most lag")
+    hours = table(open_page("history", kept(tmp_path), group="g", until=UNTIL), "by the hour: highest lag")
     assert (hours["most_records"][0], pd.isna(hours["oldest"][0])) == (7, True)
 
 
@@ -317,7 +333,7 @@ def test_a_budget_that_is_not_known_or_no_longer_evaluated_says_so(open_page: Op
     made = (its | {"cluster": pasts.CLUSTER} for its in (dark, gone))
     History(tmp_path).append("slo_burn", past("slo_burn", *made))
     budgets = table(open_page("history", kept(tmp_path), group="g", until=UNTIL), "Error budget")
-    assert list(budgets["said"]) == ["not known", "within budget, not evaluated since 10:00"]
+    assert list(budgets["assessment"]) == ["not known", "within budget, not evaluated since 10:00"]
     assert list(budgets["budget_left_percent"].isna()) == [True, False]
 
 
@@ -374,7 +390,7 @@ def test_a_day_has_its_own_name_wherever_one_looks_from(
     first = datetime(2026, 11, 22, tzinfo=UTC) - timedelta(days=days)
     assert heat["layout"]["xaxis"]["ticktext"][0] == f"{first:%d %b}"
     page = open_page("history", kept(root), zone, group=pasts.BAD, range=length, until=UNTIL)
-    rows = table(page, "by the day: most lag")
+    rows = table(page, "by the day: highest lag")
     assert list(rows["at"][:2]) == [pd.Timestamp("2026-11-22"), pd.Timestamp("2026-11-21")]
     assert list(rows["rebalances"][:2]) == [2, 1]
 
@@ -400,7 +416,9 @@ def test_a_short_range_is_told_by_ten_minutes(open_page: Open, kept: Any, tmp_pa
         3: "22 Nov 12:30 (11:30 UTC)<br>■ Stopped · in trouble for 1 min",
         4: "22 Nov 12:40 (11:40 UTC)<br>● OK",
     }
-    rows = table(open_page("history", kept(tmp_path), group="g", range="1h", until=UNTIL), "by ten minutes: most lag")
+    rows = table(
+        open_page("history", kept(tmp_path), group="g", range="1h", until=UNTIL), "by ten minutes: highest lag"
+    )
     assert list(rows["at"][rows["most_records"].notna()]) == [
         pd.Timestamp("2026-11-22 12:40"),
         pd.Timestamp("2026-11-22 12:30"),
@@ -416,7 +434,7 @@ def test_more_groups_than_a_table_takes_are_said(
     open_page: Open, kept: Any, root: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.views.history.fleet.MAX_ROWS", 1)
-    monkeypatch.setattr("app.views.history.group.MAX_ROWS", 1)
+    monkeypatch.setattr("app.views.history.group_tables.MAX_ROWS", 1)
     page = open_page("history", kept(root), until=UNTIL)
     assert len(table(page, "longest in trouble")) == 1
     assert "The first 1 of 2 groups." in plain(page)
@@ -432,7 +450,7 @@ def test_without_minutes_nothing_is_said_of_their_age(open_page: Open, kept: Any
     for file in Path(tmp_path, "group_health_1m").glob("dt=*/*.parquet"):
         file.write_bytes(b"PAR1 no more")
     page = open_page("history", kept(tmp_path), until=UNTIL)
-    assert page.header[0].value == "What became of the groups cannot be read"
+    assert page.header[0].value == "The history of the groups cannot be read"
 
 
 @pytest.mark.parametrize(

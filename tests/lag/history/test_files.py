@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from lag.history import files
-from lag.history.files import TableFiles, file_system
-from lag.history.maintenance import care, extents
+from lag.history.files import TableWriter, file_system
+from lag.history.maintenance import maintain, table_sizes
 from lag.history.schemas import DAY, TABLES, with_day
-from lag.history.store import Application, History
+from lag.history.store import AppTransaction, History
 from tests.lag.history.past import past
 from tests.lag.history.rows import rows
 
@@ -24,7 +24,7 @@ def test_offsets_and_times_are_written_as_steps_and_come_back_as_they_were(tmp_p
     begin = datetime(2026, 11, 22, tzinfo=UTC)
     made = [{"src_offset": 7 * n, "src_ts": begin + timedelta(seconds=n), "committed": n * n} for n in range(1000)]
     table = with_day(rows("commits", *made), TABLES["commits"])
-    writer = TableFiles(str(tmp_path), TABLES["commits"])
+    writer = TableWriter(str(tmp_path), TABLES["commits"])
     writer.add(table)
     (written,) = writer.close()
     place = tmp_path / "commits" / written.path
@@ -40,9 +40,9 @@ def test_the_log_says_nothing_of_bounds_that_json_has_no_word_for(tmp_path: Path
     """A lag that is never caught up is infinite; whoever reads strict JSON would refuse the whole table."""
     history, endless = History(tmp_path), {"eta_s": math.inf, "time_to_loss_s": -math.inf, "lag_avg": math.nan}
     made = with_day(past("lag_1m", {"at": 0, **endless}, {"at": 1, "eta_s": 3.0, "lag_avg": 2.0}), TABLES["lag_1m"])
-    writer = TableFiles(str(tmp_path), TABLES["lag_1m"])
+    writer = TableWriter(str(tmp_path), TABLES["lag_1m"])
     writer.add(made)
-    history.commit("lag_1m", writer.close(), Application("app", 0))
+    history.commit("lag_1m", writer.close(), AppTransaction("app", 0))
     (stats,) = [json.loads(line["add"]["stats"], parse_constant=refused) for line in log(tmp_path / "lag_1m")]
     bounds = {name: (stats["minValues"].get(name), stats["maxValues"].get(name)) for name in endless}
     assert bounds == {"eta_s": (3.0, None), "time_to_loss_s": (None, None), "lag_avg": (2.0, 2.0)}
@@ -56,10 +56,10 @@ def test_a_day_with_infinite_values_is_written_sorted_and_counted(tmp_path: Path
     history, begin = History(tmp_path), datetime(2026, 11, 22, 12, tzinfo=UTC)
     for minute, eta_s in enumerate((math.inf, 3.0)):
         history.append("lag_1m", past("lag_1m", {"at": minute, "eta_s": eta_s}))
-    care(history, "lag_1m", begin + timedelta(days=1))
+    maintain(history, "lag_1m", begin + timedelta(days=1))
     for line in log(tmp_path / "lag_1m"):
         json.loads(line["add"]["stats"], parse_constant=refused)
-    assert [(one.table, one.rows) for one in extents(history)] == [("lag_1m", 2)]
+    assert [(one.table, one.rows) for one in table_sizes(history)] == [("lag_1m", 2)]
     found = history.query("SELECT eta_s FROM lag_1m ORDER BY minute", "lag_1m")
     assert found["eta_s"].to_pylist() == [math.inf, 3.0]
 

@@ -16,13 +16,13 @@ import pytest
 from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError
 
-from lag.history import maintenance as care_module
+from lag.history import maintenance as maintenance
 from lag.history import retention, series_order
-from lag.history.file_replacement import exchange
-from lag.history.files import TableFiles
-from lag.history.maintenance import SETTLED, care, extents
+from lag.history.file_replacement import replace_files
+from lag.history.files import TableWriter
+from lag.history.maintenance import DAY_OVER_AFTER, maintain, table_sizes
 from lag.history.schemas import COMMITS, with_day
-from lag.history.store import Application, History, literal
+from lag.history.store import AppTransaction, History, literal
 from tests.lag.history.past import past
 from tests.lag.history.rows import NOON, rows
 from tests.lag.history.test_store import offsets, writer
@@ -42,7 +42,7 @@ def test_small_files_become_one_of_each_day_in_the_order_of_the_series(history: 
     for number in range(6):
         made = [{"src_offset": number * 4 + at, "group_id": f"g{at}", "src_ts": DAY * (number % 2)} for at in range(4)]
         history.append("commits", rows("commits", *made))
-    done = care(history, "commits", NOON + timedelta(days=1))
+    done = maintain(history, "commits", NOON + timedelta(days=1))
     assert done is not None
     assert (done.files_before, done.files_after, done.days_dropped) == (6, 2, 0)
     assert offsets(history) == list(range(24))
@@ -54,9 +54,9 @@ def test_small_files_become_one_of_each_day_in_the_order_of_the_series(history: 
 def test_compacting_again_changes_nothing(history: History) -> None:
     for number in range(3):
         history.append("commits", rows("commits", {"src_offset": number}))
-    care(history, "commits", NOON + timedelta(days=1))
+    maintain(history, "commits", NOON + timedelta(days=1))
     before = history.open("commits")
-    done = care(history, "commits", NOON + timedelta(days=1))
+    done = maintain(history, "commits", NOON + timedelta(days=1))
     after = history.open("commits")
     assert done is not None
     assert before is not None
@@ -69,11 +69,11 @@ def test_days_are_dropped_when_the_table_has_kept_them_long_enough(history: Hist
     """Commits are kept for 7 days, minutes of lag for 90; these are all of one series, so the last one is of today."""
     made = [{"src_offset": -day, "src_ts": -DAY * day} for day in range(10)]
     history.append("commits", rows("commits", *made))
-    done = care(history, "commits", NOON)
+    done = maintain(history, "commits", NOON)
     assert done is not None
     assert (done.days_dropped, offsets(history)) == (2, [-8, -7, -6, -5, -4, -3, -2, -1, 0])
     history.append("lag_1m", past("lag_1m", *({"at": -1440 * day} for day in (89, 90, 91, 92))))
-    done = care(history, "lag_1m", NOON)
+    done = maintain(history, "lag_1m", NOON)
     assert done is not None
     found = history.query("SELECT minute FROM lag_1m ORDER BY minute", "lag_1m")["minute"].to_pylist()
     assert (done.days_dropped, found) == (2, [NOON - timedelta(days=90), NOON - timedelta(days=89)])
@@ -86,7 +86,7 @@ def test_what_another_process_appends_during_compaction_is_kept(history: History
     with writer(history.root, "meanwhile", "-") as process:
         for times, late in enumerate((0, 1), 1):
             wait_until(lambda: counted(history).get("meanwhile", 0) >= times * ROWS)  # noqa: B023
-            assert care(history, "commits", NOON + timedelta(days=late)) is not None
+            assert maintain(history, "commits", NOON + timedelta(days=late)) is not None
         appends = int(process.communicate(timeout=60)[0])
     assert counted(history) == {"before": 20, "meanwhile": appends * ROWS}
 
@@ -104,7 +104,7 @@ def test_what_is_appended_between_reading_a_day_and_its_commit_is_kept(
     for number in range(2):
         history.append("commits", rows("commits", {"src_offset": number}))
     before_commit(monkeypatch, module, lambda: history.append("commits", rows("commits", {"src_offset": 7})))
-    done = care(history, "commits", NOON + timedelta(days=1 if module is series_order else 9))
+    done = maintain(history, "commits", NOON + timedelta(days=1 if module is series_order else 9))
     assert done is not None
     assert (done.days_left, done.days_dropped) == ((0, 0) if module is series_order else (0, 1))
     assert offsets(history) == ([0, 1, 7] if module is series_order else [1, 7])
@@ -116,9 +116,9 @@ def before_commit(monkeypatch: pytest.MonkeyPatch, module: ModuleType, do: Calla
 
     def exchanged(*args: Any, **how: Any) -> None:
         next(first, lambda: None)()
-        exchange(*args, **how)
+        replace_files(*args, **how)
 
-    monkeypatch.setattr(module, "exchange", exchanged)
+    monkeypatch.setattr(module, "replace_files", exchanged)
 
 
 def test_a_day_that_is_written_to_is_left_for_the_next_time_and_the_others_are_put_in_order(
@@ -128,7 +128,7 @@ def test_a_day_that_is_written_to_is_left_for_the_next_time_and_the_others_are_p
         history.append("commits", rows("commits", {"src_offset": 2 * day + number, "src_ts": DAY * day + number}))
     late = rows("commits", {"src_offset": 9})
     before_commit(monkeypatch, series_order, lambda: history.replace("commits", late, f"src_ts = {literal(NOON)}"))
-    done, again = (care(history, "commits", NOON + timedelta(days=2)) for _ in range(2))
+    done, again = (maintain(history, "commits", NOON + timedelta(days=2)) for _ in range(2))
     assert done is not None
     assert again is not None
     assert (done.days_left, done.files_before, done.files_after) == (1, 4, 3)
@@ -141,18 +141,18 @@ def test_compaction_of_today_that_a_roll_up_gets_in_the_way_of_is_left_for_the_n
 ) -> None:
     for number in range(3):
         history.append("commits", rows("commits", {"src_offset": number}))
-    compact, where = care_module._compact, "src_offset = 1 OR src_offset = 7"
+    compact, where = maintenance._compact, "src_offset = 1 OR src_offset = 7"
 
     def replaced_meanwhile(table: DeltaTable, day: date) -> None:
         history.replace("commits", rows("commits", {"src_offset": 7}), where)
         compact(table, day)
 
     with monkeypatch.context() as patch:
-        patch.setattr(care_module, "_compact", replaced_meanwhile)
-        done = care(history, "commits", NOON)
+        patch.setattr(maintenance, "_compact", replaced_meanwhile)
+        done = maintain(history, "commits", NOON)
     assert done is not None
     assert (done.days_left, offsets(history)) == (1, [0, 2, 7])
-    again = care(history, "commits", NOON)
+    again = maintain(history, "commits", NOON)
     assert again is not None
     assert (again.days_left, again.files_after, offsets(history)) == (0, 1, [0, 2, 7])
 
@@ -161,10 +161,10 @@ def test_a_day_is_over_when_the_roll_up_no_longer_writes_its_last_hours(history:
     midnight = NOON + timedelta(hours=12)
     for number in range(2):
         history.append("commits", rows("commits", {"src_offset": number}))
-    for later, is_sorted in ((timedelta(0), False), (SETTLED - TICK, False), (SETTLED, True)):
-        care(history, "commits", midnight + later)
-        (path,) = DeltaTable(history.place("commits")).file_uris()
-        assert series_order.SORTED in path if is_sorted else series_order.SORTED not in path
+    for later, is_sorted in ((timedelta(0), False), (DAY_OVER_AFTER - TICK, False), (DAY_OVER_AFTER, True)):
+        maintain(history, "commits", midnight + later)
+        (path,) = DeltaTable(history.table_path("commits")).file_uris()
+        assert series_order.SORTED_PREFIX in path if is_sorted else series_order.SORTED_PREFIX not in path
 
 
 def test_files_that_were_replaced_a_day_ago_are_deleted_however_many_checkpoints_the_log_has(history: History) -> None:
@@ -172,11 +172,11 @@ def test_files_that_were_replaced_a_day_ago_are_deleted_however_many_checkpoints
 
     What a process left behind that was killed before its commit goes, too.
     """
-    folder = Path(history.place("commits"))
+    folder = Path(history.table_path("commits"))
     for number in range(3):
         history.append("commits", rows("commits", {"src_offset": number}))
     replaced = on_disk(folder)
-    care(history, "commits", NOON)
+    maintain(history, "commits", NOON)
     abandoned = written(history)
     make_older(folder, replaced | abandoned)
     for number in range(10, 13):
@@ -184,7 +184,7 @@ def test_files_that_were_replaced_a_day_ago_are_deleted_however_many_checkpoints
         DeltaTable(folder).create_checkpoint()
     young = on_disk(folder) - replaced - abandoned
     not_committed = written(history)
-    done = care(history, "commits", NOON)
+    done = maintain(history, "commits", NOON)
     assert done is not None
     assert (len(young), len(replaced), len(abandoned), done.files_removed) == (4, 3, 1, 4)
     assert on_disk(folder) == young | not_committed | set(DeltaTable(folder).file_uris())
@@ -193,21 +193,21 @@ def test_files_that_were_replaced_a_day_ago_are_deleted_however_many_checkpoints
 
 def written(history: History) -> set[str]:
     """A file of the table that nobody has committed."""
-    writing = TableFiles(history.root, COMMITS)
+    writing = TableWriter(history.root, COMMITS)
     writing.add(with_day(rows("commits", {"src_offset": 99}), COMMITS))
-    return {f"{history.place('commits')}/{file.path}" for file in writing.close()}
+    return {f"{history.table_path('commits')}/{file.path}" for file in writing.close()}
 
 
 def test_an_old_file_that_was_replaced_a_moment_ago_stays_for_who_is_reading_it(history: History) -> None:
-    folder = Path(history.place("commits"))
+    folder = Path(history.table_path("commits"))
     for number in range(2):
         history.append("commits", rows("commits", {"src_offset": number}))
     old = on_disk(folder)
     for path in old:
         os.utime(path, (0, 0))
-    care(history, "commits", NOON)
+    maintain(history, "commits", NOON)
     DeltaTable(folder).create_checkpoint()
-    done = care(history, "commits", NOON)
+    done = maintain(history, "commits", NOON)
     assert done is not None
     assert (done.files_removed, old <= on_disk(folder)) == (0, True)
 
@@ -243,7 +243,7 @@ def test_the_last_commit_of_a_series_outlives_its_day_until_it_is_deleted(histor
     history.append("commits", rows("commits", *made))
     dropped = []
     for days, kept in ((8, [2, 3, 6, 7]), (8, [2, 3, 6, 7]), (9, [2, 6, 7]), (30, [2, 6, 7])):
-        done = care(history, "commits", NOON + timedelta(days=days))
+        done = maintain(history, "commits", NOON + timedelta(days=days))
         assert done is not None
         dropped.append(done.days_dropped)
         assert offsets(history) == kept
@@ -265,7 +265,7 @@ def test_the_last_record_of_a_group_and_of_each_member_outlives_its_day(history:
         {"src_offset": 7, "group_id": "new", "record_type": 5, "member_id": "left", "tombstone": True},
     ]
     history.append("group_events", rows("group_events", *made))
-    care(history, "group_events", NOON + timedelta(days=91))
+    maintain(history, "group_events", NOON + timedelta(days=91))
     sql = "SELECT src_offset, member_id FROM group_events ORDER BY src_offset, member_id"
     assert [tuple(row.values()) for row in history.query(sql, "group_events").to_pylist()] == [
         (2, "a"), (2, "b"), (4, None), (5, "m"),
@@ -273,26 +273,26 @@ def test_the_last_record_of_a_group_and_of_each_member_outlives_its_day(history:
 
 
 def test_extents_are_those_of_tables_that_exist(history: History) -> None:
-    assert extents(history) == []
+    assert table_sizes(history) == []
     history.append("commits", rows("commits", {}, {"src_ts": DAY}))
-    (found,) = extents(history)
+    (found,) = table_sizes(history)
     assert (found.table, found.rows, found.files) == ("commits", 2, 2)
     assert (found.first_day, found.last_day) == (NOON.date(), (NOON + timedelta(days=1)).date())
 
 
 def test_rows_of_a_file_that_does_not_tell_their_number_are_not_known(history: History) -> None:
     """Another writer of Delta tables may leave them out."""
-    writing = TableFiles(history.root, COMMITS)
+    writing = TableWriter(history.root, COMMITS)
     writing.add(with_day(rows("commits", {}), COMMITS))
     (file,) = writing.close()
-    history.commit("commits", [replace(file, stats="{}")], Application("a", 1))
+    history.commit("commits", [replace(file, stats="{}")], AppTransaction("a", 1))
     history.append("commits", rows("commits", {}))
-    (found,) = extents(history)
+    (found,) = table_sizes(history)
     assert (found.rows, found.files) == (None, 2)
 
 
 def test_a_table_that_nobody_wrote_to_needs_no_care(history: History) -> None:
-    assert care(history, "lag_1m", NOON) is None
+    assert maintain(history, "lag_1m", NOON) is None
 
 
 def test_a_day_that_is_over_lies_in_the_order_of_its_series_and_then_of_its_time(history: History) -> None:
@@ -302,8 +302,8 @@ def test_a_day_that_is_over_lies_in_the_order_of_its_series_and_then_of_its_time
         for at, (group, topic, partition) in enumerate(product("ba", "ut", (1, 0)))
     ]
     history.append("commits", rows("commits", *made, *({**row, "src_ts": row["src_ts"] + 60} for row in made)))
-    care(history, "commits", NOON + timedelta(days=1))
-    (path,) = DeltaTable(history.place("commits")).file_uris()
+    maintain(history, "commits", NOON + timedelta(days=1))
+    (path,) = DeltaTable(history.table_path("commits")).file_uris()
     table = pq.read_table(path, partitioning=None)
     found = list(zip(*(table[name].to_pylist() for name in ("group_id", "topic", "partition", "src_ts")), strict=True))
     assert len(found) == 16
@@ -313,18 +313,18 @@ def test_a_day_that_is_over_lies_in_the_order_of_its_series_and_then_of_its_time
 
 def test_a_late_row_is_put_in_its_place(history: History) -> None:
     history.append("commits", rows("commits", {"group_id": "a", "src_offset": 1}, {"group_id": "c", "src_offset": 2}))
-    care(history, "commits", NOON + timedelta(days=1))
+    maintain(history, "commits", NOON + timedelta(days=1))
     history.append("commits", rows("commits", {"group_id": "b", "src_offset": 3}))
-    done = care(history, "commits", NOON + timedelta(days=1))
+    done = maintain(history, "commits", NOON + timedelta(days=1))
     assert done is not None
     assert (done.files_before, done.files_after, offsets(history)) == (2, 1, [1, 2, 3])
 
 
 def test_a_large_day_is_sorted_piece_by_piece(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(series_order, "MOST_ROWS", 3)
+    monkeypatch.setattr(series_order, "MAX_BUFFERED_ROWS", 3)
     made: list[dict[str, Any]] = [{"group_id": f"g{at % 5}", "src_offset": at} for at in range(25)]
     history.append("commits", rows("commits", *made))
-    care(history, "commits", NOON + timedelta(days=1))
+    maintain(history, "commits", NOON + timedelta(days=1))
     found = history.query("SELECT group_id, src_offset FROM commits", "commits").to_pylist()
     assert sorted(row["src_offset"] for row in found) == list(range(25))
     assert [row["group_id"] for row in found] == sorted(row["group_id"] for row in made)
@@ -336,14 +336,14 @@ def test_no_piece_is_larger_than_it_may_be_though_one_group_has_most_of_the_rows
 ) -> None:
     """A group is cut by topic, a topic by partition, and a partition by hours; one hour of it may be what it is."""
     sizes: list[int] = []
-    add = TableFiles.add
-    monkeypatch.setattr(series_order, "MOST_ROWS", most)
+    add = TableWriter.add
+    monkeypatch.setattr(series_order, "MAX_BUFFERED_ROWS", most)
 
-    def counted(self: TableFiles, found: Any) -> Any:
+    def counted(self: TableWriter, found: Any) -> Any:
         sizes.append(len(found))
         return add(self, found)
 
-    monkeypatch.setattr(TableFiles, "add", counted)
+    monkeypatch.setattr(TableWriter, "add", counted)
     made = [("big", "t", partition, hour) for partition, hour in product(range(3), range(6))]
     made += [("big", "u", 0, 2), ("a", "t", 0, 1), ("z", "t", 0, 1)]
     commits = [
@@ -351,11 +351,11 @@ def test_no_piece_is_larger_than_it_may_be_though_one_group_has_most_of_the_rows
         for at, (group, topic, partition, hour) in enumerate(reversed(made))
     ]
     history.append("commits", rows("commits", *commits))
-    care(history, "commits", NOON + timedelta(days=1))
+    maintain(history, "commits", NOON + timedelta(days=1))
     assert max(sizes) <= most
     assert sum(sizes) == len(made)
     names = ("group_id", "topic", "partition", "src_ts")
-    (path,) = DeltaTable(history.place("commits")).file_uris()
+    (path,) = DeltaTable(history.table_path("commits")).file_uris()
     table = pq.read_table(path, partitioning=None)
     found = list(zip(*(table[name].to_pylist() for name in names), strict=True))
     assert found == sorted(found)

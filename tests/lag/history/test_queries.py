@@ -11,9 +11,9 @@ import pytest
 from deltalake import DeltaTable
 
 from lag.errors import HistoryError
-from lag.history.maintenance import care
-from lag.history.queries import Questions
-from lag.history.results import DAY, HOUR, Burn, Cell, GroupLag, PartitionPast, Place, Span, micros
+from lag.history.maintenance import maintain
+from lag.history.queries import HistoryQueries
+from lag.history.results import DAY, HOUR, BurnRate, GroupLag, HealthCell, PartitionHistory, Scope, Span, micros
 from lag.history.schemas import SCHEMA_VERSION
 from lag.history.store import VERSION_KEY, History
 from lag.verdict.health import Status
@@ -22,7 +22,7 @@ from tests.lag.history.rows import NOON, rows
 
 MINUTE = timedelta(minutes=1)
 FIVE = Span(NOON, NOON + 5 * MINUTE)
-G = Place("g")
+G = Scope("g")
 
 
 @pytest.fixture
@@ -31,8 +31,8 @@ def history(tmp_path: Path) -> History:
 
 
 @pytest.fixture
-def asked(history: History) -> Questions:
-    return Questions(history, "c1")
+def asked(history: History) -> HistoryQueries:
+    return HistoryQueries(history, "c1")
 
 
 def numbers(values: Iterable[float]) -> list[float | None]:
@@ -40,24 +40,24 @@ def numbers(values: Iterable[float]) -> list[float | None]:
     return [None if np.isnan(value) else float(value) for value in values]
 
 
-def test_a_history_without_roll_ups_answers_nothing_and_stays_as_it_is(history: History, asked: Questions) -> None:
+def test_a_history_without_roll_ups_answers_nothing_and_stays_as_it_is(history: History, asked: HistoryQueries) -> None:
     assert asked.latest(NOON) is None
     assert asked.is_recorded() is False
-    assert (asked.groups(FIVE), asked.topics("g", FIVE), asked.lags(FIVE)) == ([], [], [])
-    assert asked.numbers("g", "t", FIVE) == []
-    assert (asked.partitions(G, FIVE), asked.verdicts("g", FIVE), asked.burns(FIVE)) == ([], None, [])
-    assert asked.health(FIVE, [Status.STOPPED]) == []
+    assert (asked.groups(FIVE), asked.topics("g", FIVE), asked.group_lags(FIVE)) == ([], [], [])
+    assert asked.partition_numbers("g", "t", FIVE) == []
+    assert (asked.partitions(G, FIVE), asked.health_series("g", FIVE), asked.burn_rates(FIVE)) == ([], None, [])
+    assert asked.health_cells(FIVE, [Status.STOPPED]) == []
     assert numbers(asked.lag(G, FIVE).lag_records) == [None] * 5
     assert not Path(history.root).exists()
 
 
-def test_the_newest_minute_is_found_however_old_it_is(history: History, asked: Questions) -> None:
+def test_the_newest_minute_is_found_however_old_it_is(history: History, asked: HistoryQueries) -> None:
     history.append("lag_group_topic_1m", past("lag_group_topic_1m", {"at": 2}, {"at": 1}, {"at": 9, "cluster": "c2"}))
     assert asked.latest(NOON) == NOON + 2 * MINUTE
     assert asked.latest(NOON + 30 * DAY) == NOON + 2 * MINUTE
 
 
-def test_there_are_minutes_of_a_time_or_there_are_none(history: History, asked: Questions) -> None:
+def test_there_are_minutes_of_a_time_or_there_are_none(history: History, asked: HistoryQueries) -> None:
     assert asked.has_minutes(Span(NOON, NOON + DAY)) is False
     history.append("lag_group_topic_1m", past("lag_group_topic_1m", {"at": 2}, {"at": 9, "cluster": "c2"}))
     assert asked.has_minutes(Span(NOON, NOON + 3 * MINUTE)) is True
@@ -65,18 +65,26 @@ def test_there_are_minutes_of_a_time_or_there_are_none(history: History, asked: 
     assert asked.has_minutes(Span(NOON + 3 * MINUTE, NOON + DAY)) is False
 
 
-def test_what_was_recorded_counts_for_its_own_cluster_only(history: History, asked: Questions) -> None:
+def test_what_was_recorded_counts_for_its_own_cluster_only(history: History, asked: HistoryQueries) -> None:
     history.append("end_offsets", rows("end_offsets", {}))
     assert asked.is_recorded() is True
-    assert Questions(history, "c2").is_recorded() is False
+    assert HistoryQueries(history, "c2").is_recorded() is False
 
 
-def test_the_lag_of_a_group_is_that_of_its_topics_and_gaps_stay_gaps(history: History, asked: Questions) -> None:
+def test_the_lag_of_a_group_is_that_of_its_topics_and_gaps_stay_gaps(history: History, asked: HistoryQueries) -> None:
     """Minute 1 has no row; of minute 2 one topic is not known; of minute 3 nothing is; minute 5 is not asked for."""
     made = past(
         "lag_group_topic_1m",
-        {"at": 0, "topic": "a", "lag_sum": 10, "time_lag_max_ms": 1500, "partitions": 2, "lag_known": 2},
-        {"at": 0, "topic": "b", "lag_sum": 5, "time_lag_max_ms": 500, "partitions": 1, "lag_known": 1},
+        {
+            "at": 0,
+            "topic": "a",
+            "lag_sum": 10,
+            "lag_p95": 4.5,
+            "time_lag_max_ms": 1500,
+            "partitions": 2,
+            "lag_known": 2,
+        },
+        {"at": 0, "topic": "b", "lag_sum": 5, "lag_p95": 5.0, "time_lag_max_ms": 500, "partitions": 1, "lag_known": 1},
         {"at": 2, "topic": "a", "lag_sum": 0, "time_lag_max_ms": 0, "partitions": 2, "lag_known": 1},
         {"at": 2, "topic": "b", "lag_sum": None, "time_lag_max_ms": None, "partitions": 1, "lag_known": 0},
         {"at": 3, "topic": "a", "lag_sum": None, "time_lag_max_ms": None, "partitions": 2, "lag_known": 0},
@@ -88,27 +96,30 @@ def test_the_lag_of_a_group_is_that_of_its_topics_and_gaps_stay_gaps(history: Hi
     line = asked.lag(G, FIVE)
     assert [at - micros(NOON) for at in line.at_us] == [minute * 60_000_000 for minute in range(5)]
     assert numbers(line.lag_records) == [15, None, 0, None, None]
+    assert numbers(line.lag_p95_records) == [5, None, None, None, None]
     assert numbers(line.time_lag_s) == [1.5, None, 0, None, None]
     assert (line.known.tolist(), line.partitions) == ([3, 0, 1, 0, 0], 3)
-    one = asked.lag(Place("g", "b"), FIVE)
+    one = asked.lag(Scope("g", "b"), FIVE)
     assert numbers(one.lag_records) == [5, None, None, None, None]
     assert (one.known.tolist(), one.partitions) == ([1, 0, 0, 0, 0], 1)
     assert asked.topics("g", FIVE) == ["a", "b"]
     assert asked.groups(FIVE) == ["another", "g"]
 
 
-def test_partitions_that_were_never_committed_to_count_as_not_known(history: History, asked: Questions) -> None:
+def test_partitions_that_were_never_committed_to_count_as_not_known(history: History, asked: HistoryQueries) -> None:
     topic = {"topic": "a", "lag_sum": 10, "time_lag_max_ms": 1500, "partitions": 2, "lag_known": 2}
     polled = {"lag": 10, "lag_known": 2, "lag_partitions": 3, "time_lag_max_ms": 1500, "time_lag_known": True}
     history.append("lag_group_topic_1m", past("lag_group_topic_1m", {"at": 0, **topic}))
     history.append("group_health_1m", past("group_health_1m", {"at": 0, **polled}, {"at": 1}))
     line = asked.lag(G, FIVE)
     assert (numbers(line.lag_records), line.known.tolist(), line.partitions) == ([10, *[None] * 4], [2, 0, 0, 0, 0], 3)
-    assert asked.lag(Place("g", "a"), FIVE).partitions == 2
+    assert asked.lag(Scope("g", "a"), FIVE).partitions == 2
 
 
 @pytest.mark.parametrize("span", [FIVE, Span(NOON - 5 * DAY, NOON + HOUR)], ids=["by the minute", "by the hour"])
-def test_a_share_group_has_a_lag_although_it_commits_nothing(history: History, asked: Questions, span: Span) -> None:
+def test_a_share_group_has_a_lag_although_it_commits_nothing(
+    history: History, asked: HistoryQueries, span: Span
+) -> None:
     polled = {"lag": 7, "lag_known": 1, "lag_partitions": 2, "time_lag_max_ms": 2500}
     made = past("group_health_1m", {"at": 2, **polled, "time_lag_known": True}, {"at": 3, "group_id": "another"})
     history.append("group_health_1m", made)
@@ -119,7 +130,7 @@ def test_a_share_group_has_a_lag_although_it_commits_nothing(history: History, a
     assert asked.groups(FIVE) == ["another", "g"]
 
 
-def test_the_lag_of_a_partition_has_no_number_where_none_is_known(history: History, asked: Questions) -> None:
+def test_the_lag_of_a_partition_has_no_number_where_none_is_known(history: History, asked: HistoryQueries) -> None:
     made = past(
         "lag_1m",
         {"at": 0, "lag_last": 10, "lag_max": 12, "time_lag_max_ms": 250},
@@ -127,13 +138,13 @@ def test_the_lag_of_a_partition_has_no_number_where_none_is_known(history: Histo
         {"at": 2, "lag_last": 99, "lag_max": 99, "partition": 1},
     )
     history.append("lag_1m", made)
-    line = asked.lag(Place("g", "t", 0), FIVE)
+    line = asked.lag(Scope("g", "t", 0), FIVE)
     assert numbers(line.lag_records) == [10, None, None, None, None]
     assert numbers(line.time_lag_s) == [0.25, None, None, None, None]
     assert (line.known.tolist(), line.partitions) == ([1, 0, 0, 0, 0], 1)
 
 
-def test_a_long_span_is_told_by_the_hour_with_the_worst_of_its_minutes(history: History, asked: Questions) -> None:
+def test_a_long_span_is_told_by_the_hour_with_the_worst_of_its_minutes(history: History, asked: HistoryQueries) -> None:
     made = past(
         "lag_group_topic_1m",
         {"at": 1, "topic": "a", "lag_sum": 10, "time_lag_max_ms": 9000, "partitions": 2, "lag_known": 2},
@@ -149,7 +160,7 @@ def test_a_long_span_is_told_by_the_hour_with_the_worst_of_its_minutes(history: 
     assert numbers(line.lag_records[:4]) == [11, None, 3, None]
     assert numbers(line.time_lag_s[:4]) == [9, None, 4, None]
     assert (line.known[:4].tolist(), line.partitions) == ([1, 0, 2, 0], 3)
-    assert numbers(asked.lag(Place("g", "t", 0), span).lag_records[:3]) == [None, 42, None]
+    assert numbers(asked.lag(Scope("g", "t", 0), span).lag_records[:3]) == [None, 42, None]
 
 
 def test_a_span_that_begins_within_an_hour_begins_with_that_hour() -> None:
@@ -158,25 +169,47 @@ def test_a_span_that_begins_within_an_hour_begins_with_that_hour() -> None:
     assert len(span.times(HOUR)) == 4 * 24
 
 
-def test_partitions_come_with_the_one_that_lagged_most_first(history: History, asked: Questions) -> None:
+def test_partitions_come_with_the_one_that_lagged_most_first(history: History, asked: HistoryQueries) -> None:
     made = past(
         "lag_1m",
-        {"at": 0, "partition": 0, "lag_max": 5, "lag_last": 5, "time_lag_max_ms": 100, "lost": 0},
-        {"at": 1, "partition": 0, "lag_max": 9, "lag_last": 2, "time_lag_max_ms": 400, "lost": 3, "rewinds": 2},
-        {"at": 2, "partition": 0, "lag_max": 9, "lag_last": 1, "time_lag_max_ms": 300, "lost": 1, "owner_member": "m"},
+        {"at": 0, "partition": 0, "lag_max": 5, "lag_last": 5, "time_lag_max_ms": 100, "lost": 0, "lag_avg": 4.0},
+        {
+            "at": 1,
+            "partition": 0,
+            "lag_max": 9,
+            "lag_last": 2,
+            "time_lag_max_ms": 400,
+            "lost": 3,
+            "rewinds": 2,
+            "lead_min": 3,
+            "lag_avg": 7.0,
+            "samples": 12,
+            "commit_gap_max_ms": 4_500,
+        },
+        {
+            "at": 2,
+            "partition": 0,
+            "lag_max": 9,
+            "lag_last": 1,
+            "time_lag_max_ms": 300,
+            "lost": 1,
+            "owner_member": "m",
+            "lead_min": -2,
+            "commit_gap_max_ms": 1_500,
+        },
         {"at": 0, "partition": 1, "lag_max": 70, "lag_last": 70, "time_lag_min_ms": 7_200_000, "lost": 0},
         {"at": 1, "partition": 1},
         {"at": 1, "partition": 2},
     )
     history.append("lag_1m", made)
     assert asked.partitions(G, FIVE) == [
-        PartitionPast("t", 1, 70, NOON, None, None, 7200.0, 0, 0, None),
-        PartitionPast("t", 0, 9, NOON + MINUTE, 1, 0.4, None, 3, 2, "m"),
-        PartitionPast("t", 2, None, None, None, None, None, None, 0, None),
+        PartitionHistory("t", 1, 70, NOON, None, None, None, 7200.0, None, None, 0, 0, None),
+        PartitionHistory("t", 0, 9, NOON + MINUTE, 6.0, 1, 0.4, None, -2, 4.5, 3, 2, "m"),
+        PartitionHistory("t", 2, None, None, None, None, None, None, None, None, None, 0, None),
     ]
 
 
-def test_the_furthest_behind_of_all_groups_comes_first(history: History, asked: Questions) -> None:
+def test_the_furthest_behind_of_all_groups_comes_first(history: History, asked: HistoryQueries) -> None:
     """The most of a group is that of a minute of all its topics: 6 + 6, not the 9 of one topic."""
     made = past(
         "lag_group_topic_1m",
@@ -189,14 +222,14 @@ def test_the_furthest_behind_of_all_groups_comes_first(history: History, asked: 
         {"at": 0, "group_id": "none", "lag_sum": None},
     )
     history.append("lag_group_topic_1m", made)
-    assert asked.lags(FIVE) == [
+    assert asked.group_lags(FIVE) == [
         GroupLag("one", 20, NOON, None, None),
         GroupLag("two", 12, NOON + MINUTE, 4, 3.0),
         GroupLag("none", None, None, None, None),
     ]
 
 
-def test_health_is_the_worst_of_each_hour(history: History, asked: Questions) -> None:
+def test_health_is_the_worst_of_each_hour(history: History, asked: HistoryQueries) -> None:
     made = past(
         "group_health_1m",
         {"at": 0, "status": Status.OK, "rebalances": 1},
@@ -209,25 +242,25 @@ def test_health_is_the_worst_of_each_hour(history: History, asked: Questions) ->
     )
     history.append("group_health_1m", made)
     trouble = [Status.STOPPED, Status.REWOUND]
-    assert asked.health(Span(NOON, NOON + 2 * HOUR), trouble) == [
-        Cell("g", NOON, Status.STOPPED, 3, 2, 3, 1.5),
-        Cell("g", NOON + HOUR, None, 0, 0, 0, None),
-        Cell("h", NOON, Status.UNKNOWN, 1, 0, 0, None),
+    assert asked.health_cells(Span(NOON, NOON + 2 * HOUR), trouble) == [
+        HealthCell("g", NOON, Status.STOPPED, 3, 2, 3, 1.5),
+        HealthCell("g", NOON + HOUR, None, 0, 0, 0, None),
+        HealthCell("h", NOON, Status.UNKNOWN, 1, 0, 0, None),
     ]
     midnight = datetime(2026, 11, 22, tzinfo=UTC)
-    days = asked.health(Span(midnight, midnight + 30 * DAY), trouble)
+    days = asked.health_cells(Span(midnight, midnight + 30 * DAY), trouble)
     assert days == [
-        Cell("g", midnight, Status.STOPPED, 3, 2, 3, 1.5),
-        Cell("h", midnight, Status.UNKNOWN, 1, 0, 0, None),
+        HealthCell("g", midnight, Status.STOPPED, 3, 2, 3, 1.5),
+        HealthCell("h", midnight, Status.UNKNOWN, 1, 0, 0, None),
     ]
 
 
-def test_cells_of_health_are_ten_minutes_an_hour_or_a_day_long(history: History, asked: Questions) -> None:
+def test_cells_of_health_are_ten_minutes_an_hour_or_a_day_long(history: History, asked: HistoryQueries) -> None:
     judged = [{"at": at, "status": Status.OK} for at in (0, 9, 10, 59, 60)]
     history.append("group_health_1m", past("group_health_1m", *judged))
 
     def known(hours: int) -> dict[timedelta, int]:
-        cells = asked.health(Span(NOON - (hours - 2) * HOUR, NOON + 2 * HOUR), [Status.STOPPED])
+        cells = asked.health_cells(Span(NOON - (hours - 2) * HOUR, NOON + 2 * HOUR), [Status.STOPPED])
         return {cell.at - NOON: cell.known_minutes for cell in cells}
 
     assert known(6) == {0 * MINUTE: 2, 10 * MINUTE: 1, 50 * MINUTE: 1, 60 * MINUTE: 1}
@@ -235,23 +268,24 @@ def test_cells_of_health_are_ten_minutes_an_hour_or_a_day_long(history: History,
     assert known(7 * 24 + 1) == {-12 * HOUR: 5}
 
 
-def test_a_group_has_verdicts_where_they_were_computed(history: History, asked: Questions) -> None:
+def test_a_group_has_verdicts_where_they_were_computed(history: History, asked: HistoryQueries) -> None:
     made = past(
         "group_health_1m",
-        {"at": 3, "status": Status.STOPPED, "rebalances": 1, "joins": 2, "leaves": 3},
+        {"at": 3, "status": Status.STOPPED, "rebalances": 1, "joins": 2, "leaves": 3, "churn": 2.5},
         {"at": 1, "status": None},
         {"at": 4, "group_id": "h"},
     )
     history.append("group_health_1m", made)
-    found = asked.verdicts("g", FIVE)
+    found = asked.health_series("g", FIVE)
     assert found is not None
     assert [at - micros(NOON) for at in found.at_us] == [60_000_000, 180_000_000]
     assert found.status.tolist() == [11, 0]
     assert (found.rebalances.tolist(), found.joins.tolist(), found.leaves.tolist()) == ([0, 1], [0, 2], [0, 3])
-    assert asked.verdicts("nobody", FIVE) is None
+    assert numbers(found.churn) == [None, 2.5]
+    assert asked.health_series("nobody", FIVE) is None
 
 
-def test_the_newest_burn_of_each_objective_and_window_counts(history: History, asked: Questions) -> None:
+def test_the_newest_burn_of_each_objective_and_window_counts(history: History, asked: HistoryQueries) -> None:
     made = past(
         "slo_burn",
         {"at": 1, "burn": 1.0, "budget_left": 0.9},
@@ -261,25 +295,28 @@ def test_the_newest_burn_of_each_objective_and_window_counts(history: History, a
         {"at": 2, "cluster": "c2", "burn": 4.0},
     )
     history.append("slo_burn", made)
-    short = Burn("g", "fresh", NOON + MINUTE, 0.99, 60.0, 300, 1, 0, 60, None, None)
-    long = Burn("g", "fresh", NOON + 2 * MINUTE, 0.99, 60.0, 3600, 2, 4, 60, 2.0, 0.8)
-    assert asked.burns(FIVE, "g") == [short, long]
-    assert [(one.group_id, one.burn) for one in asked.burns(FIVE)] == [("g", None), ("g", 2.0), ("h", 3.0)]
+    short = BurnRate("g", "fresh", NOON + MINUTE, 0.99, 60.0, 300, 1, 0, 60, None, None)
+    long = BurnRate("g", "fresh", NOON + 2 * MINUTE, 0.99, 60.0, 3600, 2, 4, 60, 2.0, 0.8)
+    assert asked.burn_rates(FIVE, "g") == [short, long]
+    assert [(one.group_id, one.burn) for one in asked.burn_rates(FIVE)] == [("g", None), ("g", 2.0), ("h", 3.0)]
 
 
 def test_a_window_that_ends_with_the_span_is_in_it_and_one_that_ended_as_it_began_is_not(
-    history: History, asked: Questions
+    history: History, asked: HistoryQueries
 ) -> None:
     """Up to midnight: the row is of the next day's file, as the roll-up writes it."""
     midnight = datetime(2026, 11, 23, tzinfo=UTC)
     last = (midnight - NOON) // MINUTE
     made = ({"at": at, "slo_id": f"s{at}", "burn": 1.0} for at in (last - 5, last - 4, last, last + 1))
     history.append("slo_burn", past("slo_burn", *made))
-    assert [one.at for one in asked.burns(Span(midnight - 5 * MINUTE, midnight))] == [midnight - 4 * MINUTE, midnight]
+    assert [one.at for one in asked.burn_rates(Span(midnight - 5 * MINUTE, midnight))] == [
+        midnight - 4 * MINUTE,
+        midnight,
+    ]
 
 
 def test_a_time_lag_that_is_only_known_to_be_exceeded_is_not_that_of_the_others(
-    history: History, asked: Questions
+    history: History, asked: HistoryQueries
 ) -> None:
     made = past(
         "lag_group_topic_1m",
@@ -295,29 +332,31 @@ def test_a_time_lag_that_is_only_known_to_be_exceeded_is_not_that_of_the_others(
     half = {"lag_last": 9, "lag_max": 9, "time_lag_max_ms": 200}
     history.append("lag_1m", past("lag_1m", half | {"at": 0}, half | {"at": 1, "time_lag_bounded": False}))
     history.append("lag_1h", past("lag_1h", half | {"at": 0, "time_lag_bounded": False}, half | {"at": 60}))
-    one = Place("g", "t", 0)
+    one = Scope("g", "t", 0)
     assert numbers(asked.lag(one, FIVE).time_lag_s[:2]) == [0.2, None]
     assert numbers(asked.lag(one, Span(NOON, NOON + 7 * DAY)).time_lag_s[:2]) == [None, 0.2]
 
 
-def test_partitions_are_told_by_their_numbers(history: History, asked: Questions) -> None:
+def test_partitions_are_told_by_their_numbers(history: History, asked: HistoryQueries) -> None:
     history.append("lag_1m", past("lag_1m", *({"partition": at} for at in (7, 3, 3)), {"partition": 0, "topic": "u"}))
     history.append("lag_1h", past("lag_1h", {"partition": 5}))
-    assert asked.numbers("g", "t", FIVE) == [3, 7]
-    assert asked.numbers("g", "t", Span(NOON, NOON + 7 * DAY)) == [5]
+    assert asked.partition_numbers("g", "t", FIVE) == [3, 7]
+    assert asked.partition_numbers("g", "t", Span(NOON, NOON + 7 * DAY)) == [5]
 
 
-def test_over_days_a_span_of_part_hours_has_its_first_hour_and_not_its_last(history: History, asked: Questions) -> None:
+def test_over_days_a_span_of_part_hours_has_its_first_hour_and_not_its_last(
+    history: History, asked: HistoryQueries
+) -> None:
     made = ({"at": 60 * at, "lag_max": at + 1, "lag_last": at + 1} for at in range(97))
     history.append("lag_1h", past("lag_1h", *made))
     span = Span(NOON + 20 * MINUTE, NOON + 96 * HOUR + 20 * MINUTE)
-    found = numbers(asked.lag(Place("g", "t", 0), span).lag_records)
+    found = numbers(asked.lag(Scope("g", "t", 0), span).lag_records)
     assert (len(found), found[0], found[95], found[96]) == (97, 1, 96, None)
     (one,) = asked.partitions(G, span)
     assert (one.most_records, one.last_records) == (96, 96)
 
 
-def test_the_lag_of_all_groups_over_days_is_that_of_its_days(history: History, asked: Questions) -> None:
+def test_the_lag_of_all_groups_over_days_is_that_of_its_days(history: History, asked: HistoryQueries) -> None:
     """Noon to noon, with a midnight in between; of two equal minutes the first counts."""
     made = past(
         "lag_group_topic_1m",
@@ -330,14 +369,14 @@ def test_the_lag_of_all_groups_over_days_is_that_of_its_days(history: History, a
         {"at": 1440, "group_id": "late", "lag_sum": 1},
     )
     history.append("lag_group_topic_1m", made)
-    assert asked.lags(Span(NOON, NOON + DAY)) == [
+    assert asked.group_lags(Span(NOON, NOON + DAY)) == [
         GroupLag("falls", 9, NOON, 2, 3.0),
         GroupLag("grows", 9, NOON + 802 * MINUTE, 9, None),
         GroupLag("stays", 0, NOON + MINUTE, 0, None),
     ]
 
 
-def test_both_tiers_answer_alike(history: History, asked: Questions) -> None:
+def test_both_tiers_answer_alike(history: History, asked: HistoryQueries) -> None:
     """Yesterday is laid out by series, today lies as it came; the span has minutes of both."""
     day = [
         {"at": at, "group_id": group, "partition": partition, "lag_last": at + partition, "lag_max": at + partition}
@@ -347,51 +386,51 @@ def test_both_tiers_answer_alike(history: History, asked: Questions) -> None:
     ]
     for part in (day[:2400], day[2400:]):
         history.append("lag_1m", past("lag_1m", *part))
-    span, place = Span(NOON - 800 * MINUTE, NOON + 5 * MINUTE), Place("g", "t", 1)
+    span, place = Span(NOON - 800 * MINUTE, NOON + 5 * MINUTE), Scope("g", "t", 1)
     before = asked.lag(place, span)
     assert numbers(before.lag_records) == [float(at + 1) for at in range(-800, 5)]
-    done = care(history, "lag_1m", NOON)
+    done = maintain(history, "lag_1m", NOON)
     assert done is not None
     assert (done.files_before, done.files_after) == (3, 2)
     assert numbers(asked.lag(place, span).lag_records) == numbers(before.lag_records)
     assert len(asked.partitions(G, span)) == 2
 
 
-def test_a_name_with_quotes_is_a_name(history: History, asked: Questions) -> None:
+def test_a_name_with_quotes_is_a_name(history: History, asked: HistoryQueries) -> None:
     name = "o'neill' OR '1'='1"
     history.append("lag_group_topic_1m", past("lag_group_topic_1m", {"group_id": name, "lag_sum": 3}, {"lag_sum": 4}))
-    assert numbers(asked.lag(Place(name), FIVE).lag_records) == [3, None, None, None, None]
+    assert numbers(asked.lag(Scope(name), FIVE).lag_records) == [3, None, None, None, None]
 
 
-def test_a_damaged_table_is_named(history: History, asked: Questions) -> None:
+def test_a_damaged_table_is_named(history: History, asked: HistoryQueries) -> None:
     history.append("lag_group_topic_1m", past("lag_group_topic_1m", {"lag_sum": 3}))
-    for file in Path(history.place("lag_group_topic_1m")).glob("dt=*/*.parquet"):
+    for file in Path(history.table_path("lag_group_topic_1m")).glob("dt=*/*.parquet"):
         file.write_bytes(b"PAR1 no more")
     with pytest.raises(HistoryError, match=r"The history at .*/lag_group_topic_1m cannot be used: .*restore it"):
         asked.lag(G, FIVE)
 
 
-def test_a_table_of_a_newer_groupscope_is_refused(history: History, asked: Questions) -> None:
+def test_a_table_of_a_newer_groupscope_is_refused(history: History, asked: HistoryQueries) -> None:
     history.create("slo_burn")
-    table = DeltaTable(history.place("slo_burn"))
+    table = DeltaTable(history.table_path("slo_burn"))
     table.alter.set_table_properties({VERSION_KEY: str(SCHEMA_VERSION + 1)}, raise_if_not_exists=False)
     with pytest.raises(HistoryError, match=f"newer groupscope .schema {SCHEMA_VERSION + 1}"):
-        asked.burns(FIVE)
+        asked.burn_rates(FIVE)
 
 
-def test_what_was_written_since_is_seen_whoever_wrote_it(history: History, asked: Questions) -> None:
+def test_what_was_written_since_is_seen_whoever_wrote_it(history: History, asked: HistoryQueries) -> None:
     other = History(history.root)
     for lag, write in ((1, other.append), (2, other.append), (3, partial(other.replace, where="burn >= 0"))):
         write("slo_burn", past("slo_burn", {"burn": float(lag), "slo_id": f"s{lag}"}))
-        newest = asked.burns(FIVE)[-1]
+        newest = asked.burn_rates(FIVE)[-1]
         assert (newest.slo_id, newest.burn) == (f"s{lag}", float(lag))
-    assert len(asked.burns(FIVE)) == 1
+    assert len(asked.burn_rates(FIVE)) == 1
 
 
-def test_a_table_that_was_removed_is_empty_and_then_another(history: History, asked: Questions) -> None:
+def test_a_table_that_was_removed_is_empty_and_then_another(history: History, asked: HistoryQueries) -> None:
     history.append("slo_burn", past("slo_burn", {"burn": 1.0}))
-    assert [one.burn for one in asked.burns(FIVE)] == [1.0]
-    shutil.rmtree(history.place("slo_burn"))
-    assert asked.burns(FIVE) == []
+    assert [one.burn for one in asked.burn_rates(FIVE)] == [1.0]
+    shutil.rmtree(history.table_path("slo_burn"))
+    assert asked.burn_rates(FIVE) == []
     history.append("slo_burn", past("slo_burn", {"burn": 2.0}))
-    assert [one.burn for one in asked.burns(FIVE)] == [2.0]
+    assert [one.burn for one in asked.burn_rates(FIVE)] == [2.0]

@@ -14,7 +14,7 @@ import pytest
 
 from lag.errors import HistoryError
 from lag.history import recorder
-from lag.history.recorder import Recorder, end_offsets, group_snapshots
+from lag.history.recorder import SnapshotRecorder, end_offsets, group_snapshots
 from lag.history.store import History
 from lag.model import INTERNAL_GROUP_PREFIX, ClusterSnapshot
 from lag.polling.collector import Collector
@@ -121,7 +121,7 @@ def test_our_own_readers_groups_are_left_out() -> None:
 
 def test_everything_that_a_collector_reads_is_there_when_it_has_stopped(history: History) -> None:
     script = Script(snapshot)
-    with Recorder(history, flush_s=0.05) as made:
+    with SnapshotRecorder(history, flush_s=0.05) as made:
         collector = Collector("test", script.connect, 0.01, record=made.see, clock_ms=clock())
         collector.start()
         collector.wait_for(5, 20)
@@ -135,7 +135,7 @@ def test_everything_that_a_collector_reads_is_there_when_it_has_stopped(history:
 def test_what_cannot_be_written_waits_and_is_told_once(
     history: History, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    made = Recorder(history)
+    made = SnapshotRecorder(history)
     with monkeypatch.context() as patch:
         patch.setattr(History, "append", _full)
         for number in range(3):
@@ -156,8 +156,8 @@ def test_what_waits_is_bounded_and_the_oldest_is_given_up_and_told(
     history: History, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A poll is 3 and 2 rows. Told when it begins, and how many are missing when it is over."""
-    monkeypatch.setattr(recorder, "MOST_ROWS", 12)
-    made = Recorder(history)
+    monkeypatch.setattr(recorder, "MAX_WAITING_ROWS", 12)
+    made = SnapshotRecorder(history)
     for second in range(100):
         made.see(judged([snapshot(second, second * 1000)]))
         assert made.waiting_rows() <= 12
@@ -168,7 +168,7 @@ def test_what_waits_is_bounded_and_the_oldest_is_given_up_and_told(
     kept += len(history.query("SELECT 1 FROM group_snapshots", "group_snapshots"))
     made.flush()
     assert [record.message for record in caplog.records] == [
-        "The history is not written fast enough: the oldest polls are given up",
+        "The history is not written fast enough: the oldest polls are dropped",
         f"The history is written again; {100 * 5 - kept} rows of polls are missing",
     ]
 
@@ -184,7 +184,7 @@ def test_a_table_that_cannot_be_written_does_not_hold_up_the_other(
         append(self, name, rows)
 
     monkeypatch.setattr(History, "append", broken)
-    made = Recorder(history)
+    made = SnapshotRecorder(history)
     for number in range(2):
         made.see(judged([snapshot(number)]))
         made.flush()
@@ -202,8 +202,8 @@ def test_polls_are_written_while_the_files_are_put_together(history: History, mo
         if name == "end_offsets":
             raise HistoryError("damaged", "Restore it")
 
-    monkeypatch.setattr(recorder, "care", long_care)
-    with Recorder(history, flush_s=0.01, care_s=0.01) as made:
+    monkeypatch.setattr(recorder, "maintain", long_care)
+    with SnapshotRecorder(history, flush_s=0.01, maintenance_s=0.01) as made:
         wait_until(lambda: cared)
         made.see(judged([snapshot()]))
         wait_until(lambda: made.waiting_rows() == 0)
@@ -214,6 +214,6 @@ def test_polls_are_written_while_the_files_are_put_together(history: History, mo
 
 
 def test_a_cluster_without_an_id_is_not_kept(history: History) -> None:
-    made = Recorder(history)
+    made = SnapshotRecorder(history)
     made.see(judged([replace(snapshot(), cluster_id=None)]))
     assert made.waiting_rows() == 0

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lag.history.rollup_progress import LAST_COMMITS, PLACE, Rolled, keep, rolled_up
+from lag.history.rollup_progress import LAST_COMMITS, PATH, RollupProgress, load_progress, save_progress
 from lag.history.store import History
 from tests.lag.history.rows import NOON
 
@@ -20,10 +20,10 @@ def history(tmp_path: Path) -> History:
     return history
 
 
-def made() -> Rolled:
+def made() -> RollupProgress:
     row = {"cluster": "c", "topic": "t", "partition": 1, "group_id": "g", "at": NOON, "src_offset": 7, "committed": 3}
     rows = [row | {"topic_id": bytes(16), "bootstrap": True}, row | {"committed": None, "bootstrap": False}]
-    return Rolled(
+    return RollupProgress(
         {"c": NOON, "d": NOON - timedelta(days=1)},
         NOON - timedelta(hours=2),
         LAST_COMMITS.empty_table().from_pylist(rows, LAST_COMMITS),
@@ -32,10 +32,10 @@ def made() -> Rolled:
 
 
 def test_what_was_kept_comes_back(history: History) -> None:
-    assert rolled_up(history) is None
+    assert load_progress(history) is None
     for until in (NOON, NOON + timedelta(microseconds=1)):
-        keep(history, replace(made(), until={"c": until}))
-        found = rolled_up(history)
+        save_progress(history, replace(made(), until={"c": until}))
+        found = load_progress(history)
         assert found is not None
         assert (found.until, found.known_until) == ({"c": until}, made().known_until)
         assert (found.commits.equals(made().commits), found.files) == (True, made().files)
@@ -44,23 +44,23 @@ def test_what_was_kept_comes_back(history: History) -> None:
 
 @pytest.mark.parametrize("table", ["commits", "lag_1m"])
 def test_it_counts_for_nothing_when_a_table_was_made_anew(history: History, table: str) -> None:
-    keep(history, made())
-    shutil.rmtree(history.place(table))
-    assert rolled_up(history) is None
+    save_progress(history, made())
+    shutil.rmtree(history.table_path(table))
+    assert load_progress(history) is None
     history.create(table)
-    assert rolled_up(history) is None
+    assert load_progress(history) is None
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.9, 0.999])
 def test_it_counts_for_nothing_when_it_is_cut_off(history: History, share: float) -> None:
-    keep(history, made())
-    place = Path(history.root) / PLACE
+    save_progress(history, made())
+    place = Path(history.root) / PATH
     data = place.read_bytes()
     place.write_bytes(data[: int(len(data) * share)])
-    assert rolled_up(history) is None
+    assert load_progress(history) is None
 
 
 def test_junk_counts_for_nothing(history: History) -> None:
-    keep(history, made())
-    (Path(history.root) / PLACE).write_bytes(datetime.now(UTC).isoformat().encode() * 100)
-    assert rolled_up(history) is None
+    save_progress(history, made())
+    (Path(history.root) / PATH).write_bytes(datetime.now(UTC).isoformat().encode() * 100)
+    assert load_progress(history) is None

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from lag.history.rows import LATEST_MS, Origin, Rows, errors, events, texts, times
+from lag.history.rows import LATEST_MS, CommitBuilder, SourceRecords, errors, events, texts, times
 from lag.model import INTERNAL_GROUP_PREFIX
 from lag.records import Blobs, decode
 from tests.lag.records.test_worked_examples import GROUP, GROUP_KEY, KEY, TOPIC_ID, V1, V3, V4, V4_ID, h
@@ -16,10 +16,10 @@ OUR_KEY = h("0001") + len(OUR_GROUP).to_bytes(2, "big") + OUR_GROUP + h("0006 6f
 OUR_GROUP_KEY = h("0002") + len(OUR_GROUP).to_bytes(2, "big") + OUR_GROUP
 
 
-def origin(records: int) -> Origin:
+def origin(records: int) -> SourceRecords:
     """Records from offset 100 on, one each second; the first was there before us."""
     number = np.arange(records)
-    return Origin("c1", np.full(records, 7, np.int32), 100 + number, number * 1_000_000, number < 1)
+    return SourceRecords("c1", np.full(records, 7, np.int32), 100 + number, number * 1_000_000, number < 1)
 
 
 def at(seconds: float) -> datetime:
@@ -28,7 +28,7 @@ def at(seconds: float) -> datetime:
 
 def commit_rows(keys: list[bytes], values: list[bytes | None]) -> list[dict[str, Any]]:
     decoded = decode(Blobs.of(keys), Blobs.of(values))
-    found: list[dict[str, Any]] = Rows().commits(decoded.commits, origin(len(keys))).to_pylist()
+    found: list[dict[str, Any]] = CommitBuilder().commits(decoded.commits, origin(len(keys))).to_pylist()
     return found
 
 
@@ -61,7 +61,7 @@ def test_an_expiry_time_and_a_tombstone() -> None:
 def test_every_commit_is_as_the_decoder_has_it() -> None:
     keys, values = [KEY, KEY.replace(b"orders", b"refund")] * 40, [V3, V4_ID, V1, None, V4] * 16
     decoded = decode(Blobs.of(keys), Blobs.of(values))
-    found = Rows().commits(decoded.commits, origin(80)).to_pylist()
+    found = CommitBuilder().commits(decoded.commits, origin(80)).to_pylist()
     for row, commit in zip(found, decoded.commits, strict=True):
         assert (row["group_id"], row["topic"], row["partition"]) == (commit.group_id, commit.topic, commit.partition)
         assert (row["committed"], row["metadata"], row["leader_epoch"]) == (
@@ -73,7 +73,7 @@ def test_every_commit_is_as_the_decoder_has_it() -> None:
 
 
 def test_names_stay_right_when_later_batches_bring_new_ones() -> None:
-    rows, decoded = Rows(), decode(Blobs.of([KEY]), Blobs.of([V3]))
+    rows, decoded = CommitBuilder(), decode(Blobs.of([KEY]), Blobs.of([V3]))
     assert rows.commits(decoded.commits, origin(1))["topic"].to_pylist() == ["orders"]
     later = decode(Blobs.of([KEY.replace(b"orders", b"refund"), KEY]), Blobs.of([V3, V3]))
     assert rows.commits(later.commits, origin(2))["topic"].to_pylist() == ["refund", "orders"]

@@ -12,9 +12,9 @@ from deltalake import DeltaTable, write_deltalake
 
 from lag.errors import HistoryError
 from lag.history import store
-from lag.history.files import TableFiles
+from lag.history.files import TableWriter
 from lag.history.schemas import COMMITS, SCHEMA_VERSION, TABLES, with_day
-from lag.history.store import TRIES, VERSION_KEY, Application, History, explained, literal
+from lag.history.store import MAX_TRIES, VERSION_KEY, AppTransaction, History, history_error, literal
 from tests.lag.history.rows import NOON, rows
 from tests.lag.history.writer import ROWS
 
@@ -62,9 +62,9 @@ def test_a_table_of_before_a_column_came_gets_it_and_has_null_there(history: His
     made = rows("group_events", {"key": b"k"})
     old = TABLES["group_events"].schema
     old = pa.schema([field for field in old if field.name not in ("key", "value")])
-    DeltaTable.create(history.place("group_events"), old, partition_by="dt")
+    DeltaTable.create(history.table_path("group_events"), old, partition_by="dt")
     before = with_day(made, TABLES["group_events"]).drop_columns(["key", "value"])
-    write_deltalake(history.place("group_events"), before, mode="append")
+    write_deltalake(history.table_path("group_events"), before, mode="append")
     history.append("group_events", made)
     assert history.query("SELECT key FROM group_events ORDER BY key", "group_events")["key"].to_pylist() == [b"k", None]
 
@@ -82,14 +82,14 @@ def test_asking_a_table_of_before_a_column_came_leaves_it_as_it_is(history: Hist
     old = TABLES["group_events"].schema
     old = pa.schema([field for field in old if field.name not in ("key", "value")])
     rest = with_day(rows("group_events", {}), TABLES["group_events"]).drop_columns(["key", "value"])
-    write_deltalake(history.place("group_events"), rest, schema_mode=None, partition_by="dt")
+    write_deltalake(history.table_path("group_events"), rest, schema_mode=None, partition_by="dt")
     sql = "SELECT group_id, key, max(value) AS value FROM group_events WHERE key IS NULL GROUP BY group_id, key"
     told = [{"group_id": "g", "key": None, "value": None}]
     assert history.query(sql, "group_events").to_pylist() == told
-    answer = history.ask(sql, "group_events")
+    answer = history.query_open(sql, "group_events")
     assert answer is not None
     assert answer.to_pylist() == told
-    table = DeltaTable(history.place("group_events"))
+    table = DeltaTable(history.table_path("group_events"))
     assert (table.version(), [field.name for field in table.schema().fields]) == (0, old.names)
 
 
@@ -109,10 +109,10 @@ def test_a_replacement_that_others_always_get_in_the_way_of_is_given_up_and_told
 ) -> None:
     for number in range(3):
         history.append("commits", rows("commits", {"src_offset": number}))
-    tries = compacting_meanwhile(history, monkeypatch, TRIES)
+    tries = compacting_meanwhile(history, monkeypatch, MAX_TRIES)
     with pytest.raises(HistoryError, match=r"others kept changing the same rows\. Try again"):
         history.replace("commits", rows("commits", {"src_offset": 7}), "src_offset = 1 OR src_offset = 7")
-    assert (offsets(history), len(tries)) == ([0, 1, 2, *range(101, 101 + TRIES)], TRIES)
+    assert (offsets(history), len(tries)) == ([0, 1, 2, *range(101, 101 + MAX_TRIES)], MAX_TRIES)
 
 
 def compacting_meanwhile(history: History, monkeypatch: pytest.MonkeyPatch, times: int) -> list[int]:
@@ -123,8 +123,8 @@ def compacting_meanwhile(history: History, monkeypatch: pytest.MonkeyPatch, time
         tries.append(len(tries))
         if len(tries) <= times:
             other = with_day(rows("commits", {"src_offset": 100 + len(tries)}), COMMITS)
-            write_deltalake(history.place("commits"), other, mode="append")
-            DeltaTable(history.place("commits")).optimize.compact()
+            write_deltalake(history.table_path("commits"), other, mode="append")
+            DeltaTable(history.table_path("commits")).optimize.compact()
         write_deltalake(table, *args, **how)
 
     monkeypatch.setattr(store, "write_deltalake", write)
@@ -141,12 +141,12 @@ def test_two_processes_append_at_once_and_nothing_is_lost(history: History) -> N
 
 def test_written_files_count_for_nothing_until_they_are_committed(history: History) -> None:
     history.create("commits")
-    files = TableFiles(history.root, TABLES["commits"])
+    files = TableWriter(history.root, TABLES["commits"])
     files.add(with_day(rows("commits", {"src_offset": 1}, {"src_offset": 2, "src_ts": 86_400}), TABLES["commits"]))
     written = files.close()
     assert [(file.day, file.rows) for file in written] == [("2026-11-22", 1), ("2026-11-23", 1)]
     assert (offsets(history), history.committed("commits", "app")) == ([], None)
-    history.commit("commits", written, Application("app", 7))
+    history.commit("commits", written, AppTransaction("app", 7))
     assert (offsets(history), history.committed("commits", "app")) == ([1, 2], 7)
     assert history.committed("commits", "another") is None
 
@@ -158,10 +158,10 @@ def test_bounds_of_a_file_are_those_of_its_rows(history: History) -> None:
         {"group_id": "b", "src_offset": 5, "src_ts": 0.5, "topic": "x" * 200},
         {"group_id": "a", "src_offset": -3, "src_ts": 0.000001, "topic": "y", "metadata": "m"},
     )
-    files = TableFiles(history.root, TABLES["commits"])
+    files = TableWriter(history.root, TABLES["commits"])
     files.add(with_day(made, TABLES["commits"]))
-    history.commit("commits", files.close(), Application("app", 0))
-    actions = pa.table(DeltaTable(history.place("commits")).get_add_actions(flatten=True)).to_pylist()[0]
+    history.commit("commits", files.close(), AppTransaction("app", 0))
+    actions = pa.table(DeltaTable(history.table_path("commits")).get_add_actions(flatten=True)).to_pylist()[0]
     assert (actions["min.group_id"], actions["max.group_id"]) == ("a", "b")
     assert (actions["min.src_offset"], actions["max.src_offset"]) == (-3, 5)
     assert (actions["min.src_ts"], actions["max.src_ts"]) == (
@@ -187,7 +187,7 @@ def test_replacing_an_hour_leaves_the_others_alone(history: History) -> None:
 
 def test_a_table_of_a_newer_groupscope_is_refused(history: History) -> None:
     history.append("commits", rows("commits", {}))
-    DeltaTable(history.place("commits")).alter.set_table_properties(
+    DeltaTable(history.table_path("commits")).alter.set_table_properties(
         {VERSION_KEY: str(SCHEMA_VERSION + 1)}, raise_if_not_exists=False
     )
     for use in (lambda: history.append("commits", rows("commits", {})), lambda: history.query("SELECT 1", "commits")):
@@ -197,7 +197,7 @@ def test_a_table_of_a_newer_groupscope_is_refused(history: History) -> None:
 
 def test_a_table_of_a_newer_delta_lake_is_refused(history: History) -> None:
     history.append("commits", rows("commits", {}))
-    log = Path(history.place("commits")) / "_delta_log"
+    log = Path(history.table_path("commits")) / "_delta_log"
     (log / f"{2:020}.json").write_text('{"protocol":{"minReaderVersion":9,"minWriterVersion":9}}\n')
     with pytest.raises(HistoryError, match="written by a newer Delta Lake"):
         history.query("SELECT 1 FROM commits", "commits")
@@ -222,13 +222,13 @@ def test_of_a_worker_that_ended_its_own_error_is_told() -> None:
         "An error occurred while calling z:collect.\n: Job aborted: Traceback (most recent call last):\n"
         '  File "a.py", line 1, in f\n    g()\nOSError: it is gone\nsecond line\n\n\tat org.apache.spark.X\n'
     )
-    assert "cannot be used: OSError: it is gone" in str(store.explained("/h", said))
-    assert "cannot be used: one line" in str(store.explained("/h", "one line\nand more"))
-    assert "cannot be used: no reason given" in str(store.explained("/h", ""))
+    assert "cannot be used: OSError: it is gone" in str(store.history_error("/h", said))
+    assert "cannot be used: one line" in str(store.history_error("/h", "one line\nand more"))
+    assert "cannot be used: no reason given" in str(store.history_error("/h", ""))
 
 
 def test_a_full_disk_is_named_with_its_mend() -> None:
     said = "Generic LocalFileSystem error: Unable to copy data to file: No space left on device (os error 28)"
-    assert str(explained("/h/commits", said)) == (
+    assert str(history_error("/h/commits", said)) == (
         "The history at /h/commits cannot be used: the disk is full. Free space there; nothing was lost or half written"
     )

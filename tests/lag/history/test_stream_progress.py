@@ -7,7 +7,7 @@ import pytest
 
 from lag.errors import HistoryError
 from lag.history.store import History
-from lag.history.stream_progress import NEVER, PLACE, mark_read, read_until
+from lag.history.stream_progress import NEVER, PATH, mark_read, read_until
 from tests.lag.history.rows import NOON
 
 
@@ -25,12 +25,12 @@ def test_each_cluster_has_its_newest_time(history: History) -> None:
     mark_read(history, "c2", NOON)
     mark_read(history, "c1", NOON + timedelta(seconds=1.5))
     assert read_until(history) == {"c1": NOON + timedelta(seconds=1.5), "c2": NOON}
-    assert [file.name for file in (Path(history.root) / PLACE).parent.iterdir()] == ["read_until.json"]
+    assert [file.name for file in (Path(history.root) / PATH).parent.iterdir()] == ["read_until.json"]
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"c1": 5}', '{"c1": "noon"}'])
-def test_a_damaged_file_is_told_with_the_mend(history: History, text: str) -> None:
+def test_a_damaged_file_names_its_hint(history: History, text: str) -> None:
     mark_read(history, "c1", NOON)
-    (Path(history.root) / PLACE).write_text(text)
-    with pytest.raises(HistoryError, match=r"read_until.json is damaged\. Delete it; the stream writes it anew"):
+    (Path(history.root) / PATH).write_text(text)
+    with pytest.raises(HistoryError, match=r"read_until.json is damaged\. Delete it; the stream writes it again"):
         read_until(history)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from lag.history.results import Verdicts
-from lag.history.trouble_periods import Spell, spells
+from lag.history.results import HealthSeries
+from lag.history.trouble_periods import TroublePeriod, trouble_periods
 from lag.verdict.health import Status
 from lag.verdict.status import STATUS_CODE
 
@@ -12,23 +12,30 @@ MINUTE_US = 60_000_000
 FINE, S, L, U = Status.OK, Status.STOPPED, Status.LOST, Status.UNKNOWN
 
 
-def told(*minutes: tuple[int, Status]) -> Verdicts:
+def health(*minutes: tuple[int, Status]) -> HealthSeries:
     """The status of the group in those minutes."""
     nothing = np.zeros(len(minutes), np.int64)
     at_us = np.array([at * MINUTE_US for at, _ in minutes], np.int64)
-    return Verdicts(at_us, np.array([STATUS_CODE[status] for _, status in minutes], np.int8), nothing, nothing, nothing)
+    return HealthSeries(
+        at_us,
+        np.array([STATUS_CODE[status] for _, status in minutes], np.int8),
+        nothing,
+        nothing,
+        nothing,
+        np.zeros(len(minutes)),
+    )
 
 
-def run(*statuses: Status) -> Verdicts:
+def run(*statuses: Status) -> HealthSeries:
     """That status minute after minute."""
-    return told(*enumerate(statuses))
+    return health(*enumerate(statuses))
 
 
 def spell(
     since: int, until: int, worst: Status, unseen: bool = False, on: bool = False, minutes: int | None = None
-) -> Spell:
+) -> TroublePeriod:
     known = until - since if minutes is None else minutes
-    return Spell(since * MINUTE_US, until * MINUTE_US, known, worst, unseen, on)
+    return TroublePeriod(since * MINUTE_US, until * MINUTE_US, known, worst, unseen, on)
 
 
 @pytest.mark.parametrize(
@@ -44,11 +51,13 @@ def spell(
         (run(S, S), [spell(0, 2, S, unseen=True, on=True)]),
     ],
 )
-def test_spells_are_runs_of_trouble_with_their_worst_status(verdicts: Verdicts, found: list[Spell] | None) -> None:
-    assert spells(verdicts, [S, L]) == found
+def test_spells_are_runs_of_trouble_with_their_worst_status(
+    verdicts: HealthSeries, found: list[TroublePeriod] | None
+) -> None:
+    assert trouble_periods(verdicts, [S, L]) == found
 
 
 def test_a_minute_that_is_not_known_neither_ends_a_spell_nor_begins_one() -> None:
-    assert spells(run(FINE, S, U, S, U, FINE), [S]) == [spell(1, 4, S, minutes=2)]
-    assert spells(run(U, S, U), [S]) == [spell(1, 2, S, unseen=True, on=True)]
-    assert spells(told((0, FINE), (1, S), (9, S), (10, FINE)), [S]) == [spell(1, 10, S, minutes=2)]
+    assert trouble_periods(run(FINE, S, U, S, U, FINE), [S]) == [spell(1, 4, S, minutes=2)]
+    assert trouble_periods(run(U, S, U), [S]) == [spell(1, 2, S, unseen=True, on=True)]
+    assert trouble_periods(health((0, FINE), (1, S), (9, S), (10, FINE)), [S]) == [spell(1, 10, S, minutes=2)]

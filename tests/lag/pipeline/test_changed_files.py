@@ -53,7 +53,7 @@ def test_what_compaction_writes_counts_as_new(history: History) -> None:
     for at in range(3):
         history.append("end_offsets", rows("end_offsets", {"poll_ts": NOON + at * MINUTE}))
     before = recent(history, NOON)
-    DeltaTable(history.place("end_offsets")).optimize.compact()
+    DeltaTable(history.table_path("end_offsets")).optimize.compact()
     after = recent(history, NOON)
     assert (firsts(before), firsts(after)) == ({"end_offsets": [0.0, 1.0, 2.0]}, {"end_offsets": [0.0]})
     assert not before.keys() & after.keys()

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lag.history.file_replacement import Stored, stored
+from lag.history.file_replacement import StoredFile, stored_files
 from lag.history.rollup_progress import LAST_COMMITS
 from lag.history.store import History
 from lag.pipeline import columns as reading
@@ -26,10 +26,10 @@ def history(tmp_path: Path) -> History:
     return History(tmp_path / "history")
 
 
-def stored_rows(history: History, name: str, columns: Sequence[str]) -> list[pa.RecordBatch]:
+def read_rows(history: History, name: str, columns: Sequence[str]) -> list[pa.RecordBatch]:
     table = history.open(name)
     assert table is not None
-    return [rows for part in file_parts(name, stored(table)) for rows in read(history.root, part, columns)]
+    return [rows for part in file_parts(name, stored_files(table)) for rows in read(history.root, part, columns)]
 
 
 def ends(batches: Iterable[pa.RecordBatch], names: Names) -> reading.EndRows:
@@ -67,7 +67,7 @@ def test_every_row_is_dealt_to_one_share_with_the_words_that_it_needs(history: H
         history.root, {"end_offsets": END_COLUMNS}, lambda _, batch: batch["log_end"].to_numpy() != 5, KEYS[whole]
     )
     found = []
-    for share, (name, data) in deal.out(3, file_parts("end_offsets", stored(table))):
+    for share, (name, data) in deal.out(3, file_parts("end_offsets", stored_files(table))):
         assert name == "end_offsets"
         for batch in pa.ipc.open_stream(data):
             assert sorted(batch["topic"].dictionary.to_pylist()) == sorted(set(batch["topic"].to_pylist()))
@@ -96,7 +96,7 @@ def test_a_large_file_is_read_in_parts(tmp_path: Path) -> None:
             for first in range(of)
         ]  # fmt: skip
         assert sorted(end for part in ends_of for end in part) == list(range(50))
-    file = Stored("a.parquet", NOON.date(), 1, 5_000_000)
+    file = StoredFile("a.parquet", NOON.date(), 1, 5_000_000)
     assert file_parts("end_offsets", [file]) == [FilePart("end_offsets", "a.parquet", first, 3) for first in range(3)]
 
 
@@ -121,7 +121,7 @@ def test_samples_come_in_the_order_of_their_place_and_time(history: History) -> 
     ]
     history.append("end_offsets", rows("end_offsets", *made))
     names = Names()
-    found = ends(stored_rows(history, "end_offsets", END_COLUMNS), names)
+    found = ends(read_rows(history, "end_offsets", END_COLUMNS), names)
     topic, partition = reading.unplaced(found.place)[1:]
     assert [names.topics.texts[number] for number in topic] == ["v"] * 6 + ["u"] * 6
     assert partition.tolist() == [0, 0, 0, 1, 1, 1] * 2
@@ -131,7 +131,7 @@ def test_samples_come_in_the_order_of_their_place_and_time(history: History) -> 
 
 def test_what_is_not_known_is_minus_one(history: History) -> None:
     history.append("end_offsets", rows("end_offsets", {"topic_id": b"1" * 16, "log_start": None, "log_end": 7}, {}))
-    found = ends(stored_rows(history, "end_offsets", END_COLUMNS), Names())
+    found = ends(read_rows(history, "end_offsets", END_COLUMNS), Names())
     assert (found.log_start.tolist(), found.last_stable.tolist()) == ([-1, 0], [-1, -1])
     assert (found.log_end.tolist(), found.topic_id.tolist()) == ([7, -1], [0, -1])
 
@@ -169,7 +169,7 @@ def test_the_last_commit_is_that_of_the_latest_time_and_of_these_the_latest_reco
     ]  # fmt: skip
     history.append("commits", rows("commits", *made))
     names = Names()
-    found = commits(stored_rows(history, "commits", COMMIT_COLUMNS), names)
+    found = commits(read_rows(history, "commits", COMMIT_COLUMNS), names)
     last = reading.last_commits(found, us(at(10)), names)
     assert last.schema == LAST_COMMITS
     told = [
@@ -189,12 +189,12 @@ def test_a_minute_is_the_same_by_every_commit_and_by_the_last_ones_that_are_reme
     history.append("commits", rows("commits", *made))
     history.append("end_offsets", rows("end_offsets", {"poll_ts": at(70), "log_end": 500}))
     names = Names()
-    samples = ends(stored_rows(history, "end_offsets", END_COLUMNS), names)
-    every = commits(stored_rows(history, "commits", COMMIT_COLUMNS), names)
+    samples = ends(read_rows(history, "end_offsets", END_COLUMNS), names)
+    every = commits(read_rows(history, "commits", COMMIT_COLUMNS), names)
     last = reading.last_commits(every, us(at(60)), names).to_batches()
     late = [
         batch.filter(pa.array(commit_times(batch) >= us(at(60))))
-        for batch in stored_rows(history, "commits", COMMIT_COLUMNS)
+        for batch in read_rows(history, "commits", COMMIT_COLUMNS)
     ]
     nobody = Owned(np.zeros(0, np.int64), pa.array([], pa.string()), {})
     by_every, by_last = (

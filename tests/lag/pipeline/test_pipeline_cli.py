@@ -19,7 +19,7 @@ from app.cli import cli
 from app.cli.pipeline import _report_piece, _roll_up, run_compact, run_status
 from lag.embedded.broker import EmbeddedKafka
 from lag.errors import ConfigError, GroupscopeError, HistoryError
-from lag.history.rollup_progress import LAST_COMMITS, Rolled, keep
+from lag.history.rollup_progress import LAST_COMMITS, RollupProgress, save_progress
 from lag.history.store import History
 from lag.history.stream_progress import NEVER, mark_read
 from lag.pipeline import session as session_module
@@ -227,7 +227,7 @@ def test_status_says_how_far_stream_and_roll_up_have_come(tmp_path: Path, capsys
     history, read = History(tmp_path), datetime.now(UTC) - timedelta(minutes=2, seconds=5)
     mark_read(history, "c1", read)
     mark_read(history, "c2", NEVER)
-    keep(history, Rolled({"c1": NOON}, NOON, LAST_COMMITS.empty_table()))
+    save_progress(history, RollupProgress({"c1": NOON}, NOON, LAST_COMMITS.empty_table()))
     run_status(str(tmp_path), as_json=True)
     assert json.loads(capsys.readouterr().out)["progress"] == [
         {"cluster": "c1", "read_until": read.isoformat(), "rolled_up_until": NOON.isoformat()},

@@ -16,8 +16,8 @@ from pyspark.sql import SparkSession
 
 from lag.errors import HistoryError
 from lag.history import rollup_progress
-from lag.history.maintenance import SETTLED
-from lag.history.store import History, literal, told
+from lag.history.maintenance import DAY_OVER_AFTER
+from lag.history.store import History, history_errors, literal
 from lag.history.stream_progress import NEVER, mark_read
 from lag.pipeline.group_worker import OWNERS
 from lag.pipeline.lag_driver import Lags, Span
@@ -146,7 +146,7 @@ def test_running_again_changes_nothing(spark: SparkSession, past: Past) -> None:
     before = {name: of(past.history, name, order) for name, order in ORDERS.items()}
     assert {name: len(found) for name, found in before.items()} == past.piece.rows
     assert roll_up(spark, past.history) == []
-    (Path(past.history.root) / rollup_progress.PLACE).unlink()
+    (Path(past.history.root) / rollup_progress.PATH).unlink()
     (piece,) = roll_up(spark, past.history)
     assert piece.rows == past.piece.rows
     assert {name: of(past.history, name, order) for name, order in ORDERS.items()} == before
@@ -424,7 +424,7 @@ def test_each_cluster_of_a_history_is_judged_as_far_as_its_own_stream_has_read(
 
 def test_a_day_is_not_put_in_order_while_its_last_hours_may_still_be_written_anew() -> None:
     """A run begins LATE before the newest minute, with that whole hour."""
-    assert timedelta(hours=1) + LATE <= SETTLED
+    assert timedelta(hours=1) + LATE <= DAY_OVER_AFTER
 
 
 def test_an_empty_history_has_nothing_to_roll_up(spark: SparkSession, history: History) -> None:
@@ -513,13 +513,13 @@ def test_a_run_goes_back_as_far_as_new_files_have_rows_and_late_at_most(spark: S
     record(300, 310, 31)
     assert run(310) == [180]
     record(310, 330)
-    DeltaTable(history.place("end_offsets")).optimize.compact()
+    DeltaTable(history.table_path("end_offsets")).optimize.compact()
     assert run(330) == [180]
     assert run(331) == [300]
     lag = of(history, "lag_1m", "minute")
     assert [row["lag_last"] for row in lag[200:210]] == [200, 202, 204, 206, 208, 205, 207, 209, 211, 213]
     for name in ("lag_1m", "lag_1h", "lag_group_topic_1m"):
-        shutil.rmtree(history.place(name))
+        shutil.rmtree(history.table_path(name))
     assert run(331) == [0]
     assert of(history, "lag_1m", "minute")[60:] == lag[60:]
 
@@ -527,9 +527,9 @@ def test_a_run_goes_back_as_far_as_new_files_have_rows_and_late_at_most(spark: S
 def test_a_recorded_file_that_is_gone_is_named(spark: SparkSession, history: History) -> None:
     history.append("commits", rows("commits", {"committed": 4, "src_ts": BEGIN, "commit_ts": BEGIN}))
     history.append("end_offsets", rows("end_offsets", {"poll_ts": BEGIN, "log_end": 9, "last_stable": 9}))
-    (file,) = Path(history.place("end_offsets")).glob("*/*.parquet")
+    (file,) = Path(history.table_path("end_offsets")).glob("*/*.parquet")
     file.unlink()
-    with pytest.raises(HistoryError, match=f"FileNotFoundError: .*{file.name}"), told(history.root):
+    with pytest.raises(HistoryError, match=f"FileNotFoundError: .*{file.name}"), history_errors(history.root):
         lag_by_the_minute(spark, history, 1)
 
 
@@ -578,7 +578,7 @@ def test_tables_that_were_deleted_are_made_anew(spark: SparkSession, history: Hi
     for _ in range(2):
         assert len(roll_up(spark, history)) == 1
         assert roll_up(spark, history) == []
-        shutil.rmtree(history.place("lag_1m"))
+        shutil.rmtree(history.table_path("lag_1m"))
 
 
 @pytest.mark.usefixtures("only_lag")

@@ -17,7 +17,7 @@ from lag.cluster.offsets_topic import read_offsets_topic
 from lag.cluster.settings import Settings, load_settings
 from lag.embedded.broker import EmbeddedKafka
 from lag.errors import HistoryError
-from lag.history.maintenance import Care, care
+from lag.history.maintenance import MaintenanceResult, maintain
 from lag.history.store import History, literal
 from lag.history.stream_progress import NEVER, read_until
 from lag.pipeline import end_of_log
@@ -185,13 +185,13 @@ def test_a_stream_a_process_that_appends_and_compaction_on_one_table_lose_nothin
 
 
 @contextmanager
-def looking_after(history: History) -> Iterator[list[Care]]:
-    """Care of `commits` again and again, in a thread; what each did that had something to do."""
-    stopping, done = threading.Event(), list[Care]()
+def looking_after(history: History) -> Iterator[list[MaintenanceResult]]:
+    """MaintenanceResult of `commits` again and again, in a thread; what each did that had something to do."""
+    stopping, done = threading.Event(), list[MaintenanceResult]()
 
     def work() -> None:
         while not stopping.wait(0.1):
-            cared = care(history, "commits", NOON + timedelta(days=2))
+            cared = maintain(history, "commits", NOON + timedelta(days=2))
             if cared is not None and cared.files_after < cared.files_before:
                 done.append(cared)
 
