@@ -15,15 +15,15 @@ from benchmarks.report import Row
 from lag.pipeline import sweep
 from lag.pipeline.session import session
 from lag.sweeps import local
-from lag.sweeps.plan import Asked, Plan, Size
-from lag.sweeps.sweep_table import Stamp
+from lag.sweeps.plan import MemberCount, Plan, SweepRequest
+from lag.sweeps.sweep_table import SweepHeader
 
 WORKED_RUN, SHARE = 2_000, 100
 MEMBERS = 20
 WARM = 2
 """Groups of the run that is not timed: workers start and import."""
 
-STAMP = Stamp("benchmark", "made-up", datetime(2026, 1, 1, tzinfo=UTC))
+STAMP = SweepHeader("benchmark", "made-up", datetime(2026, 1, 1, tzinfo=UTC))
 Run = Callable[[Plan], Iterator[pa.Table]]
 
 
@@ -42,7 +42,9 @@ def rows() -> Iterator[Row]:
 
 
 def _plan(groups: int) -> Plan:
-    return Plan(list(fleet(groups)), Asked((), tuple(Size(count=count) for count in range(1, MEMBERS + 1))))
+    return Plan(
+        list(fleet(groups)), SweepRequest((), tuple(MemberCount(count=count) for count in range(1, MEMBERS + 1)))
+    )
 
 
 def _on_spark(plan: Plan, cores: int) -> float:

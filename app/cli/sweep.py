@@ -18,15 +18,15 @@ from app.cli.options import Bootstrap, Config, Deadline, HistoryPath, Json, new_
 from app.cli.output import emit, emit_json, note, table
 from app.cli.signals import ignore_signals, until_stopped
 from app.ui import formats
-from app.views.sweeps import text
-from app.views.sweeps.tables import GAINING, gains, records
+from app.ui.sweep_findings import conclusion, recommendation
 from lag.errors import ConfigError, GroupscopeError
 from lag.history.schemas import SWEEP_GROUPS
 from lag.history.store import History
 from lag.sweeps import fleet, local, snapshot_document, sweep_table
 from lag.sweeps.fleet import Fleet
-from lag.sweeps.plan import LOCAL, SPARK, Asked, Plan
-from lag.sweeps.sweep_table import Stamp
+from lag.sweeps.gains import GAINING, gains, records
+from lag.sweeps.plan import LOCAL, SPARK, Plan, SweepRequest
+from lag.sweeps.sweep_table import SweepHeader
 from lag.verdict.health import Health
 from lag.verdict.judge import judge
 from lag.verdict.sample_window import SampleRing
@@ -86,13 +86,13 @@ def sweep(
     Each case is a row in the history: what moves, who idles, who is busiest, when the lag drains. Without --snapshot
     or --fleet the groups are read from a cluster; nothing is changed there.
     """
-    from lag.sweeps.plan import LOCAL, SPARK, Asked, parse_assignors, parse_failures, parse_sizes
+    from lag.sweeps.plan import LOCAL, SPARK, SweepRequest, parse_assignors, parse_failures, parse_member_counts
 
     if sum(its is not None for its in (bootstrap_server or config, snapshot, fleet)) > 1:
         raise typer.BadParameter("only one of a cluster, --snapshot and --fleet", param_hint="--fleet")
     if runner not in (None, SPARK, LOCAL):
         raise typer.BadParameter(f"{runner!r} is neither spark nor local", param_hint="--runner")
-    asked = Asked(parse_assignors(assignor or ()), parse_sizes(members), parse_failures(failure or ()))
+    asked = SweepRequest(parse_assignors(assignor or ()), parse_member_counts(members), parse_failures(failure or ()))
     source = Source(bootstrap_server, config, snapshot, fleet, observe, deadline)
     run(source, asked, history, runner, sweep_id, json)
 
@@ -113,7 +113,7 @@ class Source:
 class Ran:
     """A finished sweep, as written."""
 
-    stamp: Stamp
+    header: SweepHeader
     runner: str
     cores: int
     took_s: float
@@ -122,7 +122,9 @@ class Ran:
     written: dict[str, int]
 
 
-def run(source: Source, asked: Asked, history: str, runner: str | None, sweep_id: str | None, as_json: bool) -> None:
+def run(
+    source: Source, asked: SweepRequest, history: str, runner: str | None, sweep_id: str | None, as_json: bool
+) -> None:
     """Run the sweep and write it. Exit code 1 when an input is wrong, after the others are done.
 
     Raises ConfigError, ConnectError, HistoryError; GroupscopeError when it is stopped; then nothing is written.
@@ -179,16 +181,18 @@ def _observed(source: Source) -> Health:
 
 def _sweep(its: Fleet, plan: Plan, history: History, runner: str | None, asked_id: str | None) -> Ran | None:
     groups = sweep_table.groups(plan)
-    stamp = Stamp(asked_id or sweep_table.sweep_id(its.cluster, groups, plan.asked), its.cluster, datetime.now(UTC))
+    header = SweepHeader(
+        asked_id or sweep_table.sweep_id(its.cluster, groups, plan.request), its.cluster, datetime.now(UTC)
+    )
     name, cores = _runner(runner, plan)
     started = time.monotonic()
-    found = _on_spark(plan, stamp, cores) if name == SPARK else _with_progress(local.run(plan, stamp), len(plan))
+    found = _on_spark(plan, header, cores) if name == SPARK else _with_progress(local.run(plan, header), len(plan))
     took_s = time.monotonic() - started
     if sum(map(len, found)) < len(plan):
         return None
     ignore_signals()  # a sweep is written whole or not at all
-    written = dict(sweep_table.record(history, stamp, groups, found))
-    return Ran(stamp, name, cores, took_s, pa.concat_tables(found), stamp.table(groups, SWEEP_GROUPS), written)
+    written = dict(sweep_table.write(history, header, groups, found))
+    return Ran(header, name, cores, took_s, pa.concat_tables(found), header.table(groups, SWEEP_GROUPS), written)
 
 
 def _runner(asked: str | None, plan: Plan) -> tuple[str, int]:
@@ -205,13 +209,13 @@ def _runner(asked: str | None, plan: Plan) -> tuple[str, int]:
     return asked, cores if asked == SPARK else 1
 
 
-def _on_spark(plan: Plan, stamp: Stamp, cores: int) -> list[pa.Table]:
+def _on_spark(plan: Plan, header: SweepHeader, cores: int) -> list[pa.Table]:
     from lag.pipeline import sweep
     from lag.pipeline.session import session
 
     note("Spark is starting")
     with session(cores) as spark, until_stopped():  # again: Spark has installed its own signal handlers
-        return _with_progress(sweep.run(spark, plan, stamp), len(plan))
+        return _with_progress(sweep.run(spark, plan, header), len(plan))
     return []
 
 
@@ -241,7 +245,7 @@ def _most(found: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _document(ran: Ran, its: Fleet, history: str) -> dict[str, Any]:
     return {
-        "sweep_id": ran.stamp.sweep_id,
+        "sweep_id": ran.header.sweep_id,
         "history": history,
         "cluster": its.cluster,
         "groups": len(its.scenarios),
@@ -251,24 +255,24 @@ def _document(ran: Ran, its: Fleet, history: str) -> dict[str, Any]:
         "runner": ran.runner,
         "cores": ran.cores,
         "took_s": round(ran.took_s, 3),
-        "gains": [{"group_id": row["group_id"], "do": text.do(row)} for row in _most(_gains(ran))],
+        "gains": [{"group_id": row["group_id"], "do": recommendation(row)} for row in _most(_gains(ran))],
         "problems": _troubles(its.problems),
         "skipped": _troubles(its.skipped),
     }
 
 
-def _troubles(found: Sequence[fleet.Trouble]) -> list[dict[str, str]]:
+def _troubles(found: Sequence[fleet.InputProblem]) -> list[dict[str, str]]:
     return [asdict(its) for its in found]
 
 
 def _print(ran: Ran, history: str) -> None:
     found = _gains(ran)
-    emit(f"{text.fleet(found)}.")
-    best = [(row["group_id"], f"{row['assignor']} x {row['members']}", text.do(row)) for row in _most(found)]
+    emit(f"{conclusion(found)}.")
+    best = [(row["group_id"], f"{row['assignor']} x {row['members']}", recommendation(row)) for row in _most(found)]
     for line in table(("GROUP", "NOW", "WOULD GAIN FROM"), best) if best else ():
         emit(line)
     unknown = len(ran.cells) - ran.cells["reason"].null_count
     reason = f", {formats.count(unknown)} without a result" if unknown else ""
     took = f"{len(ran.cells):,} cases in {formats.duration(ran.took_s)} ({len(ran.cells) / ran.took_s:,.0f}/s)"
-    note(f"{took}{reason}; written to {history} as sweep {ran.stamp.sweep_id}")
+    note(f"{took}{reason}; written to {history} as sweep {ran.header.sweep_id}")
     note(f"To see it: groupscope serve --history {history} ..., page Sweeps")

@@ -16,29 +16,29 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from lag.history.schemas import SWEEPS
 from lag.sweeps.measures import rows
 from lag.sweeps.plan import Plan
-from lag.sweeps.sweep_table import Stamp
+from lag.sweeps.sweep_table import SweepHeader
 
 if TYPE_CHECKING:
     from pyspark.core.broadcast import Broadcast
 
-PORTIONS = 20
-LEAST_CASES = 5_000
+JOBS = 20
+MIN_CASES = 5_000
 """A portion is one Spark job: some tenths of a second of its own, and progress is told after each."""
 TASKS_PER_CORE = 4
 COALESCE = "spark.sql.adaptive.coalescePartitions.enabled"
 
 
-def run(spark: SparkSession, plan: Plan, stamp: Stamp) -> Iterator[pa.Table]:
+def run(spark: SparkSession, plan: Plan, header: SweepHeader) -> Iterator[pa.Table]:
     """The rows of all cases, portion by portion."""
     tasks = TASKS_PER_CORE * spark.sparkContext.defaultParallelism
-    compute = partial(_rows, spark.sparkContext.broadcast(plan), stamp)
-    size = max(LEAST_CASES, -(-len(plan) // PORTIONS))
+    compute = partial(_rows, spark.sparkContext.broadcast(plan), header)
+    size = max(MIN_CASES, -(-len(plan) // JOBS))
     spark.conf.set(COALESCE, "false")  # small as their rows are, Spark would make one task of them all
     for first in range(0, len(plan), size):
         numbers = spark.range(first, min(first + size, len(plan)), numPartitions=1).repartition(tasks)
         yield numbers.mapInArrow(compute, from_arrow_schema(SWEEPS.file_schema)).toArrow().cast(SWEEPS.file_schema)
 
 
-def _rows(plan: "Broadcast[Plan]", stamp: Stamp, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _rows(plan: "Broadcast[Plan]", header: SweepHeader, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        yield from stamp.table(rows(plan.value, batch["id"].to_pylist()), SWEEPS).to_batches()
+        yield from header.table(rows(plan.value, batch["id"].to_pylist()), SWEEPS).to_batches()

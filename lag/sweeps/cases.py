@@ -1,4 +1,4 @@
-"""A case as a scenario: the group as it is, the members that come or go, and what fails. What-if opens the same."""
+"""A case as a scenario: the present group, then members join or leave, then the failure. What if opens the same."""
 
 import math
 from collections.abc import Sequence
@@ -12,30 +12,31 @@ from assignors.whatif.events import Action, CoordinatorDown, CoordinatorUp, Cras
 from assignors.whatif.suggested_joins import suggested_joins, usual_topics
 from lag.sweeps.plan import Failure
 
-SCALES_MS, FAILS_MS, RESTART_EVERY_MS = 30_000, 60_000, 60_000
-TOGETHER = "Members that come, go or fail together do so in one rebalance, as while the coordinator is away."
+SCALE_AT_MS, FAIL_AT_MS, RESTART_EVERY_MS = 30_000, 60_000, 60_000
+TOGETHER = "Changes at the same time happen in one rebalance, because the coordinator is down meanwhile."
 
 
-def staged(base: Scenario, members: int, failure: Failure) -> Scenario:
-    """The group with that many members, and the failure. The last ones leave, suggested_joins want what most want.
+def case_scenario(base: Scenario, members: int, failure: Failure) -> Scenario:
+    """The scenario of a group with that many members and the failure.
 
-    Who fails is drawn by lot from the case itself: it is the same for every assignor and in every run. Raises
-    AssignorError when the failure cannot happen to the group.
+    The last members leave; new ones subscribe to what most subscribe to. Who fails is random with a seed from group,
+    members and failure, so it is the same for every assignor and in every run. Raises AssignorError if the failure is
+    impossible.
     """
     scale = _scaled(base, members)
-    there = [*base.members[:members], *(action.member for action in scale if isinstance(action, Join))]
-    fails = _failing(there, failure, Random(_seed(base.name, members, failure)))
+    present = [*base.members[:members], *(action.member for action in scale if isinstance(action, Join))]
+    fails = _failing(present, failure, Random(_seed(base.name, members, failure)))
     together = failure is not Failure.RESTART
-    events = (*_at(SCALES_MS, scale, True), *_at(FAILS_MS, fails, together))
+    events = (*_at(SCALE_AT_MS, scale, True), *_at(FAIL_AT_MS, fails, together))
     return replace(base, events=events, description=_description(members, failure, len(events) > len(scale + fails)))
 
 
 def _scaled(base: Scenario, members: int) -> list[Action]:
-    there = len(base.members)
-    if members <= there:
+    now = len(base.members)
+    if members <= now:
         return [Leave(member.member_id) for member in base.members[members:]]
     topics = usual_topics(base.members) or tuple(base.topics)
-    joins = suggested_joins(base, members - there, topics, None)
+    joins = suggested_joins(base, members - now, topics, None)
     racks = sorted({member.rack for member in base.members if member.rack})
     return [_in_rack(join, rack) for join, rack in zip(joins, islice(cycle(racks or [None]), len(joins)), strict=True)]
 
@@ -44,25 +45,25 @@ def _in_rack(join: Join, rack: str | None) -> Join:
     return replace(join, member=replace(join.member, rack=rack))
 
 
-def _failing(there: Sequence[Member], failure: Failure, dice: Random) -> list[Action]:
-    names = [member.member_id for member in there]
+def _failing(members: Sequence[Member], failure: Failure, random: Random) -> list[Action]:
+    names = [member.member_id for member in members]
     match failure:
         case Failure.CRASH:
-            return [Crash(dice.choice(names))]
+            return [Crash(random.choice(names))]
         case Failure.THIRD:
-            return [Crash(name) for name in sorted(dice.sample(names, math.ceil(len(names) / 3)))]
+            return [Crash(name) for name in sorted(random.sample(names, math.ceil(len(names) / 3)))]
         case Failure.RACK:
-            gone = dice.choice(_racks(there))
-            return [Crash(member.member_id) for member in there if member.rack == gone]
+            gone = random.choice(_racks(members))
+            return [Crash(member.member_id) for member in members if member.rack == gone]
         case Failure.RESTART:
             return [Restart(name) for name in names]
     return []
 
 
-def _racks(there: Sequence[Member]) -> list[str]:
-    racks = sorted({member.rack for member in there if member.rack})
+def _racks(members: Sequence[Member]) -> list[str]:
+    racks = sorted({member.rack for member in members if member.rack})
     if len(racks) < 2:
-        raise AssignorError("No rack can fail: " + ("all members are in one." if racks else "no member tells its own."))
+        raise AssignorError("No rack can fail: " + ("all members are in one." if racks else "no member has one."))
     return racks
 
 
@@ -86,5 +87,5 @@ _WORDS = {
 
 
 def _description(members: int, failure: Failure, together: bool) -> str:
-    said = f"A case of a sweep: {members:,} {'member' if members == 1 else 'members'}, {_WORDS[failure]}."
-    return f"{said} {TOGETHER}" if together else said
+    text = f"A case of a sweep: {members:,} {'member' if members == 1 else 'members'}, {_WORDS[failure]}."
+    return f"{text} {TOGETHER}" if together else text

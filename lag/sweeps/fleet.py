@@ -1,4 +1,4 @@
-"""The groups of a sweep: of a cluster, of a snapshot's document, or of files with scenarios."""
+"""The groups of a sweep, from a cluster or from scenario files."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -15,8 +15,8 @@ ENDINGS = (".yaml", ".yml", ".json")
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
-    """What is wrong with one input: `where` is FILE:LINE, a file or a group, `path` a place in it ("": all of it)."""
+class InputProblem:
+    """A problem of an input. `where`: FILE:LINE, a file or a group; `path`: the field, "" for the whole input."""
 
     where: str
     path: str
@@ -28,33 +28,33 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """Groups to sweep, no two of one name, and what could not be one.
+    """The groups of a sweep, with unique names.
 
-    `problems` are inputs that are wrong; `skipped` are groups that nothing can be planned for, and are as they should.
+    `problems`: invalid inputs. `skipped`: valid groups that no assignor can plan.
     """
 
     cluster: str
     scenarios: tuple[Scenario, ...]
-    problems: tuple[Trouble, ...] = ()
-    skipped: tuple[Trouble, ...] = ()
+    problems: tuple[InputProblem, ...] = ()
+    skipped: tuple[InputProblem, ...] = ()
 
 
 def of_cluster(health: Health) -> Fleet:
-    """The groups of a cluster that are not our own, as they are now."""
+    """The present groups of a cluster, without groupscope's own."""
     snapshot = health.snapshot
     found: list[Scenario] = []
-    skipped: list[Trouble] = []
+    skipped: list[InputProblem] = []
     for group in snapshot.groups:
         if group.internal:
             continue
         try:
             found.append(scenario_of(group, health).scenario)
         except GroupscopeError as error:
-            skipped.append(Trouble(group.group_id, "", str(error)))
+            skipped.append(InputProblem(group.group_id, "", str(error)))
     problems = tuple(
-        Trouble(f"{its.scope} {its.subject}", "", its.cause)
-        for its in snapshot.problems
-        if its.scope is not Scope.GROUP and its.kind != "unauthorized"  # what we may not see is skipped, group by group
+        InputProblem(f"{problem.scope} {problem.subject}", "", problem.cause)
+        for problem in snapshot.problems
+        if problem.scope is not Scope.GROUP and problem.kind != "unauthorized"  # these are in `skipped`
     )
     return Fleet(snapshot.cluster_id or snapshot.cluster, tuple(found), problems, tuple(skipped))
 
@@ -62,21 +62,23 @@ def of_cluster(health: Health) -> Fleet:
 def of_files(path: Path) -> Fleet:
     """The scenarios of a folder (`*.yaml`, `*.json`), of a file with one on each line, or of one scenario file.
 
-    Their events are left out: a sweep has its own. Raises ConfigError when there is no such file or folder.
+    Their events are ignored. Raises ConfigError if the file or folder cannot be read.
     """
     found: dict[str, Scenario] = {}
-    problems: list[Trouble] = []
+    problems: list[InputProblem] = []
     for where, made in _each(path):
-        if isinstance(made, Trouble):
+        if isinstance(made, InputProblem):
             problems.append(made)
         elif made.name in found:
-            problems.append(Trouble(where, "name", f"There is a group {made.name!r} already. Give each its own name."))
+            problems.append(
+                InputProblem(where, "name", f"Another group has the name {made.name!r}. Names must be unique.")
+            )
         else:
             found[made.name] = replace(made, events=())
     return Fleet(path.name, tuple(found.values()), tuple(problems))
 
 
-Read = Iterator[tuple[str, Scenario | Trouble]]
+Read = Iterator[tuple[str, Scenario | InputProblem]]
 
 
 def _each(path: Path) -> Read:
@@ -114,11 +116,11 @@ def _of_lines(path: Path) -> Read:
             where = f"{path}:{number}"
             try:
                 yield where, check_bytes(line, "line.json").scenario
-            except ScenarioError as error:  # it is one line: the number within it says nothing
+            except ScenarioError as error:  # a line has no line numbers within it
                 yield from _troubles(where, (replace(problem, line=None) for problem in error.problems))
 
 
 def _troubles(where: str, problems: Iterable[Problem]) -> Read:
-    for its in problems:
-        place = where if its.line is None else f"{where}:{its.line}"
-        yield place, Trouble(place, its.path, its.message)
+    for problem in problems:
+        at = where if problem.line is None else f"{where}:{problem.line}"
+        yield at, InputProblem(at, problem.path, problem.message)

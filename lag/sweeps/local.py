@@ -1,4 +1,4 @@
-"""A sweep in this process: on one core, without anything else."""
+"""Runs a sweep in this process, on one core."""
 
 import time
 from collections.abc import Iterator
@@ -8,27 +8,27 @@ import pyarrow as pa
 from lag.history.schemas import SWEEPS
 from lag.sweeps.measures import rows
 from lag.sweeps.plan import Plan
-from lag.sweeps.sweep_table import Stamp
+from lag.sweeps.sweep_table import SweepHeader
 
-PORTION_S = 2.0
+BATCH_S = 2.0
 SAMPLE = 24
 
 
-def run(plan: Plan, stamp: Stamp) -> Iterator[pa.Table]:
-    """The rows of all cases in order, some seconds' worth at a time."""
-    portion: list[dict[str, object]] = []
+def run(plan: Plan, header: SweepHeader) -> Iterator[pa.Table]:
+    """The rows of all cases in order, in batches of about BATCH_S."""
+    batch: list[dict[str, object]] = []
     since = time.monotonic()
     for made in rows(plan, range(len(plan))):
-        portion.append(made)
-        if time.monotonic() - since >= PORTION_S:
-            yield stamp.table(portion, SWEEPS)
-            portion, since = [], time.monotonic()
-    if portion:
-        yield stamp.table(portion, SWEEPS)
+        batch.append(made)
+        if time.monotonic() - since >= BATCH_S:
+            yield header.table(batch, SWEEPS)
+            batch, since = [], time.monotonic()
+    if batch:
+        yield header.table(batch, SWEEPS)
 
 
 def estimate_s(plan: Plan) -> float:
-    """How long all cases take one core, judged by some from all over the plan."""
+    """The estimated time of all cases on one core, from SAMPLE of them."""
     step = max(1, len(plan) // SAMPLE)
     sample = range(step // 2, len(plan), step)
     started = time.monotonic()

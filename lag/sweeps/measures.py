@@ -1,4 +1,4 @@
-"""What comes of a case, as the columns of its row. The figures are those of What-if, by the same functions."""
+"""The columns of a case's row, computed by the same functions as What if."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -8,25 +8,25 @@ from assignors.whatif.comparison import SHARE, Outcome, compatible_assignors, wi
 from assignors.whatif.events import Scenario
 from assignors.whatif.generations import fold
 from assignors.whatif.quality import Quality
-from lag.sweeps.cases import staged
+from lag.sweeps.cases import case_scenario
 from lag.sweeps.plan import Case, Plan
 
-HOTTEST_BY = ("produced_per_s", "weight", "lag_records")
-"""Loads that tell the busiest member, the best first, of those known of every partition; else their number does."""
+LOADS = ("produced_per_s", "weight", "lag_records")
+"""Loads that determine the busiest member, by preference; the first that is known for every partition."""
 PARTITIONS = "partitions"
 
 Row = dict[str, Any]
 
 
 def rows(plan: Plan, numbers: Iterable[int]) -> Iterator[Row]:
-    """The rows of those cases."""
+    """The rows of the cases with these numbers."""
     for number in numbers:
         case = plan.case(number)
         yield row(plan.scenarios[case.group], case)
 
 
 def row(base: Scenario, case: Case) -> Row:
-    """The row of one case; one that cannot be has no figures, and the `reason`."""
+    """The row of one case; an impossible one has only the `reason`."""
     key = {"group_id": base.name, "assignor": case.assignor, "members": case.members, "failure": case.failure.value}
     try:
         return key | _figures(outcome(base, case))
@@ -35,15 +35,15 @@ def row(base: Scenario, case: Case) -> Row:
 
 
 def outcome(base: Scenario, case: Case) -> Outcome:
-    """Where the case takes the group. Raises AssignorError when the group, its assignor or the failure forbids it."""
+    """The outcome of a case. Raises AssignorError if the case is impossible."""
     if case.assignor not in compatible_assignors(base):
         raise AssignorError(f"{case.assignor} cannot plan a group of {base.assignor}.")
-    scenario, first = with_change_to(staged(base, case.members, case.failure), case.assignor)
+    scenario, first = with_change_to(case_scenario(base, case.members, case.failure), case.assignor)
     return Outcome(case.assignor, tuple(fold(scenario, first)))
 
 
-def as_it_is(base: Scenario) -> Row:
-    """The group before anything happens; its own assignor plans where nobody owns anything yet."""
+def current_row(base: Scenario) -> Row:
+    """The row of the present group; its own assignor plans it if its members own nothing."""
     key = {"group_id": base.name, "assignor": base.assignor, "members": len(base.members)}
     try:
         return key | quality(fold(base)[0].quality, base.assignor)
@@ -63,7 +63,7 @@ def _figures(found: Outcome) -> Row:
 
 
 def quality(its: Quality, assignor: str) -> Row:
-    """The figures of one plan; what is not known is missing."""
+    """The columns of one assignment; unknown values are missing or None."""
     hits, together = its.rack_hits or (None, None), its.co_partitioned or (None, None)
     return {
         "partitions": its.partitions,
@@ -82,8 +82,8 @@ def quality(its: Quality, assignor: str) -> Row:
 
 
 def _hottest(its: Quality, *, is_shared: bool) -> Mapping[str, Any]:
-    """The busiest member: by what, who, its share of all, and that as a multiple of the mean."""
-    for name in HOTTEST_BY:
+    """The busiest member: the load, the member, its share of all load, and the share as a multiple of the mean."""
+    for name in LOADS:
         skew = its.skews.get(name)
         if skew is not None and skew.ratio is not None and skew.known == skew.partitions:
             shown = (name, skew.member, skew.most / skew.total, skew.ratio)

@@ -1,7 +1,7 @@
-"""The document of `groupscope snapshot --json` as a fleet.
+"""Reads the document of `groupscope snapshot --json` as a fleet.
 
-It tells no subscriptions, no sizes of topics, no rates and no racks of partitions: each member is taken to subscribe
-to all topics of its group, a topic to have the partitions that any group has to do with, and drain times stay unknown.
+The document has no subscriptions, topic sizes, rates or racks of partitions. So each member is assumed to subscribe to
+all topics of its group, a topic has the partitions that appear in any group, and drain times are unknown.
 """
 
 import json
@@ -19,10 +19,10 @@ from lag.errors import ConfigError, GroupscopeError
 from lag.generations.live_group import scenario_at
 from lag.model import GroupSnapshot, GroupType, Member, Topic, is_internal_group
 from lag.offsets import PartitionLag, PartitionProblem
-from lag.sweeps.fleet import Fleet, Trouble
+from lag.sweeps.fleet import Fleet, InputProblem
 from lag.verdict.health import Finding, PartitionHealth, Status, TimeLag
 
-NOTE = "A snapshot tells no subscriptions: each member is taken to subscribe to all topics of its group."
+NOTE = "A snapshot has no subscriptions: each member is assumed to subscribe to all topics of its group."
 _UNSEEN = PartitionHealth(
     Finding(Status.UNKNOWN, "", ""), None, None, TimeLag(None), None, None, np.empty(0, np.float64)
 )
@@ -31,11 +31,11 @@ Number = Annotated[int, Field(ge=0)]
 Owned = list[tuple[str, Number]]
 
 
-class _Its(BaseModel):
+class _Model(BaseModel):
     model_config = ConfigDict(frozen=True, strict=True)
 
 
-class _Row(_Its):
+class _Row(_Model):
     topic: str
     partition: Number
     lag: Number | None = None
@@ -43,7 +43,7 @@ class _Row(_Its):
     member_id: str | None = None
 
 
-class _Member(_Its):
+class _Member(_Model):
     member_id: str
     instance_id: str | None = None
     client_id: str | None = None
@@ -54,7 +54,7 @@ class _Member(_Its):
     target: Owned | None = None
 
 
-class _Group(_Its):
+class _Group(_Model):
     group_id: str
     type: Literal["classic", "consumer", "share", "streams", "unknown"]
     state: str
@@ -65,51 +65,51 @@ class _Group(_Its):
 
 
 def read_document(path: Path) -> Fleet:
-    """The groups of the file. Raises ConfigError when it is no such document."""
-    told = _read(path)
-    groups, problems = _groups(path, told["groups"])
+    """The groups of the file. Raises ConfigError if it is not such a document."""
+    document = _read(path)
+    groups, problems = _groups(path, document["groups"])
     scenarios, skipped = [], []
     topics = _topics(groups)
     for group in (group for group in groups if not is_internal_group(group.group_id)):
         try:
-            found = _snapshot(group, told)
+            found = _snapshot(group, document)
             scenarios.append(scenario_at(found, topics, [_UNSEEN] * len(found.partitions), 0).scenario)
         except GroupscopeError as error:
-            skipped.append(Trouble(group.group_id, "", str(error)))
-    return Fleet(str(told.get("cluster_id") or path.name), tuple(scenarios), tuple(problems), tuple(skipped))
+            skipped.append(InputProblem(group.group_id, "", str(error)))
+    return Fleet(str(document.get("cluster_id") or path.name), tuple(scenarios), tuple(problems), tuple(skipped))
 
 
 def _read(path: Path) -> Mapping[str, Any]:
     hint = "Write one: groupscope snapshot --bootstrap-server HOST:PORT --json > FILE"
     try:
-        told = json.loads(path.read_bytes())
+        document = json.loads(path.read_bytes())
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}", hint) from None
     except ValueError as error:
-        raise ConfigError(f"{path} is no JSON document: {error}", hint) from None
-    if not isinstance(told, dict) or told.get("schema") != 1 or not isinstance(told.get("groups"), list):
-        raise ConfigError(f"{path} is no snapshot of schema 1", hint)
-    return told
+        raise ConfigError(f"{path} is not a JSON document: {error}", hint) from None
+    if not isinstance(document, dict) or document.get("schema") != 1 or not isinstance(document.get("groups"), list):
+        raise ConfigError(f"{path} is not a snapshot of schema 1", hint)
+    return document
 
 
-def _groups(path: Path, told: Iterable[Any]) -> tuple[list[_Group], list[Trouble]]:
+def _groups(path: Path, rows: Iterable[Any]) -> tuple[list[_Group], list[InputProblem]]:
     found: dict[str, _Group] = {}
-    problems: list[Trouble] = []
-    for number, its in enumerate(told):
+    problems: list[InputProblem] = []
+    for number, row in enumerate(rows):
         try:
-            group = _Group.model_validate_json(json.dumps(its))
+            group = _Group.model_validate_json(json.dumps(row))
         except ValidationError as error:
             problems += _troubles(path, number, error)
             continue
         if found.setdefault(group.group_id, group) is not group:
             place = path_text(("groups", number, "group_id"))
-            problems.append(Trouble(str(path), place, f"There is a group {shown(group.group_id)!r} already."))
+            problems.append(InputProblem(str(path), place, f"Another group has the id {shown(group.group_id)!r}."))
     return list(found.values()), problems
 
 
-def _troubles(path: Path, number: int, error: ValidationError) -> Iterator[Trouble]:
+def _troubles(path: Path, number: int, error: ValidationError) -> Iterator[InputProblem]:
     for its in error.errors(include_url=False, include_input=False):
-        yield Trouble(str(path), path_text(("groups", number, *its["loc"])), f"{its['msg']}.")
+        yield InputProblem(str(path), path_text(("groups", number, *its["loc"])), f"{its['msg']}.")
 
 
 def _topics(groups: Iterable[_Group]) -> dict[str, Topic]:
@@ -120,11 +120,11 @@ def _topics(groups: Iterable[_Group]) -> dict[str, Topic]:
     return {name: Topic(name, None, size) for name, size in sizes.items()}
 
 
-def _snapshot(group: _Group, told: Mapping[str, Any]) -> GroupSnapshot:
-    at_ms = told.get("at_ms") if isinstance(told.get("at_ms"), int) else 0
+def _snapshot(group: _Group, document: Mapping[str, Any]) -> GroupSnapshot:
+    at_ms = document.get("at_ms") if isinstance(document.get("at_ms"), int) else 0
     topics = tuple(sorted({row.topic for row in group.partitions}))
     return GroupSnapshot(
-        cluster=str(told.get("cluster_id")),
+        cluster=str(document.get("cluster_id")),
         group_id=group.group_id,
         type=GroupType(group.type),
         state=group.state,

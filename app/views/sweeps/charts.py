@@ -1,4 +1,4 @@
-"""A group's cases: a heat map of members x assignor, and what more members buy."""
+"""The charts of a group's cases: a heat map of members x assignor, and the frontier."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from app.views.sweeps.tables import Grid
 ROW_PX = 26
 HEAD_PX = 34
 FRONTIER_PX = 300
-MOST_STEPS = 6
+MAX_TICKS = 6
 _UNKNOWN = "–"
 
 Say = Callable[[float], str]
@@ -23,12 +23,12 @@ Point = tuple[str, int, float]
 
 
 def heat_map(grid: Grid, say: Say, brief: Say, now: tuple[str, int] | None, colours: Palette) -> go.Figure:
-    """The fuller the colour, the more; a cell that is not known says why. `brief` is what stands in a cell.
+    """Members (rows) x assignors (columns); a darker cell has a higher value. `now` is framed.
 
-    `now` is framed: the group as it is. Assignors are the columns: there are few, so that a phone has room for them.
+    `say` formats values for hover texts, `brief` for cells. Assignors are the columns because a phone has room for few.
 
-    The points of the second trace lie on the cells, for clicks: `customdata` of each is assignor and members; a cell
-    that is no case has none.
+    The second trace has a point on each cell for clicks: `customdata` is assignor and members, None for an impossible
+    case.
     """
     rows, columns = len(grid.members), len(grid.assignors)
     fig = base.figure(colours, ROW_PX * rows + HEAD_PX, left=64, top=HEAD_PX, bottom=2)
@@ -55,7 +55,7 @@ def heat_map(grid: Grid, say: Say, brief: Say, now: tuple[str, int] | None, colo
         automargin=True,
         autotickangles=[0, 90],
         tickvals=list(range(columns)),
-        ticktext=[name.replace("-", "-<br>") for name in grid.assignors],  # a phone has 95 px for each
+        ticktext=[name.replace("-", "-<br>") for name in grid.assignors],  # a phone has 95 px for each column
         ticklabeloverflow="allow",
         tickfont={"family": base.MONO, "size": 12, "color": colours.text},
     )
@@ -66,12 +66,12 @@ def heat_map(grid: Grid, say: Say, brief: Say, now: tuple[str, int] | None, colo
         ticktext=[f"{members:,}" for members in grid.members],
         title={"text": "members", "font": {"size": 12, "color": colours.dim}, "standoff": 4},
     )
-    fig.update_layout(hoverdistance=-1)  # all of a cell can be clicked, however wide
+    fig.update_layout(hoverdistance=-1)  # the whole cell can be clicked
     return fig
 
 
 def _limits(values: NDArray[np.float64]) -> tuple[float, float]:
-    """The least value and the top of the colours: never is as far above the longest time as that is above the least."""
+    """The limits of the colour scale. Infinity is as far above the highest value as that is above the lowest."""
     finite = values[np.isfinite(values)]
     if not len(finite):
         return 0.0, 1.0
@@ -84,7 +84,7 @@ def _text(value: float, say: Say) -> str:
 
 
 def _targets(grid: Grid, say: Say, colours: Palette) -> dict[str, Any]:
-    """Points that nobody sees, with what is said of their cells."""
+    """Invisible points with the hover texts of the cells."""
     places = [(row, column) for row in range(len(grid.members)) for column in range(len(grid.assignors))]
     cases = [
         (grid.assignors[column], grid.members[row]) if grid.is_case[row, column] else None for row, column in places
@@ -92,7 +92,7 @@ def _targets(grid: Grid, say: Say, colours: Palette) -> dict[str, Any]:
     return {
         "x": [column for _, column in places],
         "y": [row for row, _ in places],
-        "mode": "markers+text",  # the heat map writes nothing where nothing is known
+        "mode": "markers+text",  # the heat map writes no text in unknown cells
         "text": [_UNKNOWN if np.isnan(grid.values[place]) else "" for place in places],
         "textfont": {"color": colours.dim},
         "marker": {"size": 22, "symbol": "square", "opacity": 0, "color": colours.background},
@@ -106,17 +106,17 @@ def _targets(grid: Grid, say: Say, colours: Palette) -> dict[str, Any]:
 
 def _hover(grid: Grid, row: int, column: int, say: Say) -> str:
     text, why = _text(float(grid.values[row, column]), say), grid.why[row, column]
-    said = [
+    parts = [
         grid.assignors[column],
         f"{grid.members[row]:,} {'member' if grid.members[row] == 1 else 'members'}",
         f"{text}: {why}" if why else text,
         "click to open in What if" if grid.is_case[row, column] else "",
     ]
-    return " · ".join(part for part in said if part)
+    return " · ".join(part for part in parts if part)
 
 
 def _outline(fig: go.Figure, row: int, column: int, colours: Palette) -> None:
-    """The group as it is, in the picture: a frame, for colour says how much."""
+    """A frame around the present case."""
     fig.add_shape(
         type="rect",
         x0=column - 0.48,
@@ -135,9 +135,9 @@ def frontier(
     steps: Sequence[float],
     colours: Palette,
 ) -> go.Figure:
-    """All cases as grey points, those that none beats with as few members as a line, the group as it is as a cross.
+    """All cases as grey points, the best for each number of members as a line, the present case as a cross.
 
-    `steps` are distances between ticks that read well, the least first.
+    `steps`: round distances between ticks, ascending.
     """
     fig = base.figure(colours, FRONTIER_PX, left=70, right=12, top=14, bottom=44)
     fig.add_scatter(**_points(points, say, {"color": colours.kept_fill, "size": 6}))
@@ -149,8 +149,8 @@ def frontier(
         look = {"color": colours.revoked, "size": 12, "symbol": "x", "line": {"width": 0}}
         fig.add_scatter(**_points([now], say, look) | {"hovertemplate": "now: %{text}<extra></extra>"})
     top = max([value for _, _, value in (*points, *([now] if now else ()))], default=1.0)
-    step = next((step for step in steps if top / step < MOST_STEPS), top / MOST_STEPS)
-    ticks = [step * at for at in range(MOST_STEPS + 1)]
+    step = next((step for step in steps if top / step < MAX_TICKS), top / MAX_TICKS)
+    ticks = [step * at for at in range(MAX_TICKS + 1)]
     fig.update_yaxes(range=[0, top * 1.08], tickvals=ticks, ticktext=[say(at) for at in ticks])
     most = max((members for _, members, _ in points), default=1)
     fig.update_xaxes(

@@ -1,4 +1,4 @@
-"""Which sweep is looked at, and what each of its groups would gain."""
+"""The Sweeps page of all groups: the choice of a sweep, and what each group would gain."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,13 +11,13 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app.server import source
 from app.ui import formats, state, widgets
+from app.ui.sweep_findings import recommendation
 from app.ui.table_limits import MAX_ROWS
 from app.views.sweeps import state as state_sweeps
-from app.views.sweeps import tables
-from app.views.sweeps import text as sentences_sweeps
+from app.views.sweeps import text
 from app.views.sweeps.state import Sweep
-from app.views.sweeps.tables import Gain
 from lag.errors import HistoryError
+from lag.sweeps.gains import MIN_REDUCTION, Gain, records
 
 LABELS = {
     Gain.DRAINS: "Would drain",
@@ -29,24 +29,24 @@ LABELS = {
 }
 
 
-def none_yet(root: str | None) -> None:
-    """Without a sweep: what one says, and the one command that makes one."""
+def no_sweep(root: str | None) -> None:
+    """There is no sweep yet: what a sweep is, and the command that runs one."""
     st.header("Which assignor and how many members for my fleet?", anchor=False)
     st.markdown(
         "A sweep tries every assignor and number of members on every group of a cluster, and shows which groups would "
-        "gain, and what it costs. Nothing is changed on the cluster. One command makes one:"
+        "gain, and what it costs. It changes nothing on the cluster. Run one with:"
     )
     st.code(f"groupscope sweep --bootstrap-server {_servers()} --history {root or 'PATH'}", language="bash")
     if root is None:
-        st.markdown("This dashboard keeps no history. Start it with: `groupscope serve --history PATH …`")
+        st.markdown("This dashboard records no history. Start it with: `groupscope serve --history PATH …`")
         return
-    st.markdown(":gray[This page then shows it within 10 s. A snapshot's file or scenario files will do as well.]")
+    st.markdown(":gray[It appears here within 10 s. A snapshot file or scenario files work as well.]")
     st.button("Look again", icon=":material/refresh:", key="look_again", on_click=state_sweeps.clear)
 
 
 @contextmanager
-def readable(title: DeltaGenerator) -> Iterator[None]:
-    """A history that cannot be read is said in the place of the title, and the page ends there."""
+def stop_on_error(title: DeltaGenerator) -> Iterator[None]:
+    """A HistoryError in the block is shown in place of the title, and the page stops."""
     try:
         yield
     except HistoryError as error:
@@ -56,24 +56,24 @@ def readable(title: DeltaGenerator) -> Iterator[None]:
         st.stop()
 
 
-def not_opened(error: Exception) -> None:
-    """A case that was clicked, and cannot be opened."""
-    widgets.line(":red", "error", "This case cannot be opened in What if", sentences_sweeps.refusal(error))
+def cannot_open(error: Exception) -> None:
+    """The clicked case cannot be opened."""
+    widgets.line(":red", "error", "This case cannot be opened in What if", text.refusal(error))
 
 
 def _servers() -> str:
-    """Where the chosen cluster is."""
+    """The bootstrap servers of the chosen cluster."""
     name = state.cluster()
     clusters = source.current().settings.clusters
-    return next((its.bootstrap_servers for its in clusters if its.name == name), "HOST:9092")
+    return next((one.bootstrap_servers for one in clusters if one.name == name), "HOST:9092")
 
 
-def which(found: list[Sweep]) -> Sweep:
-    """The sweep of the URL, else the newest; a picker where there are several."""
-    by_id = {its.sweep_id: its for its in found}
+def sweep_picker(found: list[Sweep]) -> Sweep:
+    """The sweep in the URL, or the newest; draws a select box if there are several."""
+    by_id = {sweep.sweep_id: sweep for sweep in found}
     chosen = by_id.get(state.url("sweep") or "", found[0])
     if len(found) > 1:
-        titles = {name: _title(its) for name, its in by_id.items()}
+        titles = {sweep_id: _title(sweep) for sweep_id, sweep in by_id.items()}
         st.session_state["sweep_pick"] = chosen.sweep_id
         st.selectbox(
             "Sweep",
@@ -87,24 +87,26 @@ def which(found: list[Sweep]) -> Sweep:
     return chosen
 
 
-def _title(its: Sweep) -> str:
-    at = formats.moment(_ms(its), state.zone())
-    return f"{its.cluster}, {at:%Y-%m-%d %H:%M}, {formats.plural(its.cases, 'case')}"
+def _title(sweep: Sweep) -> str:
+    at = formats.moment(_ms(sweep), state.zone())
+    return f"{sweep.cluster}, {at:%Y-%m-%d %H:%M}, {formats.plural(sweep.cases, 'case')}"
 
 
-def _ms(its: Sweep) -> int:
-    return round(its.at.astimezone(UTC).timestamp() * 1000)
+def _ms(sweep: Sweep) -> int:
+    return round(sweep.at.astimezone(UTC).timestamp() * 1000)
 
 
-def about(its: Sweep, groups: int) -> None:
-    """What the sweep covers, and how old it is."""
-    covers = f"{formats.plural(its.cases, 'case')} of {formats.plural(groups, 'group')} of {formats.code(its.cluster)}"
-    age = formats.age(_ms(its), state.now_ms())
-    st.markdown(f":small[{covers} :gray[· {age} · sweep {formats.md(its.sweep_id)}]]", help=formats.utc(_ms(its)))
+def about(sweep: Sweep, groups: int) -> None:
+    """What the sweep covers, and its age."""
+    covers = (
+        f"{formats.plural(sweep.cases, 'case')} of {formats.plural(groups, 'group')} of {formats.code(sweep.cluster)}"
+    )
+    age = formats.age(_ms(sweep), state.now_ms())
+    st.markdown(f":small[{covers} :gray[· {age} · sweep {formats.md(sweep.sweep_id)}]]", help=formats.utc(_ms(sweep)))
     asked = state.url("sweep")
-    if asked is not None and asked != its.sweep_id:
-        told = f"Sweep {formats.code(formats.cut(asked))} is not in this history"
-        widgets.line(":orange", "search_off", told, "this is the newest one")
+    if asked is not None and asked != sweep.sweep_id:
+        missing = f"Sweep {formats.code(formats.cut(asked))} is not in this history"
+        widgets.line(":orange", "search_off", missing, "This is the newest one")
 
 
 # -- the fleet ---------------------------------------------------------------------------------------------------------
@@ -121,32 +123,31 @@ def fleet(frame: pd.DataFrame) -> None:
         widgets.note(f"The first {MAX_ROWS:,} of {len(rows):,} groups. Filter to see others.")
     widgets.note(
         "Busiest: the largest share of a group's load on one member, by rate if known, otherwise by weight, lag or "
-        f"partitions. Another assignor is recommended from {tables.LEAST_OFF:.0%} less; fewer members do "
+        f"partitions. Another assignor is recommended from {MIN_REDUCTION:.0%} less; fewer members do "
         "as well when none of them has more than the busiest has now."
     )
 
 
 def _filtered(frame: pd.DataFrame) -> pd.DataFrame:
-    text = widgets.text_filter("Group", "sweep_q", 260)
+    filter_text = widgets.text_filter("Group", "sweep_q", 260)
     counts = frame["gain"].value_counts()
-    there = [kind.value for kind in Gain if kind.value in counts.index]
-    chosen = state.chips("Gain", there, lambda kind: f"{LABELS[Gain(kind)]} {counts[kind]:,}", "gain")
+    present = [kind.value for kind in Gain if kind.value in counts.index]
+    chosen = state.chips("Gain", present, lambda kind: f"{LABELS[Gain(kind)]} {counts[kind]:,}", "gain")
     rows = frame[frame["gain"].isin(chosen)] if chosen else frame
-    return widgets.containing(rows, text, "group_id")
+    return widgets.containing(rows, filter_text, "group_id")
 
 
 def _fleet_table(rows: pd.DataFrame) -> None:
-    told = tables.records(rows)
     view = pd.DataFrame(
         {
             "group": rows["group_id"],
-            "do": [sentences_sweeps.do(row) for row in told],
-            "now": [f"{row['assignor']} × {row['members']:,}" for row in told],
+            "do": [recommendation(row) for row in records(rows)],
+            "now": [f"{row['assignor']} × {row['members']:,}" for row in records(rows)],
             "busiest": 100 * rows["hot_share"].astype(float),
             "then": 100 * rows["to_share"].astype(float),
             "moved": rows["moved"].astype("Int64"),
             "idle": rows["idle"].astype("Int64"),
-            "drains": rows["drain_s"].map(sentences_sweeps.drains),
+            "drains": rows["drain_s"].map(text.drains),
             "partitions": rows["partitions"].astype("Int64"),
         }
     )
@@ -172,6 +173,6 @@ def _fleet_table(rows: pd.DataFrame) -> None:
 
 
 def _open_group(ids: list[str]) -> Callable[[], None]:
-    """A click opens the group on this page."""
+    """Opens the clicked group on this page."""
     st.session_state["_open_sweep_ids"] = ids
     return lambda: state.set_url("group", st.session_state["_open_sweep_ids"][st.session_state["open_sweep"].row])

@@ -1,4 +1,4 @@
-"""One group of a sweep: its cases as a heat map, what more members buy, and all of them as a table."""
+"""The Sweeps page of one group: its cases as a heat map, as a frontier and as a table."""
 
 from collections.abc import Callable
 from functools import partial
@@ -9,17 +9,17 @@ import streamlit as st
 
 from app.ui import formats, state, widgets
 from app.ui.table_limits import MAX_ROWS
-from app.views.sweeps import charts, tables
+from app.views.sweeps import charts, tables, text
 from app.views.sweeps import state as state_sweeps
-from app.views.sweeps import text as sentences_sweeps
 from app.views.sweeps.tables import Measure
+from lag.sweeps.gains import records
 
-MOST_SIZES = 24
-"""More rows would not fit on a screen."""
+MAX_MAP_ROWS = 24
+"""More do not fit on a screen."""
 
 
 def picker(frame: pd.DataFrame, group_id: str) -> None:
-    """Back to all groups, or on to another."""
+    """Back to all groups, or to another group."""
     st.button(
         "All groups",
         icon=":material/arrow_back:",
@@ -42,8 +42,8 @@ def one_group(row: dict[str, Any], every: pd.DataFrame) -> None:
     """Heat map and frontier of one group, and all its cases."""
     if every.empty:  # the headline says so
         return
-    there = [key for key in sentences_sweeps.FAILURES if (every["failure"] == key).any()]
-    failure = _pills("failure", there, sentences_sweeps.FAILURES.__getitem__, "none")
+    failures = [key for key in text.FAILURES if (every["failure"] == key).any()]
+    failure = _pills("failure", failures, text.FAILURES.__getitem__, "none")
     cells = every[every["failure"] == failure]
     if cells["reason"].notna().all():
         st.markdown(f":gray[No case is possible: {formats.md(cells['reason'].mode()[0])}]")
@@ -58,8 +58,8 @@ def one_group(row: dict[str, Any], every: pd.DataFrame) -> None:
     _cases(cells)
 
 
-def _pills(key: str, options: list[str], text: Callable[[str], str], default: str) -> str:
-    """One of several, in the URL under `key`; nothing is drawn where there is no choice."""
+def _pills(key: str, options: list[str], label: Callable[[str], str], default: str) -> str:
+    """One of several options, in the URL under `key`; not drawn if there is only one."""
     asked = state.url(key)
     chosen = asked if asked in options else default if default in options else options[0]
     if len(options) > 1:
@@ -69,7 +69,7 @@ def _pills(key: str, options: list[str], text: Callable[[str], str], default: st
             key,
             options,
             key=widget,
-            format_func=text,
+            format_func=label,
             label_visibility="collapsed",
             on_change=lambda: state.set_url(key, st.session_state[widget]),
         )
@@ -77,20 +77,20 @@ def _pills(key: str, options: list[str], text: Callable[[str], str], default: st
 
 
 def _map(cells: pd.DataFrame, members: int, now: tuple[str, int] | None) -> None:
-    known = [its.key for its in tables.MEASURES if cells[its.key].notna().any()] or ["moved"]
-    is_there = now is not None and bool(((cells["assignor"] == now[0]) & (cells["members"] == now[1])).any())
-    framed = "; framed: as it is now" if is_there else ""
+    known = [one.key for one in tables.MEASURES if cells[one.key].notna().any()] or ["moved"]
+    has_now = now is not None and bool(((cells["assignor"] == now[0]) & (cells["members"] == now[1])).any())
+    framed = "; framed: now" if has_now else ""
     widgets.titled("Members × assignor", f":gray[click a cell to open it in What if{framed}]")
     measure = tables.BY_KEY[_pills("measure", known, lambda key: tables.BY_KEY[key].label, "hot_share")]
-    grid = tables.grid(cells[cells["members"].isin(_portion(cells, members))], measure)
-    say, brief = partial(sentences_sweeps.value, measure), partial(sentences_sweeps.brief, measure)
+    grid = tables.grid(cells[cells["members"].isin(_shown_members(cells, members))], measure)
+    say, brief = partial(text.value, measure), partial(text.brief, measure)
     fig = charts.heat_map(grid, say, brief, now, state.palette())
     picked = st.plotly_chart(
         fig,
         theme=None,
         config=widgets.PLOTLY,
         key=f"sweep_map_{measure.key}",
-        alt=sentences_sweeps.map_alt(cells, measure),
+        alt=text.map_alt(cells, measure),
         on_select="rerun",
         selection_mode="points",
     )
@@ -99,25 +99,25 @@ def _map(cells: pd.DataFrame, members: int, now: tuple[str, int] | None) -> None
     _follow_click(picked, cells)
 
 
-def _portion(cells: pd.DataFrame, members: int) -> list[int]:
-    """As many numbers of members as a picture has rows for: those the URL names, else those around the present one."""
+def _shown_members(cells: pd.DataFrame, members: int) -> list[int]:
+    """At most MAX_MAP_ROWS numbers of members: those in the URL, else those around the present number."""
     every = sorted(set(cells["members"]))
-    portions = {str(every[at]): every[at : at + MOST_SIZES] for at in range(0, len(every), MOST_SIZES)}
-    if len(portions) == 1:
+    pages = {str(every[at]): every[at : at + MAX_MAP_ROWS] for at in range(0, len(every), MAX_MAP_ROWS)}
+    if len(pages) == 1:
         return every
-    around = next((key for key, them in reversed(portions.items()) if them[0] <= members), next(iter(portions)))
+    around = next((key for key, page in reversed(pages.items()) if page[0] <= members), next(iter(pages)))
     asked = state.url("members") or ""
-    st.session_state["sweep_members"] = asked if asked in portions else around
+    st.session_state["sweep_members"] = asked if asked in pages else around
     chosen = st.selectbox(
         "Members",
-        list(portions),
+        list(pages),
         key="sweep_members",
-        format_func=lambda key: f"{portions[key][0]:,} to {portions[key][-1]:,} members",
+        format_func=lambda key: f"{pages[key][0]:,} to {pages[key][-1]:,} members",
         label_visibility="collapsed",
         width=220,
         on_change=lambda: state.set_url("members", st.session_state["sweep_members"]),
     )
-    return portions[chosen]
+    return pages[chosen]
 
 
 def _follow_click(picked: Any, cells: pd.DataFrame) -> None:
@@ -133,8 +133,8 @@ def _frontier(cells: pd.DataFrame, row: dict[str, Any] | None) -> None:
     widgets.titled("Effect of more members", ":gray[down and to the left is better]")
     measure = tables.BY_KEY[_pills("value", known, lambda key: tables.BY_KEY[key].label, "hot_share")]
     best = tables.frontier(cells, measure)
-    say = partial(sentences_sweeps.value, measure)
-    now = None if row is None else _as_it_is(row, measure)
+    say = partial(text.value, measure)
+    now = None if row is None else _present_point(row, measure)
     steps = STEPS_S if measure.is_time else STEPS
     every = _points(tables.finite(cells, measure), measure)
     fig = charts.frontier(every, _points(best, measure), now, say, steps, state.palette())
@@ -143,10 +143,10 @@ def _frontier(cells: pd.DataFrame, row: dict[str, Any] | None) -> None:
         theme=None,
         config=widgets.PLOTLY,
         key=f"sweep_frontier_{measure.key}",
-        alt=sentences_sweeps.frontier_alt(best, measure),
+        alt=text.frontier_alt(best, measure),
     )
     colours = state.palette()
-    marks = [("●", colours.gained, "no other does better with as few"), ("✖", colours.revoked, "as it is now")]
+    marks = [("●", colours.gained, "best with at most as many members"), ("✖", colours.revoked, "now")]
     st.markdown(f":small[{widgets.swatches(marks if now else marks[:1])}]")
 
 
@@ -155,7 +155,7 @@ def _points(cells: pd.DataFrame, measure: Measure) -> list[charts.Point]:
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
-def _as_it_is(row: dict[str, Any], measure: Measure) -> charts.Point | None:
+def _present_point(row: dict[str, Any], measure: Measure) -> charts.Point | None:
     value = row[measure.key]
     return (row["assignor"], row["members"], float(value)) if pd.notna(value) and value != float("inf") else None
 
@@ -189,8 +189,8 @@ def _cases(cells: pd.DataFrame) -> None:
     view = view.assign(
         busiest=100 * cells["hot_share"].astype(float),
         who=cells["hot_member"],
-        drains=cells["drain_s"].map(sentences_sweeps.drains),
-        racks=pd.Series([_racks(row) for row in tables.records(cells)], cells.index, dtype=object),
+        drains=cells["drain_s"].map(text.drains),
+        racks=pd.Series([_racks(row) for row in records(cells)], cells.index, dtype=object),
         why=cells["reason"].where(cells["reason"].notna(), cells["drain_reason"].where(cells["drain_s"].isna())),
     )
     widgets.titled_table("Every case", f":gray[{len(view):,}; a click opens it in What if]", "cases", view)
@@ -200,7 +200,7 @@ def _cases(cells: pd.DataFrame) -> None:
         key="sweep_cases",
         most=12,
         alt=f"{formats.plural(len(view), 'case')}: assignor, members and result",
-        columns={column: _look(column, cells) for column in shown},
+        columns={column: _column(column, cells) for column in shown},
     )
 
 
@@ -208,16 +208,16 @@ def _racks(row: dict[str, Any]) -> str | None:
     return None if pd.isna(row["rack_hits"]) else f"{row['rack_hits']:.0f} of {row['rack_known']:.0f}"
 
 
-def _look(column: str, cells: pd.DataFrame) -> Any:
+def _column(column: str, cells: pd.DataFrame) -> Any:
     label, width = CASES[column]
     if column == "assignor":
-        return _opens(label, width, cells)
+        return _opener(label, width, cells)
     if column == "busiest":
         return st.column_config.NumberColumn(label, format="%.1f %%", width=width)
     return st.column_config.TextColumn(label, width=width) if column in TEXTS else widgets.integer(label, width)
 
 
-def _opens(label: str, width: int, cells: pd.DataFrame) -> Any:
+def _opener(label: str, width: int, cells: pd.DataFrame) -> Any:
     cases = list(cells[["group_id", "assignor", "members", "failure"]].itertuples(index=False, name=None))
     return widgets.opener(label, "open_case", width, partial(_open_case, cases))
 

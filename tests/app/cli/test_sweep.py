@@ -12,7 +12,7 @@ from app.server.compat.shutdown import STOP_SIGNALS
 from assignors.scenario.dump import document
 from lag.history.store import History
 from lag.sweeps import sweep_table
-from lag.sweeps.plan import LOCAL, Asked, parse_sizes
+from lag.sweeps.plan import LOCAL, SweepRequest, parse_member_counts
 from tests.app.cli.commandline import refused, run, running
 from tests.app.views.swept import groups
 
@@ -50,7 +50,7 @@ def test_a_sweep_run_again_replaces_its_rows_and_a_wrong_line_is_listed(tmp_path
 def test_what_cannot_be_asked_is_refused_in_a_sentence(tmp_path: Path) -> None:
     path, history = str(fleet(tmp_path / "fleet.jsonl")), str(tmp_path / "h")
     told = refused("sweep", "--fleet", path, "--history", history, "--members", "many")
-    assert told.startswith("'many' is no number of members.")
+    assert told.startswith("'many' is not a number of members.")
     assert run("sweep", "--fleet", path, "--snapshot", path, "--history", history).code == 2
     assert not Path(history).exists()
 
@@ -58,7 +58,7 @@ def test_what_cannot_be_asked_is_refused_in_a_sentence(tmp_path: Path) -> None:
 def test_a_sweep_that_is_stopped_while_it_is_written_is_written_to_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, before = sweep_table.record, {number: signal.getsignal(number) for number in STOP_SIGNALS}
+    real, before = sweep_table.write, {number: signal.getsignal(number) for number in STOP_SIGNALS}
 
     def interrupted(*its: Any) -> Any:
         signal.raise_signal(signal.SIGINT)
@@ -66,10 +66,12 @@ def test_a_sweep_that_is_stopped_while_it_is_written_is_written_to_the_end(
         signal.raise_signal(signal.SIGTERM)
         return written
 
-    monkeypatch.setattr(sweep_table, "record", interrupted)
+    monkeypatch.setattr(sweep_table, "write", interrupted)
     path, history = fleet(tmp_path / "fleet.jsonl"), str(tmp_path / "h")
     try:
-        sweep.run(sweep.Source(fleet=path), Asked(("range",), parse_sizes("x1")), history, LOCAL, None, True)
+        sweep.run(
+            sweep.Source(fleet=path), SweepRequest(("range",), parse_member_counts("x1")), history, LOCAL, None, True
+        )
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -8,11 +8,13 @@ from pathlib import Path
 from assignors.whatif.events import Scenario
 from lag.history.store import History
 from lag.sweeps import local, sweep_table
-from lag.sweeps.plan import Asked, Failure, Plan, parse_sizes
+from lag.sweeps.plan import Failure, Plan, SweepRequest, parse_member_counts
 from tests.lag.sweeps.scenarios import orders
 
 AT = datetime(2026, 11, 22, 6, tzinfo=UTC)
-ASKED = Asked(("range", "sticky", "cooperative-sticky"), parse_sizes("1..6"), (Failure.NONE, Failure.CRASH))
+REQUEST = SweepRequest(
+    ("range", "sticky", "cooperative-sticky"), parse_member_counts("1..6"), (Failure.NONE, Failure.CRASH)
+)
 
 
 def groups() -> list[Scenario]:
@@ -27,10 +29,14 @@ def groups() -> list[Scenario]:
 
 
 def sweep(
-    root: Path, sweep_id: str = "one", at: datetime = AT, its: Sequence[Scenario] | None = None, asked: Asked = ASKED
+    root: Path,
+    sweep_id: str = "one",
+    at: datetime = AT,
+    its: Sequence[Scenario] | None = None,
+    asked: SweepRequest = REQUEST,
 ) -> Plan:
     """Write it, of these groups or of `groups`, and say what it was."""
     plan = Plan(groups() if its is None else its, asked)
-    stamp = sweep_table.Stamp(sweep_id, "made-up", at)
-    sweep_table.record(History(root), stamp, sweep_table.groups(plan), list(local.run(plan, stamp)))
+    header = sweep_table.SweepHeader(sweep_id, "made-up", at)
+    sweep_table.write(History(root), header, sweep_table.groups(plan), list(local.run(plan, header)))
     return plan

@@ -16,13 +16,14 @@ from app.server.source import Source
 from app.ui import link_codec
 from app.ui.formats import duration
 from app.views.sweeps import state
-from app.views.sweeps.tables import BY_KEY, frontier, gains, grid
+from app.views.sweeps.tables import BY_KEY, frontier, grid
 from assignors.whatif.events import CoordinatorDown, CoordinatorUp, Crash, Join
 from lag.history.store import History
 from lag.sweeps import local, sweep_table
-from lag.sweeps.cases import staged
+from lag.sweeps.cases import case_scenario
+from lag.sweeps.gains import gains
 from lag.sweeps.measures import row
-from lag.sweeps.plan import Asked, Case, Failure, Plan, parse_sizes
+from lag.sweeps.plan import Case, Failure, Plan, SweepRequest, parse_member_counts
 from tests.app import feeds
 from tests.app.conftest import Open
 from tests.app.reading import alt, figure, said, table
@@ -87,17 +88,17 @@ def test_the_fleet_most_to_gain_first(open_sweeps: Any, root: Path) -> None:
         rows.loc["slow", "do"] == f"cooperative-sticky on 5 members: its lag drains in {duration(drained)}, now never"
     )
     assert rows.loc["idle", "do"] == "range: the busiest member has 33 % of the partitions instead of 50 %"
-    assert tuple(rows.loc["orders"][["now", "busiest", "do"]]) == ("range × 3", 70.0, "as good as it gets")
+    assert tuple(rows.loc["orders"][["now", "busiest", "do"]]) == ("range × 3", 70.0, "nothing to gain")
 
 
 def test_one_group_with_its_heat_map_and_frontier(open_sweeps: Any, root: Path) -> None:
     page = open_sweeps(root, group="orders")
     assert not page.exception
-    assert page.header[0].value == "`orders`: as good as it gets; now `range` on 3 members"
+    assert page.header[0].value == "`orders`: nothing to gain; now `range` on 3 members"
     heat, targets = figure(page, "sweep_map_hot_share")["data"]
     shares = {
         assignor: [row(orders(), Case(0, assignor, members, Failure.NONE))["hot_share"] for members in range(1, 7)]
-        for assignor in swept.ASKED.assignors
+        for assignor in swept.REQUEST.assignors
     }
     assert [row[0] for row in heat["text"]] == [f"{100 * share:.0f}" for share in shares["range"]]
     assert targets["customdata"][:2] == [["range", 1], ["sticky", 1]]
@@ -105,7 +106,7 @@ def test_one_group_with_its_heat_map_and_frontier(open_sweeps: Any, root: Path) 
     assert alt(page, "sweep_map_hot_share").startswith("Busiest share by assignor and members: from 60 % with ")
     assert alt(page, "sweep_frontier_hot_share").startswith("Busiest share by number of members: 100 % with ")
     cases = table(page, "18 cases")
-    assert list(cases["assignor"].unique()) == list(swept.ASKED.assignors)
+    assert list(cases["assignor"].unique()) == list(swept.REQUEST.assignors)
     assert list(cases[cases["assignor"] == "range"]["busiest"]) == pytest.approx([100 * it for it in shares["range"]])
 
 
@@ -128,7 +129,7 @@ def test_a_case_opens_in_what_if_with_its_members_and_assignor(open_sweeps: Any,
     assert page.header[0].value.startswith("`c-3` joins, `c-4` joins, under `sticky`: ")
     assert page.query_params["assignor"] == "sticky"
     opened = link_codec.unpack(page.query_params["scenario"])
-    assert opened == staged(orders(), 5, Failure.NONE)
+    assert opened == case_scenario(orders(), 5, Failure.NONE)
     assert [type(event.action) for event in opened.events] == [CoordinatorDown, Join, Join, CoordinatorUp]
     found = row(orders(), Case(0, "sticky", 5, Failure.NONE))
     shown = page.dataframe[0].value.set_index("assignor").loc["sticky"]
@@ -144,7 +145,9 @@ def clicked(page: AppTest, *case: str | int) -> AppTest:
 
 
 def test_a_case_with_a_failure_says_who_comes_who_fails_and_under_what(open_sweeps: Any, root: Path) -> None:
-    (crash,) = [event.action for event in staged(orders(), 6, Failure.CRASH).events if isinstance(event.action, Crash)]
+    (crash,) = [
+        event.action for event in case_scenario(orders(), 6, Failure.CRASH).events if isinstance(event.action, Crash)
+    ]
     page = clicked(open_sweeps(root, group="orders"), "orders", "sticky", 6, "crash")
     assert page.header[0].value.startswith(f"3 members join, `{crash.member_id}` crashes, under `sticky`: ")
     page = clicked(open_sweeps(root, group="orders"), "orders", "range", 1, "none")
@@ -156,7 +159,7 @@ NOT_OPENED = "This case cannot be opened in What if"
 
 def test_a_case_that_cannot_be_has_no_click_and_says_why(open_sweeps: Any, tmp_path: Path) -> None:
     """With two of three members left both are in one rack; who comes goes to the other one."""
-    asked = Asked(("range", "sticky"), parse_sizes("2,3"), (Failure.NONE, Failure.RACK))
+    asked = SweepRequest(("range", "sticky"), parse_member_counts("2,3"), (Failure.NONE, Failure.RACK))
     swept.sweep(tmp_path, its=[orders(racks=("a", "a", "b"))], asked=asked)
     page = open_sweeps(tmp_path, group="orders", failure="rack", measure="moved")
     assert not page.exception
@@ -171,10 +174,14 @@ def test_a_case_that_cannot_be_has_no_click_and_says_why(open_sweeps: Any, tmp_p
 
 
 def test_a_failure_that_no_case_can_have_is_said_in_place_of_pictures(open_sweeps: Any, tmp_path: Path) -> None:
-    swept.sweep(tmp_path, its=[orders()], asked=Asked(("range",), parse_sizes("2,3"), (Failure.NONE, Failure.RACK)))
+    swept.sweep(
+        tmp_path,
+        its=[orders()],
+        asked=SweepRequest(("range",), parse_member_counts("2,3"), (Failure.NONE, Failure.RACK)),
+    )
     page = open_sweeps(tmp_path, group="orders", failure="rack")
     assert not page.exception
-    assert "No case is possible: No rack can fail: no member tells its own." in said(page).replace("\\", "")
+    assert "No case is possible: No rack can fail: no member has one." in said(page).replace("\\", "")
     assert (len(page.get("plotly_chart")), len(table(page, "2 cases"))) == (0, 2)
 
 
@@ -189,10 +196,10 @@ def test_a_failure_that_no_case_can_have_is_said_in_place_of_pictures(open_sweep
 def test_a_scenario_that_what_if_does_not_take_is_told(
     open_sweeps: Any, tmp_path: Path, change: Any, told: str
 ) -> None:
-    plan, stamp = Plan([orders()], swept.ASKED), sweep_table.Stamp("one", "made-up", swept.AT)
+    plan, header = Plan([orders()], swept.REQUEST), sweep_table.SweepHeader("one", "made-up", swept.AT)
     (its,) = sweep_table.groups(plan)
     its["scenario"] = json.dumps(json.loads(its["scenario"]) | change)
-    sweep_table.record(History(tmp_path), stamp, [its], list(local.run(plan, stamp)))
+    sweep_table.write(History(tmp_path), header, [its], list(local.run(plan, header)))
     page = open_sweeps(tmp_path, group="orders")
     assert not page.exception
     assert len(table(page, "18 cases")) == 18
@@ -221,20 +228,20 @@ def test_looking_makes_no_table(open_sweeps: Any, root: Path, tmp_path: Path) ->
 
 
 def test_a_group_whose_cases_were_not_written_says_so(open_sweeps: Any, tmp_path: Path) -> None:
-    plan, stamp = Plan([orders(), empty()], swept.ASKED), sweep_table.Stamp("one", "made-up", swept.AT)
-    found = list(local.run(Plan([orders()], swept.ASKED), stamp))
-    sweep_table.record(History(tmp_path), stamp, sweep_table.groups(plan), found)
+    plan, header = Plan([orders(), empty()], swept.REQUEST), sweep_table.SweepHeader("one", "made-up", swept.AT)
+    found = list(local.run(Plan([orders()], swept.REQUEST), header))
+    sweep_table.write(History(tmp_path), header, sweep_table.groups(plan), found)
     page = open_sweeps(tmp_path, group="empty")
     assert not page.exception
     assert page.header[0].value == (
-        "The gain of `empty` is unknown: the sweep was cut off before it had a case of it, run it again; "
+        "The gain of `empty` is unknown: the sweep was interrupted before its cases, run it again; "
         "now `range` on 0 members"
     )
     assert not page.dataframe
 
 
 def test_many_numbers_of_members_come_in_portions_around_the_present_one(open_sweeps: Any, tmp_path: Path) -> None:
-    swept.sweep(tmp_path, its=[orders()], asked=Asked(("range",), parse_sizes("1..30")))
+    swept.sweep(tmp_path, its=[orders()], asked=SweepRequest(("range",), parse_member_counts("1..30")))
     page = open_sweeps(tmp_path, group="orders")
     shown = figure(page, "sweep_map_hot_share")["layout"]["yaxis"]["ticktext"]
     assert shown == [f"{members}" for members in range(1, 25)]
@@ -258,20 +265,20 @@ def test_what_is_not_known_is_neither_a_gain_nor_none(open_sweeps: Any, tmp_path
     base = orders()
     idle = replace(base.loads, default_capacity_per_s=200.0)
     alone = replace(base, name="alone", members=(member("c-0", tuple(range(6))),), loads=idle)
-    swept.sweep(tmp_path, its=[alone, empty(), shared()], asked=Asked((), parse_sizes("x1")))
+    swept.sweep(tmp_path, its=[alone, empty(), shared()], asked=SweepRequest((), parse_member_counts("x1")))
     page = open_sweeps(tmp_path)
     assert page.header[0].value == "None of 1 group would gain; 2 unknown"
     rows = table(page, "3 groups").set_index("group")
     assert dict(rows["do"]) == {
-        "alone": "as good as it gets",
-        "empty": "unknown: nobody is in it",
+        "alone": "nothing to gain",
+        "empty": "unknown: it has no members",
         "shared": "unknown: the load of its members is unknown",
     }
     page = open_sweeps(tmp_path, group="empty")
     assert not page.exception
-    assert page.header[0].value == "The gain of `empty` is unknown: nobody is in it; now `range` on 0 members"
+    assert page.header[0].value == "The gain of `empty` is unknown: it has no members; now `range` on 0 members"
     assert "framed" not in said(page)
-    swept.sweep(tmp_path, its=[empty(), shared()], asked=Asked((), parse_sizes("x1")))
+    swept.sweep(tmp_path, its=[empty(), shared()], asked=SweepRequest((), parse_member_counts("x1")))
     assert open_sweeps(tmp_path).header[0].value == "The gain of 2 groups is unknown"
 
 

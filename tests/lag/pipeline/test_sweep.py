@@ -10,8 +10,8 @@ from lag.history.store import History
 from lag.pipeline import sweep
 from lag.sweeps import local, sweep_table
 from lag.sweeps.plan import Plan
-from lag.sweeps.sweep_table import Stamp
-from tests.app.views.swept import ASKED, AT, groups
+from lag.sweeps.sweep_table import SweepHeader
+from tests.app.views.swept import AT, REQUEST, groups
 
 pytestmark = pytest.mark.timeout(600)
 ORDER = [(name, "ascending") for name in ("group_id", "assignor", "members", "failure")]
@@ -20,15 +20,15 @@ ORDER = [(name, "ascending") for name in ("group_id", "assignor", "members", "fa
 def test_rows_of_spark_are_those_of_this_process_and_a_second_run_adds_none(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan, stamp = Plan(groups(), ASKED), Stamp("one", "made-up", AT)
-    monkeypatch.setattr(sweep, "LEAST_CASES", 60)  # two jobs
-    found = list(sweep.run(spark, plan, stamp))
+    plan, header = Plan(groups(), REQUEST), SweepHeader("one", "made-up", AT)
+    monkeypatch.setattr(sweep, "MIN_CASES", 60)  # two jobs
+    found = list(sweep.run(spark, plan, header))
     assert [len(portion) for portion in found] == [60, 48]
-    mine = pa.concat_tables(local.run(plan, stamp))
+    mine = pa.concat_tables(local.run(plan, header))
     assert pa.concat_tables(found).sort_by(ORDER).equals(mine.sort_by(ORDER))
     history = History(tmp_path)
     for _ in range(2):
-        assert sweep_table.record(history, stamp, sweep_table.groups(plan), found) == {
+        assert sweep_table.write(history, header, sweep_table.groups(plan), found) == {
             "sweep_groups": 3,
             "sweeps": len(plan),
         }

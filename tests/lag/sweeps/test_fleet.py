@@ -13,7 +13,7 @@ from assignors.whatif.events import Event, Leave
 from lag.errors import ConfigError
 from lag.model import GroupType, Problem, Scope
 from lag.partition_lag import totals
-from lag.sweeps.fleet import Trouble, of_cluster, of_files
+from lag.sweeps.fleet import InputProblem, of_cluster, of_files
 from lag.sweeps.snapshot_document import read_document
 from tests.lag.make import cluster, end, group, judged
 from tests.lag.sweeps.scenarios import orders, shared
@@ -96,7 +96,7 @@ def test_what_we_may_not_see_is_no_problem_of_a_sweep_and_a_broker_that_is_silen
         Problem("unauthorized", Scope.TOPIC, "shut", "not authorised to describe it", affected=1),
     )
     fleet = of_cluster(judged([cluster(GROUPS, ENDS, problems=told)]))
-    assert fleet.problems == (Trouble("broker 2", "", "broker 2 has not answered for 5 s"),)
+    assert fleet.problems == (InputProblem("broker 2", "", "broker 2 has not answered for 5 s"),)
 
 
 def written(path: Path) -> Path:
@@ -123,7 +123,7 @@ def test_a_damaged_group_of_a_document_is_named_by_its_path(tmp_path: Path) -> N
     fleet = read_document(path)
     assert [its.name for its in fleet.scenarios] == ["billing"]
     place = "groups[2].members[0].member_id"
-    assert fleet.problems == (Trouble(str(path), place, "Input should be a valid string."),)
+    assert fleet.problems == (InputProblem(str(path), place, "Input should be a valid string."),)
 
 
 def test_a_group_that_is_there_twice_counts_once_and_is_named(tmp_path: Path) -> None:
@@ -133,14 +133,14 @@ def test_a_group_that_is_there_twice_counts_once_and_is_named(tmp_path: Path) ->
     lines(path, told)
     fleet = read_document(path)
     assert [its.name for its in fleet.scenarios] == ["billing"]
-    assert fleet.problems == (Trouble(str(path), "groups[2].group_id", "There is a group 'billing' already."),)
+    assert fleet.problems == (InputProblem(str(path), "groups[2].group_id", "Another group has the id 'billing'."),)
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("{", "is no JSON document"),
-        ("[]", "is no snapshot of schema 1"),
+        ("{", "is not a JSON document"),
+        ("[]", "is not a snapshot of schema 1"),
         ('{"schema": 2, "groups": []}', "of schema 1"),
     ],
 )

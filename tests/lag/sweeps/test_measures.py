@@ -11,9 +11,9 @@ from assignors.model import Group, TopicPartition
 from assignors.scenario import dump, load_scenario
 from assignors.whatif.comparison import Outcome, with_change_to
 from assignors.whatif.events import CoordinatorDown, CoordinatorUp, Crash, Join, Leave, Restart, Scenario
-from lag.sweeps.cases import FAILS_MS, SCALES_MS, staged
-from lag.sweeps.measures import as_it_is, row
-from lag.sweeps.plan import Asked, Case, Failure, Plan, parse_sizes
+from lag.sweeps.cases import FAIL_AT_MS, SCALE_AT_MS, case_scenario
+from lag.sweeps.measures import current_row, row
+from lag.sweeps.plan import Case, Failure, Plan, SweepRequest, parse_member_counts
 from tests.lag.sweeps.scenarios import LAGS, empty, member, orders, shared
 from tests.support.known import known, the
 
@@ -37,7 +37,7 @@ def test_the_group_as_it_is_moves_nothing() -> None:
     assert found["hot_ratio"] == 70 * 3 / 100
     assert found["drain_s"] == 2 * 600 / (100 - 70)
     changes = ("failure", "moved", "stayed", "paused", "rebalances")
-    assert as_it_is(orders()) == {name: value for name, value in found.items() if name not in changes}
+    assert current_row(orders()) == {name: value for name, value in found.items() if name not in changes}
 
 
 @pytest.mark.parametrize("assignor", ["range", "roundrobin", "sticky", "uniform"])
@@ -56,15 +56,17 @@ def test_members_that_come_together_make_one_rebalance_and_what_is_kept_is_count
 
 
 def test_the_last_to_join_leave_first() -> None:
-    assert [event.action for event in staged(orders(), 2, Failure.NONE).events] == [Leave("c-2")]
-    events = staged(orders(), 1, Failure.NONE).events
+    assert [event.action for event in case_scenario(orders(), 2, Failure.NONE).events] == [Leave("c-2")]
+    events = case_scenario(orders(), 1, Failure.NONE).events
     assert [event.action for event in events] == [CoordinatorDown(), Leave("c-1"), Leave("c-2"), CoordinatorUp()]
-    assert {event.at_ms for event in events} == {SCALES_MS}
+    assert {event.at_ms for event in events} == {SCALE_AT_MS}
 
 
 def test_newcomers_go_round_the_racks_and_want_what_the_others_want() -> None:
     base = orders(racks=("a", "b", "b"))
-    joined = [event.action.member for event in staged(base, 6, Failure.NONE).events if isinstance(event.action, Join)]
+    joined = [
+        event.action.member for event in case_scenario(base, 6, Failure.NONE).events if isinstance(event.action, Join)
+    ]
     assert [(it.member_id, it.rack, it.topics) for it in joined] == [
         ("c-3", "a", ("t",)), ("c-4", "b", ("t",)), ("c-5", "a", ("t",)),
     ]  # fmt: skip
@@ -74,26 +76,26 @@ def test_newcomers_go_round_the_racks_and_want_what_the_others_want() -> None:
     ("failure", "members", "gone"), [(Failure.CRASH, 3, 1), (Failure.THIRD, 3, 1), (Failure.THIRD, 7, 3)]
 )
 def test_who_fails_is_drawn_from_the_case_and_the_same_each_time(failure: Failure, members: int, gone: int) -> None:
-    events = staged(orders(), members, failure).events
+    events = case_scenario(orders(), members, failure).events
     crashed = [event.action.member_id for event in events if isinstance(event.action, Crash)]
     assert len(set(crashed)) == len(crashed) == gone
-    assert staged(orders("sticky"), members, failure).events == events
-    firsts = (staged(replace(orders(), name=f"g{n}"), 3, Failure.CRASH).events[0].action for n in range(30))
+    assert case_scenario(orders("sticky"), members, failure).events == events
+    firsts = (case_scenario(replace(orders(), name=f"g{n}"), 3, Failure.CRASH).events[0].action for n in range(30))
     drawn = {the(Crash, first).member_id for first in firsts}
     assert drawn == {"c-0", "c-1", "c-2"}
 
 
 def test_a_rack_that_fails_takes_all_its_members_at_once() -> None:
     base = orders(racks=("a", "b", "b"))
-    events = staged(base, 3, Failure.RACK).events
+    events = case_scenario(base, 3, Failure.RACK).events
     crashed = {event.action.member_id for event in events if isinstance(event.action, Crash)}
     assert crashed in ({"c-0"}, {"c-1", "c-2"})
-    assert {event.at_ms for event in events} == {FAILS_MS}
+    assert {event.at_ms for event in events} == {FAIL_AT_MS}
 
 
 @pytest.mark.parametrize(
     ("racks", "why"),
-    [((None, None, None), "No rack can fail: no member tells its own."), (("a", "a", None), "all members are in one.")],
+    [((None, None, None), "No rack can fail: no member has one."), (("a", "a", None), "all members are in one.")],
 )
 def test_without_two_racks_none_can_fail_and_the_row_says_why(racks: tuple[str | None, ...], why: str) -> None:
     found = made(orders(racks=racks), "range", 3, Failure.RACK)
@@ -102,7 +104,7 @@ def test_without_two_racks_none_can_fail_and_the_row_says_why(racks: tuple[str |
 
 
 def test_in_a_rolling_restart_dynamic_members_leave_and_come_back_one_by_one() -> None:
-    events = staged(orders(), 2, Failure.RESTART).events
+    events = case_scenario(orders(), 2, Failure.RESTART).events
     assert [event.action for event in events[1:]] == [Restart("c-0"), Restart("c-1")]
     found = made(orders(), "range", 2, Failure.RESTART)
     assert found["rebalances"] == 1 + 2 * 2
@@ -145,16 +147,19 @@ def test_a_load_that_is_not_known_of_every_partition_tells_no_busiest_member() -
 def test_a_share_group_knows_one_assignor_and_an_empty_group_starts_with_newcomers() -> None:
     assert made(shared(), "range", 2)["reason"] == "range cannot plan a group of share-simple."
     assert made(shared(), "share-simple", 2)["unassigned"] == 0
-    assert (made(empty(), "range", 2)["most"], as_it_is(empty())["unassigned"]) == (3, 0)
+    assert (made(empty(), "range", 2)["most"], current_row(empty())["unassigned"]) == (3, 0)
 
 
 def test_a_case_is_the_scenario_that_what_if_opens() -> None:
     """Through the file, as a link has it, and with the assignor chosen there."""
     base = orders(racks=("a", "b", None))
-    plan = Plan([base], Asked(("range", "sticky", "cooperative-sticky"), parse_sizes("2,3,5"), tuple(Failure)[:4]))
+    plan = Plan(
+        [base],
+        SweepRequest(("range", "sticky", "cooperative-sticky"), parse_member_counts("2,3,5"), tuple(Failure)[:4]),
+    )
     for number in range(len(plan)):
         case = plan.case(number)
-        shown = load_scenario(dump(staged(base, case.members, case.failure)))
+        shown = load_scenario(dump(case_scenario(base, case.members, case.failure)))
         scenario, first = with_change_to(shown, case.assignor)
         outcome = Outcome(case.assignor, tuple(assignors.fold(scenario, first)))
         found, last = row(base, case), outcome.last
@@ -165,8 +170,8 @@ def test_a_case_is_the_scenario_that_what_if_opens() -> None:
 
 
 def test_events_of_one_moment_are_one_rebalance_only_where_several_come_together() -> None:
-    alone = staged(orders(), 4, Failure.NONE)
+    alone = case_scenario(orders(), 4, Failure.NONE)
     assert [type(event.action) for event in alone.events] == [Join]
     assert "in one rebalance" not in alone.description
-    assert "in one rebalance" in staged(orders(), 5, Failure.NONE).description
-    assert staged(orders(), 3, Failure.NONE).events == ()
+    assert "in one rebalance" in case_scenario(orders(), 5, Failure.NONE).description
+    assert case_scenario(orders(), 3, Failure.NONE).events == ()

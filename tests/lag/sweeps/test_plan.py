@@ -6,46 +6,57 @@ import pytest
 
 from assignors.registry import BUILT_IN
 from lag.errors import ConfigError
-from lag.sweeps.plan import Asked, Case, Failure, Plan, Size, parse_assignors, parse_failures, parse_sizes
+from lag.sweeps.plan import (
+    Case,
+    Failure,
+    MemberCount,
+    Plan,
+    SweepRequest,
+    parse_assignors,
+    parse_failures,
+    parse_member_counts,
+)
 from tests.lag.sweeps.scenarios import empty, orders, shared
 
 
 def test_cases_go_group_by_group_assignor_by_assignor_members_by_members() -> None:
-    asked = Asked(("range", "sticky"), (Size(count=1), Size(factor=2)), (Failure.NONE, Failure.CRASH))
+    asked = SweepRequest(
+        ("range", "sticky"), (MemberCount(count=1), MemberCount(factor=2)), (Failure.NONE, Failure.CRASH)
+    )
     plan = Plan([orders(), shared()], asked)
     assert [plan.case(number) for number in range(len(plan))] == [
         Case(group, assignor, members, failure)
-        for group, sizes in enumerate(((1, 6), (1, 4)))
+        for group, member_counts in enumerate(((1, 6), (1, 4)))
         for assignor in ("range", "sticky")
-        for members in sizes
+        for members in member_counts
         for failure in (Failure.NONE, Failure.CRASH)
     ]
 
 
 def test_without_names_all_assignors_that_fit_the_group_are_tried() -> None:
-    plan = Plan([orders("sticky"), shared()], Asked())
+    plan = Plan([orders("sticky"), shared()], SweepRequest())
     fitting = ["sticky", *(name for name in BUILT_IN if name not in ("sticky", "share-simple"))]
     assert [plan.case(number).assignor for number in range(len(plan))] == [*fitting, "share-simple"]
 
 
 def test_equal_numbers_of_members_are_one_case() -> None:
-    plan = Plan([orders()], Asked(("range",), parse_sizes("3,x1,x1.1,2..3")))
+    plan = Plan([orders()], SweepRequest(("range",), parse_member_counts("3,x1,x1.1,2..3")))
     assert [plan.case(number).members for number in range(len(plan))] == [2, 3]
 
 
 @pytest.mark.parametrize(("text", "of_three"), [("1..4", [1, 2, 3, 4]), ("x0.5, x1,x2", [2, 3, 6]), ("x0.1", [1])])
 def test_numbers_of_members_are_counts_ranges_or_factors(text: str, of_three: list[int]) -> None:
-    assert [size.of(3) for size in parse_sizes(text)] == of_three
+    assert [size.of(3) for size in parse_member_counts(text)] == of_three
 
 
 def test_a_group_without_members_has_one_at_least() -> None:
-    assert Plan([empty()], Asked(("range",), parse_sizes("x2"))).case(0).members == 1
+    assert Plan([empty()], SweepRequest(("range",), parse_member_counts("x2"))).case(0).members == 1
 
 
 @pytest.mark.parametrize("text", ["", "0", "3..1", "1..", "x0", "-1", "1..10001", "many", "1;2", "٣"])
 def test_what_is_no_number_of_members_is_refused_by_name(text: str) -> None:
-    with pytest.raises(ConfigError, match="is no number of members") as refused:
-        parse_sizes(text)
+    with pytest.raises(ConfigError, match="is not a number of members") as refused:
+        parse_member_counts(text)
     assert repr(text) in refused.value.cause
 
 
@@ -64,14 +75,15 @@ def test_a_factor_makes_no_more_members_than_a_case_may_have() -> None:
     """A group that has more already may be swept as it is."""
     with pytest.raises(ConfigError, match="30,000 members of orders are more than the 10,000 of one case"):
         Plan(
-            [shared(), replace(orders(), members=orders().members * 10)], Asked(("range",), parse_sizes("x1,x999.999"))
+            [shared(), replace(orders(), members=orders().members * 10)],
+            SweepRequest(("range",), parse_member_counts("x1,x999.999")),
         )
     large = replace(orders(), members=orders().members * 3_334)
-    assert len(Plan([large], Asked(("range",), parse_sizes("x0.5,x1")))) == 2
+    assert len(Plan([large], SweepRequest(("range",), parse_member_counts("x0.5,x1")))) == 2
 
 
 def test_a_sweep_without_groups_or_with_too_many_cases_is_refused() -> None:
     with pytest.raises(ConfigError, match="There is no group to sweep"):
-        Plan([], Asked())
+        Plan([], SweepRequest())
     with pytest.raises(ConfigError, match="6,000,000 cases are more than the 5,000,000 of one sweep"):
-        Plan([orders()] * 120, Asked(tuple(BUILT_IN)[:5], parse_sizes("1..10000")))
+        Plan([orders()] * 120, SweepRequest(tuple(BUILT_IN)[:5], parse_member_counts("1..10000")))
