@@ -87,7 +87,7 @@ class Cluster:
         groups = tuple(_moved(group, at, offsets) for at, group in enumerate(self._first.groups))
         return replace(self._first, number=number, at_ms=at_ms, offsets=offsets, groups=groups)
 
-    def left_to_read(self, rows: Sequence[PartitionLag]) -> Sequence[Remainder]:
+    def remainders(self, rows: Sequence[PartitionLag]) -> Sequence[Remainder]:
         """Nothing is known of what is in the partitions."""
         return [Remainder.UNKNOWN for _ in rows]
 

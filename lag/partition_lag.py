@@ -23,7 +23,7 @@ UNAUTHORIZED = problem_code(PartitionProblem.UNAUTHORIZED)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows:
+class CommittedRows:
     """(group, topic, partition) rows as read, in any order; topic numbers index `names` of `Catalog`.
 
     `committed` and `broker_lag` are UNKNOWN where there is none; `member` is the owner's index within its group.
@@ -39,7 +39,7 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class EndRows:
+class LogOffsetRows:
     """Answers to ListOffsets: `kind` 0 log start, 1 log end, 2 last stable."""
 
     topic: Codes
@@ -59,7 +59,7 @@ class Catalog:
     denied: frozenset[str] = frozenset()
 
 
-def end_offsets(catalog: Catalog, answers: EndRows, named: Rows) -> EndOffsets:
+def end_offsets(catalog: Catalog, answers: LogOffsetRows, named: CommittedRows) -> EndOffsets:
     """One row per live partition, and per partition that only `named` still knows: deleted, or not ours to see."""
     order = np.argsort(np.array(catalog.names, dtype=object), kind="stable")
     rank = np.empty(len(order), dtype=np.int32)
@@ -103,7 +103,7 @@ def _empty_ends(topics: tuple[str, ...], keys: Ints) -> EndOffsets:
     )
 
 
-def _place(ends: EndOffsets, keys: Ints, rank: Codes, answers: EndRows) -> None:
+def _place(ends: EndOffsets, keys: Ints, rank: Codes, answers: LogOffsetRows) -> None:
     """Put each answer into its column; of several for the same partition the last wins."""
     at = np.searchsorted(keys, partition_key(rank[answers.topic], answers.partition))
     for kind, column in enumerate((ends.log_start, ends.log_end, ends.last_stable)):
@@ -128,7 +128,7 @@ def _mark_absent(ends: EndOffsets, keys: Ints, live: Ints, catalog: Catalog) -> 
     ends.problem[unread] = problem_code(PartitionProblem.ERROR)
 
 
-def offset_table(at_ms: int, groups: int, catalog: Catalog, ends: EndOffsets, rows: Rows) -> OffsetTable:
+def offset_table(at_ms: int, groups: int, catalog: Catalog, ends: EndOffsets, rows: CommittedRows) -> OffsetTable:
     """The rows sorted by (group, topic, partition), joined with the end offsets, each with its lag and verdict."""
     position = {name: number for number, name in enumerate(ends.topics)}
     rank = np.array([position[name] for name in catalog.names], dtype=np.int32)

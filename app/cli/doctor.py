@@ -189,7 +189,7 @@ def _records(settings: ClientSettings, deadline_s: float) -> Check:
 
 def _refused(log: OffsetsLog, partitions: Sequence[int]) -> Problem | None:
     """Why the first unreadable one of these partitions cannot be read."""
-    ends = {number: edges.log_end for number, edges in log.edges(partitions).items()}
+    ends = {number: bounds.log_end for number, bounds in log.bounds(partitions).items()}
     return next((piece.problem for piece in log.read(ends) if piece.problem is not None), None)
 
 

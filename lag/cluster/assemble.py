@@ -1,4 +1,4 @@
-"""What the brokers answered -> one immutable snapshot."""
+"""The answers of the brokers -> one immutable snapshot."""
 
 from array import array
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from assignors.offsets_partition import OFFSETS_TOPIC
 from lag.cluster.log_offsets import LOG_END
 from lag.cluster.metadata import NO_LEADER, Metadata
-from lag.cluster.responses import Commits, Ends, RawGroup
+from lag.cluster.responses import CommittedOffsets, GroupDescription, LogOffsets
 from lag.model import (
     Broker,
     ClusterSnapshot,
@@ -20,13 +20,13 @@ from lag.model import (
     is_internal_group,
 )
 from lag.offsets import UNKNOWN, OffsetTable, PartitionRows, problem_code
-from lag.partition_lag import Catalog, EndRows, Rows, end_offsets, offset_table, partition_key
+from lag.partition_lag import Catalog, CommittedRows, LogOffsetRows, end_offsets, offset_table, partition_key
 from lag.verdict.status import UNREAD_CODES
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """All that one poll got; `denied` are topics that groups name and that we may not see."""
+    """The answers of one poll; `denied` are topics that groups use and that we may not describe."""
 
     cluster: str
     number: int
@@ -34,15 +34,15 @@ class Read:
     took_s: float
     metadata: Metadata
     brokers: tuple[Broker, ...]
-    groups: list[RawGroup]
-    commits: Commits
-    ends: Ends
+    groups: list[GroupDescription]
+    commits: CommittedOffsets
+    ends: LogOffsets
     denied: frozenset[str] = frozenset()
     problems: tuple[Problem, ...] = ()
 
 
 def snapshot(read: Read) -> ClusterSnapshot:
-    """The snapshot of a poll: groups by id, every row with its lag and verdict."""
+    """The snapshot of a poll: groups by id, every row with its lag or its problem."""
     groups = sorted(read.groups, key=lambda group: group.group_id)
     table = _table(read, groups)
     built = tuple(_group(read, table, number, group) for number, group in enumerate(groups))
@@ -72,7 +72,7 @@ def _unread_ends(table: OffsetTable) -> bool:
     return bool(np.isin(table.ends.problem, UNREAD_CODES).any())
 
 
-def _group(read: Read, table: OffsetTable, number: int, group: RawGroup) -> GroupSnapshot:
+def _group(read: Read, table: OffsetTable, number: int, group: GroupDescription) -> GroupSnapshot:
     member_ids = tuple(member.member_id for member in group.members)
     return GroupSnapshot(
         cluster=read.cluster,
@@ -92,15 +92,15 @@ def _group(read: Read, table: OffsetTable, number: int, group: RawGroup) -> Grou
     )
 
 
-def _table(read: Read, groups: list[RawGroup]) -> OffsetTable:
+def _table(read: Read, groups: list[GroupDescription]) -> OffsetTable:
     rows = _rows(groups, read.commits, read.metadata)
     catalog = Catalog(tuple(read.commits.topics), read.metadata.leaders, read.denied)
     ends = end_offsets(catalog, _end_rows(read.ends), rows)
     return offset_table(read.at_ms, len(groups), catalog, ends, rows)
 
 
-def _end_rows(ends: Ends) -> EndRows:
-    return EndRows(
+def _end_rows(ends: LogOffsets) -> LogOffsetRows:
+    return LogOffsetRows(
         topic=_column(ends.topic, np.int32),
         partition=_column(ends.partition, np.int32),
         kind=_column(ends.kind, np.int8),
@@ -116,7 +116,7 @@ def _column(values: "array[int]", dtype: type[np.generic]) -> NDArray:  # type: 
 
 @dataclass(slots=True)
 class _Extra:
-    """Rows that no commit made: assigned or subscribed partitions."""
+    """Rows without a commit: assigned or subscribed partitions."""
 
     group: list[int] = field(default_factory=list)
     topic: list[int] = field(default_factory=list)
@@ -125,8 +125,8 @@ class _Extra:
     member: list[int] = field(default_factory=list)
 
 
-def _rows(groups: list[RawGroup], commits: Commits, metadata: Metadata) -> Rows:
-    """Commits of the groups in their new order, owners beside them, and a row for what is owned but not committed."""
+def _rows(groups: list[GroupDescription], commits: CommittedOffsets, metadata: Metadata) -> CommittedRows:
+    """One row per commit, with its owner, and one per partition that a group owns or subscribes to without a commit."""
     position = {group.group_id: number for number, group in enumerate(groups)}
     renumber = np.array([position[group.group_id] for group in commits.groups], dtype=np.int32)
     owner = np.full(len(commits.group), UNKNOWN, dtype=np.int32)
@@ -134,8 +134,8 @@ def _rows(groups: list[RawGroup], commits: Commits, metadata: Metadata) -> Rows:
     spans = _spans(commits)
     for number, group in enumerate(groups):
         if group.members:
-            _own(number, group, spans.get(group.group_id, range(0)), commits, metadata, owner, extra)
-    return Rows(
+            _add_owners(number, group, spans.get(group.group_id, range(0)), commits, metadata, owner, extra)
+    return CommittedRows(
         group=_append(renumber[_column(commits.group, np.int32)], extra.group),
         topic=_append(_column(commits.topic, np.int32), extra.topic),
         partition=_append(_column(commits.partition, np.int32), extra.partition),
@@ -150,17 +150,17 @@ def _append(column: NDArray, more: list[int]) -> NDArray:  # type: ignore[type-a
     return np.concatenate((column, np.array(more, dtype=column.dtype)))
 
 
-def _spans(commits: Commits) -> dict[str, range]:
-    """Group id -> its rows among the commits."""
+def _spans(commits: CommittedOffsets) -> dict[str, range]:
+    """Group id -> its rows in `commits`."""
     bounds = [*commits.first, len(commits.group)]
     return {group.group_id: range(*bounds[number : number + 2]) for number, group in enumerate(commits.groups)}
 
 
-def _own(
+def _add_owners(
     number: int,
-    group: RawGroup,
+    group: GroupDescription,
     span: range,
-    commits: Commits,
+    commits: CommittedOffsets,
     metadata: Metadata,
     owner: NDArray[np.int32],
     extra: _Extra,
@@ -169,9 +169,9 @@ def _own(
     for row in span:
         owner[row] = owners.pop((commits.topic[row], commits.partition[row]), UNKNOWN)
     committed = {(commits.topic[row], commits.partition[row]) for row in span}
-    silent = {key: UNKNOWN for key in _subscribed(group, commits, metadata) if key not in committed}
+    uncommitted = {key: UNKNOWN for key in _subscribed(group, commits, metadata) if key not in committed}
     problem = problem_code(group.offsets_problem) if group.offsets_problem else 0
-    for (topic, partition), member in (silent | owners).items():
+    for (topic, partition), member in (uncommitted | owners).items():
         extra.group.append(number)
         extra.topic.append(topic)
         extra.partition.append(partition)
@@ -179,8 +179,8 @@ def _own(
         extra.member.append(member)
 
 
-def _owners(group: RawGroup, commits: Commits) -> dict[tuple[int, int], int]:
-    """(topic number, partition) -> index of its owner; UNKNOWN where members share it (share groups)."""
+def _owners(group: GroupDescription, commits: CommittedOffsets) -> dict[tuple[int, int], int]:
+    """(topic number, partition) -> index of its owner; UNKNOWN if several members have it (share groups)."""
     owners: dict[tuple[int, int], int] = {}
     for index, member in enumerate(group.members):
         for tp in member.assigned:
@@ -189,8 +189,8 @@ def _owners(group: RawGroup, commits: Commits) -> dict[tuple[int, int], int]:
     return owners
 
 
-def _subscribed(group: RawGroup, commits: Commits, metadata: Metadata) -> Iterable[tuple[int, int]]:
-    """Every partition of the topics that the members subscribe to; share groups track only what they initialised."""
+def _subscribed(group: GroupDescription, commits: CommittedOffsets, metadata: Metadata) -> Iterable[tuple[int, int]]:
+    """Every partition of the topics that the members subscribe to; none for share groups, which list theirs."""
     if group.type == GroupType.SHARE:
         return
     for topic in sorted({topic for member in group.members for topic in member.topics}):
@@ -199,8 +199,8 @@ def _subscribed(group: RawGroup, commits: Commits, metadata: Metadata) -> Iterab
             yield number, partition
 
 
-def beyond_end(commits: Commits, ends: Ends) -> list[tuple[str, int]]:
-    """(topic, partition) of commits that lie beyond the end offset that was read, each once."""
+def beyond_end(commits: CommittedOffsets, ends: LogOffsets) -> list[tuple[str, int]]:
+    """(topic, partition) of the commits that are beyond the log end that was read, each once."""
     answers = _end_rows(ends)
     read = (answers.kind == LOG_END) & (answers.problem == 0)
     keys = partition_key(answers.topic[read], answers.partition[read])

@@ -1,68 +1,69 @@
 """Committed offsets of many groups per request (KIP-709), and start offsets and lag of share groups (KIP-932, 1226)."""
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Iterable
 
 from kafka.protocol.consumer import OffsetFetchRequest
 
-from lag.cluster.describe import error_name, partition_problem, refusal
+from lag.cluster.error_codes import group_problem, is_unauthorized, partition_problem
 from lag.cluster.messages import DescribeShareGroupOffsetsRequest, Message
-from lag.cluster.requests import BrokerFailed, Unsupported, Wire, chunks
-from lag.cluster.responses import Commits, RawGroup
+from lag.cluster.poll_client import BrokerFailed, PollClient, UnsupportedRequest, chunks
+from lag.cluster.responses import CommittedOffsets, GroupDescription
 from lag.model import GroupType, Problem, Scope
 from lag.offsets import PartitionProblem
 
 FETCH_CHUNK = 250
-"""Groups per OffsetFetch: bounds what one answer makes us hold and decode at once."""
+"""Groups per OffsetFetch request: limits the memory that one answer needs."""
 
 BATCHED = 8
-"""OffsetFetch version that takes many groups (Kafka 3.0); before it there is one request per group."""
+"""The first OffsetFetch version for many groups (Kafka 3.0, KIP-709)."""
 
 
-async def fetch(wire: Wire, node: int, groups: list[RawGroup], into: Commits) -> None:
+async def fetch(client: PollClient, node: int, groups: list[GroupDescription], into: CommittedOffsets) -> None:
     """Add the offsets of every group in `groups`, whose coordinator is `node`, to `into`."""
-    plain = [g for g in groups if g.type != GroupType.SHARE]
-    for chunk in chunks(plain, FETCH_CHUNK):
-        await _guarded(_fetch_chunk(wire, node, chunk, into), chunk)
+    for chunk in chunks([g for g in groups if g.type != GroupType.SHARE], FETCH_CHUNK):
+        await _guarded(_fetch_chunk(client, node, chunk, into), chunk)
     for chunk in chunks([g for g in groups if g.type == GroupType.SHARE], FETCH_CHUNK):
-        await _guarded(_fetch_share(wire, node, chunk, into), chunk)
+        await _guarded(_fetch_share(client, node, chunk, into), chunk)
 
 
-async def _guarded(fetching: object, chunk: list[RawGroup]) -> None:
+async def _guarded(fetching: Awaitable[None], chunk: list[GroupDescription]) -> None:
     try:
-        await fetching  # type: ignore[misc]
+        await fetching
     except BrokerFailed as failure:
-        kind = PartitionProblem.TIMEOUT if failure.problem.kind == "timeout" else PartitionProblem.ERROR
-        _give_up(chunk, kind, f"its offsets could not be read: {failure.problem.cause}")
-    except Unsupported as error:
-        _give_up(chunk, PartitionProblem.ERROR, f"its coordinator is too old to answer {error}")
+        problem = PartitionProblem.TIMEOUT if failure.problem.kind == "timeout" else PartitionProblem.ERROR
+        _unread(chunk, problem, f"its offsets could not be read: {failure.problem.cause}")
+    except UnsupportedRequest as error:
+        _unread(chunk, PartitionProblem.ERROR, f"its coordinator is too old to answer {error}")
 
 
-def _give_up(chunk: Iterable[RawGroup], kind: PartitionProblem, cause: str) -> None:
+def _unread(chunk: Iterable[GroupDescription], problem: PartitionProblem, cause: str) -> None:
     for group in chunk:
-        group.offsets_problem = kind
+        group.offsets_problem = problem
         group.problems.append(Problem("offsets_unread", Scope.GROUP, group.group_id, cause))
 
 
-async def _fetch_chunk(wire: Wire, node: int, chunk: list[RawGroup], into: Commits) -> None:
+async def _fetch_chunk(client: PollClient, node: int, chunk: list[GroupDescription], into: CommittedOffsets) -> None:
     request = OffsetFetchRequest
     ask = [request.OffsetFetchRequestGroup(group_id=group.group_id, topics=None) for group in chunk]
     try:
-        response = await wire.ask(node, request(groups=ask, min_version=BATCHED, max_version=9))
-    except Unsupported:
-        await _fetch_one_by_one(wire, node, chunk, into)
+        response = await client.send(node, request(groups=ask, min_version=BATCHED, max_version=9))
+    except UnsupportedRequest:
+        await _fetch_one_by_one(client, node, chunk, into)
         return
     answers = {answer.group_id: answer for answer in response.groups}
     for group in chunk:
         _add(group, answers.get(group.group_id), into)
 
 
-async def _fetch_one_by_one(wire: Wire, node: int, chunk: list[RawGroup], into: Commits) -> None:
+async def _fetch_one_by_one(
+    client: PollClient, node: int, chunk: list[GroupDescription], into: CommittedOffsets
+) -> None:
     for group in chunk:
         request = OffsetFetchRequest(group_id=group.group_id, topics=None, min_version=2, max_version=BATCHED - 1)
-        _add(group, await wire.ask(node, request), into)
+        _add(group, await client.send(node, request), into)
 
 
-def _add(group: RawGroup, answer: Message | None, into: Commits) -> None:
+def _add(group: GroupDescription, answer: Message | None, into: CommittedOffsets) -> None:
     if answer is None or answer.error_code:
         _refused(group, answer)
         return
@@ -74,27 +75,27 @@ def _add(group: RawGroup, answer: Message | None, into: Commits) -> None:
             into.add(number, name, part.partition_index, part.committed_offset, problem=problem)
 
 
-def _refused(group: RawGroup, answer: Message | None) -> None:
+def _refused(group: GroupDescription, answer: Message | None) -> None:
     if answer is None:
-        _give_up([group], PartitionProblem.ERROR, "its coordinator left it out of the answer")
+        _unread([group], PartitionProblem.ERROR, "the answer of its coordinator does not include it")
         return
-    denied = "Authorization" in error_name(answer.error_code)
+    denied = is_unauthorized(answer.error_code)
     group.offsets_problem = PartitionProblem.UNAUTHORIZED if denied else PartitionProblem.ERROR
-    problem = refusal(group.group_id, answer.error_code)
+    problem = group_problem(group.group_id, answer.error_code)
     if problem not in group.problems:
         group.problems.append(problem)
 
 
-async def _fetch_share(wire: Wire, node: int, chunk: list[RawGroup], into: Commits) -> None:
+async def _fetch_share(client: PollClient, node: int, chunk: list[GroupDescription], into: CommittedOffsets) -> None:
     request = DescribeShareGroupOffsetsRequest
     ask = [request.Group(group_id=group.group_id, topics=None) for group in chunk]
-    response = await wire.ask(node, request(groups=ask))
+    response = await client.send(node, request(groups=ask))
     answers = {answer.group_id: answer for answer in response.groups}
     for group in chunk:
         _add_share(group, answers.get(group.group_id), into)
 
 
-def _add_share(group: RawGroup, answer: Message | None, into: Commits) -> None:
+def _add_share(group: GroupDescription, answer: Message | None, into: CommittedOffsets) -> None:
     if answer is None or answer.error_code:
         _refused(group, answer)
         return

@@ -1,4 +1,4 @@
-"""Settings -> an open connection to a cluster, or the ConnectError that says why not and what to do."""
+"""Settings -> an open connection to a cluster, or a ConnectError with the cause and a hint."""
 
 import logging
 import ssl
@@ -15,7 +15,7 @@ from kafka.protocol.metadata import MetadataRequest
 
 from lag.cluster import diagnose
 from lag.cluster.address import Address
-from lag.cluster.connection import Manager
+from lag.cluster.compat.connection_manager import ConnectionManager
 from lag.cluster.credentials import PasswordLogin, TokenLogin, login
 from lag.cluster.oauth import TokenProvider
 from lag.cluster.settings import Settings
@@ -29,27 +29,25 @@ RECONNECT_MAX_MS = 2_000
 class Connection:
     """An open connection: `manager` sends requests, `manager.run(coroutine_function, ...)` waits for them.
 
-    A broker that is lost is dialled again by the next request to it. When all are lost for good (a cluster that came
-    back elsewhere, new credentials), close this and open another.
+    The next request to a lost broker connects again. After a change of addresses or credentials, close this connection
+    and open another.
     """
 
-    def __init__(self, settings: Settings, net: NetworkSelector, manager: Manager) -> None:
+    def __init__(self, settings: Settings, net: NetworkSelector, manager: ConnectionManager) -> None:
         self.settings = settings
         self.manager = manager
         self._net = net
 
     @property
     def cluster_id(self) -> str | None:
-        """The cluster's id, as its brokers say it."""
+        """The id of the cluster."""
         cluster_id: str | None = self.manager.cluster.cluster_id
         return cluster_id
 
     def close(self) -> None:
-        """Stop the I/O thread and close every socket; whoever waits in `manager.run` gets a KafkaConnectionError."""
+        """Stop the I/O thread and close every socket; calls of `manager.run` fail with KafkaConnectionError."""
         self._net.stop()
-        for connection in list(self.manager._conns.values()):
-            connection.close(KafkaConnectionError("closed by us"))
-        self.manager.close()
+        self.manager.close_with(KafkaConnectionError("closed by us"))
         self._net.close()
 
     def __enter__(self) -> "Connection":
@@ -60,16 +58,16 @@ class Connection:
 
 
 def open_manager(settings: Settings) -> Connection:
-    """Connect: all bootstrap servers are asked at once, and the first that tells the cluster's brokers wins.
+    """Connect: ask all bootstrap servers at once for the brokers of the cluster, then connect to one of these.
 
-    Each of two steps (ask a bootstrap server, reach one of the brokers it names) may take `connect_timeout_ms`.
-    Raises ConfigError for settings that cannot be used, ConnectError with cause and hint when the cluster cannot be.
+    Each of the two steps may take `connect_timeout_ms`. Raises ConfigError for unusable settings, ConnectError with
+    cause and hint if the cluster cannot be reached.
     """
     silence_client()
     context = ssl_context(settings) if settings.uses_tls else None
     tokens = _tokens(settings)
     net = NetworkSelector(client_id=settings.client_id)
-    connection = Connection(settings, net, Manager(net, tokens, **_config(settings, context)))
+    connection = Connection(settings, net, ConnectionManager(net, tokens, **_config(settings, context)))
     net.start()
     try:
         _bootstrap(connection, context)
@@ -82,49 +80,49 @@ def open_manager(settings: Settings) -> Connection:
 
 
 def silence_client() -> None:
-    """Keep kafka-python's loggers quiet: at DEBUG they print requests with credentials; errors we tell ourselves."""
+    """Silence kafka-python's loggers: at DEBUG they print requests with credentials; we report errors ourselves."""
     logging.getLogger("kafka").setLevel(logging.CRITICAL)
 
 
 def _bootstrap(connection: Connection, context: ssl.SSLContext | None) -> None:
     manager, settings = connection.manager, connection.settings
     servers = {broker.node_id: Address(broker.host, broker.port) for broker in manager.cluster.bootstrap_brokers()}
-    answer, failures = manager.run(_first, manager, _brokers_told, list(servers), settings.connect_timeout_ms)
+    answer, failures = manager.run(_first, manager, _fetch_metadata, list(servers), settings.connect_timeout_ms)
     for node in servers:
-        manager.call_soon(_hang_up, manager, node)
+        manager.call_soon(manager.disconnect, node, KafkaConnectionError("bootstrap is over"))
     if answer is None:
         raise diagnose.bootstrap(settings, context, _by_address(servers, failures))
     manager.cluster.update_metadata(answer)
     brokers = {broker.node_id: Address(broker.host, broker.port) for broker in manager.cluster.brokers()}
-    reached, failures = manager.run(_first, manager, _reached, list(brokers), settings.connect_timeout_ms)
+    reached, failures = manager.run(_first, manager, _connect, list(brokers), settings.connect_timeout_ms)
     if reached is None:
         raise diagnose.advertised(settings, context, _by_address(brokers, failures))
 
 
-Attempt = Callable[[Manager, Any], Coroutine[Any, Any, Any]]
+Attempt = Callable[[ConnectionManager, Any], Coroutine[Any, Any, Any]]
 
 
 async def _first(
-    manager: Manager, attempt: Attempt, nodes: Sequence[Any], timeout_ms: int
+    manager: ConnectionManager, attempt: Attempt, nodes: Sequence[Any], timeout_ms: int
 ) -> tuple[Any, Mapping[Any, BaseException | None]]:
-    """The first result of `attempt(manager, node)` among all nodes, or None; and the failures (None: silence)."""
-    tries = {node: manager.call_soon(attempt, manager, node) for node in nodes}
+    """The first result of `attempt(manager, node)` over all nodes, or None; and the failures (None: no answer)."""
+    attempts = {node: manager.call_soon(attempt, manager, node) for node in nodes}
     decided = Future()
 
-    def look(_: object) -> None:
-        over = all(one.is_done for one in tries.values()) or any(one.succeeded() for one in tries.values())
+    def check(_: object) -> None:
+        over = all(one.is_done for one in attempts.values()) or any(one.succeeded() for one in attempts.values())
         if over and not decided.is_done:
             decided.success(None)
 
-    for one in tries.values():
-        one.add_both(look)
+    for one in attempts.values():
+        one.add_both(check)
     with suppress(KafkaTimeoutError):
         await manager.wait_for(decided, timeout_ms)
-    result = next((one.value for one in tries.values() if one.succeeded()), None)
-    return result, {node: one.exception for node, one in tries.items()}
+    result = next((one.value for one in attempts.values() if one.succeeded()), None)
+    return result, {node: one.exception for node, one in attempts.items()}
 
 
-async def _brokers_told(manager: Manager, node: str) -> Any:
+async def _fetch_metadata(manager: ConnectionManager, node: str) -> Any:
     connection = await manager.get_connection(node, pop_on_close=False)
     request = MetadataRequest(topics=MetadataRequest.NO_TOPICS, allow_auto_topic_creation=False)
     answer = await connection.send_request(request)
@@ -133,15 +131,9 @@ async def _brokers_told(manager: Manager, node: str) -> Any:
     return answer
 
 
-async def _reached(manager: Manager, node: int) -> int:
+async def _connect(manager: ConnectionManager, node: int) -> int:
     await manager.get_connection(node)
     return 1
-
-
-def _hang_up(manager: Manager, node: str) -> None:
-    connection = manager._conns.pop(node, None)
-    if connection is not None:
-        connection.close(KafkaConnectionError("bootstrap is over"))
 
 
 def _by_address(
@@ -182,7 +174,7 @@ def _sasl(settings: Settings) -> dict[str, Any]:
 
 
 def _sasl_name(settings: Settings, who: PasswordLogin) -> str:
-    """SCRAM separates by comma and equals sign; the client leaves it to us to escape them (RFC 5802, 5.1)."""
+    """SCRAM user names escape comma and equals sign (RFC 5802, 5.1); kafka-python does not."""
     if settings.sasl_mechanism == "PLAIN":
         return who.username
     return who.username.replace("=", "=3D").replace(",", "=2C")

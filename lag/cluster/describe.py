@@ -1,33 +1,29 @@
-"""Which groups a broker coordinates, and what it says of each: state, epochs, assignor, members."""
+"""Lists the groups that a broker coordinates and describes them: state, epochs, assignor, members."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from kafka.errors import for_code
 from kafka.protocol.admin import DescribeGroupsRequest, ListGroupsRequest
 
 from lag.cluster import members
+from lag.cluster.error_codes import error_name, group_problem, is_unauthorized
 from lag.cluster.messages import (
     ConsumerGroupDescribeRequest,
     Message,
     ShareGroupDescribeRequest,
     StreamsGroupDescribeRequest,
 )
-from lag.cluster.requests import BrokerFailed, Unsupported, Wire, chunks
-from lag.cluster.responses import RawGroup
+from lag.cluster.poll_client import BrokerFailed, PollClient, UnsupportedRequest, chunks
+from lag.cluster.responses import GroupDescription
 from lag.model import GroupType, Problem, Scope
-from lag.offsets import PartitionProblem
 
 DESCRIBE_CHUNK = 500
-"""Groups per describe request: large enough that the round trip does not count, small enough for steady answers."""
-
-GONE = {"GroupIdNotFoundError", "InvalidGroupIdError"}
-UNAUTHORIZED = {"GroupAuthorizationFailedError", "TopicAuthorizationFailedError"}
+"""Groups per describe request: many enough to hide the round trip, few enough for quick answers."""
 
 
-async def list_groups(wire: Wire, node: int) -> list[RawGroup]:
+async def list_groups(client: PollClient, node: int) -> list[GroupDescription]:
     """The groups that broker `node` coordinates. Raises BrokerFailed."""
-    response = await wire.ask(node, ListGroupsRequest())
+    response = await client.send(node, ListGroupsRequest())
     if response.error_code:
         raise BrokerFailed(_listing_problem(node, response.error_code))
     return [_listed(group, node) for group in response.groups]
@@ -36,14 +32,14 @@ async def list_groups(wire: Wire, node: int) -> list[RawGroup]:
 def _listing_problem(node: int, code: int) -> Problem:
     name = error_name(code)
     cause = f"broker {node} does not list its groups: {name}"
-    hint = "Its part of __consumer_offsets is still loading; the next poll will tell" if code in (14, 15) else ""
+    hint = "Its part of __consumer_offsets is still loading; wait for the next poll" if code in (14, 15) else ""
     return Problem("groups_unlisted", Scope.BROKER, str(node), cause, hint)
 
 
-def _listed(group: Message, node: int) -> RawGroup:
-    """Before ListGroups v4 there is no state, before v5 no type: classic is all there was."""
+def _listed(group: Message, node: int) -> GroupDescription:
+    """ListGroups has a state from version 4 on, a type from version 5 on; before, all groups are classic."""
     kind = (getattr(group, "group_type", None) or GroupType.CLASSIC).lower()
-    return RawGroup(
+    return GroupDescription(
         group_id=group.group_id,
         type=GroupType(kind) if kind in set(GroupType) else GroupType.UNKNOWN,
         state=getattr(group, "group_state", None) or "Unknown",
@@ -55,98 +51,67 @@ def _listed(group: Message, node: int) -> RawGroup:
 @dataclass(frozen=True, slots=True)
 class _Describe:
     request: Callable[[list[str]], Message]
-    fill: Callable[[RawGroup, Message], None]
+    update: Callable[[GroupDescription, Message], None]
 
 
-async def describe_groups(wire: Wire, node: int, groups: list[RawGroup]) -> None:
-    """Fill in what the coordinator `node` knows of `groups`; what it refuses becomes a problem of that group."""
-    for kind, how in _DESCRIBES.items():
+async def describe_groups(client: PollClient, node: int, groups: list[GroupDescription]) -> None:
+    """Complete `groups` with what their coordinator `node` answers; an error becomes a problem of the group."""
+    for kind, describe in _DESCRIBES.items():
         wanted = [g for g in groups if g.type == kind and not _needs_no_describe(g)]
         for chunk in chunks(wanted, DESCRIBE_CHUNK):
-            await _describe_chunk(wire, node, chunk, how)
+            await _describe_chunk(client, node, chunk, describe)
 
 
-def _needs_no_describe(group: RawGroup) -> bool:
-    """An Empty classic group has no members and names no assignor: the listing said all there is to say."""
+def _needs_no_describe(group: GroupDescription) -> bool:
+    """An empty classic group has no members and no assignor: its listing is complete."""
     return group.type == GroupType.CLASSIC and group.state in ("Empty", "Dead")
 
 
-async def _describe_chunk(wire: Wire, node: int, chunk: list[RawGroup], how: _Describe) -> None:
+async def _describe_chunk(client: PollClient, node: int, chunk: list[GroupDescription], describe: _Describe) -> None:
     try:
-        response = await wire.ask(node, how.request([g.group_id for g in chunk]))
+        response = await client.send(node, describe.request([g.group_id for g in chunk]))
     except BrokerFailed as failure:
-        _note_all(chunk, "undescribed", failure.problem.cause)
+        _add_problem(chunk, "undescribed", failure.problem.cause)
         return
-    except Unsupported:
-        _note_all(chunk, "unsupported", f"broker {node} lists it but is too old to describe it")
+    except UnsupportedRequest:
+        _add_problem(chunk, "unsupported", f"broker {node} lists it but is too old to describe it")
         return
     answers = {answer.group_id: answer for answer in response.groups}
     for group in chunk:
-        _fill(group, answers.get(group.group_id), how)
+        _update(group, answers.get(group.group_id), describe)
 
 
-def _note_all(groups: Iterable[RawGroup], kind: str, cause: str) -> None:
+def _add_problem(groups: Iterable[GroupDescription], kind: str, cause: str) -> None:
     for group in groups:
         group.problems.append(Problem(kind, Scope.GROUP, group.group_id, cause))
 
 
-def _fill(group: RawGroup, answer: Message | None, how: _Describe) -> None:
+def _update(group: GroupDescription, answer: Message | None, describe: _Describe) -> None:
     if answer is None:
-        _note_all([group], "undescribed", "the broker left it out of its answer")
+        _add_problem([group], "undescribed", "the broker left it out of its answer")
     elif answer.error_code:
-        group.problems.append(refusal(group.group_id, answer.error_code))
-        if error_name(answer.error_code) in UNAUTHORIZED:
+        group.problems.append(group_problem(group.group_id, answer.error_code))
+        if is_unauthorized(answer.error_code):
             group.state = "Unknown"
     else:
-        how.fill(group, answer)
+        describe.update(group, answer)
 
 
-def refusal(group_id: str, code: int) -> Problem:
-    """Why a coordinator does not describe a group or give its offsets."""
-    name = error_name(code)
-    if name == "TopicAuthorizationFailedError":
-        cause = "its members cannot be read: a topic they subscribe to may not be described"
-        return Problem("unauthorized", Scope.GROUP, group_id, cause, "Grant DESCRIBE on the group's topics")
-    if name in UNAUTHORIZED:
-        cause = "not authorised to describe it"
-        return Problem("unauthorized", Scope.GROUP, group_id, cause, f"Grant DESCRIBE on group {group_id}")
-    if name in GONE:
-        return Problem("gone", Scope.GROUP, group_id, "it was deleted or changed its type while we read it")
-    return Problem("undescribed", Scope.GROUP, group_id, f"its coordinator answers {name}")
-
-
-def error_name(code: int) -> str:
-    """kafka-python's name of a protocol error."""
-    return str(for_code(code).__name__)
-
-
-def partition_problem(code: int) -> PartitionProblem:
-    """A partition-level error as the reason why an offset is unknown."""
-    name = error_name(code)
-    if "Authorization" in name:
-        return PartitionProblem.UNAUTHORIZED
-    if name in ("LeaderNotAvailableError", "NotLeaderForPartitionError", "ReplicaNotAvailableError"):
-        return PartitionProblem.LEADERLESS
-    if name in ("UnknownTopicOrPartitionError", "UnknownTopicIdError"):
-        return PartitionProblem.TOPIC_DELETED
-    return PartitionProblem.TIMEOUT if name == "RequestTimedOutError" else PartitionProblem.ERROR
-
-
-def _classic(group: RawGroup, answer: Message) -> None:
+def _classic(group: GroupDescription, answer: Message) -> None:
     group.state = answer.group_state or group.state
     group.protocol_type = answer.protocol_type or group.protocol_type
     group.assignor = answer.protocol_data or None
     group.members = tuple(members.classic(member, group.protocol_type) for member in answer.members)
 
 
-def _modern(group: RawGroup, answer: Message) -> None:
+def _consumer_or_share(group: GroupDescription, answer: Message) -> None:
     group.state = answer.group_state
     group.epoch, group.assignment_epoch = answer.group_epoch, answer.assignment_epoch
     group.assignor = answer.assignor_name or None
-    group.members = tuple(members.modern(member) for member in answer.members)
+    group.members = tuple(members.consumer_or_share(member) for member in answer.members)
 
 
-def _streams(group: RawGroup, answer: Message) -> None:
+def _streams(group: GroupDescription, answer: Message) -> None:
     group.state = answer.group_state
     group.epoch, group.assignment_epoch = answer.group_epoch, answer.assignment_epoch
     sources = members.source_topics(answer.topology)
@@ -155,8 +120,8 @@ def _streams(group: RawGroup, answer: Message) -> None:
 
 _DESCRIBES = {
     GroupType.CLASSIC: _Describe(lambda ids: DescribeGroupsRequest(groups=ids), _classic),
-    GroupType.CONSUMER: _Describe(lambda ids: ConsumerGroupDescribeRequest(group_ids=ids), _modern),
-    GroupType.SHARE: _Describe(lambda ids: ShareGroupDescribeRequest(group_ids=ids), _modern),
+    GroupType.CONSUMER: _Describe(lambda ids: ConsumerGroupDescribeRequest(group_ids=ids), _consumer_or_share),
+    GroupType.SHARE: _Describe(lambda ids: ShareGroupDescribeRequest(group_ids=ids), _consumer_or_share),
     GroupType.STREAMS: _Describe(lambda ids: StreamsGroupDescribeRequest(group_ids=ids), _streams),
 }
 

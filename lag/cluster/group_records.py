@@ -1,7 +1,7 @@
-"""The records about groups in fetched batches of `__consumer_offsets`; offset commits, nearly all there is, are passed.
+"""The records about groups in fetched batches of `__consumer_offsets`; offset commits, most of the topic, are skipped.
 
-A commit costs five varints and no object. Group records are never part of a transaction: what is below the high
-watermark counts (read_uncommitted), and an open transaction holds nobody up.
+Skipping a commit costs five varints and no object. Group records are never part of a transaction, so everything below
+the high watermark counts (read_uncommitted).
 """
 
 import struct
@@ -13,35 +13,36 @@ from kafka.record import MemoryRecords
 from kafka.record.default_records import DefaultRecordBatch
 from kafka.record.util import decode_varint
 
+from lag.cluster.compat.record_batch import record_bytes
 from lag.records.record_types import OFFSET_COMMITS
 
 _TYPE = struct.Struct(">h")
 _LAST_COMMIT = OFFSET_COMMITS[-1]
 UNREADABLE = (KafkaError, ValueError, IndexError, struct.error, EOFError, MemoryError, RuntimeError)
-"""What damaged or badly compressed bytes make kafka-python and its codecs raise."""
+"""What kafka-python and its codecs raise for damaged bytes."""
 
 
 class GroupRecord(NamedTuple):
-    """A record that is no offset commit: when it was written (ms since 1970), its key and value (None: a tombstone)."""
+    """A record that is not an offset commit; a `value` of None is a tombstone."""
 
     at_ms: int
     key: bytes
     value: bytes | None
 
 
-class Skimmed(NamedTuple):
-    """What was in some batches: group records, how many records in all, batches nobody can read, where to go on."""
+class BatchContents(NamedTuple):
+    """Group records, number of all records, number of unreadable batches, and the offset to continue from."""
 
     records: tuple[GroupRecord, ...]
-    passed: int
+    records_read: int
     unreadable: int
     next_offset: int
 
 
-def skim(data: bytes, first: int) -> Skimmed:
-    """Everything from offset `first` on in whole batches; one that is cut off at the end is left for the next fetch."""
+def read_batches(data: bytes, first: int) -> BatchContents:
+    """The records from offset `first` on, in whole batches; a batch that is cut off at the end is ignored."""
     found: list[GroupRecord] = []
-    passed = unreadable = 0
+    records_read = unreadable = 0
     reached = first
     memory = MemoryRecords(data)
     while memory.has_next():
@@ -55,13 +56,12 @@ def skim(data: bytes, first: int) -> Skimmed:
                 found += _group_records(batch, first)
         except UNREADABLE:
             unreadable += 1
-        passed += batch.records_count
-    return Skimmed(tuple(found), passed, unreadable, reached)
+        records_read += batch.records_count
+    return BatchContents(tuple(found), records_read, unreadable, reached)
 
 
 def _group_records(batch: DefaultRecordBatch, first: int) -> Iterator[GroupRecord]:
-    batch._maybe_uncompress()
-    data, at = memoryview(batch._buffer), batch._pos
+    data, at = record_bytes(batch)
     for _ in range(batch.records_count):
         length, at = decode_varint(data, at)
         end = at + length

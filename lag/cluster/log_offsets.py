@@ -1,17 +1,17 @@
-"""Log start, log end (high watermark) and last stable offset of every partition, asked of its leader."""
+"""Log start, log end (high watermark) and last stable offset of every partition, from its leader (ListOffsets)."""
 
 from collections.abc import Iterator, Sequence
 
 from kafka.protocol.consumer import IsolationLevel, ListOffsetsRequest, OffsetSpec
 
-from lag.cluster.describe import partition_problem
+from lag.cluster.error_codes import partition_problem
 from lag.cluster.messages import Message
-from lag.cluster.requests import BrokerFailed, Unsupported, Wire
-from lag.cluster.responses import Ends
+from lag.cluster.poll_client import BrokerFailed, PollClient, UnsupportedRequest
+from lag.cluster.responses import LogOffsets
 from lag.offsets import PartitionProblem, problem_code
 
 LIST_CHUNK = 10_000
-"""Partitions per ListOffsets request."""
+"""LedPartitions per ListOffsets request."""
 
 LOG_START, LOG_END, LAST_STABLE = KINDS = range(3)
 
@@ -21,26 +21,28 @@ _ASK = {
     LAST_STABLE: (OffsetSpec.LATEST, IsolationLevel.READ_COMMITTED),
 }
 
-Partitions = Sequence[tuple[str, int, Sequence[int]]]
-"""(topic, its number, partitions led by one broker)."""
+LedPartitions = Sequence[tuple[str, int, Sequence[int]]]
+"""(topic, its number, the partitions that one broker leads)."""
 
 
-async def fetch(wire: Wire, node: int, led: Partitions, into: Ends, kinds: Sequence[int] = KINDS) -> None:
-    """Add the end offsets of the partitions that `node` leads to `into`; what fails is added with its problem."""
+async def fetch(
+    client: PollClient, node: int, led: LedPartitions, into: LogOffsets, kinds: Sequence[int] = KINDS
+) -> None:
+    """Add the offsets of the partitions that `node` leads to `into`; what fails is added with its problem."""
     for chunk in _chunks(led):
         for kind in kinds:
-            await _fetch_kind(wire, node, chunk, kind, into)
+            await _fetch_kind(client, node, chunk, kind, into)
 
 
-async def _fetch_kind(wire: Wire, node: int, chunk: Partitions, kind: int, into: Ends) -> None:
+async def _fetch_kind(client: PollClient, node: int, chunk: LedPartitions, kind: int, into: LogOffsets) -> None:
     try:
-        response = await wire.ask(node, _request(chunk, kind))
+        response = await client.send(node, _request(chunk, kind))
     except BrokerFailed as failure:
         timeout = failure.problem.kind == "timeout"
         _fail(chunk, kind, PartitionProblem.TIMEOUT if timeout else PartitionProblem.ERROR, into)
         return
-    except Unsupported:
-        if kind != LAST_STABLE:  # brokers before 0.11 have no transactions: nothing to tell, nothing missing
+    except UnsupportedRequest:
+        if kind != LAST_STABLE:  # brokers before 0.11 have no transactions
             _fail(chunk, kind, PartitionProblem.ERROR, into)
         return
     numbers = {name: number for name, number, _ in chunk}
@@ -51,7 +53,7 @@ async def _fetch_kind(wire: Wire, node: int, chunk: Partitions, kind: int, into:
             into.add(number, part.partition_index, kind, part.offset, problem, part.leader_epoch)
 
 
-def _request(chunk: Partitions, kind: int) -> Message:
+def _request(chunk: LedPartitions, kind: int) -> Message:
     timestamp, isolation = _ASK[kind]
     request = ListOffsetsRequest
     topic, partition = request.ListOffsetsTopic, request.ListOffsetsTopic.ListOffsetsPartition
@@ -70,15 +72,15 @@ def _request(chunk: Partitions, kind: int) -> Message:
     )
 
 
-def _fail(chunk: Partitions, kind: int, problem: PartitionProblem, into: Ends) -> None:
+def _fail(chunk: LedPartitions, kind: int, problem: PartitionProblem, into: LogOffsets) -> None:
     code = problem_code(problem)
     for _, number, parts in chunk:
         for partition in parts:
             into.add(number, partition, kind, -1, code)
 
 
-def _chunks(led: Partitions) -> Iterator[Partitions]:
-    """`led` in runs of about LIST_CHUNK partitions; a topic is cut where it has more."""
+def _chunks(led: LedPartitions) -> Iterator[LedPartitions]:
+    """`led` in parts of at most LIST_CHUNK partitions; larger topics are split."""
     pieces = (
         (name, number, parts[at : at + LIST_CHUNK])
         for name, number, parts in led

@@ -1,4 +1,4 @@
-"""Members as the describe responses carry them, turned into `lag.model.Member`."""
+"""Members in describe responses -> `lag.model.Member`."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -12,7 +12,7 @@ from lag.model import Member
 
 
 def classic(member: Message, protocol_type: str) -> Member:
-    """A member of a classic group; its two blobs are decoded if the group's members are consumers (KIP-429, 881)."""
+    """A member of a classic group; of consumers, subscription and assignment are decoded (KIP-429, KIP-881)."""
     plain = Member(
         member_id=member.member_id,
         client_id=member.client_id,
@@ -28,7 +28,7 @@ def classic(member: Message, protocol_type: str) -> Member:
 
 
 def _subscription(blob: bytes | None) -> dict[str, Any]:
-    """Fields of `ConsumerProtocolSubscription`; a member still joining has an empty blob."""
+    """Fields of `ConsumerProtocolSubscription`; a joining member has no bytes yet."""
     if not blob:
         return {}
     subscription = ConsumerProtocolSubscription.decode(bytes(blob))
@@ -64,8 +64,8 @@ def _assignment(blob: bytes | None) -> dict[str, Any]:
     }
 
 
-def modern(member: Message) -> Member:
-    """A member of a consumer (KIP-848) or share (KIP-932) group; share members have no target of their own."""
+def consumer_or_share(member: Message) -> Member:
+    """A member of a consumer group (KIP-848) or share group (KIP-932); share members have no target assignment."""
     return Member(
         member_id=member.member_id,
         client_id=member.client_id,
@@ -85,7 +85,7 @@ def _partitions(assignment: Message) -> Iterator[TopicPartition]:
 
 
 def streams(member: Message, sources: Mapping[str, tuple[str, ...]]) -> Member:
-    """A member of a streams group (KIP-1071): an active task owns that partition of each of its source topics."""
+    """A member of a streams group (KIP-1071): an active task owns its partition of each source topic."""
     return Member(
         member_id=member.member_id,
         client_id=member.client_id,
@@ -111,7 +111,7 @@ def _tasks(assignment: Message, sources: Mapping[str, tuple[str, ...]]) -> tuple
 
 
 def source_topics(topology: Message | None) -> dict[str, tuple[str, ...]]:
-    """Subtopology id -> the topics it reads; empty while the topology is not known."""
+    """Subtopology id -> its source topics; empty if the topology is unknown."""
     if topology is None or topology.subtopologies is None:
         return {}
     return {
@@ -121,5 +121,5 @@ def source_topics(topology: Message | None) -> dict[str, tuple[str, ...]]:
 
 
 def _host(client_host: str) -> str:
-    """The broker writes Java's `/10.0.0.1`; the slash is no part of the address."""
+    """Without the slash of Java's `/10.0.0.1`."""
     return client_host.removeprefix("/")

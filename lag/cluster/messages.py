@@ -1,7 +1,6 @@
 """The requests that kafka-python 3.0.12 lacks: KIP-848, KIP-932 and KIP-1071 describes, and share-group offsets.
 
-Each class reads its fields from `schemas/<class name>.json`; the facts in there are those of the message schemas in
-`kafka-clients` 4.3.1.
+Each class reads its fields from `schemas/<class name>.json`, with the fields of the message schemas of Kafka 4.3.1.
 """
 
 import struct
@@ -45,7 +44,7 @@ class DescribeShareGroupOffsetsResponse(ApiMessage, load_json=SCHEMAS):
 
 
 Message = Any
-"""A request or response of kafka-python, whose classes are made at run time from schemas and carry no types."""
+"""A request or response of kafka-python; its classes are made from schemas at run time and are not typed."""
 
 UNREADABLE = (struct.error, ValueError, IndexError, TypeError, EOFError, MemoryError, OverflowError)
-"""What decoding foreign bytes may raise; UnicodeDecodeError is a ValueError."""
+"""What decoding invalid bytes may raise; UnicodeDecodeError is a ValueError."""

@@ -1,7 +1,7 @@
-"""The cluster's brokers, topics and partition leaders; and what has become of topics that only commits still name."""
+"""The brokers, topics and partition leaders of a cluster, retention of topics, and topics that are hidden from us."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -12,15 +12,14 @@ from kafka.net.manager import KafkaConnectionManager
 from kafka.protocol.admin import DescribeConfigsRequest
 from kafka.protocol.metadata import MetadataRequest
 
-from lag.cluster.describe import error_name
-from lag.cluster.log_offsets import Partitions
+from lag.cluster.error_codes import is_unauthorized
+from lag.cluster.log_offsets import LedPartitions
 from lag.cluster.messages import Message
-from lag.cluster.requests import BrokerFailed, Unsupported, Wire, chunks
-from lag.errors import ConnectError
+from lag.cluster.poll_client import PollClient, chunks
 from lag.model import FOREVER, Broker, Topic
 
 HEDGE_S = 0.5
-"""A broker that has not answered for this long is not waited for alone: the next one is asked as well."""
+"""If a broker has not answered after this time, the next one is asked as well."""
 
 NO_LEADER = -1
 TOPIC_CONFIG = 2
@@ -29,7 +28,7 @@ CONFIGS_CHUNK = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """`leaders`: topic -> leader's node id per partition (NO_LEADER where there is none)."""
+    """`leaders`: topic -> node id of the leader of each partition, NO_LEADER if there is none."""
 
     cluster_id: str | None
     controller: int | None
@@ -38,24 +37,23 @@ class Metadata:
     leaders: dict[str, list[int]]
 
 
-async def fetch(wire: Wire, manager: KafkaConnectionManager) -> Metadata:
-    """The metadata of the first broker that gives it. Raises ConnectError when none does."""
+async def fetch(client: PollClient, manager: KafkaConnectionManager) -> Metadata:
+    """The metadata from the first broker that answers. Raises ConnectError if none does."""
     waiting: list[Future] = []
-    nodes = wire.nodes()
+    nodes = client.nodes()
     while nodes or waiting:
         if nodes:
-            waiting.append(wire.spawn(wire.ask, nodes.pop(0), _request()))
-        answered = await _first(manager, waiting, HEDGE_S if nodes else wire.deadline_s)
+            waiting.append(client.start(client.send, nodes.pop(0), _request()))
+        answered = await _first(manager, waiting, HEDGE_S if nodes else client.deadline_s)
         if answered is not None:
             manager.cluster.update_metadata(answered)
             return _parse(answered)
         waiting = [future for future in waiting if not future.is_done]
-    reasons = "; ".join(sorted({problem.cause for problem in wire.failed.values()})) or "no broker is known"
-    raise ConnectError(f"No broker answers: {reasons}", "Check that the cluster runs")
+    raise client.no_answer()
 
 
 async def _first(manager: KafkaConnectionManager, waiting: list[Message], within_s: float) -> Message | None:
-    """The first answer among `waiting`; None when `within_s` passed, or one more of them failed, without one."""
+    """The first answer among `waiting`; None after `within_s`, or if one of them fails."""
     either = Future()
 
     def settle(_: object) -> None:
@@ -64,7 +62,7 @@ async def _first(manager: KafkaConnectionManager, waiting: list[Message], within
 
     for future in waiting:
         future.add_both(settle)
-    with suppress(KafkaTimeoutError):  # after a pause of this machine, the answer and the end of its time come at once
+    with suppress(KafkaTimeoutError):  # after a pause of this machine, answer and timeout come together
         await manager.wait_for(either, within_s * 1000)
     return next((future.value for future in waiting if future.succeeded()), None)
 
@@ -75,7 +73,7 @@ def _request(names: Iterable[str] | None = None) -> Message:
 
 
 def _parse(answer: Message) -> Metadata:
-    leaders = {t.name: _leaders(t) for t in answer.topics if not t.error_code or t.partitions}
+    leaders = {t.name: leaders_of(t) for t in answer.topics if not t.error_code or t.partitions}
     rack_of = {b.node_id: b.rack for b in answer.brokers if b.rack}
     return Metadata(
         cluster_id=getattr(answer, "cluster_id", None),
@@ -90,7 +88,8 @@ def _broker(broker: Message) -> Broker:
     return Broker(broker.node_id, broker.host, broker.port, broker.rack or None)
 
 
-def _leaders(topic: Message) -> list[int]:
+def leaders_of(topic: Message) -> list[int]:
+    """The node id of the leader of each partition in a metadata answer; NO_LEADER if there is none."""
     leaders = [NO_LEADER] * (1 + max((p.partition_index for p in topic.partitions), default=-1))
     for partition in topic.partitions:
         leaders[partition.partition_index] = partition.leader_id
@@ -98,7 +97,7 @@ def _leaders(topic: Message) -> list[int]:
 
 
 def _racks(topic: Message, partitions: int, rack_of: dict[int, str]) -> tuple[tuple[str, ...], ...]:
-    """The racks of each partition's replicas; equal lists are one object, for there may be very many."""
+    """The racks of each partition's replicas; equal tuples are shared, to save memory."""
     found: list[tuple[str, ...]] = [()] * partitions
     same: dict[tuple[int, ...], tuple[str, ...]] = {}
     for partition in topic.partitions:
@@ -121,8 +120,8 @@ def _topic(topic: Message, leaders: list[int], rack_of: dict[int, str]) -> Topic
     )
 
 
-def by_leader(leaders: dict[str, list[int]], numbers: dict[str, int]) -> dict[int, Partitions]:
-    """Leader -> the partitions it leads, in the form that `ends.fetch` asks for."""
+def by_leader(leaders: dict[str, list[int]], numbers: dict[str, int]) -> dict[int, LedPartitions]:
+    """Leader -> the partitions that it leads, as `log_offsets.fetch` takes them."""
     led: dict[int, list[tuple[str, int, list[int]]]] = defaultdict(list)
     for name, nodes in leaders.items():
         mine: dict[int, list[int]] = defaultdict(list)
@@ -134,37 +133,27 @@ def by_leader(leaders: dict[str, list[int]], numbers: dict[str, int]) -> dict[in
     return dict(led)
 
 
-async def unauthorized(wire: Wire, names: list[str]) -> set[str]:
-    """Those of `names` that exist as far as we know but may not be described by us.
+async def unauthorized(client: PollClient, names: list[str]) -> set[str]:
+    """Those of `names` that we are not authorised to describe; empty if no broker answers.
 
-    A request for all topics hides what we may not see; one that names a topic says so. Empty when nobody answers.
+    An answer about all topics leaves them out; an answer about named topics has an error for them.
     """
     denied: set[str] = set()
     for chunk in chunks(names, CONFIGS_CHUNK):
-        answer = await _ask_any(wire, partial(_request, chunk))
+        answer = await client.send_to_any(partial(_request, chunk))
         if answer is not None:
-            denied |= {t.name for t in answer.topics if "Authorization" in error_name(t.error_code)}
+            denied |= {t.name for t in answer.topics if is_unauthorized(t.error_code)}
     return denied
 
 
-async def retention(wire: Wire, names: list[str]) -> dict[str, int]:
+async def retention(client: PollClient, names: list[str]) -> dict[str, int]:
     """Topic -> retention.ms (FOREVER if nothing is deleted by age), for the topics whose settings we may read."""
     found: dict[str, int] = {}
     for chunk in chunks(names, CONFIGS_CHUNK):
-        answer = await _ask_any(wire, partial(_retention_request, chunk))
+        answer = await client.send_to_any(partial(_retention_request, chunk))
         if answer is not None:
             found |= {r.resource_name: _retention(r) for r in answer.results if not r.error_code}
     return found
-
-
-async def _ask_any(wire: Wire, request: Callable[[], Message]) -> Message | None:
-    """The first answer that a broker gives; None when none does."""
-    for node in wire.nodes():
-        try:
-            return await wire.ask(node, request())
-        except (BrokerFailed, Unsupported):
-            continue
-    return None
 
 
 def _retention_request(names: list[str]) -> Message:

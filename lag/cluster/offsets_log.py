@@ -1,8 +1,9 @@
-"""Reads `__consumer_offsets` as a log, from given offsets on: no group, nothing committed, one long poll per leader."""
+"""Reads `__consumer_offsets` from given offsets on, without a group and without commits: one long poll per leader."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from uuid import UUID
 
 from kafka.future import Future
@@ -12,31 +13,30 @@ from kafka.protocol.metadata import MetadataRequest
 from assignors.offsets_partition import OFFSETS_TOPIC
 from lag.cluster import log_offsets
 from lag.cluster.connect import Connection, open_manager
-from lag.cluster.describe import error_name
-from lag.cluster.group_records import UNREADABLE, GroupRecord, skim
+from lag.cluster.error_codes import error_name, is_unauthorized
+from lag.cluster.group_records import UNREADABLE, GroupRecord, read_batches
 from lag.cluster.messages import Message
-from lag.cluster.metadata import NO_LEADER
-from lag.cluster.requests import BrokerFailed, Unsupported, Wire, chunks
-from lag.cluster.responses import Ends
+from lag.cluster.metadata import NO_LEADER, leaders_of
+from lag.cluster.poll_client import BrokerFailed, PollClient, UnsupportedRequest, chunks
+from lag.cluster.responses import LogOffsets
 from lag.cluster.settings import Settings
 from lag.cluster.unread_check import LAST_VERSION_BY_NAME
-from lag.errors import ConnectError
 from lag.model import Problem, Scope
 
 WAIT_MS = 1_000
-"""So long a leader waits for something new before it answers."""
+"""How long a leader waits for new records before it answers."""
 
 PARTITION_BYTES = 1 << 20
 ANSWER_BYTES = 16 << 20
 FIRST_VERSION_BY_ID = 12
-"""From this version on, Metadata may be asked for topics by id."""
+"""Metadata can be asked for topics by id from this version on."""
 
 NAMES_CHUNK = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Partitions:
-    """How many partitions there are (0: none yet, or none that we may see) and why some, or all, cannot be read."""
+class OffsetsPartitions:
+    """The number of partitions (0: none yet, or hidden from us), and why some or all cannot be read."""
 
     count: int
     problems: Mapping[int, Problem] = field(default_factory=dict)
@@ -44,25 +44,25 @@ class Partitions:
 
 
 @dataclass(frozen=True, slots=True)
-class Edges:
-    """Where a partition's log begins and ends (its high watermark)."""
+class LogBounds:
+    """Log start and log end (high watermark) of a partition."""
 
     log_start: int
     log_end: int
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """What one partition said: group records, how many records there were in all, and where to go on.
+class PartitionData:
+    """What was read of one partition: group records, the number of all records, and the offset to continue from.
 
-    `lost`: the log no longer has the offset asked for. `unreadable` counts batches that nobody can decode.
+    `lost`: the offset asked for is deleted. `unreadable` counts batches that cannot be decoded.
     """
 
     partition: int
     records: tuple[GroupRecord, ...] = ()
     next_offset: int = 0
     log_end: int = 0
-    passed: int = 0
+    records_read: int = 0
     unreadable: int = 0
     lost: bool = False
     problem: Problem | None = None
@@ -86,80 +86,75 @@ class OffsetsLog:
         """The cluster's id."""
         return self._connection.cluster_id
 
-    def partitions(self) -> Partitions:
-        """The topic as it is now. Raises ConnectError when no broker answers."""
-        found: Partitions = self._connection.manager.run(self._look)
+    def partitions(self) -> OffsetsPartitions:
+        """The partitions of the topic now. Raises ConnectError if no broker answers."""
+        found: OffsetsPartitions = self._connection.manager.run(self._describe)
         return found
 
-    def edges(self, partitions: Iterable[int]) -> dict[int, Edges]:
-        """Beginning and end of these partitions, as far as their leaders tell."""
-        found: dict[int, Edges] = self._connection.manager.run(self._find_edges, list(partitions))
+    def bounds(self, partitions: Iterable[int]) -> dict[int, LogBounds]:
+        """The bounds of those of these partitions whose leader answers."""
+        found: dict[int, LogBounds] = self._connection.manager.run(self._list_offsets, list(partitions))
         return found
 
-    def read(self, offsets: Mapping[int, int]) -> list[Piece]:
-        """What stands in these partitions from these offsets on; waits up to WAIT_MS while there is nothing."""
-        pieces: list[Piece] = self._connection.manager.run(self._read, offsets)
-        return pieces
+    def read(self, offsets: Mapping[int, int]) -> list[PartitionData]:
+        """The records of these partitions from these offsets on; waits up to WAIT_MS if there are none."""
+        data: list[PartitionData] = self._connection.manager.run(self._read, offsets)
+        return data
 
     def names(self, topic_ids: Iterable[UUID]) -> dict[UUID, str]:
-        """The names of these topics, as far as they exist and we may see them."""
+        """The names of those of these topics that exist and that we may describe."""
         found: dict[UUID, str] = self._connection.manager.run(self._find_names, list(topic_ids))
         return found
 
     def close(self) -> None:
-        """Close every connection; whoever waits for an answer gets an error."""
+        """Close every connection; calls that wait for an answer fail."""
         self._connection.close()
 
-    async def _look(self) -> Partitions:
-        wire = Wire(self._connection.manager, self._deadline_s)
+    async def _describe(self) -> OffsetsPartitions:
+        client = PollClient(self._connection.manager, self._deadline_s)
         topic = MetadataRequest.MetadataRequestTopic(name=OFFSETS_TOPIC)
-        answer = await _asked(wire, MetadataRequest(topics=[topic], allow_auto_topic_creation=False, min_version=1))
+        answer = await client.send_to_any(partial(_metadata_request, [topic], 1))
         if answer is None:
-            reasons = "; ".join(sorted({problem.cause for problem in wire.failed.values()})) or "no broker is known"
-            raise ConnectError(f"No broker answers: {reasons}", "Check that the cluster runs")
+            raise client.no_answer()
         self._connection.manager.cluster.update_metadata(answer)
         (found,) = answer.topics
-        if "Authorization" in error_name(found.error_code):
-            return Partitions(0, problem=_NOT_ALLOWED)
-        leaders = [NO_LEADER] * (1 + max((part.partition_index for part in found.partitions), default=-1))
-        for part in found.partitions:
-            leaders[part.partition_index] = part.leader_id
-        self._leaders = leaders
+        if is_unauthorized(found.error_code):
+            return OffsetsPartitions(0, problem=_NOT_ALLOWED)
+        self._leaders = leaders = leaders_of(found)
         lost = [number for number, leader in enumerate(leaders) if leader == NO_LEADER]
-        return Partitions(len(leaders), {number: _leaderless(number) for number in lost})
+        return OffsetsPartitions(len(leaders), {number: _leaderless(number) for number in lost})
 
-    async def _find_edges(self, partitions: Sequence[int]) -> dict[int, Edges]:
-        wire, into = Wire(self._connection.manager, self._deadline_s), Ends()
+    async def _list_offsets(self, partitions: Sequence[int]) -> dict[int, LogBounds]:
+        client, into = PollClient(self._connection.manager, self._deadline_s), LogOffsets()
         kinds = (log_offsets.LOG_START, log_offsets.LOG_END)
-        lanes = [
-            wire.spawn(log_offsets.fetch, wire, node, [(OFFSETS_TOPIC, 0, mine)], into, kinds)
+        tasks = [
+            client.start(log_offsets.fetch, client, node, [(OFFSETS_TOPIC, 0, mine)], into, kinds)
             for node, mine in self._by_leader(partitions).items()
         ]
-        for lane in lanes:
-            await lane
+        for task in tasks:
+            await task
         offsets = {
             (into.partition[row], into.kind[row]): into.offset[row]
             for row in range(len(into.offset))
             if not into.problem[row]
         }
         found = {number: [offsets.get((number, kind)) for kind in kinds] for number in partitions}
-        return {number: Edges(a, b) for number, (a, b) in found.items() if a is not None and b is not None}
+        return {number: LogBounds(a, b) for number, (a, b) in found.items() if a is not None and b is not None}
 
-    async def _read(self, offsets: Mapping[int, int]) -> list[Piece]:
-        wire = Wire(self._connection.manager, self._deadline_s)
-        lanes: list[Future] = [
-            wire.spawn(_fetch, wire, node, {number: offsets[number] for number in mine})
+    async def _read(self, offsets: Mapping[int, int]) -> list[PartitionData]:
+        client = PollClient(self._connection.manager, self._deadline_s)
+        tasks: list[Future] = [
+            client.start(_fetch, client, node, {number: offsets[number] for number in mine})
             for node, mine in self._by_leader(offsets).items()
         ]
-        return [piece for lane in lanes for piece in await lane]
+        return [data for task in tasks for data in await task]
 
     async def _find_names(self, topic_ids: Sequence[UUID]) -> dict[UUID, str]:
-        wire = Wire(self._connection.manager, self._deadline_s)
+        client = PollClient(self._connection.manager, self._deadline_s)
         found: dict[UUID, str] = {}
         for chunk in chunks(list(topic_ids), NAMES_CHUNK):
             topics = [MetadataRequest.MetadataRequestTopic(topic_id=each, name=None) for each in chunk]
-            request = MetadataRequest(topics=topics, allow_auto_topic_creation=False, min_version=FIRST_VERSION_BY_ID)
-            answer = await _asked(wire, request)
+            answer = await client.send_to_any(partial(_metadata_request, topics, FIRST_VERSION_BY_ID))
             found |= {each.topic_id: each.name for each in answer.topics if each.name} if answer is not None else {}
         return found
 
@@ -171,26 +166,20 @@ class OffsetsLog:
         return led
 
 
-async def _asked(wire: Wire, request: Message) -> Message | None:
-    """The answer of the first broker that gives one."""
-    for node in wire.nodes():
-        try:
-            return await wire.ask(node, request)
-        except (BrokerFailed, Unsupported):
-            continue
-    return None
+def _metadata_request(topics: Sequence[Message], min_version: int) -> Message:
+    return MetadataRequest(topics=topics, allow_auto_topic_creation=False, min_version=min_version)
 
 
-async def _fetch(wire: Wire, node: int, offsets: Mapping[int, int]) -> list[Piece]:
+async def _fetch(client: PollClient, node: int, offsets: Mapping[int, int]) -> list[PartitionData]:
     try:
-        answer = await wire.ask(node, _request(offsets))
+        answer = await client.send(node, _request(offsets))
     except BrokerFailed as failure:
-        return [Piece(number, problem=_unread(number, failure.problem.cause)) for number in offsets]
-    except Unsupported:
-        return [Piece(number, problem=_unread(number, f"broker {node} is too old")) for number in offsets]
+        return [PartitionData(number, problem=_unread(number, failure.problem.cause)) for number in offsets]
+    except UnsupportedRequest:
+        return [PartitionData(number, problem=_unread(number, f"broker {node} is too old")) for number in offsets]
     if answer.error_code:
-        return [Piece(number, problem=_unread(number, error_name(answer.error_code))) for number in offsets]
-    return [_piece(part, offsets) for topic in answer.responses for part in topic.partitions]
+        return [PartitionData(number, problem=_unread(number, error_name(answer.error_code))) for number in offsets]
+    return [_partition_data(part, offsets) for topic in answer.responses for part in topic.partitions]
 
 
 def _request(offsets: Mapping[int, int]) -> Message:
@@ -211,21 +200,21 @@ def _request(offsets: Mapping[int, int]) -> Message:
     )
 
 
-def _piece(part: Message, offsets: Mapping[int, int]) -> Piece:
+def _partition_data(part: Message, offsets: Mapping[int, int]) -> PartitionData:
     number = part.partition_index
     if part.error_code:
-        return _refused(number, error_name(part.error_code))
+        return _refused(number, part.error_code)
     try:
-        skimmed = skim(bytes(part.records or b""), offsets[number])
+        contents = read_batches(bytes(part.records or b""), offsets[number])
     except UNREADABLE as error:
-        return Piece(number, problem=_unread(number, f"what it holds cannot be read: {error}"))
-    return Piece(
+        return PartitionData(number, problem=_unread(number, f"its records cannot be read: {error}"))
+    return PartitionData(
         number,
-        skimmed.records,
-        skimmed.next_offset,
+        contents.records,
+        contents.next_offset,
         part.high_watermark,
-        skimmed.passed,
-        skimmed.unreadable,
+        contents.records_read,
+        contents.unreadable,
     )
 
 
@@ -234,16 +223,16 @@ _NOT_ALLOWED = Problem(
     Scope.TOPIC,
     OFFSETS_TOPIC,
     f"this account may not read {OFFSETS_TOPIC}",
-    f"Grant READ on {OFFSETS_TOPIC} to see every rebalance as it was",
+    f"Grant READ on {OFFSETS_TOPIC} to see every rebalance",
 )
 
 
-def _refused(number: int, error: str) -> Piece:
-    if error == "OffsetOutOfRangeError":
-        return Piece(number, lost=True)
-    if "Authorization" in error:
-        return Piece(number, problem=_NOT_ALLOWED)
-    return Piece(number, problem=_unread(number, f"its leader answers {error}"))
+def _refused(number: int, code: int) -> PartitionData:
+    if error_name(code) == "OffsetOutOfRangeError":
+        return PartitionData(number, lost=True)
+    if is_unauthorized(code):
+        return PartitionData(number, problem=_NOT_ALLOWED)
+    return PartitionData(number, problem=_unread(number, f"its leader answers {error_name(code)}"))
 
 
 def _unread(number: int, cause: str) -> Problem:
@@ -251,5 +240,5 @@ def _unread(number: int, cause: str) -> Problem:
 
 
 def _leaderless(number: int) -> Problem:
-    hint = "Bring back a broker that holds a replica of it"
+    hint = "Start a broker that has a replica of it"
     return Problem("leaderless", Scope.PARTITION, f"{OFFSETS_TOPIC}-{number}", "it has no leader", hint)

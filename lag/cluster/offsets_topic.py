@@ -1,4 +1,4 @@
-"""Where `__consumer_offsets` of a cluster begins and ends: what a reader of it needs to know before it starts."""
+"""Id and bounds of `__consumer_offsets`, for a reader that starts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from typing import Any
 
 from lag.cluster import log_offsets, metadata
 from lag.cluster.connect import open_manager
-from lag.cluster.requests import Wire
-from lag.cluster.responses import Ends
+from lag.cluster.poll_client import PollClient
+from lag.cluster.responses import LogOffsets
 from lag.cluster.settings import Settings
 from lag.errors import ConnectError
 
@@ -16,7 +16,7 @@ NAME = "__consumer_offsets"
 
 @dataclass(frozen=True, slots=True)
 class OffsetsTopic:
-    """The topic of one cluster: its id (None: the brokers are too old to tell), and per partition its offsets."""
+    """The topic of one cluster: its id (None for old brokers), log start and last stable offset per partition."""
 
     cluster_id: str
     topic_id: str | None
@@ -25,24 +25,24 @@ class OffsetsTopic:
 
 
 def read_offsets_topic(settings: Settings, deadline_s: float = 10.0) -> OffsetsTopic:
-    """Ask the leaders. Raises ConnectError when the cluster, the topic or a partition of it cannot be read."""
+    """Ask the leaders. Raises ConnectError if the cluster, the topic or one of its partitions cannot be read."""
     with open_manager(settings) as connection:
         found: OffsetsTopic = connection.manager.run(_read, connection.manager, deadline_s)
         return found
 
 
 async def _read(manager: Any, deadline_s: float) -> OffsetsTopic:
-    wire = Wire(manager, deadline_s)
-    meta = await metadata.fetch(wire, manager)
+    client = PollClient(manager, deadline_s)
+    meta = await metadata.fetch(client, manager)
     leaders = meta.leaders.get(NAME)
     if leaders is None or meta.cluster_id is None:
         raise ConnectError(
             f"The cluster shows no topic {NAME}",
-            "It is made when the first group commits; if there are groups, grant us DESCRIBE and READ on it",
+            "It is created when the first group commits; if there are groups, grant DESCRIBE and READ on it",
         )
-    into = Ends()
+    into = LogOffsets()
     for node, led in metadata.by_leader({NAME: leaders}, {NAME: 0}).items():
-        await log_offsets.fetch(wire, node, led, into, kinds=(log_offsets.LOG_START, log_offsets.LAST_STABLE))
+        await log_offsets.fetch(client, node, led, into, kinds=(log_offsets.LOG_START, log_offsets.LAST_STABLE))
     return OffsetsTopic(
         meta.cluster_id,
         meta.topics[NAME].topic_id,
@@ -51,7 +51,7 @@ async def _read(manager: Any, deadline_s: float) -> OffsetsTopic:
     )
 
 
-def _column(into: Ends, kind: int) -> dict[int, int]:
+def _column(into: LogOffsets, kind: int) -> dict[int, int]:
     rows = zip(into.partition, into.kind, into.offset, into.problem, strict=True)
     return {partition: offset for partition, asked, offset, problem in rows if asked == kind and not problem}
 
@@ -61,6 +61,6 @@ def _complete(offsets: dict[int, int], leaders: Sequence[int]) -> tuple[int, ...
     if missing:
         raise ConnectError(
             f"{len(missing)} of {len(leaders)} partitions of {NAME} could not be read, the first is {missing[0]}",
-            "Bring back the brokers that lead them, or grant us DESCRIBE and READ on the topic",
+            "Start the brokers that lead them, or grant DESCRIBE and READ on the topic",
         )
     return tuple(offsets[partition] for partition in range(len(leaders)))

@@ -1,4 +1,4 @@
-"""What the brokers answered, before anything is computed from it: plain numbers in growing arrays."""
+"""The answers of the brokers as growing arrays."""
 
 from array import array
 from dataclasses import dataclass, field
@@ -8,8 +8,8 @@ from lag.offsets import PartitionProblem, problem_code
 
 
 @dataclass(slots=True)
-class RawGroup:
-    """A group as listed and described; filled in as the answers arrive."""
+class GroupDescription:
+    """A group as listed and described; completed as the answers arrive."""
 
     group_id: str
     type: GroupType
@@ -25,15 +25,15 @@ class RawGroup:
 
 
 @dataclass(slots=True)
-class Commits:
+class CommittedOffsets:
     """Committed offsets, one row per (group, partition), group by group as the answers come.
 
-    Group number i of `groups` has the rows from `first[i]` on. `lag` is -1 unless the broker says it (share groups).
-    `topics` numbers the names of all topics of the cluster and of every commit.
+    Group number i of `groups` has the rows from `first[i]` on. `lag` is -1 but for share groups (KIP-1226). `topics`
+    numbers the names of all topics of the cluster and of every commit.
     """
 
     topics: dict[str, int]
-    groups: list[RawGroup] = field(default_factory=list)
+    groups: list[GroupDescription] = field(default_factory=list)
     first: "array[int]" = field(default_factory=lambda: array("q"))
     group: "array[int]" = field(default_factory=lambda: array("i"))
     topic: "array[int]" = field(default_factory=lambda: array("i"))
@@ -42,14 +42,14 @@ class Commits:
     lag: "array[int]" = field(default_factory=lambda: array("q"))
     problem: "array[int]" = field(default_factory=lambda: array("B"))
 
-    def add_group(self, group: RawGroup) -> int:
-        """Number of a new group; its rows are added next, without a pause."""
+    def add_group(self, group: GroupDescription) -> int:
+        """The number of a new group; its rows must follow before the next group."""
         self.groups.append(group)
         self.first.append(len(self.group))
         return len(self.groups) - 1
 
     def topic_number(self, topic: str) -> int:
-        """Number of a topic name, new or known."""
+        """The number of a topic name."""
         return self.topics.setdefault(topic, len(self.topics))
 
     def add(
@@ -61,7 +61,7 @@ class Commits:
         lag: int = -1,
         problem: PartitionProblem | None = None,
     ) -> None:
-        """One committed offset (-1: none)."""
+        """Add one committed offset; -1 = none."""
         self.group.append(group)
         self.topic.append(topic)
         self.partition.append(partition)
@@ -71,8 +71,8 @@ class Commits:
 
 
 @dataclass(slots=True)
-class Ends:
-    """End offsets, one row per answer; `kind` indexes KINDS."""
+class LogOffsets:
+    """Answers to ListOffsets, one row per answer; `kind` is one of `log_offsets.KINDS`."""
 
     topic: "array[int]" = field(default_factory=lambda: array("i"))
     partition: "array[int]" = field(default_factory=lambda: array("i"))
@@ -82,7 +82,7 @@ class Ends:
     leader_epoch: "array[int]" = field(default_factory=lambda: array("i"))
 
     def add(self, topic: int, partition: int, kind: int, offset: int, problem: int = 0, leader_epoch: int = -1) -> None:
-        """One answer: an offset and, where the broker tells it, its leader epoch; or -1 and a problem's code."""
+        """Add one answer: an offset with its leader epoch (-1 = unknown), or offset -1 and the code of a problem."""
         self.topic.append(topic)
         self.partition.append(partition)
         self.kind.append(kind)

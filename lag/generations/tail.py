@@ -23,7 +23,7 @@ from lag.records import Blobs, decode
 from lag.records.group_values import TargetAssignmentMember
 
 if TYPE_CHECKING:
-    from lag.cluster.offsets_log import Edges, Partitions, Piece
+    from lag.cluster.offsets_log import LogBounds, OffsetsPartitions, PartitionData
 
 log = logging.getLogger(__name__)
 
@@ -56,13 +56,13 @@ class OffsetsReader(Protocol):
     def cluster_id(self) -> str | None:
         """The cluster's id."""
 
-    def partitions(self) -> "Partitions":
+    def partitions(self) -> "OffsetsPartitions":
         """The topic as it is now."""
 
-    def edges(self, partitions: Iterable[int]) -> "Mapping[int, Edges]":
+    def bounds(self, partitions: Iterable[int]) -> "Mapping[int, LogBounds]":
         """Beginning and end of these partitions."""
 
-    def read(self, offsets: Mapping[int, int]) -> "list[Piece]":
+    def read(self, offsets: Mapping[int, int]) -> "list[PartitionData]":
         """What stands in these partitions from these offsets on."""
 
     def names(self, topic_ids: Iterable[UUID]) -> Mapping[UUID, str]:
@@ -231,19 +231,19 @@ class Tail:
         """Look for the topic and for partitions that are not followed yet; how long to wait when there is none."""
         found = reader.partitions()
         new = [n for n in range(found.count) if n not in self._places and n not in found.problems]
-        edges = reader.edges(new) if new else {}
+        bounds = reader.bounds(new) if new else {}
         with self._lock:
             if found.count != self._partitions and self._partitions:
                 self._begin_anew(self._cluster_id)
             self._problem, self._partitions, self._trouble = found.problem, found.count, dict(found.problems)
-            for number, its in edges.items():
+            for number, its in bounds.items():
                 start = max(its.log_start, its.log_end - self._look_back)
                 self._places[number] = _Place(start, start == its.log_start, start == its.log_end)
         if found.problem is not None:
             return REFUSED_S
         return None if found.count else TROUBLE_S
 
-    def _events(self, piece: "Piece") -> list[Timed]:
+    def _events(self, piece: "PartitionData") -> list[Timed]:
         if not piece.records:
             return []
         keys, values = (record.key for record in piece.records), (record.value for record in piece.records)
@@ -263,7 +263,7 @@ class Tail:
         if new := {each for each in given if each is not None and each not in self._names}:
             self._names.update(reader.names(new))
 
-    def _take(self, piece: "Piece", events: list[Timed]) -> bool:
+    def _take(self, piece: "PartitionData", events: list[Timed]) -> bool:
         """Whether there was anything to read."""
         number, place = piece.partition, self._places[piece.partition]
         if piece.problem is not None:
@@ -273,14 +273,14 @@ class Tail:
         if piece.lost or piece.log_end - piece.next_offset > MOST_BEHIND * self._look_back:
             self._forget(number)
             return False
-        self._records += piece.passed
+        self._records += piece.records_read
         self._unreadable += piece.unreadable
         self._recorder.take(events, whole=place.whole)
         place.next_offset = piece.next_offset
         place.caught_up = place.caught_up or piece.next_offset >= piece.log_end
-        return bool(piece.passed)
+        return bool(piece.records_read)
 
-    def _read_to_the_end(self, seen: ClusterSnapshot, pieces: "Iterable[Piece]") -> list[GroupSnapshot]:
+    def _read_to_the_end(self, seen: ClusterSnapshot, pieces: "Iterable[PartitionData]") -> list[GroupSnapshot]:
         """Those of the groups that were seen before these pieces were asked for, and whose records all are read."""
         at_end = {piece.partition for piece in pieces if _is_at_end(piece)}
         return [group for group in seen.groups if offsets_partition(group.group_id, self._partitions) in at_end]
@@ -294,5 +294,5 @@ class Tail:
         self._rounds_left = 0
 
 
-def _is_at_end(piece: "Piece") -> bool:
+def _is_at_end(piece: "PartitionData") -> bool:
     return piece.problem is None and not piece.lost and piece.next_offset >= piece.log_end

@@ -19,7 +19,7 @@ class ClusterReader(Protocol):
     def read(self, number: int, at_ms: int) -> ClusterSnapshot:
         """Snapshot `number`, taken at `at_ms`. Raises GroupscopeError when nothing could be read."""
 
-    def left_to_read(self, rows: Sequence[PartitionLag]) -> Sequence[Remainder]:
+    def remainders(self, rows: Sequence[PartitionLag]) -> Sequence[Remainder]:
         """What a consumer can still read in each of `rows` of the last snapshot."""
 
     def close(self) -> None:
@@ -40,7 +40,7 @@ class Evaluator:
         snapshot = carry_forward(self._last, reader.read(number, at_ms))
         window = self._samples.append(snapshot)
         health = judge(snapshot, window, self._rules, self._marker_checks.column(snapshot))
-        self._marker_checks.look(health, reader.left_to_read)
+        self._marker_checks.look(health, reader.remainders)
         self._last = snapshot
         return Report(snapshot, health, window)
 

@@ -60,7 +60,7 @@ def _problem(group: GroupSnapshot) -> Problem:
     known = [row.lag_records for row in group.partitions if row.lag_records is not None]
     lag = f"; it was {sum(known):,} records behind (known for {len(known)} of {len(group.partitions)} partitions)"
     cause = f"{who} has not answered since {seen}: state and members are of that time{lag if known else ''}"
-    return Problem(STALE, Scope.GROUP, group.group_id, cause, "Bring the broker back", len(group.partitions))
+    return Problem(STALE, Scope.GROUP, group.group_id, cause, "Start the broker", len(group.partitions))
 
 
 def _merged(

@@ -9,8 +9,8 @@ from hashlib import md5
 import numpy as np
 
 from assignors.model import TopicPartition
-from lag.cluster.describe import refusal
-from lag.cluster.problems import gathered
+from lag.cluster.error_codes import group_problem
+from lag.cluster.problems import merged
 from lag.model import Broker, ClusterSnapshot, GroupSnapshot, GroupType, LagTotal, Member, Problem, Scope, Topic
 from lag.offsets import UNKNOWN, EndOffsets, OffsetTable, PartitionLag, PartitionProblem, PartitionRows, problem_code
 from lag.verdict.health import NEVER, Finding, GroupHealth, Health, PartitionHealth, Status, TimeLag
@@ -174,7 +174,7 @@ def snapshot(
     some = brokers or tuple(
         Broker(i, f"10.4.0.1{i}", 9092, f"eu-1{'abc'[i - 1]}", None, 4, 0.021, "4.3") for i in (1, 2, 3)
     )
-    problems += tuple(gathered(problem for group in groups for problem in group.problems))
+    problems += tuple(merged(problem for group in groups for problem in group.problems))
     complete = not problems and all(b.error is None for b in some)
     return ClusterSnapshot("demo", "kR4x", number, at_ms, 0.31, complete, some, 1, groups, topics, table, problems)
 
@@ -472,7 +472,7 @@ def specs() -> list[Spec]:
             assignor=None,
             rule="",
             evidence="not authorised to describe it",
-            problems=(refusal("gdpr-erasure-worker", GROUP_AUTHORIZATION_FAILED),),
+            problems=(group_problem("gdpr-erasure-worker", GROUP_AUTHORIZATION_FAILED),),
         ),
         Spec(
             "share-thumbnailer",

@@ -11,20 +11,20 @@ from hypothesis import strategies as st
 
 from lag.model import LagTotal
 from lag.offsets import UNKNOWN, OffsetTable, PartitionLag, PartitionProblem, PartitionRows, problem_code
-from lag.partition_lag import Catalog, EndRows, Rows, end_offsets, offset_table, totals
+from lag.partition_lag import Catalog, CommittedRows, LogOffsetRows, end_offsets, offset_table, totals
 
 P = PartitionProblem
 NO_ENDS: list[tuple[int, int, int, int, P | None]] = []
 
 
-def rows(*given_rows: tuple[int, int, int, int | None, int | None, P | None]) -> Rows:
+def rows(*given_rows: tuple[int, int, int, int | None, int | None, P | None]) -> CommittedRows:
     """(group, topic, partition, committed, the broker's own lag, problem)."""
     columns: list[Sequence[Any]] = [*zip(*given_rows, strict=True)] or [()] * 6
 
     def known(values: object) -> np.ndarray:
         return np.array([UNKNOWN if v is None else v for v in values], np.int64)  # type: ignore[attr-defined]
 
-    return Rows(
+    return CommittedRows(
         group=np.array(columns[0], np.int32),
         topic=np.array(columns[1], np.int32),
         partition=np.array(columns[2], np.int32),
@@ -35,10 +35,10 @@ def rows(*given_rows: tuple[int, int, int, int | None, int | None, P | None]) ->
     )
 
 
-def answers(*given_answers: tuple[int, int, int, int, P | None]) -> EndRows:
+def answers(*given_answers: tuple[int, int, int, int, P | None]) -> LogOffsetRows:
     """(topic, partition, kind, offset, problem)."""
     columns: list[Sequence[Any]] = [*zip(*given_answers, strict=True)] or [()] * 5
-    return EndRows(
+    return LogOffsetRows(
         topic=np.array(columns[0], np.int32),
         partition=np.array(columns[1], np.int32),
         kind=np.array(columns[2], np.int8),
@@ -52,7 +52,7 @@ def log(topic: int, partition: int, start: int, end: int, stable: int) -> list[t
     return [(topic, partition, kind, offset, None) for kind, offset in enumerate((start, end, stable))]
 
 
-def table_of(catalog: Catalog, ends: EndRows, given_rows: Rows, groups: int = 1) -> OffsetTable:
+def table_of(catalog: Catalog, ends: LogOffsetRows, given_rows: CommittedRows, groups: int = 1) -> OffsetTable:
     return offset_table(7, groups, catalog, end_offsets(catalog, ends, given_rows), given_rows)
 
 

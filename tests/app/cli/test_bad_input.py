@@ -321,7 +321,7 @@ def test_broker_whose_answers_are_spoiled_on_the_way_is_not_called_unreachable(
     assert problem.cause.startswith(
         f"broker 1 at {behind_proxy.address} answers something that is not Kafka's protocol: "
     )
-    assert problem.hint == "Check that it is a Kafka broker, and that nothing between us and it changes what it says"
+    assert problem.hint == "Check that it is a Kafka broker, and that no proxy changes its answers"
 
 
 @pytest.mark.broker
@@ -333,5 +333,5 @@ def test_spoiled_answer_is_told_by_the_command(behind_proxy: Proxy) -> None:
     assert done.err.splitlines()[0] == (
         f"problem: broker 1: broker 1 at {behind_proxy.address} answers something that is not Kafka's protocol: "
         "ValueError when decoding its answer. "
-        "Check that it is a Kafka broker, and that nothing between us and it changes what it says"
+        "Check that it is a Kafka broker, and that no proxy changes its answers"
     )

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from app.ui import state
 from app.ui.group_table import build_group_table, drains
 from app.views.overview import tables
-from lag.cluster.describe import refusal
+from lag.cluster.error_codes import group_problem
 from lag.cluster.problems import of_topics
 from lag.errors import AddressError
 from lag.model import Remainder
@@ -124,7 +124,7 @@ def test_topics_that_we_may_not_describe_are_one_line_with_the_mend(open_page: O
 
 
 def denied(group_id: str) -> synthetic.Spec:
-    problems = (refusal(group_id, synthetic.GROUP_AUTHORIZATION_FAILED),)
+    problems = (group_problem(group_id, synthetic.GROUP_AUTHORIZATION_FAILED),)
     return synthetic.Spec(group_id, status=Status.UNKNOWN, state="Unknown", problems=problems)
 
 

@@ -6,13 +6,13 @@ from assignors.model import TopicPartition as TP
 from lag.cluster.assemble import Read, beyond_end, snapshot
 from lag.cluster.log_offsets import LOG_END, LOG_START
 from lag.cluster.metadata import NO_LEADER, Metadata
-from lag.cluster.responses import Commits, Ends, RawGroup
+from lag.cluster.responses import CommittedOffsets, GroupDescription, LogOffsets
 from lag.model import ClusterSnapshot, GroupType, Member, Problem, Scope, Topic
 from lag.offsets import PartitionProblem
 
 
-def group(group_id: str, *members: Member, kind: GroupType = GroupType.CLASSIC) -> RawGroup:
-    return RawGroup(group_id, kind, "Stable" if members else "Empty", coordinator=1, members=members)
+def group(group_id: str, *members: Member, kind: GroupType = GroupType.CLASSIC) -> GroupDescription:
+    return GroupDescription(group_id, kind, "Stable" if members else "Empty", coordinator=1, members=members)
 
 
 def member(member_id: str, *owned: tuple[str, int], topics: tuple[str, ...] = ()) -> Member:
@@ -20,9 +20,9 @@ def member(member_id: str, *owned: tuple[str, int], topics: tuple[str, ...] = ()
 
 
 def read(
-    groups: list[RawGroup],
-    commits: Commits,
-    ends: Ends,
+    groups: list[GroupDescription],
+    commits: CommittedOffsets,
+    ends: LogOffsets,
     leaders: dict[str, list[int]],
     denied: frozenset[str] = frozenset(),
 ) -> ClusterSnapshot:
@@ -31,8 +31,8 @@ def read(
     return snapshot(Read("test", 1, 5, 0.1, metadata, (), groups, commits, ends, denied))
 
 
-def ends_of(commits: Commits, **log_ends: list[int]) -> Ends:
-    ends = Ends()
+def ends_of(commits: CommittedOffsets, **log_ends: list[int]) -> LogOffsets:
+    ends = LogOffsets()
     for topic, offsets in log_ends.items():
         for partition, offset in enumerate(offsets):
             ends.add(commits.topic_number(topic), partition, LOG_START, 0)
@@ -41,18 +41,18 @@ def ends_of(commits: Commits, **log_ends: list[int]) -> Ends:
 
 
 def test_cluster_without_groups_and_topics_is_an_empty_snapshot() -> None:
-    found = read([], Commits({}), Ends(), {})
+    found = read([], CommittedOffsets({}), LogOffsets(), {})
     assert (found.groups, len(found.offsets), found.complete) == ((), 0, True)
 
 
 def test_the_leaders_of_the_offsets_topic_are_kept_and_those_of_others_are_not() -> None:
     leaders = {"a": [1], "__consumer_offsets": [2, NO_LEADER, 3]}
-    assert read([], Commits({}), Ends(), leaders).offsets_leaders == (2, None, 3)
-    assert read([], Commits({}), Ends(), {"a": [1]}).offsets_leaders == ()
+    assert read([], CommittedOffsets({}), LogOffsets(), leaders).offsets_leaders == (2, None, 3)
+    assert read([], CommittedOffsets({}), LogOffsets(), {"a": [1]}).offsets_leaders == ()
 
 
 def test_group_whose_commits_could_not_be_read_still_shows_who_owns_what() -> None:
-    commits = Commits({"a": 0})
+    commits = CommittedOffsets({"a": 0})
     frozen = group("g", member("m", ("a", 1)))
     frozen.offsets_problem = PartitionProblem.TIMEOUT
     frozen.problems.append(Problem("offsets_unread", Scope.GROUP, "g", "its coordinator is silent"))
@@ -64,20 +64,20 @@ def test_group_whose_commits_could_not_be_read_still_shows_who_owns_what() -> No
 
 
 def test_snapshot_with_a_topic_that_may_not_be_described_is_not_complete() -> None:
-    found = read([group("g", member("m", ("shut", 0)))], Commits({}), Ends(), {}, frozenset({"shut"}))
+    found = read([group("g", member("m", ("shut", 0)))], CommittedOffsets({}), LogOffsets(), {}, frozenset({"shut"}))
     assert [row.problem for row in found.groups[0].partitions] == [PartitionProblem.UNAUTHORIZED]
     assert not found.complete
 
 
 def test_subscribed_partition_that_nobody_owns_or_committed_is_listed() -> None:
-    commits = Commits({"a": 0})
+    commits = CommittedOffsets({"a": 0})
     commits.add(commits.add_group(joining := group("g", member("m", topics=("a",)))), 0, 1, 7)
     (found,) = read([joining], commits, ends_of(commits, a=[9, 9]), {"a": [1, 1]}).groups
     assert [(r.tp.partition, r.committed, r.member_id) for r in found.partitions] == [(0, None, None), (1, 7, None)]
 
 
 def test_share_partition_of_two_members_has_no_single_owner() -> None:
-    commits = Commits({"a": 0})
+    commits = CommittedOffsets({"a": 0})
     both = group("g", member("m", ("a", 0)), member("n", ("a", 0)), kind=GroupType.SHARE)
     commits.add(commits.add_group(both), 0, 0, 4, lag=3)
     (found,) = read([both], commits, ends_of(commits, a=[9]), {"a": [1]}).groups
@@ -85,7 +85,7 @@ def test_share_partition_of_two_members_has_no_single_owner() -> None:
 
 
 def test_rows_of_groups_read_in_any_order_end_up_with_their_group() -> None:
-    commits = Commits({"a": 0})
+    commits = CommittedOffsets({"a": 0})
     last, first = group("z"), group("b")
     commits.add(commits.add_group(last), 0, 0, 1)
     commits.add(commits.add_group(first), 0, 0, 2)
@@ -97,7 +97,7 @@ def test_rows_of_groups_read_in_any_order_end_up_with_their_group() -> None:
 def test_commit_beyond_the_end_that_was_read_asks_for_a_second_look(
     committed: int, expected: list[tuple[str, int]]
 ) -> None:
-    commits = Commits({"a": 0, "unread": 1})
+    commits = CommittedOffsets({"a": 0, "unread": 1})
     number = commits.add_group(group("g"))
     commits.add(number, 0, 1, committed)
     commits.add(number, 1, 0, 99)
@@ -105,4 +105,4 @@ def test_commit_beyond_the_end_that_was_read_asks_for_a_second_look(
 
 
 def test_no_commits_ask_for_no_second_look() -> None:
-    assert beyond_end(Commits({}), Ends()) == []
+    assert beyond_end(CommittedOffsets({}), LogOffsets()) == []

@@ -13,8 +13,8 @@ import pytest
 from assignors.model import TopicPartition as TP
 from lag.cluster import messages
 from lag.cluster.describe import describe_groups
-from lag.cluster.requests import Wire
-from lag.cluster.responses import RawGroup
+from lag.cluster.poll_client import PollClient
+from lag.cluster.responses import GroupDescription
 from lag.model import GroupType, Member
 from tests.oracle import records
 from tests.support.java import start_jvm
@@ -109,7 +109,7 @@ BARE = MEMBER | {
 }
 
 
-def described(topology: object) -> RawGroup:
+def described(topology: object) -> GroupDescription:
     """What becomes of a listed streams group when its coordinator, as Java does, describes it so."""
     group = {
         "errorCode": 0,
@@ -123,7 +123,7 @@ def described(topology: object) -> RawGroup:
         "authorizedOperations": -2147483648,
     }
     answer = as_java_writes({"throttleTimeMs": 0, "groups": [group]})
-    found = RawGroup("shop", GroupType.STREAMS, "Unknown", coordinator=1)
+    found = GroupDescription("shop", GroupType.STREAMS, "Unknown", coordinator=1)
     with ThreadPoolExecutor(1) as beside:  # Playwright's loop runs in the thread of the tests
         beside.submit(lambda: asyncio.run(describe_groups(Answering(answer), 1, [found]))).result()
     return found
@@ -135,13 +135,13 @@ def as_java_writes(document: object) -> bytes:
     return in_bytes(java(f"{name}JsonConverter").read(tree, jpype.JShort(0)), 0)
 
 
-class Answering(Wire):
+class Answering(PollClient):
     """Whatever is asked, the answer is this."""
 
     def __init__(self, answer: bytes) -> None:
         self._answer = answer
 
-    async def ask(self, node: int, request: messages.Message) -> messages.Message:
+    async def send(self, node: int, request: messages.Message) -> messages.Message:
         assert (node, request.name, list(request.group_ids)) == (1, "StreamsGroupDescribeRequest", ["shop"])
         return messages.StreamsGroupDescribeResponse.decode(self._answer, version=0)
 

@@ -26,7 +26,9 @@ class WokenUpLate:
 
 def test_answer_that_came_as_its_time_ran_out_is_taken() -> None:
     manager = WokenUpLate()
-    wire: Any = SimpleNamespace(nodes=lambda: [1], spawn=lambda *_: manager.asked, ask=None, deadline_s=5.0, failed={})
+    client: Any = SimpleNamespace(
+        nodes=lambda: [1], start=lambda *_: manager.asked, send=None, deadline_s=5.0, failed={}
+    )
     with pytest.raises(StopIteration) as done:
-        fetch(wire, manager).send(None)  # nothing in it waits; its own loop could not run beside a browser's
+        fetch(client, manager).send(None)  # nothing in it waits; its own loop could not run beside a browser's
     assert [broker.node_id for broker in done.value.value.brokers] == [1]

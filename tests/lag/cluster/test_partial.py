@@ -244,5 +244,5 @@ def test_groups_records_that_may_not_be_read_are_told_with_the_mend(
         tail.stop()
         admin.delete_acls([may_describe("bob", resource) for resource in resources])
     assert told is not None
-    assert (told.kind, told.hint) == ("unauthorized", f"Grant READ on {OFFSETS_TOPIC} to see every rebalance as it was")
+    assert (told.kind, told.hint) == ("unauthorized", f"Grant READ on {OFFSETS_TOPIC} to see every rebalance")
     assert pause_s == REFUSED_S

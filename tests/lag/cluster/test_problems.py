@@ -1,24 +1,24 @@
 """Refusals of many groups and topics are one problem for each cause."""
 
-from lag.cluster.describe import refusal
-from lag.cluster.problems import gathered, of_topics
+from lag.cluster.error_codes import group_problem
+from lag.cluster.problems import merged, of_topics
 from lag.model import Problem, Scope
 
 GROUP_DENIED, TOPIC_DENIED = 30, 29
 
 
 def denied(*names: str, code: int = GROUP_DENIED) -> list[Problem]:
-    return [refusal(name, code) for name in names]
+    return [group_problem(name, code) for name in names]
 
 
 def test_one_refused_group_is_told_as_it_is() -> None:
-    assert list(map(str, gathered(denied("billing")))) == [
+    assert list(map(str, merged(denied("billing")))) == [
         "group billing: not authorised to describe it. Grant DESCRIBE on group billing"
     ]
 
 
 def test_five_thousand_refused_groups_are_one_problem() -> None:
-    (found,) = gathered(denied(*(f"g-{number:04}" for number in reversed(range(5_000)))))
+    (found,) = merged(denied(*(f"g-{number:04}" for number in reversed(range(5_000)))))
     assert found == Problem(
         "unauthorized",
         Scope.GROUP,
@@ -30,7 +30,7 @@ def test_five_thousand_refused_groups_are_one_problem() -> None:
 
 
 def test_each_cause_is_told_by_itself() -> None:
-    found = gathered([*denied("b", "a"), *denied("c", code=TOPIC_DENIED)])
+    found = merged([*denied("b", "a"), *denied("c", code=TOPIC_DENIED)])
     assert [(p.subject, p.hint, p.affected) for p in found] == [
         ("a, b", "Grant DESCRIBE on these groups", 2),
         ("c", "Grant DESCRIBE on the group's topics", 1),
@@ -38,10 +38,10 @@ def test_each_cause_is_told_by_itself() -> None:
 
 
 def test_topics_that_may_not_be_described_are_named() -> None:
-    cause = "not authorised to describe it: its end offsets are not known"
+    cause = "not authorised to describe it: its log end is unknown"
     assert list(map(str, of_topics({"pay"}))) == [f"topic pay: {cause}. Grant DESCRIBE on topic pay"]
     assert list(map(str, of_topics({"pay", "tax"}))) == [f"topic pay, tax: {cause}. Grant DESCRIBE on these topics"]
 
 
 def test_nothing_refused_is_no_problem() -> None:
-    assert (gathered([]), of_topics(frozenset())) == ([], [])
+    assert (merged([]), of_topics(frozenset())) == ([], [])

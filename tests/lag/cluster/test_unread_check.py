@@ -62,7 +62,7 @@ def transaction(kafka: EmbeddedKafka, topic: str) -> Iterator[Callable[[int, boo
 def left(reader: ClusterReader, topic: str, committed: int, log_end: int) -> Remainder:
     reader.read(1, 0)
     row = PartitionLag(TopicPartition(topic, 0), committed, 0, log_end, log_end, log_end - committed, None, 0)
-    (found,) = reader.left_to_read([row])
+    (found,) = reader.remainders([row])
     return found
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from assignors.offsets_partition import OFFSETS_TOPIC, offsets_partition
 from lag.cluster.group_records import GroupRecord
-from lag.cluster.offsets_log import Edges, Partitions, Piece
+from lag.cluster.offsets_log import LogBounds, OffsetsPartitions, PartitionData
 from lag.errors import AddressError
 from lag.generations import tail as tails
 from lag.generations.tail import STARTING, Tail
@@ -40,7 +40,7 @@ class Log:
         self.cluster_id = "first"
         self.records: list[list[GroupRecord]] = [[] for _ in range(COUNT)]
         self.log_start = 0
-        self.found = Partitions(COUNT)
+        self.found = OffsetsPartitions(COUNT)
         self.broken: dict[int, Problem] = {}
         self.fails: Exception | None = None
         self.opened = self.closed = 0
@@ -50,27 +50,27 @@ class Log:
         self.opened += 1
         return self
 
-    def partitions(self) -> Partitions:
+    def partitions(self) -> OffsetsPartitions:
         if self.fails is not None:
             raise self.fails
         return self.found
 
-    def edges(self, partitions: Iterable[int]) -> dict[int, Edges]:
-        return {number: Edges(self.log_start, len(self.records[number])) for number in partitions}
+    def bounds(self, partitions: Iterable[int]) -> dict[int, LogBounds]:
+        return {number: LogBounds(self.log_start, len(self.records[number])) for number in partitions}
 
-    def read(self, offsets: Mapping[int, int]) -> list[Piece]:
+    def read(self, offsets: Mapping[int, int]) -> list[PartitionData]:
         if self.fails is not None:
             raise self.fails
         self.asked.append(dict(offsets))
         return [self._piece(number, offset) for number, offset in offsets.items()]
 
-    def _piece(self, number: int, offset: int) -> Piece:
+    def _piece(self, number: int, offset: int) -> PartitionData:
         if number in self.broken:
-            return Piece(number, problem=self.broken[number])
+            return PartitionData(number, problem=self.broken[number])
         end = len(self.records[number])
         if not self.log_start <= offset <= end:
-            return Piece(number, lost=True)
-        return Piece(number, tuple(self.records[number][offset:]), end, end, end - offset)
+            return PartitionData(number, lost=True)
+        return PartitionData(number, tuple(self.records[number][offset:]), end, end, end - offset)
 
     def names(self, topic_ids: Iterable[Any]) -> dict[Any, str]:
         raise AssertionError("a classic group names its topics itself")
@@ -140,11 +140,11 @@ def test_begins_a_bounded_number_of_records_back(source: Log) -> None:
 
 
 def test_a_partition_without_a_leader_is_told_and_the_others_are_followed(source: Log) -> None:
-    source.found = Partitions(COUNT, {0: LEADERLESS})
+    source.found = OffsetsPartitions(COUNT, {0: LEADERLESS})
     tail = followed(source)
     assert [tail.problem(GROUPS[number]) for number in range(COUNT)] == [LEADERLESS, None, None]
     assert (tail.status().followed, tail.status().problems) == (2, (LEADERLESS,))
-    source.found = Partitions(COUNT)
+    source.found = OffsetsPartitions(COUNT)
     change(source, 0, 5)
     rounds(tail, 2)
     assert (tail.problem(GROUPS[0]), numbers(tail, 0)) == (None, [4, 5])
@@ -165,20 +165,20 @@ def test_a_partition_that_fails_later_keeps_what_it_had_and_goes_on_where_it_was
 
 
 def test_a_topic_that_may_not_be_read_is_told_and_asked_for_rarely(source: Log) -> None:
-    source.found = Partitions(0, problem=DENIED)
+    source.found = OffsetsPartitions(0, problem=DENIED)
     tail = Tail("test", source.open)
     assert rounds(tail) == tails.REFUSED_S
     assert (tail.problem("a"), tail.status().problems, source.asked) == (DENIED, (DENIED,), [])
-    source.found = Partitions(COUNT)
+    source.found = OffsetsPartitions(COUNT)
     rounds(tail, 2)
     assert tail.problem(GROUPS[0]) is None
 
 
 def test_a_topic_that_is_not_there_yet_is_waited_for(source: Log) -> None:
-    source.found = Partitions(0)
+    source.found = OffsetsPartitions(0)
     tail = Tail("test", source.open)
     assert (rounds(tail), tail.problem("a")) == (tails.TROUBLE_S, STARTING)
-    source.found = Partitions(COUNT)
+    source.found = OffsetsPartitions(COUNT)
     rounds(tail, 2)
     assert tail.problem(GROUPS[0]) is None
 

@@ -52,7 +52,7 @@ class Script:
             raise line
         return the(ClusterSnapshot, line(number, at_ms))
 
-    def left_to_read(self, rows: Any) -> list[Remainder]:
+    def remainders(self, rows: Any) -> list[Remainder]:
         self.looked_into.append([(str(row.tp), row.committed, row.log_end) for row in rows])
         return [self.left for _ in rows]
 

@@ -1,12 +1,12 @@
-"""kafka-python's connection manager with what a long-lived reader needs of it.
+"""kafka-python's connection manager, for a reader that runs for weeks.
 
-- Host names are resolved and tokens fetched off the I/O thread: a slow name server holds up nothing else.
-- The TLS handshake has the deadline of the connect, so a frozen broker cannot keep it waiting for ever.
-- What a broker says just before it closes the connection is read: why it refuses a login, for one.
-- An answer that cannot be decoded, whatever its decoding raises, ends the connection: else nobody would read on, and
-  the broker would be called silent.
-- Sockets of failed attempts are closed at once, and the reason of a failure stays attached as `__cause__`.
-- A lost connection starts no metadata requests of its own: every poll reads the metadata anyway.
+Overrides `_build_transport` of `KafkaConnectionManager`, and uses its `_net`, `_conns` and `_auth_failures`
+(kafka-python 3.0.12), because kafka-python
+
+- resolves host names and asks for tokens on the I/O thread, where a slow name server holds up every broker;
+- leaves the socket of a failed attempt open, and drops the cause of the failure (here it is `__cause__`);
+- cannot close one connection with a given error, nor retry a broker that refused a login before;
+- asks for metadata whenever a connection is lost; a poll reads the metadata anyway.
 """
 
 import errno
@@ -18,14 +18,14 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from kafka.errors import KafkaConnectionError, KafkaProtocolError, KafkaTimeoutError
+from kafka.errors import KafkaConnectionError, KafkaTimeoutError
 from kafka.future import Future
 from kafka.net.connection import KafkaConnection
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
-from kafka.net.transport import KafkaSSLTransport, KafkaTCPTransport
+from kafka.net.transport import KafkaTCPTransport
 
-from lag.cluster.messages import UNREADABLE
+from lag.cluster.compat.transports import PlainTransport, TlsTransport
 from lag.cluster.oauth import TokenProvider
 from lag.errors import ConnectError
 
@@ -35,7 +35,7 @@ _IN_PROGRESS = {errno.EINPROGRESS, errno.EWOULDBLOCK, errno.EALREADY}
 _RETRY_TOKEN_S = 5.0
 
 
-class Manager(KafkaConnectionManager):
+class ConnectionManager(KafkaConnectionManager):
     """Connections to the brokers of one cluster, all on one I/O thread."""
 
     def __init__(self, net: NetworkSelector, tokens: TokenProvider | None = None, **config: Any) -> None:
@@ -43,17 +43,46 @@ class Manager(KafkaConnectionManager):
         super().__init__(net, sasl_oauth_token_provider=tokens, **config)
 
     def get_connection(self, node_id: int | str, **options: Any) -> KafkaConnection:
-        """As kafka-python's, without the metadata refresh when the connection is lost."""
+        """As kafka-python's, without a metadata request when the connection is lost."""
         return super().get_connection(node_id, **{"refresh_metadata_on_err": False, **options})
 
+    def allow_retry(self, node_id: int) -> None:
+        """Let the next request connect to this broker at once, whatever failed before."""
+        self.reset_backoff(node_id)
+        self._auth_failures.pop(node_id, None)
+
+    def version_of(self, node_id: int) -> str | None:
+        """The Kafka version that follows from the APIs of this broker; None without a connection to it."""
+        connection = self._conns.get(node_id)
+        version = connection.broker_version if connection is not None else None
+        return ".".join(map(str, version)) if version else None
+
+    def was_active(self, node_id: int, within_s: float) -> bool:
+        """Whether bytes went to or came from this broker in the last `within_s` seconds."""
+        connection = self._conns.get(node_id)
+        transport = connection and connection.transport
+        return bool(transport) and time.monotonic() - transport.last_activity < within_s
+
+    def disconnect(self, node_id: int | str, error: Exception) -> None:
+        """Close the connection to this broker; requests that wait for an answer fail with `error`."""
+        connection = self._conns.pop(node_id, None)
+        if connection is not None:
+            connection.close(error)
+
+    def close_with(self, error: Exception) -> None:
+        """Close everything; requests that wait for an answer fail with `error`."""
+        for connection in list(self._conns.values()):
+            connection.close(error)
+        self.close()
+
     async def keep_token_fresh(self) -> None:
-        """Renew the token before it ends, as long as the connections stand."""
+        """Renew the token before it expires, until the manager is closed."""
         assert self._tokens is not None
         while not self.closed:
             try:
                 await self._in_thread(self._tokens.renew_when_due)
                 pause_s = self._tokens.due_in_s()
-            except ConnectError:  # the next connection will report it
+            except ConnectError:  # the next connection reports it
                 pause_s = _RETRY_TOKEN_S
             await self._net.sleep(max(1.0, pause_s))
 
@@ -61,13 +90,13 @@ class Manager(KafkaConnectionManager):
         try:
             if self._tokens is not None:
                 await self._in_thread(self._tokens.renew_when_due)
-            sock = await self._dial(node.host, node.port, timeout_at)
-            return await self._shake_hands(sock, node.host, timeout_at)
+            sock = await self._connect_host(node.host, node.port, timeout_at)
+            return await self._transport(sock, node.host, timeout_at)
         except (OSError, OverflowError, UnicodeError, KafkaTimeoutError, ConnectError) as error:
             raise KafkaConnectionError(_reason(error)) from error
 
-    async def _dial(self, host: str, port: int, timeout_at: float | None) -> socket.socket:
-        """A connected socket to the first address of `host` that takes it; each has its share of the time left."""
+    async def _connect_host(self, host: str, port: int, timeout_at: float | None) -> socket.socket:
+        """A socket to the first address of `host` that accepts; the remaining time is shared by the addresses."""
         found = await self._in_thread(lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
         failure: Exception = OSError(errno.EADDRNOTAVAIL, "the host name has no address")
         for tried, (family, kind, protocol, _, address) in enumerate(found):
@@ -95,11 +124,11 @@ class Manager(KafkaConnectionManager):
             raise
         return sock
 
-    async def _shake_hands(self, sock: socket.socket, host: str, timeout_at: float | None) -> KafkaTCPTransport:
+    async def _transport(self, sock: socket.socket, host: str, timeout_at: float | None) -> KafkaTCPTransport:
         try:
             if not self.ssl_enabled:
-                return _PlainTransport(self._net, sock, host=host)
-            transport = _TlsTransport(self._net, sock, host=host, ssl_context=self.config["ssl_context"])
+                return PlainTransport(self._net, sock, host=host)
+            transport = TlsTransport(self._net, sock, host=host, ssl_context=self.config["ssl_context"])
         except BaseException:
             sock.close()
             raise
@@ -111,7 +140,7 @@ class Manager(KafkaConnectionManager):
         return transport
 
     async def _in_thread(self, work: Callable[[], Result]) -> Result:
-        """The result of blocking `work`, done on a thread of its own (which does not keep the process alive)."""
+        """The result of blocking `work`, on a daemon thread."""
         done = Future()
 
         def run() -> None:
@@ -129,38 +158,8 @@ class Manager(KafkaConnectionManager):
     def _settle(self, settle: Callable[[Any], object], outcome: object) -> None:
         try:
             self._net.call_soon_threadsafe(lambda: settle(outcome))
-        except RuntimeError:  # closed meanwhile: nobody waits any more
+        except RuntimeError:  # closed in the meantime, nobody waits
             return
-
-
-class _Listening:
-    """Hand over what was received before the end of the stream: a broker that refuses a login says why, then closes."""
-
-    async def _read_from_sock(self) -> None:
-        try:
-            await super()._read_from_sock()  # type: ignore[misc]
-        except UNREADABLE as error:
-            self.abort(KafkaProtocolError(f"{type(error).__name__} when decoding its answer"))  # type: ignore[attr-defined]
-
-    def _sock_recv(self) -> tuple[bytes, Exception | None]:
-        data, error = super()._sock_recv()  # type: ignore[misc]
-        return data, None if data else error
-
-
-class _PlainTransport(_Listening, KafkaTCPTransport):
-    pass
-
-
-class _TlsTransport(_Listening, KafkaSSLTransport):
-    async def handshake_by(self, timeout_at: float | None) -> None:
-        while True:
-            try:
-                self._sock.do_handshake()
-                return
-            except ssl.SSLWantReadError:
-                await self._net.wait_read(self._sock, timeout_at=timeout_at)
-            except ssl.SSLWantWriteError:
-                await self._net.wait_write(self._sock, timeout_at=timeout_at)
 
 
 def _share(timeout_at: float | None, attempts: int) -> float | None:

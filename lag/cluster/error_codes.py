@@ -1,0 +1,55 @@
+"""Error codes in the answers of brokers, as problems. kafka-python knows their classes (`kafka.errors`)."""
+
+from kafka.errors import (
+    AuthorizationError,
+    GroupIdNotFoundError,
+    InvalidGroupIdError,
+    LeaderNotAvailableError,
+    NotLeaderForPartitionError,
+    ReplicaNotAvailableError,
+    RequestTimedOutError,
+    TopicAuthorizationFailedError,
+    UnknownTopicIdError,
+    UnknownTopicOrPartitionError,
+    for_code,
+)
+
+from lag.model import Problem, Scope
+from lag.offsets import PartitionProblem
+
+_PARTITION_PROBLEMS = {
+    PartitionProblem.UNAUTHORIZED: AuthorizationError,
+    PartitionProblem.LEADERLESS: (LeaderNotAvailableError, NotLeaderForPartitionError, ReplicaNotAvailableError),
+    PartitionProblem.TOPIC_DELETED: (UnknownTopicOrPartitionError, UnknownTopicIdError),
+    PartitionProblem.TIMEOUT: RequestTimedOutError,
+}
+
+
+def error_name(code: int) -> str:
+    """kafka-python's name of an error."""
+    return str(for_code(code).__name__)
+
+
+def is_unauthorized(code: int) -> bool:
+    """Whether an ACL is missing."""
+    return issubclass(for_code(code), AuthorizationError)
+
+
+def partition_problem(code: int) -> PartitionProblem:
+    """The error of a partition as the reason why its offset is unknown."""
+    error = for_code(code)
+    return next((p for p, kinds in _PARTITION_PROBLEMS.items() if issubclass(error, kinds)), PartitionProblem.ERROR)
+
+
+def group_problem(group_id: str, code: int) -> Problem:
+    """Why a coordinator does not describe a group or return its offsets."""
+    error = for_code(code)
+    if issubclass(error, TopicAuthorizationFailedError):
+        cause = "its members cannot be read: not authorised to describe a topic that they subscribe to"
+        return Problem("unauthorized", Scope.GROUP, group_id, cause, "Grant DESCRIBE on the group's topics")
+    if issubclass(error, AuthorizationError):
+        cause = "not authorised to describe it"
+        return Problem("unauthorized", Scope.GROUP, group_id, cause, f"Grant DESCRIBE on group {group_id}")
+    if issubclass(error, (GroupIdNotFoundError, InvalidGroupIdError)):
+        return Problem("gone", Scope.GROUP, group_id, "it was deleted, or changed its type, during the poll")
+    return Problem("undescribed", Scope.GROUP, group_id, f"its coordinator answers {error_name(code)}")
