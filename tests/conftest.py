@@ -24,7 +24,7 @@ from tests.support.java import start_jvm
 signal.signal(signal.SIGINT, signal.default_int_handler)
 """A run in the background of a shell ignores it, and so would every command that a test starts and interrupts."""
 
-settings.register_profile("same", derandomize=True)
+settings.register_profile("same", derandomize=True, deadline=None)
 settings.load_profile("same")
 """Each run tries the same examples; `--hypothesis-profile=default`, with a seed or without, looks for others."""
 

@@ -278,16 +278,27 @@ def open_on_click(key: str, ids: list[str], target: str, parameter: str) -> Call
     st.session_state[f"_{key}_ids"] = ids
 
     def clicked() -> None:
-        st.session_state["_follow"] = (target, parameter, st.session_state[f"_{key}_ids"][st.session_state[key].row])
+        st.session_state["_follow"] = target, {parameter: st.session_state[f"_{key}_ids"][st.session_state[key].row]}
 
     return clicked
 
 
 def follow() -> None:
-    """Open the page of the last click in a table, if there was one. Every page calls it first."""
+    """Open the page of the last click in a table or on a page button, if any. Every page calls it first."""
     if wanted := st.session_state.pop("_follow", None):
-        target, parameter, value = wanted
-        go(target, {parameter: value})
+        go(*wanted)
+
+
+def page_button(label: str, target: str, parameters: Callable[[], dict[str, str]], **options: Any) -> None:
+    """A button that opens another page; `parameters` are asked for at the click.
+
+    The click is kept in a callback: the value of a button is lost when another run of the page interrupts this one.
+    """
+
+    def clicked() -> None:
+        st.session_state["_follow"] = target, parameters()
+
+    st.button(label, type="tertiary", on_click=clicked, **options)
 
 
 def go(target: str, parameters: dict[str, str]) -> None:

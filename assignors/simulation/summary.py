@@ -12,9 +12,10 @@ from assignors.simulation.timeline import Hold, MemberState, OwnershipSpan, Time
 
 @dataclass(frozen=True, slots=True)
 class Downtime:
-    """How long no member of the group consumed a partition, in all and at most at once.
+    """How long no member of the group consumed a partition, in all and at most at once, whatever the cause.
 
-    It counts from the first owner on, after `waited_ms` (None: there was no owner, and the rest is 0).
+    The cause: no owner, or an owner that does not poll or stands still. It counts from the first owner on, after
+    `waited_ms` (None: there was no owner, and the rest is 0).
     """
 
     partition: TopicPartition

@@ -31,9 +31,10 @@ class MemberState(StrEnum):
 
 
 class Hold(StrEnum):
-    """How a member has a partition: as owner, as frozen process, as zombie (out of the group); or no owner."""
+    """How a member has a partition: consuming it as owner, not polling, as frozen process, as zombie; or no owner."""
 
     OWNED = "owned"
+    STALLED = "stalled"
     FROZEN = "frozen"
     ZOMBIE = "zombie"
     NOBODY = "nobody"

@@ -138,7 +138,7 @@ def groups(draw: st.DrawFn) -> Group:
     return Group("g", tuple(members), topics)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(group=groups())
 @pytest.mark.parametrize("name", assignors.names())
 def test_kafkas_own_assignors_keep_the_contract(name: str, group: Group) -> None:
@@ -151,7 +151,7 @@ def test_kafkas_own_assignors_keep_the_contract(name: str, group: Group) -> None
     assert check(group, plan, **kind) == []
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(group=groups(), data=st.data())
 def test_every_loss_and_every_double_of_a_sound_plan_is_found(group: Group, data: st.DataObject) -> None:
     plan = {who: list(held) for who, held in assignors.get("roundrobin").assign(group).by_member.items()}

@@ -35,7 +35,7 @@ def java_partition(java_classes: Callable[[str], Any]) -> Callable[[str, int], i
     return lambda group_id, partitions: int(utils.abs(string(group_id).hashCode())) % partitions
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=60), st.integers(1, 200))
 def test_partition_equals_javas(java_partition: Any, group_id: str, partitions: int) -> None:
     assert offsets_partition(group_id, partitions) == java_partition(group_id, partitions)

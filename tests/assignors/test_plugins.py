@@ -36,7 +36,7 @@ def test_a_plan_is_sound_and_always_the_same(plugin: Assignor) -> None:
     assert plugin.assign(shop) == plan
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(scenarios())
 def test_plans_are_sound_whatever_happens_to_the_group(scenario: Scenario) -> None:
     """`fold` checks every plan of a plugin against the contract, and raises when it is broken."""

@@ -242,11 +242,11 @@ def test_two_members_for_a_live_group_and_on_to_its_generations(open_page: Open)
     press(page, "Generations")
     expect(headline(page)).to_contain_text("Generation ")
     expect(page.get_by_text("Simulated")).to_be_visible()
-    expect(page.get_by_text("a prediction")).to_be_visible()
+    expect(page.get_by_text("predicted with")).to_be_visible()
     press(page, "What if…")
     expect(headline(page)).to_contain_text("enrich-4 joins, enrich-5 joins, under range: ")
     page.go_back()
-    expect(page.get_by_text("a prediction")).to_be_visible()
+    expect(page.get_by_text("predicted with")).to_be_visible()
 
 
 def test_a_click_in_the_gallery_opens_the_example(open_page: Open) -> None:

@@ -69,8 +69,9 @@ def links(chosen: str) -> None:
     """Buttons that open the group on other pages."""
     with st.container(horizontal=True, gap="small"):
         for label, icon, target in LINKS:
-            if st.button(label, icon=f":material/{icon}:", type="tertiary", key=f"group_to_{target}"):
-                widgets.go(target, {"group": chosen})
+            widgets.page_button(
+                label, target, lambda: {"group": chosen}, icon=f":material/{icon}:", key=f"group_to_{target}"
+            )
 
 
 def reason(view: GroupView) -> str:

@@ -82,15 +82,15 @@ def _file(page: state.Shown | None, its: Draft | None) -> None:
 def _links(its: Draft) -> None:
     """Step through it under Generations; the scenario as a file, and as a link when it is small."""
     in_link = draft_state.is_in_link()
-    if st.button(
+    widgets.page_button(
         "Generations",
+        "generations",
+        draft_state.parameters,
         icon=":material/timeline:",
-        type="tertiary",
         key="whatif_to_generations",
         disabled=not in_link,
         help="The same, step by step" if in_link else "This scenario is too large for a link to another page",
-    ):
-        widgets.go("generations", draft_state.parameters())
+    )
     with st.popover("Share", icon=":material/share:", type="tertiary"):
         _share(its, in_link)
 

@@ -102,6 +102,7 @@ class ConsumerClient(Process):
         self.set_owned(target)
         self.call("onPartitionsAssigned", [tp for tp in target if tp not in had])
         self.phase, self._must_send_owned = Phase.ACKNOWLEDGING, True
+        self.record_state()
         self._heartbeat_now()
 
     def _ids(self, partitions: Iterable[TopicPartition]) -> frozenset[TopicIdPartition]:

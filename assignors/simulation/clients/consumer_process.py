@@ -217,7 +217,13 @@ class Process(ABC):
 
     def record_ownership(self) -> None:
         """Record its partitions and how it has them."""
-        kind = Hold.FROZEN if self.is_frozen else Hold.ZOMBIE if self.is_zombie else Hold.OWNED
+        kind = Hold.OWNED
+        if self.is_frozen:
+            kind = Hold.FROZEN
+        elif self.is_zombie:
+            kind = Hold.ZOMBIE
+        elif self.is_stalled:
+            kind = Hold.STALLED
         self.env.recorder.hold(self.name, self.owned, kind)
 
     def commit(self) -> None:
@@ -271,6 +277,7 @@ class Process(ABC):
         self._record_stop()
         self._batch += 1
         self._start_poll_timer(self._max_poll_interval_ms - idle_ms)
+        self.record_ownership()
         self.record_state()
 
     def freeze(self) -> None:

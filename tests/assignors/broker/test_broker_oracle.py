@@ -101,7 +101,7 @@ MEMBERS = st.lists(st.tuples(st.lists(st.sampled_from(NAMES), max_size=3), PARTI
 
 
 @given(counts=st.tuples(*[st.integers(1, 6)] * 3), members=MEMBERS, name=st.sampled_from(sorted(oracle.CLASSES)))
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_small_groups_shrink_to_the_smallest_difference(
     java_classes: Callable[[str], Any],
     counts: tuple[int, ...],

@@ -125,7 +125,7 @@ def _groups(pick: st.DrawFn) -> Group:
     return Group("g", members, topics)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(group=_groups())
 def test_any_small_group_is_planned_as_java_plans_it(java: JavaAssignors, group: Group) -> None:
     for name in NAMES:

@@ -9,7 +9,7 @@ from assignors.scenario.dump import document
 from assignors.whatif.events import Scenario
 from tests.assignors.scenario.strategies import scenarios
 
-quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 
 
 @quick

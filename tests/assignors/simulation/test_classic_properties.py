@@ -52,7 +52,7 @@ class Story:
 
 
 stories = given(seed=st.integers(0, 2**32))
-often = settings(max_examples=150, deadline=None)
+often = settings(max_examples=150)
 
 
 @often

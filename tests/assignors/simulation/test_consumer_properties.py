@@ -77,7 +77,7 @@ class Story:
 
 
 stories = given(seed=st.integers(0, 2**32))
-often = settings(max_examples=40, deadline=None)
+often = settings(max_examples=40)
 
 
 @often

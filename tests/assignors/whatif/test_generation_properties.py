@@ -79,7 +79,7 @@ def title(generation: Generation) -> tuple[int, str]:
     return generation.at_ms, generation.event.partition(" (rebalance")[0]
 
 
-quick = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 
 
 @quick

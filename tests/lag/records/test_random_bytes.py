@@ -23,7 +23,7 @@ VALUES = st.none() | st.builds(
 RECORDS = st.lists(st.tuples(KEYS, VALUES | st.binary(max_size=3)), max_size=30)
 
 
-@settings(deadline=None, max_examples=400)
+@settings(max_examples=400)
 @given(RECORDS)
 def test_each_record_comes_out_once_and_nothing_is_raised(records: list[tuple[bytes | None, bytes | None]]) -> None:
     decoded = decode(Blobs.of(key for key, _ in records), Blobs.of(value for _, value in records))
@@ -32,7 +32,7 @@ def test_each_record_comes_out_once_and_nothing_is_raised(records: list[tuple[by
     assert sorted(read + skipped) == list(range(len(records)))
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(RECORDS)
 def test_a_record_among_many_is_what_it_is_alone(records: list[tuple[bytes | None, bytes | None]]) -> None:
     filler = [(b"\0\1\0\1g\0\1t\0\0\0\0", None), (b"\0\1\0\1g\0\1t\0\0\0\0", bytes(24))] * 20

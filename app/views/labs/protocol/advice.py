@@ -1,5 +1,7 @@
 """Below the story: its generations, advice on its settings, and which broker coordinates a group."""
 
+from functools import partial
+
 import streamlit as st
 
 from app.ui import formats, state, widgets
@@ -62,7 +64,11 @@ def generations(story: ProtocolStory) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         widgets.note("Generation by generation:")
         for protocol, result in played(story.scenario, story.seed).items():
-            name = NAMES[protocol]
-            failed = isinstance(result, str)
-            if st.button(name, icon=":material/steppers:", type="tertiary", key=f"to_{protocol}", disabled=failed):
-                widgets.go("generations", LAB.to_generations(story, protocol))
+            widgets.page_button(
+                NAMES[protocol],
+                "generations",
+                partial(LAB.to_generations, story, protocol),
+                icon=":material/steppers:",
+                key=f"to_{protocol}",
+                disabled=isinstance(result, str),
+            )

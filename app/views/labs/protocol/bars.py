@@ -106,7 +106,7 @@ def _holdings(block: Block) -> Iterator[Bar]:
 
 
 def gaps(held: Sequence[OwnershipSpan]) -> Iterator[tuple[int, int]]:
-    """When a partition existed and no member consumed it, because it was free or its owner was frozen."""
+    """When a partition existed and no member consumed it: it was free, or its owner frozen or stalled."""
     cuts = sorted({at for its in held for at in (its.start_ms, its.end_ms)})
     for is_gap, run in groupby(pairwise(cuts), lambda cut: _is_free(held, cut[0])):
         if is_gap:
@@ -124,9 +124,14 @@ def _nobody(row: int, partition: TopicPartition, start_ms: int, end_ms: int) -> 
 
 
 def _held(row: int, its: OwnershipSpan, rows: Sequence[OwnershipSpan]) -> Bar:
-    """A span of ownership; thin for a frozen or zombie owner."""
+    """A span of ownership; thin for a frozen, stalled or zombie owner."""
     first = next((held.member for held in rows if held.hold is Hold.OWNED), None)
-    look = {Hold.FROZEN: MemberState.FROZEN, Hold.ZOMBIE: MemberState.ZOMBIE}.get(its.hold)
+    looks = {
+        Hold.FROZEN: MemberState.FROZEN,
+        Hold.STALLED: MemberState.STALLED,
+        Hold.ZOMBIE: MemberState.ZOMBIE,
+    }
+    look = looks.get(its.hold)
     hover = f"{its.partition}: {its.member}, {its.hold}"
     if look is not None:
         return Bar(row, its.start_ms, its.end_ms, look, "", hover, is_thin=True)

@@ -177,13 +177,14 @@ def spells(rows: Iterable[OwnershipSpan]) -> list[tuple[int, int, list[Ownership
     return [(a, b, [row for row in found if row.start_ms <= a and b <= row.end_ms]) for a, b in pairwise(edges)]
 
 
-@settings(max_examples=300, deadline=None, phases=[Phase.reuse, Phase.generate])
+@settings(max_examples=300, phases=[Phase.reuse, Phase.generate])
 @given(stories(), st.sampled_from((EAGER, COOPERATIVE, CONSUMER)))
 def test_every_story(story: Scenario, protocol: RebalanceProtocol) -> None:
     timeline = played(story, protocol)
     deleted = {event.action.topic for event in story.events if isinstance(event.action, DeleteTopic)}
     nobody_has_two_owners(timeline, deleted if protocol is CONSUMER else set())
     lanes_have_no_holes(timeline)
+    owners_consume(timeline)
     generations_increase(timeline)
     summary_is_that_of_the_table(timeline)
     messages_take_their_time(timeline, int(story.protocol["simulated.latency.ms"]))
@@ -223,6 +224,19 @@ def lanes_have_no_holes(timeline: Timeline) -> None:
         assert before.end_ms == after.start_ms
     for rows in by_partition(timeline).values():
         assert all(held for _, _, held in spells(rows)) or rows[0].partition.topic == "u"
+
+
+def owners_consume(timeline: Timeline) -> None:
+    """Who owns a partition consumes all that time; another hold names what the member does instead."""
+    consumes = {MemberState.CONSUMING, MemberState.REJOINING, MemberState.SPLIT}
+    states = {Hold.OWNED: consumes, Hold.STALLED: {MemberState.STALLED}, Hold.FROZEN: {MemberState.FROZEN}}
+    for row in timeline.ownership:
+        meanwhile = {
+            span.state
+            for span in timeline.spans
+            if span.member == row.member and span.start_ms < row.end_ms and row.start_ms < span.end_ms
+        }
+        assert meanwhile <= states.get(row.hold, set(MemberState)), (row, meanwhile)
 
 
 def generations_increase(timeline: Timeline) -> None:

@@ -35,7 +35,7 @@ BOTH_AT_ONCE = [
 
 @given(st.lists(EVENTS, max_size=40), st.booleans())
 @example(BOTH_AT_ONCE, False)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_generations_follow_on_one_another(events: list[Timed], whole: bool) -> None:
     recorder = Recorder(NAMES.get, most_generations=5)
     for event in events:
