@@ -69,7 +69,7 @@ VERDICTS: dict[Status, Verdict] = {
         "▽ Falling behind",
         "orange",
         "The group commits, but records arrive faster: the lag grows.",
-        "Add members (up to one per partition), or make processing faster.",
+        "Make processing faster; or add members, and partitions where each has a member already.",
     ),
     Status.NEVER_COMMITTED: Verdict(
         "◁ Never committed",

@@ -5,6 +5,7 @@ import streamlit as st
 from app.ui import formats, state, verdicts, widgets
 from app.views.group.view import GroupView
 from lag.verdict.health import Status
+from lag.verdict.hints import hint
 
 MOST_URGENT = 12
 LINKS = (
@@ -81,8 +82,18 @@ def reason(view: GroupView) -> str:
     evidence = finding.evidence or (view.group.problems[0].cause if view.group.problems else verdict.meaning)
     if finding.since_ms is not None:
         evidence += f", since {formats.clock(finding.since_ms, state.zone())}"
-    advice = "" if finding.status == Status.OK else f" {verdict.advice}"
-    return f"{formats.md((evidence[:1].upper() + evidence[1:]).rstrip('.'))}.{advice}"
+    return f"{formats.md((evidence[:1].upper() + evidence[1:]).rstrip('.'))}.{_advice(view)}"
+
+
+def _advice(view: GroupView) -> str:
+    status = view.health.finding.status
+    if status is Status.OK:
+        return ""
+    rows = list(zip(view.lags, view.healths, strict=True))
+    found = hint(view.group, status, rows, view.names)
+    return (
+        f" {verdicts.VERDICTS[status].advice}" if found is None else f" {formats.md(f'{found.action} {found.reason}')}"
+    )
 
 
 def rule(view: GroupView) -> str:

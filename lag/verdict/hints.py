@@ -1,0 +1,105 @@
+"""What to do about a verdict on a group, and the facts that the advice rests on."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lag.model import GroupSnapshot, GroupType
+from lag.offsets import PartitionLag
+from lag.verdict.health import PartitionHealth, Status
+
+HOT_SHARE = 0.5
+"""A partition that gets more than this share of the records is hot."""
+
+MIN_PARTITIONS = 3
+"""Of fewer partitions none is called hot: one of two always gets half of the records."""
+
+Rows = Sequence[tuple[PartitionLag, PartitionHealth]]
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """`action` says what to do, `reason` the facts of this group that speak for it. Both are sentences."""
+
+    action: str
+    reason: str
+
+
+def hint(group: GroupSnapshot, status: Status, rows: Rows, names: Mapping[str, str]) -> Hint | None:
+    """The hint for a group with that verdict; None where the general advice on the verdict is all there is.
+
+    `rows`: the group's partitions; `names`: member id -> the name that people know it by.
+    """
+    existing = [row for row in rows if row[1].finding.status is not Status.TOPIC_DELETED]
+    affected = [row for row in existing if row[1].finding.status is status]
+    if status is Status.FALLING_BEHIND and group.members and affected:
+        return _hot(existing, affected) or _slow(group, affected, names) or _parallel(group, existing)
+    if status is Status.STALLED and affected:
+        return _stalled(affected, names)
+    return None
+
+
+def _hot(rows: Rows, behind: Rows) -> Hint | None:
+    """One partition gets most of the records, so more members cannot share its work."""
+    rates = [health.produce_rate for _, health in rows]
+    known = [rate for rate in rates if rate is not None]
+    if len(rows) < MIN_PARTITIONS or len(known) < len(rates) or not sum(known):
+        return None
+    at = known.index(max(known))
+    share = known[at] / sum(known)
+    if share <= HOT_SHARE or [lag.tp for lag, _ in behind] != [rows[at][0].tp]:
+        return None
+    return Hint(
+        "Choose a record key that spreads, or make processing faster; more members do not help.",
+        f"{rows[at][0].tp} gets {share:.0%} of the records of {len(rows)} partitions, and one member reads it.",
+    )
+
+
+def _slow(group: GroupSnapshot, behind: Rows, names: Mapping[str, str]) -> Hint | None:
+    """Every partition that falls behind belongs to one member, while the others keep up."""
+    owners = {lag.member_id for lag, _ in behind}
+    working = [member.member_id for member in group.members if member.assigned]
+    if len(working) < 2 or len(owners) > 1 or None in owners:
+        return None
+    (owner,) = owners
+    others = len(working) - 1
+    keep = "the other member keeps up" if others == 1 else f"the other {others} members keep up"
+    return Hint(
+        f"Check member {names.get(owner or '', owner)}: its host, its threads and what it waits for.",
+        f"All partitions that fall behind ({_count(len(behind), 'partition')}) belong to it, and {keep}.",
+    )
+
+
+def _parallel(group: GroupSnapshot, rows: Rows) -> Hint:
+    """Members can be added up to one per partition; share groups have no such limit."""
+    members, partitions = len(group.members), len(rows)
+    have = f"{_count(members, 'member')} for {_count(partitions, 'partition')}"
+    if group.type is GroupType.SHARE:
+        return Hint(
+            "Add members, or make processing faster.", f"It has {have}, and members of a share group share partitions."
+        )
+    if members < partitions:
+        return Hint(
+            "Add members, or make processing faster.", f"It has {have}: up to {partitions - members} more get some."
+        )
+    return Hint(
+        "Add partitions and members, or make processing faster.",
+        f"It has {have}: without new partitions more are idle.",
+    )
+
+
+def _stalled(rows: Rows, names: Mapping[str, str]) -> Hint | None:
+    owners = {lag.member_id for lag, _ in rows}
+    if len(owners) > 1:
+        return None
+    (owner,) = owners
+    first, more = rows[0][0].tp, f" and {len(rows) - 1} more" if len(rows) > 1 else ""
+    if owner is None:
+        return Hint("Check why no member owns it.", f"{first}{more}: no member is assigned.")
+    return Hint(
+        f"Check member {names.get(owner, owner)}: it may fail on one record again and again, or a thread hangs.",
+        f"It owns {first}{more}.",
+    )
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"

@@ -1,0 +1,87 @@
+"""What to do about a verdict: each hint on a group made by hand, beside the nearest group that gets another one."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from lag.model import GroupType, Member
+from lag.verdict.health import Status
+from lag.verdict.hints import Hint, hint
+from tests.lag.make import cluster, end, group, judged
+
+POLLS = 12
+
+
+def found(reads: Sequence[int], gets: Sequence[int], members: int, type_: GroupType = GroupType.CLASSIC) -> Hint | None:
+    """The hint for a group on t-0, t-1, ... that commits `reads` and gets `gets` records in each poll."""
+    health = judged(
+        cluster(
+            {"g": group({f"t-{at}": one * poll for at, one in enumerate(reads)}, members, type=type_)},
+            {f"t-{at}": end(1000 + one * poll) for at, one in enumerate(gets)},
+            poll + 1,
+            10_000 * poll,
+        )
+        for poll in range(POLLS)
+    )
+    its = health.snapshot.groups[0]
+    rows = list(zip(its.partitions, health.partitions(its), strict=True))
+    names = {member.member_id: member.member_id for member in its.members}
+    return hint(its, health.groups[0].finding.status, rows, names)
+
+
+def test_members_are_added_while_there_are_fewer_than_partitions() -> None:
+    assert found([10] * 6, [50] * 6, 3) == Hint(
+        "Add members, or make processing faster.", "It has 3 members for 6 partitions: up to 3 more get some."
+    )
+
+
+@pytest.mark.parametrize("members", [3, 4])
+def test_members_are_not_added_when_each_partition_has_one(members: int) -> None:
+    its = found([10] * 3, [50] * 3, members)
+    assert its is not None
+    assert its.action == "Add partitions and members, or make processing faster."
+    assert its.reason == f"It has {members} members for 3 partitions: without new partitions more are idle."
+
+
+def test_members_of_a_share_group_share_partitions() -> None:
+    its = found([10] * 3, [50] * 3, 3, GroupType.SHARE)
+    assert its is None or its.action == "Add members, or make processing faster."
+
+
+def test_one_hot_partition_is_named_and_no_members_are_asked_for() -> None:
+    assert found([10, 10, 10], [80, 10, 10], 3) == Hint(
+        "Choose a record key that spreads, or make processing faster; more members do not help.",
+        "t-0 gets 80% of the records of 3 partitions, and one member reads it.",
+    )
+
+
+@pytest.mark.parametrize(("reads", "gets"), [([10, 10], [80, 10]), ([10, 10, 10], [30, 30, 20])])
+def test_a_partition_that_is_not_hot_is_not_named(reads: list[int], gets: list[int]) -> None:
+    its = found(reads, gets, 3)
+    assert its is not None
+    assert "key" not in its.action
+
+
+def test_one_slow_member_is_named() -> None:
+    assert found([10, 50, 10, 50], [50] * 4, 2) == Hint(
+        "Check member m0: its host, its threads and what it waits for.",
+        "All partitions that fall behind (2 partitions) belong to it, and the other member keeps up.",
+    )
+
+
+def test_a_stalled_partition_names_its_owner() -> None:
+    assert found([0, 50], [50, 50], 2) == Hint(
+        "Check member m0: it may fail on one record again and again, or a thread hangs.", "It owns t-0."
+    )
+
+
+@pytest.mark.parametrize(("reads", "gets"), [([50, 50], [50, 50]), ([0, 0], [50, 50])])
+def test_other_verdicts_have_their_general_advice(reads: list[int], gets: list[int]) -> None:
+    assert found(reads, gets, 2) is None
+
+
+def test_the_hint_of_a_group_without_members_is_the_general_one() -> None:
+    none: tuple[Member, ...] = ()
+    health = judged([cluster({"g": group({"t-0": 1}, none)}, {"t-0": end(9)}, 1, 0)])
+    its = health.snapshot.groups[0]
+    assert hint(its, Status.FALLING_BEHIND, [], {}) is None
