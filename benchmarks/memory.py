@@ -50,7 +50,7 @@ def hour() -> list[float]:
     with tempfile.TemporaryDirectory() as folder:
         recorder = SnapshotRecorder(History(folder))
         cluster = Cluster(recorder)
-        collector = Collector("bench", lambda: cluster, 0.001, record=recorder.see, clock_ms=lambda: cluster.at_ms)
+        collector = Collector("bench", lambda: cluster, 0.001, record=recorder.observe, clock_ms=lambda: cluster.at_ms)
         collector.start()
         collector.wait_for(POLLS + 1, PATIENCE_S)
         collector.stop()

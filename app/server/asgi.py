@@ -65,7 +65,7 @@ def recording(history: str | None) -> Iterator[Record | None]:
     from lag.history.store import History  # imported here because it takes half a second
 
     with SnapshotRecorder(History(history)) as recorder:
-        yield recorder.see
+        yield recorder.observe
 
 
 def collector(cluster: ClusterSettings, env: Mapping[str, str], settings: Settings, record: Record | None) -> Collector:

@@ -11,7 +11,7 @@ from app.server.settings import Settings
 
 if TYPE_CHECKING:
     from lag.embedded.workload import Controls
-    from lag.generations.recorded import Following, Recording
+    from lag.generations.recorded import FollowStatus, Recording
     from lag.polling.report import CollectorStatus, Report
 
 
@@ -30,7 +30,7 @@ class Feed(Protocol):
     def recording(self, group_id: str) -> "Recording":
         """The generations of a group, oldest first, and their source (recorded or inferred)."""
 
-    def following(self) -> "Following | None":
+    def following(self) -> "FollowStatus | None":
         """The state of reading `__consumer_offsets`; None when that is switched off."""
 
 

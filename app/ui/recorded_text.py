@@ -7,26 +7,26 @@ from html import escape
 from app.ui import formats
 from app.ui.charts.base import clip
 from assignors.whatif.rebalance_protocol import is_classic, protocol_of
-from lag.generations.recorded import How, Phase, Recorded, Recording, Step
+from lag.generations.recorded import MemberState, Origin, ReconciliationStep, RecordedGeneration, Recording
 
 MAX_HOVER_LENGTH = 90
 BADGES = {
-    How.RECORDED: ":green-badge[:material/history: Recorded]",
-    How.INFERRED: ":blue-badge[:material/visibility: Inferred]",
+    Origin.RECORDED: ":green-badge[:material/history: Recorded]",
+    Origin.INFERRED: ":blue-badge[:material/visibility: Inferred]",
 }
 SIMULATED = ":gray-badge[:material/function: Simulated]"
 ORIGINS = {
-    How.RECORDED: "recorded in `__consumer_offsets`",
-    How.INFERRED: "inferred from polls, which miss what happens in between",
+    Origin.RECORDED: "recorded in `__consumer_offsets`",
+    Origin.INFERRED: "inferred from polls, which miss what happens in between",
 }
 
 
-def rebalances(recording: Recording) -> Sequence[Recorded]:
+def rebalances(recording: Recording) -> Sequence[RecordedGeneration]:
     """All generations but the first, which is the starting point."""
     return recording.generations[1:]
 
 
-def facts(generations: Sequence[Recorded], at: int, zone: tzinfo) -> str:
+def facts(generations: Sequence[RecordedGeneration], at: int, zone: tzinfo) -> str:
     """When generation `at` was, and how long it took: "10:31:05 · took 3.1 s in 4 steps"."""
     one = generations[at]
     parts = [formats.clock(one.generation.at_ms, zone)]
@@ -35,7 +35,7 @@ def facts(generations: Sequence[Recorded], at: int, zone: tzinfo) -> str:
     return " · ".join(parts)
 
 
-def duration(one: Recorded, *, is_last: bool) -> str:
+def duration(one: RecordedGeneration, *, is_last: bool) -> str:
     """How long it took, if known."""
     if one.began_ms is None or not one.generation.quality.rebalances:
         return ""
@@ -47,28 +47,28 @@ def duration(one: Recorded, *, is_last: bool) -> str:
     return f"took {formats.brief(one.settled_ms - one.began_ms)}{steps}"
 
 
-def _planned(one: Recorded) -> str:
+def _planned(one: RecordedGeneration) -> str:
     """The first record of a classic group is written when all members have joined."""
     if one.settled_ms is None or one.began_ms is None or not one.generation.members:
         return ""
     return f"assignment {formats.brief(max(0, one.settled_ms - one.began_ms))} after the last member joined"
 
 
-def _skipped(one: Recorded) -> str:
+def _skipped(one: RecordedGeneration) -> str:
     if not one.skipped:
         return ""
     word = "generation" if is_classic(protocol_of(one.generation.assignor)) else "epoch"
     return f"{formats.plural(one.skipped, word)} before it without an assignment"
 
 
-def hover(one: Recorded, how: How, names: Mapping[str, str], is_last: bool) -> str:
+def hover(one: RecordedGeneration, how: Origin, names: Mapping[str, str], is_last: bool) -> str:
     """One rebalance on a time axis: "Generation 7: c3 left"; how long it took; how it is known."""
     event = " ".join(names.get(word, word) for word in one.generation.event.split(" "))
     lines = [f"Generation {one.generation.number}: {event}", duration(one, is_last=is_last), how.value]
     return "<br>".join(escape(clip(line, MAX_HOVER_LENGTH), quote=False) for line in lines if line)
 
 
-def summary(rebalances: Sequence[Recorded], how: How, zone: tzinfo) -> str:
+def summary(rebalances: Sequence[RecordedGeneration], how: Origin, zone: tzinfo) -> str:
     """ "2 rebalances, recorded; the last at 10:31:05: c3 left"."""
     last = rebalances[-1].generation
     count = f"{formats.plural(len(rebalances), 'rebalance')}, {how}"
@@ -76,14 +76,14 @@ def summary(rebalances: Sequence[Recorded], how: How, zone: tzinfo) -> str:
     return f"{count}; {when}: {clip(last.event, MAX_HOVER_LENGTH)}"
 
 
-def step(one: Step) -> str:
+def step(one: ReconciliationStep) -> str:
     """What a member did in a step of the reconciliation."""
     has = f"has {formats.plural(one.partitions, 'partition')}"
-    match one.phase:
-        case Phase.UNREVOKED:
+    match one.state:
+        case MemberState.UNREVOKED:
             return f"{has}, revokes {one.leaving:,}"
-        case Phase.UNRELEASED:
+        case MemberState.UNRELEASED:
             return f"{has}, waits for partitions of other members"
-        case Phase.STABLE:
+        case MemberState.STABLE:
             return has
-    return f"{has}, phase unknown"
+    return f"{has}, state unknown"

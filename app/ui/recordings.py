@@ -15,7 +15,7 @@ from app.ui.state import Shown, feed
 from lag.errors import HistoryError
 
 if TYPE_CHECKING:
-    from lag.generations.recorded import Recorded, Recording
+    from lag.generations.recorded import RecordedGeneration, Recording
 
 log = logging.getLogger(__name__)
 
@@ -30,12 +30,14 @@ def _recording(key: tuple[str, int, int], group_id: str, _feed: Feed) -> "Record
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def _stored(root: str, cluster_id: str, group_id: str, until_ms: int, _names: Mapping[UUID, str]) -> "list[Recorded]":
-    from lag.generations.recorded.stored import stored
+def _stored(
+    root: str, cluster_id: str, group_id: str, until_ms: int, _names: Mapping[UUID, str]
+) -> "list[RecordedGeneration]":
+    from lag.generations.recorded.history import stored_generations
     from lag.history.store import History  # deltalake is needed only with a history
 
     until = datetime.fromtimestamp(until_ms / 1000, UTC)
-    return stored(History(root), cluster_id, group_id, _names, until - RETENTION, until)
+    return stored_generations(History(root), cluster_id, group_id, _names, until - RETENTION, until)
 
 
 def recording(page: Shown, group_id: str) -> "Recording | None":
@@ -46,8 +48,8 @@ def recording(page: Shown, group_id: str) -> "Recording | None":
 
 def with_history(page: Shown, group_id: str, live: "Recording") -> "Recording":
     """`live`, preceded by the older generations of the history, if there is one and it can be read."""
-    from lag.generations.recorded import How, Recording
-    from lag.generations.recorded.stored import joined
+    from lag.generations.recorded import Origin, Recording
+    from lag.generations.recorded.history import join
 
     root, snapshot, known = source.current().settings.history, page.report.snapshot, live.generations
     if root is None or snapshot.cluster_id is None:
@@ -61,6 +63,6 @@ def with_history(page: Shown, group_id: str, live: "Recording") -> "Recording":
         return live
     if not older:
         return live
-    if live.how is How.INFERRED:  # inferred generations do not continue recorded ones
-        return live if known else Recording(How.RECORDED, older, live.problem)
-    return replace(live, generations=joined(older, known))
+    if live.origin is Origin.INFERRED:  # inferred generations do not continue recorded ones
+        return live if known else Recording(Origin.RECORDED, older, live.problem)
+    return replace(live, generations=join(older, known))

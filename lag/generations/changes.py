@@ -1,4 +1,4 @@
-"""How a group has changed since somebody looked: sentences on the differences."""
+"""Sentences on the differences between two states of a group."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,33 +9,33 @@ from assignors.whatif.events import Scenario
 from lag.generations.live_group import exists, group_of
 from lag.model import GroupSnapshot, Topic
 
-MOST_NAMES = 3
-"""So many members or topics are named one by one; of more, only the number is told."""
+MAX_NAMES = 3
+"""Of more members or topics only the number is given."""
 
 Owners = Mapping[TopicPartition, frozenset[str]]
 
 
 def changes(old: Group | Scenario, group: GroupSnapshot, topics: Mapping[str, Topic]) -> list[str]:
-    """What is different now from a what-if's group or scenario as it began; empty when nothing is.
+    """The differences between a group or scenario of a what-if and the live group.
 
-    Members are called by their instance id or client id where that is theirs alone, else by their member id.
+    Members have their instance id, else their client id if it is unique, else their member id.
     """
     return differences(old, group_of(group, topics))
 
 
 def differences(old: Group | Scenario, new: Group) -> list[str]:
-    """The same between two groups, both as an assignor would see them."""
-    return [*_generations(old, new), *happened(old, new), *_moved(old, new)]
+    """The differences between two groups, as an assignor sees them."""
+    return [*_generations(old, new), *causes_of(old, new), *_moved(old, new)]
 
 
-def happened(old: Group | Scenario, new: Group) -> list[str]:
-    """Of the differences those that may be causes, not what came of them. Topics: unless one of the two is empty."""
+def causes_of(old: Group | Scenario, new: Group) -> list[str]:
+    """The differences that can cause a rebalance. Topics count unless one of the groups has no members."""
     topics = _topics(old.topics, new.topics) if old.members and new.members else ()
     return [*_assignors(old, new), *_members(old, new), *topics]
 
 
 def owners_of(members: Iterable[tuple[str, Iterable[TopicPartition]]]) -> dict[TopicPartition, frozenset[str]]:
-    """Partition -> the members that have it: one, or several in share groups."""
+    """Partition -> its owners: one, or several in share groups."""
     found: dict[TopicPartition, frozenset[str]] = {}
     for member_id, partitions in members:
         only = frozenset((member_id,))
@@ -70,7 +70,7 @@ def _members(old: Group | Scenario, new: Group) -> Iterator[str]:
     resubscribed = [
         m for m in new.members if m.member_id in before and set(m.topics) != set(before[m.member_id].topics)
     ]
-    yield from _named(_names(resubscribed, new.members), "subscribed anew", "members")
+    yield from _named(_names(resubscribed, new.members), "changed subscription", "members")
 
 
 def _names(members: Sequence[Member], group: Sequence[Member]) -> list[str]:
@@ -78,9 +78,9 @@ def _names(members: Sequence[Member], group: Sequence[Member]) -> list[str]:
     return [m.instance_id or (m.client_id if uses[m.client_id] == 1 else "") or m.member_id for m in members]
 
 
-def _named(names: Sequence[str], what: str, all_of_them: str) -> Iterator[str]:
-    if len(names) > MOST_NAMES:
-        yield f"{len(names)} {all_of_them} {what}"
+def _named(names: Sequence[str], what: str, noun: str) -> Iterator[str]:
+    if len(names) > MAX_NAMES:
+        yield f"{len(names)} {noun} {what}"
     else:
         yield from (f"{name} {what}" for name in names)
 
@@ -96,7 +96,7 @@ def _topics(old: Mapping[str, PlannedTopic], new: Mapping[str, PlannedTopic]) ->
 
 
 def _moved(old: Group | Scenario, new: Group) -> Iterator[str]:
-    """Of partitions that exist: a scenario leaves claims to others out, and that a topic is gone is said before."""
+    """Only partitions that exist: scenarios have no others, and deleted topics have their own sentence."""
     before, after = (owners_of((m.member_id, m.owned) for m in group.members) for group in (old, new))
     moved = sum(before.get(tp) != after.get(tp) for tp in {*before, *after} if exists(tp, new.topics))
     if moved:

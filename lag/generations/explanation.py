@@ -1,8 +1,8 @@
-"""Why is it so: plan a live group again with its own assignor, compare with what is assigned, and explain.
+"""Explains a live assignment: computes it again with the group's own assignor and compares.
 
-A classic group is planned from what its members claimed when they last joined, which is what its leader had before it.
-A group whose broker plans (KIP-848, share) is planned from its target assignment, which is what its coordinator will
-start from; whatever the assignor would keep there is explained by that.
+For a classic group the input is what its members reported at their last join, which is what the leader had. For KIP-848
+and share groups it is the target assignment, from which the coordinator starts; so partitions that the assignor keeps
+are explained by it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,42 +14,42 @@ from assignors.client.sticky import user_data
 from assignors.model import Assignment, AssignorError, Group, TopicPartition
 from assignors.registry import BUILT_IN
 from lag.generations.changes import Owners, owners_of
-from lag.generations.live_group import REBALANCING, UNSETTLED, assignor_of, generation_of, group_of, unsettled
+from lag.generations.live_group import REBALANCING, UNSETTLED_STATES, assignor_of, generation_of, group_of, unreconciled
 from lag.model import GroupSnapshot, GroupType, Member, Topic
 
 JAVA_SUBSCRIPTION = 3
-"""The version in which Java consumers since 3.5 write their subscription (KIP-881)."""
+"""The subscription version of Java consumers since 3.5 (KIP-881)."""
 
 GENERATION_BYTES = 4
-"""All that Java's `cooperative-sticky` writes for user data."""
+"""The length of the user data of Java's `cooperative-sticky`."""
 
-FOREIGN: Mapping[str, str] = {
-    "cooperative-sticky": "librdkafka's does so, and deals what is free to members in descending order of their ids, "
-    "where Java's takes the ascending one",
-    "sticky": "Java's sticky reads nothing from it (kafka-python's has two bytes too many), so it is planned here as "
-    "if the member owned nothing",
+OTHER_CLIENTS: Mapping[str, str] = {
+    "cooperative-sticky": "librdkafka does, and assigns free partitions to members in descending order of their ids, "
+    "while Java uses the ascending order",
+    "sticky": "Java's sticky reads nothing from it (kafka-python writes two bytes too many), so here the member owns "
+    "nothing",
 }
-"""What is known of other libraries, by assignor."""
+"""What other client libraries do, by assignor."""
 
 RANDOM_ORDER = frozenset({"range", "roundrobin", "server-range"})
-"""Assignors that follow the order of member ids, and nothing else where there are no instance ids."""
+"""Assignors whose result depends only on the order of member ids, unless there are instance ids."""
 
 RULES: Mapping[str, str] = {
     "range": "range cuts each topic into contiguous ranges, members in order of instance id, else of member id",
-    "roundrobin": "roundrobin deals partitions one by one, members in order of instance id, else of member id",
-    "sticky": "sticky keeps what members owned as far as balance allows, and deals out the rest",
+    "roundrobin": "roundrobin assigns partitions one by one, members in order of instance id, else of member id",
+    "sticky": "sticky keeps what members owned as far as balance allows, and distributes the rest",
     "cooperative-sticky": "cooperative-sticky keeps what members owned as far as balance allows; what moves is revoked "
-    "in one rebalance and given in the next",
+    "in one rebalance and assigned in the next",
     "uniform": "uniform keeps what members have as far as balance allows; who has one more follows the hash order of "
     "member ids",
     "server-range": "range cuts each topic into contiguous ranges, members in order of instance id, else of member id",
     "share-simple": "simple shares each partition among as many members as it takes to keep all busy",
 }
-"""Why, in one clause, by assignor."""
+"""The rule of each assignor, in one clause."""
 
 
-class Verdict(StrEnum):
-    """Whether the group's own assignor, run again, gives what is assigned."""
+class Comparison(StrEnum):
+    """Whether the group's own assignor, run again, gives the present assignment."""
 
     SAME = "same"
     DIFFERS = "differs"
@@ -58,7 +58,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A partition with another owner than the assignor would give it; several owners in share groups, maybe none."""
+    """A partition whose owners differ from the recomputed ones; share groups have several owners, or none."""
 
     tp: TopicPartition
     assigned: tuple[str, ...]
@@ -66,14 +66,14 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Why:
-    """The verdict with its sentence; when it differs, likely reasons with their evidence, the likeliest first.
+class Explanation:
+    """The comparison with its sentence; if it differs, likely reasons with evidence, the likeliest first.
 
-    `moves_now` counts the partitions that a rebalance at this moment would move, `stay_if_fresh` those (of
-    `partitions`) that would keep their owners if nobody said what it owned. None where they cannot be planned.
+    `moves_now`: partitions that a rebalance now would move. `stay_if_fresh`: those (of `partitions`) that would keep
+    their owners without ownership claims. None: the assignor cannot assign the group.
     """
 
-    verdict: Verdict
+    verdict: Comparison
     sentence: str
     reasons: tuple[str, ...] = ()
     differences: tuple[Difference, ...] = ()
@@ -82,21 +82,23 @@ class Why:
     stay_if_fresh: int | None = None
 
 
-def why(group: GroupSnapshot, topics: Mapping[str, Topic]) -> Why:
-    """Plan the group again and compare. Never raises: what cannot be planned has the verdict CANNOT and says why."""
+def explain(group: GroupSnapshot, topics: Mapping[str, Topic]) -> Explanation:
+    """Compute the assignment again and compare. Never raises: if it cannot be computed, the result is CANNOT."""
     obstacle = _obstacle(group)
     if obstacle:
-        return Why(Verdict.CANNOT, obstacle)
+        return Explanation(Comparison.CANNOT, obstacle)
     now = group_of(group, topics)
     assigned = owners_of((member.member_id, member.assigned) for member in group.members)
     try:
         planned = _planned(as_last_planned(group, now))
     except AssignorError as error:
-        return Why(Verdict.CANNOT, f"{now.assignor} cannot plan this group: {error}", partitions=len(assigned))
+        return Explanation(
+            Comparison.CANNOT, f"{now.assignor} cannot assign this group: {error}", partitions=len(assigned)
+        )
     different = tuple(_differences(assigned, planned))
     moves_now, fresh = _or_none(now), _or_none(_without_ownership(now))
-    return Why(
-        Verdict.DIFFERS if different else Verdict.SAME,
+    return Explanation(
+        Comparison.DIFFERS if different else Comparison.SAME,
         _sentence(now, different, len({*assigned, *planned})),
         tuple(_reasons(group, topics, different)) if different else (),
         different,
@@ -107,21 +109,21 @@ def why(group: GroupSnapshot, topics: Mapping[str, Topic]) -> Why:
 
 
 def as_last_planned(group: GroupSnapshot, now: Group) -> Group:
-    """The group as whoever planned it last had it before it; `now` is what `group_of` makes of it."""
+    """The group as its last assignment was computed from it; `now` is of `group_of`."""
     if group.type is not GroupType.CLASSIC:
         have = [member.assigned if member.target is None else member.target for member in group.members]
         members = tuple(replace(m, owned=owned) for m, owned in zip(now.members, have, strict=True))
         return replace(now, members=members)
     claims = [_claims(member, now.assignor) for member in group.members]
     members = tuple(
-        replace(m, owned=owned, generation=said.generation, user_data=said.user_data)
-        for m, owned, said in zip(now.members, claims, group.members, strict=True)
+        replace(m, owned=owned, generation=seen.generation, user_data=seen.user_data)
+        for m, owned, seen in zip(now.members, claims, group.members, strict=True)
     )
     return replace(now, members=members)
 
 
 def _claims(member: Member, assignor: str | None) -> tuple[TopicPartition, ...]:
-    """Kafka's `sticky` reads user data alone."""
+    """Kafka's `sticky` reads user data only."""
     return () if assignor == "sticky" and member.user_data is None else member.owned or ()
 
 
@@ -130,22 +132,22 @@ def _obstacle(group: GroupSnapshot) -> str | None:
     if not group.members:
         return "The group has no members, so nothing is assigned."
     if group.type is GroupType.STREAMS:
-        return "The broker plans tasks for a streams group, not partitions; none of Kafka's assignors has a part in it."
+        return "The broker assigns tasks to a streams group, not partitions; Kafka's partition assignors are not used."
     if group.type is GroupType.CLASSIC and group.state in REBALANCING:
-        return "The group is rebalancing: until that is over, the coordinator tells neither subscriptions nor plan."
+        return "The group is rebalancing: until then, the coordinator reports neither subscriptions nor assignment."
     if assignor_of(group) not in BUILT_IN:
         return _not_kafkas(group)
     unread = [member for member in group.members if member.problem is not None]
-    return f"Of member {unread[0].member_id}, {unread[0].problem}." if unread else None
+    return f"Member {unread[0].member_id}: {unread[0].problem}." if unread else None
 
 
 def _not_kafkas(group: GroupSnapshot) -> str:
-    """Plugins are not asked: this is computed where one that hangs or dies would take all pages along."""
+    """Plugins are not run here: one that hangs or crashes would stop all pages."""
     if group.assignor is None:
-        return "It names no assignor, so it cannot be planned again."
+        return "The group reports no assignor, so its assignment cannot be computed again."
     if assignor_of(group) is None:
         return f"Its assignor, {group.assignor!r}, is not known here; What if can run a plugin of that name."
-    return f"Its assignor, {group.assignor!r}, is a plugin, which only What if runs, in a process of its own."
+    return f"Its assignor, {group.assignor!r}, is a plugin; only What if runs plugins, in a separate process."
 
 
 def _planned(group: Group) -> Owners:
@@ -177,52 +179,52 @@ def _sentence(group: Group, different: tuple[Difference, ...], partitions: int) 
     if different:
         return f"{len(different)} of {partitions} partitions are not where {name}, run again, would put them."
     rule = RULES.get(name, f"{name} has a rule of its own")
-    said = f"The plan is what the assignor gives from what members own: {rule}."
+    text = f"The assignment is what the assignor computes from what members own: {rule}."
     if name in RANDOM_ORDER and any(member.instance_id is None for member in group.members):
-        said += " Member ids are random, so after a restart the same clients may stand in another order."
-    return said
+        text += " Member ids are random, so after a restart the same clients may be in another order."
+    return text
 
 
 def _reasons(group: GroupSnapshot, topics: Mapping[str, Topic], different: tuple[Difference, ...]) -> Iterator[str]:
     found = [*_of_state(group), *_of_topics(group, topics, different), *_of_members(group, topics)]
-    yield from found or ["No sign of the reason: whoever planned the group may run another version of the assignor."]
+    yield from found or ["No sign of the reason: the leader or broker may run another version of the assignor."]
 
 
 def _of_state(group: GroupSnapshot) -> Iterator[str]:
-    waiting = unsettled(group)
+    waiting = unreconciled(group)
     if waiting:
-        yield f"In mid-rebalance: {len(waiting)} of {len(group.members)} members do not have their target yet."
-    elif group.state in UNSETTLED:
-        yield f"In mid-rebalance: the group is {group.state}."
+        yield f"Rebalancing: {len(waiting)} of {len(group.members)} members do not have their target assignment yet."
+    elif group.state in UNSETTLED_STATES:
+        yield f"Rebalancing: the group is {group.state}."
     if group.epoch is not None and group.assignment_epoch is not None and group.assignment_epoch < group.epoch:
         epochs = f"epoch {group.epoch}, target of epoch {group.assignment_epoch}"
         yield f"Members or topics have changed since the target was computed: the group is at {epochs}."
     if not group.complete:
-        yield f"The group was read in part only: {'; '.join(problem.cause for problem in group.problems)}."
+        yield f"The group was read only in part: {'; '.join(problem.cause for problem in group.problems)}."
 
 
 def _of_topics(group: GroupSnapshot, topics: Mapping[str, Topic], different: tuple[Difference, ...]) -> Iterator[str]:
     new = sorted({d.tp.topic for d in different if not d.assigned})
     for name in new:
         beyond = sum(d.tp.topic == name and not d.assigned for d in different)
-        yield f"Topic {name} has {beyond} partitions that nobody has: it grew, or came, after the last rebalance."
+        yield f"Topic {name} has {beyond} partitions without an owner: it grew or was created after the last rebalance."
     gone = sorted({d.tp.topic for d in different} - set(topics))
-    yield from (f"Topic {name}, which is assigned, does not exist any more." for name in gone)
+    yield from (f"Topic {name}, which is assigned, no longer exists." for name in gone)
 
 
 def _of_members(group: GroupSnapshot, topics: Mapping[str, Topic]) -> Iterator[str]:
-    stale = [m for m in group.members if {tp.topic for tp in m.assigned} - {*m.topics} and m.topic_regex is None]
-    if stale:
-        yield f"{_first(stale)} has partitions of topics that it does not subscribe to (any more)."
+    unsubscribed = [m for m in group.members if {tp.topic for tp in m.assigned} - {*m.topics} and m.topic_regex is None]
+    if unsubscribed:
+        yield f"{_first(unsubscribed)} has partitions of topics that it does not subscribe to."
     if group.type is not GroupType.CLASSIC:
         yield from _of_server(group, topics)
         return
     back = [member for member in group.members if _came_back(member, generation_of(group))]
     if back:
-        yield f"{_first(back)} is static and has come back since the last rebalance; what it had claimed is lost."
+        yield f"{_first(back)} is static and has rejoined since the last rebalance; what it reported then is lost."
     old = [m for m in group.members if m.subscription_version is not None and m.subscription_version < 1]
     if old and assignor_of(group) == "cooperative-sticky":
-        yield f"{_first(old)} is an older client, whose subscription (version 0) does not say what it owns."
+        yield f"{_first(old)} is an older client, whose subscription (version 0) has no owned partitions."
     yield from _of_clients(group)
 
 
@@ -232,18 +234,18 @@ def _came_back(member: Member, generation: int | None) -> bool:
 
 
 def _of_clients(group: GroupSnapshot) -> Iterator[str]:
-    """Signs that the leader, whose assignor planned the group, is not Java's of today."""
+    """Signs that the leader, which computed the assignment, is not a recent Java client."""
     versions = sorted({m.subscription_version for m in group.members if m.subscription_version is not None})
     if versions and versions[0] < JAVA_SUBSCRIPTION:
         who = f"subscriptions of version {', '.join(map(str, versions))} (Java since 3.5: {JAVA_SUBSCRIPTION})"
-        yield f"The group has {who}: another or older client may have planned it, with an assignor of its own."
+        yield f"The group has {who}: an older or another client may have computed it."
     foreign = [member for member in group.members if _is_foreign(member.user_data, assignor_of(group))]
     if foreign:
-        yield f"{_first(foreign)} writes user data as Java's consumer does not: {FOREIGN.get(group.assignor or '')}."
+        yield f"{_first(foreign)} writes other user data than Java's consumer: {OTHER_CLIENTS.get(group.assignor or '')}."
 
 
 def _is_foreign(data: bytes | None, assignor: str | None) -> bool:
-    """Whether user data is not what Java's assignor of that name writes."""
+    """Whether Java's assignor with that name writes other user data."""
     if not data:
         return False
     if assignor == "cooperative-sticky":
@@ -254,12 +256,12 @@ def _is_foreign(data: bytes | None, assignor: str | None) -> bool:
 def _of_server(group: GroupSnapshot, topics: Mapping[str, Topic]) -> Iterator[str]:
     names = {tp.topic for member in group.members for tp in member.assigned}
     if any(name in topics and topics[name].topic_id is None for name in names):
-        yield "The cluster tells no topic ids, on which the broker's plan depends."
+        yield "The cluster has no topic ids, on which the broker's assignment depends."
     if any(member.topic_regex is not None for member in group.members):
-        yield "Members subscribe by regular expression; what it matches is not told, only what is assigned."
+        yield "Members subscribe by regular expression; the broker reports only what is assigned."
 
 
 def _first(members: list[Member]) -> str:
-    """One of several members, by a name for people."""
+    """The first member by its most readable name, and the number of others."""
     name = members[0].instance_id or members[0].client_id or members[0].member_id
     return name if len(members) == 1 else f"{name} (and {len(members) - 1} more)"

@@ -1,4 +1,4 @@
-"""Generations of live groups, as polling saw them: what happened between two polls is not seen.
+"""Generations of live groups, as polling saw them: what causes_of between two polls is not seen.
 
 Of a group that does not change nothing is kept but what the newest snapshot holds anyway; of one that does, its last
 states, as arrays, within a budget for the whole cluster.
@@ -10,21 +10,28 @@ from dataclasses import dataclass, replace
 
 from assignors.model import Group
 from assignors.whatif.generations import Generation
-from lag.generations.changes import happened
-from lag.generations.kept_states import MOST_CELLS, MOST_GENERATIONS, Shelf, State, generations, held
-from lag.generations.live_group import UNSETTLED, generation_of, group_of, unsettled
+from lag.generations.changes import causes_of
+from lag.generations.live_group import UNSETTLED_STATES, generation_of, group_of, unreconciled
+from lag.generations.state_buffer import (
+    MAX_CELLS,
+    MAX_GENERATIONS,
+    AssignmentState,
+    StateBuffer,
+    generations,
+    pack_owned,
+)
 from lag.model import ClusterSnapshot, GroupSnapshot, Member, Topic
 
-MOST_CHANGES = 1_000
-"""So many changed groups are taken up in one poll; others wait for the next one, so that no poll takes long."""
+MAX_CHANGES = 1_000
+"""Changed groups for each poll; others wait for the next poll, so that no poll takes long."""
 
 FIRST_SEEN = "first seen"
-"""The event of a group's oldest kept state."""
+"""The event of a group's oldest state."""
 
 
 @dataclass(slots=True)
 class _Seen:
-    """A settled group as it was last read; `since_ms`: the first poll that found it so."""
+    """A stable group at its last poll; `since_ms` is the first poll with the same assignment."""
 
     members: tuple[Member, ...]
     epoch: int | None
@@ -33,25 +40,25 @@ class _Seen:
     since_ms: int
 
 
-class Observer:
-    """Watches the snapshots of one cluster. One thread shows them to it, any thread may ask."""
+class PollObserver:
+    """Compares the snapshots of one cluster. `observe` is for one thread, `generations` for any."""
 
     def __init__(
         self,
-        most_generations: int = MOST_GENERATIONS,
-        most_cells: int = MOST_CELLS,
-        most_changes: int = MOST_CHANGES,
+        most_generations: int = MAX_GENERATIONS,
+        most_cells: int = MAX_CELLS,
+        most_changes: int = MAX_CHANGES,
     ) -> None:
         self._most_changes = self._room = most_changes
         self._lock = threading.Lock()
         self._seen: dict[str, _Seen] = {}
-        self._shelf: Shelf[State] = Shelf(most_generations, most_cells)
+        self._buffer: StateBuffer[AssignmentState] = StateBuffer(most_generations, most_cells)
 
-    def see(self, snapshot: ClusterSnapshot) -> None:
-        """Keep what has changed since the snapshot before. Groups that are gone are forgotten.
+    def observe(self, snapshot: ClusterSnapshot) -> None:
+        """Record the changes since the previous snapshot. Deleted groups are removed.
 
-        A group in mid-rebalance, or read in part only, counts as it was before, until it has settled; so do some when
-        very many have changed at once.
+        A group that is rebalancing or incompletely read counts as unchanged until it is stable, and so do groups beyond
+        `MAX_CHANGES`.
         """
         with self._lock:
             before, self._seen = self._seen, {}
@@ -61,22 +68,21 @@ class Observer:
                 now = self._look(group, seen) if _is_settled(group) else seen
                 if now is not None:
                     self._seen[group.group_id] = now
-            self._shelf.forget(group_id for group_id in self._shelf.groups() if group_id not in self._seen)
+            self._buffer.forget(group_id for group_id in self._buffer.groups() if group_id not in self._seen)
 
-    def observed(self, group_id: str) -> list[Generation]:
-        """The group's generations, oldest first; none as long as it has not changed since it was first seen.
+    def generations(self, group_id: str) -> list[Generation]:
+        """The group's generations, oldest first; none if it has not changed since it was first seen.
 
-        `number` is the generation or epoch where it is known, else counted; `at_ms` the epoch time of the first poll
-        that saw it. The first one is the group as it was before the oldest change that is kept. Topics reach as far as
-        their partitions were assigned. Loads of the time are not kept.
+        `number` is the generation or epoch if known, else counted; `at_ms` is the first poll that saw it. The first one
+        is the group before the oldest change. A topic has as many partitions as were assigned. Loads are missing.
         """
         with self._lock:
-            states = self._shelf.of(group_id)
+            states = self._buffer.of(group_id)
         return generations(states)
 
     def _look(self, group: GroupSnapshot, seen: _Seen | None) -> _Seen:
         if seen is not None and group.epoch == seen.epoch and _are_same(seen.members, group.members):
-            seen.members = group.members  # equal, but what it replaces can go
+            seen.members = group.members  # equal; frees the older snapshot
             return seen
         if seen is not None and not self._room:
             return seen
@@ -91,23 +97,23 @@ class Observer:
 
     def _keep(self, group: GroupSnapshot, seen: _Seen, now: _Seen) -> None:
         self._room -= 1
-        kept = self._shelf.of(group.group_id)
-        old = kept[-1] if kept else State(seen.number, seen.since_ms, FIRST_SEEN, _packed(group, seen))
+        kept = self._buffer.of(group.group_id)
+        old = kept[-1] if kept else AssignmentState(seen.number, seen.since_ms, FIRST_SEEN, _packed(group, seen))
         new = _packed(group, now)
-        event = "; ".join(happened(old.group, new)) or "rebalanced"
-        self._shelf.add(group.group_id, old, State(now.number, now.since_ms, event, new))
+        event = "; ".join(causes_of(old.group, new)) or "rebalanced"
+        self._buffer.add(group.group_id, old, AssignmentState(now.number, now.since_ms, event, new))
 
 
 def _is_settled(group: GroupSnapshot) -> bool:
-    return group.complete and group.state not in UNSETTLED and not unsettled(group)
+    return group.complete and group.state not in UNSETTLED_STATES and not unreconciled(group)
 
 
 def _are_same(old: Sequence[Member], new: Sequence[Member]) -> bool:
-    """Whether no rebalance lies between: the same members, with the same partitions, as of the same generation."""
+    """Whether there was no rebalance: the same members, partitions and generation."""
     if len(old) != len(new):
         return False
     for a, b in zip(old, new, strict=True):
-        if a.member_id != b.member_id:  # the coordinator's map may list equal members in another order
+        if a.member_id != b.member_id:  # the coordinator may list equal members in another order
             return _by_id(old) == _by_id(new)
         if a.assigned != b.assigned or a.generation != b.generation:
             return False
@@ -119,8 +125,8 @@ def _by_id(members: Sequence[Member]) -> dict[str, tuple[object, ...]]:
 
 
 def _packed(group: GroupSnapshot, seen: _Seen) -> Group:
-    """The group as it was seen; what members own are pieces of one array, topics reach as far as they are assigned."""
-    owned, layout = held([member.assigned for member in seen.members])
+    """The group at that poll; owned partitions are slices of one array, topics have the assigned partitions."""
+    owned, layout = pack_owned([member.assigned for member in seen.members])
     counts = zip(layout.names, layout.counts.tolist(), strict=True)
     then = replace(group, members=seen.members, epoch=seen.epoch, assignor=seen.assignor, partitions=())
     made = group_of(then, {name: Topic(name, None, count) for name, count in counts})

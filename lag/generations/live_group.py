@@ -1,4 +1,4 @@
-"""A live group, as the assignors see it: where a what-if starts and "why is it so" looks."""
+"""A live group as the assignors see it: the start of a what-if, and of the explanation of its assignment."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,28 +19,28 @@ SERVER_NAMES: Mapping[GroupType, Mapping[str, str]] = {
     GroupType.CONSUMER: {"uniform": "uniform", "range": "server-range"},
     GroupType.SHARE: {"simple": "share-simple"},
 }
-"""What the broker calls its assignors -> what they are called here."""
+"""The broker's name of an assignor -> its name here."""
 
-STAND_INS: Mapping[GroupType, str] = {GroupType.CONSUMER: "uniform", GroupType.SHARE: "share-simple"}
-"""Kafka's defaults, by type of group; `range` for all others."""
+DEFAULT_ASSIGNORS: Mapping[GroupType, str] = {GroupType.CONSUMER: "uniform", GroupType.SHARE: "share-simple"}
+"""Kafka's default assignors by group type; `range` for all others."""
 
 REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance"})
-"""States of a classic group in which the coordinator tells neither subscriptions nor assignments."""
+"""States of a classic group in which DescribeGroups has no subscriptions and assignments."""
 
 BACKLOG_S = 30.0
-"""So much work waits for a member that does all it can. Less is what lies between two commits, or between two polls."""
-UNSETTLED = REBALANCING | {"Assigning", "Reconciling"}
+"""A member with at least this much work waiting works at capacity; less may be between two commits or polls."""
+UNSETTLED_STATES = REBALANCING | {"Assigning", "Reconciling"}
 
-MOST_NAMED = 3
-"""Of more partitions only the number is told."""
+MAX_NAMED = 3
+"""Of more partitions only the number is given."""
 
 
 @dataclass(frozen=True, slots=True)
 class LiveScenario:
-    """A scenario without events that is the group as it is now.
+    """The present group as a scenario without events.
 
-    `notes` are sentences on what is estimated, unknown or not settled; `revision` tells later whether the group has
-    changed since, and `lag.generations.changes` how.
+    `notes` are sentences on what is estimated, unknown or unstable. A different `revision` later means that the group
+    has changed; `lag.generations.changes` describes how.
     """
 
     scenario: Scenario
@@ -49,11 +49,11 @@ class LiveScenario:
 
 
 class NoWhatIfError(GroupscopeError):
-    """A what-if cannot start from this group; the message says why not."""
+    """A what-if cannot start from this group; the message has the reason."""
 
 
 def assignor_of(group: GroupSnapshot) -> str | None:
-    """The group's assignor by our name; None where it is not told, or not known here."""
+    """The group's assignor by its name here; None if it is not reported or unknown."""
     if group.assignor is None:
         return None
     if group.type in SERVER_NAMES:
@@ -63,9 +63,9 @@ def assignor_of(group: GroupSnapshot) -> str | None:
 
 
 def generation_of(group: GroupSnapshot) -> int | None:
-    """The group epoch; of a classic group, which tells no generation, the one after the newest that a member claims.
+    """The group epoch; for a classic group, one more than the highest generation in its members' subscriptions.
 
-    That is exact as long as every rebalance since then succeeded; None when nobody claims any.
+    DescribeGroups has no generation. The estimate is exact if every rebalance since then succeeded. None: not known.
     """
     if group.epoch is not None:
         return group.epoch
@@ -76,38 +76,37 @@ def generation_of(group: GroupSnapshot) -> int | None:
 def group_of(group: GroupSnapshot, topics: Mapping[str, Topic]) -> Group:
     """The group as an assignor would see it in a rebalance now: members own what is assigned to them.
 
-    Topics are those that members subscribe to or own and that exist. Members stand in the coordinator's order. Of a
-    subscription by regular expression the topics are what `matched` finds. `assignor` is None where it is not known
-    here.
+    Topics are those that exist and that a member subscribes to or owns. Members are in the coordinator's order. For
+    regular expressions see `subscribed_topics`. `assignor` is None if it is not known.
     """
     generation = generation_of(group)
-    members = tuple(_member(member, matched(group, member), generation) for member in group.members)
+    members = tuple(_member(member, subscribed_topics(group, member), generation) for member in group.members)
     names = {name for member in members for name in member.topics}
     names |= {tp.topic for member in group.members for tp in member.assigned}
     return Group(group.group_id, members, planned_topics(names, topics), assignor_of(group))
 
 
-def matched(group: GroupSnapshot, member: Member) -> tuple[str, ...]:
-    """The topics a member subscribes to: by name, and those that members with the same expression have now.
+def subscribed_topics(group: GroupSnapshot, member: Member) -> tuple[str, ...]:
+    """The topics of a member: those subscribed by name, and those assigned to members with the same expression.
 
-    The broker does not tell what an expression matches. It is not evaluated here: RE2/J's language is not Python's, and
-    Python would not bound the time that a hostile one takes.
+    The broker does not report what an expression matches. It is not evaluated here: RE2/J's syntax differs from
+    Python's, and Python has no bound on the time of a hostile expression.
     """
     if member.topic_regex is None:
         return member.topics
     alike = [other for other in group.members if other.topic_regex == member.topic_regex]
-    theirs = {tp.topic for other in alike for tp in (*other.assigned, *(other.target or ()))}
-    return tuple(dict.fromkeys((*member.topics, *sorted(theirs))))
+    assigned = {tp.topic for other in alike for tp in (*other.assigned, *(other.target or ()))}
+    return tuple(dict.fromkeys((*member.topics, *sorted(assigned))))
 
 
 def planned_topics(names: Iterable[str], topics: Mapping[str, Topic]) -> dict[str, plan.Topic]:
-    """Those of the topics that exist, as assignors take them."""
+    """The topics that exist, as the assignors' type."""
     found = (topics[name] for name in sorted(names) if name in topics)
     return {topic.name: plan.Topic(topic.name, topic.partitions, topic.racks, topic.topic_id) for topic in found}
 
 
 def exists(tp: TopicPartition, topics: Mapping[str, plan.Topic]) -> bool:
-    """Whether a topic of that name has a partition of that number."""
+    """Whether the partition exists."""
     return tp.topic in topics and tp.partition < topics[tp.topic].partitions
 
 
@@ -126,17 +125,16 @@ def _member(member: Member, topics: tuple[str, ...], generation: int | None) -> 
 
 
 def _as_listed(member: Member) -> tuple[TopicPartition, ...]:
-    """What the member has, in the order of its target; what is no longer in that, behind it."""
+    """The member's partitions in the order of its target assignment; others at the end."""
     place = {tp: at for at, tp in enumerate(member.target or ())}
     return tuple(sorted(member.assigned, key=lambda tp: place.get(tp, len(place))))
 
 
 def scenario_of(group: GroupSnapshot, health: Health) -> LiveScenario:
-    """The group as it is now, with its lag and rates. Raises NoWhatIfError when there is nothing to start from.
+    """The present group with its lag and rates. Raises NoWhatIfError if a what-if cannot start from it.
 
-    A group without members starts with the topics it has committed to, and nobody in it. Capacity is an estimate: the
-    highest rate at which a member commits while records wait for it. One that keeps up shows what arrives, not what it
-    can do.
+    A group without members has the topics that it committed to. Capacity is an estimate: the highest commit rate of a
+    member with records waiting. The rate of a member that keeps up is that of its input, not its capacity.
     """
     times_ms = health.times_ms
     span_s = (int(times_ms[-1]) - int(times_ms[0])) // 1000 if len(times_ms) else 0
@@ -146,26 +144,26 @@ def scenario_of(group: GroupSnapshot, health: Health) -> LiveScenario:
 def scenario_at(
     group: GroupSnapshot, topics: Mapping[str, Topic], of_each: Sequence[PartitionHealth], span_s: int
 ) -> LiveScenario:
-    """The same of a group, the topics there are, and what is known of each of its partitions over `span_s`.
+    """The scenario of a group. `of_each`: one element for each partition of the group, over `span_s` seconds.
 
-    A scenario knows its topics and no others: claims and lags of partitions that are not there stay out. It matches
-    the patterns of its members itself: one stays where that is safe and finds the topics that its members have.
+    Owned partitions and lags of partitions that do not exist are left out. A member's regular expression is kept if it
+    is safe to evaluate and matches the topics that the member has.
     """
     _check(group)
     seen = group_of(group, topics)
     found = seen.topics if group.members else planned_topics({row.tp.topic for row in group.partitions}, topics)
     if not found:
-        raise NoWhatIfError(f"No topic of {group.group_id} exists (any more)", "Write a scenario by hand instead.")
+        raise NoWhatIfError(f"No topic of {group.group_id} exists", "Write a scenario by hand instead.")
     rows = list(zip(group.partitions, of_each, strict=True))
     loads = _loads(rows, found)
-    members = tuple(_said(of, member, found) for of, member in zip(group.members, seen.members, strict=True))
-    assignor = seen.assignor or STAND_INS.get(group.type, "range")
+    members = tuple(_scenario_member(of, member, found) for of, member in zip(group.members, seen.members, strict=True))
+    assignor = seen.assignor or DEFAULT_ASSIGNORS.get(group.type, "range")
     scenario = Scenario(group.group_id, assignor, found, members, loads=loads)
     return LiveScenario(scenario, tuple(_notes(group, scenario, seen.assignor, rows, span_s)), revision(group))
 
 
-def _said(of: Member, member: plan.Member, topics: Mapping[str, plan.Topic]) -> plan.Member:
-    """The member as a scenario can say it."""
+def _scenario_member(of: Member, member: plan.Member, topics: Mapping[str, plan.Topic]) -> plan.Member:
+    """The member as a scenario can describe it."""
     owned = tuple(tp for tp in member.owned if exists(tp, topics))
     pattern = of.topic_regex
     if pattern is None or of.topics or not is_quick(pattern) or matching(pattern, topics) != member.topics:
@@ -174,19 +172,19 @@ def _said(of: Member, member: plan.Member, topics: Mapping[str, plan.Topic]) -> 
 
 
 def _check(group: GroupSnapshot) -> None:
-    """Raises NoWhatIfError when the group's members are not known or do not share partitions."""
-    told = "; ".join(problem.cause for problem in group.problems)
+    """Raises NoWhatIfError if the group's members or their topics are not known, or it assigns no partitions."""
+    causes = "; ".join(problem.cause for problem in group.problems)
     if group.type is GroupType.STREAMS:
-        raise NoWhatIfError(f"{group.group_id} is a streams group: its broker plans tasks, not partitions")
-    if not group.members and (told or group.state not in ("Empty", "Stable")):
-        reason = told or f"its state is {group.state}"
+        raise NoWhatIfError(f"{group.group_id} is a streams group: its broker assigns tasks, not partitions")
+    if not group.members and (causes or group.state not in ("Empty", "Stable")):
+        reason = causes or f"its state is {group.state}"
         raise NoWhatIfError(f"The members of {group.group_id} are not known: {reason}", "Try again when they are.")
     if group.type is GroupType.CLASSIC and group.state in REBALANCING:
-        hidden = "until that is over, the coordinator tells neither subscriptions nor assignments"
+        hidden = "until then, the coordinator reports neither subscriptions nor assignments"
         raise NoWhatIfError(f"{group.group_id} is rebalancing; {hidden}", "Try again in a few seconds.")
     if group.members and not any(m.topics or m.topic_regex or m.assigned for m in group.members):
-        told = next((f": {member.problem}" for member in group.members if member.problem), "")
-        raise NoWhatIfError(f"No member of {group.group_id} is known to subscribe to a topic{told}")
+        problem = next((f": {member.problem}" for member in group.members if member.problem), "")
+        raise NoWhatIfError(f"No member of {group.group_id} is known to subscribe to a topic{problem}")
 
 
 _Rows = list[tuple[PartitionLag, PartitionHealth]]
@@ -203,7 +201,7 @@ def _loads(rows: _Rows, topics: Mapping[str, plan.Topic]) -> Loads:
 
 
 def _busy_rates(rows: _Rows) -> dict[str, float]:
-    """Records per second that each member commits which has `BACKLOG_S` of work waiting where its commits move."""
+    """Commit rates in records per second of the members with at least `BACKLOG_S` of work waiting."""
     lags: dict[str, int] = {}
     rates = _member_rates(rows)
     for row, of in rows:
@@ -213,7 +211,7 @@ def _busy_rates(rows: _Rows) -> dict[str, float]:
 
 
 def _member_rates(rows: _Rows) -> dict[str, float]:
-    """Records per second that each member commits, of the partitions whose rate is known."""
+    """Commit rates of all members in records per second, over the partitions with a known rate."""
     rates: dict[str, float] = {}
     for row, of in rows:
         if row.member_id is not None and of.consume_rate is not None:
@@ -229,11 +227,11 @@ def _notes(group: GroupSnapshot, scenario: Scenario, assignor: str | None, rows:
         yield f"The lag of {len(unknown)} of {len(group.partitions)} partitions is unknown and left out."
     yield _capacity_note(scenario.loads, span_s, any(_member_rates(rows).values()))
     if group.type in SERVER_NAMES and any(topic.topic_id is None for topic in scenario.topics.values()):
-        yield "The cluster tells no topic ids; the broker's plan depends on them and may differ."
+        yield "The cluster has no topic ids; the broker's assignment depends on them and may differ."
     if group.type is GroupType.SHARE and any(_lacks_a_topic(member) for member in scenario.members):
         yield (
-            "Kafka keeps topics of which a member lost all partitions, and its next plan can depend on them. They are "
-            "not known here, so the plan may differ."
+            "The broker remembers topics of which a member lost all partitions, and its next assignment can depend on "
+            "them. They are not known here, so the assignment may differ."
         )
 
 
@@ -245,34 +243,35 @@ def _member_notes(group: GroupSnapshot, scenario: Scenario, assignor: str | None
     if not group.members:
         yield "The group has no members: it starts empty, with the topics it has committed to."
     if assignor is None:
-        said = f"{group.assignor!r} is not known here" if group.assignor else "The group names no assignor"
-        yield f"{said}; {scenario.assignor} stands in for it."
-    if group.state in UNSETTLED or unsettled(group):
-        yield f"The group is rebalancing ({group.state}): its members' assignment is not settled."
+        reason = f"{group.assignor!r} is not known here" if group.assignor else "The group reports no assignor"
+        yield f"{reason}; {scenario.assignor} is used instead."
+    if group.state in UNSETTLED_STATES or unreconciled(group):
+        yield f"The group is rebalancing ({group.state}): its members' assignment is not final."
     unread = sum(member.problem is not None for member in group.members)
     if unread:
         yield f"The subscription or assignment of {unread} of {len(group.members)} members cannot be decoded."
     pairs = zip(group.members, scenario.members, strict=True)
-    if unsaid := sum(of.topic_regex is not None and said.pattern is None for of, said in pairs):
-        named = "name the topics that they have now, in place of a regular expression that cannot be matched here"
-        yield f"{unsaid} of {len(group.members)} members {named}."
+    if unmatched := sum(of.topic_regex is not None and member.pattern is None for of, member in pairs):
+        named = "subscribe to the topics that they have now, because their regular expression cannot be matched here"
+        yield f"{unmatched} of {len(group.members)} members {named}."
 
 
 def _left_out(group: GroupSnapshot, scenario: Scenario) -> Iterable[str]:
-    """Partitions of the group that the scenario has no topic for."""
+    """Notes on partitions of the group that are not in the scenario."""
     assigned = dict.fromkeys(tp for member in group.members for tp in member.assigned)
     gone = [str(tp) for tp in assigned if not exists(tp, scenario.topics)]
-    named = ", ".join(gone[:MOST_NAMED]) + (f" and {len(gone) - MOST_NAMED} more" if len(gone) > MOST_NAMED else "")
+    named = ", ".join(gone[:MAX_NAMED]) + (f" and {len(gone) - MAX_NAMED} more" if len(gone) > MAX_NAMED else "")
     if gone:
         verbs = ("is", "does", "it is") if len(gone) == 1 else ("are", "do", "they are")
-        yield f"{named} {verbs[0]} assigned and {verbs[1]} not exist (any more): {verbs[2]} left out."
+        yield f"{named} {verbs[0]} assigned but {verbs[1]} not exist: {verbs[2]} left out."
     unread = sum(row.tp.topic not in scenario.topics and row.lag_records is not None for row in group.partitions)
     if unread:
-        yield f"The lag of {unread} of {len(group.partitions)} partitions is left out: nobody reads their topics."
+        left_out = f"{unread} of {len(group.partitions)} partitions"
+        yield f"The lag of {left_out} is left out: no member subscribes to their topics."
 
 
-def unsettled(group: GroupSnapshot) -> list[Member]:
-    """Members that do not have what the broker wants them to have (KIP-848)."""
+def unreconciled(group: GroupSnapshot) -> list[Member]:
+    """Members whose assignment differs from their target assignment (KIP-848)."""
     return [m for m in group.members if m.target is not None and set(m.target) != set(m.assigned)]
 
 
@@ -282,16 +281,14 @@ def revision(group: GroupSnapshot) -> str:
         (m.member_id, m.topics, m.topic_regex, m.assigned, m.target and tuple(sorted(m.target)), m.generation)
         for m in group.members
     )
-    said = repr((group.group_id, group.type, group.assignor, group.epoch, parts))
-    return sha256(said.encode(errors="surrogatepass")).hexdigest()[:12]
+    state = repr((group.group_id, group.type, group.assignor, group.epoch, parts))
+    return sha256(state.encode(errors="surrogatepass")).hexdigest()[:12]
 
 
 def _capacity_note(loads: Loads, span_s: int, commits: bool) -> str:
     if loads.default_capacity_per_s is not None:
         rate = f"{loads.default_capacity_per_s:,.1f} records a second"
-        return (
-            f"Capacity is the highest rate of a member that has records waiting, seen over {duration(span_s)}: {rate}."
-        )
+        return f"Capacity is the highest rate of a member that had records waiting, over {duration(span_s)}: {rate}."
     if commits:
-        return "The members keep up, so how much one can process was not seen: say it to get drain times."
-    return "No member was seen to commit, so what one can process is unknown."
+        return "The members keep up, so their capacity is not known: enter it to get drain times."
+    return "No member committed in this time, so their capacity is not known."

@@ -1,4 +1,4 @@
-"""Follows `__consumer_offsets` of one cluster in process, so that generations are known as they happened.
+"""Follows `__consumer_offsets` of one cluster in process, so that generations are known as they causes_of.
 
 Read-only, without a group. It begins a bounded number of records back, goes on from there over restarts of brokers, and
 begins anew where the log no longer has what comes next. What cannot be read is a Problem; the groups of such partitions
@@ -16,7 +16,14 @@ from uuid import UUID
 
 from assignors.offsets_partition import OFFSETS_TOPIC, offsets_partition
 from lag.errors import GroupscopeError
-from lag.generations.recorded import Following, Recorded, Recorder, Timed, Timeouts, told
+from lag.generations.recorded import (
+    FollowStatus,
+    GenerationRecorder,
+    RecordedGeneration,
+    TimedEvent,
+    Timeouts,
+    generations_of,
+)
 from lag.model import ClusterSnapshot, GroupSnapshot, Problem, Scope
 from lag.polling.schedule import pause_before_retry
 from lag.records import Blobs, decode
@@ -28,29 +35,30 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 LOOK_BACK_RECORDS = 20_000
-"""So far back it begins in each partition: at 50 partitions some 100 MB at most, once. Kafka keeps the last record of
-each key for ever, so a partition with fewer records than that is known in full."""
+"""For each partition: with 50 partitions at most about 100 MB, once. Compaction retains the last record of each key, so
+a shorter partition is known in full."""
 
 REST_S = 0.25
-"""Rest between two rounds that had something to read; the leaders' own waiting sets the pace of the others."""
+"""Pause between two rounds that read records; after an empty round the brokers' fetch wait is the pause."""
 
-LOOK_AGAIN_ROUNDS = 30
-"""Leaders are asked for anew after so many rounds without trouble, and in the round after one with trouble."""
+METADATA_ROUNDS = 30
+"""Rounds without an error between two metadata requests; after an error the next round requests metadata."""
 
 TROUBLE_S = 2.0
-REFUSED_S = 30.0
-"""How long to wait before looking again when a partition cannot be read, or the topic is not there yet; and when we may
-not read it."""
+"""Pause after an error of a partition, or while the topic does not exist."""
 
-MOST_BEHIND = 2
-"""A partition that is so many times the look-back behind its end is begun anew: nobody can keep up with it here."""
+REFUSED_S = 30.0
+"""Pause if reading is not authorized."""
+
+MAX_LOOK_BACKS_BEHIND = 2
+"""A partition this many look-backs behind its end is started again near the end."""
 
 UNAUTHORIZED = "unauthorized"
 STARTING = Problem("starting", Scope.TOPIC, OFFSETS_TOPIC, "its records are still being read for the first time")
 
 
 class OffsetsReader(Protocol):
-    """What a tail reads from (`lag.cluster.offsets_log.OffsetsLog`)."""
+    """Reads the topic (`lag.cluster.offsets_log.OffsetsLog`)."""
 
     @property
     def cluster_id(self) -> str | None:
@@ -60,10 +68,10 @@ class OffsetsReader(Protocol):
         """The topic as it is now."""
 
     def bounds(self, partitions: Iterable[int]) -> "Mapping[int, LogBounds]":
-        """Beginning and end of these partitions."""
+        """Log start and end of these partitions."""
 
     def read(self, offsets: Mapping[int, int]) -> "list[PartitionData]":
-        """What stands in these partitions from these offsets on."""
+        """The records of these partitions from these offsets on."""
 
     def names(self, topic_ids: Iterable[UUID]) -> Mapping[UUID, str]:
         """The names of these topics."""
@@ -73,8 +81,8 @@ class OffsetsReader(Protocol):
 
 
 @dataclass(slots=True)
-class _Place:
-    """How far a partition has been read. `whole`: from the log's beginning on; `caught_up`: to its end, once."""
+class _Position:
+    """How far a partition is read. `whole`: from the log start; `caught_up`: the end was reached once."""
 
     next_offset: int
     whole: bool
@@ -82,10 +90,10 @@ class _Place:
 
 
 class Tail:
-    """Follows one cluster from a thread of its own, between `start` and `stop`.
+    """Follows one cluster in a thread of its own, between `start` and `stop`.
 
-    `connect` makes a reader, at first and after every failure; it raises GroupscopeError. `look_back` is in records of
-    a partition.
+    `connect` opens a reader, at first and after every failure; it raises GroupscopeError. `look_back`: records of each
+    partition.
     """
 
     def __init__(self, name: str, connect: Callable[[], OffsetsReader], look_back: int = LOOK_BACK_RECORDS) -> None:
@@ -98,37 +106,37 @@ class Tail:
         self._failures = self._rounds_left = self._records = self._unreadable = 0
         self._problem: Problem | None = None
         self._seen: ClusterSnapshot | None = None
-        self._begin_anew(None)
+        self._reset(None)
 
     def start(self) -> None:
-        """Begin to follow; once only."""
+        """Start following; only once."""
         self._thread.start()
 
     def stop(self, timeout_s: float = 10.0) -> None:
-        """End it and close the connections."""
+        """Stop, and close the connections."""
         self._stopping.set()
-        self._hang_up()
+        self._close()
         if self._thread.ident is not None:
             self._thread.join(timeout_s)
-        self._hang_up()
+        self._close()
 
-    def see(self, snapshot: ClusterSnapshot) -> None:
-        """What a poll has found. Groups whose last records are further back than we read go on from there."""
+    def observe(self, snapshot: ClusterSnapshot) -> None:
+        """Pass on a poll: the starting point of groups whose last records are before the look-back."""
         self._seen = snapshot
 
-    def recorded(self, group_id: str) -> list[Recorded]:
-        """The group's generations, oldest first (`lag.generations.recorded.Recorder.recorded`)."""
+    def recorded(self, group_id: str) -> list[RecordedGeneration]:
+        """The group's generations, oldest first (`lag.generations.recorded.GenerationRecorder.recorded`)."""
         with self._lock:
             states = self._recorder.states(group_id)
-        return told(states)
+        return generations_of(states)
 
     def knows(self, group_id: str) -> bool:
-        """Whether the group's state is known from its records: if nothing is recorded, nothing has happened."""
+        """Whether the group's state is known from its records: if nothing is recorded, nothing has causes_of."""
         with self._lock:
             return self._recorder.knows(group_id)
 
     def timeouts(self, group_id: str) -> Mapping[str, Timeouts]:
-        """Those of the group's members, by id (`lag.generations.recorded.Recorder.timeouts`)."""
+        """The timeouts of the group's members (`lag.generations.recorded.GenerationRecorder.timeouts`)."""
         with self._lock:
             return self._recorder.timeouts(group_id)
 
@@ -138,15 +146,17 @@ class Tail:
             if self._problem is not None or not self._partitions:
                 return self._problem or STARTING
             number = offsets_partition(group_id, self._partitions)
-            place = self._places.get(number)
+            place = self._positions.get(number)
             is_read = place is not None and place.caught_up
             return self._trouble.get(number) or (None if is_read else STARTING)
 
-    def status(self) -> Following:
-        """How following goes."""
+    def status(self) -> FollowStatus:
+        """How far the topic is read."""
         with self._lock:
-            read = [number for number, place in self._places.items() if place.caught_up and number not in self._trouble]
-            return Following(
+            read = [
+                number for number, place in self._positions.items() if place.caught_up and number not in self._trouble
+            ]
+            return FollowStatus(
                 partitions=self._partitions,
                 followed=len(read),
                 records=self._records,
@@ -154,11 +164,11 @@ class Tail:
                 problems=tuple(dict.fromkeys(filter(None, (self._problem, *self._trouble.values())))),
             )
 
-    def _begin_anew(self, cluster_id: str | None) -> None:
+    def _reset(self, cluster_id: str | None) -> None:
         self._cluster_id = cluster_id
         self._names: dict[UUID, str] = {}
-        self._recorder = Recorder(self._names.get)
-        self._places: dict[int, _Place] = {}
+        self._recorder = GenerationRecorder(self._names.get)
+        self._positions: dict[int, _Position] = {}
         self._trouble: dict[int, Problem] = {}
         self._partitions = 0
 
@@ -168,10 +178,10 @@ class Tail:
         pause_s = 0.0
         while not self._stopping.wait(pause_s):
             pause_s = self.round()
-        self._hang_up()
+        self._close()
 
     def round(self) -> float:
-        """Read what is new, and say how long to wait for the next round. What the thread does again and again."""
+        """Read new records; returns the pause before the next round in seconds."""
         try:
             pause_s = self._follow(self._opened())
         except GroupscopeError as error:
@@ -189,18 +199,18 @@ class Tail:
             self._rounds_left = 0
             if reader.cluster_id != self._cluster_id:
                 with self._lock:
-                    self._begin_anew(reader.cluster_id)
+                    self._reset(reader.cluster_id)
         return self._reader
 
     def _failed(self, error: GroupscopeError) -> float:
-        self._hang_up()
+        self._close()
         self._failures += 1
         if not self._stopping.is_set():
             with self._lock:
                 self._problem = Problem("unread", Scope.TOPIC, OFFSETS_TOPIC, error.cause, error.hint)
         return pause_before_retry(self._failures, random.random()).seconds
 
-    def _hang_up(self) -> None:
+    def _close(self) -> None:
         reader, self._reader = self._reader, None
         if reader is not None:
             with suppress(OSError, RuntimeError, GroupscopeError):
@@ -208,51 +218,51 @@ class Tail:
 
     def _follow(self, reader: OffsetsReader) -> float:
         if not self._rounds_left:
-            if (pause_s := self._look(reader)) is not None:
+            if (pause_s := self._refresh(reader)) is not None:
                 return pause_s
-            self._rounds_left = LOOK_AGAIN_ROUNDS
+            self._rounds_left = METADATA_ROUNDS
         self._rounds_left -= 1
         seen, self._seen = self._seen, None
-        pieces = reader.read({number: place.next_offset for number, place in self._places.items()})
+        pieces = reader.read({number: place.next_offset for number, place in self._positions.items()})
         events = [self._events(piece) for piece in pieces]
         self._learn_names(reader, events)
         groups = [] if seen is None else self._read_to_the_end(seen, pieces)
         with self._lock:
             moved = [self._take(*pair) for pair in zip(pieces, events, strict=True)]
             if seen is not None:
-                self._recorder.see(groups)
+                self._recorder.observe(groups)
         if self._trouble or not pieces:
             self._rounds_left = 0
             denied = self._trouble and all(problem.kind == UNAUTHORIZED for problem in self._trouble.values())
             return REFUSED_S if denied else TROUBLE_S
         return REST_S if any(moved) else 0.0
 
-    def _look(self, reader: OffsetsReader) -> float | None:
-        """Look for the topic and for partitions that are not followed yet; how long to wait when there is none."""
+    def _refresh(self, reader: OffsetsReader) -> float | None:
+        """Find partitions that are not followed yet; returns a pause in seconds if there is nothing to read."""
         found = reader.partitions()
-        new = [n for n in range(found.count) if n not in self._places and n not in found.problems]
+        new = [n for n in range(found.count) if n not in self._positions and n not in found.problems]
         bounds = reader.bounds(new) if new else {}
         with self._lock:
             if found.count != self._partitions and self._partitions:
-                self._begin_anew(self._cluster_id)
+                self._reset(self._cluster_id)
             self._problem, self._partitions, self._trouble = found.problem, found.count, dict(found.problems)
-            for number, its in bounds.items():
-                start = max(its.log_start, its.log_end - self._look_back)
-                self._places[number] = _Place(start, start == its.log_start, start == its.log_end)
+            for number, bound in bounds.items():
+                start = max(bound.log_start, bound.log_end - self._look_back)
+                self._positions[number] = _Position(start, start == bound.log_start, start == bound.log_end)
         if found.problem is not None:
             return REFUSED_S
         return None if found.count else TROUBLE_S
 
-    def _events(self, piece: "PartitionData") -> list[Timed]:
+    def _events(self, piece: "PartitionData") -> list[TimedEvent]:
         if not piece.records:
             return []
         keys, values = (record.key for record in piece.records), (record.value for record in piece.records)
         decoded = decode(Blobs.of(keys), Blobs.of(values))
         self._unreadable += len(decoded.errors)
-        return [Timed(piece.records[event.row].at_ms, event) for event in decoded.events]
+        return [TimedEvent(piece.records[event.row].at_ms, event) for event in decoded.events]
 
-    def _learn_names(self, reader: OffsetsReader, events: Iterable[Iterable[Timed]]) -> None:
-        """Ask for the names of topics that plans tell by their ids; a topic that is gone stays without one."""
+    def _learn_names(self, reader: OffsetsReader, events: Iterable[Iterable[TimedEvent]]) -> None:
+        """Request the names of topic ids in target assignments; a deleted topic has none."""
         plans = (timed.event.value for each in events for timed in each)
         given = (
             part.topic_id
@@ -263,14 +273,14 @@ class Tail:
         if new := {each for each in given if each is not None and each not in self._names}:
             self._names.update(reader.names(new))
 
-    def _take(self, piece: "PartitionData", events: list[Timed]) -> bool:
-        """Whether there was anything to read."""
-        number, place = piece.partition, self._places[piece.partition]
+    def _take(self, piece: "PartitionData", events: list[TimedEvent]) -> bool:
+        """Add the records of a partition; returns whether there were any."""
+        number, place = piece.partition, self._positions[piece.partition]
         if piece.problem is not None:
             self._trouble[number] = piece.problem
             return False
         self._trouble.pop(number, None)
-        if piece.lost or piece.log_end - piece.next_offset > MOST_BEHIND * self._look_back:
+        if piece.lost or piece.log_end - piece.next_offset > MAX_LOOK_BACKS_BEHIND * self._look_back:
             self._forget(number)
             return False
         self._records += piece.records_read
@@ -281,16 +291,16 @@ class Tail:
         return bool(piece.records_read)
 
     def _read_to_the_end(self, seen: ClusterSnapshot, pieces: "Iterable[PartitionData]") -> list[GroupSnapshot]:
-        """Those of the groups that were seen before these pieces were asked for, and whose records all are read."""
+        """The polled groups whose records are all read; the poll was before the fetch of these pieces."""
         at_end = {piece.partition for piece in pieces if _is_at_end(piece)}
         return [group for group in seen.groups if offsets_partition(group.group_id, self._partitions) in at_end]
 
     def _forget(self, number: int) -> None:
-        """Begin anew with this partition: what comes next is not what followed on what was read."""
-        log.info("cluster %s: %s-%d is read anew", self.name, OFFSETS_TOPIC, number)
-        theirs = [group for group in self._recorder.known() if offsets_partition(group, self._partitions) == number]
-        self._recorder.forget(theirs)
-        del self._places[number]
+        """Start this partition again: its next records do not continue the ones that were read."""
+        log.info("cluster %s: %s-%d is read again", self.name, OFFSETS_TOPIC, number)
+        groups = [group for group in self._recorder.known() if offsets_partition(group, self._partitions) == number]
+        self._recorder.forget(groups)
+        del self._positions[number]
         self._rounds_left = 0
 
 

@@ -52,7 +52,7 @@ class SnapshotRecorder:
             for name, work in (("history", self._run), ("history-maintenance", self._run_maintenance))
         ]
 
-    def see(self, health: Health) -> None:
+    def observe(self, health: Health) -> None:
         """Add one poll; a poll of a cluster without an id is ignored."""
         if health.snapshot.cluster_id is None:
             return

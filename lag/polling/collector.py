@@ -13,8 +13,8 @@ from contextlib import suppress
 from dataclasses import replace
 
 from lag.errors import GroupscopeError
-from lag.generations.following import Follower, GroupGenerations
-from lag.generations.recorded import Following, Recording
+from lag.generations.group_generations import Follower, GroupGenerations
+from lag.generations.recorded import FollowStatus, Recording
 from lag.polling.evaluation import ClusterReader, Evaluator
 from lag.polling.report import CollectorStatus, Report
 from lag.polling.schedule import EMPTY_INTERVAL_S, Pause, pause_after, pause_before_retry
@@ -96,7 +96,7 @@ class Collector:
         """The group's generations, as far as they are kept: recorded, otherwise inferred."""
         return self._generations.recording(group_id)
 
-    def following(self) -> Following | None:
+    def following(self) -> FollowStatus | None:
         """How following `__consumer_offsets` goes; None when it is switched off."""
         return self._generations.status()
 
@@ -145,7 +145,7 @@ class Collector:
         if self._reader is None:
             self._reader = self._connect()
         report = self._evaluator.evaluate(self._reader, self._status.polls + 1, self._clock_ms())
-        self._generations.see(report.snapshot)
+        self._generations.observe(report.snapshot)
         if self._record is not None:
             self._record(report.health)
         return report

@@ -7,7 +7,7 @@ from typing import Any
 
 from app.server.settings import ClusterSettings, Settings
 from app.server.source import Source
-from lag.generations.recorded import Following, How, Recording
+from lag.generations.recorded import FollowStatus, Origin, Recording
 from lag.model import Broker, Problem
 from tests.app import synthetic
 
@@ -24,7 +24,7 @@ class HandFeed:
     interval_s: float = 10.0
     polled_now: list[int] = field(default_factory=list)
     seen: dict[str, Recording] = field(default_factory=dict)
-    followed: Following | None = None
+    followed: FollowStatus | None = None
 
     def latest(self) -> Any:
         return self.report
@@ -44,11 +44,11 @@ class HandFeed:
     def poll_now(self) -> None:
         self.polled_now.append(1)
 
-    def following(self) -> Following | None:
+    def following(self) -> FollowStatus | None:
         return self.followed
 
     def recording(self, group_id: str) -> Recording:
-        return self.seen.get(group_id, Recording(How.RECORDED))
+        return self.seen.get(group_id, Recording(Origin.RECORDED))
 
 
 def report(

@@ -85,7 +85,7 @@ def polled(servers: str, history: History) -> float:
     )
     try:
         snapshot = reader.read(1, round(now * 1000))
-        recorder.see(judge(snapshot, SampleRing().append(snapshot)))
+        recorder.observe(judge(snapshot, SampleRing().append(snapshot)))
         recorder.flush()
     finally:
         reader.close()

@@ -11,26 +11,26 @@ from lag.errors import GroupscopeError
 widgets.follow()
 page = state.shown()
 try:
-    told, refused = parts.told(page), None
+    shown, refused = parts.shown(page), None
 except (AssignorError, GroupscopeError) as error:
-    told, refused = None, error
+    shown, refused = None, error
 title = st.container(gap="xxsmall")
-parts.source(page, told)
+parts.source(page, shown)
 if refused is not None:
     widgets.line(":red", "error", "There are no generations to show", formats.md(str(refused)))
-if told is None or not told.generations:
+if shown is None or not shown.generations:
     with title:
-        parts.nothing(told)
+        parts.nothing(shown)
     st.stop()
 
-names = panel.names_of(told.generations)
-steps = panel.steps_of(told.generations, names)
-at, drawn = panel.controls(told.generations, steps, default=len(told.generations) - 1 if told.live else 1)
+names = panel.names_of(shown.generations)
+steps = panel.steps_of(shown.generations, names)
+at, drawn = panel.controls(shown.generations, steps, default=len(shown.generations) - 1 if shown.live else 1)
 with title:
     panel.headline(steps, at)
-    parts.where_from(told, at)
+    parts.where_from(shown, at)
 panel.one_step(drawn, at)
 panel.pictures(drawn, at)
-if told.live is not None:
-    parts.reconciliation(told.live.generations[at], names)
-panel.move_table(told.generations[at], names)
+if shown.live is not None:
+    parts.reconciliation(shown.live.generations[at], names)
+panel.move_table(shown.generations[at], names)

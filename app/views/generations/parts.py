@@ -18,14 +18,14 @@ from assignors.simulation.generations import generations
 from assignors.whatif.events import Scenario
 from assignors.whatif.generations import Generation
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
-from lag.generations.recorded import How, Recorded, Recording
+from lag.generations.recorded import Origin, RecordedGeneration, Recording
 
-MOST_STEPS_SHOWN = 12
+MAX_STEPS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """Generations, what they are of, and of a live group how they are known (None: they are simulated)."""
+class Shown:
+    """The generations that the page shows. `live`: of a live group; None: predicted or simulated."""
 
     generations: Sequence[Generation]
     title: str
@@ -33,10 +33,10 @@ class Told:
     live: Recording | None = None
 
 
-def told(page: state.Shown | None) -> Told | None:
-    """What the URL names: a scenario (folded) or a live group (recorded or inferred); None when it names neither.
+def shown(page: state.Shown | None) -> Shown | None:
+    """The generations of the scenario, story or live group in the URL; None if it names none.
 
-    Raises AssignorError or GroupscopeError when it cannot be had.
+    Raises AssignorError or GroupscopeError.
     """
     if state.url(PROTOCOL):
         return _played()
@@ -46,28 +46,28 @@ def told(page: state.Shown | None) -> Told | None:
     return None if group is None else _live(group, page)
 
 
-def _folded(page: state.Shown | None) -> Told | None:
+def _folded(page: state.Shown | None) -> Shown | None:
     its = draft_state.draft(page)
     if its is None:
         return None
     outcome = draft_state.outcome(its, _assignor(its.scenario))
     if outcome.error is not None:
         raise AssignorError(outcome.error)
-    by, of = formats.code(tables.short(outcome.assignor)), formats.code(its.title)
-    origin = f"predicted with {by} from the scenario {of}"
-    return Told(outcome.generations, its.title, origin)
+    assignor, title = formats.code(tables.short(outcome.assignor)), formats.code(its.title)
+    origin = f"predicted with {assignor} from the scenario {title}"
+    return Shown(outcome.generations, its.title, origin)
 
 
 def _assignor(scenario: Scenario) -> str:
-    """What the URL names, if What if offers it: a link must not run what else there is in this process."""
+    """The assignor in the URL, if What if offers it: a link must not run other code of this process."""
     wanted, offered = state.url("assignor") or scenario.assignor, draft_state.candidates(scenario)
     if wanted not in offered:
         raise AssignorError(f"assignor is {formats.cut(wanted)!r}. Use one of {', '.join(offered)}.")
     return wanted
 
 
-def _played() -> Told:
-    """What comes of a story of the Protocol lab, second by second."""
+def _played() -> Shown:
+    """The generations of a simulated story of the Protocol lab."""
     wanted = state.url(PROTOCOL) or ""
     if wanted not in PROTOCOLS:
         raise AssignorError(f"protocol is {formats.cut(wanted)!r}. Use one of {', '.join(PROTOCOLS)}.")
@@ -75,23 +75,23 @@ def _played() -> Told:
     line = played(its.scenario, its.seed)[RebalanceProtocol(wanted)]
     if isinstance(line, str):
         raise AssignorError(line)
-    by, of = formats.code(line.timeline.assignor), formats.code(its.scenario.name)
-    origin = f"simulated with {by} from the story {of}"
-    return Told(generations(line.timeline, its.scenario.loads), its.scenario.name, origin)
+    assignor, title = formats.code(line.timeline.assignor), formats.code(its.scenario.name)
+    origin = f"simulated with {assignor} from the story {title}"
+    return Shown(generations(line.timeline, its.scenario.loads), its.scenario.name, origin)
 
 
-def _live(group: str, page: state.Shown | None) -> Told | None:
+def _live(group: str, page: state.Shown | None) -> Shown | None:
     feed = state.feed()
     if feed is None:
         return None
     live = feed.recording(group)
     live = live if page is None else recordings.with_history(page, group, live)
-    origin = f"of {formats.code(group)}, {text.ORIGINS[live.how]}"
-    return Told([one.generation for one in live.generations], group, origin, live)
+    origin = f"of {formats.code(group)}, {text.ORIGINS[live.origin]}"
+    return Shown([one.generation for one in live.generations], group, origin, live)
 
 
-def source(page: state.Shown | None, its: Told | None) -> None:
-    """Choose a group."""
+def source(page: state.Shown | None, its: Shown | None) -> None:
+    """The select box of live groups, and links."""
     options = [] if page is None else state.group_ids(page)
     st.session_state["generations_group"] = its.title if its and its.live and its.title in options else None
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
@@ -111,8 +111,8 @@ def source(page: state.Shown | None, its: Told | None) -> None:
             widgets.go("whatif", draft_state.parameters())
 
 
-def nothing(its: Told | None) -> None:
-    """The page without generations: what it is for, or how they come about."""
+def nothing(its: Shown | None) -> None:
+    """The page without generations: its purpose, or how generations appear."""
     if its is None:
         st.header("What happened to the group, step by step?", anchor=False)
         st.markdown(
@@ -123,7 +123,7 @@ def nothing(its: Told | None) -> None:
     st.header(f"No rebalance of {formats.code(its.title)} yet", anchor=False)
     st.markdown(
         "The first one appears when a member joins or leaves, a topic grows or the assignor changes. groupscope reads "
-        "the group's last records, and keeps what it sees while it runs."
+        "the group's last records when it starts, and follows it while it runs."
     )
     if its.live is not None:
         not_recorded(its.live)
@@ -131,11 +131,11 @@ def nothing(its: Told | None) -> None:
         st.markdown("On this demo cluster, **Demo** → *Add a member* makes one.")
 
 
-def where_from(its: Told, at: int) -> None:
-    """How these generations are known: recorded, inferred or simulated; when this one was, and how long it took."""
+def where_from(its: Shown, at: int) -> None:
+    """The origin of the generations; of a live group the time and duration of this one."""
     count = formats.plural(len(its.generations), "generation")
     live = its.live
-    badge = text.SIMULATED if live is None else text.BADGES[live.how]
+    badge = text.SIMULATED if live is None else text.BADGES[live.origin]
     st.markdown(f":small[{badge} :gray[{count} {its.origin}]]")
     if live is not None:
         st.markdown(f":small[{formats.md(text.facts(live.generations, at, state.zone()))}]")
@@ -148,12 +148,12 @@ def not_recorded(live: Recording) -> None:
     if problem is None:
         return
     denied = problem.kind == "unauthorized"
-    head = "Not recorded" if live.how is How.INFERRED else "Nothing newer recorded"
+    head = "Not recorded" if live.origin is Origin.INFERRED else "Nothing newer recorded"
     rest = f"{formats.md(problem.cause)}. {formats.md(problem.hint)}".rstrip()
     widgets.line(":orange" if denied else ":gray", "lock" if denied else "info", head, rest)
 
 
-def reconciliation(one: Recorded, names: Mapping[str, str]) -> None:
+def reconciliation(one: RecordedGeneration, names: Mapping[str, str]) -> None:
     """The steps in which the members reached their target assignments (KIP-848)."""
     if len(one.steps) < 2 or one.began_ms is None:
         return
@@ -179,7 +179,7 @@ def reconciliation(one: Recorded, names: Mapping[str, str]) -> None:
             frame,
             key="steps",
             width="content",
-            most=MOST_STEPS_SHOWN,
+            most=MAX_STEPS,
             alt=f"{formats.plural(len(frame), 'step')} of members towards their targets, with the time since the epoch",
             columns={
                 "after": c.TextColumn("After", width=60, help="Time since the new group epoch"),

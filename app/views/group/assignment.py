@@ -9,15 +9,15 @@ from app.views.group import charts, tables, text
 from app.views.group.charts import letter_legend
 from app.views.group.state import explanation
 from app.views.group.view import GroupView, Tile
-from lag.generations.explanation import Verdict, Why
+from lag.generations.explanation import Comparison, Explanation
 from lag.model import GroupType
 
 MAX_DIFFERENCES = 100
 TITLE = "Assignment"
 ICONS = {
-    Verdict.SAME: (":green", "check_circle"),
-    Verdict.DIFFERS: (":orange", "rule"),
-    Verdict.CANNOT: (":gray", "help"),
+    Comparison.SAME: (":green", "check_circle"),
+    Comparison.DIFFERS: (":orange", "rule"),
+    Comparison.CANNOT: (":gray", "help"),
 }
 
 
@@ -65,7 +65,7 @@ def explain(page: state.Shown, view: GroupView) -> None:
         _differences(found, view)
 
 
-def _differences(found: Why, view: GroupView) -> None:
+def _differences(found: Explanation, view: GroupView) -> None:
     frame = tables.differences(found.differences[:MAX_DIFFERENCES], view.names)
     c = st.column_config
     widgets.table(

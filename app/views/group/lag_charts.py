@@ -44,11 +44,11 @@ def _rebalances(page: state.Shown, view: GroupView) -> tuple[list[lag.Mark], str
         lag.Mark(
             formats.moment(one.began_ms or one.generation.at_ms, tz),
             formats.moment(one.settled_ms or one.generation.at_ms, tz),
-            recorded_text.hover(one, live.how, view.names, one is rebalances[-1]),
+            recorded_text.hover(one, live.origin, view.names, one is rebalances[-1]),
         )
         for one in within
     ]
-    return marks, f"; {recorded_text.summary(within, live.how, tz)}" if within else ""
+    return marks, f"; {recorded_text.summary(within, live.origin, tz)}" if within else ""
 
 
 def _no_trend(samples: int, has_partitions: bool) -> str:

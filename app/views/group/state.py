@@ -6,7 +6,7 @@ import streamlit as st
 
 from app.ui.state import Shown
 from app.views.group.view import GroupView, group_view
-from lag.generations.explanation import Why, why
+from lag.generations.explanation import Explanation, explain
 
 if TYPE_CHECKING:
     from lag.polling.report import Report
@@ -19,9 +19,9 @@ def _view(key: tuple[str, int, int], group_id: str, _report: "Report") -> GroupV
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def _explanation(key: tuple[str, int, int], group_id: str, _report: "Report") -> Why | None:
+def _explanation(key: tuple[str, int, int], group_id: str, _report: "Report") -> Explanation | None:
     group = _report.snapshot.group(group_id)
-    return None if group is None else why(group, _report.snapshot.topics)
+    return None if group is None else explain(group, _report.snapshot.topics)
 
 
 def view(page: Shown, group_id: str) -> GroupView | None:
@@ -29,6 +29,6 @@ def view(page: Shown, group_id: str) -> GroupView | None:
     return _view(page.key, group_id, page.report)
 
 
-def explanation(page: Shown, group_id: str) -> Why | None:
+def explanation(page: Shown, group_id: str) -> Explanation | None:
     """The assignment compared with the result of the group's assignor; None if the group is not in the snapshot."""
     return _explanation(page.key, group_id, page.report)

@@ -7,7 +7,7 @@ from app.ui.headlines import predicate
 from app.views.group.view import GroupView
 from assignors.advice import Finding, advise_group
 from assignors.offsets_partition import DEFAULT_PARTITIONS, OFFSETS_TOPIC, offsets_partition
-from lag.generations.explanation import Why
+from lag.generations.explanation import Explanation
 from lag.generations.recorded import Timeouts
 from lag.model import ClusterSnapshot, GroupType, Member
 from lag.verdict.health import NEVER, GroupHealth, Status
@@ -29,7 +29,7 @@ def offsets_location(view: GroupView, snapshot: ClusterSnapshot) -> str:
     return f"Its {what} in {formats.code(f'{OFFSETS_TOPIC}-{where}')}, {led}{assumed}."
 
 
-def rebalance_now(found: Why) -> str:
+def rebalance_now(found: Explanation) -> str:
     """How many partitions a rebalance now would move, and how many stay without ownership claims; "" if unknown."""
     partitions = formats.plural(found.partitions, "partition")
     sentences = []

@@ -1,15 +1,34 @@
-"""Group events of `__consumer_offsets` -> the generations of their groups. Pure: who reads them does not matter here.
+"""Folds the group events of `__consumer_offsets` into generations. Pure: reading the events is elsewhere.
 
-An event is a `Timed`: when its record was written, and the record as `records` decodes it. `tail` takes them
-from the brokers; whoever stores them (Delta) keeps key and value beside the columns, and gets them back by
-`lag.records.decode` (`lag.generations.recorded.stored` does). All events of a group stand in one partition, in order.
+`lag.generations.tail` reads them from the brokers, `lag.generations.recorded.history` from the history. All events of a
+group are in one partition, in order.
 
-    recorder = Recorder(names_of_topics.get)          # topic id -> name, None where it is not known
-    recorder.take(events, whole=True)                 # whole: these begin where the log does
-    recorder.recorded("billing")                      # [Recorded(generation, began_ms, settled_ms, steps, skipped)]
+    recorder = GenerationRecorder(topic_names.get)    # topic id -> name, None if it is not known
+    recorder.take(events, whole=True)                 # whole: the events start where the log does
+    recorder.recorded("billing")                      # a list of RecordedGeneration
 """
 
-from lag.generations.recorded.model import Following, How, Phase, Recorded, Recording, Step, Timed, Timeouts
-from lag.generations.recorded.recorder import Recorder, told
+from lag.generations.recorded.model import (
+    FollowStatus,
+    MemberState,
+    Origin,
+    ReconciliationStep,
+    RecordedGeneration,
+    Recording,
+    TimedEvent,
+    Timeouts,
+)
+from lag.generations.recorded.recorder import GenerationRecorder, generations_of
 
-__all__ = ["Following", "How", "Phase", "Recorded", "Recorder", "Recording", "Step", "Timed", "Timeouts", "told"]
+__all__ = [
+    "FollowStatus",
+    "GenerationRecorder",
+    "MemberState",
+    "Origin",
+    "ReconciliationStep",
+    "RecordedGeneration",
+    "Recording",
+    "TimedEvent",
+    "Timeouts",
+    "generations_of",
+]

@@ -1,4 +1,4 @@
-"""A group's next state: what has happened since the one before, as far as records tell.
+"""A group's next state: what has causes_of since the one before, as far as records tell.
 
 They do not tell a member that left from one whose session expired: both are gone. Nor do they name who made a classic
 group rebalance that has the same members, subscriptions and topics as before.
@@ -8,34 +8,34 @@ from collections.abc import Sequence
 
 from assignors.layout import Layout
 from assignors.model import Group, Member, Topic, TopicPartition
-from lag.generations.changes import happened
-from lag.generations.kept_states import held
-from lag.generations.recorded.model import Progress, Written
+from lag.generations.changes import causes_of
+from lag.generations.recorded.model import Reconciliation, RecordedState
+from lag.generations.state_buffer import pack_owned
 
 FIRST_RECORD = "first record kept"
-NOBODY = "nobody is in the group"
-AS_IT_WAS = "as it was"
+NO_MEMBERS = "nobody is in the group"
+SEEN_IN_POLL = "as seen in a poll"
 DELETED = "the group was deleted"
-UPGRADED = "the group went over to the consumer protocol (KIP-848)"
-DOWNGRADED = "the group went back to the classic protocol"
-CAME_BACK = "a member joined again"
+UPGRADED = "the group was upgraded to the consumer protocol (KIP-848)"
+DOWNGRADED = "the group was downgraded to the classic protocol"
+REJOINED = "a member rejoined"
 NEW_METADATA = "its topics' metadata changed"
-REPLANNED = "planned anew"
+RECOMPUTED = "assignment computed again"
 
 
-def grouped(
+def build_group(
     group_id: str,
     assignor: str | None,
     members: Sequence[Member],
     owned: Sequence[Sequence[TopicPartition]],
     last: Group | None,
 ) -> Group:
-    """The group with what its members own; raises AssignorError on a partition that cannot be.
+    """The group with the owned partitions of its members. Raises AssignorError for an invalid partition.
 
-    Topics never shrink: they reach as far as partitions were assigned, now or before. One of which nothing was assigned
-    in the `last` state, and nothing is now, is gone, and so is one that nobody subscribes to.
+    A topic has as many partitions as were assigned, now or in the `last` state. Topics without subscribers are left
+    out, and topics of which nothing is assigned in either state.
     """
-    pieces, layout = held(owned)
+    pieces, layout = pack_owned(owned)
     pairs = zip(members, pieces, strict=True)
     made = tuple(Member(m.member_id, m.instance_id, m.client_id, m.host, m.rack, m.topics, mine) for m, mine in pairs)
     return Group(group_id, made, _topics(made, layout, last), assignor)
@@ -51,27 +51,29 @@ def _topics(members: Sequence[Member], layout: Layout, last: Group | None) -> di
     return {name: Topic(name, size) for name, size in sorted(sizes.items())}
 
 
-def begun(number: int, at_ms: int, group: Group, *, modern: bool, event: str = "") -> Written:
-    """The first state that is known of a group; of one that is just born, number 0 without members."""
-    event = event or (FIRST_RECORD if group.members else NOBODY)
-    return Written(
-        number, at_ms, event, group, cause=event, round=1, modern=modern, skipped=0, progress=Progress(None, None)
+def first_state(number: int, at_ms: int, group: Group, *, modern: bool, event: str = "") -> RecordedState:
+    """The first known state of a group; for a new group number 0 without members."""
+    event = event or (FIRST_RECORD if group.members else NO_MEMBERS)
+    return RecordedState(
+        number, at_ms, event, group, cause=event, round=1, modern=modern, skipped=0, progress=Reconciliation(None, None)
     )
 
 
-def gone(last: Written, at_ms: int) -> Written:
-    """The group after its deletion; what comes next is another group of that name."""
+def deleted_state(last: RecordedState, at_ms: int) -> RecordedState:
+    """The group after its deletion; a later one is another group with the same name."""
     nobody = Group(last.group.group_id, (), {}, last.group.assignor)
-    progress = Progress(None, None)
-    return Written(0, at_ms, DELETED, nobody, cause=DELETED, round=1, modern=last.modern, skipped=0, progress=progress)
+    progress = Reconciliation(None, None)
+    return RecordedState(
+        0, at_ms, DELETED, nobody, cause=DELETED, round=1, modern=last.modern, skipped=0, progress=progress
+    )
 
 
-def followed(
-    last: Written, number: int, at_ms: int, group: Group, progress: Progress, modern: bool, why: str
-) -> Written:
-    """The state after `last`. `why` is what to say when nothing of what can be seen has changed."""
+def next_state(
+    last: RecordedState, number: int, at_ms: int, group: Group, progress: Reconciliation, modern: bool, why: str
+) -> RecordedState:
+    """The state after `last`. `why` is the cause if nothing visible has changed."""
     cause, count = _cause(last, group, modern, why)
-    return Written(
+    return RecordedState(
         number,
         at_ms,
         cause if count == 1 else f"{cause} (rebalance {count})",
@@ -79,13 +81,13 @@ def followed(
         cause=cause,
         round=count,
         modern=modern,
-        skipped=0 if last.cause == AS_IT_WAS else max(0, number - last.number - 1),
+        skipped=0 if last.cause == SEEN_IN_POLL else max(0, number - last.number - 1),
         progress=progress,
     )
 
 
-def _cause(last: Written, group: Group, modern: bool, why: str) -> tuple[str, int]:
-    seen = happened(last.group, group)
+def _cause(last: RecordedState, group: Group, modern: bool, why: str) -> tuple[str, int]:
+    seen = causes_of(last.group, group)
     if modern != last.modern:
         seen.insert(0, UPGRADED if modern else DOWNGRADED)
     if seen:
@@ -96,6 +98,6 @@ def _cause(last: Written, group: Group, modern: bool, why: str) -> tuple[str, in
 
 
 def _left_free(group: Group) -> bool:
-    """Whether partitions were given up so that they can go to others in the rebalance that follows (KIP-429)."""
+    """Whether partitions were revoked for the rebalance that follows (KIP-429)."""
     free = sum(topic.partitions for topic in group.topics.values()) - sum(len(m.owned) for m in group.members)
     return group.assignor == "cooperative-sticky" and free > 0

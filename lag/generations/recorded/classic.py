@@ -1,58 +1,58 @@
-"""A classic group's record -> its next state. The record has the whole group, and is written when a rebalance is over.
+"""The next states of a classic group from its record, which has the whole group.
 
-Source: GroupMetadataManager and GroupCoordinatorRecordHelpers.newGroupMetadataRecord of Kafka 4.3.1. It is written when
-the leader's plan has arrived, when the last member is gone, and when a static member was replaced without a rebalance
-(KIP-345), which keeps the generation.
+Source: GroupMetadataManager and GroupCoordinatorRecordHelpers.newGroupMetadataRecord of Kafka 4.3.1. The record is
+written when the leader's assignment arrives, when the last member leaves, and when a static member is replaced without
+a rebalance (KIP-345), which keeps the generation.
 """
 
 from collections.abc import Sequence
 
 from assignors.model import Group, Member, TopicPartition
 from lag.generations.recorded import causes
-from lag.generations.recorded.model import Progress, Timeouts, Written
+from lag.generations.recorded.model import Reconciliation, RecordedState, Timeouts
 from lag.records.group_values import ClassicMember, GroupMetadata
 
 
-def states(group_id: str, at_ms: int, value: GroupMetadata, last: Written | None) -> list[Written]:
-    """The states that follow `last`, oldest first; none when nothing has changed. Raises AssignorError.
+def states(group_id: str, at_ms: int, value: GroupMetadata, last: RecordedState | None) -> list[RecordedState]:
+    """The states that follow `last`, oldest first; none if nothing has changed. Raises AssignorError.
 
-    A generation below the last one, or the first one, is that of a group made anew.
+    A lower generation than the last one means that the group was deleted and created again.
     """
     if last is not None and not last.modern and 0 < value.generation < last.number:
-        last = causes.gone(last, at_ms)
+        last = causes.deleted_state(last, at_ms)
         return [last, *states(group_id, at_ms, value, last)]
     group = _group(group_id, value, last)
     if last is None and value.generation == 1 and group.members:
-        last = causes.begun(0, at_ms, Group(group_id, (), {}, group.assignor), modern=False)
+        last = causes.first_state(0, at_ms, Group(group_id, (), {}, group.assignor), modern=False)
         return [last, *states(group_id, at_ms, value, last)]
     if last is None:
-        return [causes.begun(value.generation, at_ms, group, modern=False)]
+        return [causes.first_state(value.generation, at_ms, group, modern=False)]
     if not last.modern and value.generation == last.number and _is_same(last.group, group):
         return []
-    progress = Progress(value.current_state_timestamp, at_ms)
-    return [causes.followed(last, value.generation, at_ms, group, progress, False, causes.CAME_BACK)]
+    progress = Reconciliation(value.current_state_timestamp, at_ms)
+    return [causes.next_state(last, value.generation, at_ms, group, progress, False, causes.REJOINED)]
 
 
 def timeouts(value: GroupMetadata) -> dict[str, Timeouts]:
-    """Those of the members, by id."""
+    """The timeouts of the members, by member id."""
     return {each.member_id: Timeouts(each.session_timeout_ms, each.rebalance_timeout_ms) for each in value.members}
 
 
-def _group(group_id: str, value: GroupMetadata, last: Written | None) -> Group:
+def _group(group_id: str, value: GroupMetadata, last: RecordedState | None) -> Group:
     owned = [_partitions(member) for member in value.members]
     members = [_member(member) for member in value.members]
-    return causes.grouped(group_id, value.protocol, members, owned, last.group if last is not None else None)
+    return causes.build_group(group_id, value.protocol, members, owned, last.group if last is not None else None)
 
 
 def _member(member: ClassicMember) -> Member:
-    said = member.subscription
+    subscription = member.subscription
     return Member(
         member.member_id,
         member.instance_id,
         member.client_id,
         member.client_host,
-        said.rack if said else None,
-        said.topics if said else (),
+        subscription.rack if subscription else None,
+        subscription.topics if subscription else (),
     )
 
 
@@ -62,8 +62,8 @@ def _partitions(member: ClassicMember) -> list[TopicPartition]:
 
 
 def _is_same(old: Group, new: Group) -> bool:
-    return _told(old.members) == _told(new.members)
+    return _by_id(old.members) == _by_id(new.members)
 
 
-def _told(members: Sequence[Member]) -> dict[str, tuple[object, ...]]:
+def _by_id(members: Sequence[Member]) -> dict[str, tuple[object, ...]]:
     return {member.member_id: (member.topics, member.owned) for member in members}

@@ -1,9 +1,9 @@
-"""The records of a KIP-848 or share group -> its next states. Each record tells one thing; they are put together here.
+"""The next states of a KIP-848 or share group from its records, each of which has one part of the group.
 
-Source: GroupMetadataManager and GroupCoordinatorRecordHelpers of Kafka 4.3.1, and KIP-848. A change bumps the group's
-epoch (which may be bumped again before anything is planned); then the target of that epoch is written, member by
-member and its epoch last; then each member goes to its target in steps. A static member's successor takes over
-without a bump. A group that loses its last member gets no target any more.
+Source: GroupMetadataManager and GroupCoordinatorRecordHelpers of Kafka 4.3.1, and KIP-848. A change bumps the group
+epoch (perhaps several times), then the target assignment is written member by member and its epoch last, then each
+member reconciles in steps. The successor of a static member takes over without a bump. A group that loses its last
+member gets no new target assignment.
 """
 
 from collections import Counter
@@ -14,14 +14,22 @@ from typing import Any
 from uuid import UUID
 
 from assignors.model import Group, Member, TopicPartition
-from lag.generations.live_group import SERVER_NAMES, STAND_INS
+from lag.generations.live_group import DEFAULT_ASSIGNORS, SERVER_NAMES
 from lag.generations.recorded import causes
-from lag.generations.recorded.model import STEPS_PER_MEMBER, Phase, Progress, Step, Timed, Timeouts, Written
+from lag.generations.recorded.model import (
+    STEPS_PER_MEMBER,
+    MemberState,
+    Reconciliation,
+    ReconciliationStep,
+    RecordedState,
+    TimedEvent,
+    Timeouts,
+)
 from lag.model import GroupType
 
 
 class Role(Enum):
-    """What a kind of record is for."""
+    """What a record type stores."""
 
     EPOCH = auto()
     MEMBER = auto()
@@ -35,22 +43,22 @@ ROLES: Mapping[int, Role] = {
     3: Role.EPOCH, 5: Role.MEMBER, 6: Role.PLANNED, 7: Role.TARGET, 8: Role.CURRENT, 16: Role.REGEX,
     11: Role.EPOCH, 10: Role.MEMBER, 12: Role.PLANNED, 13: Role.TARGET, 14: Role.CURRENT,
 }  # fmt: skip
-"""By the number of the kind; those of share groups (10 to 14) are as those of KIP-848."""
+"""Record type -> role; the types of share groups (10 to 14) correspond to those of KIP-848."""
 
 SHARE_RECORDS = range(10, 15)
 NEW_GROUP_EPOCH = 2
-"""A new group begins at 1, and its first member bumps that, unless it subscribes by an expression only."""
+"""A new group has epoch 1, and its first member bumps it, unless it subscribes by a regular expression only."""
 
-_PHASES = {0: Phase.STABLE, 1: Phase.UNREVOKED, 2: Phase.UNRELEASED}
+_STATES = {0: MemberState.STABLE, 1: MemberState.UNREVOKED, 2: MemberState.UNRELEASED}
 
-NameOf = Callable[[UUID], str | None]
-Given = tuple[tuple[str, tuple[int, ...]], ...]
-"""(topic, its partitions) of a target."""
+TopicNameOf = Callable[[UUID], str | None]
+TargetPartitions = tuple[tuple[str, tuple[int, ...]], ...]
+"""(topic, partitions) of a target assignment."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What a member told of itself; `regex` is its expression. `timeouts` are None where only a poll has seen it."""
+class MemberMetadata:
+    """The metadata in a member's record. `timeouts` is None if it was only seen in a poll."""
 
     member: Member
     regex: str | None
@@ -60,29 +68,29 @@ class Asked:
 
 @dataclass(slots=True)
 class ModernGroup:
-    """A group as its records have told it so far.
+    """A group built from its records so far.
 
-    `whole`: all of them were seen, so its states can be told. `planned` are the members of its last state, `unsettled`
-    those of them that have not reached its target.
+    `whole`: all of them were read, so its states are known. `planned`: the members of the last target assignment;
+    `unsettled`: those of them that have not reached it.
     """
 
     group_id: str
     share: bool
-    name_of: NameOf
+    name_of: TopicNameOf
     whole: bool
     epoch: int = 1
     metadata_hash: int = 0
     planned_hash: int | None = 0
     bumped_ms: int | None = None
-    asked: dict[str, Asked] = field(default_factory=dict)
-    targets: dict[str, Given] = field(default_factory=dict)
+    members: dict[str, MemberMetadata] = field(default_factory=dict)
+    targets: dict[str, TargetPartitions] = field(default_factory=dict)
     regexes: dict[str, tuple[str, ...]] = field(default_factory=dict)
     stable_at: dict[str, int] = field(default_factory=dict)
     planned: frozenset[str] = frozenset()
     unsettled: set[str] = field(default_factory=set)
 
-    def take(self, timed: Timed, last: Written | None) -> list[Written]:
-        """The states that follow `last` by this record, oldest first. Raises AssignorError."""
+    def take(self, timed: TimedEvent, last: RecordedState | None) -> list[RecordedState]:
+        """Add a record; returns the states that follow `last`, oldest first. Raises AssignorError."""
         event, role = timed.event, ROLES[timed.event.record_type]
         name, value = event.member_id or event.regular_expression or "", event.value
         if value is None:
@@ -93,7 +101,7 @@ class ModernGroup:
     def _forget(self, role: Role, name: str) -> None:
         match role:
             case Role.MEMBER:
-                self.asked.pop(name, None)
+                self.members.pop(name, None)
                 self.unsettled.discard(name)
             case Role.TARGET:
                 self.targets.pop(name, None)
@@ -102,7 +110,7 @@ class ModernGroup:
             case Role.REGEX:
                 self.regexes.pop(name, None)
 
-    def _learn(self, at_ms: int, role: Role, name: str, value: Any, last: Written | None) -> list[Written]:
+    def _learn(self, at_ms: int, role: Role, name: str, value: Any, last: RecordedState | None) -> list[RecordedState]:
         match role:
             case Role.EPOCH:
                 return self._bump(at_ms, value.epoch, value.metadata_hash, last)
@@ -111,7 +119,7 @@ class ModernGroup:
             case Role.CURRENT:
                 return self._move(at_ms, name, value, last)
             case Role.MEMBER:
-                self.asked[name] = _asked(name, value)
+                self.members[name] = _asked(name, value)
             case Role.TARGET:
                 self.targets[name] = tuple(
                     (self._topic(each.topic_id), each.partitions) for each in value.topic_partitions
@@ -120,55 +128,55 @@ class ModernGroup:
                 self.regexes[name] = value.topics
         return []
 
-    def _bump(self, at_ms: int, epoch: int, metadata_hash: int, last: Written | None) -> list[Written]:
+    def _bump(self, at_ms: int, epoch: int, metadata_hash: int, last: RecordedState | None) -> list[RecordedState]:
         self.whole = self.whole or epoch <= NEW_GROUP_EPOCH
         self.epoch, self.metadata_hash = epoch, metadata_hash
         if self.bumped_ms is None:
             self.bumped_ms = at_ms
-        if self.whole and not self.asked and last is not None and last.group.members:
+        if self.whole and not self.members and last is not None and last.group.members:
             return self._state(at_ms, epoch, last)
         return []
 
-    def _plan(self, at_ms: int, epoch: int, last: Written | None) -> list[Written]:
+    def _plan(self, at_ms: int, epoch: int, last: RecordedState | None) -> list[RecordedState]:
         if not self.whole or (last is not None and last.modern and epoch <= last.number):
             return []
         if last is not None:
             return self._state(at_ms, epoch, last)
         group = self._group(None)
         if epoch > NEW_GROUP_EPOCH or not group.members:
-            self.planned, self.planned_hash, self.bumped_ms = frozenset(self.asked), self.metadata_hash, None
-            return [causes.begun(epoch, at_ms, group, modern=True)]
-        nobody = causes.begun(0, at_ms, Group(self.group_id, (), {}, group.assignor), modern=True)
+            self.planned, self.planned_hash, self.bumped_ms = frozenset(self.members), self.metadata_hash, None
+            return [causes.first_state(epoch, at_ms, group, modern=True)]
+        nobody = causes.first_state(0, at_ms, Group(self.group_id, (), {}, group.assignor), modern=True)
         return [nobody, *self._state(at_ms, epoch, nobody)]
 
-    def _state(self, at_ms: int, epoch: int, last: Written) -> list[Written]:
+    def _state(self, at_ms: int, epoch: int, last: RecordedState) -> list[RecordedState]:
         group = self._group(last)
-        self.unsettled = {name for name in self.asked if self.stable_at.get(name) != epoch}
-        progress = Progress(self.bumped_ms, None if self.unsettled else at_ms)
-        why = causes.REPLANNED if self.planned_hash in (None, self.metadata_hash) else causes.NEW_METADATA
-        self.planned, self.planned_hash, self.bumped_ms = frozenset(self.asked), self.metadata_hash, None
-        return [causes.followed(last, epoch, at_ms, group, progress, True, why)]
+        self.unsettled = {name for name in self.members if self.stable_at.get(name) != epoch}
+        progress = Reconciliation(self.bumped_ms, None if self.unsettled else at_ms)
+        why = causes.RECOMPUTED if self.planned_hash in (None, self.metadata_hash) else causes.NEW_METADATA
+        self.planned, self.planned_hash, self.bumped_ms = frozenset(self.members), self.metadata_hash, None
+        return [causes.next_state(last, epoch, at_ms, group, progress, True, why)]
 
-    def _move(self, at_ms: int, name: str, value: Any, last: Written | None) -> list[Written]:
-        phase = _PHASES.get(value.state, Phase.UNKNOWN)
+    def _move(self, at_ms: int, name: str, value: Any, last: RecordedState | None) -> list[RecordedState]:
+        state = _STATES.get(value.state, MemberState.UNKNOWN)
         self.stable_at.pop(name, None)
-        if phase is Phase.STABLE:
+        if state is MemberState.STABLE:
             self.stable_at[name] = value.member_epoch
         if not self.whole or last is None or not last.modern:
             return []
-        if name in self.asked and name not in self.planned and self.epoch == last.number:
+        if name in self.members and name not in self.planned and self.epoch == last.number:
             return self._succeed(at_ms, last)
         if self.unsettled:
-            self._step(last, Step(at_ms, name, value.member_epoch, phase, *_counts(value)))
+            self._step(last, ReconciliationStep(at_ms, name, value.member_epoch, state, *_counts(value)))
         return []
 
-    def _succeed(self, at_ms: int, last: Written) -> list[Written]:
-        """A static member's successor is there; it inherits the target, and no rebalance begins."""
-        self.planned, self.unsettled = frozenset(self.asked), set()
-        progress = Progress(None, None)
-        return [causes.followed(last, last.number, at_ms, self._group(last), progress, True, causes.CAME_BACK)]
+    def _succeed(self, at_ms: int, last: RecordedState) -> list[RecordedState]:
+        """A static member's successor has joined; it inherits the target, without a rebalance."""
+        self.planned, self.unsettled = frozenset(self.members), set()
+        progress = Reconciliation(None, None)
+        return [causes.next_state(last, last.number, at_ms, self._group(last), progress, True, causes.REJOINED)]
 
-    def _step(self, last: Written, step: Step) -> None:
+    def _step(self, last: RecordedState, step: ReconciliationStep) -> None:
         if len(last.progress.steps) < STEPS_PER_MEMBER * len(last.group.members):
             last.progress.steps.append(step)
         if self.stable_at.get(step.member_id) == last.number:
@@ -176,15 +184,15 @@ class ModernGroup:
             if not self.unsettled:
                 last.progress.settled_ms = step.at_ms
 
-    def _group(self, last: Written | None) -> Group:
-        members = [self._member(asked) for asked in self.asked.values()]
-        owned = [self._partitions(name) for name in self.asked]
+    def _group(self, last: RecordedState | None) -> Group:
+        members = [self._member(members) for members in self.members.values()]
+        owned = [self._partitions(name) for name in self.members]
         before = last.group if last is not None else None
-        return causes.grouped(self.group_id, self._assignor(), members, owned, before)
+        return causes.build_group(self.group_id, self._assignor(), members, owned, before)
 
-    def _member(self, asked: Asked) -> Member:
-        matched = self.regexes.get(asked.regex or "", ())
-        return replace(asked.member, topics=tuple(dict.fromkeys((*asked.member.topics, *matched))))
+    def _member(self, members: MemberMetadata) -> Member:
+        subscribed_topics = self.regexes.get(members.regex or "", ())
+        return replace(members.member, topics=tuple(dict.fromkeys((*members.member.topics, *subscribed_topics))))
 
     def _partitions(self, name: str) -> list[TopicPartition]:
         return [TopicPartition(topic, number) for topic, numbers in self.targets.get(name, ()) for number in numbers]
@@ -193,15 +201,15 @@ class ModernGroup:
         return (self.name_of(topic_id) if topic_id is not None else None) or f"topic id {topic_id}"
 
     def _assignor(self) -> str:
-        """The one that most members ask for, else Kafka's default: what the broker has chosen is not recorded."""
+        """The assignor that most members name, else Kafka's default: the broker's choice is not recorded."""
         kind = GroupType.SHARE if self.share else GroupType.CONSUMER
-        wanted = Counter(asked.assignor for asked in self.asked.values() if asked.assignor)
+        wanted = Counter(members.assignor for members in self.members.values() if members.assignor)
         chosen = wanted.most_common(1)[0][0] if wanted else ""
-        return SERVER_NAMES[kind].get(chosen, STAND_INS[kind])
+        return SERVER_NAMES[kind].get(chosen, DEFAULT_ASSIGNORS[kind])
 
 
-def _asked(name: str, value: Any) -> Asked:
-    """Members of share groups have neither instance ids, expressions nor assignors."""
+def _asked(name: str, value: Any) -> MemberMetadata:
+    """Members of share groups have no instance ids, regular expressions or assignors."""
     member = Member(
         name,
         getattr(value, "instance_id", None),
@@ -211,17 +219,17 @@ def _asked(name: str, value: Any) -> Asked:
         value.subscribed_topic_names,
     )
     regex, assignor = getattr(value, "subscribed_topic_regex", None), getattr(value, "server_assignor", None)
-    return Asked(member, regex, assignor, _timeouts(value))
+    return MemberMetadata(member, regex, assignor, _timeouts(value))
 
 
 def _timeouts(value: Any) -> Timeouts:
-    """A member of the classic protocol in a KIP-848 group has a session of its own."""
+    """Only members with the classic protocol have a session timeout of their own."""
     old = getattr(value, "classic_member_metadata", None)
     return Timeouts(old.session_timeout_ms or None if old else None, getattr(value, "rebalance_timeout_ms", None))
 
 
 def _counts(value: Any) -> tuple[int, int]:
-    """How many partitions a member has, and how many of them it must give up (never in a share group)."""
+    """The number of partitions of a member, and of those that it must revoke (0 in a share group)."""
     return _size(value.assigned_partitions), _size(getattr(value, "partitions_pending_revocation", ()))
 
 

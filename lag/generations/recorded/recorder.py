@@ -1,126 +1,130 @@
-"""Takes group events as they come and keeps the last generations of every group, within a budget."""
+"""Folds group events into the last generations of every group, within a memory budget."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
 from assignors.model import AssignorError
-from lag.generations.kept_states import MOST_CELLS, MOST_GENERATIONS, Shelf, generations
 from lag.generations.recorded import causes, classic, initial_state
-from lag.generations.recorded.consumer import ROLES, SHARE_RECORDS, ModernGroup, NameOf, Role
-from lag.generations.recorded.model import Recorded, Timed, Timeouts, Written
+from lag.generations.recorded.consumer import ROLES, SHARE_RECORDS, ModernGroup, Role, TopicNameOf
+from lag.generations.recorded.model import RecordedGeneration, RecordedState, TimedEvent, Timeouts
+from lag.generations.state_buffer import MAX_CELLS, MAX_GENERATIONS, StateBuffer, generations
 from lag.model import GroupSnapshot
 from lag.records.group_values import ConsumerGroupPartitionMetadata, GroupMetadata
 
 CLASSIC_GROUP = 2
 OLDEST_KEPT = "oldest one kept"
-"""The event of a group's first kept generation when there were older ones."""
+"""The event of a group's first generation if older ones were dropped."""
 
-_BEGINNINGS = (causes.FIRST_RECORD, causes.NOBODY, causes.AS_IT_WAS)
+_BEGINNINGS = (causes.FIRST_RECORD, causes.NO_MEMBERS, causes.SEEN_IN_POLL)
 
 
-def told(states: Sequence[Written]) -> list[Recorded]:
-    """The generations between these states, see `Recorder.recorded`."""
+def generations_of(states: Sequence[RecordedState]) -> list[RecordedGeneration]:
+    """The generations of these states, see `GenerationRecorder.recorded`."""
     made = generations(states)
     if states and states[0].cause not in _BEGINNINGS:
         made[0] = replace(made[0], event=OLDEST_KEPT)
     return [
-        Recorded(one, state.progress.began_ms, state.progress.settled_ms, tuple(state.progress.steps), state.skipped)
+        RecordedGeneration(
+            one, state.progress.began_ms, state.progress.settled_ms, tuple(state.progress.steps), state.skipped
+        )
         for one, state in zip(made, states, strict=True)
     ]
 
 
-class Recorder:
-    """The generations that records tell of. One thread at a time.
+class GenerationRecorder:
+    """The recorded generations of all groups. Not thread-safe.
 
-    `name_of` gives a topic id its name, None where it is not known. Streams groups are left out: they plan tasks, not
-    partitions. `unusable` counts the events that tell of partitions that cannot be.
+    `name_of` returns the name of a topic id, None if it is not known. Streams groups are ignored: they assign tasks,
+    not partitions. `unusable` counts events with invalid partitions.
     """
 
-    def __init__(self, name_of: NameOf, most_generations: int = MOST_GENERATIONS, most_cells: int = MOST_CELLS) -> None:
+    def __init__(
+        self, name_of: TopicNameOf, most_generations: int = MAX_GENERATIONS, most_cells: int = MAX_CELLS
+    ) -> None:
         self.unusable = 0
         self._name_of = name_of
-        self._shelf: Shelf[Written] = Shelf(most_generations, most_cells)
-        self._last: dict[str, Written] = {}
+        self._buffer: StateBuffer[RecordedState] = StateBuffer(most_generations, most_cells)
+        self._last: dict[str, RecordedState] = {}
         self._modern: dict[str, ModernGroup] = {}
-        self._buried: dict[str, tuple[int, bool]] = {}
+        self._deleted: dict[str, tuple[int, bool]] = {}
         self._timeouts: dict[str, dict[str, Timeouts]] = {}
         self._names: dict[UUID, str] = {}
-        self._asleep: dict[str, GroupSnapshot] = {}
+        self._polled: dict[str, GroupSnapshot] = {}
 
-    def take(self, events: Iterable[Timed], *, whole: bool) -> None:
-        """Take the next events, in the order of their records; those of one write of the coordinator together.
+    def take(self, events: Iterable[TimedEvent], *, whole: bool) -> None:
+        """Add the next events in the order of their records; the events of one coordinator write in one call.
 
-        `whole`: all events of these groups that the log still has were or will be taken. If not, a KIP-848 or share
-        group is told from its next beginning on only, for no record has all of it.
+        `whole`: all events of these groups in the log are added. If not, a KIP-848 or share group is known only after
+        it is created again, because no record has the whole group.
         """
         for timed in events:
             try:
                 self._take(timed, whole)
             except AssignorError:
                 self.unusable += 1
-        for group_id in list(self._buried):
+        for group_id in list(self._deleted):
             self._end(group_id)
 
-    def recorded(self, group_id: str) -> list[Recorded]:
-        """The group's generations, oldest first; none as long as nothing has changed since its first record.
+    def recorded(self, group_id: str) -> list[RecordedGeneration]:
+        """The group's generations, oldest first; none if nothing has changed since its first record.
 
-        The first one is where the rest begins: the group as it was then, or nobody.
+        The first one is the group before the first change.
         """
-        return told(self.states(group_id))
+        return generations_of(self.states(group_id))
 
-    def states(self, group_id: str) -> list[Written]:
-        """What `told` makes the same of, without the computing."""
-        return self._shelf.of(group_id)
+    def states(self, group_id: str) -> list[RecordedState]:
+        """The states for `generations_of`, which computes the generations."""
+        return self._buffer.of(group_id)
 
     def knows(self, group_id: str) -> bool:
         """Whether the group's present state is known."""
-        return group_id in self._last or group_id in self._asleep
+        return group_id in self._last or group_id in self._polled
 
     def timeouts(self, group_id: str) -> Mapping[str, Timeouts]:
-        """Those of the group's members, by id, as far as their records were read."""
+        """The timeouts of the group's members, by member id, as far as their records were read."""
         modern = self._modern.get(group_id)
         if modern is None:
             return self._timeouts.get(group_id, {})
-        return {name: asked.timeouts for name, asked in modern.asked.items() if asked.timeouts is not None}
+        return {name: members.timeouts for name, members in modern.members.items() if members.timeouts is not None}
 
-    def see(self, groups: Iterable[GroupSnapshot]) -> None:
-        """Take groups that a poll saw for what the records before it must have told, where these were not read.
+    def observe(self, groups: Iterable[GroupSnapshot]) -> None:
+        """Use polled groups as the starting point of groups whose records were not read.
 
-        All records up to that poll, as far back as anybody reads, must have been taken; those since then may have been.
+        All records up to the poll must have been added; later ones may have been.
         """
-        self._asleep = {group.group_id: group for group in groups if self._is_asleep(group)}
+        self._polled = {group.group_id: group for group in groups if self._is_polled(group)}
 
-    def _is_asleep(self, group: GroupSnapshot) -> bool:
-        if group.group_id in self._last or not initial_state.is_at_rest(group):
+    def _is_polled(self, group: GroupSnapshot) -> bool:
+        if group.group_id in self._last or not initial_state.is_stable(group):
             return False
-        told = self._modern.get(group.group_id)
-        if told is None:
+        known = self._modern.get(group.group_id)
+        if known is None:
             return True
-        there = {member.member_id for member in group.members}
-        return told.epoch <= (group.epoch or 0) and told.asked.keys() <= there
+        present = {member.member_id for member in group.members}
+        return known.epoch <= (group.epoch or 0) and known.members.keys() <= present
 
-    def _awaken(self, group: GroupSnapshot) -> None:
+    def _start_from_poll(self, group: GroupSnapshot) -> None:
         self._last[group.group_id] = initial_state.state(group)
         if initial_state.is_modern(group):
             self._modern[group.group_id] = initial_state.modern(group, self._name)
 
     def forget(self, group_ids: Iterable[str]) -> None:
-        """Forget all of these groups, as before their first record."""
+        """Remove all that is known of these groups."""
         gone = list(group_ids)
-        self._shelf.forget(gone)
+        self._buffer.forget(gone)
         for group_id in gone:
-            for kept in (self._last, self._modern, self._asleep, self._timeouts):
+            for kept in (self._last, self._modern, self._polled, self._timeouts):
                 kept.pop(group_id, None)
 
     def known(self) -> list[str]:
-        """The groups of which anything is known."""
-        return list(dict.fromkeys((*self._last, *self._modern, *self._asleep, *self._shelf.groups())))
+        """The groups that have any state."""
+        return list(dict.fromkeys((*self._last, *self._modern, *self._polled, *self._buffer.groups())))
 
-    def _take(self, timed: Timed, whole: bool) -> None:
+    def _take(self, timed: TimedEvent, whole: bool) -> None:
         event = timed.event
-        if (seen := self._asleep.pop(event.group_id, None)) is not None:
-            self._awaken(seen)
+        if (seen := self._polled.pop(event.group_id, None)) is not None:
+            self._start_from_poll(seen)
         if isinstance(event.value, ConsumerGroupPartitionMetadata):
             self._names |= {topic.topic_id: topic.topic for topic in event.value.topics if topic.topic_id is not None}
         elif event.record_type == CLASSIC_GROUP:
@@ -128,21 +132,21 @@ class Recorder:
         elif event.record_type in ROLES:
             self._take_modern(timed, whole)
 
-    def _take_classic(self, timed: Timed) -> None:
+    def _take_classic(self, timed: TimedEvent) -> None:
         group_id, value = timed.event.group_id, timed.event.value
         if not isinstance(value, GroupMetadata):
             self._timeouts.pop(group_id, None)
-            self._buried[group_id] = (timed.at_ms, False)
+            self._deleted[group_id] = (timed.at_ms, False)
             return
         self._timeouts[group_id] = classic.timeouts(value)
         self._return(group_id, modern=False)
         self._keep(group_id, classic.states(group_id, timed.at_ms, value, self._before(group_id)))
 
-    def _take_modern(self, timed: Timed, whole: bool) -> None:
+    def _take_modern(self, timed: TimedEvent, whole: bool) -> None:
         event, group_id = timed.event, timed.event.group_id
         if event.tombstone and ROLES[event.record_type] is Role.EPOCH:
             self._modern.pop(group_id, None)
-            self._buried[group_id] = (timed.at_ms, True)
+            self._deleted[group_id] = (timed.at_ms, True)
             return
         group = self._modern.get(group_id)
         if group is None:
@@ -156,33 +160,33 @@ class Recorder:
     def _name(self, topic_id: UUID) -> str | None:
         return self._names.get(topic_id) or self._name_of(topic_id)
 
-    def _before(self, group_id: str) -> Written | None:
-        """The group's last state; of one that was deleted, what is kept of it."""
+    def _before(self, group_id: str) -> RecordedState | None:
+        """The group's last state; of a deleted group the last one in the buffer."""
         if group_id in self._last:
             return self._last[group_id]
-        kept = self._shelf.of(group_id)
+        kept = self._buffer.of(group_id)
         return kept[-1] if kept else None
 
-    def _keep(self, group_id: str, states: Iterable[Written]) -> None:
+    def _keep(self, group_id: str, states: Iterable[RecordedState]) -> None:
         for state in states:
             before = self._before(group_id)
             if before is not None:
-                self._shelf.add(group_id, before, state)
+                self._buffer.add(group_id, before, state)
             self._last[group_id] = state
 
     def _return(self, group_id: str, *, modern: bool) -> bool:
-        """Whether the group was buried just now; unless it changes its type, it is then a new one of that name."""
-        buried = self._buried.get(group_id)
+        """Whether the group was deleted in this write; if it keeps its type, it is a new group with the same name."""
+        buried = self._deleted.get(group_id)
         if buried is None:
             return False
         if buried[1] == modern:
             self._end(group_id)
         else:
-            del self._buried[group_id]
+            del self._deleted[group_id]
         return True
 
     def _end(self, group_id: str) -> None:
-        at_ms, _ = self._buried.pop(group_id)
+        at_ms, _ = self._deleted.pop(group_id)
         last = self._last.pop(group_id, None)
-        if last is not None and self._shelf.of(group_id):
-            self._shelf.add(group_id, last, causes.gone(last, at_ms))
+        if last is not None and self._buffer.of(group_id):
+            self._buffer.add(group_id, last, causes.deleted_state(last, at_ms))

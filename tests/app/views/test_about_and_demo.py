@@ -5,7 +5,7 @@ import json
 from app.ui import state
 from app.views.about import bundle
 from lag.embedded.workload import describe
-from lag.generations.recorded import Following
+from lag.generations.recorded import FollowStatus
 from lag.model import Problem, Scope
 from tests.app import feeds, synthetic
 from tests.app.conftest import Open
@@ -40,7 +40,7 @@ def test_about_names_the_groups_that_we_may_not_describe(open_page: Open) -> Non
 def test_about_says_how_far_the_records_of_the_groups_are_read(open_page: Open, feed: feeds.HandFeed) -> None:
     assert "Switched off; generations are inferred from polling." in said(open_page("about"))
     denied = Problem("unauthorized", Scope.TOPIC, "offsets", "this account may not read it")
-    feed.followed = Following(50, 49, 1200, 3, (denied,))
+    feed.followed = FollowStatus(50, 49, 1200, 3, (denied,))
     page = open_page("about")
     assert not page.exception
     assert "Read to the end: 49 of 50 partitions; 1,200 records since the start, 3 could not be decoded" in said(page)

@@ -10,16 +10,16 @@ from streamlit.testing.v1 import AppTest
 import assignors
 from app.server.source import Source
 from assignors.scenario import examples, load_scenario
-from lag.generations.following import SWITCHED_OFF
-from lag.generations.recorded import How, Recorded, Recording
-from lag.generations.recorded.stored import stored
+from lag.generations.group_generations import SWITCHED_OFF
+from lag.generations.recorded import Origin, RecordedGeneration, Recording
+from lag.generations.recorded.history import stored_generations
 from lag.history.store import History
 from tests.app import feeds
 from tests.app.conftest import Open
 from tests.app.reading import said
 from tests.lag.generations.recorded import test_classic, test_consumer
 from tests.lag.generations.recorded.events import recorded
-from tests.lag.generations.recorded.test_stored import keep
+from tests.lag.generations.recorded.test_history import keep
 from tests.lag.history.rows import NOON
 
 GROUP = "orders-enrichment"
@@ -27,7 +27,7 @@ GROUP = "orders-enrichment"
 
 def inferred() -> Recording:
     made = assignors.fold(load_scenario(examples()["cooperative-hand-over"]))
-    return Recording(How.INFERRED, [Recorded(one) for one in made], SWITCHED_OFF)
+    return Recording(Origin.INFERRED, [RecordedGeneration(one) for one in made], SWITCHED_OFF)
 
 
 def title(page: AppTest) -> str:
@@ -63,7 +63,7 @@ def test_a_live_group_shows_the_last_generation_and_how_it_is_known(open_page: O
 
 
 def test_a_recorded_generation_says_when_it_was_and_what_its_plan_took(open_page: Open, feed: feeds.HandFeed) -> None:
-    feed.seen[GROUP] = Recording(How.RECORDED, recorded(test_classic.FIRST, test_classic.SECOND))
+    feed.seen[GROUP] = Recording(Origin.RECORDED, recorded(test_classic.FIRST, test_classic.SECOND))
     page = open_page("generations", group=GROUP)
     assert not page.exception
     assert title(page) == "Generation 2: c-b joined; 1 of 3 partitions moved"
@@ -79,8 +79,8 @@ def test_what_is_older_than_the_live_tail_comes_out_of_the_history(
     """Generations 7 and 8 stand in the tables; the tail began with 8 and saw 9."""
     history = History(tmp_path / "history")
     keep(history, 7, 8, 9)
-    live = stored(history, "c1", "billing", {}, NOON + timedelta(seconds=8), NOON + timedelta(days=1))
-    feed.seen["billing"] = Recording(How.RECORDED, live)
+    live = stored_generations(history, "c1", "billing", {}, NOON + timedelta(seconds=8), NOON + timedelta(days=1))
+    feed.seen["billing"] = Recording(Origin.RECORDED, live)
     feed.report.snapshot = replace(feed.report.snapshot, cluster_id="c1", topics={})
     settings = demo_source.settings.model_copy(update={"history": history.root})
     page = open_page("generations", its=replace(demo_source, settings=settings), group="billing")
@@ -95,7 +95,7 @@ def test_a_history_that_cannot_be_read_does_not_hide_what_is_live(
 ) -> None:
     (tmp_path / "group_events" / "_delta_log").mkdir(parents=True)
     (tmp_path / "group_events" / "_delta_log" / "00000000000000000000.json").write_text("damaged")
-    feed.seen[GROUP] = Recording(How.RECORDED, recorded(test_classic.FIRST, test_classic.SECOND))
+    feed.seen[GROUP] = Recording(Origin.RECORDED, recorded(test_classic.FIRST, test_classic.SECOND))
     feed.report.snapshot = replace(feed.report.snapshot, cluster_id="c1", topics={})
     settings = demo_source.settings.model_copy(update={"history": str(tmp_path)})
     page = open_page("generations", its=replace(demo_source, settings=settings), group=GROUP)
@@ -103,7 +103,7 @@ def test_a_history_that_cannot_be_read_does_not_hide_what_is_live(
 
 
 def test_a_recorded_reconciliation_is_told_step_by_step(open_page: Open, feed: feeds.HandFeed) -> None:
-    feed.seen[GROUP] = Recording(How.RECORDED, recorded(*test_consumer.BEGIN))
+    feed.seen[GROUP] = Recording(Origin.RECORDED, recorded(*test_consumer.BEGIN))
     page = open_page("generations", group=GROUP)
     assert not page.exception
     assert "01:00:03 · took 1.7 s in 4 steps" in said(page).replace("\\", "")
@@ -118,7 +118,7 @@ def test_a_recorded_reconciliation_is_told_step_by_step(open_page: Open, feed: f
 
 def test_generations_without_a_plan_and_an_overtaken_one_are_told(open_page: Open, feed: feeds.HandFeed) -> None:
     unfinished = [*test_consumer.A_JOINS, *test_consumer.B_JOINS[:-1], *test_consumer.B_LEAVES]
-    feed.seen[GROUP] = Recording(How.RECORDED, recorded(*unfinished))
+    feed.seen[GROUP] = Recording(Origin.RECORDED, recorded(*unfinished))
     page = open_page("generations", group=GROUP, gen="2")
     assert "superseded by the next before all members reached it" in said(page)
 

@@ -9,7 +9,7 @@ import pytest
 from app.ui import state
 from app.ui.formats import code
 from assignors.model import TopicPartition
-from lag.generations.recorded import How, Recording, Timed
+from lag.generations.recorded import Origin, Recording, TimedEvent
 from lag.model import GroupType
 from lag.verdict.health import Status
 from tests.app import feeds, synthetic
@@ -43,9 +43,9 @@ def test_every_group_opens(open_page: Open, group: Any) -> None:
 
 def test_rebalances_stand_on_the_time_axis_of_the_lag(open_page: Open, feed: feeds.HandFeed) -> None:
     now_ms = feed.report.snapshot.at_ms
-    events = [Timed(timed.at_ms + now_ms - 10_000, timed.event) for timed in test_consumer.BEGIN]
-    early = [Timed(timed.at_ms, timed.event) for timed in test_consumer.A_JOINS]
-    feed.seen["billing-settlement"] = Recording(How.RECORDED, recorded(*early, *events[len(early) :]))
+    events = [TimedEvent(timed.at_ms + now_ms - 10_000, timed.event) for timed in test_consumer.BEGIN]
+    early = [TimedEvent(timed.at_ms, timed.event) for timed in test_consumer.A_JOINS]
+    feed.seen["billing-settlement"] = Recording(Origin.RECORDED, recorded(*early, *events[len(early) :]))
     page = open_page("group", group="billing-settlement")
     assert not page.exception
     marks = figure(page, "lag_over_time")["data"][-1]
@@ -123,7 +123,7 @@ def test_an_assignment_that_the_assignor_gives_has_no_such_table(open_page: Open
     feed.report = feeds.report(alone, at_ms=state.now_ms())
     page = open_page("group", group="alone")
     assert "Why this assignment" in said(page)
-    assert "The plan is what the assignor gives" in said(page)
+    assert "The assignment is what the assignor computes" in said(page)
     assert not [element for element in page.dataframe if "actual and computed" in element.proto.alt]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from app.views.group import text
 from app.views.group.view import GroupView, group_view
-from lag.generations.recorded import How, Recording, Timeouts
+from lag.generations.recorded import Origin, Recording, Timeouts
 from lag.model import ClusterSnapshot, GroupType, Topic
 from lag.verdict.health import Status
 from tests.app import feeds, synthetic
@@ -103,7 +103,7 @@ def test_page_draws_what_the_records_say(open_page: Open, feed: feeds.HandFeed) 
     spec = synthetic.Spec("my-group", synthetic.rows("t", [9, 9], [0, 0], 2), synthetic.members(2), Status.OK)
     feed.report = feeds.report([spec])
     ids = [member.member_id for member in feed.report.snapshot.groups[0].members]
-    feed.seen["my-group"] = Recording(How.RECORDED, timeouts=dict.fromkeys(ids, Timeouts(45_000, 30_000)))
+    feed.seen["my-group"] = Recording(Origin.RECORDED, timeouts=dict.fromkeys(ids, Timeouts(45_000, 30_000)))
     page = open_page("group", group="my-group")
     assert not page.exception
     assert "Warning] **`session.timeout.ms`** :small[:gray[now]]" in said(page)

@@ -4,14 +4,14 @@ import pytest
 
 from app.server import asgi
 from app.server.settings import ClusterSettings, Settings
-from lag.generations.recorded import Following
+from lag.generations.recorded import FollowStatus
 
 CLUSTER = ClusterSettings(name="demo", bootstrap_servers="localhost:1")
 
 
-@pytest.mark.parametrize(("said", "status"), [(None, Following()), ("true", Following()), ("false", None)])
+@pytest.mark.parametrize(("said", "status"), [(None, FollowStatus()), ("true", FollowStatus()), ("false", None)])
 def test_records_are_followed_unless_it_is_switched_off(
-    monkeypatch: pytest.MonkeyPatch, said: str | None, status: Following | None
+    monkeypatch: pytest.MonkeyPatch, said: str | None, status: FollowStatus | None
 ) -> None:
     if said is not None:
         monkeypatch.setenv("GROUPSCOPE_FOLLOW", said)

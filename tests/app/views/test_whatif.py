@@ -353,7 +353,7 @@ def test_a_topic_that_is_deleted_leaves_the_subscription_of_newcomers(open_page:
 
 def test_capacity_of_a_live_group_says_over_what_time_it_was_seen(open_page: Open) -> None:
     page = open_page("whatif", group="orders-enrichment")
-    told = "the highest rate of a member that has records waiting, seen over 14 min 50 s: 120.0 records a second"
+    told = "the highest rate of a member that had records waiting, over 14 min 50 s: 120.0 records a second"
     assert told in said(page).replace("\\", "")
 
 

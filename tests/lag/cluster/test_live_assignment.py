@@ -15,7 +15,7 @@ from assignors.whatif.events import Event, Join, Leave, Scenario
 from lag.cluster.reader import ClusterReader, open_reader
 from lag.cluster.settings import load_settings
 from lag.embedded.broker import EmbeddedKafka
-from lag.generations.explanation import Verdict, as_last_planned, why
+from lag.generations.explanation import Comparison, as_last_planned, explain
 from lag.generations.live_group import group_of, planned_topics
 from lag.model import ClusterSnapshot, GroupSnapshot, Topic
 from tests.support.consumers import Crowd, Running
@@ -133,7 +133,7 @@ def test_assignment_of_a_new_group_is_what_its_assignor_gives_here(world: World,
     assert {topic.name: topic.partitions for topic in now.topics.values()} == TOPICS
     assert planned(as_last_planned(group, now)) == has(group)
     assert planned(now) == has(group)
-    assert why(group, topics).verdict is Verdict.SAME
+    assert explain(group, topics).verdict is Comparison.SAME
 
 
 def test_topics_carry_the_racks_of_their_replicas_and_ids(world: World) -> None:
@@ -182,14 +182,14 @@ def test_join_and_leave_of_java_members_are_predicted(world: World, strategy: st
     joined, _ = world.settled(group_id, 4)
     (new,) = has(joined).keys() - has(group).keys()
     assert {new if name == "new" else name: tps for name, tps in prediction.items()} == has(joined)
-    assert why(joined, topics).verdict is Verdict.SAME
+    assert explain(joined, topics).verdict is Comparison.SAME
 
     gone = next(member.member_id for member in joined.members if member.client_id == first.name)
     prediction = predicted(group_of(joined, topics), Leave(gone))
     first.leave()
     left, _ = world.settled(group_id, 3)
     assert prediction == has(left)
-    assert why(left, topics).verdict is Verdict.SAME
+    assert explain(left, topics).verdict is Comparison.SAME
 
 
 def test_librdkafka_deals_what_a_leaver_had_in_descending_order_of_member_ids(world: World) -> None:
@@ -205,8 +205,8 @@ def test_librdkafka_deals_what_a_leaver_had_in_descending_order_of_member_ids(wo
     assert has(after) == {name: kept[name] | {tp} for name, tp in zip(reversed(ids), freed, strict=True)}
     javas = {name: kept[name] | {tp} for name, tp in zip(ids, freed, strict=True)}
     assert planned(as_last_planned(after, group_of(after, topics))) == javas
-    found = why(after, topics)
-    assert (found.verdict, len(found.differences)) == (Verdict.DIFFERS, 2)
+    found = explain(after, topics)
+    assert (found.verdict, len(found.differences)) == (Comparison.DIFFERS, 2)
     assert "librdkafka" in found.reasons[0]
 
 
@@ -221,6 +221,6 @@ def test_kafka_pythons_sticky_members_seem_to_own_nothing_to_java(world: World) 
         assert user_data.decode(said) == user_data.NOTHING
         assert has(after)[member.member_id] <= set(user_data.decode(said[2:]).partitions)
     assert [len(has(before)[member.member_id] & set(member.assigned)) for member in stayed] == [3, 3, 3]
-    found = why(after, topics)
-    assert found.verdict is Verdict.DIFFERS
+    found = explain(after, topics)
+    assert found.verdict is Comparison.DIFFERS
     assert any("Java's sticky reads nothing from it" in reason for reason in found.reasons)

@@ -8,8 +8,8 @@ from lag.cluster.reader import open_reader
 from lag.cluster.settings import load_settings
 from lag.embedded.workload.plan import GROUPS, Protocol
 from lag.generations.changes import changes
-from lag.generations.explanation import Verdict, why
-from lag.generations.live_group import scenario_of, unsettled
+from lag.generations.explanation import Comparison, explain
+from lag.generations.live_group import scenario_of, unreconciled
 from lag.model import ClusterSnapshot
 from lag.verdict.health import Health
 from tests.conftest import Demo
@@ -29,7 +29,7 @@ def health(demo: Demo) -> Health:
     def settled() -> ClusterSnapshot | None:
         seen: ClusterSnapshot = reader.read(1, 0)
         groups = [seen.group(group_id) for group_id in WITH_MEMBERS]
-        ready = [group for group in groups if group is not None and group.state == "Stable" and not unsettled(group)]
+        ready = [group for group in groups if group is not None and group.state == "Stable" and not unreconciled(group)]
         whole = len(ready) == len(groups) and all(any(m.assigned for m in group.members) for group in ready)
         return seen if whole else None
 
@@ -45,7 +45,7 @@ def health(demo: Demo) -> Health:
 def test_group_is_explained_and_its_exported_scenario_starts_as_it_is(health: Health, group_id: str) -> None:
     group = health.snapshot.group(group_id)
     assert group is not None
-    assert why(group, health.snapshot.topics).verdict is Verdict.SAME
+    assert explain(group, health.snapshot.topics).verdict is Comparison.SAME
     live = scenario_of(group, health)
     text = dump(live.scenario)
     start = assignors.fold(assignors.load_scenario(text))[0]

@@ -1,4 +1,4 @@
-"""Recorded generations of real groups on a real broker are what the callbacks of their consumers saw."""
+"""RecordedGeneration generations of real groups on a real broker are what the callbacks of their consumers saw."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from lag.cluster.offsets_log import open_offsets_log
 from lag.cluster.reader import open_reader
 from lag.cluster.settings import load_settings
 from lag.embedded.broker import EmbeddedKafka
-from lag.generations.recorded import Recorded
+from lag.generations.recorded import RecordedGeneration
 from lag.generations.tail import Tail
 from tests.support.member import Held, Member
 from tests.support.waiting import wait_until
@@ -41,10 +41,10 @@ class World(NamedTuple):
         settings = {"client.id": name, **SETTINGS[group.partition("/")[0]]}
         return Member(self.kafka.bootstrap_servers, group, [TOPIC], settings)
 
-    def until(self, group: str, *there: Member) -> Recorded:
+    def until(self, group: str, *there: Member) -> RecordedGeneration:
         """The last generation, once these members share all partitions evenly and the records say the same."""
 
-        def look() -> Recorded | None:
+        def look() -> RecordedGeneration | None:
             told = self.tail.recorded(group)
             is_even = {len(one.held) for one in there} == {PARTITIONS // len(there)}
             is_told = (
@@ -66,14 +66,14 @@ def world() -> Iterator[World]:
         tail.stop()
 
 
-def held(one: Recorded) -> dict[str, Held]:
+def held(one: RecordedGeneration) -> dict[str, Held]:
     """What each client had."""
     clients = {member.member_id: member.client_id for member in one.generation.members}
     plan = one.generation.after.by_member.items()
     return {clients[name]: frozenset(tps) for name, tps in plan}
 
 
-def of(told: Sequence[Recorded], name: str) -> list[Held]:
+def of(told: Sequence[RecordedGeneration], name: str) -> list[Held]:
     """What one client had, generation by generation, while it was there."""
     return [plan[name] for plan in map(held, told) if name in plan]
 
@@ -120,13 +120,13 @@ def test_who_begins_late_goes_on_from_what_a_poll_saw(world: World, protocol: st
     world.until(group, a)
     late, reader = Tail("late", lambda: open_offsets_log(settings), look_back=0), open_reader(settings, "test")
     late.round()
-    late.see(reader.read(1, 1000))
+    late.observe(reader.read(1, 1000))
     late.round()
     b = world.member(group, "b")
     last = world.until(group, a, b)
     wait_until(lambda: late.round() is not None and late.recorded(group) and late.recorded(group)[-1].settled_ms)
     told = late.recorded(group)
-    assert [one.generation.event for one in told] == ["as it was", "b joined"]
+    assert [one.generation.event for one in told] == ["as seen in a poll", "b joined"]
     assert (held(told[0]), held(told[1])) == (
         {"a": frozenset((TOPIC, number) for number in range(PARTITIONS))},
         held(last),

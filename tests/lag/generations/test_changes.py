@@ -40,7 +40,7 @@ TAKEN = replace(MEMBERS[0], assigned=(TP("orders", 0), TP("orders", 3)))
         (snapshot(*MEMBERS, *(Member(f"n{n}", "new") for n in range(2))), ["n0 joined", "n1 joined"]),
         (
             snapshot(*MEMBERS[:3], replace(MEMBERS[3], topics=("orders", "payments"))),
-            ["c3 subscribed anew", "topic payments is new"],
+            ["c3 changed subscription", "topic payments is new"],
         ),
         (snapshot(*MEMBERS, assignor="range"), ["assignor uniform → server-range"]),
     ],

@@ -9,8 +9,8 @@ import pytest
 from assignors.model import TopicPartition as TP
 from assignors.whatif.generations import Generation
 from assignors.whatif.moves import MoveKind
-from lag.generations.inferred import Observer
-from lag.generations.kept_states import MEMBER_CELLS
+from lag.generations.inferred import PollObserver
+from lag.generations.state_buffer import MEMBER_CELLS
 from lag.model import ClusterSnapshot, GroupType, Member, Problem, Scope
 from tests.lag.make import cluster, end, group
 
@@ -32,10 +32,10 @@ def polls_of(at_s: int, groups: dict[str, Sequence[Member]], **fields: Any) -> C
 
 
 def seen(*polls: ClusterSnapshot, group_id: str = "g", **limits: int) -> list[Generation]:
-    observer = Observer(**limits)
+    observer = PollObserver(**limits)
     for snapshot in polls:
-        observer.see(snapshot)
-    return observer.observed(group_id)
+        observer.observe(snapshot)
+    return observer.generations(group_id)
 
 
 def plan(generation: Generation) -> dict[str, list[int]]:
@@ -158,29 +158,29 @@ def test_only_the_last_generations_are_kept() -> None:
 def test_budget_is_taken_from_the_group_whose_last_change_is_the_oldest() -> None:
     """A state of two members and three partitions costs 2 × MEMBER_CELLS + 3."""
     one, two = 3 + MEMBER_CELLS, 3 + 2 * MEMBER_CELLS
-    observer = Observer(most_cells=2 * (one + two))
+    observer = PollObserver(most_cells=2 * (one + two))
     for at_s, (first, second, third) in enumerate([(1, 1, 1), (2, 1, 1), (2, 2, 1), (2, 2, 2)]):
         shapes = {"f": first, "g": second, "h": third}
-        observer.see(polls_of(at_s, {name: (ALONE,) if shape == 1 else TWO for name, shape in shapes.items()}))
-    assert [len(observer.observed(name)) for name in "fgh"] == [0, 2, 2]
+        observer.observe(polls_of(at_s, {name: (ALONE,) if shape == 1 else TWO for name, shape in shapes.items()}))
+    assert [len(observer.generations(name)) for name in "fgh"] == [0, 2, 2]
 
 
 def test_forgotten_groups_give_their_budget_back() -> None:
-    observer = Observer(most_cells=3 + MEMBER_CELLS + 3 + 2 * MEMBER_CELLS)
+    observer = PollObserver(most_cells=3 + MEMBER_CELLS + 3 + 2 * MEMBER_CELLS)
     for snapshot in (poll(1, ALONE), poll(2, *TWO), polls_of(3, {}), polls_of(4, {"h": (ALONE,)})):
-        observer.see(snapshot)
-    assert observer.observed("g") == []
-    observer.see(polls_of(5, {"h": TWO}))
-    assert len(observer.observed("h")) == 2
+        observer.observe(snapshot)
+    assert observer.generations("g") == []
+    observer.observe(polls_of(5, {"h": TWO}))
+    assert len(observer.generations("h")) == 2
 
 
 def test_of_very_many_changes_at_once_some_wait_for_the_next_poll() -> None:
-    observer = Observer(most_changes=2)
+    observer = PollObserver(most_changes=2)
     for at_s, members in enumerate([(ALONE,), TWO, TWO]):
-        observer.see(polls_of(at_s, dict.fromkeys("fgh", members)))
+        observer.observe(polls_of(at_s, dict.fromkeys("fgh", members)))
         if at_s == 1:
-            assert [len(observer.observed(name)) for name in "fgh"] == [2, 2, 0]
-    assert [told(observer.observed(name))[-1] for name in "fgh"] == [
+            assert [len(observer.generations(name)) for name in "fgh"] == [2, 2, 0]
+    assert [told(observer.generations(name))[-1] for name in "fgh"] == [
         (2, 1000, "client-b joined"),
         (2, 1000, "client-b joined"),
         (2, 2000, "client-b joined"),

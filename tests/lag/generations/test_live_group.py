@@ -128,7 +128,7 @@ def test_lag_and_rates_go_along_and_unknown_ones_stay_out() -> None:
     assert loads.default_capacity_per_s == 13.0  # the one member commits 80 and 50 records in ten seconds
     assert live.notes == (
         "The lag of 1 of 3 partitions is unknown and left out.",
-        "Capacity is the highest rate of a member that has records waiting, seen over 10 s: 13.0 records a second.",
+        "Capacity is the highest rate of a member that had records waiting, over 10 s: 13.0 records a second.",
     )
 
 
@@ -143,16 +143,14 @@ def test_members_that_keep_up_show_what_arrives_and_not_what_they_can_do() -> No
     before, after = {"orders-0": 0, "orders-1": 100}, {"orders-0": 80, "orders-1": 150}
     keeps_up, is_behind = (started(health_of(before, after, logs=logs)) for logs in (259, 260))
     assert keeps_up.scenario.loads.default_capacity_per_s is None
-    assert keeps_up.notes == (
-        "The members keep up, so how much one can process was not seen: say it to get drain times.",
-    )
+    assert keeps_up.notes == ("The members keep up, so their capacity is not known: enter it to get drain times.",)
     assert is_behind.scenario.loads.default_capacity_per_s == 13.0
 
 
 def test_capacity_nobody_has_shown_is_unknown() -> None:
     live = started(health_of({"orders-0": 5, "orders-1": 5, "orders-2": 5}))
     assert live.scenario.loads.default_capacity_per_s is None
-    assert live.notes[-1] == "No member was seen to commit, so what one can process is unknown."
+    assert live.notes[-1] == "No member committed in this time, so their capacity is not known."
 
 
 def test_group_without_members_starts_empty_with_the_topics_it_committed_to() -> None:
@@ -174,7 +172,7 @@ def test_a_deleted_topic_that_is_still_assigned_is_left_out_and_said() -> None:
     has = Member("m0", topics=("orders", "gone"), assigned=(TP("orders", 0), TP("gone", 1), TP("gone", 0)))
     live = started(health_of({f"orders-{p}": 5 for p in range(3)}, members=(has,)))
     assert live.scenario.members[0].owned == (TP("orders", 0),)
-    assert live.notes[0] == "gone-1, gone-0 are assigned and do not exist (any more): they are left out."
+    assert live.notes[0] == "gone-1, gone-0 are assigned but do not exist: they are left out."
     assert without_ids(live.scenario) == exported(live)
 
 
@@ -185,7 +183,7 @@ def test_a_topic_recreated_smaller_leaves_what_it_had_out() -> None:
     )
     live = started(health_of({f"orders-{p}": 5 for p in range(3)}, members=has))
     assert [(member.owned, member.generation) for member in live.scenario.members] == [((), None), ((), None)]
-    assert live.notes[0] == "orders-3 is assigned and does not exist (any more): it is left out."
+    assert live.notes[0] == "orders-3 is assigned but does not exist: it is left out."
     assert without_ids(live.scenario) == exported(live)
 
 
@@ -196,7 +194,7 @@ def test_lag_of_a_topic_that_nobody_reads_any_more_is_left_out_and_said() -> Non
     committed = {"orders-0": 90, "old-0": 50, "old-1": 50}
     live = started(judged([cluster({"billing": group(committed, members=members)}, ends)]))
     assert live.scenario.loads.lag_records == {TP("orders", 0): 10}
-    assert live.notes[0] == "The lag of 2 of 3 partitions is left out: nobody reads their topics."
+    assert live.notes[0] == "The lag of 2 of 3 partitions is left out: no member subscribes to their topics."
     assert without_ids(live.scenario) == exported(live)
 
 
@@ -211,7 +209,7 @@ def test_members_by_pattern_stay_so_in_the_scenario_and_its_file() -> None:
     by_name = Member("m0", topics=("orders",), assigned=(TP("orders", 0),))
     live = subscribed(by_name, Member("m1", topic_regex="ord.*", assigned=(TP("orders", 1),)))
     assert [(m.topics, m.pattern) for m in live.scenario.members[:2]] == [(("orders",), None), (("orders",), "ord.*")]
-    assert live.notes == ("No member was seen to commit, so what one can process is unknown.",)
+    assert live.notes == ("No member committed in this time, so their capacity is not known.",)
     assert without_ids(live.scenario) == exported(live)
 
 
@@ -229,14 +227,14 @@ def test_a_pattern_that_is_not_matched_here_becomes_the_topics_that_it_found(
 ) -> None:
     live = subscribed(Member("m1", topics=named, topic_regex=regex, assigned=(TP("orders", 1),)))
     assert [(m.topics, m.pattern) for m in live.scenario.members[:1]] == [(("orders",), None)]
-    told = "name the topics that they have now, in place of a regular expression that cannot be matched here"
+    told = "subscribe to the topics that they have now, because their regular expression cannot be matched here"
     assert live.notes[0] == f"1 of 2 members {told}."
     assert without_ids(live.scenario) == exported(live)
 
 
 def test_group_whose_topics_are_gone_cannot_start() -> None:
     health = judged([cluster({"billing": group({"gone-0": 5}, members=0, state="Empty")}, {"gone-0": deleted()})])
-    with pytest.raises(NoWhatIfError, match=r"No topic of billing exists \(any more\)\. Write a scenario"):
+    with pytest.raises(NoWhatIfError, match=r"No topic of billing exists\. Write a scenario"):
         started(health)
 
 
@@ -246,13 +244,13 @@ NOWHERE = judged([cluster({"billing": group({})}, {"orders-0": end(1)})])
 @pytest.mark.parametrize(
     ("found", "reason"),
     [
-        (snapshot(type=GroupType.STREAMS), "billing is a streams group: its broker plans tasks, not partitions"),
+        (snapshot(type=GroupType.STREAMS), "billing is a streams group: its broker assigns tasks, not partitions"),
         (snapshot(state="PreparingRebalance"), "not known: its state is PreparingRebalance"),
         (
             snapshot(problems=(Problem("unauthorized", Scope.GROUP, "billing", "not authorised to describe it"),)),
             "not known: not authorised to describe it",
         ),
-        (snapshot(Member("m"), state="CompletingRebalance"), "rebalancing; until that is over"),
+        (snapshot(Member("m"), state="CompletingRebalance"), "rebalancing; until then"),
         (snapshot(Member("m")), "No member of billing is known to subscribe to a topic"),
         (snapshot(Member("m", problem="cannot be decoded")), "subscribe to a topic: cannot be decoded"),
     ],
@@ -279,11 +277,11 @@ def test_what_is_estimated_or_not_settled_is_said() -> None:
     live = scenario_of(moving, replace(health, snapshot=replace(health.snapshot, topics=topics)))
     assert live.scenario.assignor == "uniform"
     assert live.notes == (
-        "'my-own' is not known here; uniform stands in for it.",
-        "The group is rebalancing (Reconciling): its members' assignment is not settled.",
+        "'my-own' is not known here; uniform is used instead.",
+        "The group is rebalancing (Reconciling): its members' assignment is not final.",
         "The subscription or assignment of 1 of 2 members cannot be decoded.",
-        "No member was seen to commit, so what one can process is unknown.",
-        "The cluster tells no topic ids; the broker's plan depends on them and may differ.",
+        "No member committed in this time, so their capacity is not known.",
+        "The cluster has no topic ids; the broker's assignment depends on them and may differ.",
     )
 
 

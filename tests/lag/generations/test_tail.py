@@ -1,4 +1,4 @@
-"""Following `__consumer_offsets` when brokers, partitions and permissions come and go: a log played by hand."""
+"""FollowStatus `__consumer_offsets` when brokers, partitions and permissions come and go: a log played by hand."""
 
 import struct
 from collections.abc import Iterable, Mapping
@@ -260,7 +260,7 @@ def test_a_group_older_than_the_look_back_goes_on_from_what_a_poll_saw(source: L
     source.records[0] += [empty_group("another", 1)] * 5
     tail = followed(source, look_back=2)
     assert not tail.knows(GROUPS[0])
-    tail.see(cluster({GROUPS[0]: group({"t-0": 1}, 0, state="Empty")}, {"t-0": end(9)}, 1, 1000))
+    tail.observe(cluster({GROUPS[0]: group({"t-0": 1}, 0, state="Empty")}, {"t-0": end(9)}, 1, 1000))
     rounds(tail)
     assert (tail.knows(GROUPS[0]), tail.recorded(GROUPS[0])) == (True, [])
     change(source, 0, 5)
@@ -272,7 +272,7 @@ def test_a_poll_counts_only_where_all_records_up_to_it_are_read(source: Log) -> 
     source.records[0] += [empty_group("another", 1)] * 5
     tail = followed(source, look_back=2)
     source.broken = {0: LEADERLESS}
-    tail.see(cluster({GROUPS[0]: group({"t-0": 1}, 0, state="Empty")}, {"t-0": end(9)}, 1, 1000))
+    tail.observe(cluster({GROUPS[0]: group({"t-0": 1}, 0, state="Empty")}, {"t-0": end(9)}, 1, 1000))
     rounds(tail)
     source.broken = {}
     rounds(tail, 2)

@@ -122,7 +122,7 @@ def test_our_own_readers_groups_are_left_out() -> None:
 def test_everything_that_a_collector_reads_is_there_when_it_has_stopped(history: History) -> None:
     script = Script(snapshot)
     with SnapshotRecorder(history, flush_s=0.05) as made:
-        collector = Collector("test", script.connect, 0.01, record=made.see, clock_ms=clock())
+        collector = Collector("test", script.connect, 0.01, record=made.observe, clock_ms=clock())
         collector.start()
         collector.wait_for(5, 20)
         collector.stop()
@@ -139,7 +139,7 @@ def test_what_cannot_be_written_waits_and_is_told_once(
     with monkeypatch.context() as patch:
         patch.setattr(History, "append", _full)
         for number in range(3):
-            made.see(judged([snapshot(number)]))
+            made.observe(judged([snapshot(number)]))
             made.flush()
     assert [(record.levelno, record.message) for record in caplog.records] == [(logging.WARNING, "full. Free some")]
     assert made.waiting_rows() == 3 * 5
@@ -159,7 +159,7 @@ def test_what_waits_is_bounded_and_the_oldest_is_given_up_and_told(
     monkeypatch.setattr(recorder, "MAX_WAITING_ROWS", 12)
     made = SnapshotRecorder(history)
     for second in range(100):
-        made.see(judged([snapshot(second, second * 1000)]))
+        made.observe(judged([snapshot(second, second * 1000)]))
         assert made.waiting_rows() <= 12
     made.flush()
     found = history.query("SELECT DISTINCT poll_ts FROM end_offsets ORDER BY poll_ts", "end_offsets")
@@ -186,7 +186,7 @@ def test_a_table_that_cannot_be_written_does_not_hold_up_the_other(
     monkeypatch.setattr(History, "append", broken)
     made = SnapshotRecorder(history)
     for number in range(2):
-        made.see(judged([snapshot(number)]))
+        made.observe(judged([snapshot(number)]))
         made.flush()
     assert (made.waiting_rows(), len(history.query("SELECT 1 FROM group_snapshots", "group_snapshots"))) == (6, 4)
     assert [record.message for record in caplog.records] == ["damaged. Restore it"]
@@ -205,7 +205,7 @@ def test_polls_are_written_while_the_files_are_put_together(history: History, mo
     monkeypatch.setattr(recorder, "maintain", long_care)
     with SnapshotRecorder(history, flush_s=0.01, maintenance_s=0.01) as made:
         wait_until(lambda: cared)
-        made.see(judged([snapshot()]))
+        made.observe(judged([snapshot()]))
         wait_until(lambda: made.waiting_rows() == 0)
         written.set()
         wait_until(lambda: "group_snapshots" in cared)
@@ -215,5 +215,5 @@ def test_polls_are_written_while_the_files_are_put_together(history: History, mo
 
 def test_a_cluster_without_an_id_is_not_kept(history: History) -> None:
     made = SnapshotRecorder(history)
-    made.see(judged([replace(snapshot(), cluster_id=None)]))
+    made.observe(judged([replace(snapshot(), cluster_id=None)]))
     assert made.waiting_rows() == 0

@@ -14,8 +14,8 @@ from lag.cluster.offsets_topic import read_offsets_topic
 from lag.cluster.settings import load_settings
 from lag.embedded.broker import EmbeddedKafka
 from lag.errors import ConnectError, HistoryError
-from lag.generations.recorded import Recorded
-from lag.generations.recorded.stored import stored
+from lag.generations.recorded import RecordedGeneration
+from lag.generations.recorded.history import stored_generations
 from lag.generations.tail import Tail
 from lag.history.store import History
 from lag.history.stream_progress import NEVER, read_until
@@ -114,12 +114,12 @@ def test_generations_of_the_history_are_those_that_the_live_tail_knows(
     for group in ("told-classic", "told-modern"):
         live = tail.recorded(group)
         assert len(live) >= 3
-        found = stored(history, id_, group, names, datetime(2020, 1, 1, tzinfo=UTC), datetime.now(UTC))
+        found = stored_generations(history, id_, group, names, datetime(2020, 1, 1, tzinfo=UTC), datetime.now(UTC))
         assert [documented(one) for one in found] == [documented(one) for one in live]
     tail.stop()
 
 
-def documented(one: Recorded) -> dict[str, Any]:
+def documented(one: RecordedGeneration) -> dict[str, Any]:
     """Everything that it says; members by their ids, partitions as a plain list."""
     made = one.generation
     plans = [{name: list(tps) for name, tps in plan.by_member.items()} for plan in (made.before, made.after)]

@@ -10,8 +10,8 @@ from typing import Any, NoReturn
 import pytest
 
 from lag.errors import AddressError, GroupscopeError
-from lag.generations.following import INCOMPLETE, SWITCHED_OFF
-from lag.generations.recorded import Following, How, Timeouts
+from lag.generations.group_generations import INCOMPLETE, SWITCHED_OFF
+from lag.generations.recorded import FollowStatus, Origin, Timeouts
 from lag.model import ClusterSnapshot, Problem, Remainder, Scope
 from lag.polling.collector import Collector
 from lag.polling.collectors import Collectors
@@ -129,7 +129,7 @@ def test_what_changes_between_polls_is_a_generation(collect: Any) -> None:
         (1, "first seen"),
         (2, "c1 joined"),
     ]
-    assert (recording.how, recording.problem) == (How.INFERRED, SWITCHED_OFF)
+    assert (recording.origin, recording.problem) == (Origin.INFERRED, SWITCHED_OFF)
 
 
 class Followed:
@@ -144,7 +144,7 @@ class Followed:
     def stop(self, timeout_s: float = 10.0) -> None:
         self.running = False
 
-    def see(self, snapshot: ClusterSnapshot) -> None:
+    def observe(self, snapshot: ClusterSnapshot) -> None:
         self.seen = snapshot
 
     def recorded(self, group_id: str) -> Any:
@@ -159,8 +159,8 @@ class Followed:
     def problem(self, group_id: str) -> Problem | None:
         return self.its
 
-    def status(self) -> Following:
-        return Following(50, 49, 12)
+    def status(self) -> FollowStatus:
+        return FollowStatus(50, 49, 12)
 
 
 DENIED = Problem("unauthorized", Scope.TOPIC, "__consumer_offsets", "denied")
@@ -170,11 +170,11 @@ RECORDED = (FIRST, SECOND)
 @pytest.mark.parametrize(
     ("tail", "how", "numbers", "problem"),
     [
-        (Followed(RECORDED), How.RECORDED, [0, 1, 2], None),
-        (Followed(), How.RECORDED, [], None),
-        (Followed(problem=DENIED), How.INFERRED, [1, 2], DENIED),
-        (Followed(RECORDED, problem=DENIED), How.INFERRED, [1, 2], DENIED),
-        (Followed(known=False), How.INFERRED, [1, 2], INCOMPLETE),
+        (Followed(RECORDED), Origin.RECORDED, [0, 1, 2], None),
+        (Followed(), Origin.RECORDED, [], None),
+        (Followed(problem=DENIED), Origin.INFERRED, [1, 2], DENIED),
+        (Followed(RECORDED, problem=DENIED), Origin.INFERRED, [1, 2], DENIED),
+        (Followed(known=False), Origin.INFERRED, [1, 2], INCOMPLETE),
     ],
     ids=["recorded", "nothing happened", "denied", "denied since", "known in part"],
 )
@@ -188,15 +188,15 @@ def test_generations_are_the_recorded_ones_as_long_as_records_are_read(
     collector.wait_for(3, PATIENCE_S)
     found = collector.recording("g")
     told = [one.generation.number for one in found.generations]
-    assert (found.how, told, found.problem) == (how, numbers, problem)
-    assert dict(found.timeouts) == ({"a": Timeouts(10_000, 300_000)} if how is How.RECORDED else {})
+    assert (found.origin, told, found.problem) == (how, numbers, problem)
+    assert dict(found.timeouts) == ({"a": Timeouts(10_000, 300_000)} if how is Origin.RECORDED else {})
 
 
 def test_recorded_ones_stay_while_polls_have_seen_nothing_newer(collect: Any) -> None:
     collector = collect(Script(), follower=Followed(RECORDED, problem=DENIED))
     collector.wait_for(2, PATIENCE_S)
     found = collector.recording("g")
-    assert (found.how, len(found.generations), found.problem) == (How.RECORDED, 3, DENIED)
+    assert (found.origin, len(found.generations), found.problem) == (Origin.RECORDED, 3, DENIED)
 
 
 def test_the_tail_runs_with_the_collector() -> None:
@@ -204,7 +204,7 @@ def test_the_tail_runs_with_the_collector() -> None:
     collector = Collector("test", Script().connect, follower=tail)
     collector.start()
     assert tail.running
-    assert collector.following() == Following(50, 49, 12)
+    assert collector.following() == FollowStatus(50, 49, 12)
     assert Collector("test", Script().connect).following() is None
     collector.stop()
     assert not tail.running

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from assignors.whatif.moves import MoveKind
-from lag.generations.recorded import Recorded, Recorder, Timed
+from lag.generations.recorded import GenerationRecorder, RecordedGeneration, TimedEvent
 from lag.records import GroupEvent
 from lag.records.consumer_protocol import MemberAssignment, Subscription, TopicPartitions
 from lag.records.group_values import (
@@ -25,8 +25,8 @@ NAMES = {ORDERS: "orders"}
 STABLE, UNREVOKED, UNRELEASED = 0, 1, 2
 
 
-def written(at_ms: int, record_type: int, value: Message | None, member_id: str | None = None) -> Timed:
-    return Timed(at_ms, GroupEvent(0, record_type, "", "g", member_id, value=value))
+def written(at_ms: int, record_type: int, value: Message | None, member_id: str | None = None) -> TimedEvent:
+    return TimedEvent(at_ms, GroupEvent(0, record_type, "", "g", member_id, value=value))
 
 
 def classic(
@@ -38,7 +38,7 @@ def classic(
     instances: Mapping[str, str] | None = None,
     topics: tuple[str, ...] = ("orders",),
     joined_ms: int | None = None,
-) -> Timed:
+) -> TimedEvent:
     """Members a, b, ... (client ids c-a, c-b, ...) with their partitions of the topic orders."""
     told = tuple(_classic_member(name, owned, (instances or {}).get(name), topics) for name, owned in members.items())
     return written(at_ms, 2, GroupMetadata(
@@ -55,46 +55,48 @@ def _classic_member(name: str, owned: Sequence[int], instance: str | None, topic
     )  # fmt: skip
 
 
-def epoch(at_ms: int, number: int, topics_hash: int = 0) -> Timed:
+def epoch(at_ms: int, number: int, topics_hash: int = 0) -> TimedEvent:
     return written(at_ms, 3, ConsumerGroupMetadata(number, topics_hash))
 
 
-def member(at_ms: int, name: str, instance: str | None = None) -> Timed:
+def member(at_ms: int, name: str, instance: str | None = None) -> TimedEvent:
     value = ConsumerGroupMemberMetadata(instance, None, f"c-{name}", "/h", ("orders",), None, 1, None)
     return written(at_ms, 5, value, name)
 
 
-def target(at_ms: int, name: str, *owned: int, topic_id: UUID = ORDERS) -> Timed:
+def target(at_ms: int, name: str, *owned: int, topic_id: UUID = ORDERS) -> TimedEvent:
     return written(at_ms, 7, TargetAssignmentMember((TopicIdPartitions(topic_id, owned),)), name)
 
 
-def planned(at_ms: int, number: int) -> Timed:
+def planned(at_ms: int, number: int) -> TimedEvent:
     return written(at_ms, 6, TargetAssignmentMetadata(number))
 
 
-def current(at_ms: int, name: str, number: int, state: int, owned: Sequence[int], leaving: Sequence[int] = ()) -> Timed:
+def current(
+    at_ms: int, name: str, number: int, state: int, owned: Sequence[int], leaving: Sequence[int] = ()
+) -> TimedEvent:
     has, gives = ((OwnedPartitions(ORDERS, tuple(mine)),) if mine else () for mine in (owned, leaving))
     return written(at_ms, 8, ConsumerGroupCurrentMemberAssignment(number, number - 1, state, has, gives), name)
 
 
-def gone(at_ms: int, name: str) -> list[Timed]:
+def gone(at_ms: int, name: str) -> list[TimedEvent]:
     """The three tombstones of a member."""
     return [written(at_ms, kind, None, name) for kind in (8, 7, 5)]
 
 
-def recorded(*events: Timed, whole: bool = True, **limits: int) -> list[Recorded]:
-    recorder = Recorder(NAMES.get, **limits)
+def recorded(*events: TimedEvent, whole: bool = True, **limits: int) -> list[RecordedGeneration]:
+    recorder = GenerationRecorder(NAMES.get, **limits)
     recorder.take(events, whole=whole)
     return recorder.recorded("g")
 
 
-def told(generations: Sequence[Recorded]) -> list[tuple[int, int, str]]:
+def told(generations: Sequence[RecordedGeneration]) -> list[tuple[int, int, str]]:
     return [(one.generation.number, one.generation.at_ms, one.generation.event) for one in generations]
 
 
-def plan(one: Recorded) -> dict[str, list[int]]:
+def plan(one: RecordedGeneration) -> dict[str, list[int]]:
     return {name: [tp.partition for tp in tps] for name, tps in one.generation.after.by_member.items()}
 
 
-def gained(one: Recorded) -> list[int]:
+def gained(one: RecordedGeneration) -> list[int]:
     return [move.tp.partition for move in one.generation.moves.of(MoveKind.GAINED)]

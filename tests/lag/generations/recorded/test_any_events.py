@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lag.generations.recorded import Recorder, Timed
+from lag.generations.recorded import GenerationRecorder, TimedEvent
 from tests.lag.generations.recorded.events import NAMES, classic, current, epoch, member, planned, target, written
 
 AT_MS = st.integers(0, 9)
@@ -35,9 +35,9 @@ BOTH_AT_ONCE = [
 
 @given(st.lists(EVENTS, max_size=40), st.booleans())
 @example(BOTH_AT_ONCE, False)
-@settings(max_examples=150)
-def test_generations_follow_on_one_another(events: list[Timed], whole: bool) -> None:
-    recorder = Recorder(NAMES.get, most_generations=5)
+@settings(max_examples=150, deadline=None)
+def test_generations_follow_on_one_another(events: list[TimedEvent], whole: bool) -> None:
+    recorder = GenerationRecorder(NAMES.get, most_generations=5)
     for event in events:
         recorder.take([event], whole=whole)
     told = recorder.recorded("g")

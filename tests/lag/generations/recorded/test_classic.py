@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from lag.generations.recorded import Recorder, Timeouts
+from lag.generations.recorded import GenerationRecorder, Timeouts
 from tests.lag.generations.recorded.events import classic, gained, plan, recorded, told, written
 
 FIRST = classic(1000, 1, {"a": [0, 1, 2]}, joined_ms=970)
@@ -40,7 +40,7 @@ def test_the_first_record_is_where_the_rest_begins_unless_it_is_the_first_of_all
 
 
 def test_a_group_of_one_record_has_not_changed_and_is_known() -> None:
-    recorder = Recorder(dict[UUID, str]().get)
+    recorder = GenerationRecorder(dict[UUID, str]().get)
     recorder.take([classic(1000, 7, {"a": [0]})], whole=False)
     assert (recorder.recorded("g"), recorder.knows("g"), recorder.knows("h")) == ([], True, False)
 
@@ -73,7 +73,7 @@ def test_a_deleted_group_ends_and_another_of_the_name_begins_anew() -> None:
     ended = recorded(FIRST, SECOND, tombstone)
     assert told(ended)[-1] == (0, 5000, "the group was deleted")
     at_once = recorded(FIRST, SECOND, tombstone, classic(9000, 4, {"c": [0, 1, 2]}))
-    recorder = Recorder(dict[UUID, str]().get)
+    recorder = GenerationRecorder(dict[UUID, str]().get)
     for events in ([FIRST, SECOND, tombstone], [classic(9000, 4, {"c": [0, 1, 2]})]):
         recorder.take(events, whole=True)
     assert told(at_once) == told(recorder.recorded("g"))
@@ -91,7 +91,7 @@ def test_the_second_rebalance_of_a_cooperative_join_has_the_cause_of_the_first()
     assert [one.generation.event for one in made[2:]] == [
         "c-b joined",
         "c-b joined (rebalance 2)",
-        "a member joined again",
+        "a member rejoined",
     ]
     assert [one.generation.quality.unassigned for one in made[1:]] == [0, 2, 0, 0]
     assert {topic.partitions for one in made[1:] for topic in one.generation.topics.values()} == {4}
@@ -103,7 +103,7 @@ def test_growth_of_a_topic_and_a_new_subscription_are_causes() -> None:
         classic(2000, 2, {"a": [0, 1, 2, 3, 4]}),
         classic(3000, 3, {"a": [0, 1, 2, 3, 4]}, topics=("orders", "refunds")),
     )
-    assert [one.generation.event for one in made[2:]] == ["topic orders: 3 → 5 partitions", "c-a subscribed anew"]
+    assert [one.generation.event for one in made[2:]] == ["topic orders: 3 → 5 partitions", "c-a changed subscription"]
 
 
 def test_a_topic_whose_partitions_nobody_gets_any_more_is_gone() -> None:
@@ -112,7 +112,7 @@ def test_a_topic_whose_partitions_nobody_gets_any_more_is_gone() -> None:
 
 
 def test_an_impossible_partition_is_counted_and_the_group_stays_as_it_was() -> None:
-    recorder = Recorder(dict[UUID, str]().get)
+    recorder = GenerationRecorder(dict[UUID, str]().get)
     recorder.take([FIRST, classic(2000, 2, {"a": [-1]}), SECOND], whole=True)
     assert (recorder.unusable, [number for number, *_ in told(recorder.recorded("g"))]) == (1, [0, 1, 2])
 
@@ -124,7 +124,7 @@ def test_only_the_last_generations_are_kept() -> None:
 
 
 def test_timeouts_are_those_of_the_last_record_and_go_with_the_group() -> None:
-    recorder = Recorder(dict[UUID, str]().get)
+    recorder = GenerationRecorder(dict[UUID, str]().get)
     recorder.take([FIRST, SECOND], whole=True)
     assert dict(recorder.timeouts("g")) == dict.fromkeys("ab", Timeouts(1, None))
     assert dict(recorder.timeouts("h")) == {}

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from lag.generations.recorded import Phase, Recorder, Timed, Timeouts
+from lag.generations.recorded import GenerationRecorder, MemberState, TimedEvent, Timeouts
 from lag.records.group_values import ShareGroupMemberMetadata, ShareGroupMetadata
 from lag.records.group_values import TargetAssignmentMember as Target
 from lag.records.group_values import TargetAssignmentMetadata as Planned
@@ -79,11 +79,11 @@ def test_it_begins_with_the_epoch_and_settles_when_the_last_member_is_stable_at_
     _, first, joined, left, empty = recorded(*BEGIN, *B_LEAVES, *A_LEAVES)
     took = [(one.began_ms, one.settled_ms) for one in (first, joined, left, empty)]
     assert took == [(1000, 1000), (2000, 3700), (5000, 6000), (8000, 8000)]
-    assert [(s.at_ms, s.member_id, s.epoch, s.phase, s.partitions, s.leaving) for s in joined.steps] == [
-        (3000, "b", 3, Phase.UNRELEASED, 0, 0),
-        (3200, "a", 2, Phase.UNREVOKED, 2, 2),
-        (3300, "a", 3, Phase.STABLE, 2, 0),
-        (3700, "b", 3, Phase.STABLE, 2, 0),
+    assert [(s.at_ms, s.member_id, s.epoch, s.state, s.partitions, s.leaving) for s in joined.steps] == [
+        (3000, "b", 3, MemberState.UNRELEASED, 0, 0),
+        (3200, "a", 2, MemberState.UNREVOKED, 2, 2),
+        (3300, "a", 3, MemberState.STABLE, 2, 0),
+        (3700, "b", 3, MemberState.STABLE, 2, 0),
     ]
 
 
@@ -123,7 +123,7 @@ def test_growth_of_a_topic_and_other_news_of_it_are_causes() -> None:
     assert [one.generation.event for one in made[2:]] == [
         "topic orders: 4 → 5 partitions",
         "its topics' metadata changed",
-        "planned anew",
+        "assignment computed again",
     ]
 
 
@@ -136,7 +136,7 @@ def test_a_topic_without_a_known_name_goes_by_its_id() -> None:
 def test_a_group_read_from_its_middle_is_told_from_its_next_beginning_on() -> None:
     assert recorded(*B_JOINS, *B_LEAVES, whole=False) == []
     deleted = [*A_LEAVES, written(9000, 6, None), written(9000, 3, None)]
-    again = [Timed(timed.at_ms + 9000, timed.event) for timed in A_JOINS]
+    again = [TimedEvent(timed.at_ms + 9000, timed.event) for timed in A_JOINS]
     assert told(recorded(*B_JOINS, *deleted, *again, whole=False)) == [
         (0, 10000, "nobody is in the group"),
         (2, 10000, "c-a joined"),
@@ -158,8 +158,8 @@ def test_a_classic_group_that_goes_over_keeps_what_its_members_have() -> None:
     made = recorded(classic(1000, 7, {"a": [0, 1]}), *upgrade, *back)
     assert [(number, event) for number, _, event in told(made)] == [
         (7, "first record kept"),
-        (7, "the group went over to the consumer protocol (KIP-848); assignor range → uniform"),
-        (8, "the group went back to the classic protocol; assignor uniform → range"),
+        (7, "the group was upgraded to the consumer protocol (KIP-848); assignor range → uniform"),
+        (8, "the group was downgraded to the classic protocol; assignor uniform → range"),
     ]
     assert [gained(one) for one in made] == [[], [], []]
 
@@ -180,7 +180,7 @@ def test_steps_beyond_four_for_each_member_are_not_kept() -> None:
 
 
 def test_forgotten_groups_begin_anew() -> None:
-    recorder = Recorder(dict[UUID, str]().get)
+    recorder = GenerationRecorder(dict[UUID, str]().get)
     recorder.take(BEGIN, whole=True)
     assert recorder.known() == ["g"]
     recorder.forget(recorder.known())
@@ -188,7 +188,7 @@ def test_forgotten_groups_begin_anew() -> None:
 
 
 def test_timeouts_are_those_that_members_said_last() -> None:
-    recorder = Recorder(dict[UUID, str]().get)
+    recorder = GenerationRecorder(dict[UUID, str]().get)
     recorder.take([*A_JOINS, *B_JOINS], whole=True)
     assert dict(recorder.timeouts("g")) == dict.fromkeys("ab", Timeouts(None, 1))
     recorder.take(gone(9000, "b"), whole=True)

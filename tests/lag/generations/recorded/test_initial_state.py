@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from assignors.model import TopicPartition as TP
-from lag.generations.recorded import Recorder
+from lag.generations.recorded import GenerationRecorder
 from lag.model import GroupSnapshot, GroupType, Member
 from tests.lag.generations.recorded.events import (
     NAMES,
@@ -45,9 +45,9 @@ CLASSIC = seen(one("a", 0, 1, generation=6), one("b", 2, generation=6))
 MODERN = modern(one("a", 0, 1), one("b", 2, 3))
 
 
-def recorder_of(*groups: GroupSnapshot) -> Recorder:
-    made = Recorder(NAMES.get)
-    made.see(groups)
+def recorder_of(*groups: GroupSnapshot) -> GenerationRecorder:
+    made = GenerationRecorder(NAMES.get)
+    made.observe(groups)
     return made
 
 
@@ -60,7 +60,7 @@ def test_a_classic_groups_next_record_goes_on_from_what_was_seen() -> None:
     recorder = recorder_of(CLASSIC)
     recorder.take([classic(5000, 8, {"a": [0, 1, 2]})], whole=False)
     start, left = recorder.recorded("g")
-    assert told([start, left]) == [(7, 1000, "as it was"), (8, 5000, "c-b left")]
+    assert told([start, left]) == [(7, 1000, "as seen in a poll"), (8, 5000, "c-b left")]
     assert (plan(start), gained(left), left.skipped) == ({"a": [0, 1], "b": [2]}, [2], 0)
 
 
@@ -74,7 +74,7 @@ def test_a_kip_848_groups_next_records_go_on_from_what_was_seen() -> None:
     recorder = recorder_of(MODERN)
     recorder.take(B_LEAVES, whole=False)
     start, left = recorder.recorded("g")
-    assert told([start, left]) == [(3, 1000, "as it was"), (4, 6000, "c-b left")]
+    assert told([start, left]) == [(3, 1000, "as seen in a poll"), (4, 6000, "c-b left")]
     assert (plan(start), plan(left)) == ({"a": [0, 1], "b": [2, 3]}, {"a": [0, 1, 2, 3]})
     assert (left.began_ms, left.settled_ms) == (5000, 6000)
 
@@ -105,21 +105,21 @@ def test_a_group_that_is_not_at_rest_is_not_taken(group: GroupSnapshot) -> None:
 
 def test_a_group_that_has_changed_since_the_poll_is_not_taken() -> None:
     for events in ([epoch(2000, 4)], [member(2000, "a2", "pod")]):
-        recorder = Recorder(NAMES.get)
+        recorder = GenerationRecorder(NAMES.get)
         recorder.take(events, whole=False)
-        recorder.see([MODERN])
+        recorder.observe([MODERN])
         assert not recorder.knows("g")
 
 
 def test_what_records_tell_is_not_replaced_by_a_poll() -> None:
-    recorder = Recorder(NAMES.get)
+    recorder = GenerationRecorder(NAMES.get)
     recorder.take(A_JOINS, whole=True)
-    recorder.see([MODERN])
+    recorder.observe([MODERN])
     recorder.take([*gone(5000, "a"), epoch(5000, 3)], whole=True)
     assert [event for *_, event in told(recorder.recorded("g"))] == ["nobody is in the group", "c-a joined", "c-a left"]
 
 
 def test_a_poll_forgets_those_that_the_poll_before_saw() -> None:
     recorder = recorder_of(CLASSIC)
-    recorder.see([])
+    recorder.observe([])
     assert not recorder.knows("g")

@@ -9,9 +9,9 @@ from uuid import UUID
 
 import pytest
 
-from lag.generations.recorded import Recorder, Timed
+from lag.generations.recorded import GenerationRecorder, TimedEvent
 from lag.generations.recorded.causes import DELETED
-from lag.generations.recorded.model import Written
+from lag.generations.recorded.model import RecordedState
 from lag.records import Blobs, decode
 from tests.oracle import classic_coordinator, consumer_coordinator
 from tests.oracle.coordinator_shard import silence
@@ -32,15 +32,15 @@ def kafkas(topic_id: UUID) -> str:
     return urlsafe_b64encode(topic_id.bytes).decode().rstrip("=")
 
 
-def recorded(log: Sequence[Blob]) -> list[Written]:
+def recorded(log: Sequence[Blob]) -> list[RecordedState]:
     """The states that the log tells of, its n-th record written at n ms."""
     decoded = decode(Blobs.of(key for key, _ in log), Blobs.of(value for _, value in log))
-    recorder = Recorder(kafkas, most_generations=1000)
-    recorder.take((Timed(event.row, event) for event in decoded.events), whole=True)
+    recorder = GenerationRecorder(kafkas, most_generations=1000)
+    recorder.take((TimedEvent(event.row, event) for event in decoded.events), whole=True)
     return recorder.states(GROUP)
 
 
-def played(oracle: Any) -> Iterator[tuple[Any, list[Written], tuple[Any, ...]]]:
+def played(oracle: Any) -> Iterator[tuple[Any, list[RecordedState], tuple[Any, ...]]]:
     """Java's coordinator after random sequences, its recorded states, and what it says.
 
     Left out are groups of the other type, and those with appends that nobody has replicated: they are not in the log.

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from assignors.offsets_partition import OFFSETS_TOPIC
-from lag.generations.inferred import Observer
-from lag.generations.recorded import Following, How, Recorded, Recording, Timeouts
+from lag.generations.inferred import PollObserver
+from lag.generations.recorded import FollowStatus, Origin, RecordedGeneration, Recording, Timeouts
 from lag.model import ClusterSnapshot, Problem, Scope
 
 SWITCHED_OFF = Problem(
@@ -17,7 +17,7 @@ INCOMPLETE = Problem(
 
 
 class Follower(Protocol):
-    """What reads a group's generations from its records (`lag.generations.tail.Tail`)."""
+    """Reads the generations of groups from their records (`lag.generations.tail.Tail`)."""
 
     def start(self) -> None:
         """Start following."""
@@ -25,10 +25,10 @@ class Follower(Protocol):
     def stop(self, timeout_s: float = 10.0) -> None:
         """Stop following."""
 
-    def see(self, snapshot: ClusterSnapshot) -> None:
+    def observe(self, snapshot: ClusterSnapshot) -> None:
         """Take the groups of a poll as a starting point."""
 
-    def recorded(self, group_id: str) -> Sequence[Recorded]:
+    def recorded(self, group_id: str) -> Sequence[RecordedGeneration]:
         """The group's generations, oldest first."""
 
     def knows(self, group_id: str) -> bool:
@@ -40,8 +40,8 @@ class Follower(Protocol):
     def problem(self, group_id: str) -> Problem | None:
         """Why the group's records are not read now; None when they are."""
 
-    def status(self) -> Following:
-        """How following goes."""
+    def status(self) -> FollowStatus:
+        """How far the topic is read."""
 
 
 class GroupGenerations:
@@ -49,7 +49,7 @@ class GroupGenerations:
 
     def __init__(self, follower: Follower | None) -> None:
         self._follower = follower
-        self._observer = Observer()
+        self._observer = PollObserver()
 
     def start(self) -> None:
         """Start following the records."""
@@ -61,29 +61,29 @@ class GroupGenerations:
         if self._follower is not None:
             self._follower.stop(timeout_s)
 
-    def see(self, snapshot: ClusterSnapshot) -> None:
-        """Take in the groups of a poll."""
-        self._observer.see(snapshot)
+    def observe(self, snapshot: ClusterSnapshot) -> None:
+        """Add the groups of a poll."""
+        self._observer.observe(snapshot)
         if self._follower is not None:
-            self._follower.see(snapshot)
+            self._follower.observe(snapshot)
 
     def recording(self, group_id: str) -> Recording:
-        """The group's generations, as far as they are kept: recorded, otherwise inferred."""
-        inferred = [Recorded(made) for made in self._observer.observed(group_id)]
+        """The group's generations: recorded if possible, else inferred."""
+        inferred = [RecordedGeneration(made) for made in self._observer.generations(group_id)]
         follower = self._follower
         if follower is None:
-            return Recording(How.INFERRED, inferred, SWITCHED_OFF)
+            return Recording(Origin.INFERRED, inferred, SWITCHED_OFF)
         problem, recorded = follower.problem(group_id), follower.recorded(group_id)
         if recorded and (problem is None or not _is_newer(inferred, recorded)):
-            return Recording(How.RECORDED, recorded, problem, follower.timeouts(group_id))
+            return Recording(Origin.RECORDED, recorded, problem, follower.timeouts(group_id))
         if problem is None and follower.knows(group_id):
-            return Recording(How.RECORDED, timeouts=follower.timeouts(group_id))
-        return Recording(How.INFERRED, inferred, problem or INCOMPLETE)
+            return Recording(Origin.RECORDED, timeouts=follower.timeouts(group_id))
+        return Recording(Origin.INFERRED, inferred, problem or INCOMPLETE)
 
-    def status(self) -> Following | None:
-        """How following the records goes; None when it is switched off."""
+    def status(self) -> FollowStatus | None:
+        """How far the topic is read; None if following is switched off."""
         return None if self._follower is None else self._follower.status()
 
 
-def _is_newer(inferred: Sequence[Recorded], recorded: Sequence[Recorded]) -> bool:
+def _is_newer(inferred: Sequence[RecordedGeneration], recorded: Sequence[RecordedGeneration]) -> bool:
     return bool(inferred) and inferred[-1].generation.at_ms > recorded[-1].generation.at_ms

@@ -1,4 +1,4 @@
-"""States of live groups that are kept, within a budget for a whole cluster, and the generations between them."""
+"""The last assignments of live groups, within a memory budget for a cluster, and the generations between them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,20 +13,20 @@ from assignors.whatif.generations import Generation
 from assignors.whatif.moves import moves
 from assignors.whatif.quality import measure
 
-MOST_GENERATIONS = 50
-"""So many states of a group are kept."""
+MAX_GENERATIONS = 50
+"""Of one group."""
 
-MOST_CELLS = 4_000_000
-"""So many partitions of kept states in a cluster, a member counting for MEMBER_CELLS: about 30 MB (8 bytes each)."""
+MAX_CELLS = 4_000_000
+"""Partitions in all states of a cluster; a member counts as MEMBER_CELLS. About 30 MB (8 bytes each)."""
 
 MEMBER_CELLS = 75
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class AssignmentState:
     """A group at one moment; its members own what they had, as arrays.
 
-    `number` is a generation or an epoch, `at_ms` epoch time, `event` what had happened.
+    `number` is a generation or an epoch, `at_ms` epoch time, `event` what had causes_of.
     """
 
     number: int
@@ -36,31 +36,31 @@ class State:
 
     @property
     def cells(self) -> int:
-        """What it costs of the budget."""
+        """Its part of the budget."""
         return sum(len(member.owned) + MEMBER_CELLS for member in self.group.members)
 
 
-S = TypeVar("S", bound=State)
+S = TypeVar("S", bound=AssignmentState)
 
 
-class Shelf(Generic[S]):
-    """The last states of many groups. One thread at a time."""
+class StateBuffer(Generic[S]):
+    """The last states of all groups of a cluster. Not thread-safe."""
 
-    def __init__(self, most_generations: int = MOST_GENERATIONS, most_cells: int = MOST_CELLS) -> None:
+    def __init__(self, most_generations: int = MAX_GENERATIONS, most_cells: int = MAX_CELLS) -> None:
         self._most_generations, self._most_cells = most_generations, most_cells
-        self._states: dict[str, list[S]] = {}  # the group that changed last stands last
+        self._states: dict[str, list[S]] = {}  # the group that changed last is last
         self._cells = 0
 
     def of(self, group_id: str) -> list[S]:
-        """The states kept of a group, oldest first: none or at least two."""
+        """The states of a group, oldest first: none, or at least two."""
         return list(self._states.get(group_id, ()))
 
     def groups(self) -> list[str]:
-        """The groups of which states are kept."""
+        """The groups that have states."""
         return list(self._states)
 
     def add(self, group_id: str, before: S, new: S) -> None:
-        """Keep a new state; `before` is the one before it, kept as well where there is none yet."""
+        """Add a state; `before` is its predecessor, added first if the group has no states yet."""
         states = self._states.pop(group_id, None) or []
         self._states[group_id] = states
         for state in (new,) if states else (before, new):
@@ -72,12 +72,12 @@ class Shelf(Generic[S]):
             self._drop(next(iter(self._states)), 1)
 
     def forget(self, group_ids: Iterable[str]) -> None:
-        """Keep nothing of these groups."""
+        """Remove these groups."""
         for group_id in group_ids:
             self._drop(group_id, len(self._states.get(group_id, ())))
 
     def _drop(self, group_id: str, count: int) -> None:
-        """Forget the oldest states of the group; one alone tells of no change."""
+        """Remove the oldest states of the group, and the last one too: a single state has no generation."""
         states = self._states.get(group_id, [])
         if len(states) - count < 2:
             count = len(states)
@@ -86,23 +86,23 @@ class Shelf(Generic[S]):
         del states[:count]
 
 
-def held(owned: Sequence[Sequence[TopicPartition]]) -> tuple[list[PartitionList], Layout]:
-    """What each member owns, as pieces of one array; the layout reaches to the highest number of each topic.
+def pack_owned(owned: Sequence[Sequence[TopicPartition]]) -> tuple[list[PartitionList], Layout]:
+    """The owned partitions of each member as slices of one int32 array, and its layout.
 
-    Raises AssignorError on a partition that cannot be.
+    Each topic has as many partitions as its highest number needs. Raises AssignorError for an invalid partition.
     """
-    every = packed([tp for mine in owned for tp in mine])
+    every = packed([tp for partitions in owned for tp in partitions])
     ends = [0, *accumulate(map(len, owned))]
     return [PartitionList(every.layout, every.codes[a:b]) for a, b in pairwise(ends)], every.layout
 
 
-def generations(states: Sequence[State]) -> list[Generation]:
-    """The steps from state to state. The first is where it begins: it changes nothing."""
+def generations(states: Sequence[AssignmentState]) -> list[Generation]:
+    """One generation for each state. The first one has no moves."""
     first = [_generation(states[0], states[0])] if states else []
     return first + [_generation(*pair) for pair in pairwise(states)]
 
 
-def _generation(old: State, new: State) -> Generation:
+def _generation(old: AssignmentState, new: AssignmentState) -> Generation:
     group = new.group
     before, after = _assignment(old), _assignment(new)
     changed = moves(before, after)
@@ -113,5 +113,5 @@ def _generation(old: State, new: State) -> Generation:
     return Generation(*made, group.assignor or "", group.topics)
 
 
-def _assignment(state: State) -> Assignment:
+def _assignment(state: AssignmentState) -> Assignment:
     return Assignment(state.number, {member.member_id: member.owned for member in state.group.members})

@@ -1,4 +1,4 @@
-"""The generations of a group as the history has them: also those older than what is read from the brokers."""
+"""The generations of a group from the history, which reaches further back than the brokers' log."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -8,38 +8,38 @@ from uuid import UUID
 
 import pyarrow as pa
 
-from lag.generations.recorded.model import Recorded, Timed
-from lag.generations.recorded.recorder import Recorder
+from lag.generations.recorded.model import RecordedGeneration, TimedEvent
+from lag.generations.recorded.recorder import GenerationRecorder
 from lag.history.store import History, literal
 from lag.records import Blobs, decode
 
-MOST_STORED = 500
-"""So many generations of a group are told, the newest ones."""
+MAX_GENERATIONS = 500
+"""Of one group, the newest ones."""
 
 
-def stored(
+def stored_generations(
     history: History,
     cluster: str,
     group_id: str,
     names: Mapping[UUID, str],
     since: datetime,
     until: datetime,
-) -> list[Recorded]:
-    """The generations between two times, oldest first; empty where the history tells of none. Raises HistoryError.
+) -> list[RecordedGeneration]:
+    """The generations between two times, oldest first. Raises HistoryError.
 
-    `cluster` is Kafka's id of it, `names` its topics by their ids. Records before `since` are read too: they are how
-    the group came to be as it was.
+    `cluster` is the cluster id, `names` maps topic ids to names. Records before `since` are read too, for the state at
+    `since`.
     """
     rows = _rows(history, cluster, group_id, until) if history.exists("group_events") else []
-    recorder = Recorder(names.get, MOST_STORED)
-    for _, same in groupby(_events(rows), key=lambda timed: timed.at_ms):  # one write of the coordinator
+    recorder = GenerationRecorder(names.get, MAX_GENERATIONS)
+    for _, same in groupby(_events(rows), key=lambda timed: timed.at_ms):  # one coordinator write
         recorder.take(same, whole=rows[0]["key"] is not None)
     since_ms = since.timestamp() * 1000
     return [one for one in recorder.recorded(group_id) if one.generation.at_ms >= since_ms]
 
 
-def joined(older: Sequence[Recorded], newer: Sequence[Recorded]) -> list[Recorded]:
-    """Both as one course. The first of `newer` is the group as it was before the rest: `older` tells how that came."""
+def join(older: Sequence[RecordedGeneration], newer: Sequence[RecordedGeneration]) -> list[RecordedGeneration]:
+    """Older and newer generations as one list. The first of `newer` is its starting point: `older` replaces it."""
     if not older or len(newer) < 2:
         return list(newer or older)
     begins_ms = newer[1].generation.at_ms
@@ -48,7 +48,7 @@ def joined(older: Sequence[Recorded], newer: Sequence[Recorded]) -> list[Recorde
 
 
 def _rows(history: History, cluster: str, group_id: str, until: datetime) -> list[dict[str, Any]]:
-    """The group's records in order, each once. Those from before keys and values were kept have none."""
+    """The group's records in order, each once. Rows of an older groupscope have no key and value."""
     where = f"cluster = {literal(cluster)} AND group_id = {literal(group_id)} AND ts < {literal(until)}"
     days = f"dt <= '{until.astimezone(UTC).date().isoformat()}'"
     rows = history.query(
@@ -60,7 +60,7 @@ def _rows(history: History, cluster: str, group_id: str, until: datetime) -> lis
     return [next(same) for _, same in groupby(made, key=lambda row: row["src_offset"])]
 
 
-def _events(rows: list[dict[str, Any]]) -> list[Timed]:
+def _events(rows: list[dict[str, Any]]) -> list[TimedEvent]:
     kept = [row for row in rows if row["key"] is not None]
     decoded = decode(Blobs.of(row["key"] for row in kept), Blobs.of(row["value"] for row in kept))
-    return [Timed(kept[event.row]["at_ms"], event) for event in decoded.events]
+    return [TimedEvent(kept[event.row]["at_ms"], event) for event in decoded.events]

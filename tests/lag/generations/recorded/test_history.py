@@ -7,8 +7,8 @@ from uuid import UUID
 import pytest
 
 from assignors.model import TopicPartition
-from lag.generations.recorded import Recorded, Recorder
-from lag.generations.recorded.stored import joined, stored
+from lag.generations.recorded import GenerationRecorder, RecordedGeneration
+from lag.generations.recorded.history import join, stored_generations
 from lag.history.store import History
 from tests.lag.generations.recorded.events import classic
 from tests.lag.history.rows import NOON, rows
@@ -38,12 +38,12 @@ def keep(history: History, *numbers: int, at: int = 0, **more: object) -> None:
 
 def told(history: History, **more: object) -> list[int]:
     asked = {"cluster": "c1", "group_id": "billing", "names": {}} | AGES | more
-    return [one.generation.number for one in stored(history, **asked)]  # type: ignore[arg-type]
+    return [one.generation.number for one in stored_generations(history, **asked)]  # type: ignore[arg-type]
 
 
 def test_each_record_is_a_generation_once_and_in_order(history: History) -> None:
     keep(history, 9, 8, 11)
-    found = stored(history, "c1", "billing", {}, **AGES)
+    found = stored_generations(history, "c1", "billing", {}, **AGES)
     assert [(one.generation.number, one.generation.at_ms) for one in found] == [
         (number, round((NOON + timedelta(seconds=number)).timestamp() * 1000)) for number in (8, 9, 11)
     ]
@@ -71,18 +71,18 @@ def test_an_empty_history_tells_nothing(history: History) -> None:
     assert told(history) == []
 
 
-def course(*numbers: int) -> list[Recorded]:
-    recorder = Recorder(dict[UUID, str]().get)
+def course(*numbers: int) -> list[RecordedGeneration]:
+    recorder = GenerationRecorder(dict[UUID, str]().get)
     recorder.take([classic(1000 * n, n, {"a": range(n)}) for n in numbers], whole=True)
     return recorder.recorded("g")
 
 
 def test_the_older_part_ends_where_the_newer_begins() -> None:
     older, newer = course(3, 4, 5, 6), course(5, 6, 7)
-    assert [one.generation.number for one in joined(older, newer)] == [3, 4, 5, 6, 7]
-    assert joined(older, newer)[3] is newer[1]
+    assert [one.generation.number for one in join(older, newer)] == [3, 4, 5, 6, 7]
+    assert join(older, newer)[3] is newer[1]
 
 
 def test_what_only_one_of_them_knows_is_told() -> None:
     one = course(3, 4)
-    assert (joined(one, []), joined([], one), joined(course(8, 9), one)) == (one, one, one)
+    assert (join(one, []), join([], one), join(course(8, 9), one)) == (one, one, one)
