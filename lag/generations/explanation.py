@@ -241,7 +241,8 @@ def _of_clients(group: GroupSnapshot) -> Iterator[str]:
         yield f"The group has {who}: an older or another client may have computed it."
     foreign = [member for member in group.members if _is_foreign(member.user_data, assignor_of(group))]
     if foreign:
-        yield f"{_first(foreign)} writes other user data than Java's consumer: {OTHER_CLIENTS.get(group.assignor or '')}."
+        difference = OTHER_CLIENTS.get(group.assignor or "")
+        yield f"{_first(foreign)} writes other user data than Java's consumer: {difference}."
 
 
 def _is_foreign(data: bytes | None, assignor: str | None) -> bool:
