@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from assignors.registry import names
 from assignors.whatif.events import Event, Scenario, UseAssignor
 from assignors.whatif.generations import Generation
 from assignors.whatif.moves import MoveKind, moves
-from assignors.whatif.quality import Quality
+from assignors.whatif.quality import Quality, given_up
 
 SHARE = "share-simple"
 
@@ -27,6 +29,14 @@ class Outcome:
     def moved(self) -> int:
         """How often an owner gave up a partition."""
         return sum(generation.quality.moved for generation in self.generations[1:])
+
+    def moved_partitions(self) -> int:
+        """Partitions that an owner gave up at least once: fewer than `moved` where one moves several times."""
+        given = [(one.moves.layout, given_up(one.moves, one.topics)) for one in self.generations[1:]]
+        given = [(layout, codes) for layout, codes in given if len(codes)]
+        if len(given) < 2:
+            return sum(len(np.unique(codes)) for _, codes in given)
+        return len({tp for layout, codes in given for tp in layout.decode(np.unique(codes))})
 
     def stayed(self) -> int:
         """Partitions with the same owner at the start and at the end."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from assignors.arrays import GroupArrays, group_arrays
 from assignors.assignment_arrays import translated
-from assignors.layout import Layout
+from assignors.layout import Codes, Layout
 from assignors.model import Assignment, Group, Topic
 from assignors.whatif.drain import Drain, drain_of_group, drains
 from assignors.whatif.events import Loads
@@ -87,7 +87,7 @@ def measure(
         most=max(counts.tolist(), default=0),
         spread=int(np.ptp(counts)) if len(counts) else 0,
         kept=changes.count(MoveKind.KEPT),
-        moved=_moved(changes, group.topics),
+        moved=len(given_up(changes, group.topics)),
         unassigned=len(table.owners_each) - assigned,
         stickiness=_stickiness(changes, arrays) if rebalances else None,
         rebalances=rebalances,
@@ -100,11 +100,12 @@ def measure(
     )
 
 
-def _moved(changes: Moves, topics: Mapping[str, Topic]) -> int:
-    """How many partitions their owners gave up although they still exist."""
-    given_up = changes.codes[(changes.sources != NOBODY) & (changes.sources != changes.targets)]
+def given_up(changes: Moves, topics: Mapping[str, Topic]) -> Codes:
+    """int32[n]: codes of `changes.layout`, one per owner that gave up a partition although it still exists."""
+    codes = changes.codes[(changes.sources != NOBODY) & (changes.sources != changes.targets)]
     there = Layout({name: topics[name].partitions for name in changes.layout.names if name in topics})
-    return int(np.count_nonzero(translated(given_up, changes.layout, there) >= 0))
+    existing: Codes = codes[translated(codes, changes.layout, there) >= 0]
+    return existing
 
 
 def _stickiness(changes: Moves, arrays: GroupArrays) -> float | None:

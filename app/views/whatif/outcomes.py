@@ -86,7 +86,7 @@ def _look(column: str) -> Any:
 
 LOOKS: dict[str, tuple[str, int, str | None]] = {
     "assignor": ("Assignor", 124, None),
-    "moved": ("Moved", 58, "Moves: how often a member gave up a partition"),
+    "moved": ("Moves", 58, "How often a member gave up a partition; one partition can move several times"),
     "paused": ("Paused", 60, "Partitions paused, counted in each rebalance"),
     "rebalances": ("Rebalances", 78, "Number of rebalances"),
     "idle": ("Idle", 40, "Members without a partition at the end"),

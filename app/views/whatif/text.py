@@ -70,7 +70,7 @@ def conclusion(outcome: Outcome, scenario: Scenario) -> str:
         return _nothing_moves(first, scenario, outcome.assignor)
     partitions = max(first.partitions, last.partitions)
     said = [
-        f"{_happening(scenario, outcome.assignor)}: {_moves(outcome.moved(), outcome.rebalances(), partitions)}",
+        f"{_happening(scenario, outcome.assignor)}: {_moves(outcome, partitions)}",
         _idle(last),
     ]
     if last.unassigned:
@@ -96,13 +96,13 @@ def _idle(quality: Quality) -> str:
     return f"{formats.plural(len(quality.idle_members), 'member')} idle" if quality.idle_members else "no idle member"
 
 
-def _moves(moved: int, rebalances: int, partitions: int) -> str:
-    among = formats.plural(partitions, "partition")
-    if not moved:
+def _moves(outcome: Outcome, partitions: int) -> str:
+    """ "3 of 6 partitions move", with the number of moves where a partition moves several times."""
+    moves, moved, among = outcome.moved(), outcome.moved_partitions(), formats.plural(partitions, "partition")
+    if not moves:
         return f"none of {among} moves"
-    if moved <= partitions:
-        return f"{moved:,} of {among} {'moves' if moved == 1 else 'move'}"
-    return f"{moved:,} moves among {among} in {formats.plural(rebalances, 'rebalance')}"
+    some = f"{moved:,} of {among} {'moves' if moved == 1 else 'move'}"
+    return some if moves == moved else f"{some}, {moves:,} times in {formats.plural(outcome.rebalances(), 'rebalance')}"
 
 
 def _happening(scenario: Scenario, assignor: str) -> str:
@@ -166,7 +166,7 @@ def table(frame: pd.DataFrame) -> str:
         return "No assignor can plan this group"
     best = able.loc[able["moved"].astype(int).idxmin()]
     compared = formats.plural(len(frame), "assignor")
-    return f"{compared} compared; {best['assignor']} moves fewest partitions, {best['moved']}"
+    return f"{compared} compared; {best['assignor']} moves least: {formats.plural(int(best['moved']), 'move')}"
 
 
 def still_planning(awaited: Sequence[str], for_s: int) -> str:

@@ -375,7 +375,7 @@ NOT_READ = (Event(1, CreateTopic(Topic("new", 1))),)
     ("changes", "told"),
     [
         ({"events": NOTHING_READ}, "6 of 6 partitions move, 2 members idle"),
-        ({"events": NOBODY_LEFT}, "9 moves among 6 partitions in 2 rebalances, no members left"),
+        ({"events": NOBODY_LEFT}, "6 of 6 partitions move, 9 times in 2 rebalances, no members left"),
         ({"events": NO_TOPIC}, "`orders` is deleted: none of 6 partitions moves, 2 members idle"),
         ({"events": NOT_READ}, "`new` is created with 1 partition: no rebalance"),
         ({"events": (), "members": ()}, "This group has no members: add one to see what it gets"),
