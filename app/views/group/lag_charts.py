@@ -7,6 +7,7 @@ from app.ui import formats, recorded_text, recordings, state, verdicts, widgets
 from app.ui.charts import lag, limits
 from app.views.group.charts import letter_legend
 from app.views.group.view import GroupView
+from lag.offsets import PartitionProblem
 
 
 def over_time(page: state.Shown, view: GroupView) -> None:
@@ -18,7 +19,7 @@ def over_time(page: state.Shown, view: GroupView) -> None:
     span = f", last {formats.duration((view.times_ms[-1] - view.times_ms[0]) / 1000)}" if len(times) > 1 else ""
     widgets.titled(f"Lag{span}", f":gray[records behind, known for {formats.coverage(known.known, known.partitions)}]")
     if len(seen) < 2:
-        st.markdown(_no_trend(len(seen), bool(view.lags)))
+        st.markdown(_no_trend(len(seen), view))
         return
     marks, summary = _rebalances(page, view)
     since = view.health.finding.since_ms if verdicts.needs_attention(view.health.finding.status) else None
@@ -51,15 +52,25 @@ def _rebalances(page: state.Shown, view: GroupView) -> tuple[list[lag.Mark], str
     return marks, f"; {recorded_text.summary(within, live.origin, tz)}" if within else ""
 
 
-def _no_trend(samples: int, has_partitions: bool) -> str:
-    if not has_partitions:
+def _no_trend(samples: int, view: GroupView) -> str:
+    if not view.lags:
         return ":gray[The group has no partitions: nothing is committed, assigned or subscribed.]"
+    if all(row.problem is PartitionProblem.TOPIC_DELETED for row in view.lags):
+        return f":gray[{'Its topic was' if len(view.topics) == 1 else 'Its topics were'} deleted: there is no lag.]"
+    if len(view.times_ms) > 1:
+        return f":gray[The lag is known in {samples} of {len(view.times_ms)} polls; the chart needs two.]"
     return f":gray[The chart needs two samples and has {samples}. The next poll adds one.]"
 
 
 def _trend_alt(seen: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> str:
-    word = "rose" if seen[-1] > seen[0] else "fell" if seen[-1] < seen[0] else "stayed"
-    return f"Lag {word} from {seen[0]:,.0f} to {seen[-1]:,.0f} records, between {seen.min():,.0f} and {seen.max():,.0f}"
+    first, last, low, high = seen[0], seen[-1], seen.min(), seen.max()
+    if low == high:
+        return f"Lag stayed at {first:,.0f} records"
+    word = "rose" if last > first else "fell" if last < first else "went"
+    text = f"Lag {word} from {first:,.0f} to {last:,.0f} records"
+    ends = {first, last}
+    lowest, highest = ("" if low in ends else f"lowest {low:,.0f}"), ("" if high in ends else f"highest {high:,.0f}")
+    return ", ".join([text, *filter(None, (lowest, highest))])
 
 
 def by_partition(view: GroupView) -> None:

@@ -46,7 +46,7 @@ def _filtered(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _table(rows: pd.DataFrame) -> None:
     view = rows.assign(v=widgets.as_tags(rows["state"]), retention=widgets.timedeltas(rows["retention_s"]))
-    view = view.assign(w=rows["worst_status"].map(lambda label: [label] if label else None))
+    view = view.assign(w=rows["urgent_status"].map(lambda label: [label] if label else None))
     notes = ["note"] if (rows["note"] != "").any() else []
     columns = [
         "topic",

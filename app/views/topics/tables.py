@@ -93,7 +93,8 @@ _COLUMNS = [
     "produce_why",
     "worst_lag",
     "worst_group",
-    "worst_status",
+    "urgent_group",
+    "urgent_status",
     "lag",
     "retention_s",
     "internal",
@@ -144,6 +145,8 @@ def _row(snapshot: ClusterSnapshot, name: str, readers: Sequence[Reader], size: 
     topic = snapshot.topics.get(name)
     shown = [r for r in readers if not is_internal(snapshot.groups[snapshot.by_group[r.group]])]
     worst = next((r for r in shown if r.lag is not None), None)
+    urgent = min(shown, key=lambda r: verdicts.RANK[r.status], default=None)
+    is_other = urgent and urgent.status is not Status.OK and (worst is None or urgent.group != worst.group)
     state = _state(topic)
     return [
         name,
@@ -156,12 +159,13 @@ def _row(snapshot: ClusterSnapshot, name: str, readers: Sequence[Reader], size: 
         size.produce_why,
         worst.lag if worst else None,
         worst.group if worst else None,
-        verdicts.VERDICTS[worst.status].label if worst else None,
+        urgent.group if urgent else None,
+        verdicts.VERDICTS[urgent.status].label if urgent else None,
         sum(r.lag for r in shown if r.lag is not None) if worst else None,
         topic.retention_ms / 1000 if topic and topic.retention_ms is not None and topic.retention_ms > 0 else np.nan,
         (topic.internal if topic else False) or name.startswith("__"),
         len(topic.leaderless) if topic else 0,
-        _note(topic, size),
+        _note(topic, size, urgent if is_other else None),
     ]
 
 
@@ -180,12 +184,13 @@ def _state(topic: Topic | None) -> str:
     return "■ Leaderless" if topic.leaderless else "◌ Unknown" if topic.problem else "● OK"
 
 
-def _note(topic: Topic | None, size: Size) -> str:
+def _note(topic: Topic | None, size: Size, urgent: Reader | None) -> str:
     if topic is None:
         return "deleted; groups still have committed offsets for it"
     parts = [
         f"no leader: {formats.listing(list(topic.leaderless))}" if topic.leaderless else topic.problem,
         "unlimited retention" if topic.retention_ms == FOREVER else "",
         f"produce rate unknown: {size.produce_why}" if size.produce_why else "",
+        f"{verdicts.VERDICTS[urgent.status].word.lower()}: {urgent.group}" if urgent else "",
     ]
     return "; ".join(part for part in parts if part)

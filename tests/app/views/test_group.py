@@ -3,11 +3,13 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from app.ui import state
 from app.ui.formats import code
+from app.views.group import lag_charts
 from assignors.model import TopicPartition
 from lag.generations.recorded import Origin, Recording, TimedEvent
 from lag.model import GroupType
@@ -217,3 +219,16 @@ def test_every_partition_of_a_very_large_group_can_be_found(open_page: Open, fee
     page.text_input(key="partitions_q").set_value("nowhere").run()
     assert not page.exception
     assert "No partition passes this filter." in said(page)
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ([5.0, 9.0], "Lag rose from 5 to 9 records"),
+        ([9.0, 2.0, 5.0], "Lag fell from 9 to 5 records, lowest 2"),
+        ([5.0, 9.0, 2.0, 5.0], "Lag went from 5 to 5 records, lowest 2, highest 9"),
+        ([5.0, 5.0], "Lag stayed at 5 records"),
+    ],
+)
+def test_the_lag_over_time_is_told_without_saying_a_number_twice(values: list[float], told: str) -> None:
+    assert lag_charts._trend_alt(np.array(values)) == told

@@ -134,3 +134,17 @@ def built(snapshot: ClusterSnapshot, log_ends: Mapping[str, Sequence[tuple[int, 
     times, starts = np.array([0, 10_000]), snapshot.offsets.ends.log_start
     seen = Window(times, snapshot.offsets.end, (), (starts, starts), tuple(np.array(column) for column in columns))
     return tables.build(snapshot, judge(snapshot, SampleRing().append(snapshot)), seen).set_index("topic")
+
+
+@pytest.mark.parametrize(
+    ("committed", "verdict"), [({"t-0": None}, "◁ Never committed"), ({"t-0": 90}, "▷ Beyond the end")]
+)
+def test_a_topic_has_the_verdict_of_its_only_group_without_lag(committed: dict[str, int | None], verdict: str) -> None:
+    frame = built(cluster({"g": group(committed)}, {"t-0": end(9)}), {"t": [(9, 9)]})
+    assert (frame.loc["t", "urgent_group"], frame.loc["t", "urgent_status"]) == ("g", verdict)
+
+
+def test_the_most_urgent_group_is_noted_where_it_is_not_the_slowest() -> None:
+    groups = {"slow": group({"t-0": 1}), "early": group({"t-0": None})}
+    frame = built(cluster(groups, {"t-0": end(9)}), {"t": [(9, 9)]})
+    assert (frame.loc["t", "worst_group"], frame.loc["t", "note"]) == ("slow", "never committed: early")
