@@ -46,7 +46,7 @@ def test_all_groups(open_page: Open, remembering: str, viewport: ViewportSize) -
 @BOTH
 def test_one_group(open_page: Open, remembering: str, viewport: ViewportSize, tmp_path: Path) -> None:
     page = open_page(f"/history?group={pasts.BAD}", viewport, url=remembering, dark=viewport is DESKTOP)
-    expect(page.locator("h2")).to_contain_text("twice in the last 24 h, 3 h 30 min in all; at worst 18.0 k records")
+    expect(page.locator("h2")).to_contain_text("twice in the last 24 h, 3 h 30 min in total; at worst 18.0 k records")
     expect(page.get_by_text("lag known for all 2 partitions")).to_be_visible()
     expect(page.get_by_text("3 rebalances; the last at")).to_be_visible()
     for alt in ("Lag of billing-settlement: at worst 18.0 k", "Time lag of billing-settlement: at most 3 min, 3 min"):
@@ -68,7 +68,7 @@ def test_one_group(open_page: Open, remembering: str, viewport: ViewportSize, tm
 
 def test_without_a_history_the_page_names_the_command(open_page: Open) -> None:
     page = open_page("/history")
-    expect(page.locator("h2")).to_have_text("No history is kept")
+    expect(page.locator("h2")).to_have_text("No history is recorded")
     expect(page.get_by_text("--history /var/lib/groupscope").first).to_be_visible()
 
 

@@ -80,7 +80,7 @@ def test_one_topic(open_page: Open, viewport: ViewportSize) -> None:
 @BOTH
 def test_protocol_lab(open_page: Open, viewport: ViewportSize) -> None:
     page = open_page("/protocol?story=stop-the-world", viewport)
-    expect(page.locator("h2")).to_contain_text("; cooperative stops 1 partition for 3.0 s; KIP-848 stops 1 partition")
+    expect(page.locator("h2")).to_contain_text("; cooperative and KIP-848 stop 3 partitions for up to 44.0 s")
     alt = "Members and partitions over time, protocol by protocol: Eager stops all 6 partitions"
     expect(page.get_by_role("figure", name=alt)).to_be_attached()
     expect(page.locator('[data-testid="stDataFrame"]')).to_have_count(2)
