@@ -10,7 +10,7 @@ from typing import NamedTuple, overload
 import numpy as np
 
 from lag import partition_lag
-from lag.model import ClusterSnapshot, GroupSnapshot
+from lag.model import ClusterSnapshot, GroupSnapshot, GroupType
 from lag.offsets import UNKNOWN, Ints
 from lag.verdict import evidence, status
 from lag.verdict.columns import concatenate, take
@@ -26,7 +26,7 @@ from lag.verdict.health import (
     TimeLag,
 )
 from lag.verdict.rates import Floats, TimeLags
-from lag.verdict.row_verdicts import RowVerdicts, judge_rows
+from lag.verdict.row_verdicts import GroupFlags, RowVerdicts, judge_rows
 from lag.verdict.sample_window import BLOCK_CELLS, Window
 from lag.verdict.status import STATUS_CODE, CurrentRows, RemainderCodes, Rules, WindowStats
 
@@ -63,11 +63,22 @@ def judge(
 class _Groups(Sequence[GroupHealth]):
     """The health of every group, made from arrays on demand. Thread safe for readers."""
 
-    __slots__ = ("_block", "_made", "_memberless", "_remainders", "_rules", "_snapshot", "_totals", "_window")
+    __slots__ = (
+        "_block",
+        "_made",
+        "_memberless",
+        "_remainders",
+        "_rules",
+        "_shared",
+        "_snapshot",
+        "_totals",
+        "_window",
+    )
 
     def __init__(self, snapshot: ClusterSnapshot, window: Window, rules: Rules, remainders: RemainderCodes) -> None:
         self._snapshot, self._window, self._rules, self._remainders = snapshot, window, rules, remainders
         self._memberless = np.array([_is_memberless(group) for group in snapshot.groups], np.bool_)
+        self._shared = np.array([group.type is GroupType.SHARE for group in snapshot.groups], np.bool_)
         self._totals = partition_lag.totals(snapshot.offsets)
         blocks = [self._judge(*run) for run in _runs(snapshot.offsets.bounds, len(window.times_ms))]
         self._block = _Block(
@@ -122,7 +133,8 @@ class _Groups(Sequence[GroupHealth]):
         rows = slice(int(table.bounds[first]), int(table.bounds[last]))
         current = status.current_rows(table, rows, self._remainders)
         bounds = table.bounds[first : last + 1] - rows.start
-        return judge_rows(self._window.rows(rows), current, bounds, self._memberless[first:last], self._rules)
+        of_groups = GroupFlags(self._memberless[first:last], self._shared[first:last])
+        return judge_rows(self._window.rows(rows), current, bounds, of_groups, self._rules)
 
     def _judge(self, first: int, last: int) -> _Block:
         rows, bounds = self._rows(first, last), self._snapshot.offsets.bounds[first : last + 1]

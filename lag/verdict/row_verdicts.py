@@ -29,14 +29,21 @@ class RowVerdicts(NamedTuple):
     needs_marker_check: Flags
 
 
-def judge_rows(window: RowWindow, current: CurrentRows, bounds: Ints, memberless: Flags, rules: Rules) -> RowVerdicts:
-    """The rows of some groups: group i has the rows `bounds[i]:bounds[i + 1]`; `memberless` is bool[n_groups]."""
+class GroupFlags(NamedTuple):
+    """bool[n_groups] each: groups without members, and share groups."""
+
+    memberless: Flags
+    shared: Flags
+
+
+def judge_rows(window: RowWindow, current: CurrentRows, bounds: Ints, groups: GroupFlags, rules: Rules) -> RowVerdicts:
+    """The rows of some groups: group i has the rows `bounds[i]:bounds[i + 1]`."""
     group = group_of_row(bounds)
     lag = rates.lags(window.committed, window.log_start, window.log_end)
     stats = status.window_stats(window, lag, current, rules)
     group_moved_ms = reduce_groups(np.maximum, stats.moved_ms, bounds, UNKNOWN)[group]
-    no_members = memberless[group]
-    codes = status.row_status(stats, current, group_moved_ms, no_members, rules)
+    no_members = groups.memberless[group]
+    codes = status.row_status(stats, current, group_moved_ms, no_members, groups.shared[group], rules)
     still = stats.quiet | no_members | (stats.moved_ms == UNKNOWN)
     small = (codes == STATUS_CODE[Status.OK]) & still & status.maybe_markers(current, rules)
     maybe_markers = small | (current.remainder == status.MARKERS_ONLY)

@@ -191,9 +191,12 @@ def window_stats(window: RowWindow, lag: Ints, current: CurrentRows, rules: Rule
 
 
 def row_status(
-    stats: WindowStats, current: CurrentRows, group_moved_ms: Ints, memberless: Flags, rules: Rules
+    stats: WindowStats, current: CurrentRows, group_moved_ms: Ints, memberless: Flags, shared: Flags, rules: Rules
 ) -> StatusCodes:
-    """uint8[n_rows]: the status of each row. `group_moved_ms` and `memberless` are [n_rows], from the row's group."""
+    """uint8[n_rows]: the status of each row. `group_moved_ms`, `memberless` and `shared` are those of the row's group.
+
+    A share group is never rewound: its start offset stays below records that were acknowledged out of order (KIP-932).
+    """
     lag, committed = current.lag, current.committed
     enough = stats.samples >= rules.min_samples
     empty = (current.log_end != UNKNOWN) & (current.log_end == current.log_start)
@@ -215,7 +218,7 @@ def row_status(
         ((stats.quiet | memberless & ~active) & maybe_markers(current, rules), Status.OK),
         (stats.quiet & ~memberless & others_moved, Status.STALLED),
         (stats.quiet & (~memberless | (group_moved_ms != UNKNOWN)), Status.STOPPED),
-        (enough & (stats.peak > committed), Status.REWOUND),
+        (enough & (stats.peak > committed) & ~shared, Status.REWOUND),
         (memberless & ~active, Status.NO_MEMBERS),
         ((change > stats.noise) & behind & (stats.produce > stats.consume), Status.FALLING_BEHIND),
         ((change < -stats.noise) & behind & (stats.consume > stats.produce), Status.CATCHING_UP),

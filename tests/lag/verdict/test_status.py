@@ -489,6 +489,14 @@ def test_a_share_group_s_trend_is_that_of_the_broker_s_lag() -> None:
     )
 
 
+def test_a_share_group_is_not_rewound_while_records_are_in_flight() -> None:
+    """Its start offset stays below records that members have acknowledged out of order."""
+    whole, _ = watch(
+        {"orders-0": steps(5, 10)}, {"orders-0": steps(9, 10)}, type=GroupType.SHARE, broker_lag={"orders-0": 1}
+    )
+    assert whole.finding.status is Status.OK
+
+
 def test_a_share_group_s_lag_is_the_broker_s_own() -> None:
     whole, _ = watch({"orders-0": 5}, {"orders-0": 9}, type=GroupType.SHARE, broker_lag={"orders-0": 0})
     assert whole.finding.status is Status.OK
