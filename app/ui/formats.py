@@ -107,6 +107,12 @@ def clock(at_ms: int, tz: tzinfo) -> str:
     return f"{moment(at_ms, tz):%H:%M:%S}"
 
 
+def clock_or_day(at_ms: int, now_ms: int, tz: tzinfo) -> str:
+    """Time of day in the viewer's zone, with the date if it is not today's."""
+    then, now = moment(at_ms, tz), moment(now_ms, tz)
+    return f"{then:%H:%M:%S}" if then.date() == now.date() else f"{then:%d %b %H:%M}"
+
+
 def utc(at_ms: int) -> str:
     """Date and time in UTC, for tooltips."""
     return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"

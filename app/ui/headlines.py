@@ -1,13 +1,21 @@
 """The state of a group in a sentence, for headlines."""
 
 from app.ui import formats
-from lag.verdict.health import NEVER, GroupHealth, Status
+from lag.verdict.health import NEVER, Finding, GroupHealth, Status
+
+
+def how_long(finding: Finding, now_ms: int) -> str:
+    """ " for 1 h 5 min", " for at least 5 min" where our polls reach no further back, "" where it is not known."""
+    if finding.since_ms is None:
+        return ""
+    least = "at least " if finding.since_is_bound else ""
+    return f" for {least}{formats.duration((now_ms - finding.since_ms) / 1000)}"
 
 
 def predicate(health: GroupHealth, now_ms: int) -> str:
     """The predicate of a sentence that begins with the group's name."""
     finding, lag = health.finding, health.lag
-    for_ = f" for {formats.duration((now_ms - finding.since_ms) / 1000)}" if finding.since_ms else ""
+    for_ = how_long(finding, now_ms)
     n = health.unhealthy.get(finding.status, 0)
     on = f" {n} of {lag.partitions}" if n and n != lag.partitions else " all" if n > 1 else " its"
     noun = "partitions" if lag.partitions > 1 else "partition"

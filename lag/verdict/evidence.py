@@ -1,6 +1,7 @@
 """Findings as sentences for the engineer on call: which partition, how many records, for how many polls."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 from assignors.durations import duration
@@ -54,6 +55,8 @@ class RowFacts(NamedTuple):
     first_ms: int
     run_samples: int
     run_since_ms: int
+    onset_ms: int
+    onset_is_bound: bool
     arrived: int
     quiet: bool
     moved_ms: int
@@ -69,8 +72,10 @@ class RowFacts(NamedTuple):
 
 def of_row(row: RowFacts, status: Status) -> Finding:
     """The finding about one partition."""
-    since = row.run_since_ms if status in _QUIET else UNKNOWN
-    return Finding(status, RULES[status], _SENTENCES[status](row), None if since == UNKNOWN else since)
+    since = row.onset_ms if status in _QUIET else UNKNOWN
+    if since == UNKNOWN:
+        return Finding(status, RULES[status], _SENTENCES[status](row))
+    return Finding(status, RULES[status], _SENTENCES[status](row), since, row.onset_is_bound)
 
 
 def of_group(group: GroupSnapshot, status: Status, total: LagTotal, affected: int, worst: RowFacts | None) -> Finding:
@@ -83,9 +88,9 @@ def of_group(group: GroupSnapshot, status: Status, total: LagTotal, affected: in
     if status is Status.UNKNOWN and group.problems:
         return Finding(status, about.rule, group.problems[0].cause, _last_read_ms(group, worst))
     if about_group(status, total, affected):
-        return Finding(status, about.rule, _of_all(group, status, total, affected, worst), about.since_ms)
+        return replace(about, evidence=_of_all(group, status, total, affected, worst))
     others = f"; the worst of {_count(affected, 'partition')}" if affected > 1 else ""
-    return Finding(status, about.rule, about.evidence + others, about.since_ms)
+    return replace(about, evidence=about.evidence + others)
 
 
 def _last_read_ms(group: GroupSnapshot, row: RowFacts) -> int | None:

@@ -39,12 +39,17 @@ URGENCY: tuple[Status, ...] = tuple(Status)
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A status, the rule that fired, and the evidence: the numbers and polls that it fired on."""
+    """A status, the rule that fired, and the evidence: the numbers and polls that it fired on.
+
+    `since_ms` is its onset; it may have begun earlier where `since_is_bound`, because our polls do not reach further
+    back.
+    """
 
     status: Status
     rule: str
     evidence: str
     since_ms: int | None = None
+    since_is_bound: bool = False
 
 
 @dataclass(frozen=True, slots=True)

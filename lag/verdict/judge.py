@@ -14,7 +14,7 @@ from lag.model import ClusterSnapshot, GroupSnapshot, GroupType
 from lag.offsets import UNKNOWN, Ints
 from lag.verdict import evidence, status
 from lag.verdict.columns import concatenate, take
-from lag.verdict.group_verdicts import GroupVerdicts, group_time_lag, judge_groups
+from lag.verdict.group_verdicts import GroupVerdicts, group_time_lag, judge_groups, stopped_onsets
 from lag.verdict.health import (
     TOO_EARLY,
     URGENCY,
@@ -25,6 +25,7 @@ from lag.verdict.health import (
     Status,
     TimeLag,
 )
+from lag.verdict.onsets import Onsets
 from lag.verdict.rates import Floats, TimeLags
 from lag.verdict.row_verdicts import GroupFlags, RowVerdicts, judge_rows
 from lag.verdict.sample_window import BLOCK_CELLS, Window
@@ -136,6 +137,10 @@ class _Groups(Sequence[GroupHealth]):
         of_groups = GroupFlags(self._memberless[first:last], self._shared[first:last])
         return judge_rows(self._window.rows(rows), current, bounds, of_groups, self._rules)
 
+    def _onsets(self, first: int, last: int) -> Onsets | None:
+        bounds, onsets = self._snapshot.offsets.bounds, self._window.onsets
+        return None if onsets is None else onsets.of_rows(slice(int(bounds[first]), int(bounds[last])))
+
     def _judge(self, first: int, last: int) -> _Block:
         rows, bounds = self._rows(first, last), self._snapshot.offsets.bounds[first : last + 1]
         start = bounds[0]
@@ -145,7 +150,9 @@ class _Groups(Sequence[GroupHealth]):
             groups._replace(worst=np.where(groups.worst < 0, -1, groups.worst + start)),
             group_time_lag(rows, bounds - start),
             take(rows.current, groups.worst),
-            take(rows.stats, groups.worst),
+            stopped_onsets(
+                take(rows.stats, groups.worst), rows, groups.status, self._onsets(first, last), bounds - start
+            ),
             np.flatnonzero(rows.needs_marker_check) + start,
         )
 

@@ -119,6 +119,7 @@ class WindowStats(NamedTuple):
     samples        polls with a known lag, the first at `first_ms`
     run_samples    polls at the end of the window, since `run_since_ms`, in which the lag was above the floor and the
                    committed offset did not move; in that time `arrived` records were produced
+    onset_ms       since when the run lasts, also before the window; it may have begun earlier where `onset_is_bound`
     quiet          the run is long enough for a verdict
     moved_ms       the first poll that saw the newest committed offset
     peak           the highest committed offset
@@ -133,6 +134,8 @@ class WindowStats(NamedTuple):
     first_ms: Ints
     run_samples: Ints
     run_since_ms: Ints
+    onset_ms: Ints
+    onset_is_bound: Flags
     arrived: Ints
     quiet: Flags
     moved_ms: Ints
@@ -171,11 +174,14 @@ def window_stats(window: RowWindow, lag: Ints, current: CurrentRows, rules: Rule
     early, late = _thirds(lag, current, times, rules)
     noise = np.maximum(jitter, rules.noise_share * np.nan_to_num(early))
     run_start = np.argmax(run, axis=0)
+    onset_ms, onset_is_bound = _onset(window, known & ~run, since_ms)
     return WindowStats(
         samples=known.sum(axis=0),
         first_ms=_first_ms(known, times),
         run_samples=run_samples,
         run_since_ms=since_ms,
+        onset_ms=onset_ms,
+        onset_is_bound=onset_is_bound,
         arrived=current.log_end - np.take_along_axis(window.log_end, run_start[None], axis=0)[0],
         quiet=_quiet(run_samples, since_ms, moved, lag, times, rules),
         moved_ms=_last_ms(moved, times[1:]),
@@ -280,6 +286,20 @@ def _run(committed: Ints, lag: Ints, rules: Rules) -> Flags:
     unbroken = np.logical_and.accumulate((waits | ~known)[::-1], axis=0)[::-1]
     run: Flags = unbroken & known & known[-1]
     return run
+
+
+def _onset(window: RowWindow, before: Flags, since_ms: Ints) -> tuple[Ints, Flags]:
+    """int64[n_rows] and bool[n_rows]: since when the run lasts, and whether it may have begun earlier.
+
+    `before` is bool[n_samples, n_rows], the known samples before the run. Without any, the run is as old as the window
+    at least, and as old as the polls before it tell.
+    """
+    reaches_back = ~before.any(axis=0) & (since_ms != UNKNOWN)
+    if window.onsets is None:
+        return since_ms, reaches_back
+    known = reaches_back & (window.onsets.since_ms != UNKNOWN)
+    onset_ms = np.where(known, np.minimum(window.onsets.since_ms, since_ms), since_ms)
+    return onset_ms, reaches_back & (onset_ms <= window.onsets.first_ms)
 
 
 def _quiet(run_samples: Ints, since_ms: Ints, moved: Flags, lag: Ints, times: Ints, rules: Rules) -> Flags:

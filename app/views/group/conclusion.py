@@ -81,7 +81,8 @@ def reason(view: GroupView) -> str:
     verdict = verdicts.VERDICTS[finding.status]
     evidence = finding.evidence or (view.group.problems[0].cause if view.group.problems else verdict.meaning)
     if finding.since_ms is not None:
-        evidence += f", since {formats.clock(finding.since_ms, state.zone())}"
+        at = formats.clock_or_day(finding.since_ms, view.group.at_ms, state.zone())
+        evidence += f", since {at}{' or earlier' if finding.since_is_bound else ''}"
     return f"{formats.md((evidence[:1].upper() + evidence[1:]).rstrip('.'))}.{_advice(view)}"
 
 

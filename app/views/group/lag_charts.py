@@ -23,7 +23,8 @@ def over_time(page: state.Shown, view: GroupView) -> None:
         return
     marks, summary = _rebalances(page, view)
     since = view.health.finding.since_ms if verdicts.needs_attention(view.health.finding.status) else None
-    fig = lag.over_time(times, values, None if since is None else formats.moment(since, tz), colours, marks)
+    begins = None if since is None else formats.moment(max(since, int(view.times_ms[0])), tz)
+    fig = lag.over_time(times, values, begins, colours, marks)
     st.plotly_chart(fig, theme=None, config=widgets.PLOTLY, key="lag_over_time", alt=f"{_trend_alt(seen)}{summary}")
     if marks:
         legend = widgets.swatches([("▼", colours.gained, formats.md(summary.lstrip("; ")))])

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from app.ui import formats, verdicts
-from app.ui.headlines import predicate
+from app.ui.headlines import how_long, predicate
 from app.views.group.view import GroupView
 from assignors.advice import Finding, advise_group
 from assignors.offsets_partition import DEFAULT_PARTITIONS, OFFSETS_TOPIC, offsets_partition
@@ -79,7 +79,7 @@ def headline(view: GroupView) -> str:
     topics = {tp.topic for tp in affected}
     if finding.status == Status.STALLED and len(owners) == 1 and len(topics) == 1 and (owner := owners.pop()):
         which = f"partition{'s' if len(affected) > 1 else ''} {formats.listing([tp.partition for tp in affected])}"
-        since = f" for {formats.duration((view.group.at_ms - finding.since_ms) / 1000)}" if finding.since_ms else ""
+        since = how_long(finding, view.group.at_ms)
         return f"{name} is stuck: {formats.code(view.names.get(owner, owner))} has not committed {which}{since}"
     return f"{name} {predicate(view.health, view.group.at_ms)}"
 

@@ -489,6 +489,34 @@ def test_a_share_group_s_trend_is_that_of_the_broker_s_lag() -> None:
     )
 
 
+def test_the_onset_is_known_beyond_the_window() -> None:
+    """The group last committed in poll 20 of 200; the window has the last 60."""
+    whole, _ = watch({"orders-0": [min(poll, 20) for poll in range(200)]}, {"orders-0": steps(30, 1, 200)}, polls=200)
+    assert whole.finding.status is Status.STOPPED
+    assert (whole.finding.since_ms, whole.finding.since_is_bound) == (1_000_000 + 20 * 10_000, False)
+
+
+def test_a_group_stopped_with_its_last_commit_on_any_partition() -> None:
+    """orders-0 stopped in poll 20, orders-1 in poll 80; records wait on both all the time."""
+    committed = {"orders-0": [min(poll, 20) for poll in range(200)], "orders-1": [min(poll, 80) for poll in range(200)]}
+    whole, rows = watch(committed, {"orders-0": steps(300, 1, 200), "orders-1": steps(100, 1, 200)}, polls=200)
+    assert whole.finding.status is Status.STOPPED
+    assert whole.finding.since_ms == rows["orders-1"].finding.since_ms == 1_000_000 + 80 * 10_000
+    assert rows["orders-0"].finding.since_ms == 1_000_000 + 20 * 10_000
+
+
+def test_an_onset_at_our_first_poll_may_be_earlier() -> None:
+    whole, _ = watch({"orders-0": 5}, {"orders-0": steps(30, 1, 200)}, polls=200)
+    assert (whole.finding.since_ms, whole.finding.since_is_bound) == (1_000_000, True)
+
+
+def test_an_onset_begins_again_when_all_records_were_read() -> None:
+    """Nothing waits up to poll 150, and the committed offset never changes."""
+    ends = [30 if poll < 150 else 40 for poll in range(200)]
+    whole, _ = watch({"orders-0": 30}, {"orders-0": ends}, polls=200)
+    assert (whole.finding.since_ms, whole.finding.since_is_bound) == (1_000_000 + 150 * 10_000, False)
+
+
 def test_a_share_group_is_not_rewound_while_records_are_in_flight() -> None:
     """Its start offset stays below records that members have acknowledged out of order."""
     whole, _ = watch(

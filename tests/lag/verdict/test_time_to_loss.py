@@ -21,7 +21,8 @@ ENDS = [10, 20, 30, 40]
 def window(committed: Sequence[int], log_start: Sequence[int], log_end: Sequence[int]) -> RowWindow:
     """One row over time, a sample every 10 s."""
     columns = (np.array(values, np.int64)[:, None] for values in (committed, log_start, log_end))
-    return RowWindow(np.arange(len(committed), dtype=np.int64) * 10_000, *columns)
+    begun, start, log = columns
+    return RowWindow(np.arange(len(committed), dtype=np.int64) * 10_000, begun, start, log)
 
 
 def left(
