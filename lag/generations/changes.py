@@ -28,6 +28,13 @@ def differences(old: Group | Scenario, new: Group) -> list[str]:
     return [*_generations(old, new), *causes_of(old, new), *_moved(old, new)]
 
 
+LEFT = "left or timed out"
+"""Of a dynamic member: neither records nor polls tell LeaveGroup from an expired session."""
+
+STATIC_LEFT = "timed out or was removed"
+"""Of a static member: closing its consumer does not leave the group (KIP-345)."""
+
+
 def causes_of(old: Group | Scenario, new: Group) -> list[str]:
     """The differences that can cause a rebalance. Topics count unless one of the groups has no members."""
     topics = _topics(old.topics, new.topics) if old.members and new.members else ()
@@ -66,7 +73,9 @@ def _members(old: Group | Scenario, new: Group) -> Iterator[str]:
     back = {m.instance_id for m in gone} & {m.instance_id for m in come} - {None}
     yield from _named([m.instance_id or "" for m in come if m.instance_id in back], "came back", "members")
     yield from _named(_names([m for m in come if m.instance_id not in back], new.members), "joined", "members")
-    yield from _named(_names([m for m in gone if m.instance_id not in back], old.members), "left", "members")
+    yield from _named(_names([m for m in gone if m.instance_id is None], old.members), LEFT, "members")
+    static = [m for m in gone if m.instance_id is not None and m.instance_id not in back]
+    yield from _named(_names(static, old.members), STATIC_LEFT, "members")
     resubscribed = [
         m for m in new.members if m.member_id in before and set(m.topics) != set(before[m.member_id].topics)
     ]

@@ -131,7 +131,7 @@ class Tail:
         return generations_of(states)
 
     def knows(self, group_id: str) -> bool:
-        """Whether the group's state is known from its records: if nothing is recorded, nothing has causes_of."""
+        """Whether the group's state is known from its records: if nothing is recorded, nothing has happened."""
         with self._lock:
             return self._recorder.knows(group_id)
 

@@ -90,6 +90,8 @@ def of_group(group: GroupSnapshot, status: Status, total: LagTotal, affected: in
     if about_group(status, total, affected):
         return replace(about, evidence=_of_all(group, status, total, affected, worst))
     others = f"; the worst of {_count(affected, 'partition')}" if affected > 1 else ""
+    if others and status is Status.LOST:
+        others += f", which lost {_count(total.lost_records, 'record')} in total"
     return replace(about, evidence=about.evidence + others)
 
 

@@ -1,4 +1,4 @@
-"""A group's next state: what has causes_of since the one before, as far as records tell.
+"""A group's next state: what has happened since the one before, as far as records tell.
 
 They do not tell a member that left from one whose session expired: both are gone. Nor do they name who made a classic
 group rebalance that has the same members, subscriptions and topics as before.

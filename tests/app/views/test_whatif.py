@@ -134,7 +134,7 @@ def test_a_group_that_has_changed_is_told_how_and_started_again_from(open_page: 
     feed.report = feeds.report(now, number=2, at_ms=state.now_ms())
     page = page.run()
     told = "The group has changed since this what-if began:]"
-    assert f"{told} enrich\\-static\\-3 left]" in said(page)
+    assert f"{told} enrich\\-static\\-3 timed out or was removed]" in said(page)
     page = click(page, "Start again")
     assert not page.exception
     assert told not in said(page)

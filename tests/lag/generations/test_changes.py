@@ -33,9 +33,9 @@ TAKEN = replace(MEMBERS[0], assigned=(TP("orders", 0), TP("orders", 3)))
         (snapshot(*MEMBERS[::-1], state="Assigning"), []),
         (
             snapshot(*MEMBERS[1:], Member("m9", "c9", topics=("orders",), assigned=(TP("orders", 0),)), epoch=13),
-            ["generation 12 → 13", "c9 joined", "c0 left", "1 partition changed owners"],
+            ["generation 12 → 13", "c9 joined", "c0 left or timed out", "1 partition changed owners"],
         ),
-        (snapshot(TAKEN, *MEMBERS[1:3]), ["c3 left", "1 partition changed owners"]),
+        (snapshot(TAKEN, *MEMBERS[1:3]), ["c3 left or timed out", "1 partition changed owners"]),
         (snapshot(*MEMBERS, *(Member(f"n{n}", "new") for n in range(4))), ["4 members joined"]),
         (snapshot(*MEMBERS, *(Member(f"n{n}", "new") for n in range(2))), ["n0 joined", "n1 joined"]),
         (

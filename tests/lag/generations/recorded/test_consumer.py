@@ -62,8 +62,8 @@ def test_each_target_is_a_generation_and_the_last_leave_too() -> None:
         (0, 1000, "nobody is in the group"),
         (2, 1000, "c-a joined"),
         (3, 3000, "c-b joined"),
-        (4, 6000, "c-b left"),
-        (5, 8000, "c-a left"),
+        (4, 6000, "c-b left or timed out"),
+        (5, 8000, "c-a left or timed out"),
     ]
     assert [plan(one) for one in made] == [
         {},
@@ -148,7 +148,7 @@ def test_a_log_that_begins_late_gives_a_first_record() -> None:
         recorded(*A_JOINS[:1], epoch(1000, 9), *A_JOINS[2:3], planned(1000, 9), *gone(2000, "a"), epoch(2000, 10))
     ) == [
         (9, 1000, "first record kept"),
-        (10, 2000, "c-a left"),
+        (10, 2000, "c-a left or timed out"),
     ]
 
 
