@@ -51,7 +51,8 @@ def _planned(one: RecordedGeneration) -> str:
     """The first record of a classic group is written when all members have joined."""
     if one.settled_ms is None or one.began_ms is None or not one.generation.members:
         return ""
-    return f"assignment {formats.brief(max(0, one.settled_ms - one.began_ms))} after the last member joined"
+    took = formats.brief(max(0, one.settled_ms - one.began_ms))
+    return f"assigned {took} after all members had joined or rejoined; the wait for them is not recorded"
 
 
 def _skipped(one: RecordedGeneration) -> str:

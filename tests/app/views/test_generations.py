@@ -69,7 +69,7 @@ def test_a_recorded_generation_says_when_it_was_and_what_its_plan_took(open_page
     assert title(page) == "Generation 2: c-b joined; 1 of 3 partitions moved"
     told = said(page).replace("\\", "")
     assert f"Recorded] :gray[3 generations of `{GROUP}`, recorded in `__consumer_offsets`" in told
-    assert "01:00:02 · assignment 12 ms after the last member joined" in told
+    assert "01:00:02 · assigned 12 ms after all members had joined or rejoined" in told
     assert "Not recorded" not in told
 
 
