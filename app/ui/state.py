@@ -194,6 +194,23 @@ def set_url(name: str, value: str | None) -> None:
         del st.query_params[name]
 
 
+def whole_number(label: str, name: str, step: int) -> int:
+    """A number field from 0 on, in the URL; there, what is not a whole number of at most 15 digits counts as 0.
+
+    Not with `bind=`: Streamlit fails on a link with infinity.
+    """
+    text, key = url(name) or "", f"{name}_field"
+    st.session_state[key] = int(text) if text.isascii() and text.isdigit() and len(text) <= 15 else 0
+    number = st.number_input(
+        label,
+        min_value=0,
+        step=step,
+        key=key,
+        on_change=lambda: set_url(name, str(st.session_state[key] or "") or None),
+    )
+    return int(number)
+
+
 def chips(label: str, options: Sequence[str], text: Callable[[str], str], key: str) -> list[str]:
     """Multi-select pills with plain keys in the URL; `bind=` would write the formatted label with its count."""
     session, query = st.session_state, st.query_params

@@ -47,9 +47,9 @@ def more_filters(snapshot: ClusterSnapshot) -> Filters:
         topic = st.selectbox(
             "Topic", sorted(snapshot.topics), index=None, key="reads", bind="query-params", placeholder="Any topic"
         )
-        least = st.number_input("Minimum lag, records", min_value=0, value=0, step=1000, key="lag", bind="query-params")
+        least = state.whole_number("Minimum lag, records", "lag", step=1000)
         internal = st.toggle("Internal groups (Kafka's and groupscope's own)", key="internal", bind="query-params")
-    return Filters(topic=topic, lag_at_least=int(least or 0), internal=internal)
+    return Filters(topic=topic, lag_at_least=least, internal=internal)
 
 
 def value_chips(label: str, rows: pd.DataFrame, column: str) -> list[str]:

@@ -267,3 +267,14 @@ def test_a_group_that_is_well_says_why_its_time_lag_is_not_known() -> None:
 def test_a_group_that_is_well_and_whose_numbers_are_known_needs_no_words() -> None:
     assert why(lambda n: 10 * n, lambda n: 10 * n) == ""
     assert why(lambda n: 100 * n, lambda n: 100 * n + 100) == ""
+
+
+@pytest.mark.parametrize("lag", ["1e999", "-1e999", "nan", "soon", "-5", "9" * 400, "1_000", ""])
+def test_a_link_with_a_lag_that_is_no_number_of_records_shows_all_groups(open_page: Open, lag: str) -> None:
+    page = open_page(lag=lag)
+    assert not page.exception
+    assert groups(page) == groups(open_page())
+
+
+def test_a_link_with_a_minimum_lag_filters(open_page: Open) -> None:
+    assert 0 < len(groups(open_page(lag="1000"))) < len(groups(open_page()))
