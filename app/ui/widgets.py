@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
+from unicodedata import normalize
 
 import pandas as pd
 import streamlit as st
@@ -143,6 +144,9 @@ def downloads(name: str, table: Frame) -> None:
         )
 
 
+FORMULA_SIGNS = frozenset("=+-@")
+
+
 def csv(frame: pd.DataFrame) -> bytes:
     """CSV that is safe in a spreadsheet: text that starts like a formula gets a leading apostrophe."""
     text = frame.select_dtypes("object").columns
@@ -150,7 +154,11 @@ def csv(frame: pd.DataFrame) -> bytes:
 
 
 def _inert(value: object) -> object:
-    return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and len(value) > 1 else value
+    """Spreadsheets skip leading blanks, and take full-width signs for the plain ones."""
+    if not isinstance(value, str) or len(value) < 2:
+        return value
+    first = normalize("NFKC", value.lstrip()[:1])
+    return f"'{value}" if value[:1] in "\t\r\n" or first in FORMULA_SIGNS else value
 
 
 def records(frame: pd.DataFrame) -> bytes:

@@ -1,0 +1,20 @@
+"""Downloads: text that a spreadsheet would compute stays text."""
+
+import pandas as pd
+import pytest
+
+from app.ui import widgets
+
+
+@pytest.mark.parametrize(
+    "name", ["=1+1", "+1", "-1+1", "@SUM(A1)", " =1+1", "\n=1+1", "\t=1", "\uff1d1+1", "  \uff0b1"]
+)
+def test_text_like_a_formula_gets_an_apostrophe(name: str) -> None:
+    frame = pd.DataFrame({"group": [name], "lag": [7]})
+    assert widgets.csv(frame) == pd.DataFrame({"group": [f"'{name}"], "lag": [7]}).to_csv(index=False).encode()
+
+
+@pytest.mark.parametrize("name", ["orders", "a=b", "-", "", " orders", "1+1"])
+def test_other_text_and_numbers_stay_as_they_are(name: str) -> None:
+    frame = pd.DataFrame({"group": [name], "lag": [-7]})
+    assert widgets.csv(frame) == frame.to_csv(index=False).encode()
