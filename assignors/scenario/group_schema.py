@@ -73,11 +73,15 @@ class JoinFile(StrictModel):
         )
 
 
+MAX_GENERATION = 2_000_000_000
+"""Generations are Java ints; the rest is for those that a simulation adds."""
+
+
 class MemberFile(JoinFile):
     """A member at the start, and the partitions that it owns, as of a generation."""
 
     owned: dict[TopicName, Annotated[list[PartitionNumber], Field(fail_fast=True)]] = Field(default_factory=dict)
-    generation: Annotated[int, Field(ge=0, lt=2**31)] | None = None
+    generation: Annotated[int, Field(ge=0, le=MAX_GENERATION)] | None = None
 
     def member(self) -> Member:
         """The member itself, with what it owns."""

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from assignors import names
 from assignors.model import Member, Topic, TopicPartition
 from assignors.patterns import resolved
+from assignors.scenario.group_schema import MAX_GENERATION
 from assignors.whatif.events import (
     Action,
     AddPartitions,
@@ -112,7 +113,7 @@ def owners(draw: Draw, member: Member, there: dict[str, Topic]) -> Member:
     for name in draw(st.lists(st.sampled_from(sorted(there)), unique=True, max_size=3)) if there else ():
         numbers = draw(st.lists(st.integers(0, there[name].partitions - 1), unique=True))
         owned += [TopicPartition(name, number) for number in numbers]
-    generation = draw(st.none() | st.integers(0, 2**31 - 1))
+    generation = draw(st.none() | st.integers(0, MAX_GENERATION))
     return resolved(replace(member, owned=tuple(owned), generation=generation), there)
 
 

@@ -132,6 +132,7 @@ def test_a_key_of_the_wrong_shape(line: str, problem: str) -> None:
         ("{id: c2, topics: [..]}", ".topics[0]: A topic's name consists of ASCII letters, digits"),
         ("{id: c2, topics: [%s]}" % ("x" * 250), ".topics[0]: A topic's name has at most 249 characters; this one has"),
         ("{id: c2, owned: {orders: [-1]}}", ".owned.orders[0]: This must be at least 0."),
+        ("{id: c2, generation: 2147483647}", ".generation: This must be at most 2,000,000,000."),
         ("{id: c2, owned: {orders: [01]}}", ".owned.orders[0]: A whole number belongs here, unquoted and without"),
         ("{id: c2, owned: {orders: ['1']}}", ".owned.orders[0]: A whole number belongs here, unquoted and without"),
         ("{id: c2, owned: {7: [0]}}", ".owned[7]: 7 is not a text here. Quote it: '7'."),
