@@ -14,7 +14,7 @@ import jpype
 from benchmarks import jvm
 from benchmarks.offset_records import RECORDS, records
 from benchmarks.report import Row
-from lag.records import Blobs, Decoder
+from lag.records import BytesColumn, Decoder
 from tests.oracle.records import difference, java_reads, ours
 
 BATCH = 10_000
@@ -26,7 +26,7 @@ Records = tuple[list[bytes], list[bytes | None]]
 def rows() -> Iterator[Row]:
     """Ours in batches and at once, then Java's, then whether they agree."""
     made = records(RECORDS)
-    keys, values = Blobs.of(made[0]), Blobs.of(made[1])
+    keys, values = BytesColumn.of(made[0]), BytesColumn.of(made[1])
     parts = [slice(at, at + BATCH) for at in range(0, RECORDS, BATCH)]
     batches = [(keys.take(part), values.take(part)) for part in parts]
     decoder = Decoder()
@@ -41,7 +41,7 @@ def rows() -> Iterator[Row]:
     yield Row(f"of these {RECORDS:,} records differ", str(_differing(made)), "every one, field by field")
 
 
-def _decode(decoder: Decoder, batches: list[tuple[Blobs, Blobs]], with_strings: bool = False) -> None:
+def _decode(decoder: Decoder, batches: list[tuple[BytesColumn, BytesColumn]], with_strings: bool = False) -> None:
     for keys, values in batches:
         commits = decoder.decode(keys, values).commits
         if with_strings:

@@ -26,7 +26,7 @@ from lag.generations.recorded import (
 )
 from lag.model import ClusterSnapshot, GroupSnapshot, Problem, Scope
 from lag.polling.schedule import pause_before_retry
-from lag.records import Blobs, decode
+from lag.records import BytesColumn, decode
 from lag.records.group_values import TargetAssignmentMember
 
 if TYPE_CHECKING:
@@ -257,7 +257,7 @@ class Tail:
         if not piece.records:
             return []
         keys, values = (record.key for record in piece.records), (record.value for record in piece.records)
-        decoded = decode(Blobs.of(keys), Blobs.of(values))
+        decoded = decode(BytesColumn.of(keys), BytesColumn.of(values))
         self._unreadable += len(decoded.errors)
         return [TimedEvent(piece.records[event.row].at_ms, event) for event in decoded.events]
 

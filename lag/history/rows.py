@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from lag.history.schemas import COMMITS, DECODE_ERRORS, GROUP_EVENTS, TIME, with_day
 from lag.model import is_internal_group
-from lag.records import Blobs, Commits, Decoded, DecodeError, GroupEvent, Names, group_values
+from lag.records import BytesColumn, Commits, Decoded, DecodeError, GroupEvent, StringColumn, group_values
 from lag.records.message_schema import Message
 from lag.records.model import NONE
 
@@ -57,12 +57,12 @@ class NameCache:
         self._texts = pa.array([], pa.string())
         self._ours = np.zeros(0, bool)
 
-    def texts(self, names: Names) -> pa.Array:
+    def texts(self, names: StringColumn) -> pa.Array:
         """The name for each code."""
         self._refresh(names.values)
         return self._texts.take(pa.array(names.codes))
 
-    def ours(self, names: Names) -> Flags:
+    def ours(self, names: StringColumn) -> Flags:
         """Whether each name is a group of our own readers: bool[n]."""
         self._refresh(names.values)
         ours: Flags = self._ours[names.codes]
@@ -91,8 +91,8 @@ class CommitBuilder:
         alive = ~commits.tombstones[kept]
         numbers = partial(_numbers, rows=kept)
         return {
-            "group_id": self._groups.texts(Names(commits.group_ids.codes[kept], commits.group_ids.values)),
-            "topic": self._topics.texts(Names(commits.topics.codes[kept], commits.topics.values)),
+            "group_id": self._groups.texts(StringColumn(commits.group_ids.codes[kept], commits.group_ids.values)),
+            "topic": self._topics.texts(StringColumn(commits.topics.codes[kept], commits.topics.values)),
             "topic_id": _ids(commits.topic_ids[kept]),
             "partition": pa.array(commits.partitions[kept]),
             "op": pa.array(np.where(alive, COMMIT, TOMBSTONE).astype(np.int8)),
@@ -105,7 +105,7 @@ class CommitBuilder:
         }
 
 
-def events(decoded: Decoded, source: SourceRecords, keys: Blobs, values: Blobs) -> pa.Table:
+def events(decoded: Decoded, source: SourceRecords, keys: BytesColumn, values: BytesColumn) -> pa.Table:
     """Rows of `group_events`."""
     kept = [event for event in decoded.events if not is_internal_group(event.group_id)]
     made = [row for event in kept for row in _with_bytes(event, keys, values)]
@@ -118,7 +118,7 @@ def events(decoded: Decoded, source: SourceRecords, keys: Blobs, values: Blobs) 
     return with_day(pa.table(known if made else empty), GROUP_EVENTS)
 
 
-def errors(decoded: Decoded, source: SourceRecords, keys: Blobs, values: Blobs) -> pa.Table:
+def errors(decoded: Decoded, source: SourceRecords, keys: BytesColumn, values: BytesColumn) -> pa.Table:
     """Rows of `decode_errors`."""
     found: tuple[DecodeError, ...] = decoded.errors
     places = np.array([error.row for error in found], np.int64)
@@ -136,7 +136,7 @@ def times(milliseconds: NDArray[np.int64]) -> pa.Array:
     return pa.array((np.where(sound, milliseconds, 0) * 1000).view("datetime64[us]"), TIME, mask=~sound)
 
 
-def texts(blobs: Blobs) -> pa.Array:
+def texts(blobs: BytesColumn) -> pa.Array:
     """UTF-8 bytes as strings; invalid bytes become U+FFFD."""
     try:
         return _binary(blobs).cast(pa.string())
@@ -144,7 +144,7 @@ def texts(blobs: Blobs) -> pa.Array:
         return pa.array(blobs.texts(), pa.string())
 
 
-def _binary(blobs: Blobs) -> pa.Array:
+def _binary(blobs: BytesColumn) -> pa.Array:
     present: Flags = blobs.lengths >= 0
     lengths = np.where(present, blobs.lengths, 0)
     ends = np.concatenate(([0], np.cumsum(lengths)))
@@ -169,7 +169,7 @@ def _numbers(column: NDArray[Any], rows: NDArray[np.int64]) -> pa.Array:
     return pa.array(taken, mask=taken == NONE)
 
 
-def _with_bytes(event: GroupEvent, keys: Blobs, values: Blobs) -> Iterator[dict[str, Any]]:
+def _with_bytes(event: GroupEvent, keys: BytesColumn, values: BytesColumn) -> Iterator[dict[str, Any]]:
     """The rows of the event; only the first has the record's bytes."""
     for number, row in enumerate(_event(event)):
         first = number == 0

@@ -11,7 +11,7 @@ import pyarrow as pa
 from lag.history.rows import CommitBuilder, SourceRecords, errors, events
 from lag.model import is_internal_group
 from lag.pipeline.worker_results import Writing, counted
-from lag.records import Blobs, Decoded, Decoder
+from lag.records import BytesColumn, Decoded, Decoder
 
 COLUMNS = ("key", "value", "partition", "offset", "timestamp")
 STREAMED = ("commits", "group_events", "decode_errors")
@@ -64,11 +64,11 @@ def _count(decoded: Decoded, commits: int, counts: Counter[str]) -> None:
         counts[f"{UNKNOWN}{record_type}"] += number
 
 
-def _blobs(column: pa.Array) -> Blobs:
+def _blobs(column: pa.Array) -> BytesColumn:
     _, ends, data = column.buffers()
     offsets = np.frombuffer(ends, np.int32)[column.offset : column.offset + len(column) + 1]
     valid = column.is_valid().to_numpy(zero_copy_only=False) if column.null_count else None
-    return Blobs.of_buffer(b"" if data is None else data, offsets, valid)
+    return BytesColumn.of_buffer(b"" if data is None else data, offsets, valid)
 
 
 def _origin(job: Job, batch: pa.RecordBatch) -> SourceRecords:

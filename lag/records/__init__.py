@@ -1,18 +1,18 @@
-"""The bytes of `__consumer_offsets` -> offset commits and group events; pure NumPy."""
+"""Decodes the bytes of `__consumer_offsets` into offset commits and group events, with NumPy only."""
 
-from lag.records.byte_arrays import Blobs
+from lag.records.byte_arrays import BytesColumn
 from lag.records.decode import Decoder, decode
-from lag.records.model import Commit, Commits, Decoded, DecodeError, GroupEvent, Names, Unknown
+from lag.records.model import Commit, Commits, Decoded, DecodeError, GroupEvent, StringColumn, UnknownRecord
 
 __all__ = [
-    "Blobs",
+    "BytesColumn",
     "Commit",
     "Commits",
     "DecodeError",
     "Decoded",
     "Decoder",
     "GroupEvent",
-    "Names",
-    "Unknown",
+    "StringColumn",
+    "UnknownRecord",
     "decode",
 ]

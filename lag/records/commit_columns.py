@@ -1,7 +1,7 @@
-"""Offset commits, many at a time: those that are regular, which in a sound topic is every one.
+"""Reads offset commits vectorised: the regular ones, which normally are all.
 
-A row that is not regular (another kind, an unknown tag, bytes missing or left over, a length that needs three bytes)
-is left to the reader of single rows; this one never guesses. Formats: OffsetCommitKey v0-v1, OffsetCommitValue v0-v4.
+Irregular rows (another record type, an unknown tag, missing or extra bytes, a length of three bytes) are left to
+`single_record`. Formats: OffsetCommitKey v0-v1, OffsetCommitValue v0-v4.
 """
 
 from collections.abc import Iterator
@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lag.records.byte_arrays import NULL, Blobs, Int64s
-from lag.records.key_heads import Heads, Words
+from lag.records.byte_arrays import NULL, BytesColumn, Int64s
+from lag.records.key_heads import KeyHeads, Words
 from lag.records.model import NONE
 from lag.records.single_record import SingleCommit
 
 CHUNK = 16_384
-"""Rows at a time: what they need then stays in the processor's cache."""
+"""Rows at a time, so that their data fits the processor's cache."""
 
 Mask = NDArray[np.bool_]
 
@@ -33,9 +33,9 @@ _TOPIC_ID_BYTES = 16
 
 @dataclass(slots=True)
 class Columns:
-    """The columns of `Commits` for all rows, filled in as they are read; `known` says for which rows they are.
+    """The columns of `Commits` for n rows, while they are read. `known`: bool[n], which rows are read.
 
-    `heads` are codes of `Heads` until all rows are read.
+    `heads`: int32[n], codes of `KeyHeads`. `topic_ids`: uint8[n, 16]; all others have length n.
     """
 
     known: Mask
@@ -53,7 +53,7 @@ class Columns:
 
     @classmethod
     def of(cls, rows: int) -> "Columns":
-        """For so many rows, nothing known."""
+        """For that number of rows, none known."""
         return cls(
             known=np.zeros(rows, bool),
             heads=np.zeros(rows, np.int32),
@@ -70,11 +70,11 @@ class Columns:
         )
 
     def rows(self, part: slice) -> "Columns":
-        """Views of some of the rows."""
+        """Views of a part of the rows."""
         return Columns(*(getattr(self, column.name)[part] for column in fields(self)))
 
     def put(self, row: int, commit: SingleCommit, value_at: int) -> None:
-        """One commit, whose value begins at that place of the buffer."""
+        """Store one commit; its value starts at `value_at` in the buffer."""
         self.known[row] = True
         self.tombstones[row] = commit.tombstone
         self.partitions[row] = commit.partition
@@ -88,8 +88,8 @@ class Columns:
         self.versions[row] = commit.version
 
 
-def read_regular(keys: Blobs, values: Blobs, heads: Heads) -> Columns:
-    """All regular commits; where a row is none, or its head is none, `known` is false or its code is irregular."""
+def read_regular(keys: BytesColumn, values: BytesColumn, heads: KeyHeads) -> Columns:
+    """All regular commits; for other rows `known` is false, or the numbers of the head are IRREGULAR."""
     columns = Columns.of(len(keys))
     if min(len(keys.data), len(values.data)) < _LEAST_BYTES:
         return columns
@@ -106,16 +106,16 @@ def _parts(rows: int) -> Iterator[slice]:
 
 
 def _words(data: NDArray[np.uint8]) -> Words:
-    """The eight bytes from every place on, little-endian."""
+    """The eight bytes from each index of `data` (uint8[m]), little-endian: uint64[m - 7]."""
     return np.ndarray((len(data) - _WORD + 1,), "<u8", data, strides=(1,))
 
 
 def _big(words: Words, places: Int64s) -> Words:
-    """The big-endian numbers at these places."""
+    """The big-endian numbers at these indices: uint64[n]."""
     return words[places].byteswap(inplace=True)
 
 
-def _read_keys(keys: Blobs, words: Words, part: slice, heads: Heads, into: Columns) -> Mask:
+def _read_keys(keys: BytesColumn, words: Words, part: slice, heads: KeyHeads, into: Columns) -> Mask:
     starts, lengths = keys.starts[part], keys.lengths[part]
     ends = starts + lengths
     found: Mask = (lengths >= _SHORTEST_KEY) & (ends <= len(words) - 1)
@@ -129,7 +129,7 @@ def _read_keys(keys: Blobs, words: Words, part: slice, heads: Heads, into: Colum
 
 
 def _read_values(words: Words, starts: Int64s, lengths: Int64s, into: Columns) -> Mask:
-    """Regular values, tombstones among them."""
+    """Which values are regular, with tombstones: bool[n]."""
     tombstones = lengths == NULL
     ends = starts + lengths
     regular: Mask = (lengths >= _SHORTEST_VALUE) & (ends <= len(words) - 1)
@@ -142,13 +142,13 @@ def _read_values(words: Words, starts: Int64s, lengths: Int64s, into: Columns) -
     regular &= _read_metadata(second, versions, starts, into)
     regular &= _read_rest(words, versions, ends, into)
     if tombstones.any():
-        _bury(tombstones, into)
+        _set_tombstones(tombstones, into)
     regular |= tombstones
     return regular
 
 
 def _read_metadata(second: Words, versions: Int64s, starts: Int64s, into: Columns) -> Mask:
-    """Where the metadata is. `second` holds the bytes 8 to 15 of the values; v0-v2 have no leader epoch."""
+    """Locate the metadata. `second`: uint64[n], bytes 8 to 15 of the values; v0-v2 have no leader epoch."""
     sizes = (second & np.uint64(0xFFFF)).view(np.int64)
     gaps = np.full(len(sizes), 16)
     early = versions < 3
@@ -167,7 +167,7 @@ def _read_metadata(second: Words, versions: Int64s, starts: Int64s, into: Column
 
 
 def _read_rest(words: Words, versions: Int64s, ends: Int64s, into: Columns) -> Mask:
-    """What follows the metadata: the time, then nothing (v0, v2, v3), the expiry (v1), or tags (v4)."""
+    """Read what follows the metadata: the time, then nothing (v0, v2, v3), the expiry time (v1), or tags (v4)."""
     places = into.metadata_at + into.metadata_size
     ends = ends - places - _WORD
     places = np.clip(places, 0, len(words) - 1 - _WORD)
@@ -187,12 +187,14 @@ def _read_rest(words: Words, versions: Int64s, ends: Int64s, into: Columns) -> M
 
 def _read_topic_ids(words: Words, places: Int64s, rows: Int64s, into: Columns) -> None:
     ids = into.topic_ids.view(np.uint64)
-    at = np.minimum(places[rows] + 3, len(words) - 1 - _WORD)  # the tags before it; only irregular rows are cut
+    at = np.minimum(
+        places[rows] + 3, len(words) - 1 - _WORD
+    )  # after the tag bytes; the limit applies only to irregular rows
     ids[rows, 0] = words[at]
     ids[rows, 1] = words[at + _WORD]
 
 
-def _bury(tombstones: Mask, into: Columns) -> None:
+def _set_tombstones(tombstones: Mask, into: Columns) -> None:
     into.tombstones[:] = tombstones
     numbers: list[NDArray[Any]] = [into.offsets, into.leader_epochs, into.commit_ts, into.expire_ts, into.versions]
     for column in numbers:

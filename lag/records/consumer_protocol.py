@@ -1,7 +1,7 @@
-"""What consumers write into a classic group's record: their subscriptions and assignments.
+"""Subscriptions and assignments of consumers in the record of a classic group.
 
-Source: org.apache.kafka.clients.consumer.internals.ConsumerProtocol (v0-v3; a later version is read as v3, bytes that
-follow are left alone). Connect and other users of the classic protocol write formats of their own.
+Source: org.apache.kafka.clients.consumer.internals.ConsumerProtocol (v0-v3; a later version is read as v3, and further
+bytes are ignored). Connect and other users of the classic protocol have other formats.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class TopicPartitions:
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """What a member asks for; what it owned when it asked, with the generation (-1: it does not say)."""
+    """The subscription of a member, with the partitions it owned and their generation (-1: not in the record)."""
 
     VERSIONS: ClassVar = range(4)
     FLEXIBLE_SINCE: ClassVar = 4
@@ -37,7 +37,7 @@ class Subscription:
 
 @dataclass(frozen=True, slots=True)
 class MemberAssignment:
-    """What a member was given."""
+    """The assignment of a member."""
 
     VERSIONS: ClassVar = range(4)
     FLEXIBLE_SINCE: ClassVar = 4
@@ -52,7 +52,7 @@ def read_subscription(data: bytes) -> Subscription:
 
 
 def read_assignment(data: bytes) -> MemberAssignment:
-    """The assignment in these bytes; none at all: the member was given nothing. Raises Malformed."""
+    """The assignment in these bytes; without bytes an empty one. Raises Malformed."""
     return _read(MemberAssignment, data) if data else MemberAssignment()
 
 

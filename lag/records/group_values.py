@@ -1,4 +1,4 @@
-"""The values of group records, one dataclass each, fields in the order in which they stand on the wire.
+"""The values of group records, one dataclass each, fields in wire order.
 
 Source: the generated classes of org.apache.kafka.coordinator.group in Kafka 4.3.1. Times are in ms since 1970, unless
 the name says otherwise.
@@ -27,7 +27,7 @@ from lag.records.message_schema import (
 
 
 class Flexible:
-    """A value that has had one version, a flexible one."""
+    """A value with a single version, which is flexible."""
 
     __slots__ = ()
     VERSIONS: ClassVar = range(1)
@@ -36,7 +36,7 @@ class Flexible:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassicMember:
-    """A member of a classic group. The last two are read from its bytes where the protocol type is `consumer`."""
+    """A member of a classic group. The last two fields are decoded if the protocol type is `consumer`."""
 
     member_id: Text
     instance_id: Annotated[TextOrNone, Since(3)] = None
@@ -52,7 +52,7 @@ class ClassicMember:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupMetadata:
-    """A classic group at the end of a rebalance; without members it has become empty."""
+    """A classic group after a rebalance; without members it is Empty."""
 
     VERSIONS: ClassVar = range(5)
     FLEXIBLE_SINCE: ClassVar = 4
@@ -75,7 +75,7 @@ class TopicIdPartitions:
 
 @dataclass(frozen=True, slots=True)
 class OwnedPartitions:
-    """The same, with the epoch in which each partition was assigned; none: not known (KIP-1251)."""
+    """Partitions of one topic with the epoch of each assignment; empty: not known (KIP-1251)."""
 
     topic_id: Uuid
     partitions: tuple[Int32, ...]
@@ -117,7 +117,7 @@ class ConsumerGroupPartitionMetadata(Flexible):
 
 @dataclass(frozen=True, slots=True)
 class ClassicProtocol:
-    """One that a member of the classic protocol offers."""
+    """A protocol that a member with the classic protocol supports."""
 
     name: Text
     metadata: Bytes
@@ -125,7 +125,7 @@ class ClassicProtocol:
 
 @dataclass(frozen=True, slots=True)
 class ClassicMemberMetadata:
-    """What a KIP-848 group knows of a member that still speaks the classic protocol; Kafka omits it when empty."""
+    """The classic-protocol metadata of a member in a KIP-848 group; omitted if the member has none."""
 
     session_timeout_ms: Int32
     supported_protocols: tuple[ClassicProtocol, ...]
@@ -156,14 +156,14 @@ class TargetAssignmentMetadata(Flexible):
 
 @dataclass(frozen=True, slots=True)
 class TargetAssignmentMember(Flexible):
-    """What a member shall own."""
+    """The target assignment of a member."""
 
     topic_partitions: tuple[TopicIdPartitions, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ConsumerGroupCurrentMemberAssignment(Flexible):
-    """What a member owns. State: 0 stable, 1 unrevoked partitions, 2 unreleased partitions, 127 unknown."""
+    """The current assignment of a member. States: 0 stable, 1 unrevoked, 2 unreleased partitions, 127 unknown."""
 
     member_epoch: Int32
     previous_member_epoch: Int32
@@ -174,7 +174,7 @@ class ConsumerGroupCurrentMemberAssignment(Flexible):
 
 @dataclass(frozen=True, slots=True)
 class ConsumerGroupRegularExpression(Flexible):
-    """The topics that a regular expression matched; version of the metadata image, and when."""
+    """The topics that a regular expression matched, the version of the metadata image, and the time."""
 
     topics: tuple[Text, ...]
     version: Int64
@@ -201,7 +201,7 @@ class ShareGroupMetadata(Flexible):
 
 @dataclass(frozen=True, slots=True)
 class ShareGroupCurrentMemberAssignment(Flexible):
-    """What a member of a share group reads."""
+    """The current assignment of a member of a share group."""
 
     member_epoch: Int32
     previous_member_epoch: Int32
@@ -228,7 +228,7 @@ class NamedTopic:
 
 @dataclass(frozen=True, slots=True)
 class ShareGroupStatePartitionMetadata(Flexible):
-    """The partitions of which a share group keeps state."""
+    """The partitions for which a share group has state."""
 
     initializing_topics: tuple[NamedPartitions, ...]
     initialized_topics: tuple[NamedPartitions, ...]
@@ -245,7 +245,7 @@ class KeyValue:
 
 @dataclass(frozen=True, slots=True)
 class StreamsGroupMetadata(Flexible):
-    """A streams group's epoch; the topology that was validated last, and the settings assigned with."""
+    """A streams group's epoch, its last validated topology, and its assignment settings."""
 
     epoch: Int32
     metadata_hash: Int64
@@ -255,7 +255,7 @@ class StreamsGroupMetadata(Flexible):
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a Streams application answers queries."""
+    """The endpoint for interactive queries of a Streams application."""
 
     host: Text
     port: UInt16
@@ -286,7 +286,7 @@ class Tasks:
 
 @dataclass(frozen=True, slots=True)
 class OwnedTasks:
-    """The same, with the epoch in which each was assigned; none: not known."""
+    """Partitions of one subtopology with the epoch of each assignment; empty: not known."""
 
     subtopology_id: Text
     partitions: tuple[Int32, ...]
@@ -295,7 +295,7 @@ class OwnedTasks:
 
 @dataclass(frozen=True, slots=True)
 class StreamsGroupTargetAssignmentMember(Flexible):
-    """The tasks that a member shall run."""
+    """The target tasks of a member."""
 
     active_tasks: tuple[Tasks, ...]
     standby_tasks: tuple[Tasks, ...]
@@ -304,7 +304,7 @@ class StreamsGroupTargetAssignmentMember(Flexible):
 
 @dataclass(frozen=True, slots=True)
 class StreamsGroupCurrentMemberAssignment(Flexible):
-    """The tasks that a member runs, and those it must give up."""
+    """The current tasks of a member, and those that it must revoke."""
 
     member_epoch: Int32
     previous_member_epoch: Int32
@@ -319,7 +319,7 @@ class StreamsGroupCurrentMemberAssignment(Flexible):
 
 @dataclass(frozen=True, slots=True)
 class InternalTopic:
-    """A topic that Streams makes for itself."""
+    """An internal topic of Streams."""
 
     name: Text
     partitions: Int32
@@ -329,7 +329,7 @@ class InternalTopic:
 
 @dataclass(frozen=True, slots=True)
 class CopartitionGroup:
-    """Topics that must have as many partitions as each other: places in the subtopology's lists."""
+    """Topics with equal numbers of partitions, as indices of the subtopology's lists."""
 
     source_topics: tuple[Int16, ...]
     source_topic_regex: tuple[Int16, ...]
@@ -351,7 +351,7 @@ class Subtopology:
 
 @dataclass(frozen=True, slots=True)
 class StreamsGroupTopology(Flexible):
-    """What a streams group runs."""
+    """The topology of a streams group."""
 
     epoch: Int32
     subtopologies: tuple[Subtopology, ...]

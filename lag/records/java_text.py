@@ -1,4 +1,4 @@
-"""Bytes -> text, as Java does it (`new String(bytes, UTF_8)`)."""
+"""Decodes UTF-8 as Java does (`new String(bytes, UTF_8)`)."""
 
 import re
 
@@ -6,7 +6,7 @@ _SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
 
 
 def text(data: bytes | memoryview) -> str:
-    """The text; what is not UTF-8 becomes U+FFFD: one for a surrogate, where Python has one for each of its bytes.
+    """The text; invalid bytes become U+FFFD: one for a surrogate, where Python has one for each of its bytes.
 
     >>> text(bytes.fromhex("41eda08042")), text(bytes.fromhex("41edbf42")), text(b"\\xff\\xfe")
     ('A\\ufffdB', 'A\\ufffdB', '\\ufffd\\ufffd')

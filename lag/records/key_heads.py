@@ -1,7 +1,7 @@
-"""Codes for the heads of commit keys: the type, the group and the topic, all but the partition.
+"""Codes for the heads of commit keys: type, group and topic, without the partition.
 
-A topic's partitions share their head, so it is parsed once and then known by its bytes: a table by hash answers for
-many rows at a time, and every answer is compared byte by byte. What the table does not hold is asked of a dict.
+The partitions of a topic share a head, so it is parsed once and then recognised by its bytes: a vectorised hash table
+finds the codes of many rows, and every hit is compared byte by byte. Misses are looked up in a dict.
 """
 
 import numpy as np
@@ -11,13 +11,13 @@ from lag.records.byte_arrays import Int64s
 from lag.records.java_text import text
 
 IRREGULAR = -1
-"""In place of a number: the head is not that of a commit's key."""
+"""Instead of a number: the head is not that of a commit key."""
 
 _LENGTH_BYTES = 2
 _NAME_AT = 4  # in a head: after the type and the group's length
 _LONGEST_NAME = 0x7FFF
 _LANE = 8  # bytes compared at a time
-_LANES = 12  # longer heads are asked of the dict
+_LANES = 12  # longer heads are only in the dict
 _LONGEST = _LANE * _LANES
 _SLOT_BITS = 18
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -29,30 +29,30 @@ Words = NDArray[np.uint64]
 Codes = NDArray[np.int32]
 
 
-class Numbered:
-    """Numbers for names, in the order in which they come."""
+class NameNumbers:
+    """Numbers names in order of appearance."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
         self._names: tuple[str, ...] = ()
 
     def number(self, name: str) -> int:
-        """The name's number."""
+        """The number of the name."""
         return self._numbers.setdefault(name, len(self._numbers))
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All names; number n is that of `names[n]`."""
+        """All names by number."""
         if len(self._names) < len(self._numbers):
             self._names = tuple(self._numbers)
         return self._names
 
 
-class Heads:
-    """Gives each different head a code; remembers the numbers of its group and of its topic."""
+class KeyHeads:
+    """Gives each distinct head a code, with the numbers of its group and topic."""
 
     def __init__(self) -> None:
-        self.groups, self.topics = Numbered(), Numbered()
+        self.groups, self.topics = NameNumbers(), NameNumbers()
         self._codes: dict[bytes, int] = {}
         self._slots = np.full(1 << _SLOT_BITS, _MISSING, np.int32)
         self._pairs = np.zeros((2, 1024), np.int32)
@@ -63,32 +63,33 @@ class Heads:
         return len(self._codes)
 
     def codes(self, data: NDArray[np.uint8], words: Words, starts: Int64s, lengths: Int64s) -> Codes:
-        """A code for each head; `words` are the eight bytes from every place of `data` on, little-endian.
+        """A code for each head: int32[n].
 
-        From each head's end on, eight more bytes must be in `data`.
+        `data`: uint8[m]; `words`: uint64[m - 7], the eight bytes from each index of `data`, little-endian. `starts`,
+        `lengths`: int64[n]. At least eight bytes of `data` must follow each head.
         """
         lanes = _lanes_of(words, starts, lengths)
         slots = _slots_of(lanes, lengths)
         codes = self._slots[slots]
-        unsure = np.flatnonzero(~self._are(codes, lanes, lengths))
+        unsure = np.flatnonzero(~self._matches(codes, lanes, lengths))
         if len(unsure):
-            codes[unsure] = self._ask(data, starts[unsure], lengths[unsure])
+            codes[unsure] = self._look_up(data, starts[unsure], lengths[unsure])
             unsure = unsure[lengths[unsure] <= _LONGEST]
-            self._keep(codes[unsure], slots[unsure], lengths[unsure], lanes[:, unsure])
+            self._store(codes[unsure], slots[unsure], lengths[unsure], lanes[:, unsure])
         return codes
 
     def numbers(self, codes: Codes) -> tuple[Codes, Codes]:
-        """The numbers of each code's group and topic; IRREGULAR for both where the head is not a commit's."""
+        """The numbers of group and topic of each code: int32[n] each; IRREGULAR if the head is not that of a commit."""
         return self._pairs[0][codes], self._pairs[1][codes]
 
-    def _are(self, codes: Codes, lanes: Words, lengths: Int64s) -> NDArray[np.bool_]:
-        """Whether each code is that of its row's head."""
+    def _matches(self, codes: Codes, lanes: Words, lengths: Int64s) -> NDArray[np.bool_]:
+        """Whether each code is that of its row's head: bool[n]."""
         same: NDArray[np.bool_] = (codes >= 0) & (self._lengths[codes] == lengths)
         for known, lane in zip(self._lanes, lanes, strict=False):
             same &= known[codes] == lane
         return same
 
-    def _ask(self, data: NDArray[np.uint8], starts: Int64s, lengths: Int64s) -> list[int]:
+    def _look_up(self, data: NDArray[np.uint8], starts: Int64s, lengths: Int64s) -> list[int]:
         view, codes, found, new = data.data, self._codes, [], []
         for start, end in zip(starts.tolist(), (starts + lengths).tolist(), strict=True):
             head = bytes(view[start:end])
@@ -98,11 +99,11 @@ class Heads:
                 new.append(self._parse(head))
             found.append(code)
         if new:
-            self._make_room()
+            self._grow()
             self._pairs[:, len(codes) - len(new) : len(codes)] = np.array(new).T
         return found
 
-    def _make_room(self) -> None:
+    def _grow(self) -> None:
         lacking = len(self._codes) - len(self._lengths)
         if lacking > 0:
             room = (0, lacking + len(self._codes))
@@ -110,8 +111,8 @@ class Heads:
             self._lengths = np.pad(self._lengths, room)
             self._lanes = np.pad(self._lanes, ((0, 0), room))
 
-    def _keep(self, codes: Codes, slots: Int64s, lengths: Int64s, lanes: Words) -> None:
-        """From now on the table knows these heads; one that had its place is asked of the dict."""
+    def _store(self, codes: Codes, slots: Int64s, lengths: Int64s, lanes: Words) -> None:
+        """Put the heads into the hash table; a head whose slot is overwritten stays in the dict."""
         self._slots[slots] = codes
         self._lengths[codes] = lengths
         self._lanes[: len(lanes), codes] = lanes
@@ -127,7 +128,7 @@ class Heads:
 
 
 def _lanes_of(words: Words, starts: Int64s, lengths: Int64s) -> Words:
-    """The heads' first bytes, eight in a row of the table; zeros where a head is shorter."""
+    """The first bytes of the heads, zero-padded: uint64[n_lanes, n], eight bytes in each."""
     count = min(-(-int(lengths.max(initial=0)) // _LANE), _LANES)
     shortest = int(lengths.min(initial=_LONGEST))
     lanes = np.empty((count, len(starts)), np.uint64)

@@ -1,9 +1,8 @@
-"""Messages declared as dataclasses: a field's annotation says how it stands on the wire.
+"""Reads messages declared as dataclasses: a field's annotation is its wire type.
 
-`Int32`, `Text`, ... are plain fields, a tuple is an array, a dataclass within is a struct; `Since(n)` is absent before
-version n, `Tag(n)` stands among the tagged fields. Fields without a wire type are not read: they keep their defaults.
-From the version FLEXIBLE_SINCE on, lengths are compact and every struct ends with tagged fields; unknown ones are
-skipped (KIP-482).
+`Int32`, `Text`, ... are plain fields, a tuple is an array, a dataclass is a struct; `Since(n)` fields are absent before
+version n, `Tag(n)` fields are tagged. Fields without a wire type are not read and keep their defaults. From version
+FLEXIBLE_SINCE on, lengths are compact and every struct ends with tagged fields; unknown tags are skipped (KIP-482).
 """
 
 from collections.abc import Callable
@@ -19,14 +18,14 @@ Read = Callable[[Cursor], Any]
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """A wire type of which all versions look the same."""
+    """A wire type with one encoding for all versions."""
 
     read: Read
 
 
 @dataclass(frozen=True, slots=True)
 class Sized:
-    """A wire type with a length before it, which is compact in flexible versions."""
+    """A wire type with a length prefix, which is compact in flexible versions."""
 
     read: Callable[[Cursor, bool], Any]
     nullable: bool = False
@@ -47,7 +46,7 @@ class Tag:
 
 
 class Nullable:
-    """A struct with a byte before it (below 0: null; tagged: a length that is 0), or an array that may be null."""
+    """A nullable array or struct: after a byte (below 0: null), or if tagged after a length (0: null)."""
 
 
 NULLABLE = Nullable()
@@ -67,7 +66,7 @@ BytesOrNone = Annotated[bytes | None, Sized(Cursor.bytes_or_none, nullable=True)
 
 
 class Message(Protocol):
-    """What can be read: a dataclass with the range of its versions."""
+    """A message type: a dataclass with the range of its versions."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     VERSIONS: ClassVar[range]
@@ -112,7 +111,7 @@ def _struct(kind: type[Any], version: int, flexible: bool) -> Read:
 
 
 def _field(hint: Any, version: int, flexible: bool) -> Read | None:
-    """How to read a field of this annotation; None when it is not on the wire."""
+    """The reader of a field with this annotation; None if the field has no wire type."""
     marks = getattr(hint, "__metadata__", ())
     for mark in marks:
         if isinstance(mark, Plain):
@@ -145,7 +144,7 @@ def _array(read: Read | None, flexible: bool, nullable: bool) -> Read | None:
     def read_array(cursor: Cursor) -> tuple[Any, ...] | None:
         size = cursor.count(flexible)
         if size < 0 and not nullable:
-            raise Malformed("a null list, and must not be")
+            raise Malformed("null, but the list is not nullable")
         return None if size < 0 else tuple(read(cursor) for _ in range(size))
 
     return read_array
@@ -170,10 +169,7 @@ def _named(name: str, read: Read) -> Read:
 
 
 def read_tagged(cursor: Cursor, known: dict[int, tuple[str, Read]]) -> dict[str, Any]:
-    """The tagged fields by name.
-
-    Known tags are read by their type, their size is not looked at (as in Java); others are skipped by their size.
-    """
+    """The tagged fields by name. Known tags are read by type, ignoring their size (as in Java); others are skipped."""
     values = {}
     for _ in range(cursor.varint()):
         tag, size = cursor.varint(), cursor.varint()

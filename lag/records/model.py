@@ -1,4 +1,4 @@
-"""What comes out of `__consumer_offsets`: offset commits in columns, everything else as rows."""
+"""Decoded records of `__consumer_offsets`: offset commits as columns, all others as objects."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -10,17 +10,17 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from lag.records.byte_arrays import Blobs, Int64s
+from lag.records.byte_arrays import BytesColumn, Int64s
 from lag.records.java_text import text
 from lag.records.message_schema import Message
 
 NONE = -1
-"""In the columns of commits: a commit does not have it."""
+"""In columns of commits: the commit has no such value."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Names:
-    """A column of few different strings: row i is `values[codes[i]]`."""
+class StringColumn:
+    """A dictionary-encoded column: row i is `values[codes[i]]`. `codes`: int32[n]."""
 
     codes: NDArray[np.int32]
     values: tuple[str, ...]
@@ -29,7 +29,7 @@ class Names:
         return self.values[int(self.codes[index])]
 
     def objects(self) -> NDArray[np.object_]:
-        """A string for each row; equal ones are one object."""
+        """A string for each row: object[n]; equal strings are one object."""
         values = np.empty(len(self.values), object)
         values[:] = self.values
         return values[self.codes]
@@ -37,7 +37,7 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One offset commit, times in ms since 1970; None where it does not say. A tombstone has the key's fields only."""
+    """An offset commit, times in ms since 1970; None: not in the record. A tombstone has only the key's fields."""
 
     group_id: str
     topic: str
@@ -53,21 +53,20 @@ class Commit:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Commits:
-    """Offset commits in the order of their records, as columns.
+    """n offset commits as columns of length n, in the order of their records; times in ms since 1970.
 
-    `rows` are the records' places in what was decoded. -1 (`NONE`) stands for "does not say" in leader epochs, expiry
-    times and the value's versions, and in all of a tombstone's numbers; a `topic_ids` row of zeros for no id. Times are
-    in ms since 1970. `metadata` is cut out of the values on demand, see `Blobs.texts`.
+    `rows`: index of the record in the batch. -1 (`NONE`): no leader epoch, expiry time or version, and all numbers of
+    a tombstone. `topic_ids`: uint8[n, 16], zeros = no id. `metadata` is decoded on demand by `BytesColumn.texts`.
     """
 
     rows: Int64s
-    group_ids: Names
-    topics: Names
+    group_ids: StringColumn
+    topics: StringColumn
     partitions: NDArray[np.int32]
     tombstones: NDArray[np.bool_]
     offsets: Int64s
     leader_epochs: NDArray[np.int32]
-    metadata: Blobs
+    metadata: BytesColumn
     commit_ts: Int64s
     expire_ts: Int64s
     topic_ids: NDArray[np.uint8]
@@ -103,7 +102,7 @@ def _known(number: Any) -> int | None:
 class GroupEvent:
     """One record about a group; `value` is one of `lag.records.group_values`, None for a tombstone.
 
-    `kind` is a name of `lag.records.record_types`; of `member_id` and `regular_expression` the key has one or none.
+    `kind` is a name of `lag.records.record_types`. A key has a `member_id`, a `regular_expression`, or neither.
     """
 
     row: int
@@ -117,13 +116,13 @@ class GroupEvent:
 
     @property
     def tombstone(self) -> bool:
-        """Whether what the key names is gone."""
+        """Whether the record deletes its key."""
         return self.value is None
 
 
 @dataclass(frozen=True, slots=True)
-class Unknown:
-    """A record of a kind that we do not know; it was skipped."""
+class UnknownRecord:
+    """A record with an unknown type; it was skipped."""
 
     row: int
     record_type: int
@@ -131,7 +130,7 @@ class Unknown:
 
 @dataclass(frozen=True, slots=True)
 class DecodeError:
-    """A record, or the part of one that `reason` names, that could not be read."""
+    """A record that could not be read, or the part of it that `reason` names."""
 
     row: int
     record_type: int | None
@@ -140,15 +139,15 @@ class DecodeError:
 
 @dataclass(frozen=True)
 class Decoded:
-    """All that came of `records` records; each list is in their order."""
+    """The result of decoding `records` records; each tuple is in their order."""
 
     records: int
     commits: Commits
     events: tuple[GroupEvent, ...]
-    unknown: tuple[Unknown, ...]
+    unknown: tuple[UnknownRecord, ...]
     errors: tuple[DecodeError, ...]
 
     @cached_property
     def unknown_counts(self) -> Counter[int]:
-        """How many of each kind were skipped, by the number that begins their keys."""
+        """Record type -> number of skipped records."""
         return Counter(one.record_type for one in self.unknown)

@@ -1,6 +1,6 @@
-"""Files of records: each an int32 key length, the key, an int32 value length, the value; big-endian, -1 for null.
+"""Reads files of records: int32 key length, key, int32 value length, value; big-endian, length -1 = null.
 
-Read piece by piece: of a file of any size only a few megabytes are held.
+Files of any size are read in chunks of a few megabytes.
 """
 
 from collections.abc import Iterator
@@ -10,51 +10,51 @@ from typing import BinaryIO
 import numpy as np
 
 from lag.errors import ConfigError
-from lag.records.byte_arrays import NULL, Blobs
+from lag.records.byte_arrays import NULL, BytesColumn
 
 _LENGTH = Struct(">i")
-_PIECE = 1 << 22  # bytes read at a time
-_LONGEST = 1 << 28  # bytes of a key or value; Kafka's records are 1 MB at most unless it is told otherwise
-_MEND = "A record is: int32 key length, key, int32 value length (-1 = null), value; big-endian"
+_CHUNK_BYTES = 1 << 22  # bytes read at a time
+_MAX_LENGTH = 1 << 28  # bytes of a key or value; Kafka's default limit is 1 MB
+_HINT = "A record is: int32 key length, key, int32 value length (-1 = null), value; big-endian"
 
 
-def read_frames(file: BinaryIO) -> Iterator[tuple[Blobs, Blobs]]:
-    """Keys and values, some ten thousand at a time.
+def read_frames(file: BinaryIO) -> Iterator[tuple[BytesColumn, BytesColumn]]:
+    """Keys and values, about ten thousand at a time.
 
-    Raises ConfigError where the file ends within a record or is no file of records, after all records before that.
+    Raises ConfigError after all valid records if the file ends within a record or has an invalid length.
     """
     rest, at, records = b"", 0, 0
-    while piece := file.read(max(_PIECE, len(rest))):
+    while piece := file.read(max(_CHUNK_BYTES, len(rest))):
         data = rest + piece
-        places, used, lost = _places(data)
+        places, used, lost = _frames(data)
         if places:
-            yield _blobs(data, places)
+            yield _columns(data, places)
         records, at, rest = records + len(places) // 4, at + used, data[used:]
         if lost is not None:
-            raise ConfigError(f"{records} records were read, but at byte {at} stands {lost} as a length", _MEND)
+            raise ConfigError(f"{records} records were read, but the length at byte {at} is {lost}", _HINT)
     if rest:
         raise ConfigError(
-            f"{records} records were read, but the file ends within the one that begins at byte {at}", _MEND
+            f"{records} records were read, but the file ends within the record that starts at byte {at}", _HINT
         )
 
 
-def _places(data: bytes) -> tuple[list[int], int, int | None]:
-    """Place and length of each whole record's key and value, one after the other; where the last of them ends.
+def _frames(data: bytes) -> tuple[list[int], int, int | None]:
+    """Start and length of each complete record's key and value as a flat list, and the end of the last record.
 
-    And the length that cannot be one, if the next record has such.
+    The third item is an invalid length in the next record, or None.
     """
     places: list[int] = []
     unpack, size, end = _LENGTH.unpack_from, len(data), 0
     while end + 4 <= size:
         (key,) = unpack(data, end)
         value_at = end + 4 + (key if key > 0 else 0)
-        if not NULL <= key <= _LONGEST:
+        if not NULL <= key <= _MAX_LENGTH:
             return places, end, key
         if value_at + 4 > size:
             break
         (value,) = unpack(data, value_at)
         after = value_at + 4 + (value if value > 0 else 0)
-        if not NULL <= value <= _LONGEST:
+        if not NULL <= value <= _MAX_LENGTH:
             return places, end, value
         if after > size:
             break
@@ -63,6 +63,6 @@ def _places(data: bytes) -> tuple[list[int], int, int | None]:
     return places, end, None
 
 
-def _blobs(data: bytes, places: list[int]) -> tuple[Blobs, Blobs]:
+def _columns(data: bytes, places: list[int]) -> tuple[BytesColumn, BytesColumn]:
     buffer, columns = np.frombuffer(data, np.uint8), np.array(places, np.int64).reshape(-1, 4).T.copy()
-    return Blobs(buffer, columns[0], columns[1]), Blobs(buffer, columns[2], columns[3])
+    return BytesColumn(buffer, columns[0], columns[1]), BytesColumn(buffer, columns[2], columns[3])

@@ -1,7 +1,7 @@
-"""Every kind of record in `__consumer_offsets`, by the number that begins its key.
+"""The record types of `__consumer_offsets` by number, with which the key starts.
 
-Source: org.apache.kafka.coordinator.group.generated.CoordinatorRecordType of Kafka 4.3.1. Of the numbers in between, 9
-and 18 are no longer known to it; those from 24 on are of later releases.
+Source: org.apache.kafka.coordinator.group.generated.CoordinatorRecordType of Kafka 4.3.1. 9 and 18
+no longer exist in it; numbers from 24 on are of later releases.
 """
 
 from collections.abc import Mapping
@@ -16,8 +16,8 @@ OFFSET_COMMIT_VERSIONS = range(5)
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """What a group record is called, the class of its value, and what its key names beside the group."""
+class RecordType:
+    """The name of a record type, the class of its value, and the second field of its key."""
 
     name: str
     value: type[Message]
@@ -26,27 +26,35 @@ class Kind:
 
 _MEMBER, _REGEX = "member_id", "regular_expression"
 
-KINDS: Mapping[int, Kind] = MappingProxyType(
+RECORD_TYPES: Mapping[int, RecordType] = MappingProxyType(
     {
-        2: Kind("group", group_values.GroupMetadata),
-        3: Kind("consumer_group_metadata", group_values.ConsumerGroupMetadata),
-        4: Kind("consumer_group_partition_metadata", group_values.ConsumerGroupPartitionMetadata),
-        5: Kind("consumer_group_member_metadata", group_values.ConsumerGroupMemberMetadata, _MEMBER),
-        6: Kind("consumer_group_target_assignment_metadata", group_values.TargetAssignmentMetadata),
-        7: Kind("consumer_group_target_assignment_member", group_values.TargetAssignmentMember, _MEMBER),
-        8: Kind("consumer_group_current_member_assignment", group_values.ConsumerGroupCurrentMemberAssignment, _MEMBER),
-        10: Kind("share_group_member_metadata", group_values.ShareGroupMemberMetadata, _MEMBER),
-        11: Kind("share_group_metadata", group_values.ShareGroupMetadata),
-        12: Kind("share_group_target_assignment_metadata", group_values.TargetAssignmentMetadata),
-        13: Kind("share_group_target_assignment_member", group_values.TargetAssignmentMember, _MEMBER),
-        14: Kind("share_group_current_member_assignment", group_values.ShareGroupCurrentMemberAssignment, _MEMBER),
-        15: Kind("share_group_state_partition_metadata", group_values.ShareGroupStatePartitionMetadata),
-        16: Kind("consumer_group_regular_expression", group_values.ConsumerGroupRegularExpression, _REGEX),
-        17: Kind("streams_group_metadata", group_values.StreamsGroupMetadata),
-        19: Kind("streams_group_member_metadata", group_values.StreamsGroupMemberMetadata, _MEMBER),
-        20: Kind("streams_group_target_assignment_metadata", group_values.TargetAssignmentMetadata),
-        21: Kind("streams_group_target_assignment_member", group_values.StreamsGroupTargetAssignmentMember, _MEMBER),
-        22: Kind("streams_group_current_member_assignment", group_values.StreamsGroupCurrentMemberAssignment, _MEMBER),
-        23: Kind("streams_group_topology", group_values.StreamsGroupTopology),
+        2: RecordType("group", group_values.GroupMetadata),
+        3: RecordType("consumer_group_metadata", group_values.ConsumerGroupMetadata),
+        4: RecordType("consumer_group_partition_metadata", group_values.ConsumerGroupPartitionMetadata),
+        5: RecordType("consumer_group_member_metadata", group_values.ConsumerGroupMemberMetadata, _MEMBER),
+        6: RecordType("consumer_group_target_assignment_metadata", group_values.TargetAssignmentMetadata),
+        7: RecordType("consumer_group_target_assignment_member", group_values.TargetAssignmentMember, _MEMBER),
+        8: RecordType(
+            "consumer_group_current_member_assignment", group_values.ConsumerGroupCurrentMemberAssignment, _MEMBER
+        ),
+        10: RecordType("share_group_member_metadata", group_values.ShareGroupMemberMetadata, _MEMBER),
+        11: RecordType("share_group_metadata", group_values.ShareGroupMetadata),
+        12: RecordType("share_group_target_assignment_metadata", group_values.TargetAssignmentMetadata),
+        13: RecordType("share_group_target_assignment_member", group_values.TargetAssignmentMember, _MEMBER),
+        14: RecordType(
+            "share_group_current_member_assignment", group_values.ShareGroupCurrentMemberAssignment, _MEMBER
+        ),
+        15: RecordType("share_group_state_partition_metadata", group_values.ShareGroupStatePartitionMetadata),
+        16: RecordType("consumer_group_regular_expression", group_values.ConsumerGroupRegularExpression, _REGEX),
+        17: RecordType("streams_group_metadata", group_values.StreamsGroupMetadata),
+        19: RecordType("streams_group_member_metadata", group_values.StreamsGroupMemberMetadata, _MEMBER),
+        20: RecordType("streams_group_target_assignment_metadata", group_values.TargetAssignmentMetadata),
+        21: RecordType(
+            "streams_group_target_assignment_member", group_values.StreamsGroupTargetAssignmentMember, _MEMBER
+        ),
+        22: RecordType(
+            "streams_group_current_member_assignment", group_values.StreamsGroupCurrentMemberAssignment, _MEMBER
+        ),
+        23: RecordType("streams_group_topology", group_values.StreamsGroupTopology),
     }
 )

@@ -1,8 +1,7 @@
-"""One record at a time: every kind, and whatever is odd. What Java's reader refuses is refused, with the reason.
+"""Decodes single records of all types. What Java's reader refuses is an error with its reason.
 
-Source: GroupCoordinatorRecordSerde of Kafka 4.3.1. Two things differ on purpose: a value of a version newer than the
-newest known one is refused, where Java would read it as that one; and a key of type 0 may have a value of any version,
-as in brokers before 4.0.
+Source: GroupCoordinatorRecordSerde of Kafka 4.3.1. Two intended differences: a value with an unknown newer version is
+an error (Java reads it as the newest known one), and a key of type 0 may have a value of any version, as before 4.0.
 """
 
 from dataclasses import dataclass, replace
@@ -11,8 +10,8 @@ from typing import Any
 from lag.records.consumer_protocol import PROTOCOL_TYPE, read_assignment, read_subscription
 from lag.records.group_values import ClassicMember, GroupMetadata
 from lag.records.message_schema import read_message, read_tagged
-from lag.records.model import NONE, DecodeError, GroupEvent, Unknown
-from lag.records.record_types import KINDS, OFFSET_COMMIT_VERSIONS, OFFSET_COMMITS, Kind
+from lag.records.model import NONE, DecodeError, GroupEvent, UnknownRecord
+from lag.records.record_types import OFFSET_COMMIT_VERSIONS, OFFSET_COMMITS, RECORD_TYPES, RecordType
 from lag.records.wire_reader import Cursor, Malformed, present
 
 _TYPE_BYTES = 2
@@ -20,7 +19,7 @@ _TYPE_BYTES = 2
 
 @dataclass(frozen=True, slots=True)
 class SingleCommit:
-    """An offset commit; -1 for what it does not say. The metadata is so many bytes from that place of the value on."""
+    """An offset commit; -1: not in the record. The metadata is `value[metadata_at : metadata_at + metadata_size]`."""
 
     group_id: str
     topic: str
@@ -36,15 +35,15 @@ class SingleCommit:
 
     @property
     def tombstone(self) -> bool:
-        """Whether the commit is gone."""
+        """Whether the record deletes the commit."""
         return self.version == NONE
 
 
-Read = SingleCommit | GroupEvent | Unknown | DecodeError
+Read = SingleCommit | GroupEvent | UnknownRecord | DecodeError
 
 
 def read_single(row: int, key: bytes | None, value: bytes | None) -> tuple[Read, ...]:
-    """The record; a second item for each part of it that could not be read. Never raises."""
+    """The record, and a DecodeError for each part of it that could not be read. Never raises."""
     if key is None or len(key) < _TYPE_BYTES:
         reason = "null" if key is None else f"{len(key)} bytes, where its type needs {_TYPE_BYTES}"
         return (DecodeError(row, None, f"key: {reason}"),)
@@ -58,14 +57,14 @@ def read_single(row: int, key: bytes | None, value: bytes | None) -> tuple[Read,
 def _read(row: int, record_type: int, key: bytes, value: bytes | None) -> list[Read]:
     if record_type in OFFSET_COMMITS:
         return [_commit(key, value)]
-    if record_type not in KINDS:
-        return [Unknown(row, record_type)]
-    event, problems = _members(_event(row, record_type, KINDS[record_type], key, value))
+    if record_type not in RECORD_TYPES:
+        return [UnknownRecord(row, record_type)]
+    event, problems = _members(_event(row, record_type, RECORD_TYPES[record_type], key, value))
     return [event, *(DecodeError(row, record_type, problem) for problem in problems)]
 
 
 def _names(key: bytes, *names: str) -> tuple[Cursor, list[str]]:
-    """The cursor after the key's names, and these."""
+    """The cursor after the names in the key, and the names."""
     cursor, found = Cursor(key, _TYPE_BYTES), []
     for name in names:
         try:
@@ -75,7 +74,7 @@ def _names(key: bytes, *names: str) -> tuple[Cursor, list[str]]:
     return cursor, found
 
 
-def _event(row: int, record_type: int, kind: Kind, key: bytes, value: bytes | None) -> GroupEvent:
+def _event(row: int, record_type: int, kind: RecordType, key: bytes, value: bytes | None) -> GroupEvent:
     second = {} if kind.second_key is None else {kind.second_key: ""}
     _, names = _names(key, "group_id", *second)
     named: dict[str, Any] = dict(zip(second, names[1:], strict=True))
@@ -134,7 +133,7 @@ def _commit_value(commit: SingleCommit, cursor: Cursor) -> SingleCommit:
 
 
 def _members(event: GroupEvent) -> tuple[GroupEvent, list[str]]:
-    """A classic group of consumers with its members' subscriptions and assignments read; those that cannot be."""
+    """Decode subscriptions and assignments of a classic consumer group's members; returns also the problems."""
     if not isinstance(event.value, GroupMetadata) or event.value.protocol_type != PROTOCOL_TYPE:
         return event, []
     problems: list[str] = []

@@ -1,7 +1,7 @@
-"""A place in the bytes of one key or value: Kafka's wire types, read as its generated classes read them.
+"""Reads Kafka's wire types from the bytes of one key or value, as Kafka's generated classes do.
 
-Source: org.apache.kafka.common.protocol.ByteBufferAccessor and ByteUtils of 4.3.1. Where they throw, `Malformed` is
-raised: what Java refuses is refused, what it tolerates (bytes that follow, text that is not UTF-8) is tolerated.
+Source: org.apache.kafka.common.protocol.ByteBufferAccessor and ByteUtils of 4.3.1. `Malformed` is raised where they
+throw; what they tolerate (extra bytes, invalid UTF-8) is tolerated.
 """
 
 from struct import Struct
@@ -13,25 +13,25 @@ from lag.records.java_text import text
 T = TypeVar("T")
 
 _INT8, _INT16, _UINT16, _INT32, _INT64 = Struct(">b"), Struct(">h"), Struct(">H"), Struct(">i"), Struct(">q")
-_LONGEST_TEXT = 0x7FFF  # bytes
+_MAX_TEXT_BYTES = 0x7FFF  # bytes
 _VARINT_BYTES = 5
 _NO_UUID = bytes(16)
 
 
 class Malformed(Exception):
-    """Bytes that are not what they should be; says where and why."""
+    """Invalid bytes, with the reason and the path of the field."""
 
     def __init__(self, reason: str, path: str = "") -> None:
         super().__init__(f"{path}: {reason}" if path else reason)
         self.reason, self.path = reason, path
 
     def within(self, name: str) -> "Malformed":
-        """The same, in a field of that name."""
+        """The same error in a field with that name."""
         return Malformed(self.reason, f"{name}.{self.path}" if self.path else name)
 
 
 class Cursor:
-    """Reads on from `at`. Every method raises Malformed where the bytes end, or are none of that type."""
+    """Reads from `at` on. Every method raises Malformed if the bytes end or are invalid."""
 
     __slots__ = ("at", "data")
 
@@ -68,12 +68,12 @@ class Cursor:
         return int(_INT64.unpack(self.take(8))[0])
 
     def uuid(self) -> UUID | None:
-        """16 bytes; all of them zero is Kafka's way to say that there is none."""
+        """16 bytes; zeros mean no UUID."""
         data = self.take(16)
         return None if data == _NO_UUID else UUID(bytes=data)
 
     def varint(self) -> int:
-        """`readUnsignedVarint`: at most five bytes, into an int that Java takes for signed."""
+        """`readUnsignedVarint`: at most five bytes, as a signed 32-bit integer."""
         value = 0
         for index in range(_VARINT_BYTES):
             byte = self.take(1)[0]
@@ -83,34 +83,34 @@ class Cursor:
         raise Malformed(f"a length of more than {_VARINT_BYTES} bytes at byte {self.at - _VARINT_BYTES}")
 
     def count(self, compact: bool) -> int:
-        """The length of an array or of bytes; negative is null."""
+        """The length of an array or of bytes; negative: null."""
         if not compact:
             return self.int32()
-        return (self.varint() - 1 + 0x80000000 & 0xFFFFFFFF) - 0x80000000  # Java's ints wrap round
+        return (self.varint() - 1 + 0x80000000 & 0xFFFFFFFF) - 0x80000000  # Java's int overflows
 
     def bytes_or_none(self, compact: bool) -> bytes | None:
-        """Bytes after their length."""
+        """A length, then bytes."""
         size = self.count(compact)
         return None if size < 0 else self.take(size)
 
     def text_span(self, compact: bool) -> tuple[int, int] | None:
-        """Where a text begins, and how many bytes it has; goes past it."""
+        """Start and length in bytes of a text; the cursor moves past it."""
         size = self.count(True) if compact else self.int16()
         if size < 0:
             return None
-        if size > _LONGEST_TEXT:
-            raise Malformed(f"a text of {size} bytes, where {_LONGEST_TEXT} are the most")
+        if size > _MAX_TEXT_BYTES:
+            raise Malformed(f"a text of {size} bytes, where {_MAX_TEXT_BYTES} are the most")
         self.take(size)
         return self.at - size, size
 
     def text_or_none(self, compact: bool) -> str | None:
-        """Text after its length; bytes that are not UTF-8 become U+FFFD, as in Java."""
+        """A length, then text; invalid UTF-8 becomes U+FFFD, as in Java."""
         span = self.text_span(compact)
         return None if span is None else text(self.data[span[0] : self.at])
 
 
 def present(value: T | None) -> T:
-    """The value. Raises Malformed when it is null."""
+    """The value. Raises Malformed if it is null."""
     if value is None:
-        raise Malformed("null, and must not be")
+        raise Malformed("null, but not nullable")
     return value

@@ -15,7 +15,7 @@ from confluent_kafka import TopicPartition as Place
 
 from assignors.model import TopicPartition
 from assignors.simulation.timeline import GroupSpan
-from lag.records import Blobs, GroupEvent, decode
+from lag.records import BytesColumn, GroupEvent, decode
 from lag.records.group_values import GroupMetadata
 from tests.fidelity.performance import Ownership
 from tests.support.known import known
@@ -67,7 +67,7 @@ def records(bootstrap_servers: str) -> list[Record]:
     while consumer.position([place])[0].offset < end:
         found += consumer.consume(1000, 0.2)
     consumer.close()
-    decoded = decode(Blobs.of(each.key() for each in found), Blobs.of(each.value() for each in found))
+    decoded = decode(BytesColumn.of(each.key() for each in found), BytesColumn.of(each.value() for each in found))
     return [Record(found[event.row].timestamp()[1], event) for event in decoded.events]
 
 

@@ -16,7 +16,7 @@ from uuid import UUID
 
 import jpype
 
-from lag.records import Blobs, Commit, Decoded, GroupEvent, decode
+from lag.records import BytesColumn, Commit, Decoded, GroupEvent, decode
 from lag.records.consumer_protocol import MemberAssignment, Subscription
 from lag.records.message_schema import Since
 from lag.records.record_types import OFFSET_COMMITS
@@ -185,7 +185,7 @@ def _buffer(data: bytes) -> Any:
 
 def ours(records: Sequence[Record]) -> tuple[Decoded, list[Any]]:
     """Decoded together; for each row the commit, the event, or None where it could not be read or is unknown."""
-    decoded = decode(Blobs.of(key for key, _ in records), Blobs.of(value for _, value in records))
+    decoded = decode(BytesColumn.of(key for key, _ in records), BytesColumn.of(value for _, value in records))
     by_row: list[Any] = [None] * len(records)
     for index, row in enumerate(decoded.commits.rows.tolist()):
         by_row[row] = decoded.commits[index]

@@ -11,7 +11,7 @@ import pyarrow as pa
 from lag.generations.recorded.model import RecordedGeneration, TimedEvent
 from lag.generations.recorded.recorder import GenerationRecorder
 from lag.history.store import History, literal
-from lag.records import Blobs, decode
+from lag.records import BytesColumn, decode
 
 MAX_GENERATIONS = 500
 """Of one group, the newest ones."""
@@ -62,5 +62,5 @@ def _rows(history: History, cluster: str, group_id: str, until: datetime) -> lis
 
 def _events(rows: list[dict[str, Any]]) -> list[TimedEvent]:
     kept = [row for row in rows if row["key"] is not None]
-    decoded = decode(Blobs.of(row["key"] for row in kept), Blobs.of(row["value"] for row in kept))
+    decoded = decode(BytesColumn.of(row["key"] for row in kept), BytesColumn.of(row["value"] for row in kept))
     return [TimedEvent(kept[event.row]["at_ms"], event) for event in decoded.events]

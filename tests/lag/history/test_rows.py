@@ -7,7 +7,7 @@ import numpy as np
 
 from lag.history.rows import LATEST_MS, CommitBuilder, SourceRecords, errors, events, texts, times
 from lag.model import INTERNAL_GROUP_PREFIX
-from lag.records import Blobs, decode
+from lag.records import BytesColumn, decode
 from tests.lag.records.test_worked_examples import GROUP, GROUP_KEY, KEY, TOPIC_ID, V1, V3, V4, V4_ID, h
 
 BILLING = "0007 62696c6c696e67"
@@ -27,14 +27,16 @@ def at(seconds: float) -> datetime:
 
 
 def commit_rows(keys: list[bytes], values: list[bytes | None]) -> list[dict[str, Any]]:
-    decoded = decode(Blobs.of(keys), Blobs.of(values))
+    decoded = decode(BytesColumn.of(keys), BytesColumn.of(values))
     found: list[dict[str, Any]] = CommitBuilder().commits(decoded.commits, origin(len(keys))).to_pylist()
     return found
 
 
 def event_rows(keys: list[bytes], values: list[bytes | None]) -> list[dict[str, Any]]:
-    decoded = decode(Blobs.of(keys), Blobs.of(values))
-    found: list[dict[str, Any]] = events(decoded, origin(len(keys)), Blobs.of(keys), Blobs.of(values)).to_pylist()
+    decoded = decode(BytesColumn.of(keys), BytesColumn.of(values))
+    found: list[dict[str, Any]] = events(
+        decoded, origin(len(keys)), BytesColumn.of(keys), BytesColumn.of(values)
+    ).to_pylist()
     return found
 
 
@@ -60,7 +62,7 @@ def test_an_expiry_time_and_a_tombstone() -> None:
 
 def test_every_commit_is_as_the_decoder_has_it() -> None:
     keys, values = [KEY, KEY.replace(b"orders", b"refund")] * 40, [V3, V4_ID, V1, None, V4] * 16
-    decoded = decode(Blobs.of(keys), Blobs.of(values))
+    decoded = decode(BytesColumn.of(keys), BytesColumn.of(values))
     found = CommitBuilder().commits(decoded.commits, origin(80)).to_pylist()
     for row, commit in zip(found, decoded.commits, strict=True):
         assert (row["group_id"], row["topic"], row["partition"]) == (commit.group_id, commit.topic, commit.partition)
@@ -73,9 +75,9 @@ def test_every_commit_is_as_the_decoder_has_it() -> None:
 
 
 def test_names_stay_right_when_later_batches_bring_new_ones() -> None:
-    rows, decoded = CommitBuilder(), decode(Blobs.of([KEY]), Blobs.of([V3]))
+    rows, decoded = CommitBuilder(), decode(BytesColumn.of([KEY]), BytesColumn.of([V3]))
     assert rows.commits(decoded.commits, origin(1))["topic"].to_pylist() == ["orders"]
-    later = decode(Blobs.of([KEY.replace(b"orders", b"refund"), KEY]), Blobs.of([V3, V3]))
+    later = decode(BytesColumn.of([KEY.replace(b"orders", b"refund"), KEY]), BytesColumn.of([V3, V3]))
     assert rows.commits(later.commits, origin(2))["topic"].to_pylist() == ["refund", "orders"]
 
 
@@ -131,7 +133,7 @@ def test_members_of_a_kip_848_group() -> None:
 
 
 def test_what_cannot_be_read_is_kept_with_its_bytes() -> None:
-    keys, values = Blobs.of([KEY, KEY[:6], b"\0"]), Blobs.of([V3, V3, None])
+    keys, values = BytesColumn.of([KEY, KEY[:6], b"\0"]), BytesColumn.of([V3, V3, None])
     found = errors(decode(keys, values), origin(3), keys, values).to_pylist()
     assert [(row["src_offset"], row["record_type"], row["key"], row["value"]) for row in found] == [
         (101, 1, KEY[:6], V3),
@@ -141,7 +143,7 @@ def test_what_cannot_be_read_is_kept_with_its_bytes() -> None:
 
 
 def test_texts_that_are_not_utf8_are_shown_with_replacement_characters() -> None:
-    blobs = Blobs.of(["é".encode(), b"a\xffb", None, b""])
+    blobs = BytesColumn.of(["é".encode(), b"a\xffb", None, b""])
     assert texts(blobs).to_pylist() == ["é", "a\ufffdb", None, ""]
     assert texts(blobs.take(np.array([3, 0, 2]))).to_pylist() == ["", "é", None]
 

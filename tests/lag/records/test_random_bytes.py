@@ -3,16 +3,16 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lag.records import Blobs, decode
-from lag.records.record_types import KINDS, OFFSET_COMMITS
+from lag.records import BytesColumn, decode
+from lag.records.record_types import OFFSET_COMMITS, RECORD_TYPES
 
-RECORD_TYPES = st.sampled_from([*OFFSET_COMMITS, *KINDS, 9, 24])
+ANY_RECORD_TYPE = st.sampled_from([*OFFSET_COMMITS, *RECORD_TYPES, 9, 24])
 KEYS = (
     st.none()
     | st.binary(max_size=12)
     | st.builds(
         lambda kind, group, rest: kind.to_bytes(2, "big") + len(group).to_bytes(2, "big") + group + rest,
-        RECORD_TYPES,
+        ANY_RECORD_TYPE,
         st.binary(max_size=9),
         st.sampled_from([b"", b"\0\1t\0\0\0\1", b"\0\0\0\0\0\1", b"\0\2tt\0\0\0\1\0"]) | st.binary(max_size=9),
     )
@@ -26,7 +26,7 @@ RECORDS = st.lists(st.tuples(KEYS, VALUES | st.binary(max_size=3)), max_size=30)
 @settings(max_examples=400)
 @given(RECORDS)
 def test_each_record_comes_out_once_and_nothing_is_raised(records: list[tuple[bytes | None, bytes | None]]) -> None:
-    decoded = decode(Blobs.of(key for key, _ in records), Blobs.of(value for _, value in records))
+    decoded = decode(BytesColumn.of(key for key, _ in records), BytesColumn.of(value for _, value in records))
     read = [*decoded.commits.rows.tolist(), *(event.row for event in decoded.events)]
     skipped = [one.row for one in decoded.unknown] + [error.row for error in decoded.errors if error.row not in read]
     assert sorted(read + skipped) == list(range(len(records)))
@@ -37,8 +37,8 @@ def test_each_record_comes_out_once_and_nothing_is_raised(records: list[tuple[by
 def test_a_record_among_many_is_what_it_is_alone(records: list[tuple[bytes | None, bytes | None]]) -> None:
     filler = [(b"\0\1\0\1g\0\1t\0\0\0\0", None), (b"\0\1\0\1g\0\1t\0\0\0\0", bytes(24))] * 20
     both = records + filler
-    together = decode(Blobs.of(key for key, _ in both), Blobs.of(value for _, value in both))
+    together = decode(BytesColumn.of(key for key, _ in both), BytesColumn.of(value for _, value in both))
     commits = dict(zip(together.commits.rows.tolist(), together.commits, strict=True))
     for row, (key, value) in enumerate(records):
-        alone = decode(Blobs.of([key]), Blobs.of([value]))
+        alone = decode(BytesColumn.of([key]), BytesColumn.of([value]))
         assert list(alone.commits) == ([commits[row]] if row in commits else [])

@@ -19,14 +19,14 @@ DATA = b"".join(framed(key) + framed(value) for key, value in RECORDS)
 
 @pytest.mark.parametrize("piece", [1, 7, 64, len(DATA)])
 def test_records_that_lie_across_pieces_are_read_once(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(record_file, "_PIECE", piece)
+    monkeypatch.setattr(record_file, "_CHUNK_BYTES", piece)
     batches = list(read_frames(BytesIO(DATA)))
     assert [record for keys, values in batches for record in zip(keys, values, strict=True)] == RECORDS
     assert (len(batches) == 1) == (piece == len(DATA))
 
 
 def test_records_come_before_the_file_has_been_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(record_file, "_PIECE", 64)
+    monkeypatch.setattr(record_file, "_CHUNK_BYTES", 64)
     file = BytesIO(DATA)
     next(read_frames(file))
     assert file.tell() == 64

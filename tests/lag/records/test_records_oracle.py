@@ -10,7 +10,7 @@ import jpype
 import pytest
 
 from lag.records.java_text import text
-from lag.records.record_types import KINDS, OFFSET_COMMITS
+from lag.records.record_types import OFFSET_COMMITS, RECORD_TYPES
 from tests.oracle import tally
 from tests.oracle.records import NAME, RecordsOracle, difference, java_reads, ours, record_types, versions, write
 
@@ -19,8 +19,10 @@ pytestmark = pytest.mark.usefixtures("java_classes")
 
 
 def test_we_know_exactly_the_kinds_and_versions_that_kafka_knows() -> None:
-    assert record_types() == sorted([*OFFSET_COMMITS, *KINDS])
-    assert {number: versions(number) for number in KINDS} == {n: kind.value.VERSIONS for n, kind in KINDS.items()}
+    assert record_types() == sorted([*OFFSET_COMMITS, *RECORD_TYPES])
+    assert {number: versions(number) for number in RECORD_TYPES} == {
+        n: kind.value.VERSIONS for n, kind in RECORD_TYPES.items()
+    }
 
 
 def test_records_of_every_kind_and_version_have_the_fields_that_java_reads() -> None:

@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from lag.records import Blobs, Commit, DecodeError, Decoder, GroupEvent, Unknown, decode
+from lag.records import BytesColumn, Commit, DecodeError, Decoder, GroupEvent, UnknownRecord, decode
 from lag.records.consumer_protocol import MemberAssignment, Subscription, TopicPartitions
 from lag.records.group_values import (
     ClassicMember,
@@ -47,18 +47,20 @@ def test_a_commit_alone_and_among_many_is_the_same() -> None:
     """One alone is read by the reader of single rows, many are read by columns."""
     values = [*COMMITS] * 3
     for value, commit in COMMITS.items():
-        assert list(decode(Blobs.of([KEY]), Blobs.of([value])).commits) == [commit]
-    assert list(decode(Blobs.of([KEY] * len(values)), Blobs.of(values)).commits) == [COMMITS[value] for value in values]
+        assert list(decode(BytesColumn.of([KEY]), BytesColumn.of([value])).commits) == [commit]
+    assert list(decode(BytesColumn.of([KEY] * len(values)), BytesColumn.of(values)).commits) == [
+        COMMITS[value] for value in values
+    ]
 
 
 def test_a_key_of_type_0_is_a_commit_too() -> None:
-    decoded = decode(Blobs.of([b"\0\0" + KEY[2:]] * 9), Blobs.of([V3] * 9))
+    decoded = decode(BytesColumn.of([b"\0\0" + KEY[2:]] * 9), BytesColumn.of([V3] * 9))
     assert list(decoded.commits) == [COMMITS[V3]] * 9
 
 
 def test_columns_name_the_rows_they_come_from_and_number_the_names() -> None:
     keys = [KEY, h("0063"), KEY.replace(b"orders", b"refund"), KEY]
-    commits = decode(Blobs.of(keys * 4), Blobs.of([V3] * 16)).commits
+    commits = decode(BytesColumn.of(keys * 4), BytesColumn.of([V3] * 16)).commits
     assert commits.rows.tolist() == [row for row in range(16) if row % 4 != 1]
     assert commits.topics.values == ("orders", "refund")
     assert commits.topics.objects().tolist() == ["orders", "refund", "orders"] * 4
@@ -68,7 +70,7 @@ def test_columns_name_the_rows_they_come_from_and_number_the_names() -> None:
 def test_an_unknown_tag_is_skipped() -> None:
     """Beside the topic id: tag 5 of no bytes, tag 129 of 129 bytes."""
     value = V4_ID.replace(h("c900 01 00 10"), h("c900 03 00 10")) + h("05 00 8101 8101") + bytes(129)
-    assert list(decode(Blobs.of([KEY] * 4), Blobs.of([value] * 4)).commits) == [COMMITS[V4_ID]] * 4
+    assert list(decode(BytesColumn.of([KEY] * 4), BytesColumn.of([value] * 4)).commits) == [COMMITS[V4_ID]] * 4
 
 
 @pytest.mark.parametrize("length", [126, 127, 128, 4096, 16382, 16383])
@@ -77,20 +79,20 @@ def test_long_metadata_has_a_length_of_one_two_or_three_bytes(length: int) -> No
     varint = bytes([size]) if size < 128 else bytes([size & 127 | 128, size >> 7])
     varint = varint if size < 1 << 14 else bytes([size & 127 | 128, size >> 7 & 127 | 128, size >> 14])
     value = h("0004 000000000000a411 00000005") + varint + b"m" * length + h("000001a1e39bc900 00")
-    commits = decode(Blobs.of([KEY] * 3), Blobs.of([value, V3, value])).commits
+    commits = decode(BytesColumn.of([KEY] * 3), BytesColumn.of([value, V3, value])).commits
     assert [commit.metadata for commit in commits] == ["m" * length, "", "m" * length]
 
 
 def test_metadata_that_is_not_utf8_is_shown_with_replacement_characters() -> None:
     value = V3.replace(h("00000005 0000"), h("00000005 0003 61ff62"))
-    commits = decode(Blobs.of([KEY] * 5), Blobs.of([value] * 5)).commits
+    commits = decode(BytesColumn.of([KEY] * 5), BytesColumn.of([value] * 5)).commits
     assert commits.metadata.texts() == ["a\ufffdb"] * 5
     assert commits[0].metadata == "a\ufffdb"
 
 
 def test_a_surrogate_in_metadata_is_one_replacement_character_as_in_java() -> None:
     value = V3.replace(h("00000005 0000"), h("00000005 0005 61eda08062"))
-    commits = decode(Blobs.of([KEY] * 5), Blobs.of([value] * 5)).commits
+    commits = decode(BytesColumn.of([KEY] * 5), BytesColumn.of([value] * 5)).commits
     assert (commits.metadata.texts(), commits[0].metadata) == (["a\ufffdb"] * 5, "a\ufffdb")
 
 
@@ -99,7 +101,7 @@ def test_names_of_every_legal_character_and_of_any_length(length: int) -> None:
     legal = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
     topic = (legal * 500)[:length]
     key = h("0001 0001 67") + len(topic).to_bytes(2, "big") + topic + h("00000003")
-    commits = decode(Blobs.of([key, KEY] * 9), Blobs.of([V3] * 18)).commits
+    commits = decode(BytesColumn.of([key, KEY] * 9), BytesColumn.of([V3] * 18)).commits
     assert [commit.topic for commit in commits] == [topic.decode(), "orders"] * 9
 
 
@@ -108,7 +110,7 @@ def test_names_that_differ_in_one_place_are_told_apart_in_every_batch() -> None:
     decoder = Decoder()
     keys = [h("0001 0001 67 0004") + number.to_bytes(4, "little") + bytes(4) for number in range(0, 1 << 24, 401)]
     for batch in (keys, keys[::-1]):
-        decoded = decoder.decode(Blobs.of(batch), Blobs.of([V3] * len(batch)))
+        decoded = decoder.decode(BytesColumn.of(batch), BytesColumn.of([V3] * len(batch)))
         assert decoded.commits.topics.objects().tolist() == [text(key[7:11]) for key in batch]
 
 
@@ -132,7 +134,7 @@ def test_a_classic_group_comes_with_subscriptions_and_assignments() -> None:
         current_state_timestamp=1794820000000,
         members=(member,),
     )
-    decoded = decode(Blobs.of([GROUP_KEY, GROUP_KEY]), Blobs.of([GROUP, None]))
+    decoded = decode(BytesColumn.of([GROUP_KEY, GROUP_KEY]), BytesColumn.of([GROUP, None]))
     assert decoded.events == (
         GroupEvent(0, 2, "group", "billing", version=3, value=value),
         GroupEvent(1, 2, "group", "billing"),
@@ -143,7 +145,7 @@ def test_a_classic_group_comes_with_subscriptions_and_assignments() -> None:
 def test_a_subscription_that_cannot_be_read_costs_no_more_than_itself() -> None:
     """The subscription names a rack of 7 bytes more than there are, the assignment a version below 0."""
     value = GROUP.replace(SUBSCRIPTION, SUBSCRIPTION[:-2] + h("0007")).replace(ASSIGNMENT, h("ffff") + bytes(28))
-    decoded = decode(Blobs.of([GROUP_KEY]), Blobs.of([value]))
+    decoded = decode(BytesColumn.of([GROUP_KEY]), BytesColumn.of([value]))
     assert decoded.errors == (
         DecodeError(0, 2, "subscription of member m-1: rack: 7 bytes wanted at byte 28, 0 are left"),
         DecodeError(0, 2, "assignment of member m-1: version -1"),
@@ -156,7 +158,7 @@ def test_a_member_of_a_kip_848_group() -> None:
     key = h(f"0008 {BILLING} 0002 4d31")
     value = h(f"0000 0000000c 0000000b 00 02 {TOPIC_ID} 03 00000000 00000003 00 01 00")
     owned = OwnedPartitions(UUID(TOPIC_ID), (0, 3))
-    assert decode(Blobs.of([key]), Blobs.of([value])).events == (
+    assert decode(BytesColumn.of([key]), BytesColumn.of([value])).events == (
         GroupEvent(
             0,
             8,
@@ -171,15 +173,15 @@ def test_a_member_of_a_kip_848_group() -> None:
 
 def test_a_tagged_field_takes_the_place_of_its_default() -> None:
     key, plain, tagged = h(f"0003 {BILLING}"), h("0000 0000000c 00"), h("0000 0000000c 01 00 08 00000000000000ff")
-    events = decode(Blobs.of([key, key]), Blobs.of([plain, tagged])).events
+    events = decode(BytesColumn.of([key, key]), BytesColumn.of([plain, tagged])).events
     assert [event.value for event in events] == [ConsumerGroupMetadata(12, 0), ConsumerGroupMetadata(12, 255)]
 
 
 def test_unknown_kinds_are_listed_and_counted() -> None:
     decoded = decode(
-        Blobs.of([h("0018 00"), KEY, h("0009"), h("0018"), h("ffff")]), Blobs.of([b"", V3, None, None, b""])
+        BytesColumn.of([h("0018 00"), KEY, h("0009"), h("0018"), h("ffff")]), BytesColumn.of([b"", V3, None, None, b""])
     )
-    assert decoded.unknown == (Unknown(0, 24), Unknown(2, 9), Unknown(3, 24), Unknown(4, -1))
+    assert decoded.unknown == (UnknownRecord(0, 24), UnknownRecord(2, 9), UnknownRecord(3, 24), UnknownRecord(4, -1))
     assert decoded.unknown_counts == {24: 2, 9: 1, -1: 1}
     assert (len(decoded.commits), decoded.errors) == (1, ())
 
@@ -203,13 +205,13 @@ def test_unknown_kinds_are_listed_and_counted() -> None:
     ],
 )
 def test_damaged_bytes_are_reported_with_their_place(key: bytes, value: bytes, error: DecodeError) -> None:
-    decoded = decode(Blobs.of([key]), Blobs.of([value]))
+    decoded = decode(BytesColumn.of([key]), BytesColumn.of([value]))
     assert (decoded.errors, len(decoded.commits), decoded.events) == ((error,), 0, ())
-    many = decode(Blobs.of([KEY] * 5 + [key] + [KEY] * 5), Blobs.of([V3] * 5 + [value] + [V3] * 5))
+    many = decode(BytesColumn.of([KEY] * 5 + [key] + [KEY] * 5), BytesColumn.of([V3] * 5 + [value] + [V3] * 5))
     assert [one.reason for one in many.errors] == [error.reason]
     assert many.commits.rows.tolist() == [0, 1, 2, 3, 4, 6, 7, 8, 9, 10]
 
 
 def test_keys_and_values_must_be_as_many() -> None:
     with pytest.raises(ValueError, match="1 keys and 2 values"):
-        decode(Blobs.of([KEY]), Blobs.of([V3, V3]))
+        decode(BytesColumn.of([KEY]), BytesColumn.of([V3, V3]))

@@ -12,7 +12,7 @@ import pytest
 from lag.generations.recorded import GenerationRecorder, TimedEvent
 from lag.generations.recorded.causes import DELETED
 from lag.generations.recorded.model import RecordedState
-from lag.records import Blobs, decode
+from lag.records import BytesColumn, decode
 from tests.oracle import classic_coordinator, consumer_coordinator
 from tests.oracle.coordinator_shard import silence
 from tests.oracle.java_coordinator import GROUP
@@ -34,7 +34,7 @@ def kafkas(topic_id: UUID) -> str:
 
 def recorded(log: Sequence[Blob]) -> list[RecordedState]:
     """The states that the log tells of, its n-th record written at n ms."""
-    decoded = decode(Blobs.of(key for key, _ in log), Blobs.of(value for _, value in log))
+    decoded = decode(BytesColumn.of(key for key, _ in log), BytesColumn.of(value for _, value in log))
     recorder = GenerationRecorder(kafkas, most_generations=1000)
     recorder.take((TimedEvent(event.row, event) for event in decoded.events), whole=True)
     return recorder.states(GROUP)
