@@ -1,4 +1,4 @@
-"""`host:port`, as bootstrap.servers and error messages write it."""
+"""`host:port`, as in bootstrap.servers and in error messages."""
 
 import re
 from typing import NamedTuple
@@ -20,7 +20,7 @@ class Address(NamedTuple):
 
 
 def parse_addresses(text: str) -> tuple[Address, ...]:
-    """The addresses of a comma-separated list, in order, each once. Raises ValueError that names a wrong one."""
+    """The addresses of a comma-separated list, in order, without duplicates. Raises ValueError for a wrong one."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
     return tuple(dict.fromkeys(_address(part) for part in parts))
 

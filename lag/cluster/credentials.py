@@ -1,4 +1,4 @@
-"""Settings -> who we say we are: user and password, or where the bearer token comes from."""
+"""Settings -> credentials: user name and password, or the source of the bearer token."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,13 +10,13 @@ from lag.cluster.settings import Settings
 from lag.errors import ConfigError
 
 _EXTENSION = "extension_"
-_PASSWORD_MEND = (
+_PASSWORD_HINT = (
     'Set sasl.jaas.config=org.apache.kafka.common.security.{module} required username="…" password="…"; '
     "or GROUPSCOPE_SASL_USERNAME and GROUPSCOPE_SASL_PASSWORD."
 )
-_OAUTH_MEND = (
+_OAUTH_HINT = (
     "Set sasl.oauthbearer.token.endpoint.url, and clientId and clientSecret in sasl.jaas.config "
-    "(…OAuthBearerLoginModule); or a file:// URL of a file that holds a token."
+    "(…OAuthBearerLoginModule); or a file:// URL of a file with a token."
 )
 
 
@@ -40,12 +40,12 @@ class TokenLogin:
 
 
 def login(settings: Settings) -> PasswordLogin | TokenLogin | None:
-    """None when the listener asks for no login (PLAINTEXT, SSL). Raises ConfigError when something is missing."""
+    """None without SASL (PLAINTEXT, SSL). Raises ConfigError if a setting is missing."""
     if not settings.uses_sasl:
         return None
     if settings.sasl_mechanism is None:
         raise ConfigError(
-            f"security.protocol is {settings.security_protocol}, and sasl.mechanism is not set",
+            f"security.protocol is {settings.security_protocol}, but sasl.mechanism is not set",
             "Set sasl.mechanism to PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER (Kerberos is not supported).",
         )
     options = parse_jaas(settings.jaas.get_secret_value()).options if settings.jaas else {}
@@ -62,7 +62,7 @@ def _password_login(settings: Settings, options: Mapping[str, str]) -> PasswordL
     if not username or not password.get_secret_value():
         module = "plain.PlainLoginModule" if settings.sasl_mechanism == "PLAIN" else "scram.ScramLoginModule"
         what = "user name" if not username else "password"
-        raise ConfigError(f"No {what} for {settings.sasl_mechanism} is given", _PASSWORD_MEND.format(module=module))
+        raise ConfigError(f"No {what} is set for {settings.sasl_mechanism}", _PASSWORD_HINT.format(module=module))
     return PasswordLogin(username, password)
 
 
@@ -71,8 +71,8 @@ def _token_login(settings: Settings, options: Mapping[str, str]) -> TokenLogin:
     secret = settings.oauth_client_secret or (SecretStr(s) if (s := options.get("clientSecret")) else None)
     endpoint = settings.token_endpoint
     if endpoint is None:
-        raise ConfigError("OAUTHBEARER needs sasl.oauthbearer.token.endpoint.url (https://… or file://…)", _OAUTH_MEND)
+        raise ConfigError("OAUTHBEARER needs sasl.oauthbearer.token.endpoint.url (https://… or file://…)", _OAUTH_HINT)
     if not endpoint.startswith("file://") and not (client_id and secret):
-        raise ConfigError("OAUTHBEARER needs a client id and a client secret", _OAUTH_MEND)
+        raise ConfigError("OAUTHBEARER needs a client id and a client secret", _OAUTH_HINT)
     extensions = {k.removeprefix(_EXTENSION): v for k, v in options.items() if k.startswith(_EXTENSION)}
     return TokenLogin(endpoint, client_id, secret, settings.oauth_scope or options.get("scope"), extensions)

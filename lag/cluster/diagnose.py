@@ -1,7 +1,7 @@
-"""Why a connection failed, in one sentence, and what to do about it in another.
+"""Why a connection failed, and a hint how to fix it.
 
-The client library says what it saw; here each address is looked at again with plain sockets (`lag.cluster.probe`) to
-tell apart causes that look alike from outside: a TLS listener and a frozen broker, a web server and a controller.
+kafka-python reports what it saw; each address is then probed with plain sockets (`lag.cluster.probe`) to distinguish
+causes with the same symptom: a TLS listener and a frozen broker, a web server and a controller.
 """
 
 import queue
@@ -42,12 +42,12 @@ Failures = Mapping[Address, BaseException | None]
 
 
 def bootstrap(settings: Settings, context: ssl.SSLContext | None, failures: Failures) -> ConnectError:
-    """Why none of the bootstrap servers could be used; `failures` has what the client saw at each (None: silence)."""
+    """Why no bootstrap server could be used; `failures` has the error of the client at each (None: no answer)."""
     return _summary(list(_examined(settings, context, failures).values()))
 
 
 def advertised(settings: Settings, context: ssl.SSLContext | None, failures: Failures) -> ConnectError:
-    """Why none of the brokers that a bootstrap server names can be reached, though the server itself can."""
+    """Why no broker of the cluster can be reached, although a bootstrap server answers."""
     found = _examined(settings, context, failures)
     if any(not isinstance(error, AddressError) for error in found.values()):
         return _summary([error for error in found.values() if not isinstance(error, AddressError)])
@@ -60,14 +60,14 @@ def advertised(settings: Settings, context: ssl.SSLContext | None, failures: Fai
 
 
 def _examined(settings: Settings, context: ssl.SSLContext | None, failures: Failures) -> dict[Address, ConnectError]:
-    """Every address looked at, all at once; one whose look takes too long is told so."""
+    """The error at every address, probed concurrently; an address without a result in time does not answer."""
     results: queue.SimpleQueue[tuple[Address, ConnectError]] = queue.SimpleQueue()
 
-    def look(address: Address, seen: BaseException | None) -> None:
+    def examine(address: Address, seen: BaseException | None) -> None:
         results.put((address, _Case(settings, context, address).explain(seen)))
 
     for address, seen in failures.items():
-        threading.Thread(target=look, args=(address, seen), name="groupscope-diagnose", daemon=True).start()
+        threading.Thread(target=examine, args=(address, seen), name="groupscope-diagnose", daemon=True).start()
     found = dict(_within(results, len(failures), TOTAL_S))
     return {address: found.get(address) or _silent(address) for address in failures}
 
@@ -84,7 +84,7 @@ def _within(
 
 
 def _summary(found: list[ConnectError]) -> ConnectError:
-    """One error for all addresses: of the most telling kind, with every cause and the hint of the first."""
+    """One error for all addresses: of the most specific kind, with up to three causes and the first hint."""
     kind = next(kind for kind in _RANK if any(isinstance(error, kind) for error in found))
     telling = [error for error in found if isinstance(error, kind)]
     causes = list(dict.fromkeys(error.cause for error in telling))
@@ -99,7 +99,7 @@ def _silent(address: Address) -> ConnectError:
 
 
 class _Case:
-    """One address under examination."""
+    """One address."""
 
     def __init__(self, settings: Settings, context: ssl.SSLContext | None, address: Address) -> None:
         self._settings = settings
@@ -107,18 +107,18 @@ class _Case:
         self._at = address
 
     def explain(self, seen: BaseException | None) -> ConnectError:
-        """What is wrong at this address; `seen` is what the client library met."""
-        told = self._told(seen)
-        if told is not None:
-            return told
+        """What is wrong at this address; `seen` is the error of the client."""
+        from_client = self._from_client(seen)
+        if from_client is not None:
+            return from_client
         try:
             with probe.dial(self._at, STEP_S) as sock:
                 return self._beyond_tcp(sock)
         except (OSError, OverflowError, UnicodeError) as error:
             return self._unreachable(error)
 
-    def _told(self, seen: BaseException | None) -> ConnectError | None:
-        """Failures that need no second look: a refused login, a token endpoint that does not give a token."""
+    def _from_client(self, seen: BaseException | None) -> ConnectError | None:
+        """Errors that need no probe: a rejected login, a token endpoint without a token."""
         while seen is not None:
             if isinstance(seen, ConnectError):
                 return seen
@@ -126,7 +126,7 @@ class _Case:
                 return self._login_refused()
             if isinstance(seen, AuthorizationError):
                 return AuthenticationError(
-                    f"{self._at} does not let us see the cluster", "Grant Describe on the cluster."
+                    f"{self._at} does not authorise us to describe the cluster", "Grant DESCRIBE on the cluster."
                 )
             seen = seen.__cause__
         return None
@@ -135,7 +135,7 @@ class _Case:
         match error:
             case socket.gaierror() | UnicodeError():
                 cause = f"The host name {self._at.host} is unknown"
-                return AddressError(cause, "Check its spelling, and that this machine's name server knows it.")
+                return AddressError(cause, "Check the spelling and the DNS of this machine.")
             case ConnectionRefusedError():
                 cause = f"{self._at} refuses the connection"
                 return AddressError(cause, "Check that a broker listens on this port and is running.")
@@ -155,7 +155,7 @@ class _Case:
             return self._broker_certificate(error)
         except ssl.SSLError as error:
             return self._tls_refused(error)
-        except (ConnectionError, TimeoutError, probe.Silence, probe.HungUp, probe.NotKafka) as error:
+        except (ConnectionError, TimeoutError, probe.NoAnswer, probe.ConnectionClosed, probe.NotKafka) as error:
             return self._no_kafka(error)
 
     def _beyond_tls(self, sock: socket.socket) -> ConnectError:
@@ -170,8 +170,8 @@ class _Case:
             if mismatch is not None:
                 return mismatch
         return ConnectError(
-            f"{self._at} answered too late or broke off",
-            "Try again; if it stays so, raise socket.connection.setup.timeout.ms.",
+            f"{self._at} answers too late or closes the connection",
+            "Try again; if it persists, raise socket.connection.setup.timeout.ms.",
         )
 
     def _login_mismatch(self, answer: probe.Handshake) -> ConnectError | None:
@@ -180,26 +180,27 @@ class _Case:
         if answer.error == _NO_SASL_HERE:
             return self._login_not_wanted()
         if answer.error == _MECHANISM_NOT_ENABLED:
-            offered = ", ".join(answer.mechanisms) or "nothing"
+            offered = ", ".join(answer.mechanisms) or "none"
             return AuthenticationError(
                 f"{self._at} does not offer {self._settings.sasl_mechanism}; it offers {offered}",
-                "Set sasl.mechanism to one that it offers.",
+                "Set sasl.mechanism to one of these.",
             )
         return None
 
     def _login_wanted(self, answer: probe.Handshake) -> ConnectError:
         wanted = "SASL_SSL" if self._settings.uses_tls else "SASL_PLAINTEXT"
         offers = f" ({', '.join(answer.mechanisms)})" if answer.mechanisms else ""
+        protocol = self._settings.security_protocol
         return ProtocolMismatch(
-            f"{self._at} wants a login by SASL{offers}, and security.protocol is {self._settings.security_protocol}",
+            f"{self._at} requires SASL authentication{offers}, but security.protocol is {protocol}",
             f"Set security.protocol={wanted}, sasl.mechanism and sasl.jaas.config.",
         )
 
     def _login_not_wanted(self) -> ConnectError:
         plain = "SSL" if self._settings.uses_tls else "PLAINTEXT"
         return ProtocolMismatch(
-            f"{self._at} knows no login by SASL, and security.protocol is {self._settings.security_protocol}",
-            f"Set security.protocol={plain}, or name the listener that takes logins.",
+            f"{self._at} does not support SASL, but security.protocol is {self._settings.security_protocol}",
+            f"Set security.protocol={plain}, or use the port of a SASL listener.",
         )
 
     def _login_refused(self) -> ConnectError:
@@ -208,12 +209,12 @@ class _Case:
         if isinstance(who, PasswordLogin):
             scram = mechanism != "PLAIN"
             return AuthenticationError(
-                f"{self._at} refuses the login of user {who.username!r} by {mechanism}",
+                f"{self._at} rejects user {who.username!r} ({mechanism})",
                 "Check user name and password" + (f", and that {mechanism} is set up for this user." if scram else "."),
             )
         return AuthenticationError(
-            f"{self._at} refuses our bearer token",
-            "Check that the brokers trust its issuer, and its audience, scope and time of validity.",
+            f"{self._at} rejects our bearer token",
+            "Check its issuer, audience, scope and expiry, and that the brokers trust the issuer.",
         )
 
     def _broker_certificate(self, error: ssl.SSLCertVerificationError) -> ConnectError:
@@ -227,13 +228,13 @@ class _Case:
         if code in _WRONG_HOST:
             return CertificateError(
                 f"The certificate of {self._at} is for another host",
-                "Use a host name that stands in the certificate, or (less safe) set "
-                "ssl.endpoint.identification.algorithm= to nothing.",
+                "Use a host name from the certificate, or (less safe) set ssl.endpoint.identification.algorithm "
+                "to an empty value.",
             )
         if code in _UNKNOWN_ISSUER:
             return CertificateError(
-                f"The certificate of {self._at} is signed by a CA that we do not know",
-                "Name the CA's certificate (PEM or PKCS#12) in ssl.truststore.location.",
+                f"The certificate of {self._at} is signed by an unknown CA",
+                "Add the CA's certificate (PEM or PKCS#12) to ssl.truststore.location.",
             )
         return CertificateError(
             f"The certificate of {self._at} is not accepted: {error.verify_message}", "Replace it on the broker."
@@ -247,11 +248,11 @@ class _Case:
             return self._own_certificate(reason)
         if "HANDSHAKE_FAILURE" in reason:
             return CertificateError(
-                f"{self._at} breaks off the TLS handshake",
-                "It may want a client certificate (ssl.keystore.location), or have no cipher in common with us.",
+                f"{self._at} aborts the TLS handshake",
+                "It may require a client certificate (ssl.keystore.location), or have no common cipher suite.",
             )
         return ProtocolMismatch(
-            f"{self._at} and we agree on no TLS version ({reason.replace('_', ' ').lower()})",
+            f"{self._at} has no TLS version in common with us ({reason.replace('_', ' ').lower()})",
             "Allow TLS 1.2 or 1.3 on the broker (ssl.enabled.protocols).",
         )
 
@@ -259,7 +260,7 @@ class _Case:
         own = identity(self._settings)
         if own is None:
             return CertificateError(
-                f"{self._at} asks for a client certificate, and none is set",
+                f"{self._at} requires a client certificate, but none is set",
                 "Set ssl.keystore.location (PEM or PKCS#12) and its password.",
             )
         if own.expires < datetime.now(UTC):
@@ -267,27 +268,27 @@ class _Case:
                 f"Our certificate in {own.key_name} expired on {own.expires:%Y-%m-%d}", "Renew it and replace the file."
             )
         return CertificateError(
-            f"{self._at} refuses our certificate from {own.key_name} ({reason.replace('_', ' ').lower()})",
-            "Use one that is signed by a CA in the brokers' trust store.",
+            f"{self._at} rejects our certificate from {own.key_name} ({reason.replace('_', ' ').lower()})",
+            "Use a certificate from a CA in the brokers' trust store.",
         )
 
     def _no_kafka(self, error: Exception) -> ConnectError:
-        """Something answers, or nothing does, but not Kafka over the protocol that is set."""
+        """No Kafka broker answers over the protocol that is set."""
         protocol, sasl = self._settings.security_protocol, self._settings.sasl_mechanism is not None
         if self._context is None and probe.speaks_tls(self._at, SECOND_LOOK_S):
             wanted = "SASL_SSL" if sasl else "SSL (or SASL_SSL where a login is needed)"
             return ProtocolMismatch(
-                f"{self._at} speaks TLS, and security.protocol is {protocol}", f"Set security.protocol={wanted}."
+                f"{self._at} uses TLS, but security.protocol is {protocol}", f"Set security.protocol={wanted}."
             )
         if self._context is not None and probe.speaks_kafka(self._at, SECOND_LOOK_S):
             wanted = "SASL_PLAINTEXT" if sasl else "PLAINTEXT"
             return ProtocolMismatch(
-                f"{self._at} speaks no TLS, and security.protocol is {protocol}",
-                f"Set security.protocol={wanted}, or name the TLS listener's port.",
+                f"{self._at} does not use TLS, but security.protocol is {protocol}",
+                f"Set security.protocol={wanted}, or use the port of a TLS listener.",
             )
         if probe.speaks_http(self._at, SECOND_LOOK_S):
             return ProtocolMismatch(f"{self._at} is a web server, not Kafka", "Name a broker in bootstrap.servers.")
-        if isinstance(error, TimeoutError | probe.Silence):
+        if isinstance(error, TimeoutError | probe.NoAnswer):
             return _silent(self._at)
         return ProtocolMismatch(
             f"{self._at} does not answer as a Kafka broker does", "Name a broker's host and port in bootstrap.servers."

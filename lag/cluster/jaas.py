@@ -1,6 +1,6 @@
-"""Read `sasl.jaas.config`: `org.apache.kafka...PlainLoginModule required username="u" password="p";`.
+"""Reads `sasl.jaas.config`: `org.apache.kafka...PlainLoginModule required username="u" password="p";`.
 
-The grammar is that of Kafka's `JaasConfig`: a class name, a control flag, options as key=value, a semicolon.
+The grammar is that of Kafka's `JaasConfig`: class name, control flag, options as key=value, semicolon.
 """
 
 import re
@@ -19,14 +19,14 @@ _NAMED_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "b": "\b"}
 
 
 class Login(NamedTuple):
-    """The simple name of the login module's class, and its options (secrets among them: never print)."""
+    """The simple class name of the login module, and its options, which contain secrets: never print them."""
 
     module: str
     options: Mapping[str, str]
 
 
 def parse_jaas(text: str) -> Login:
-    """The one login module of a `sasl.jaas.config`. Raises ConfigError that never quotes the text."""
+    """The login module of a `sasl.jaas.config`. Raises ConfigError, which never quotes the text."""
     login = _LOGIN.fullmatch(text)
     if login is None:
         raise ConfigError(

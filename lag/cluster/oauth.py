@@ -1,7 +1,7 @@
-"""Bearer tokens for SASL OAUTHBEARER: the client credentials grant (RFC 6749, 4.4), or a file that holds a token.
+"""Bearer tokens for SASL OAUTHBEARER: from the client credentials grant (RFC 6749, 4.4), or from a file.
 
-A token is fetched before it is needed and renewed after four fifths of its life, as Kafka's own clients do
-(`sasl.login.refresh.window.factor`), so that asking for it on the I/O thread never waits.
+A token is fetched before it is needed and renewed after 80 % of its lifetime, as Kafka's clients do
+(`sasl.login.refresh.window.factor`), so the I/O thread never waits for a token.
 """
 
 import base64
@@ -25,19 +25,19 @@ from lag.errors import AddressError, AuthenticationError, CertificateError, Conn
 REFRESH_AT = 0.8
 DEFAULT_LIFETIME_S = 300.0
 _MAX_BYTES = 1_000_000
-_BAD_FILE = "Put one token into the file, and nothing else."
+_BAD_FILE = "Put exactly one token into the file."
 _BAD_ANSWER = "Check sasl.oauthbearer.token.endpoint.url."
 
 
 class Token(NamedTuple):
-    """A bearer token and how long it lasts from now."""
+    """A bearer token and its remaining lifetime."""
 
     text: str
     lifetime_s: float
 
 
 class TokenProvider(AbstractTokenProvider):
-    """The current token of one login; safe to ask from several threads. repr shows no token."""
+    """The current token of one login. Thread safe; repr does not show the token."""
 
     def __init__(self, login: TokenLogin, context: ssl.SSLContext, timeout_s: float) -> None:
         self._login = login
@@ -48,7 +48,7 @@ class TokenProvider(AbstractTokenProvider):
         self._renew_at_s = 0.0
 
     def token(self) -> str:
-        """The token that is valid now. Raises ConnectError when a new one is due and cannot be had."""
+        """The valid token. Raises ConnectError if a new one is due and cannot be fetched."""
         self.renew_when_due()
         return self._token
 
@@ -57,7 +57,7 @@ class TokenProvider(AbstractTokenProvider):
         return dict(self._login.extensions)
 
     def renew_when_due(self) -> None:
-        """Fetch a token unless the present one is fresh. Blocks; raises ConnectError."""
+        """Fetch a new token if it is due. Blocks; raises ConnectError."""
         with self._lock:
             if self.due_in_s() <= 0:
                 token = fetch_token(self._login, self._context, self._timeout_s)
@@ -65,12 +65,12 @@ class TokenProvider(AbstractTokenProvider):
                 self._renew_at_s = time.monotonic() + token.lifetime_s * REFRESH_AT
 
     def due_in_s(self) -> float:
-        """Seconds until the next renewal; 0 or less when it is due."""
+        """Seconds until the next renewal; 0 or less if it is due."""
         return self._renew_at_s - time.monotonic()
 
 
 def fetch_token(login: TokenLogin, context: ssl.SSLContext, timeout_s: float) -> Token:
-    """A new token. Raises the ConnectError that fits, and names the endpoint, never a secret."""
+    """A new token. Raises ConnectError, which names the endpoint but no secret."""
     url = urllib.parse.urlsplit(login.endpoint)
     return (
         _from_file(urllib.request.url2pathname(url.path))
@@ -104,7 +104,7 @@ def _from_endpoint(login: TokenLogin, context: ssl.SSLContext, timeout_s: float)
     except OSError as error:
         raise _unreachable(error, where) from None
     except (ValueError, http.client.HTTPException):
-        raise ProtocolMismatch(f"{where} answers something other than JSON", _BAD_ANSWER) from None
+        raise ProtocolMismatch(f"{where} does not answer with JSON", _BAD_ANSWER) from None
     return _token(answer, where)
 
 
@@ -131,7 +131,7 @@ def _token(answer: Any, where: str) -> Token:
 
 
 def _lifetime_s(token: str) -> float:
-    """What the token itself says in its `exp` claim (seconds since 1970), if it is a JWT that says so."""
+    """From the `exp` claim (epoch seconds) if the token is a JWT, else DEFAULT_LIFETIME_S."""
     try:
         claims = json.loads(base64.urlsafe_b64decode(token.split(".")[1] + "=="))
         return max(1.0, float(claims["exp"]) - time.time())
@@ -140,7 +140,7 @@ def _lifetime_s(token: str) -> float:
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A redirect would carry the client secret to another address."""
+    """A redirect would send the client secret to another address."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
@@ -154,7 +154,7 @@ def _public(url: str) -> str:
 def _refusal(status: int, where: str) -> ConnectError:
     if status in (400, 401, 403):
         return AuthenticationError(
-            f"{where} refuses our client id or secret (HTTP {status})", "Check clientId, clientSecret and scope."
+            f"{where} rejects our client id or secret (HTTP {status})", "Check clientId, clientSecret and scope."
         )
     return ProtocolMismatch(f"{where} answers with HTTP {status}", _BAD_ANSWER)
 
@@ -162,7 +162,7 @@ def _refusal(status: int, where: str) -> ConnectError:
 def _unreachable(reason: object, where: str) -> ConnectError:
     if isinstance(reason, ssl.SSLCertVerificationError):
         return CertificateError(
-            f"{where} has a certificate that we do not trust: {reason.verify_message}",
+            f"{where} has an untrusted certificate: {reason.verify_message}",
             "Add its CA to ssl.truststore.location.",
         )
     text = (isinstance(reason, OSError) and reason.strerror) or str(reason)

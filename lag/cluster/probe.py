@@ -1,7 +1,6 @@
-"""Find out, with plain sockets and a few bytes, what listens at an address.
+"""Finds out with plain sockets what listens at an address, after a connection has failed.
 
-Used after a connection has failed. Every function answers within `timeout_s` a step, closes what it opens, and sends
-no credentials. Kafka's frames here: ApiVersions v0 (key 18) and SaslHandshake v1 (key 17).
+Every step has a timeout; no credentials are sent. Kafka requests: ApiVersions v0 (key 18), SaslHandshake v1 (key 17).
 """
 
 import socket
@@ -22,19 +21,19 @@ _WEB_REQUEST = b"GET / HTTP/1.0\r\n\r\n"
 
 
 class NotKafka(Exception):
-    """What came back is not a Kafka response."""
+    """The answer is not a Kafka response."""
 
 
-class Silence(Exception):
-    """The connection stands, and nothing comes back."""
+class NoAnswer(Exception):
+    """The connection is open, but no answer arrives."""
 
 
-class HungUp(Exception):
-    """The other side closed the connection instead of answering."""
+class ConnectionClosed(Exception):
+    """The peer closed the connection instead of answering."""
 
 
 class Handshake(NamedTuple):
-    """Answer to SaslHandshake: Kafka's error code (0, 33: mechanism not enabled, 34: no SASL here) and what is."""
+    """SaslHandshake response: error code (0, 33: mechanism not enabled, 34: no SASL) and the enabled mechanisms."""
 
     error: int
     mechanisms: tuple[str, ...]
@@ -51,7 +50,7 @@ def secure(sock: socket.socket, context: ssl.SSLContext, host: str) -> ssl.SSLSo
 
 
 def api_keys(sock: socket.socket) -> frozenset[int]:
-    """The requests that a Kafka node knows. Raises NotKafka, Silence, HungUp, ssl.SSLError."""
+    """The API keys that a Kafka node supports. Raises NotKafka, NoAnswer, ConnectionClosed, ssl.SSLError."""
     body = _ask(sock, API_VERSIONS, 0, b"")
     try:
         error, count = struct.unpack_from(">hi", body)
@@ -64,7 +63,7 @@ def api_keys(sock: socket.socket) -> frozenset[int]:
 
 
 def sasl_handshake(sock: socket.socket, mechanism: str) -> Handshake:
-    """What the listener says to a login with `mechanism`. Raises as `api_keys`."""
+    """The answer to a SASL handshake with `mechanism`. Raises the same errors as `api_keys`."""
     name = mechanism.encode()
     body = _ask(sock, SASL_HANDSHAKE, 1, struct.pack(">h", len(name)) + name)
     try:
@@ -75,16 +74,16 @@ def sasl_handshake(sock: socket.socket, mechanism: str) -> Handshake:
 
 
 def speaks_kafka(address: Address, timeout_s: float) -> bool:
-    """Whether Kafka answers here without TLS."""
+    """Whether Kafka answers without TLS."""
     try:
         with dial(address, timeout_s) as sock:
             return bool(api_keys(sock))
-    except (OSError, NotKafka, Silence, HungUp):
+    except (OSError, NotKafka, NoAnswer, ConnectionClosed):
         return False
 
 
 def speaks_tls(address: Address, timeout_s: float) -> bool:
-    """Whether a TLS server is here, whoever it is."""
+    """Whether any TLS server answers."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -98,12 +97,12 @@ def speaks_tls(address: Address, timeout_s: float) -> bool:
 
 
 def speaks_http(address: Address, timeout_s: float) -> bool:
-    """Whether a web server is here."""
+    """Whether a web server answers."""
     try:
         with dial(address, timeout_s) as sock:
             sock.sendall(_WEB_REQUEST)
             return _receive(sock, 5) == b"HTTP/"
-    except (OSError, Silence, HungUp):
+    except (OSError, NoAnswer, ConnectionClosed):
         return False
 
 
@@ -112,7 +111,7 @@ def _ask(sock: socket.socket, key: int, version: int, body: bytes) -> bytes:
     try:
         sock.sendall(struct.pack(">i", len(head) + len(body)) + head + body)
     except ConnectionError:
-        raise HungUp from None
+        raise ConnectionClosed from None
     size, correlation = struct.unpack(">ii", _receive(sock, 8))
     if correlation != _CORRELATION or not 4 <= size <= _MAX_FRAME:
         raise NotKafka
@@ -125,13 +124,13 @@ def _receive(sock: socket.socket, size: int) -> bytes:
         try:
             part = sock.recv(size - len(data))
         except TimeoutError:
-            raise (NotKafka if data else Silence) from None
+            raise (NotKafka if data else NoAnswer) from None
         except ConnectionError:
-            raise HungUp from None
+            raise ConnectionClosed from None
         except ssl.SSLEOFError:
-            raise HungUp from None
+            raise ConnectionClosed from None
         if not part:
-            raise NotKafka if data else HungUp
+            raise NotKafka if data else ConnectionClosed
         data += part
     return data
 

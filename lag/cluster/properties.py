@@ -1,7 +1,7 @@
-"""Read a Java properties file exactly as `java.util.Properties.load` does.
+"""Reads a Java properties file exactly as `java.util.Properties.load` does.
 
-Comments start with `#` or `!`; a backslash at the end of a line continues it; key and value are parted by `=`, `:`
-or white space; `\\uXXXX` names a UTF-16 code unit. Bytes are read as UTF-8, and as ISO-8859-1 where they are not UTF-8.
+Comments start with `#` or `!`; a backslash at the end of a line continues it; key and value are separated by `=`, `:`
+or white space; `\\uXXXX` is a UTF-16 code unit. Bytes are read as UTF-8, and as ISO-8859-1 where they are not UTF-8.
 """
 
 import re
@@ -22,7 +22,7 @@ _BINARY = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 
 
 class Property(NamedTuple):
-    """One key with its value, and the number of the line (from 1) where it starts."""
+    """A key with its value, and the number of its first line (from 1)."""
 
     key: str
     value: str
@@ -30,15 +30,16 @@ class Property(NamedTuple):
 
 
 def read_properties(path: Path) -> list[Property]:
-    """All properties of a file, in its order (of equal keys Java keeps the last).
+    """All properties of a file, in its order (for equal keys, Java uses the last).
 
-    Raises ConfigError, naming the file and never a value: unreadable, a directory, too large, binary, malformed.
+    Raises ConfigError, which names the file but no value, if it is unreadable, a directory, too large, binary or
+    malformed.
     """
     return parse_properties(_decode(_read(path), str(path)), str(path))
 
 
 def parse_properties(text: str, source: str = "text") -> list[Property]:
-    """All properties of a text, in its order. Raises ConfigError that names `source` and the line."""
+    """All properties of a text, in its order. Raises ConfigError, which names `source` and the line."""
     return [_property(line, number, source) for number, line in _logical_lines(text)]
 
 
@@ -51,12 +52,12 @@ def _read(path: Path) -> bytes:
     except IsADirectoryError:
         raise ConfigError(f"{path} is a directory", "Name the properties file in it.") from None
     except PermissionError:
-        raise ConfigError(f"{path} may not be read by this user", "Grant read permission on the file.") from None
+        raise ConfigError(f"{path} cannot be read: permission denied", "Grant read permission on the file.") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "the path is not valid"
-        raise ConfigError(f"{path} could not be read: {reason}", "Name a plain, readable file.") from None
+        raise ConfigError(f"{path} could not be read: {reason}", "Name a readable file.") from None
     if len(data) > MAX_BYTES:
-        raise ConfigError(f"{path} is larger than 1 MB", "Name a client.properties file; is this a key store or a log?")
+        raise ConfigError(f"{path} is larger than 1 MB", "Name a client.properties file, not a key store or log.")
     return data
 
 

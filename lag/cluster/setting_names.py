@@ -1,4 +1,4 @@
-"""The names of Kafka's client settings: which ones decide how we connect, which are known and do not matter here.
+"""The names of Kafka's client settings: aliases, settings without effect here, and unsupported ones.
 
 Sources: Kafka 4.3 `AdminClientConfig`, `ConsumerConfig`, `ProducerConfig`; for aliases librdkafka's CONFIGURATION.md.
 """
@@ -17,7 +17,7 @@ ALIASES = {
 }
 """librdkafka's spelling of a setting -> Kafka's."""
 
-_NO_MATTER = """
+_WITHOUT_EFFECT = """
 acks allow.auto.create.topics auto.commit.interval.ms auto.offset.reset batch.size buffer.memory check.crcs
 client.dns.lookup client.rack compression.gzip.level compression.lz4.level compression.type compression.zstd.level
 connections.max.idle.ms debug default.api.timeout.ms delivery.timeout.ms enable.auto.commit enable.idempotence
@@ -46,18 +46,18 @@ ssl.secure.random.implementation ssl.trustmanager.algorithm transaction.timeout.
 transactional.id value.deserializer value.serializer
 """
 
-IGNORED = frozenset(_NO_MATTER.split())
-"""Kafka knows them; how groupscope reads a cluster does not depend on them."""
+IGNORED = frozenset(_WITHOUT_EFFECT.split())
+"""Settings of Kafka without effect on how groupscope reads a cluster."""
 
 UNSUPPORTED = {
-    "bootstrap.controllers": "Name brokers in bootstrap.servers; consumer groups are not kept by controllers.",
-    "config.providers": "Write the values in place, or give them in the environment (GROUPSCOPE_SASL_PASSWORD, ...).",
+    "bootstrap.controllers": "Name brokers in bootstrap.servers; controllers do not manage consumer groups.",
+    "config.providers": "Write the values into the file, or set environment variables (GROUPSCOPE_SASL_PASSWORD, ...).",
     "sasl.oauthbearer.assertion.file": "Use a client id and secret, or a token file (file://... as token endpoint).",
     "sasl.oauthbearer.assertion.private.key.file": "Use a client id and secret, or a token file.",
 }
-"""Kafka knows them, a connection would depend on them, and we cannot honour them: key -> what to do instead."""
+"""Settings of Kafka that a connection depends on and that groupscope does not support: key -> what to do instead."""
 
 
 def nearest(key: str, known: frozenset[str]) -> str | None:
-    """The known key most like `key`, or None when none is near."""
+    """The known key that is most similar to `key`; None if none is similar."""
     return next(iter(difflib.get_close_matches(key.lower(), sorted(known), n=1, cutoff=0.75)), None)

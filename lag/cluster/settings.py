@@ -1,7 +1,7 @@
-"""How to reach a cluster: from flags, environment (`GROUPSCOPE_…`) and a client.properties file, in that precedence.
+"""How to connect to a cluster: from flags, environment (`GROUPSCOPE_…`) and a client.properties file, in this order.
 
-Settings keep Kafka's own names; librdkafka's spellings are understood. Secrets stay `SecretStr`: repr, str and
-`masked()` never show them, and no error quotes a value that could be one.
+Settings have Kafka's names; those of librdkafka are accepted. Secrets are `SecretStr`: repr, str and `masked()` do not
+show them, and no error quotes a value that may be secret.
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,7 +29,7 @@ def _servers(value: Any) -> Any:
 
 
 def _host_check(value: Any) -> Any:
-    """librdkafka writes `none` where Kafka wants nothing."""
+    """librdkafka's `none` is Kafka's empty value."""
     return value.lower().replace("none", "") if isinstance(value, str) else value
 
 
@@ -38,7 +38,7 @@ def _endpoint(value: str) -> str:
     if parts.scheme not in ("https", "http", "file") or (parts.scheme != "file" and not parts.hostname):
         raise ValueError("not a URL of the form https://host/path or file:///path")
     if parts.username is not None or parts.password is not None:
-        raise ValueError("credentials do not belong into the URL; give a client id and secret")
+        raise ValueError("the URL must not contain credentials; set a client id and secret")
     return value
 
 
@@ -48,10 +48,10 @@ Milliseconds = Annotated[int, Field(ge=1, le=3_600_000)]
 
 
 class Settings(BaseModel):
-    """Connection settings of one cluster; the alias of each field is Kafka's name for it.
+    """Connection settings of one cluster; the alias of each field is its name in Kafka.
 
-    `ignored` names keys that Kafka knows and that do not matter here. File names are relative to the working
-    directory, as in Kafka's own tools.
+    `ignored` lists keys of Kafka that have no effect here. File names are relative to the working directory, as in
+    Kafka's tools.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, validate_by_name=True)
@@ -101,7 +101,7 @@ class Settings(BaseModel):
 
     @property
     def uses_sasl(self) -> bool:
-        """Whether we say who we are by SASL."""
+        """Whether the connection authenticates with SASL."""
         return self.security_protocol.startswith("SASL_")
 
     @property
@@ -111,19 +111,18 @@ class Settings(BaseModel):
 
     @property
     def name(self) -> str:
-        """What to call the cluster before it has said its id."""
+        """The name of the cluster before its id is known."""
         return self.cluster_name or str(self.bootstrap_servers[0])
 
     def masked(self) -> dict[str, str]:
-        """Kafka's name of each setting that is set or always counts -> its value as text; secrets as ••••."""
+        """Kafka's name of each setting with a value -> the value as text; secrets as ••••."""
         return {alias: _shown(value) for alias, value in _by_alias(self) if value is not None}
 
 
 def load_settings(bootstrap_servers: str | None, config: Path | None, env: Mapping[str, str]) -> Settings:
     """Settings from flags (the first two arguments), then `env`, then the file of `config` or GROUPSCOPE_CONFIG.
 
-    Raises ConfigError that names every wrong key at once, with where it stands; values are never quoted, except
-    wrong broker addresses.
+    Raises ConfigError, which lists every wrong key with its source; of values, it quotes only wrong broker addresses.
     """
     path = config or (Path(env[ENV_CONFIG]) if env.get(ENV_CONFIG) else None)
     entries = [*_from_file(path), *_from_env(env)]
@@ -167,7 +166,7 @@ def _from_file(path: Path | None) -> list[_Entry]:
 
 
 def _from_env(env: Mapping[str, str]) -> list[_Entry]:
-    """What is set under our names, and what looks like one of them: GROUPSCOPE_SSL_…, with a slip in the rest."""
+    """Our variables, and those that look like a misspelt one: GROUPSCOPE_SSL_…."""
     names = sorted(name for name in env if name in _ENV_KEYS or name.startswith(_ENV_FAMILIES))
     return [_Entry(_ENV_KEYS.get(name) or _as_key(name), env[name], name) for name in names]
 

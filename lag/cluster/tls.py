@@ -1,7 +1,7 @@
-"""Settings -> `ssl.SSLContext`: trust from PEM or PKCS#12, our own certificate likewise.
+"""Settings -> `ssl.SSLContext`, with trusted certificates and our own from PEM or PKCS#12.
 
-What a store holds decides how it is read, not its `…type` setting: Java's own key store classes do the same. Like
-Java, any certificate in the trust store is trusted, also one that is no root.
+As in Java, the content of a store decides how it is read, not its `…type` setting, and every certificate in the trust
+store is trusted, not only roots.
 """
 
 import secrets
@@ -33,7 +33,7 @@ _MAX_BYTES = 10_000_000
 
 
 class Identity(NamedTuple):
-    """Our own private key and certificate chain, the leaf first; `key_name` is the setting it comes from."""
+    """Our private key and certificate chain, leaf first; `key_name` is the setting that they come from."""
 
     key: PrivateKeyTypes
     chain: Sequence[Certificate]
@@ -41,12 +41,12 @@ class Identity(NamedTuple):
 
     @property
     def expires(self) -> datetime:
-        """When the leaf certificate ends (UTC)."""
+        """When the leaf certificate expires (UTC)."""
         return self.chain[0].not_valid_after_utc
 
 
 def ssl_context(settings: Settings) -> ssl.SSLContext:
-    """The context for a TLS connection. Raises ConfigError that names the setting and the file."""
+    """The context for a TLS connection. Raises ConfigError, which names the setting and the file."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.check_hostname = settings.check_host == "https"
@@ -63,7 +63,7 @@ def ssl_context(settings: Settings) -> ssl.SSLContext:
 
 
 def web_context(settings: Settings) -> ssl.SSLContext:
-    """For https to a token endpoint: the system's certificates and those of the trust store. Raises ConfigError."""
+    """For HTTPS to a token endpoint: trusts the system's certificates and the trust store. Raises ConfigError."""
     context = ssl.create_default_context()
     trusted = trust(settings)
     if trusted is not None:
@@ -89,7 +89,7 @@ def trust(settings: Settings) -> Sequence[Certificate] | None:
 
 
 def identity(settings: Settings) -> Identity | None:
-    """Our key and certificate, or None when no key store is set. Raises ConfigError."""
+    """Our key and certificate; None if no key store is set. Raises ConfigError."""
     if settings.keystore_key_pem is not None or settings.keystore_chain_pem is not None:
         return _identity_from_text(settings)
     if settings.certificate_file is not None or settings.key_file is not None:
@@ -102,7 +102,7 @@ def identity(settings: Settings) -> Identity | None:
         return Identity(_private_key(data, settings, name), _certificates(data, name), name)
     store = _open_store(data, settings.keystore_password, name, "ssl.keystore.password")
     if store.key is None or store.cert is None:
-        raise ConfigError(f"{name} holds no private key with its certificate", "Is this a trust store?")
+        raise ConfigError(f"{name} holds no private key with its certificate", "Name a key store, not a trust store.")
     return Identity(store.key, [store.cert.certificate, *(c.certificate for c in store.additional_certs)], name)
 
 
@@ -152,7 +152,7 @@ def _open_store(
         return pkcs12.load_pkcs12(data, secret)
     except (ValueError, UnsupportedAlgorithm):
         wrong = "does not open it, or the file is damaged"
-        state = "is missing, or it is no PKCS#12 file" if password is None else wrong
+        state = "is missing, or it is not a PKCS#12 file" if password is None else wrong
         raise ConfigError(f"{name} cannot be opened: {password_key} {state}", f"Correct {password_key}.") from None
 
 
@@ -182,7 +182,7 @@ def _pem(certificates: Sequence[Certificate]) -> bytes:
 
 
 def _present(context: ssl.SSLContext, own: Identity) -> None:
-    """Give OpenSSL our key. It takes files only: ours is readable by us alone, encrypted, and gone at once."""
+    """Load our key into OpenSSL, which takes files only: ours is private, encrypted, and deleted at once."""
     password = secrets.token_hex(32)
     encrypted = own.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(password.encode()))
     with tempfile.NamedTemporaryFile(prefix="groupscope-", suffix=".pem") as file:

@@ -86,7 +86,7 @@ def test_clusters_that_are_up_down_and_closed_to_us(
         assert (found["up"]["error"], found["up"]["complete"]) == (None, True)
         assert (found["down"]["number"], found["closed"]["number"]) == (None, None)
         assert found["down"]["error"].startswith(f"{fragile.address} does not answer as a Kafka broker does")
-        assert "refuses the login of user 'alice'" in found["closed"]["error"]
+        assert "rejects user 'alice'" in found["closed"]["error"]
 
         fragile.come_back()
         number = wait_until(lambda: clusters(url)["down"]["number"], within_s=60)

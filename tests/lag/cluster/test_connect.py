@@ -170,14 +170,24 @@ class TestProtocols:
     @pytest.mark.parametrize(
         ("listener", "protocol", "cause", "hint"),
         [
-            ("TLS", "PLAINTEXT", "speaks TLS, and security.protocol is PLAINTEXT", "Set security.protocol=SSL "),
-            ("SAFE", "SASL_PLAINTEXT", "speaks TLS, and security.protocol", "Set security.protocol=SASL_SSL."),
-            ("PLAIN", "SSL", "speaks no TLS, and security.protocol is SSL", "Set security.protocol=PLAINTEXT,"),
-            ("LOGIN", "SASL_SSL", "speaks no TLS, and security.protocol", "Set security.protocol=SASL_PLAINTEXT,"),
-            ("LOGIN", "PLAINTEXT", "wants a login by SASL (SCRAM-SHA-256)", "Set security.protocol=SASL_PLAINTEXT,"),
-            ("SAFE", "SSL", "wants a login by SASL (PLAIN, SCRAM-SHA-512, OAUTHBEARER)", "=SASL_SSL, sasl.mechanism"),
-            ("PLAIN", "SASL_PLAINTEXT", "knows no login by SASL", "Set security.protocol=PLAINTEXT,"),
-            ("TLS", "SASL_SSL", "knows no login by SASL", "Set security.protocol=SSL,"),
+            ("TLS", "PLAINTEXT", "uses TLS, but security.protocol is PLAINTEXT", "Set security.protocol=SSL "),
+            ("SAFE", "SASL_PLAINTEXT", "uses TLS, but security.protocol", "Set security.protocol=SASL_SSL."),
+            ("PLAIN", "SSL", "does not use TLS, but security.protocol is SSL", "Set security.protocol=PLAINTEXT,"),
+            ("LOGIN", "SASL_SSL", "does not use TLS, but security.protocol", "Set security.protocol=SASL_PLAINTEXT,"),
+            (
+                "LOGIN",
+                "PLAINTEXT",
+                "requires SASL authentication (SCRAM-SHA-256)",
+                "Set security.protocol=SASL_PLAINTEXT,",
+            ),
+            (
+                "SAFE",
+                "SSL",
+                "requires SASL authentication (PLAIN, SCRAM-SHA-512, OAUTHBEARER)",
+                "=SASL_SSL, sasl.mechanism",
+            ),
+            ("PLAIN", "SASL_PLAINTEXT", "does not support SASL", "Set security.protocol=PLAINTEXT,"),
+            ("TLS", "SASL_SSL", "does not support SASL", "Set security.protocol=SSL,"),
             ("CONTROLLER", "PLAINTEXT", "is a Kafka controller, not a broker", "Name a broker's listener"),
         ],
     )
@@ -215,13 +225,13 @@ class TestLogins:
     @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-512"])
     def test_a_wrong_password_names_the_user(self, listeners: Listeners, mechanism: str) -> None:
         told = refusal(settings(listeners["SAFE"], **safe(listeners, mechanism, WRONG)), AuthenticationError)
-        assert told.startswith(f"{listeners['SAFE']} refuses the login of user 'alice' by {mechanism}. Check user name")
+        assert told.startswith(f"{listeners['SAFE']} rejects user 'alice' ({mechanism}). Check user name")
 
     def test_a_mechanism_that_is_not_enabled_is_told_with_those_that_are(self, listeners: Listeners) -> None:
         told = refusal(settings(listeners["SAFE"], **safe(listeners, "SCRAM-SHA-256")), AuthenticationError)
         assert told == (
             f"{listeners['SAFE']} does not offer SCRAM-SHA-256; it offers PLAIN, SCRAM-SHA-512, OAUTHBEARER. "
-            "Set sasl.mechanism to one that it offers."
+            "Set sasl.mechanism to one of these."
         )
 
     def test_a_user_name_with_comma_and_equals_sign_logs_in_by_scram(self, listeners: Listeners) -> None:
@@ -240,7 +250,7 @@ class TestCertificates:
     ) -> None:
         for keys in ({}, {"ssl_truststore_location": authority.pem_file(tmp_path / "other.pem")}):
             told = refusal(settings(listeners["TLS"], security_protocol="SSL", **keys), CertificateError)
-            assert told.startswith(f"The certificate of {listeners['TLS']} is signed by a CA that we do not know.")
+            assert told.startswith(f"The certificate of {listeners['TLS']} is signed by an unknown CA.")
 
     @pytest.mark.parametrize(
         ("signing", "cause"),
@@ -264,13 +274,13 @@ class TestCertificates:
         choosy.set_ciphers("ECDHE-RSA-AES128-GCM-SHA256")  # of no use with its own elliptic key
         with strangers.serve(strangers.tls(choosy)) as address:
             told = refusal(settings(str(address), security_protocol="SSL"), CertificateError)
-        assert told.startswith(f"{address} breaks off the TLS handshake. It may want a client certificate")
+        assert told.startswith(f"{address} aborts the TLS handshake. It may require a client certificate")
 
     def test_a_server_of_an_old_tls_version_only_is_told(self) -> None:
         too_old = bytes.fromhex("15 03 01 00 02 02 46")  # fatal alert: protocol_version
         with strangers.serve(strangers.says(too_old)) as address:
             told = refusal(settings(str(address), security_protocol="SSL"), ProtocolMismatch)
-        assert told.startswith(f"{address} and we agree on no TLS version (")
+        assert told.startswith(f"{address} has no TLS version in common with us (")
 
     def test_a_tls_server_that_then_says_nothing_is_called_silent(self, authority: Authority, tmp_path: Path) -> None:
         keys = {"ssl_truststore_location": authority.pem_file(tmp_path / "ca.pem")}
@@ -282,7 +292,7 @@ class TestCertificates:
     def test_a_client_certificate_is_asked_for_and_missing(self, listeners: Listeners) -> None:
         keys = {"security_protocol": "SSL", "ssl_truststore_location": listeners.ca_file}
         told = refusal(settings(listeners["MUTUAL"], **keys), CertificateError)
-        assert told.startswith(f"{listeners['MUTUAL']} asks for a client certificate, and none is set.")
+        assert told.startswith(f"{listeners['MUTUAL']} requires a client certificate, but none is set.")
 
     @pytest.mark.parametrize(
         ("sign", "cause"),
@@ -291,7 +301,7 @@ class TestCertificates:
                 lambda ours, other: ours.sign("me", since=-3 * DAY, until=-2 * DAY),
                 "Our certificate in ssl.keystore.location",
             ),
-            (lambda ours, other: other.sign("me"), "{at} refuses our certificate from ssl.keystore.location"),
+            (lambda ours, other: other.sign("me"), "{at} rejects our certificate from ssl.keystore.location"),
         ],
     )
     def test_a_client_certificate_that_the_broker_refuses_is_named(

@@ -156,7 +156,7 @@ class TestRefusals:
     def test_a_wrong_secret_is_told_without_it(self, endpoint: Endpoint) -> None:
         endpoint.status = 401
         assert refusal(settings(url_of(endpoint)), AuthenticationError) == (
-            f"The token endpoint {url_of(endpoint)} refuses our client id or secret (HTTP 401). "
+            f"The token endpoint {url_of(endpoint)} rejects our client id or secret (HTTP 401). "
             "Check clientId, clientSecret and scope."
         )
 
@@ -169,8 +169,8 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("answer", "cause"),
         [
-            (b"<html>", "something other than JSON"),
-            (b"\xff\xfe", "something other than JSON"),
+            (b"<html>", "does not answer with JSON"),
+            (b"\xff\xfe", "does not answer with JSON"),
             ([], "without an access token"),
             ({"access_token": ""}, "without an access token"),
             ({"access_token": "a\u0001b"}, "without an access token"),
@@ -206,7 +206,7 @@ class TestLogin:
         wanted = settings(uri, listeners["SAFE"], ssl_truststore_location=listeners.ca_file)
         with pytest.raises(AuthenticationError) as caught:
             open_manager(wanted)
-        assert str(caught.value).startswith(f"{listeners['SAFE']} refuses our bearer token.")
+        assert str(caught.value).startswith(f"{listeners['SAFE']} rejects our bearer token.")
 
     def test_an_endpoint_that_refuses_us_is_told_instead_of_the_broker(
         self, listeners: Listeners, endpoint: Endpoint
@@ -215,4 +215,4 @@ class TestLogin:
         wanted = settings(url_of(endpoint), listeners["SAFE"], ssl_truststore_location=listeners.ca_file)
         with pytest.raises(AuthenticationError) as caught:
             open_manager(wanted)
-        assert str(caught.value).startswith(f"The token endpoint {url_of(endpoint)} refuses our client id")
+        assert str(caught.value).startswith(f"The token endpoint {url_of(endpoint)} rejects our client id")

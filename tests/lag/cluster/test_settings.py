@@ -95,7 +95,7 @@ def test_a_token_endpoint_that_is_no_plain_url_is_refused(tmp_path: Path, url: s
 def test_a_setting_that_we_cannot_honour_is_refused_with_another_way(tmp_path: Path) -> None:
     text = refusal(tmp_path, "bootstrap.servers=a:1\nconfig.providers=file\n")
     assert "config.providers" in text
-    assert "Write the values in place" in text
+    assert "Write the values into the file" in text
 
 
 def test_all_wrong_values_are_named_at_once_without_the_value(tmp_path: Path) -> None:
@@ -196,8 +196,8 @@ def test_other_spellings_of_the_jaas_line_are_read(jaas: str) -> None:
     ("lines", "cause"),
     [
         ([], "security.protocol is SASL_SSL, and sasl.mechanism is not set"),
-        (["sasl.mechanism=PLAIN"], "No user name for PLAIN is given"),
-        (["sasl.mechanism=PLAIN", "sasl.username=a"], "No password for PLAIN is given"),
+        (["sasl.mechanism=PLAIN"], "No user name is set for PLAIN"),
+        (["sasl.mechanism=PLAIN", "sasl.username=a"], "No password is set for PLAIN"),
         (["sasl.mechanism=PLAIN", "sasl.jaas.config=geheim"], "sasl.jaas.config cannot be read"),
         (["sasl.mechanism=PLAIN", 'sasl.jaas.config=M required password="geheim"'], "sasl.jaas.config cannot be read"),
         (["sasl.mechanism=PLAIN", 'sasl.jaas.config=M required password="gehe;'], "sasl.jaas.config cannot be read"),

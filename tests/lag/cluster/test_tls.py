@@ -180,7 +180,7 @@ class TestRefusals:
     def test_a_trust_store_in_place_of_a_key_store_is_recognised(self, authority: Authority, tmp_path: Path) -> None:
         store = truststore_by_keytool(authority, tmp_path, "pkcs12")
         told = refusal(keystore_location=store, keystore_password=SECRET)
-        assert told.endswith("holds no private key with its certificate. Is this a trust store?")
+        assert told.endswith("holds no private key with its certificate. Name a key store, not a trust store.")
 
     def test_a_missing_directory_or_foreign_file_is_named(self, authority: Authority, tmp_path: Path) -> None:
         missing, der = tmp_path / "missing", tmp_path / "ca.der"
