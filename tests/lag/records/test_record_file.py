@@ -37,7 +37,7 @@ def test_a_file_cut_anywhere_within_a_record_says_where_it_begins(left: int) -> 
     whole = framed(b"key") + framed(b"value")
     reading = read_frames(BytesIO(whole + (framed(b"abcd") + framed(b"efgh"))[:left]))
     assert len(next(reading)[0]) == 1
-    with pytest.raises(ConfigError, match=rf"1 records were read, .* begins at byte {len(whole)}\."):
+    with pytest.raises(ConfigError, match=rf"1 records were read, .* starts at byte {len(whole)}\."):
         next(reading)
 
 
@@ -45,5 +45,5 @@ def test_a_file_cut_anywhere_within_a_record_says_where_it_begins(left: int) -> 
 def test_a_length_that_cannot_be_one_is_not_waited_for(length: int) -> None:
     bad = length.to_bytes(4, "big", signed=True)
     for data in (bad + bytes(99), framed(b"key") + bad + bytes(99)):
-        with pytest.raises(ConfigError, match=f"0 records were read, but at byte 0 stands {length} as a length"):
+        with pytest.raises(ConfigError, match=f"0 records were read, but the length at byte 0 is {length}"):
             list(read_frames(BytesIO(data)))

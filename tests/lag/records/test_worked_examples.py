@@ -196,7 +196,7 @@ def test_unknown_kinds_are_listed_and_counted() -> None:
         (KEY, b"", DecodeError(0, 1, "value: 2 bytes wanted at byte 0, 0 are left")),
         (KEY, V3[:-1], DecodeError(0, 1, "value: 8 bytes wanted at byte 16, 7 are left")),
         (KEY, h("0005") + V4[2:], DecodeError(0, 1, "value: version 5, where 0 to 4 are known")),
-        (KEY, V4.replace(h("01 00000199"), h("00 00000199")), DecodeError(0, 1, "value: null, and must not be")),
+        (KEY, V4.replace(h("01 00000199"), h("00 00000199")), DecodeError(0, 1, "value: null, but not nullable")),
         (
             GROUP_KEY,
             GROUP[:-3],
