@@ -1,6 +1,7 @@
 """`groupscope offsets decode`: each record as a line of JSON, or counts; damaged files give what comes before."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,11 @@ def framed(*blobs: bytes | None) -> bytes:
     return b"".join(b"\xff" * 4 if blob is None else len(blob).to_bytes(4, "big") + blob for blob in blobs)
 
 
+def _numbers(message: str) -> list[int]:
+    """The numbers in an error before its hint: records read, byte, and length, if the length is invalid."""
+    return [int(number) for number in re.findall(r"(?<!\w)-?\d+", message.split(". ")[0])]
+
+
 WHOLE = b"".join(framed(key, value) for key, value, _ in RECORDS)
 
 
@@ -118,13 +124,12 @@ def test_without_lines_the_records_are_counted(file: Path) -> None:
 def test_of_a_truncated_file_all_whole_records_come_and_the_exit_code_is_1(file: Path) -> None:
     file.write_bytes(WHOLE[:-1])
     begins_at = len(WHOLE) - len(framed(None, b""))
-    cause = f"8 records were read, but the file ends within the one that begins at byte {begins_at}"
     done = run("offsets", "decode", str(file), "--json-lines")
     assert [json.loads(line) for line in done.out.splitlines()] == [document for _, _, document in RECORDS[:-1]]
-    assert done.code == 1
-    assert done.err.startswith(f"error: {cause}. A record is: int32 key length, key,")
+    assert (done.code, _numbers(done.err)) == (1, [8, begins_at])
     counted = run("offsets", "decode", str(file), "--json")
-    assert (counted.code, counted.document["records"], counted.document["error"]["cause"]) == (1, 8, cause)
+    assert (counted.code, counted.document["records"]) == (1, 8)
+    assert _numbers(counted.document["error"]["cause"]) == [8, begins_at]
 
 
 def test_what_is_no_file_of_records_is_refused_with_the_place(tmp_path: Path) -> None:
@@ -132,10 +137,10 @@ def test_what_is_no_file_of_records_is_refused_with_the_place(tmp_path: Path) ->
     path.write_bytes(framed(COMMIT_KEY, None) + b"\x89PNG")
     done = run("offsets", "decode", str(path), "--json-lines")
     assert (done.code, len(done.out.splitlines())) == (1, 1)
-    number = int.from_bytes(b"\x89PNG", "big", signed=True)
-    assert f"1 records were read, but at byte {len(framed(COMMIT_KEY, None))} stands {number} as a length" in done.err
+    length = int.from_bytes(b"\x89PNG", "big", signed=True)
+    assert _numbers(done.err) == [1, len(framed(COMMIT_KEY, None)), length]
     path.write_bytes(b"\x89PNG")
-    assert "0 records were read" in refused("offsets", "decode", str(path))
+    assert _numbers(refused("offsets", "decode", str(path))) == [0, 0, length]
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
