@@ -5,8 +5,8 @@ from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict
-from functools import lru_cache
+from dataclasses import fields
+from functools import cache, lru_cache
 from typing import Annotated, Any, BinaryIO
 from uuid import UUID
 
@@ -21,6 +21,9 @@ from lag.records.model import NONE
 from lag.records.record_file import read_frames
 
 COMMIT, UNKNOWN, CORRUPT = "offset_commit", "unknown", "corrupt"
+EXPIRING_VERSION = 1
+"""The only version of OffsetCommitValue with an `expireTimestamp`."""
+
 _NO_ID = bytes(16)
 
 Document = dict[str, Any]
@@ -55,7 +58,7 @@ def run_decode(file: str, json_lines: bool, as_json: bool) -> None:
     """
     if json_lines:
         for decoded in _batches(file):
-            emit_json_lines(documents(decoded))
+            emit_json_lines(documents(decoded), _as_json)
     else:
         _summarise(file, as_json)
 
@@ -101,10 +104,23 @@ def _commits(commits: Commits) -> Iterator[Document]:
         commits.metadata.texts(),
         commits.commit_ts.tolist(),
         (ids[at : at + 16] for at in range(0, len(ids), 16)),
+        commits.versions.tolist(),
         commits.expire_ts.tolist(),
         strict=True,
     )
-    for group_id, topic, partition, tombstone, offset, epoch, metadata, commit_ts, topic_id, expire_ts in columns:
+    for (
+        group_id,
+        topic,
+        partition,
+        tombstone,
+        offset,
+        epoch,
+        metadata,
+        commit_ts,
+        topic_id,
+        version,
+        expires,
+    ) in columns:
         document: Document = {"kind": COMMIT, "group_id": group_id, "topic": topic, "partition": partition}
         if tombstone:
             yield document | {"tombstone": True}
@@ -114,8 +130,8 @@ def _commits(commits: Commits) -> Iterator[Document]:
         document["metadata"] = metadata
         document["commit_ts"] = commit_ts
         document["topic_id"] = _id(topic_id)
-        if expire_ts != NONE:
-            document["expire_ts"] = expire_ts
+        if version == EXPIRING_VERSION:
+            document["expire_ts"] = None if expires == NONE else expires
         yield document
 
 
@@ -130,18 +146,23 @@ def _event(event: GroupEvent) -> Document:
     document |= {name: value for name, value in names.items() if value is not None}
     if event.value is None:
         return document | {"tombstone": True}
-    return document | {"value_version": event.version, **_plain(asdict(event.value))}
+    return document | {"value_version": event.version, **_fields(event.value)}
 
 
-def _plain(value: Any) -> Any:
-    """As JSON has it: ids as text, bytes in base64."""
-    if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
-    if isinstance(value, tuple):
-        return [_plain(one) for one in value]
+def _as_json(value: Any) -> Any:
+    """As JSON has it: messages as objects, ids as text, bytes in base64."""
     if isinstance(value, bytes):
         return b64encode(value).decode()
-    return str(value) if isinstance(value, UUID) else value
+    return str(value) if isinstance(value, UUID) else _fields(value)
+
+
+def _fields(message: Any) -> Document:
+    return {name: getattr(message, name) for name in _names(type(message))}
+
+
+@cache
+def _names(kind: type[Any]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 def _summarise(file: str, as_json: bool) -> None:

@@ -4,14 +4,15 @@ import json
 import os
 import sys
 import webbrowser
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TextIO
 
 from rich.cells import cell_len
 
 from lag.errors import GroupscopeError
 
-_ENCODER = json.JSONEncoder(separators=(",", ":"))
+_COMPACT = (",", ":")
+_ENCODER = json.JSONEncoder(separators=_COMPACT)
 
 
 def emit_json(document: Any) -> None:
@@ -19,9 +20,10 @@ def emit_json(document: Any) -> None:
     _write(sys.stdout, _ENCODER.encode(document))
 
 
-def emit_json_lines(documents: Iterable[Any]) -> None:
-    """A line of JSON for each document."""
-    sys.stdout.writelines(map("{}\n".format, map(_ENCODER.encode, documents)))
+def emit_json_lines(documents: Iterable[Any], default: Callable[[Any], Any]) -> None:
+    """A line of JSON for each document; `default` turns what JSON does not know into what it knows."""
+    encoder = json.JSONEncoder(separators=_COMPACT, default=default)
+    sys.stdout.writelines(map("{}\n".format, map(encoder.encode, documents)))
     sys.stdout.flush()
 
 

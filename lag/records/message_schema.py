@@ -97,12 +97,12 @@ def _struct(kind: type[Any], version: int, flexible: bool) -> Read:
             continue
         tag = next((mark.number for mark in marks if isinstance(mark, Tag)), None)
         if tag is None:
-            plain[name] = _named(name, read)
+            plain[name] = read
         elif flexible:
-            tagged[tag] = (name, _named(name, read))
+            tagged[tag] = (name, read)
 
     def read_struct(cursor: Cursor) -> Any:
-        values = {name: read(cursor) for name, read in plain.items()}
+        values = {name: _read_field(name, read, cursor) for name, read in plain.items()}
         if flexible:
             values |= read_tagged(cursor, tagged)
         return kind(**values)
@@ -158,14 +158,11 @@ def _tagged_or_none(read: Read) -> Read:
     return lambda cursor: None if cursor.varint() <= 0 else read(cursor)
 
 
-def _named(name: str, read: Read) -> Read:
-    def read_named(cursor: Cursor) -> Any:
-        try:
-            return read(cursor)
-        except Malformed as error:
-            raise error.within(name) from None
-
-    return read_named
+def _read_field(name: str, read: Read, cursor: Cursor) -> Any:
+    try:
+        return read(cursor)
+    except Malformed as error:
+        raise error.within(name) from None
 
 
 def read_tagged(cursor: Cursor, known: dict[int, tuple[str, Read]]) -> dict[str, Any]:
@@ -175,7 +172,7 @@ def read_tagged(cursor: Cursor, known: dict[int, tuple[str, Read]]) -> dict[str,
         tag, size = cursor.varint(), cursor.varint()
         if tag in known:
             name, read = known[tag]
-            values[name] = read(cursor)
+            values[name] = _read_field(name, read, cursor)
         else:
             cursor.take(size)
     return values

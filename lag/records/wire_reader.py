@@ -5,6 +5,7 @@ throw; what they tolerate (extra bytes, invalid UTF-8) is tolerated.
 """
 
 from struct import Struct
+from struct import error as StructError
 from typing import TypeVar
 from uuid import UUID
 
@@ -41,31 +42,41 @@ class Cursor:
 
     def take(self, size: int) -> bytes:
         """The next `size` bytes."""
-        left = len(self.data) - self.at
-        if size < 0 or size > left:
-            raise Malformed(f"{size} bytes wanted at byte {self.at}, {left} are left")
+        if not 0 <= size <= len(self.data) - self.at:
+            raise self._too_short(size)
         self.at += size
         return self.data[self.at - size : self.at]
 
     def int8(self) -> int:
         """A signed byte."""
-        return int(_INT8.unpack(self.take(1))[0])
+        return self._number(_INT8)
 
     def int16(self) -> int:
         """Two bytes, signed."""
-        return int(_INT16.unpack(self.take(2))[0])
+        return self._number(_INT16)
 
     def uint16(self) -> int:
         """Two bytes, unsigned."""
-        return int(_UINT16.unpack(self.take(2))[0])
+        return self._number(_UINT16)
 
     def int32(self) -> int:
         """Four bytes, signed."""
-        return int(_INT32.unpack(self.take(4))[0])
+        return self._number(_INT32)
 
     def int64(self) -> int:
         """Eight bytes, signed."""
-        return int(_INT64.unpack(self.take(8))[0])
+        return self._number(_INT64)
+
+    def _number(self, kind: Struct) -> int:
+        try:
+            number: int = kind.unpack_from(self.data, self.at)[0]
+        except StructError:
+            raise self._too_short(kind.size) from None
+        self.at += kind.size
+        return number
+
+    def _too_short(self, size: int) -> Malformed:
+        return Malformed(f"{size} bytes wanted at byte {self.at}, {len(self.data) - self.at} are left")
 
     def uuid(self) -> UUID | None:
         """16 bytes; zeros mean no UUID."""

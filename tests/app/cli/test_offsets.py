@@ -42,6 +42,13 @@ RECORDS: list[tuple[bytes | None, bytes | None, dict[str, Any]]] = [
         | {"offset": 42000, "leader_epoch": None, "metadata": "", "commit_ts": 1794820000000, "topic_id": None}
         | {"expire_ts": 1795074282725},
     ),
+    (
+        COMMIT_KEY,
+        h("0001 000000000000a410 0000 000001a1e39bc900 ffffffffffffffff"),
+        PLACE
+        | {"offset": 42000, "leader_epoch": None, "metadata": "", "commit_ts": 1794820000000, "topic_id": None}
+        | {"expire_ts": None},
+    ),
     (COMMIT_KEY, None, PLACE | {"tombstone": True}),
     (h(f"0002 {BILLING}"), None, {"kind": "group", "group_id": "billing", "tombstone": True}),
     (
@@ -113,9 +120,9 @@ def test_a_group_is_shown_with_what_of_it_could_not_be_read(tmp_path: Path) -> N
 
 
 def test_without_lines_the_records_are_counted(file: Path) -> None:
-    kinds = {"offset_commit": 4, "group": 1, "consumer_group_regular_expression": 1, "unknown": 1, "corrupt": 2}
+    kinds = {"offset_commit": 5, "group": 1, "consumer_group_regular_expression": 1, "unknown": 1, "corrupt": 2}
     document = run("offsets", "decode", str(file), "--json").document
-    assert document == {"records": 9, "kinds": kinds, "unknown_types": {"99": 1}}
+    assert document == {"records": 10, "kinds": kinds, "unknown_types": {"99": 1}}
     done = run("offsets", "decode", str(file))
     assert {tuple(line.split()) for line in done.out.splitlines()[1:]} == {(k, str(n)) for k, n in kinds.items()}
     assert done.err == "unknown record types: 99\n"
@@ -126,10 +133,10 @@ def test_of_a_truncated_file_all_whole_records_come_and_the_exit_code_is_1(file:
     begins_at = len(WHOLE) - len(framed(None, b""))
     done = run("offsets", "decode", str(file), "--json-lines")
     assert [json.loads(line) for line in done.out.splitlines()] == [document for _, _, document in RECORDS[:-1]]
-    assert (done.code, _numbers(done.err)) == (1, [8, begins_at])
+    assert (done.code, _numbers(done.err)) == (1, [9, begins_at])
     counted = run("offsets", "decode", str(file), "--json")
-    assert (counted.code, counted.document["records"]) == (1, 8)
-    assert _numbers(counted.document["error"]["cause"]) == [8, begins_at]
+    assert (counted.code, counted.document["records"]) == (1, 9)
+    assert _numbers(counted.document["error"]["cause"]) == [9, begins_at]
 
 
 def test_what_is_no_file_of_records_is_refused_with_the_place(tmp_path: Path) -> None:
