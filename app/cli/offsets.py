@@ -17,6 +17,7 @@ from app.cli.options import Json, WithArguments, new_command
 from app.cli.output import emit, emit_json, emit_json_lines, note, report_error, table
 from lag.errors import ConfigError
 from lag.records import Commits, Decoded, Decoder, GroupEvent
+from lag.records.message_schema import Message
 from lag.records.model import NONE
 from lag.records.record_file import read_frames
 
@@ -156,12 +157,12 @@ def _as_json(value: Any) -> Any:
     return str(value) if isinstance(value, UUID) else _fields(value)
 
 
-def _fields(message: Any) -> Document:
-    return {name: getattr(message, name) for name in _names(type(message))}
+def _fields(message: Message) -> Document:
+    return {name: getattr(message, name) for name in _field_names(type(message))}
 
 
 @cache
-def _names(kind: type[Any]) -> tuple[str, ...]:
+def _field_names(kind: type[Message]) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind))
 
 
