@@ -63,16 +63,24 @@ async def _fetch_one_by_one(
         _add(group, await client.send(node, request), into)
 
 
-def _add(group: GroupDescription, answer: Message | None, into: CommittedOffsets) -> None:
+def _add(
+    group: GroupDescription,
+    answer: Message | None,
+    into: CommittedOffsets,
+    topic_name: str = "name",
+    offset: str = "committed_offset",
+) -> None:
+    """Add the offsets of one group; `topic_name` and `offset` are the names of these fields in the answer."""
     if answer is None or answer.error_code:
         _refused(group, answer)
         return
     number = into.add_group(group)
     for topic in answer.topics:
-        name = into.topic_number(topic.name)
+        name = into.topic_number(getattr(topic, topic_name))
         for part in topic.partitions:
             problem = partition_problem(part.error_code) if part.error_code else None
-            into.add(number, name, part.partition_index, part.committed_offset, problem=problem)
+            lag = getattr(part, "lag", None)
+            into.add(number, name, part.partition_index, getattr(part, offset), -1 if lag is None else lag, problem)
 
 
 def _refused(group: GroupDescription, answer: Message | None) -> None:
@@ -92,17 +100,4 @@ async def _fetch_share(client: PollClient, node: int, chunk: list[GroupDescripti
     response = await client.send(node, request(groups=ask))
     answers = {answer.group_id: answer for answer in response.groups}
     for group in chunk:
-        _add_share(group, answers.get(group.group_id), into)
-
-
-def _add_share(group: GroupDescription, answer: Message | None, into: CommittedOffsets) -> None:
-    if answer is None or answer.error_code:
-        _refused(group, answer)
-        return
-    number = into.add_group(group)
-    for topic in answer.topics:
-        name = into.topic_number(topic.topic_name)
-        for part in topic.partitions:
-            problem = partition_problem(part.error_code) if part.error_code else None
-            lag = getattr(part, "lag", -1)
-            into.add(number, name, part.partition_index, part.start_offset, -1 if lag is None else lag, problem)
+        _add(group, answers.get(group.group_id), into, "topic_name", "start_offset")

@@ -1,7 +1,8 @@
 """Lists the groups that a broker coordinates and describes them: state, epochs, assignor, members."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from kafka.protocol.admin import DescribeGroupsRequest, ListGroupsRequest
 
@@ -50,7 +51,10 @@ def _listed(group: Message, node: int) -> GroupDescription:
 
 @dataclass(frozen=True, slots=True)
 class _Describe:
-    request: Callable[[list[str]], Message]
+    """A describe request, the name of its field for group ids, and what updates a group with its answer."""
+
+    request: Any
+    ids: str
     update: Callable[[GroupDescription, Message], None]
 
 
@@ -69,7 +73,7 @@ def _needs_no_describe(group: GroupDescription) -> bool:
 
 async def _describe_chunk(client: PollClient, node: int, chunk: list[GroupDescription], describe: _Describe) -> None:
     try:
-        response = await client.send(node, describe.request([g.group_id for g in chunk]))
+        response = await client.send(node, describe.request(**{describe.ids: [g.group_id for g in chunk]}))
     except BrokerFailed as failure:
         _add_problem(chunk, "undescribed", failure.problem.cause)
         return
@@ -119,16 +123,11 @@ def _streams(group: GroupDescription, answer: Message) -> None:
 
 
 _DESCRIBES = {
-    GroupType.CLASSIC: _Describe(lambda ids: DescribeGroupsRequest(groups=ids), _classic),
-    GroupType.CONSUMER: _Describe(lambda ids: ConsumerGroupDescribeRequest(group_ids=ids), _consumer_or_share),
-    GroupType.SHARE: _Describe(lambda ids: ShareGroupDescribeRequest(group_ids=ids), _consumer_or_share),
-    GroupType.STREAMS: _Describe(lambda ids: StreamsGroupDescribeRequest(group_ids=ids), _streams),
+    GroupType.CLASSIC: _Describe(DescribeGroupsRequest, "groups", _classic),
+    GroupType.CONSUMER: _Describe(ConsumerGroupDescribeRequest, "group_ids", _consumer_or_share),
+    GroupType.SHARE: _Describe(ShareGroupDescribeRequest, "group_ids", _consumer_or_share),
+    GroupType.STREAMS: _Describe(StreamsGroupDescribeRequest, "group_ids", _streams),
 }
 
-DESCRIBED_BY = {
-    GroupType.CLASSIC: DescribeGroupsRequest.API_KEY,
-    GroupType.CONSUMER: ConsumerGroupDescribeRequest.API_KEY,
-    GroupType.SHARE: ShareGroupDescribeRequest.API_KEY,
-    GroupType.STREAMS: StreamsGroupDescribeRequest.API_KEY,
-}
-"""The request that describes groups of each type."""
+DESCRIBED_BY: Mapping[GroupType, int] = {kind: describe.request.API_KEY for kind, describe in _DESCRIBES.items()}
+"""The API key of the request that describes groups of each type."""
