@@ -1,4 +1,4 @@
-"""Generations of live groups, as polling saw them: what causes_of between two polls is not seen.
+"""Generations of live groups, as polling saw them: what happens between two polls is not seen.
 
 Of a group that does not change nothing is kept but what the newest snapshot holds anyway; of one that does, its last
 states, as arrays, within a budget for the whole cluster.

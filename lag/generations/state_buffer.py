@@ -26,7 +26,7 @@ MEMBER_CELLS = 75
 class AssignmentState:
     """A group at one moment; its members own what they had, as arrays.
 
-    `number` is a generation or an epoch, `at_ms` epoch time, `event` what had causes_of.
+    `number` is a generation or an epoch, `at_ms` epoch time, `event` what caused it.
     """
 
     number: int
