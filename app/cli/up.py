@@ -135,7 +135,7 @@ def _record(kafka: EmbeddedKafka, history: str) -> None:
         its = kafka.run_beside(
             "pipeline", [*command, "--bootstrap-server", kafka.bootstrap_servers, "--history", history]
         )
-        while (said := its.last_words()) is None:
+        while (said := its.last_line()) is None:
             time.sleep(LOOK_EVERY_S)
     except EmbeddedError:  # the brokers are being stopped, and the pipeline with them
         return

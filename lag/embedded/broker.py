@@ -9,12 +9,11 @@ from types import TracebackType
 from typing import Self
 
 from lag.embedded import config, storage
-from lag.embedded.companion import Beside
 from lag.embedded.config import SaslSsl, TlsFiles
 from lag.embedded.jars import kafka_classpath
 from lag.embedded.java import Java, find_java
-from lag.embedded.supervisor_client import Keeper, log_tail
-from lag.embedded.user_cache import cache_dir
+from lag.embedded.supervisor_client import Companion, Keeper, log_tail
+from lag.embedded.user_cache import cache_dir, write_whole
 from lag.errors import EmbeddedError
 
 log = logging.getLogger(__name__)
@@ -215,11 +214,11 @@ class EmbeddedKafka:
             raise EmbeddedError("The embedded Kafka is not running", "Start it first.")
         return self._keeper.folder
 
-    def run_beside(self, name: str, command: list[str]) -> Beside:
+    def run_beside(self, name: str, command: list[str]) -> Companion:
         """Start a process that ends with the cluster, together with all that it starts. Raises EmbeddedError."""
         folder = self.folder
         assert self._keeper is not None
-        return Beside(name, self._keeper, folder, command)
+        return Companion(name, self._keeper, folder, command)
 
     def broker(self, node_id: int) -> Broker:
         """The broker with this node id, from 1."""
@@ -268,5 +267,5 @@ class EmbeddedKafka:
         if has_users or not checkpoint.exists():
             users = self._sasl_ssl.users if self._sasl_ssl else {}
             made = storage.make_checkpoint(self._keeper, self.folder, command, users)
-            checkpoint = made if has_users else storage.keep(made, checkpoint)
+            checkpoint = made if has_users else write_whole(checkpoint, made.read_bytes())
         storage.format_nodes(self.folder, list(self._ports), checkpoint)

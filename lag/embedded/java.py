@@ -4,13 +4,12 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from lag.embedded.user_cache import cache_dir
+from lag.embedded.user_cache import cache_dir, write_whole
 from lag.errors import EmbeddedError
 
 OLDEST_VERSION = 17
@@ -94,7 +93,7 @@ def spark_java_home(java: Java, cache_folder: Path | None = None) -> Path:
     wrapper = home / "bin" / "java"
     text = _wrapper(java.executable)
     if not wrapper.exists() or wrapper.read_text() != text:
-        _write_executable(wrapper, text)
+        write_whole(wrapper, text.encode(), mode=0o755)
     return home
 
 
@@ -115,12 +114,3 @@ while [ "$n" -gt 0 ]; do
 done
 exec "{executable}" "$@"
 """
-
-
-def _write_executable(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent)
-    with os.fdopen(handle, "w") as file:
-        file.write(text)
-    Path(temporary).chmod(0o755)
-    Path(temporary).replace(path)

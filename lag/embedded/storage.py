@@ -5,9 +5,7 @@ of one Kafka version and one set of broker properties without users, so the tool
 per user cache.
 """
 
-import os
 import shutil
-import tempfile
 import time
 import uuid
 from base64 import urlsafe_b64encode
@@ -51,15 +49,6 @@ def make_checkpoint(keeper: Keeper, folder: Path, command: Sequence[str], users:
     shutil.move(folder / "data-1" / _NAME, made)
     shutil.rmtree(folder / "data-1")
     return made
-
-
-def keep(checkpoint: Path, where: Path) -> Path:
-    """Copy the checkpoint into the cache, whole or not at all; returns `where`."""
-    where.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=where.parent)
-    os.close(handle)
-    shutil.copyfile(checkpoint, temporary)
-    return Path(temporary).replace(where)
 
 
 def format_nodes(folder: Path, nodes: Sequence[int], checkpoint: Path) -> None:

@@ -122,3 +122,20 @@ def log_tail(log: Path, lines: int = 15, start: int = 0) -> list[str]:
         file.seek(start)
         said = file.read().decode(errors="replace").splitlines()
     return [line for line in said if not line.startswith(("\tat ", "\t..."))][-lines:]
+
+
+class Companion:
+    """A process beside the brokers of an embedded cluster: it works in the cluster's folder and ends with the cluster.
+
+    Its output goes to a log in the folder.
+    """
+
+    def __init__(self, name: str, keeper: Keeper, folder: Path, command: list[str]) -> None:
+        self._name, self._keeper, self._log = name, keeper, folder / f"{name}.log"
+        self.pid = keeper.start(name, command, self._log)
+
+    def last_line(self) -> str | None:
+        """The last line of its output, once it has ended; None while it runs. EmbeddedError after the cluster's end."""
+        if self._keeper.poll(self._name) is None:
+            return None
+        return (log_tail(self._log, 1) or ["it wrote nothing"])[0]

@@ -1,4 +1,4 @@
-"""A shop and its payments on an embedded Kafka: real producers and consumers, healthy and sick ones, forever.
+"""The demo workload on an embedded Kafka: real producers and consumers, with and without faults.
 
     with (
         EmbeddedKafka(properties=BROKER_PROPERTIES) as kafka,

@@ -2,7 +2,7 @@
 
 It runs until its standard input ends, so it cannot outlive whoever started it. The first line on standard output is
 `{"port": n}`, where the panel's actions are served to holders of the key in `GROUPSCOPE_DEMO_KEY` (hexadecimal).
-What it writes to disk is in the folder, which its owner removes: however it ends, it need not clean up itself.
+Its files are in the folder, which the owner of the folder removes.
 """
 
 import argparse
@@ -17,12 +17,12 @@ import threading
 from pathlib import Path
 from types import FrameType
 
-from lag.embedded.workload.control_server import Desk
+from lag.embedded.workload.control_server import ControlServer
 from lag.embedded.workload.process import KEY_ENVIRONMENT
 from lag.embedded.workload.stage import Stage
 
-PATIENCE_S = 8.0
-NICE = 10  # the broker and the dashboard come first: people watch them
+CLOSE_S = 8.0
+NICE = 10  # lower priority than the broker and the dashboard
 
 
 def main() -> None:
@@ -31,19 +31,19 @@ def main() -> None:
     arguments = _arguments()
     tempfile.tempdir = _short(arguments.folder)
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    signal.signal(signal.SIGTERM, _leave)
+    signal.signal(signal.SIGTERM, _on_sigterm)
     stage = Stage(arguments.bootstrap_server)
-    desk = Desk(bytes.fromhex(os.environ.pop(KEY_ENVIRONMENT, secrets.token_hex(32))), stage.act)
-    threading.Thread(target=desk.run, name="desk", daemon=True).start()
+    controls = ControlServer(bytes.fromhex(os.environ.pop(KEY_ENVIRONMENT, secrets.token_hex(32))), stage.act)
+    threading.Thread(target=controls.run, name="controls", daemon=True).start()
     try:
         stage.start()
-        sys.stdout.write(json.dumps({"port": desk.port}) + "\n")
+        sys.stdout.write(json.dumps({"port": controls.port}) + "\n")
         sys.stdout.flush()
         sys.stdin.buffer.read()
     except (KeyboardInterrupt, BrokenPipeError):
-        logging.getLogger(__name__).info("told to stop")
+        logging.getLogger(__name__).info("stopping")
     finally:
-        _end_for_certain()
+        _limit_closing()
         stage.stop()
 
 
@@ -63,13 +63,13 @@ def _short(folder: Path) -> str:
     return str(by_descriptor if by_descriptor.exists() else folder)
 
 
-def _leave(number: int, frame: FrameType | None) -> None:
+def _on_sigterm(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _end_for_certain() -> None:
-    """A client whose broker is gone may take its time to close; nobody waits for that."""
-    watchdog = threading.Timer(PATIENCE_S, os._exit, (1,))
+def _limit_closing() -> None:
+    """End the process after CLOSE_S: a client whose broker is gone can take long to close."""
+    watchdog = threading.Timer(CLOSE_S, os._exit, (1,))
     watchdog.daemon = True
     watchdog.start()
 

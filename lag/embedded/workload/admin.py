@@ -1,4 +1,4 @@
-"""The few administrative requests that set the scene, with the waiting that each of them needs."""
+"""The admin requests of the set-up, each with the waiting that it needs."""
 
 import threading
 import time
@@ -25,7 +25,7 @@ SEGMENT_BYTES = 1_048_576
 class Admin:
     """Topics, committed offsets, configs and truncation; one request at a time, from any thread.
 
-    Methods raise EmbeddedError when the broker refuses, or keeps asking to wait for more than 20 s.
+    Methods raise EmbeddedError if the broker refuses, or if retriable errors last for more than 20 s.
     """
 
     def __init__(self, bootstrap_servers: str) -> None:
@@ -45,16 +45,16 @@ class Admin:
 
     def brokers(self) -> tuple[str, ...]:
         """The host names under which the brokers can be reached."""
-        answer = self._ask("describe the cluster", lambda: self._client.describe_cluster())
+        answer = self._ask("describe the cluster", self._client.describe_cluster)
         return tuple(broker["host"] for broker in answer["brokers"])
 
     def topics(self) -> frozenset[str]:
         """The names of all topics that are not Kafka's own."""
-        names = self._ask("list the topics", lambda: self._client.list_topics())
+        names = self._ask("list the topics", self._client.list_topics)
         return frozenset(name for name in names if not name.startswith("__"))
 
     def create(self, topics: Iterable[TopicPlan]) -> None:
-        """Create topics and wait until every partition has a leader; a name that is being deleted is waited for."""
+        """Create topics, once deleted ones of the same name are gone, and wait until every partition has a leader."""
         wanted = {topic.name: _new_topic(topic) for topic in topics}
         self._ask(
             f"create {', '.join(wanted)}",
@@ -77,7 +77,7 @@ class Admin:
         wait_for(f"the commit of {group_id}", lambda: self.writes_commit(group_id, offsets))
 
     def writes_commit(self, group_id: str, offsets: Mapping[str, tuple[int, ...]]) -> bool:
-        """Commit as `commit` does, and say whether the coordinator could write it to its topic."""
+        """Commit as `commit` does; whether the coordinator could write it to its topic."""
         wanted = {
             TopicPartition(topic, partition): OffsetAndMetadata(offset, "", -1)
             for topic, row in offsets.items()
@@ -105,7 +105,7 @@ class Admin:
         self._alter(ConfigResource(ConfigResourceType.TOPIC, topic, dict(configs)))
 
     def reset_topic_config(self, topic: str, names: Iterable[str]) -> None:
-        """Give configs of a topic their default again."""
+        """Reset configs of a topic to their defaults."""
         resource = ConfigResource(ConfigResourceType.TOPIC, topic, dict.fromkeys(names, ""))
         self._ask(f"reset {topic}", lambda: self._client.reset_configs([resource]))
 
@@ -116,12 +116,17 @@ class Admin:
     def _alter(self, resource: ConfigResource) -> None:
         self._ask(f"configure {resource.name}", lambda: self._client.alter_configs([resource], raise_on_unknown=False))
 
-    def _ask(self, what: str, request: Callable[[], Any], *also_wait: type[KafkaError]) -> Any:
-        def locked() -> Any:
-            with self._lock:
-                return request()
-
-        return _run(what, locked, *also_wait)
+    def _ask(self, what: str, request: Callable[[], Any], *also_retry: type[KafkaError]) -> Any:
+        """The answer to a request; retriable errors, and those named, are retried until the deadline."""
+        deadline_s = time.monotonic() + DEADLINE_S
+        while True:
+            try:
+                with self._lock:
+                    return request()
+            except KafkaError as error:
+                if not isinstance(error, (RetriableError, *also_retry)) or time.monotonic() > deadline_s:
+                    raise EmbeddedError(f"Could not {what}: {error}", SEE_LOG) from error
+            time.sleep(RETRY_S)
 
 
 def _new_topic(plan: TopicPlan) -> dict[str, Any]:
@@ -137,22 +142,10 @@ def _check(answer: Mapping[TopicPartition, type[KafkaError]]) -> Mapping[TopicPa
     return answer
 
 
-def _run(what: str, request: Callable[[], Any], *also_wait: type[KafkaError]) -> Any:
-    deadline = time.monotonic() + DEADLINE_S
-    while True:
-        try:
-            return request()
-        except KafkaError as error:
-            retry = isinstance(error, (RetriableError, *also_wait))
-            if not retry or time.monotonic() > deadline:
-                raise EmbeddedError(f"Could not {what}: {error}", SEE_LOG) from error
-        time.sleep(RETRY_S)
-
-
 def wait_for(what: str, holds: Callable[[], bool]) -> None:
-    """Wait until `holds()`; `what` names it. EmbeddedError after 20 s."""
+    """Wait until `holds()`; `what` names it. Raises EmbeddedError after 20 s."""
     deadline = time.monotonic() + DEADLINE_S
     while not holds():
         if time.monotonic() > deadline:
-            raise EmbeddedError(f"Waited {DEADLINE_S:.0f} s in vain for {what}", SEE_LOG)
+            raise EmbeddedError(f"Waited {DEADLINE_S:.0f} s without success for {what}", SEE_LOG)
         time.sleep(RETRY_S)

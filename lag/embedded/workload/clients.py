@@ -1,4 +1,4 @@
-"""Settings of the workload's clients: small buffers and few requests, for two dozen of them share two cores."""
+"""Settings of the workload's clients: small buffers and few requests, because two dozen of them share two cores."""
 
 import logging
 from typing import Any
@@ -17,7 +17,7 @@ TRANSACTION_TIMEOUT_MS = 900_000
 
 
 def common(bootstrap_servers: str, client_id: str) -> dict[str, Any]:
-    """What every librdkafka client here is given. Trouble goes to the log, not to the terminal."""
+    """Settings of every librdkafka client here. Errors go to the log, not to the terminal."""
     return {
         "bootstrap.servers": bootstrap_servers,
         "client.id": client_id,
@@ -47,7 +47,7 @@ def transactional(bootstrap_servers: str, transactional_id: str) -> dict[str, An
 
 
 def consumer(bootstrap_servers: str, plan: GroupPlan, member: str) -> dict[str, Any]:
-    """A consumer of that group; records arrive once a second rather than one by one."""
+    """A consumer of that group; records arrive once per second instead of one by one."""
     return (
         common(bootstrap_servers, member)
         | {

@@ -1,4 +1,4 @@
-"""Where the stage takes the panel's wishes: a port on loopback, a key, and one JSON document each way."""
+"""Serves the panel's actions on a loopback port with a key: one JSON document for each request and answer."""
 
 import json
 import logging
@@ -17,8 +17,8 @@ MAX_BYTES = 65_536
 Act = Callable[[str, Mapping[str, Any]], Any]
 
 
-class Desk:
-    """Serves `act(action, arguments)` to whoever proves to know the key. Nothing is unpickled."""
+class ControlServer:
+    """Serves `act(action, arguments)` to clients that know the key. Nothing is unpickled."""
 
     def __init__(self, key: bytes, act: Act) -> None:
         self._key, self._act = key, act
@@ -30,10 +30,10 @@ class Desk:
         return int(self._listener.address[1])
 
     def run(self) -> None:
-        """Serve until the process ends; each caller has a thread, so that a silent one blocks nobody."""
+        """Serve until the process ends; each client has a thread, so a silent client does not block others."""
         while True:
             connection = self._listener.accept()
-            threading.Thread(target=self._serve, args=(connection,), name="desk", daemon=True).start()
+            threading.Thread(target=self._serve, args=(connection,), name="controls", daemon=True).start()
 
     def _serve(self, connection: Connection) -> None:
         with connection:
@@ -42,14 +42,14 @@ class Desk:
                 answer_challenge(connection, self._key)
                 connection.send_bytes(self._answer(connection.recv_bytes(MAX_BYTES)))
             except (AuthenticationError, EOFError, OSError) as error:
-                log.warning("a caller was turned away: %s", error)
+                log.warning("a client was refused: %s", error)
 
     def _answer(self, request: bytes) -> bytes:
         try:
-            wish = json.loads(request)
-            answer = {"done": self._act(wish["action"], wish["arguments"])}
+            asked = json.loads(request)
+            answer = {"done": self._act(asked["action"], asked["arguments"])}
         except EmbeddedError as error:
             answer = {"cause": error.cause, "hint": error.hint}
         except (ValueError, KeyError, TypeError) as error:
-            answer = {"cause": f"The request is not understood: {error!r}", "hint": ""}
+            answer = {"cause": f"The request is not valid: {error!r}", "hint": ""}
         return json.dumps(answer).encode()

@@ -1,6 +1,6 @@
-"""What the demo panel may do to the running workload, from any process that was handed the address.
+"""The demo panel's actions on the running workload, for any process that has the address and the key.
 
-The parent hands it over in the environment variable `GROUPSCOPE_DEMO_CONTROLS`; without it there is no panel.
+The parent process passes both in the environment variable `GROUPSCOPE_DEMO_CONTROLS`; without it there is no panel.
 """
 
 import json
@@ -15,12 +15,12 @@ from lag.errors import EmbeddedError
 
 ENVIRONMENT = "GROUPSCOPE_DEMO_CONTROLS"
 ANSWER_S = 60.0
-MEND = "Is `groupscope up` still running? Start it again."
+HINT = "Is `groupscope up` still running? Start it again."
 
 
 @dataclass(frozen=True, slots=True)
 class DemoMember:
-    """A member that can be played with; `state` is joining, running, stopped (reads nothing) or frozen."""
+    """A member that the panel can control; `state` is joining, running, stopped (reads nothing) or frozen."""
 
     name: str
     group_id: str
@@ -30,7 +30,7 @@ class DemoMember:
 
 @dataclass(frozen=True, slots=True)
 class DemoTopic:
-    """A topic that can be played with, and how many records a second are produced to it."""
+    """A topic that the panel can change, and the records produced to it per second."""
 
     name: str
     partitions: int
@@ -39,7 +39,7 @@ class DemoTopic:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """What the panel can choose from: groups, members, topics, and topics with a transaction that it opened."""
+    """Groups, members and topics that the panel can control, and topics with a transaction that it opened."""
 
     groups: tuple[str, ...]
     members: tuple[DemoMember, ...]
@@ -49,7 +49,7 @@ class Running:
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """Whether every case is set up, which members are awaited, and what went wrong (None: nothing)."""
+    """Whether every case is set up, which members have not joined yet, and the failure (None: none)."""
 
     ready: bool
     waiting: tuple[str, ...]
@@ -65,22 +65,22 @@ class Controls:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Self | None:
-        """The controls whose address was handed over, or None where there is no demo workload."""
+        """The controls from the environment; None if there is no demo workload."""
         port, _, key = environment.get(ENVIRONMENT, "").partition(":")
         return cls(int(port), bytes.fromhex(key)) if port and key else None
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variable to hand to the process that shows the panel."""
+        """The environment variable for the process that shows the panel."""
         return {ENVIRONMENT: f"{self.port}:{self.key.hex()}"}
 
     def readiness(self) -> Readiness:
-        """How far the workload is."""
+        """Progress of the set-up."""
         answer = self._ask("status")
         return Readiness(answer["ready"], tuple(answer["waiting"]), answer["failure"])
 
     def running(self) -> Running:
-        """What is there to play with."""
+        """What the panel can control now."""
         answer = self._ask("running")
         return Running(
             groups=tuple(answer["groups"]),
@@ -110,7 +110,7 @@ class Controls:
         return str(self._ask("stop_consuming", group_id=group_id))
 
     def resume_consuming(self, group_id: str) -> str:
-        """Let them read again."""
+        """Let its paused members read again."""
         return str(self._ask("resume_consuming", group_id=group_id))
 
     def burst(self, topic: str, records: int) -> str:
@@ -141,9 +141,9 @@ class Controls:
         try:
             answer = self._exchange(json.dumps({"action": action, "arguments": arguments}).encode())
         except AuthenticationError as error:
-            raise EmbeddedError("The demo workload does not accept our key", MEND) from error
+            raise EmbeddedError("The demo workload does not accept our key", HINT) from error
         except (OSError, EOFError) as error:
-            raise EmbeddedError("The demo workload does not answer", MEND) from error
+            raise EmbeddedError("The demo workload does not answer", HINT) from error
         if "done" not in answer:
             raise EmbeddedError(answer["cause"], answer["hint"])
         return answer["done"]
@@ -152,5 +152,5 @@ class Controls:
         with Client(("127.0.0.1", self.port), authkey=self.key) as connection:
             connection.send_bytes(request)
             if not connection.poll(ANSWER_S):
-                raise EmbeddedError(f"The demo workload did not answer within {ANSWER_S:.0f} s", MEND)
+                raise EmbeddedError(f"The demo workload did not answer within {ANSWER_S:.0f} s", HINT)
             return json.loads(connection.recv_bytes())

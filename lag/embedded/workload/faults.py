@@ -1,6 +1,6 @@
-"""Make the odd states: what a cluster shows after a mishap, made at once and on purpose.
+"""Sets up the faults that the demo shows: each function leaves one lasting state.
 
-Each function leaves one state behind that stays as it is; the numbers stand in `plan` and `cases`.
+The numbers are in `plan`, the expected verdicts in `expected_verdicts`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,7 +23,7 @@ OFFSETS_SEGMENT_BYTES = 4_194_304
 
 
 def break_things(admin: Admin, bootstrap_servers: str) -> None:
-    """Topics, first records, and what disturbs the group coordinator; no member may be there yet."""
+    """Create topics and first records, and the faults that need a coordinator without members."""
     refuse_foreign_cluster(admin)
     admin.create(plan.TOPICS)
     burst(bootstrap_servers, "demo-seed", [(topic.name, p, topic.seed) for topic in plan.TOPICS for p in _all(topic)])
@@ -37,7 +37,7 @@ def break_things(admin: Admin, bootstrap_servers: str) -> None:
 
 
 def set_scene(admin: Admin, bootstrap_servers: str) -> None:
-    """The other commits, and the odd states that need no running client."""
+    """The other commits, and the faults that need no running client."""
     recreated = plan.RECREATED_TOPIC
     admin.create([recreated])
     again = [(recreated.name, p, plan.RECREATED_RECORDS) for p in _all(recreated)]
@@ -50,7 +50,7 @@ def set_scene(admin: Admin, bootstrap_servers: str) -> None:
 
 
 def refuse_foreign_cluster(admin: Admin) -> None:
-    """EmbeddedError unless the cluster is on this machine and empty: the workload deletes topics and records."""
+    """Raises EmbeddedError unless the cluster is on this machine and empty: the workload deletes topics and records."""
     hosts = set(admin.brokers())
     if not hosts <= LOOPBACK:
         raise EmbeddedError(
@@ -65,10 +65,10 @@ def refuse_foreign_cluster(admin: Admin) -> None:
 
 
 def delete_with_commits_left(admin: Admin) -> None:
-    """Delete topics in such a way that the group coordinator cannot drop their commits.
+    """Delete topics so that the group coordinator cannot delete their commits.
 
-    On deletion the coordinator writes tombstones for the commits. Here the offsets topic takes no record of that
-    size meanwhile, as when it lacks in-sync replicas, so the writes fail and the commits stay.
+    On deletion the coordinator writes tombstones for the commits. While the offsets topic refuses records of that size,
+    these writes fail, as without in-sync replicas, and the commits stay.
     """
     groups = _groups_of(DOOMED)
     with _no_writes_to_offsets(admin, groups):
@@ -84,14 +84,14 @@ def truncate(admin: Admin) -> None:
 
 
 def trim(admin: Admin) -> None:
-    """Delete what some groups have read of topics that nothing expires from, so that only their lag takes room."""
+    """Delete records that some groups have read, in topics without retention, to limit disk use to their lag."""
     for group_id, topic in plan.TRIMMED.items():
         committed = admin.committed(group_id)
         admin.truncate({tp: offset for tp, offset in committed.items() if tp.topic == topic})
 
 
 def leave_only_the_marker(bootstrap_servers: str) -> None:
-    """One committed transaction per partition: its marker is the last entry, and no consumer is ever given it."""
+    """One committed transaction per partition: its marker is the last entry of the log, which no consumer receives."""
     producer = transaction(bootstrap_servers, "settlement-batch")
     producer.begin_transaction()
     for partition in range(2):
@@ -101,11 +101,11 @@ def leave_only_the_marker(bootstrap_servers: str) -> None:
 
 @contextmanager
 def _no_writes_to_offsets(admin: Admin, groups: Iterable[GroupPlan]) -> Iterator[None]:
-    """The coordinators of these groups can write nothing meanwhile; each has made a commit when it is over.
+    """Inside the block, the coordinators of these groups cannot write; after it, each has written a commit.
 
-    Brokers apply a config a moment after they accept it, so commits are tried until they fail and then until they
-    succeed. The last one is needed too: until its next write a coordinator answers from a snapshot in which the failed
-    write left offsets doubled.
+    Brokers apply a config some time after they accept it, so commits are retried until they fail, and later until they
+    succeed. The last commit is needed: until its next write, a coordinator answers with offsets doubled by the failed
+    write.
     """
     admin.set_topic_config(plan.OFFSETS_TOPIC, {MUZZLE: "40"})
     try:

@@ -1,8 +1,8 @@
-"""What one member does, whether it is a thread or a process of its own: join, read, commit, obey.
+"""One member, a thread or a separate process: it joins, reads, commits and obeys orders.
 
-A reader talks with the stage over a connection. It receives `Order`s and sends triples: `READY` once (it has joined
-and knows its partitions, or has committed where it joins no group), and `REFILL` with a topic and a partition that is
-nearly read. When the connection ends, so does the reader.
+A reader has a connection to the stage. It receives `Order`s and sends triples: `READY` once (it has its partitions, or
+has committed if it joins no group), and `REFILL` with a topic and a partition that is nearly read. The reader ends when
+the connection closes.
 """
 
 import logging
@@ -27,7 +27,7 @@ REFILL = "refill"
 
 
 class Order(StrEnum):
-    """What the stage may tell a reader."""
+    """Orders of the stage to a reader."""
 
     STOP_CONSUMING = "stop consuming"
     RESUME = "resume"
@@ -35,7 +35,7 @@ class Order(StrEnum):
 
 
 def act(bootstrap_servers: str, plan: GroupPlan, member: str, stage: Connection) -> None:
-    """Be that member until told to leave, or until the stage is gone."""
+    """Run the member until it is ordered to leave, or the stage is gone."""
     kind = ShareReader if plan.protocol is Protocol.SHARE else Reader
     reader = kind(bootstrap_servers, plan, member, stage)
     try:
@@ -46,14 +46,36 @@ def act(bootstrap_servers: str, plan: GroupPlan, member: str, stage: Connection)
         reader.close()
 
 
-class Reader:
+class _Member:
+    """What all members have in common: they obey the stage, and report once that they are ready."""
+
+    def __init__(self, plan: GroupPlan, stage: Connection) -> None:
+        self._plan, self._stage = plan, stage
+        self._stopped = self._ready = False
+
+    def _leaves(self) -> bool:
+        while self._stage.poll():
+            order = self._stage.recv()
+            if order == Order.LEAVE:
+                return True
+            self._obey(order)
+        return False
+
+    def _obey(self, order: Order) -> None:
+        self._stopped = order == Order.STOP_CONSUMING
+
+    def _report_ready(self) -> None:
+        if not self._ready:
+            self._ready = True
+            self._stage.send((READY, "", 0))
+
+
+class Reader(_Member):
     """A consumer with the planned behaviour."""
 
     def __init__(self, bootstrap_servers: str, plan: GroupPlan, member: str, stage: Connection) -> None:
-        self._plan, self._stage = plan, stage
+        super().__init__(plan, stage)
         self._next: dict[tuple[str, int], int] = {}
-        self._stopped = False
-        self._ready = False
         self._refilled_s: dict[int, float] = {}
         self._commit_due_s = 0.0
         self._first_rewind_s = now_s() + FIRST_REWIND_S
@@ -61,7 +83,7 @@ class Reader:
         self._start()
 
     def run(self) -> None:
-        """Read until told to leave. EOFError or BrokenPipeError when the stage is gone."""
+        """Read until ordered to leave. Raises EOFError or BrokenPipeError when the stage is gone."""
         while not self._leaves():
             began_s = now_s()
             self._take(self._consumer.consume(self._plan.pace_per_s or BATCH, TICK_S))
@@ -80,16 +102,8 @@ class Reader:
         else:
             self._consumer.subscribe(list(self._plan.topics), on_assign=self._assigned)
 
-    def _leaves(self) -> bool:
-        while self._stage.poll():
-            order = self._stage.recv()
-            if order == Order.LEAVE:
-                return True
-            self._obey(order)
-        return False
-
     def _obey(self, order: Order) -> None:
-        self._stopped = order == Order.STOP_CONSUMING
+        super()._obey(order)
         owned = self._consumer.assignment()
         if self._stopped:
             self._consumer.pause(owned)
@@ -113,11 +127,6 @@ class Reader:
     def _committed(self, error: KafkaError | None, partitions: list[TopicPartition]) -> None:
         if error is None:
             self._report_ready()
-
-    def _report_ready(self) -> None:
-        if not self._ready:
-            self._ready = True
-            self._stage.send((READY, "", 0))
 
     def _after_records(self) -> None:
         if self._plan.refill:
@@ -144,7 +153,7 @@ class Reader:
             log.info("could not move the position: %s", error)
 
     def _left(self, topic: str, partition: int) -> int:
-        """Records before the member, as of the last fetch."""
+        """Records that the member has not read, as of the last fetch."""
         end = self._consumer.get_watermark_offsets(TopicPartition(topic, partition), cached=True)[1]
         return int(end) - self._next[topic, partition]
 
@@ -165,34 +174,24 @@ class Reader:
         return [TopicPartition(topic, partition, offset) for (topic, partition), offset in self._next.items()]
 
 
-class ShareReader:
-    """A member of a share group; what it takes it acknowledges with the next poll."""
+class ShareReader(_Member):
+    """A member of a share group; it acknowledges records with the next poll."""
 
     def __init__(self, bootstrap_servers: str, plan: GroupPlan, member: str, stage: Connection) -> None:
-        self._plan, self._stage = plan, stage
-        self._stopped = self._ready = False
+        super().__init__(plan, stage)
         self._consumer = ShareConsumer(clients.share_consumer(bootstrap_servers, plan, member))
         self._consumer.subscribe(list(plan.topics))
 
     def run(self) -> None:
-        """Read until told to leave. EOFError or BrokenPipeError when the stage is gone."""
+        """Read until ordered to leave. Raises EOFError or BrokenPipeError when the stage is gone."""
         while not self._leaves():
             if self._stopped:
                 self._stage.poll(TICK_S)
                 continue
             taken: Any = self._consumer.poll(TICK_S)
-            if len(taken) and not self._ready:
-                self._ready = True
-                self._stage.send((READY, "", 0))
+            if len(taken):
+                self._report_ready()
 
     def close(self) -> None:
         """Leave the group."""
         self._consumer.close()
-
-    def _leaves(self) -> bool:
-        while self._stage.poll():
-            order = self._stage.recv()
-            if order == Order.LEAVE:
-                return True
-            self._stopped = order == Order.STOP_CONSUMING
-        return False

@@ -1,7 +1,7 @@
-"""The members on duty: threads of the stage, or processes of their own that can be killed and frozen.
+"""The running members: threads of this process, or separate processes that can be killed and frozen.
 
-Processes are forked from a small clean server process, so that a member costs a few megabytes only. They end when their
-line to the stage does; a frozen one cannot, so a guard kills it when the stage has died without a word.
+Processes are forked from a small fork server, so each member needs only a few megabytes. They end when their connection
+to the stage closes. A frozen process cannot, so a guard process kills it when the stage has died.
 """
 
 import logging
@@ -32,8 +32,8 @@ Refill = Callable[[GroupPlan, str, int], None]
 
 
 @dataclass(slots=True)
-class Hand:
-    """One member on duty."""
+class RunningMember:
+    """One running member."""
 
     name: str
     plan: GroupPlan
@@ -49,151 +49,151 @@ class Hand:
         return None if isinstance(self.body, threading.Thread) else self.body.pid
 
 
-class Crew:
-    """Hires, commands and dismisses members. EmbeddedError when an order makes no sense."""
+class Members:
+    """Starts, controls and stops members. Raises EmbeddedError if an order is not possible."""
 
     def __init__(self, bootstrap_servers: str, refill: Refill) -> None:
         self._bootstrap_servers, self._refill = bootstrap_servers, refill
-        self._hands: dict[str, Hand] = {}
+        self._running: dict[str, RunningMember] = {}
         self._lock = threading.RLock()
         self._forks = multiprocessing.get_context("forkserver")
         self._forks.set_forkserver_preload(["lag.embedded.workload.member"])
         self._guard: Connection | None = None
 
-    def post_guard(self) -> None:
-        """Make sure that nobody outlives the stage. Only for a stage that leads a process group of its own."""
+    def start_guard(self) -> None:
+        """Start the guard. Only if this process leads a process group of its own."""
         if os.getpgrp() == os.getpid():
             self._guard, line = multiprocessing.Pipe()
             self._forks.Process(target=_guard, args=(line,), name="guard", daemon=True).start()
             line.close()
 
-    def hire_all(self, groups: Iterable[GroupPlan]) -> None:
+    def add_all(self, groups: Iterable[GroupPlan]) -> None:
         """Start every planned member of those groups."""
         for group in groups:
             for _ in range(group.members):
-                self.hire(group)
+                self.add(group)
 
-    def hire(self, group: GroupPlan) -> Hand:
+    def add(self, group: GroupPlan) -> RunningMember:
         """Start one more member; it takes the lowest free number of its group."""
         with self._lock:
-            taken = {hand.name for hand in self._of(group.group_id)}
+            taken = {member.name for member in self._of(group.group_id)}
             if len(taken) >= MAX_MEMBERS:
                 raise EmbeddedError(f"{group.group_id} has {MAX_MEMBERS} members already", "Kill one first.")
             name = next(name for n in range(1, 99) if (name := f"{group.group_id}-{n}") not in taken)
-            hand = self._start(group, name)
-            self._hands[name] = hand
-            return hand
+            member = self._start(group, name)
+            self._running[name] = member
+            return member
 
-    def hands(self) -> tuple[Hand, ...]:
-        """Everybody on duty, by name."""
+    def running(self) -> tuple[RunningMember, ...]:
+        """All running members, by name."""
         with self._lock:
-            return tuple(self._hands[name] for name in sorted(self._hands))
+            return tuple(self._running[name] for name in sorted(self._running))
 
     def waiting(self) -> tuple[str, ...]:
         """The members that have not joined yet."""
-        return tuple(hand.name for hand in self.hands() if not hand.ready)
+        return tuple(member.name for member in self.running() if not member.ready)
 
     def kill(self, name: str) -> None:
-        """SIGKILL: the member vanishes without a word, and the broker finds out by its session timeout."""
+        """SIGKILL: the member ends without leaving; the broker removes it when its session times out."""
         with self._lock:
-            hand = self._playable(name)
-            _signal(hand, signal.SIGKILL)
-            hand.body.join(LEAVE_S)
-            del self._hands[name]
+            member = self._playable(name)
+            _signal(member, signal.SIGKILL)
+            member.body.join(LEAVE_S)
+            del self._running[name]
 
     def freeze(self, name: str) -> None:
-        """SIGSTOP: the member is there, but sends nothing."""
-        hand = self._playable(name)
-        if hand.frozen:
+        """SIGSTOP: the process exists, but sends nothing."""
+        member = self._playable(name)
+        if member.frozen:
             raise EmbeddedError(f"{name} is frozen already", "Thaw it first.")
-        _signal(hand, signal.SIGSTOP)
-        hand.frozen = True
+        _signal(member, signal.SIGSTOP)
+        member.frozen = True
 
     def thaw(self, name: str) -> None:
-        """SIGCONT: a frozen member goes on, and joins anew if it was put out meanwhile."""
-        hand = self._playable(name)
-        if not hand.frozen:
+        """SIGCONT: the member continues, and rejoins if the group has removed it."""
+        member = self._playable(name)
+        if not member.frozen:
             raise EmbeddedError(f"{name} is not frozen", "Freeze it first.")
-        _signal(hand, signal.SIGCONT)
-        hand.frozen = False
+        _signal(member, signal.SIGCONT)
+        member.frozen = False
 
     def tell(self, group_id: str, order: Order) -> int:
-        """Give an order to all members of a group; how many there are."""
+        """Send an order to all members of a group; returns how many there are."""
         with self._lock:
             told = self._of(group_id)
-            for hand in told:
-                _tell(hand.line, order)
-                hand.stopped = order is Order.STOP_CONSUMING
+            for member in told:
+                _tell(member.line, order)
+                member.stopped = order is Order.STOP_CONSUMING
             return len(told)
 
     def listen(self, stop: threading.Event) -> None:
         """Take the members' messages, and notice who is gone, until told to stop."""
         while not stop.is_set():
-            hands = self.hands()
-            speaking = wait([hand.line for hand in hands], LISTEN_S)
-            for hand in hands:
-                if hand.line in speaking:
-                    self._hear(hand)
+            members = self.running()
+            speaking = wait([member.line for member in members], LISTEN_S)
+            for member in members:
+                if member.line in speaking:
+                    self._receive(member)
 
-    def dismiss(self) -> None:
-        """Let everybody leave their group; who has not gone within 4 s is killed."""
-        hands = self.hands()
-        for hand in hands:
-            _dismiss(hand)
+    def stop(self) -> None:
+        """Let all members leave their groups; members that are still there after 4 s are killed."""
+        members = self.running()
+        for member in members:
+            _dismiss(member)
         deadline_s = now_s() + LEAVE_S
-        for hand in hands:
-            hand.body.join(max(0.0, deadline_s - now_s()))
-            if hand.body.is_alive():
-                _signal(hand, signal.SIGKILL)
+        for member in members:
+            member.body.join(max(0.0, deadline_s - now_s()))
+            if member.body.is_alive():
+                _signal(member, signal.SIGKILL)
         if self._guard is not None:
             _tell(self._guard, Order.LEAVE)
 
-    def _start(self, group: GroupPlan, name: str) -> Hand:
+    def _start(self, group: GroupPlan, name: str) -> RunningMember:
         mine, theirs = multiprocessing.Pipe()
         args = (self._bootstrap_servers, group, name, theirs)
         if not group.own_process:
             thread = threading.Thread(target=_act_in_thread, args=args, name=name, daemon=True)
             thread.start()
-            return Hand(name, group, mine, thread)
+            return RunningMember(name, group, mine, thread)
         process = self._forks.Process(target=_act_in_process, args=args, name=name, daemon=True)
         process.start()
         theirs.close()
-        return Hand(name, group, mine, process)
+        return RunningMember(name, group, mine, process)
 
-    def _hear(self, hand: Hand) -> None:
+    def _receive(self, member: RunningMember) -> None:
         try:
-            word, topic, partition = hand.line.recv()
+            word, topic, partition = member.line.recv()
         except (EOFError, OSError):
-            self._strike_off(hand)
+            self._remove(member)
             return
         if word == READY:
-            hand.ready = True
+            member.ready = True
         else:
-            self._refill(hand.plan, topic, partition)
+            self._refill(member.plan, topic, partition)
 
-    def _strike_off(self, hand: Hand) -> None:
+    def _remove(self, member: RunningMember) -> None:
         with self._lock:
-            if self._hands.get(hand.name) is hand:
-                log.warning("%s has ended", hand.name)
-                del self._hands[hand.name]
+            if self._running.get(member.name) is member:
+                log.warning("%s has ended", member.name)
+                del self._running[member.name]
 
-    def _of(self, group_id: str) -> list[Hand]:
-        return [hand for hand in self._hands.values() if hand.plan.group_id == group_id]
+    def _of(self, group_id: str) -> list[RunningMember]:
+        return [member for member in self._running.values() if member.plan.group_id == group_id]
 
-    def _playable(self, name: str) -> Hand:
+    def _playable(self, name: str) -> RunningMember:
         with self._lock:
-            hand = self._hands.get(name)
-        if hand is None or hand.pid is None:
-            known = ", ".join(hand.name for hand in self.hands() if hand.pid is not None)
-            raise EmbeddedError(f"No member to play with is called {name}", f"There are: {known}.")
-        return hand
+            member = self._running.get(name)
+        if member is None or member.pid is None:
+            known = ", ".join(member.name for member in self.running() if member.pid is not None)
+            raise EmbeddedError(f"The panel has no member {name}", f"There are: {known}.")
+        return member
 
 
 def find_group(group_id: str) -> GroupPlan:
-    """The group of that id, if its members are processes. EmbeddedError else."""
+    """The group of that id. Raises EmbeddedError unless its members are processes."""
     groups = {group.group_id: group for group in planned.playable_groups()}
     if group_id not in groups:
-        raise EmbeddedError(f"No group to play with is called {group_id}", f"There are: {', '.join(groups)}.")
+        raise EmbeddedError(f"The panel has no group {group_id}", f"There are: {', '.join(groups)}.")
     return groups[group_id]
 
 
@@ -212,7 +212,7 @@ def _act_in_process(bootstrap_servers: str, plan: GroupPlan, name: str, line: Co
 
 
 def _guard(line: Connection) -> None:
-    """Wait for a word of the stage's. If the line breaks instead, kill the stage's process group, this one included."""
+    """Wait for a message of the stage. If the connection closes, kill the process group of the stage."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         line.recv()
@@ -220,23 +220,23 @@ def _guard(line: Connection) -> None:
         os.killpg(os.getpgrp(), signal.SIGKILL)
 
 
-def _dismiss(hand: Hand) -> None:
-    if hand.frozen:
-        _signal(hand, signal.SIGKILL)
+def _dismiss(member: RunningMember) -> None:
+    if member.frozen:
+        _signal(member, signal.SIGKILL)
         return
-    _tell(hand.line, Order.LEAVE)
+    _tell(member.line, Order.LEAVE)
 
 
 def _tell(line: Connection, order: Order) -> None:
     try:
         line.send(order)
     except OSError:
-        log.debug("nobody there to %s", order)
+        log.debug("no member to receive %s", order)
 
 
-def _signal(hand: Hand, number: signal.Signals) -> None:
-    if hand.pid is not None:
+def _signal(member: RunningMember, number: signal.Signals) -> None:
+    if member.pid is not None:
         try:
-            os.kill(hand.pid, number)
+            os.kill(member.pid, number)
         except ProcessLookupError:
-            log.debug("%s had gone already", hand.name)
+            log.debug("%s had ended already", member.name)

@@ -1,6 +1,6 @@
-"""What the demo shop consists of: its topics, its groups, and how each group behaves.
+"""The topics and groups of the demo, and how each group behaves.
 
-Plain data, read by the processes that act it out. What each case should look like on a page stands in `cases`.
+Plain data; the expected verdicts are in `expected_verdicts`.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ class TopicPlan:
     """A topic: `seed` records per partition before anything starts, then `rate_per_s` records a second in all.
 
     The steady records go to the partitions `fed` (None: to all). `keeps_s` is the retention; None keeps everything,
-    where a deleted record would change what the case shows.
+    in topics whose case depends on every record.
     """
 
     name: str
@@ -77,8 +77,8 @@ BROKER_PROPERTIES: Mapping[str, str] = {
     "group.share.min.session.timeout.ms": "12000",
     "offsets.retention.minutes": "525600",
 }
-"""Broker properties that suit the demo: new groups settle, and killed members are missed, within seconds rather than
-a minute; commits of groups without members stay for a year. The workload runs without them too, only slower."""
+"""Broker properties that suit the demo: new groups become stable, and killed members are removed, within seconds
+instead of a minute; commits of groups without members stay for a year. Without them, the workload is only slower."""
 
 OFFSETS_TOPIC = "__consumer_offsets"
 DELETED_TOPIC = TopicPlan("crm-contacts", 2, seed=80)
@@ -193,7 +193,7 @@ GROUPS: tuple[GroupPlan, ...] = (
 )
 
 PLAYABLE_TOPICS = frozenset({"orders", "payments", "clickstream", "notifications", "inventory", "product-updates"})
-"""Topics that the panel may burst, grow or delete: no standing case hangs on them."""
+"""Topics that the panel may burst, grow or delete: no permanent case depends on them."""
 
 
 def playable_groups() -> tuple[GroupPlan, ...]:
@@ -202,5 +202,5 @@ def playable_groups() -> tuple[GroupPlan, ...]:
 
 
 def partitions_of(topic: str) -> int:
-    """How many partitions the topic begins with."""
+    """The number of partitions that the topic is created with."""
     return next(planned.partitions for planned in TOPICS if planned.name == topic)

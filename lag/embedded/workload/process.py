@@ -1,4 +1,4 @@
-"""Start the workload beside us as a process of its own, and end it."""
+"""Starts and stops the workload as a separate process."""
 
 import importlib.util
 import json
@@ -26,11 +26,11 @@ LAST_BYTES = 4000
 
 
 class Workload:
-    """The demo shop on an embedded Kafka. It ends with `stop`, and by itself when this process dies.
+    """The demo workload on an embedded Kafka. It ends with `stop`, or when this process ends.
 
-    The workload watches a pipe that only this process holds; its members end with it. `folder` is for what it writes,
-    such as sockets; whoever gives it removes it, as the embedded Kafka does with its own.
-    EmbeddedError when it cannot run: confluent-kafka is missing, or the Kafka is not an empty one on this machine.
+    The workload watches a pipe that only this process holds; its members end with it. `folder` is for its files,
+    such as sockets; the owner of the folder removes it, as the embedded Kafka does.
+    Raises EmbeddedError if it cannot run: confluent-kafka is missing, or the Kafka is not empty or not on this machine.
     """
 
     def __init__(self, bootstrap_servers: str, folder: Path) -> None:
@@ -55,11 +55,11 @@ class Workload:
 
     @property
     def pid(self) -> int | None:
-        """The process id of the workload, None unless it runs."""
+        """The process id of the workload; None if it does not run."""
         return None if self._process is None else self._process.pid
 
     def start(self) -> None:
-        """Start to set the scene; `wait_ready` tells when it is set."""
+        """Start the set-up; `wait_ready` waits until it is done."""
         if importlib.util.find_spec("confluent_kafka") is None:
             raise EmbeddedError("The demo workload needs confluent-kafka", "Install groupscope with the extra `demo`.")
         key = secrets.token_bytes(32)
@@ -72,7 +72,7 @@ class Workload:
             undo.pop_all()
 
     def wait_ready(self, timeout_s: float = 60.0) -> None:
-        """Return when every case shows what it should. EmbeddedError if the set-up failed or takes longer."""
+        """Wait until every case is set up. Raises EmbeddedError if the set-up fails or takes longer."""
         deadline_s = time.monotonic() + timeout_s
         while True:
             self._check_alive()
@@ -87,7 +87,7 @@ class Workload:
             time.sleep(POLL_S)
 
     def stop(self) -> None:
-        """Let the members leave their groups, and end everything. Safe to call twice."""
+        """Let the members leave their groups, and end the process. May be called twice."""
         process, log = self._process, self._log
         self._process = self._log = self._controls = None
         if process is None or log is None:

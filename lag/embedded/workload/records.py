@@ -23,7 +23,7 @@ def value() -> bytes:
 
 
 class Sink:
-    """A producer that counts what did not arrive. `send` never blocks for more than a moment."""
+    """A producer that counts failed records."""
 
     def __init__(self, settings: dict[str, object]) -> None:
         self.producer = Producer(settings)
@@ -31,7 +31,7 @@ class Sink:
         self._lock = threading.Lock()
 
     def send(self, topic: str, partition: int) -> None:
-        """Hand over one record; a full buffer waits until there is room, a partition that is gone counts as failed."""
+        """Produce one record; waits while the buffer is full. A partition that does not exist counts as failed."""
         while True:
             try:
                 return self.producer.produce(topic, value(), partition=partition, on_delivery=self._delivered)
@@ -41,7 +41,7 @@ class Sink:
                 return self._count()
 
     def flush(self) -> None:
-        """Wait until all records are acknowledged. EmbeddedError if some are not within 30 s."""
+        """Wait until all records are acknowledged. Raises EmbeddedError if some are not within 30 s."""
         left = self.producer.flush(FLUSH_S)
         if left or self.failed:
             raise EmbeddedError(f"{left + self.failed} records did not arrive", "Is the broker still running?")
@@ -56,7 +56,7 @@ class Sink:
 
 
 def burst(bootstrap_servers: str, client_id: str, counts: Iterable[tuple[str, int, int]]) -> None:
-    """Produce at once: `counts` holds (topic, partition, records). EmbeddedError if not all arrive."""
+    """Produce at once: `counts` holds (topic, partition, records). Raises EmbeddedError if not all arrive."""
     sink = Sink(clients.producer(bootstrap_servers, client_id))
     for topic, partition, records in counts:
         for _ in range(records):
@@ -66,7 +66,7 @@ def burst(bootstrap_servers: str, client_id: str, counts: Iterable[tuple[str, in
 
 
 def spread(topic: str, partitions: int, records: int) -> list[tuple[str, int, int]]:
-    """`records` split over the partitions, as evenly as it goes."""
+    """`records` split over the partitions, as evenly as possible."""
     return [(topic, p, records // partitions + (p < records % partitions)) for p in range(partitions)]
 
 
@@ -85,5 +85,5 @@ def send_in_transaction(producer: Producer, topic: str, partition: int, records:
 
 
 def now_s() -> float:
-    """The clock that paces the workload, in seconds."""
+    """The workload's monotonic clock, in seconds."""
     return time.monotonic()

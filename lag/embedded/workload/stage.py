@@ -1,4 +1,4 @@
-"""Where the demo happens: it sets the scene, keeps the traffic going and carries out the panel's wishes."""
+"""Runs the demo: sets up the cases, keeps producing, and carries out the panel's actions."""
 
 import inspect
 import logging
@@ -11,7 +11,7 @@ from confluent_kafka import KafkaException
 from lag.embedded.workload import faults, plan
 from lag.embedded.workload.admin import Admin
 from lag.embedded.workload.member import Order
-from lag.embedded.workload.members import Crew, Hand, find_group
+from lag.embedded.workload.members import Members, RunningMember, find_group
 from lag.embedded.workload.plan import GroupPlan
 from lag.embedded.workload.records import burst, spread
 from lag.embedded.workload.traffic import Traffic
@@ -24,16 +24,24 @@ TRIM_EVERY_S = 600.0
 MAX_BURST = 200_000
 MAX_PARTITIONS = 64
 
+ACTIONS = frozenset(
+    {
+        *("status", "running", "burst", "open_transaction", "end_transaction", "delete_topic", "add_partitions"),
+        *("add_member", "kill_member", "freeze_member", "thaw_member", "stop_consuming", "resume_consuming"),
+    }
+)
+"""The methods of `Stage` that the panel may call."""
+
 Answer = str | dict[str, Any]
 
 
 class Stage:
-    """All parts of a running workload. `start` returns at once; `status` tells how far it is."""
+    """All parts of a running workload. `start` returns at once; `status` reports the progress of the set-up."""
 
     def __init__(self, bootstrap_servers: str) -> None:
         self._bootstrap_servers = bootstrap_servers
         self._stop = threading.Event()
-        self._crew = Crew(bootstrap_servers, self._refill)
+        self._members = Members(bootstrap_servers, self._refill)
         self._transactions = PanelTransactions(bootstrap_servers)
         self._partitions = {name: plan.partitions_of(name) for name in plan.PLAYABLE_TOPICS}
         self._playing = threading.Lock()
@@ -41,34 +49,19 @@ class Stage:
         self._failure: str | None = None
         self._admin: Admin
         self._traffic: Traffic
-        self.actions: Mapping[str, Callable[..., Answer]] = {
-            "status": self.status,
-            "running": self.running,
-            "add_member": self.add_member,
-            "kill_member": self.kill_member,
-            "freeze_member": self.freeze_member,
-            "thaw_member": self.thaw_member,
-            "stop_consuming": self.stop_consuming,
-            "resume_consuming": self.resume_consuming,
-            "burst": self.burst,
-            "open_transaction": self.open_transaction,
-            "end_transaction": self.end_transaction,
-            "delete_topic": self.delete_topic,
-            "add_partitions": self.add_partitions,
-        }
 
     def start(self) -> None:
-        """Begin to set the scene, in the background."""
-        self._spawn(self._set_up_all, "set-up")
+        """Begin the set-up, in the background."""
+        self._spawn(self._set_up_or_fail, "set-up")
 
     def stop(self) -> None:
         """End traffic and members."""
         self._stop.set()
-        self._crew.dismiss()
+        self._members.stop()
 
     def status(self) -> Answer:
-        """Whether everything is set up, who is still awaited, and what went wrong."""
-        waiting = self._crew.waiting()
+        """Whether everything is set up, which members have not joined yet, and what failed."""
+        waiting = self._members.waiting()
         ready = self._set_up and not waiting
         return {"ready": ready, "waiting": list(waiting), "failure": self._failure}
 
@@ -78,39 +71,39 @@ class Stage:
         topics = {name: {"partitions": n, "rate_per_s": rates.get(name, 0.0)} for name, n in self._partitions.items()}
         return {
             "groups": [group.group_id for group in plan.playable_groups()],
-            "members": [_describe(hand) for hand in self._crew.hands() if hand.pid is not None],
+            "members": [_describe(member) for member in self._members.running() if member.pid is not None],
             "topics": topics,
             "transactions": list(self._transactions.topics()),
         }
 
     def add_member(self, group_id: str) -> Answer:
         """Start one more member."""
-        hand = self._crew.hire(find_group(group_id))
-        return f"{hand.name} is starting (process {hand.pid}) and will join {group_id}."
+        member = self._members.add(find_group(group_id))
+        return f"{member.name} is starting (process {member.pid}) and will join {group_id}."
 
     def kill_member(self, member: str) -> Answer:
         """SIGKILL a member."""
-        self._crew.kill(member)
+        self._members.kill(member)
         return f"{member} was killed; its partitions wait until its session times out."
 
     def freeze_member(self, member: str) -> Answer:
         """SIGSTOP a member."""
-        self._crew.freeze(member)
-        return f"{member} is frozen; the group puts it out when its session times out."
+        self._members.freeze(member)
+        return f"{member} is frozen; the group removes it when its session times out."
 
     def thaw_member(self, member: str) -> Answer:
         """SIGCONT a frozen member."""
-        self._crew.thaw(member)
-        return f"{member} goes on, and joins anew if the group has put it out."
+        self._members.thaw(member)
+        return f"{member} continues, and rejoins if the group has removed it."
 
     def stop_consuming(self, group_id: str) -> Answer:
         """Pause all members of a group; they stay in it."""
-        count = self._crew.tell(find_group(group_id).group_id, Order.STOP_CONSUMING)
+        count = self._members.tell(find_group(group_id).group_id, Order.STOP_CONSUMING)
         return f"The {count} members of {group_id} stay in the group but read nothing."
 
     def resume_consuming(self, group_id: str) -> Answer:
         """Let paused members read on."""
-        count = self._crew.tell(find_group(group_id).group_id, Order.RESUME)
+        count = self._members.tell(find_group(group_id).group_id, Order.RESUME)
         return f"The {count} members of {group_id} read again."
 
     def burst(self, topic: str, records: int) -> Answer:
@@ -147,12 +140,12 @@ class Stage:
         self._admin.add_partitions(topic, total)
         self._partitions[topic] = total
         self._traffic.grow(topic, total)
-        return f"{topic} has {total} partitions now; its groups rebalance when their members hear of it."
+        return f"{topic} has {total} partitions now; its groups rebalance after the next metadata refresh."
 
     def act(self, action: str, arguments: Mapping[str, Any]) -> Answer:
-        """Carry out a wish of the panel's, one at a time. EmbeddedError says why not."""
-        if action not in self.actions:
-            raise EmbeddedError(f"The workload knows no action {action}")
+        """Carry out an action of the panel, one at a time. Raises EmbeddedError with the reason if it cannot."""
+        if action not in ACTIONS:
+            raise EmbeddedError(f"The workload has no action {action}")
         if action == "status":
             return self.status()
         if not self._set_up:
@@ -161,39 +154,40 @@ class Stage:
             return self._carry_out(action, arguments)
 
     def _carry_out(self, action: str, arguments: Mapping[str, Any]) -> Answer:
+        method: Callable[..., Answer] = getattr(self, action)
         try:
-            call = inspect.signature(self.actions[action]).bind(**arguments)
+            inspect.signature(method).bind(**arguments)
         except TypeError as error:
             raise EmbeddedError(f"The arguments of {action} are wrong: {error}") from error
         try:
-            return self.actions[action](*call.args)
+            return method(**arguments)
         except KafkaException as error:
-            raise EmbeddedError(f"Kafka refused: {error.args[0]}", "See the broker's log.") from error
+            raise EmbeddedError(f"Kafka refused the request: {error.args[0]}", "See the broker's log.") from error
 
-    def _set_up_all(self) -> None:
+    def _set_up_or_fail(self) -> None:
         try:
-            self._open_the_doors()
+            self._start_parts()
         except EmbeddedError as error:
             self._failure = str(error)
         except KafkaException as error:
-            self._failure = f"Kafka refused: {error.args[0]}"
+            self._failure = f"Kafka refused the request: {error.args[0]}"
         if self._failure:
             log.error("%s", self._failure)
 
-    def _open_the_doors(self) -> None:
+    def _start_parts(self) -> None:
         held = HeldPartition(self._bootstrap_servers)
         self._admin = Admin(self._bootstrap_servers)
         faults.break_things(self._admin, self._bootstrap_servers)
-        self._spawn(lambda: self._crew.listen(self._stop), "listen")
-        self._crew.post_guard()
-        self._crew.hire_all(plan.playable_groups())
+        self._spawn(lambda: self._members.listen(self._stop), "listen")
+        self._members.start_guard()
+        self._members.add_all(plan.playable_groups())
         faults.set_scene(self._admin, self._bootstrap_servers)
         held.renew()
         self._traffic = Traffic(self._bootstrap_servers)
         self._spawn(lambda: self._traffic.run(self._stop), "traffic")
         self._spawn(lambda: held.keep(self._stop), "held")
         self._spawn(self._trim, "trim")
-        self._crew.hire_all(group for group in plan.GROUPS if not group.own_process)
+        self._members.add_all(group for group in plan.GROUPS if not group.own_process)
         self._set_up = True
 
     def _trim(self) -> None:
@@ -208,14 +202,14 @@ class Stage:
 
     def _playable(self, topic: str) -> int:
         if topic not in self._partitions:
-            hint = f"There are: {', '.join(sorted(self._partitions))}."
-            raise EmbeddedError(f"No topic to play with is called {topic}", hint)
+            hint = f"Its topics are: {', '.join(sorted(self._partitions))}."
+            raise EmbeddedError(f"The panel has no topic {topic}", hint)
         return self._partitions[topic]
 
     def _spawn(self, target: Callable[[], None], name: str) -> None:
         threading.Thread(target=target, name=name, daemon=True).start()
 
 
-def _describe(hand: Hand) -> dict[str, Any]:
-    state = "frozen" if hand.frozen else "stopped" if hand.stopped else "running" if hand.ready else "joining"
-    return {"name": hand.name, "group_id": hand.plan.group_id, "pid": hand.pid, "state": state}
+def _describe(member: RunningMember) -> dict[str, Any]:
+    state = "frozen" if member.frozen else "stopped" if member.stopped else "running" if member.ready else "joining"
+    return {"name": member.name, "group_id": member.plan.group_id, "pid": member.pid, "state": state}

@@ -38,7 +38,7 @@ class Traffic:
         self._streams = {topic.name: _stream(topic) for topic in TOPICS if topic.rate_per_s}
 
     def run(self, stop: threading.Event) -> None:
-        """Produce until told to stop. After a pause of the machine at most one second is caught up."""
+        """Produce until `stop` is set. After a pause of the machine, at most one second is caught up."""
         last = now_s()
         while not stop.wait(TICK_S):
             now = now_s()
@@ -46,7 +46,7 @@ class Traffic:
             last = now
 
     def drop(self, topic: str) -> None:
-        """Produce no more to that topic: the next record would make Kafka create it anew."""
+        """Stop producing to that topic: the next record would make Kafka create it again."""
         with self._lock:
             self._streams.pop(topic, None)
         self._sink.producer.flush(2.0)

@@ -1,4 +1,4 @@
-"""Transactions that stay open: the standing case, and those that the panel opens."""
+"""Transactions that stay open: that of the permanent case, and those that the panel opens."""
 
 import logging
 import threading
@@ -18,7 +18,7 @@ FINISH_S = 20.0
 
 
 class HeldPartition:
-    """Holds the last stable offset of the standing topic forever: the next transaction opens before one ends."""
+    """Holds back the last stable offset of a partition: each transaction begins before the previous one ends."""
 
     def __init__(self, bootstrap_servers: str) -> None:
         self._bootstrap_servers = bootstrap_servers
@@ -27,7 +27,7 @@ class HeldPartition:
         self._open: Producer | None = None
 
     def renew(self) -> None:
-        """Open the next transaction, end the one before, and put records behind it that readers may not see."""
+        """Begin the next transaction, end the previous one, and produce records after it that readers do not see."""
         following = transaction(self._bootstrap_servers, self._ids[self._turn])
         following.begin_transaction()
         send_in_transaction(following, plan.HELD_TOPIC, 0, OPEN_RECORDS)
@@ -37,7 +37,7 @@ class HeldPartition:
         self._open, self._turn = following, 1 - self._turn
 
     def keep(self, stop: threading.Event) -> None:
-        """Renew until told to stop; a broker that is away is tried again."""
+        """Renew until `stop` is set; failures are retried."""
         while not stop.wait(REOPEN_S):
             try:
                 self.renew()
@@ -53,7 +53,7 @@ class PanelTransactions:
         self._open: dict[str, Producer] = {}
 
     def topics(self) -> tuple[str, ...]:
-        """The topics that have an open transaction of the panel's."""
+        """The topics with an open transaction of the panel."""
         return tuple(sorted(self._open))
 
     def open(self, topic: str, partitions: int) -> str:

@@ -24,7 +24,7 @@ from lag.embedded.workload import BROKER_PROPERTIES, Controls, Workload, describ
 from lag.embedded.workload.admin import Admin
 from lag.embedded.workload.controls import ENVIRONMENT
 from lag.embedded.workload.faults import trim
-from lag.embedded.workload.members import Crew
+from lag.embedded.workload.members import Members
 from lag.embedded.workload.plan import HELD_TOPIC, GroupPlan, Protocol, TopicPlan
 from lag.embedded.workload.records import burst
 from lag.embedded.workload.transactions import HeldPartition
@@ -319,33 +319,33 @@ def test_reader_asks_for_more_when_little_is_left(bare_kafka: EmbeddedKafka) -> 
         admin.create([TopicPlan("slow-topic", 1)])
     burst(servers, "test", [("slow-topic", 0, 20)])
     asked: list[tuple[str, str, int]] = []
-    crew = Crew(servers, lambda group, topic, partition: asked.append((group.group_id, topic, partition)))
+    members = Members(servers, lambda group, topic, partition: asked.append((group.group_id, topic, partition)))
     stop = threading.Event()
-    listener = threading.Thread(target=crew.listen, args=(stop,))
+    listener = threading.Thread(target=members.listen, args=(stop,))
     listener.start()
-    crew.hire(GroupPlan("slow-group", ("slow-topic",), Protocol.RANGE, pace_per_s=10, refill=20, refill_below=5))
+    members.add(GroupPlan("slow-group", ("slow-topic",), Protocol.RANGE, pace_per_s=10, refill=20, refill_below=5))
     wait_until(lambda: asked)
     stop.set()
     listener.join()
-    crew.dismiss()
+    members.stop()
     assert asked == [("slow-group", "slow-topic", 0)]
 
 
 def test_member_that_joins_no_group_is_ready_when_the_group_exists(bare_kafka: EmbeddedKafka) -> None:
     """A group without members exists from its first commit on."""
     servers, topic = bare_kafka.bootstrap_servers, "ledger-entries"
-    seen, crew, stop = Seen(servers), Crew(servers, lambda *_: None), threading.Event()
+    seen, members, stop = Seen(servers), Members(servers, lambda *_: None), threading.Event()
     with Admin(servers) as admin:
         admin.create([TopicPlan(topic, 2)])
     burst(servers, "test", [(topic, 0, 20)])
-    listener = threading.Thread(target=crew.listen, args=(stop,))
+    listener = threading.Thread(target=members.listen, args=(stop,))
     listener.start()
-    crew.hire(GroupPlan("ledger-group", (topic,), Protocol.ASSIGN))
-    wait_until(lambda: not crew.waiting(), every_s=0.01)
+    members.add(GroupPlan("ledger-group", (topic,), Protocol.ASSIGN))
+    wait_until(lambda: not members.waiting(), every_s=0.01)
     committed = seen.committed("ledger-group")
     stop.set()
     listener.join()
-    crew.dismiss()
+    members.stop()
     seen.close()
     assert committed == {(topic, 0): 20}
 
@@ -426,7 +426,7 @@ def test_deleted_topic_is_gone_and_is_no_longer_fed(controls: Controls, seen: Se
     assert controls.delete_topic("inventory").startswith("inventory is deleted")
     assert "inventory" not in seen.admin.list_topics()
     assert "inventory" not in {topic.name for topic in controls.running().topics}
-    with pytest.raises(EmbeddedError, match="No topic to play with is called inventory"):
+    with pytest.raises(EmbeddedError, match="no topic inventory"):
         controls.delete_topic("inventory")
 
 
@@ -440,10 +440,10 @@ def test_new_partitions_are_assigned_and_fed(controls: Controls, seen: Seen) -> 
 @pytest.mark.parametrize(
     ("wish", "said"),
     [
-        (lambda c: c.add_member("transfer-posting"), "No group to play with is called transfer-posting"),
-        (lambda c: c.kill_member("invoice-rendering-1"), "No member to play with is called invoice-rendering-1"),
+        (lambda c: c.add_member("transfer-posting"), "no group transfer-posting"),
+        (lambda c: c.kill_member("invoice-rendering-1"), "no member invoice-rendering-1"),
         (lambda c: c.thaw_member("email-dispatch-1"), "email-dispatch-1 is not frozen"),
-        (lambda c: c.burst("audit-log", 5), "No topic to play with is called audit-log"),
+        (lambda c: c.burst("audit-log", 5), "no topic audit-log"),
         (lambda c: c.burst("orders", 0), "A burst has 1 to 200,000 records, not 0"),
         (lambda c: c.commit_transaction("orders"), "No transaction of the panel's is open on orders"),
         (lambda c: c.add_partitions("orders", 1_000), "orders cannot have 1006 partitions here"),
