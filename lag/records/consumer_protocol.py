@@ -5,12 +5,16 @@ bytes are ignored). Connect and other users of the classic protocol have other f
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated, ClassVar
 
 from lag.records.message_schema import BytesOrNone, Int32, Made, Since, Text, TextOrNone, read_message
 from lag.records.wire_reader import Cursor, Malformed
 
 PROTOCOL_TYPE = "consumer"
+
+_cached = lru_cache(1_000)
+"""Every record of a group repeats the bytes of members that have not changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +50,13 @@ class MemberAssignment:
     user_data: BytesOrNone = None
 
 
+@_cached
 def read_subscription(data: bytes) -> Subscription:
     """The subscription in these bytes. Raises Malformed."""
     return _read(Subscription, data)
 
 
+@_cached
 def read_assignment(data: bytes) -> MemberAssignment:
     """The assignment in these bytes; without bytes an empty one. Raises Malformed."""
     return _read(MemberAssignment, data) if data else MemberAssignment()
