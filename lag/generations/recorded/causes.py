@@ -54,9 +54,7 @@ def _topics(members: Sequence[Member], layout: Layout, last: Group | None) -> di
 def first_state(number: int, at_ms: int, group: Group, *, modern: bool, event: str = "") -> RecordedState:
     """The first known state of a group; for a new group number 0 without members."""
     event = event or (FIRST_RECORD if group.members else NO_MEMBERS)
-    return RecordedState(
-        number, at_ms, event, group, cause=event, round=1, modern=modern, skipped=0, progress=Reconciliation(None, None)
-    )
+    return RecordedState(number, at_ms, event, group, cause=event, modern=modern)
 
 
 def deleted_state(last: RecordedState, at_ms: int) -> RecordedState:

@@ -173,8 +173,7 @@ class ModernGroup:
     def _succeed(self, at_ms: int, last: RecordedState) -> list[RecordedState]:
         """A static member's successor has joined; it inherits the target, without a rebalance."""
         self.planned, self.unsettled = frozenset(self.members), set()
-        progress = Reconciliation(None, None)
-        return [causes.next_state(last, last.number, at_ms, self._group(last), progress, True, causes.REJOINED)]
+        return [causes.next_state(last, last.number, at_ms, self._group(last), Reconciliation(), True, causes.REJOINED)]
 
     def _step(self, last: RecordedState, step: ReconciliationStep) -> None:
         if len(last.progress.steps) < STEPS_PER_MEMBER * len(last.group.members):
@@ -185,14 +184,14 @@ class ModernGroup:
                 last.progress.settled_ms = step.at_ms
 
     def _group(self, last: RecordedState | None) -> Group:
-        members = [self._member(members) for members in self.members.values()]
+        members = [self._member(metadata) for metadata in self.members.values()]
         owned = [self._partitions(name) for name in self.members]
         before = last.group if last is not None else None
         return causes.build_group(self.group_id, self._assignor(), members, owned, before)
 
-    def _member(self, members: MemberMetadata) -> Member:
-        subscribed_topics = self.regexes.get(members.regex or "", ())
-        return replace(members.member, topics=tuple(dict.fromkeys((*members.member.topics, *subscribed_topics))))
+    def _member(self, metadata: MemberMetadata) -> Member:
+        matched = self.regexes.get(metadata.regex or "", ())
+        return replace(metadata.member, topics=tuple(dict.fromkeys((*metadata.member.topics, *matched))))
 
     def _partitions(self, name: str) -> list[TopicPartition]:
         return [TopicPartition(topic, number) for topic, numbers in self.targets.get(name, ()) for number in numbers]
@@ -203,7 +202,7 @@ class ModernGroup:
     def _assignor(self) -> str:
         """The assignor that most members name, else Kafka's default: the broker's choice is not recorded."""
         kind = GroupType.SHARE if self.share else GroupType.CONSUMER
-        wanted = Counter(members.assignor for members in self.members.values() if members.assignor)
+        wanted = Counter(metadata.assignor for metadata in self.members.values() if metadata.assignor)
         chosen = wanted.most_common(1)[0][0] if wanted else ""
         return SERVER_NAMES[kind].get(chosen, DEFAULT_ASSIGNORS[kind])
 

@@ -112,8 +112,8 @@ class FollowStatus:
 class Reconciliation:
     """How a target assignment is reached; updated after its state is stored."""
 
-    began_ms: int | None
-    settled_ms: int | None
+    began_ms: int | None = None
+    settled_ms: int | None = None
     steps: list[ReconciliationStep] = field(default_factory=list)
 
 
@@ -125,10 +125,10 @@ class RecordedState(AssignmentState):
     """
 
     cause: str
-    round: int
+    round: int = 1
     modern: bool
-    skipped: int
-    progress: Reconciliation
+    skipped: int = 0
+    progress: Reconciliation = field(default_factory=Reconciliation)
 
     @property
     def cells(self) -> int:

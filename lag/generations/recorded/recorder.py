@@ -86,7 +86,7 @@ class GenerationRecorder:
         modern = self._modern.get(group_id)
         if modern is None:
             return self._timeouts.get(group_id, {})
-        return {name: members.timeouts for name, members in modern.members.items() if members.timeouts is not None}
+        return {name: of.timeouts for name, of in modern.members.items() if of.timeouts is not None}
 
     def observe(self, groups: Iterable[GroupSnapshot]) -> None:
         """Use polled groups as the starting point of groups whose records were not read.
