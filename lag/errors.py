@@ -1,12 +1,12 @@
-"""What can go wrong, as one small tree.
+"""The errors of groupscope.
 
 GroupscopeError                 everything we raise on purpose; str() is one sentence: the cause, then the hint
 ├── ConfigError                 a setting, a file or a flag is wrong (the key or line is named, a value never)
-├── ConnectError                no broker could be reached, or none would talk to us
+├── ConnectError                no broker could be reached, or none accepts our connection
 │   ├── AddressError            unknown host, refused port, unreachable network
 │   ├── ProtocolMismatch        TLS against plaintext, or the reverse, or not a Kafka broker
 │   ├── CertificateError        the broker's certificate, or ours, is expired, unknown or for another host
-│   └── AuthenticationError     the broker refuses who we say we are
+│   └── AuthenticationError     the broker refuses our credentials
 ├── EmbeddedError               the Kafka on this machine: no Java, a jar that fails its checksum, a broker that dies
 └── HistoryError                the recorded history: a disk that is full, a newer schema, another cluster's checkpoint
 
@@ -28,7 +28,7 @@ class ConfigError(GroupscopeError):
 
 
 class ConnectError(GroupscopeError):
-    """No broker could be reached, or none would talk to us."""
+    """No broker could be reached, or none accepts our connection."""
 
 
 class AddressError(ConnectError):
@@ -52,4 +52,4 @@ class EmbeddedError(GroupscopeError):
 
 
 class HistoryError(GroupscopeError):
-    """The recorded history could not be read or written, or does not belong to what was asked."""
+    """The recorded history could not be read or written, or belongs to another cluster."""

@@ -12,7 +12,7 @@ from assignors.model import TopicPartition
 from lag.offsets import OffsetTable, PartitionLag
 
 INTERNAL_GROUP_PREFIX = "groupscope-internal-"
-"""Group ids of our own readers begin with this; they are marked, and hidden from lists until asked for."""
+"""Prefix of the group ids of our own readers; such groups are marked, and hidden from lists by default."""
 
 
 def is_internal_group(group_id: str) -> bool:
@@ -21,7 +21,7 @@ def is_internal_group(group_id: str) -> bool:
 
 
 class Remainder(StrEnum):
-    """What a read_committed consumer would still get between a committed offset and the log end."""
+    """What a read_committed consumer can still read between a committed offset and the log end."""
 
     RECORDS = "records"
     MARKERS_ONLY = "markers_only"
@@ -85,11 +85,11 @@ class Broker:
 class Member:
     """A member of a live group.
 
-    `epoch` is the KIP-848 member epoch; None for classic members, whose generation no request tells.
-    `owned`, as of `generation`, is what a classic member claimed in its last JoinGroup (None: it does not say);
-    `user_data` and `subscription_version` are those of the subscription that came with it.
-    `assigned` is what it has now, sorted; `target` what it shall have (KIP-848 only, else None), in the order in which
-    the coordinator's maps have it: where ids of topics share a bucket, that decides what a member gives up next.
+    `epoch` is the KIP-848 member epoch; None for classic members, whose generation no request returns.
+    `owned`, as of `generation`, are the partitions that a classic member reported in its last JoinGroup (None: not
+    reported); `user_data` and `subscription_version` are those of the same subscription.
+    `assigned` is the current assignment, sorted; `target` the target assignment (KIP-848 only, else None) in the order
+    of the coordinator's maps, which decides what a member revokes first if topic ids share a bucket.
     `problem` is set when its subscription or assignment bytes could not be decoded.
     """
 
@@ -124,7 +124,7 @@ class LagTotal:
 class GroupSnapshot:
     """One group at one moment.
 
-    `state` is the broker's word for it. `epoch` is the group epoch (KIP-848, share, streams; None for classic),
+    `state` is as the broker reports it. `epoch` is the group epoch (KIP-848, share, streams; None for classic),
     `assignment_epoch` that of the target assignment. `partitions` holds one entry per partition that is
     committed, assigned or, for a subscribed group, part of a subscribed topic; sorted by (topic, partition).
     `complete` is False when anything of the group could not be read; `problems` says what.
@@ -148,7 +148,7 @@ class GroupSnapshot:
 
 
 FOREVER = -1
-"""A retention time of a topic whose records are not deleted by age (Kafka's own word for it)."""
+"""The `retention.ms` of a topic whose records are not deleted by age."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ class ClusterSnapshot:
     """All that one poll read. `groups` is sorted by id; `offsets` holds every partition's numbers as columns.
 
     `complete` is False when any broker, group or partition failed; `problems` says which and why. `offsets_leaders` are
-    the nodes that lead each partition of `__consumer_offsets` (None: nobody now); empty while it cannot be seen.
+    the leaders of the partitions of `__consumer_offsets` (None: no leader); empty if the topic is not visible.
     """
 
     cluster: str

@@ -1,7 +1,7 @@
 """Offsets as columns: half a million group partitions fit in a few megabytes and are computed at once.
 
 `EndOffsets` has one row per partition of the cluster, `OffsetTable` one per (group, partition), laid out group by
-group. -1 stands for "not known" inside the columns only; whoever reads a row gets None and a reason.
+group. In columns, -1 means "not known"; rows have None and a reason instead.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ UNKNOWN = -1
 class PartitionProblem(StrEnum):
     """Why a partition's lag is not the plain difference of two offsets.
 
-    Only BELOW_LOG_START comes with a number of records behind: from the log start, the rest being lost.
+    Only BELOW_LOG_START has a lag: the records from the log start on; those before it are lost.
     """
 
     NO_COMMIT = "no_commit"
@@ -43,7 +43,7 @@ PROBLEM_CODES: tuple[PartitionProblem | None, ...] = (None, *PartitionProblem)
 
 
 def problem_code(problem: PartitionProblem | None) -> int:
-    """The number that stands for `problem` in a column."""
+    """The code of `problem` in a column."""
     return PROBLEM_CODES.index(problem)
 
 
@@ -51,9 +51,9 @@ def problem_code(problem: PartitionProblem | None) -> int:
 class EndOffsets:
     """Every partition known to the metadata or named by a commit, sorted by (topic, partition).
 
-    Arrays of equal length: `topic` (index into `topics`), `partition`, `leader` (node id), `log_start`, `log_end`
-    (high watermark), `last_stable`, `leader_epoch` (told with the log end), `problem` (code). `topics` is sorted; names
-    not in the metadata are deleted topics.
+    Arrays of length n: `topic` int32 (index into `topics`), `partition` int32, `leader` int32 (node id), `log_start`,
+    `log_end` (high watermark) and `last_stable` int64, `leader_epoch` int32 (from the answer with the log end),
+    `problem` uint8 (code). `topics` is sorted; names that are not in the metadata are deleted topics.
     """
 
     topics: tuple[str, ...]
@@ -76,10 +76,11 @@ class EndOffsets:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OffsetTable:
-    """What every group has committed where, beside the end offsets.
+    """The committed offsets of every group, with the end offsets.
 
-    Group i of the snapshot has the rows `bounds[i]:bounds[i + 1]`. Arrays of equal length: `end` (row in `ends`),
-    `committed`, `lag`, `lost`, `problem` (code), `member` (index into that group's members).
+    Group i of the snapshot has the rows `bounds[i]:bounds[i + 1]`. Arrays of length n: `end` int32 (row in
+    `ends`), `committed`, `lag` and `lost` int64, `problem` uint8 (code), `member` int32 (index into the group's
+    members). `bounds`: int64[number of groups + 1].
     """
 
     at_ms: int
@@ -104,8 +105,8 @@ class OffsetTable:
 class PartitionLag:
     """One group's position in one partition; every offset and `lag_records` is None when unknown.
 
-    `log_end` is the high watermark, `last_stable` the last stable offset; where it is lower, an open
-    transaction holds readers of committed data back. `lost_records` counts records that were deleted before the
+    `log_end` is the high watermark, `last_stable` the last stable offset; if it is lower, an open
+    transaction holds back read_committed consumers. `lost_records` counts records that were deleted before the
     group committed them. `problem` says why `lag_records` is None, or qualifies it (BELOW_LOG_START).
     """
 
@@ -129,7 +130,7 @@ class PartitionLag:
 
 
 class PartitionRows(Sequence[PartitionLag]):
-    """The rows of one group, made into `PartitionLag` only when somebody looks at them."""
+    """The rows of one group; each `PartitionLag` is made when it is read."""
 
     __slots__ = ("_member_ids", "_rows", "_table")
 

@@ -1,8 +1,8 @@
-"""Offsets -> lag and a verdict per partition, for every group at once. Pure: columns in, columns out.
+"""Offsets -> the lag of every partition of every group, or the reason why it is unknown. Pure: columns in, columns out.
 
-Rules: log end is the high watermark. A commit below the log start is behind by what is
-left in the log, and the records in between are lost, not lag. A commit beyond the end, a missing commit, a deleted
-topic or an end offset that could not be read give no number but a reason.
+The log end is the high watermark. If a commit is below the log start, the lag is counted from the log start, and the
+records before it are lost. A commit beyond the end, a missing commit, a deleted topic or an unread end offset has a
+reason instead of a lag.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,8 @@ UNAUTHORIZED = problem_code(PartitionProblem.UNAUTHORIZED)
 class CommittedRows:
     """(group, topic, partition) rows as read, in any order; topic numbers index `names` of `Catalog`.
 
-    `committed` and `broker_lag` are UNKNOWN where there is none; `member` is the owner's index within its group.
+    Arrays of length n: `group`, `topic`, `partition` and `member` (the owner's index within its group) int32,
+    `committed` and `broker_lag` int64 (UNKNOWN if there is none), `problem` uint8.
     """
 
     group: Codes
@@ -40,7 +41,10 @@ class CommittedRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LogOffsetRows:
-    """Answers to ListOffsets: `kind` 0 log start, 1 log end, 2 last stable."""
+    """Answers to ListOffsets; `kind` 0 log start, 1 log end, 2 last stable.
+
+    Arrays of length n: `topic`, `partition` and `leader_epoch` int32, `kind` int8, `offset` int64, `problem` uint8.
+    """
 
     topic: Codes
     partition: Codes
@@ -60,7 +64,7 @@ class Catalog:
 
 
 def end_offsets(catalog: Catalog, answers: LogOffsetRows, named: CommittedRows) -> EndOffsets:
-    """One row per live partition, and per partition that only `named` still knows: deleted, or not ours to see."""
+    """One row per live partition, and per partition that only `named` has: deleted, or we may not describe it."""
     order = np.argsort(np.array(catalog.names, dtype=object), kind="stable")
     rank = np.empty(len(order), dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
@@ -75,7 +79,7 @@ def end_offsets(catalog: Catalog, answers: LogOffsetRows, named: CommittedRows) 
 
 
 def partition_key(topic: Codes, partition: Codes) -> Ints:
-    """Sorts like (topic, partition)."""
+    """int64[n] keys that sort like (topic, partition); both are int32[n]."""
     return (topic.astype(np.int64) << 32) | partition.astype(np.int64)
 
 
@@ -109,10 +113,10 @@ def _place(ends: EndOffsets, keys: Ints, rank: Codes, answers: LogOffsetRows) ->
     for kind, column in enumerate((ends.log_start, ends.log_end, ends.last_stable)):
         mine = (answers.kind == kind) & (answers.problem == 0)
         column[at[mine]] = answers.offset[mine]
-    # The last stable offset never lies beyond the end; where it seems to, it was read later and the log has grown.
+    # The last stable offset is never beyond the end. If it seems to be, it was read later and the log has grown.
     np.maximum(ends.log_end, ends.last_stable, out=ends.log_end, where=ends.log_end != UNKNOWN)
-    told, failed = ((answers.kind == 1) & which for which in (answers.problem == 0, answers.problem != 0))
-    ends.leader_epoch[at[told]] = answers.leader_epoch[told]
+    read, failed = ((answers.kind == 1) & which for which in (answers.problem == 0, answers.problem != 0))
+    ends.leader_epoch[at[read]] = answers.leader_epoch[read]
     ends.problem[at[failed]] = answers.problem[failed]
     ends.problem[ends.log_end != UNKNOWN] = 0
 
@@ -166,8 +170,8 @@ def verdicts(
     """Lag (UNKNOWN where there is none), lost records and problem code of each row.
 
     A share group's lag is the broker's own count (KIP-1226), as records may be acknowledged out of order.
-    Precedence of reasons: topic deleted or not ours to see (brokers then hide its commits as well), what reading the
-    group gave, no commit, what reading the end gave.
+    Precedence of reasons: the topic is deleted or we may not describe it (brokers then hide its commits as well), the
+    problem of reading the group, no commit, the problem of reading the end. All arrays have length n.
     """
     start, log_end, end_problem = ends.log_start[end], ends.log_end[end], ends.problem[end]
     has_commit = committed != UNKNOWN

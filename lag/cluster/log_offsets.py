@@ -11,7 +11,7 @@ from lag.cluster.responses import LogOffsets
 from lag.offsets import PartitionProblem, problem_code
 
 LIST_CHUNK = 10_000
-"""LedPartitions per ListOffsets request."""
+"""Partitions per ListOffsets request."""
 
 LOG_START, LOG_END, LAST_STABLE = KINDS = range(3)
 

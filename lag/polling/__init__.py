@@ -1,1 +1,1 @@
-"""One poller for each cluster and process: reads, judges, keeps and publishes snapshots."""
+"""One poller for each cluster and process: reads snapshots, computes verdicts and publishes reports."""

@@ -1,4 +1,4 @@
-"""The poller of one cluster: polls on schedule, publishes each report, and survives every failure.
+"""The poller of one cluster: polls on schedule, publishes each report, and continues after every failure.
 
 A cluster that cannot be read is tried again with growing pauses; the last good report stays, with its age. Polls never
 run back to back: the cluster rests for at least half the time that a poll took.
@@ -89,7 +89,7 @@ class Collector:
         return self._report
 
     def status(self) -> CollectorStatus:
-        """How polling goes."""
+        """The state of polling."""
         return self._status
 
     def recording(self, group_id: str) -> Recording:
@@ -97,7 +97,7 @@ class Collector:
         return self._generations.recording(group_id)
 
     def following(self) -> FollowStatus | None:
-        """How following `__consumer_offsets` goes; None when it is switched off."""
+        """The state of following `__consumer_offsets`; None when it is switched off."""
         return self._generations.status()
 
     def poll_now(self) -> None:
@@ -122,7 +122,7 @@ class Collector:
         self._hang_up()
 
     def _rest(self, pause: Pause) -> bool:
-        """Wait, and say whether to go on."""
+        """Wait; returns whether to continue."""
         with self._changed:
             self._changed.wait_for(lambda: self._stopping, pause.at_least_s)
             self._changed.wait_for(lambda: self._stopping or self._asked, pause.seconds - pause.at_least_s)

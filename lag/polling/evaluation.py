@@ -1,4 +1,4 @@
-"""From a snapshot to a report: completed by the last known groups, judged on the samples before it."""
+"""From a snapshot to a report: adds the last known groups, and computes verdicts with the earlier samples."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -36,7 +36,7 @@ class Evaluator:
         self._last: ClusterSnapshot | None = None
 
     def evaluate(self, reader: ClusterReader, number: int, at_ms: int) -> Report:
-        """Poll the reader and judge what it read. Raises what the reader raises."""
+        """Poll the reader and compute the verdicts. Raises what the reader raises."""
         snapshot = carry_forward(self._last, reader.read(number, at_ms))
         window = self._samples.append(snapshot)
         health = judge(snapshot, window, self._rules, self._marker_checks.column(snapshot))

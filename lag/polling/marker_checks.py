@@ -1,4 +1,4 @@
-"""What checks of the log found behind small lags that do not move; valid until the offsets change."""
+"""Results of checks whether a small constant lag is records or transaction markers; valid until the offsets change."""
 
 from collections.abc import Callable, Sequence
 from itertools import islice
@@ -12,10 +12,10 @@ from lag.verdict.health import Health
 from lag.verdict.status import REMAINDERS, RemainderCodes
 
 CHECKS_PER_POLL = 20
-"""Each look is a fetch of at most 64 KB; what is not looked into in one poll is in the next."""
+"""Each check is a fetch of at most 64 KB; further rows are checked in the next poll."""
 
 Ask = Callable[[Sequence[PartitionLag]], Sequence[Remainder]]
-"""What is really left to read in each of those rows."""
+"""Returns what a consumer can still read in each of these rows."""
 
 
 class MarkerChecks:
@@ -25,7 +25,7 @@ class MarkerChecks:
         self._found: dict[tuple[str, TopicPartition], tuple[int | None, int | None, Remainder]] = {}
 
     def column(self, snapshot: ClusterSnapshot) -> RemainderCodes:
-        """What is known of each row of the snapshot's offset table; forgets what no longer holds."""
+        """uint8[n]: what is known of each row of the offset table. Drops results whose offsets have changed."""
         left = np.zeros(len(snapshot.offsets), np.uint8)
         for (group_id, tp), (committed, log_end, found) in list(self._found.items()):
             row = _row_of(snapshot, group_id, tp)
@@ -36,7 +36,7 @@ class MarkerChecks:
         return left
 
     def look(self, health: Health, ask: Ask) -> None:
-        """Ask about the rows that deserve it, a bounded number of them."""
+        """Check the rows that need it, at most CHECKS_PER_POLL."""
         wanted = [_named(health.snapshot, int(row)) for row in islice(health.needs_marker_check, CHECKS_PER_POLL)]
         if not wanted:
             return

@@ -1,4 +1,4 @@
-"""What a collector publishes: the report of a good poll, and how polling goes."""
+"""What a collector publishes: the report of a successful poll, and the state of polling."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class CollectorStatus:
-    """How polling goes. Times are epoch milliseconds.
+    """The state of polling. Times are epoch milliseconds.
 
     `error` is that of the last poll, None if it was good; `failing_since_ms` the first failure since the last good
     poll. `next_poll_ms` is None during a poll. `interval_s` is the actual interval, longer than the configured one when
