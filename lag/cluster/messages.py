@@ -4,9 +4,11 @@ Each class reads its fields from `schemas/<class name>.json`, with the fields of
 """
 
 import struct
+from collections.abc import Mapping
 from typing import Any
 
 from kafka.protocol.api_message import ApiMessage
+from kafka.protocol.consumer import FetchRequest, IsolationLevel
 
 SCHEMAS = "lag.cluster.schemas"
 
@@ -48,3 +50,33 @@ Message = Any
 
 UNREADABLE = (struct.error, ValueError, IndexError, TypeError, EOFError, MemoryError, OverflowError)
 """What decoding invalid bytes may raise; UnicodeDecodeError is a ValueError."""
+
+LAST_FETCH_BY_NAME = 12
+"""The last version of Fetch with topic names; later ones have topic ids."""
+
+
+def fetch_request(
+    topic: str,
+    offsets: Mapping[int, int],
+    isolation: IsolationLevel,
+    *,
+    partition_bytes: int,
+    answer_bytes: int,
+    wait_ms: int,
+) -> Message:
+    """A Fetch of one topic from the offset of each partition on; waits up to `wait_ms` for the first record."""
+    partition = FetchRequest.FetchTopic.FetchPartition
+    parts = [
+        partition(partition=number, fetch_offset=offset, partition_max_bytes=partition_bytes)
+        for number, offset in offsets.items()
+    ]
+    return FetchRequest(
+        max_wait_ms=wait_ms,
+        min_bytes=1,
+        max_bytes=answer_bytes,
+        isolation_level=isolation,
+        topics=[FetchRequest.FetchTopic(topic=topic, partitions=parts)],
+        forgotten_topics_data=[],
+        min_version=4,
+        max_version=LAST_FETCH_BY_NAME,
+    )

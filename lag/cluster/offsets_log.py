@@ -7,7 +7,7 @@ from functools import partial
 from uuid import UUID
 
 from kafka.future import Future
-from kafka.protocol.consumer import FetchRequest, IsolationLevel
+from kafka.protocol.consumer import IsolationLevel
 from kafka.protocol.metadata import MetadataRequest
 
 from assignors.offsets_partition import OFFSETS_TOPIC
@@ -15,12 +15,11 @@ from lag.cluster import log_offsets
 from lag.cluster.connect import Connection, open_manager
 from lag.cluster.error_codes import error_name, is_unauthorized
 from lag.cluster.group_records import UNREADABLE, GroupRecord, read_batches
-from lag.cluster.messages import Message
+from lag.cluster.messages import Message, fetch_request
 from lag.cluster.metadata import NO_LEADER, leaders_of
 from lag.cluster.poll_client import BrokerFailed, PollClient, UnsupportedRequest, chunks
 from lag.cluster.responses import LogOffsets
 from lag.cluster.settings import Settings
-from lag.cluster.unread_check import LAST_VERSION_BY_NAME
 from lag.model import Problem, Scope
 
 WAIT_MS = 1_000
@@ -183,20 +182,13 @@ async def _fetch(client: PollClient, node: int, offsets: Mapping[int, int]) -> l
 
 
 def _request(offsets: Mapping[int, int]) -> Message:
-    topic, partition = FetchRequest.FetchTopic, FetchRequest.FetchTopic.FetchPartition
-    parts = [
-        partition(partition=number, fetch_offset=offset, partition_max_bytes=PARTITION_BYTES)
-        for number, offset in offsets.items()
-    ]
-    return FetchRequest(
-        max_wait_ms=WAIT_MS,
-        min_bytes=1,
-        max_bytes=ANSWER_BYTES,
-        isolation_level=IsolationLevel.READ_UNCOMMITTED,
-        topics=[topic(topic=OFFSETS_TOPIC, partitions=parts)],
-        forgotten_topics_data=[],
-        min_version=4,
-        max_version=LAST_VERSION_BY_NAME,
+    return fetch_request(
+        OFFSETS_TOPIC,
+        offsets,
+        IsolationLevel.READ_UNCOMMITTED,
+        partition_bytes=PARTITION_BYTES,
+        answer_bytes=ANSWER_BYTES,
+        wait_ms=WAIT_MS,
     )
 
 

@@ -7,18 +7,16 @@ A committed transaction ends with a control record. A consumer that has read all
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kafka.protocol.consumer import FetchRequest, IsolationLevel
+from kafka.protocol.consumer import IsolationLevel
 from kafka.record import MemoryRecords
 from kafka.record.default_records import DefaultRecordBatch
 
 from assignors.model import TopicPartition
-from lag.cluster.messages import Message
+from lag.cluster.messages import Message, fetch_request
 from lag.cluster.poll_client import BrokerFailed, PollClient, UnsupportedRequest
 from lag.model import Remainder
 
 FETCH_BYTES = 65_536
-LAST_VERSION_BY_NAME = 12
-"""Fetch names topics by id from version 13 on."""
 
 ABORT = 0
 """The type of an abort marker, in the control record's key (KIP-98)."""
@@ -50,17 +48,13 @@ async def check(client: PollClient, unread: UnreadRange) -> Remainder:
 
 
 def _request(unread: UnreadRange) -> Message:
-    topic, partition = FetchRequest.FetchTopic, FetchRequest.FetchTopic.FetchPartition
-    part = partition(partition=unread.tp.partition, fetch_offset=unread.committed, partition_max_bytes=FETCH_BYTES)
-    return FetchRequest(
-        max_wait_ms=0,
-        min_bytes=0,
-        max_bytes=FETCH_BYTES,
-        isolation_level=IsolationLevel.READ_COMMITTED,
-        topics=[topic(topic=unread.tp.topic, partitions=[part])],
-        forgotten_topics_data=[],
-        min_version=4,
-        max_version=LAST_VERSION_BY_NAME,
+    return fetch_request(
+        unread.tp.topic,
+        {unread.tp.partition: unread.committed},
+        IsolationLevel.READ_COMMITTED,
+        partition_bytes=FETCH_BYTES,
+        answer_bytes=FETCH_BYTES,
+        wait_ms=0,
     )
 
 
