@@ -27,7 +27,7 @@ _LOG_LINES = 15
 
 
 class PortTaken(Exception):
-    """Somebody took a port between our choosing it and the broker's binding it."""
+    """Another process took a port before the broker could bind it."""
 
 
 class Broker:
@@ -48,28 +48,28 @@ class Broker:
         self.pid = self._keeper.start(self._name, [*self._command, *options], self._log)
 
     def serves(self) -> bool:
-        """Whether the broker has said that it serves.
+        """Whether the broker is ready, according to its log.
 
-        Raises EmbeddedError with the last log lines when its process has ended, PortTaken when that is why it will.
+        Raises EmbeddedError with the last log lines if its process has ended, PortTaken if a port was taken.
         """
         code = self._keeper.poll(self._name)
-        said = self._said()
-        if _PORT_TAKEN in said:
+        output = self._output()
+        if _PORT_TAKEN in output:
             raise PortTaken(f"A port of broker {self.node_id} is taken by another process")
         if code is not None:
             raise self.refusal(f"ended with exit code {code} before it was ready")
-        return _READY in said
+        return _READY in output
 
     def running(self) -> bool:
-        """Whether the process is there (paused or not)."""
+        """Whether the process exists (paused or not)."""
         return self.pid is not None and self._keeper.poll(self._name) is None
 
     def pause(self) -> None:
-        """Freeze the process (SIGSTOP): connections stay open, nothing answers."""
+        """Freeze the process (SIGSTOP): connections stay open without answers."""
         self._keeper.signal(self._name, signal.SIGSTOP)
 
     def resume(self) -> None:
-        """Let a frozen process go on (SIGCONT)."""
+        """Resume a paused process (SIGCONT)."""
         self._keeper.signal(self._name, signal.SIGCONT)
 
     def kill(self) -> None:
@@ -79,11 +79,11 @@ class Broker:
             time.sleep(_LOOK_EVERY_S)
 
     def restart(self) -> None:
-        """Kill the process if it is there, start it on the same ports and data, wait until it serves."""
+        """Kill the process if it exists, start it on the same ports and data, and wait until it is ready."""
         if self.running():
             self.kill()
-        # Its controller keeps it out until the session of its former self has ended.
-        self.spawn("--override", f"{config.SESSION_MS}={config.KAFKAS_SESSION_MS}")
+        # The controller does not accept it until its previous session has ended.
+        self.spawn("--override", f"{config.SESSION_MS}={config.DEFAULT_SESSION_MS}")
         try:
             _wait_until_all_serve([self])
         except PortTaken as error:
@@ -93,7 +93,7 @@ class Broker:
         """The last lines that the broker wrote since its last start; frames of stack traces are left out."""
         return log_tail(self._log, lines, self._log_from)
 
-    def _said(self) -> str:
+    def _output(self) -> str:
         if not self._log.exists():
             return ""
         with self._log.open("rb") as file:
@@ -101,13 +101,13 @@ class Broker:
             return file.read().decode(errors="replace")
 
     def refusal(self, what: str) -> EmbeddedError:
-        """The error that says what happened and shows the last log lines."""
-        tail = "\n".join(self.log_tail()) or "(it wrote nothing)"
+        """The error `what`, with the last log lines."""
+        tail = "\n".join(self.log_tail()) or "(no output)"
         return EmbeddedError(f"Broker {self.node_id} {what}", f"Its last log lines say why:\n{tail}")
 
 
 def _wait_until_all_serve(brokers: Sequence[Broker]) -> None:
-    # All are looked at in each round: one that died is told at once, not when the others gave up waiting for it.
+    # Every round checks all brokers, so that one that has ended is reported at once.
     deadline = time.monotonic() + _START_WITHIN_S
     while waiting := [broker for broker in brokers if not broker.serves()]:
         if time.monotonic() > deadline:
@@ -116,7 +116,7 @@ def _wait_until_all_serve(brokers: Sequence[Broker]) -> None:
 
 
 class EmbeddedKafka:
-    """A cluster that lives as long as this object is open, and never longer than this process.
+    """A cluster that runs while this object is open, and not longer than this process.
 
         with EmbeddedKafka(brokers=1) as kafka:
             connect(kafka.bootstrap_servers)
@@ -153,9 +153,9 @@ class EmbeddedKafka:
         self._nodes: dict[int, Broker] = {}
 
     def start(self) -> Self:
-        """Fetch what is missing, start the brokers, wait until they serve. Raises EmbeddedError.
+        """Fetch missing jars, start the brokers and wait until they are ready. Raises EmbeddedError.
 
-        Whatever interrupts it, nothing is left running. A cluster that runs already is left as it is.
+        If it is interrupted, nothing is left running. Does nothing if the cluster runs already.
         """
         if self._keeper is not None:
             return self

@@ -1,4 +1,4 @@
-"""What a broker of the embedded cluster is told: its ports, its properties file, its logging, its Java command."""
+"""The configuration of the brokers of an embedded cluster: ports, properties file, logging, Java command."""
 
 import random
 import socket
@@ -10,14 +10,14 @@ from pathlib import Path
 HOST = "127.0.0.1"
 _PORTS = range(20000, 32000)  # below the ranges that operating systems take client ports from
 _JVM_FLAGS = (
-    "-XX:TieredStopAtLevel=1",  # a third off the start; a broker this small gains nothing from the second compiler
+    "-XX:TieredStopAtLevel=1",  # starts a third faster; a broker this small does not need the second compiler
     "-XX:+UseSerialGC",
     "-XX:-UsePerfData",  # its file in the temp dir would outlive a killed broker
     "-Djava.awt.headless=true",
 )
 SESSION_MS = "broker.session.timeout.ms"
-KAFKAS_SESSION_MS = 9_000
-_ALONE_SESSION_MS = 3_600_000
+DEFAULT_SESSION_MS = 9_000
+_SINGLE_SESSION_MS = 3_600_000
 _LOGGING = """\
 status = error
 rootLogger.level = warn
@@ -65,7 +65,7 @@ class Ports:
 
 
 def free_ports(brokers: int, sasl_ssl: bool) -> dict[int, Ports]:
-    """Ports that nobody listens on now, by node id. Another process may still take one before the broker does."""
+    """Free ports by node id. Another process may still take one before the broker does."""
     ports = iter(_some_free(brokers * 3))
     return {node: Ports(next(ports), next(ports), next(ports) if sasl_ssl else None) for node in range(1, brokers + 1)}
 
@@ -93,9 +93,8 @@ def _is_free(port: int) -> bool:
 def node_properties(node: int, ports: Mapping[int, Ports], data: Path) -> dict[str, str]:
     """Kafka's properties of a node that is broker and controller at once; internal topics are on every broker.
 
-    A broker that is alone does not fence itself off within an hour. Else it would name no broker at all for a moment
-    after a machine's pause of 9 s, and a librdkafka client that asks then is lost for good
-    (confluentinc/librdkafka#5301).
+    A single broker has a session timeout of an hour. With Kafka's 9 s it would be fenced after a pause of the machine
+    and return metadata without brokers, from which a librdkafka client does not recover (confluentinc/librdkafka#5301).
     """
     own = ports[node]
     copies = str(len(ports))
@@ -120,7 +119,7 @@ def node_properties(node: int, ports: Mapping[int, Ports], data: Path) -> dict[s
         "share.coordinator.state.topic.replication.factor": copies,
         "share.coordinator.state.topic.min.isr": in_sync,
         "auto.create.topics.enable": "false",
-        SESSION_MS: str(KAFKAS_SESSION_MS if len(ports) > 1 else _ALONE_SESSION_MS),
+        SESSION_MS: str(DEFAULT_SESSION_MS if len(ports) > 1 else _SINGLE_SESSION_MS),
     }
 
 

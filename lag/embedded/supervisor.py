@@ -1,16 +1,15 @@
-"""A small process that keeps the brokers of one embedded cluster, so that nothing outlives whoever started it.
+"""A small process that runs the brokers of one embedded cluster, so that they end when their owner ends.
 
     python -m lag.embedded.supervisor PARENT_PID
 
-It owns a data folder in the temp dir and every process started in it. It reads one JSON request a line on stdin and
-answers each with one line on stdout. When stdin closes (the parent ended, however it ended), when a signal comes, or
-when the parent's id is no longer PARENT_PID, it kills the processes, removes the folder and ends. Its first line is
-`{"folder": PATH}`.
+It owns a data folder in the temp dir and every process started in it. It reads JSON requests from stdin, one per line,
+and writes one line to stdout for each. When stdin closes (the parent has ended), on a signal, or when its parent is no
+longer PARENT_PID, it kills the processes, removes the folder and ends. Its first line is `{"folder": PATH}`.
 
-Should it be killed itself, the kernel kills its processes (Linux), and the next supervisor removes the folder: a folder
-is in use as long as somebody holds the lock on it. `owned_folder` is the same for whoever has no supervisor.
+If the supervisor is killed, the kernel kills its processes (Linux), and the next supervisor removes the folder: a
+folder is in use as long as a process holds the lock on it. `owned_folder` is for processes without a supervisor.
 
-Only the standard library is imported here, for the sake of a quick start.
+Only the standard library is imported here, so that it starts quickly.
 """
 
 import ctypes
@@ -30,8 +29,8 @@ from pathlib import Path
 from typing import Any
 
 PREFIX = "groupscope-kafka-"
-_UNBORN_FOR_S = 60
-_LOOK_AT_PARENT_EVERY_S = 1.0
+_NEW_FOR_S = 60
+_CHECK_PARENT_EVERY_S = 1.0
 _PR_SET_PDEATHSIG = 1
 _GONE_WITHIN_S = 10
 _LOOK_EVERY_S = 0.01
@@ -62,7 +61,7 @@ class Supervisor:
     def close(self) -> None:
         """Kill every process, with all that it started, and remove the folder.
 
-        The data is thrown away: nothing need be written in order.
+        The data is discarded, so no orderly shutdown is needed.
         """
         for process in self._processes.values():
             process.kill()
@@ -73,7 +72,7 @@ class Supervisor:
 
 
 def _remove(folder: Path) -> None:
-    """Until it is gone: the demo's workload, which ends with our parent as we do, may write there meanwhile."""
+    """Retried until it is gone: the demo workload, which ends at the same time, may still write there."""
     deadline = time.monotonic() + _GONE_WITHIN_S
     while folder.exists() and time.monotonic() < deadline:
         shutil.rmtree(folder, ignore_errors=True)
@@ -97,7 +96,7 @@ def _die_with_parent() -> None:
 
 
 def _end_sessions(leaders: set[int]) -> None:
-    """Kill what is left of the sessions that these processes led, until nothing is."""
+    """Kill the remaining processes of the sessions that these processes led, until none is left."""
     import psutil
 
     deadline = time.monotonic() + _GONE_WITHIN_S
@@ -119,7 +118,7 @@ def _is_of(process: Any, leaders: set[int]) -> bool:
 
 @contextmanager
 def owned_folder(prefix: str) -> Iterator[Path]:
-    """A folder in the temp dir while the block runs; should we be killed, the next one of that prefix removes it."""
+    """A folder in the temp dir for the block. If this process is killed, the next owner with that prefix removes it."""
     sweep(Path(tempfile.gettempdir()), prefix)
     folder, lock = _make_folder(prefix)
     try:
@@ -130,34 +129,34 @@ def owned_folder(prefix: str) -> Iterator[Path]:
 
 
 def _make_folder(prefix: str) -> tuple[Path, int]:
-    """A new folder and the descriptor that holds its lock; it gets its known name once it is locked."""
-    unborn = Path(tempfile.mkdtemp(prefix=_unborn(prefix)))
-    lock = os.open(unborn, os.O_RDONLY)
+    """A new folder and the descriptor that holds its lock; it gets its final name once it is locked."""
+    new = Path(tempfile.mkdtemp(prefix=_new_prefix(prefix)))
+    lock = os.open(new, os.O_RDONLY)
     fcntl.flock(lock, fcntl.LOCK_EX)
-    folder = unborn.with_name(prefix + unborn.name.removeprefix(_unborn(prefix)))
-    unborn.rename(folder)
+    folder = new.with_name(prefix + new.name.removeprefix(_new_prefix(prefix)))
+    new.rename(folder)
     return folder, lock
 
 
-def _unborn(prefix: str) -> str:
+def _new_prefix(prefix: str) -> str:
     return f".{prefix}new-"
 
 
 def sweep(where: Path, prefix: str = PREFIX) -> None:
-    """Remove the folders of owners that were killed, and whatever still runs in them."""
+    """Remove the folders of owners that were killed, and kill what still runs in them."""
     for folder in where.glob(f"{prefix}*"):
         remove_if_abandoned(folder)
-    for folder in where.glob(f"{_unborn(prefix)}*"):
+    for folder in where.glob(f"{_new_prefix(prefix)}*"):
         with suppress(FileNotFoundError):
-            if time.time() - folder.stat().st_mtime > _UNBORN_FOR_S:
+            if time.time() - folder.stat().st_mtime > _NEW_FOR_S:
                 remove_if_abandoned(folder)
 
 
 def remove_if_abandoned(folder: Path) -> None:
-    """Remove a folder, and whatever still runs in it, unless its owner lives."""
+    """Remove a folder, and kill what still runs in it, unless its owner is alive."""
     try:
         lock = os.open(folder, os.O_RDONLY)
-    except OSError:  # somebody else's, or gone meanwhile
+    except OSError:  # another user's, or already gone
         return
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -182,29 +181,29 @@ def _kill_all_in(folder: Path) -> None:
 def _serve(supervisor: Supervisor, parent: int, signalled: int) -> None:
     pending = b""
     while os.getppid() == parent:
-        ready, _, _ = select.select([0, signalled], [], [], _LOOK_AT_PARENT_EVERY_S)
+        ready, _, _ = select.select([0, signalled], [], [], _CHECK_PARENT_EVERY_S)
         arrived = os.read(0, 65536) if 0 in ready else None
         if signalled in ready or arrived == b"":
             return
         *lines, pending = (pending + (arrived or b"")).split(b"\n")
         for line in lines:
-            _say(_answer_or_say_why(supervisor, json.loads(line)))
+            _write(_answer_or_error(supervisor, json.loads(line)))
 
 
-def _answer_or_say_why(supervisor: Supervisor, request: dict[str, Any]) -> dict[str, Any]:
+def _answer_or_error(supervisor: Supervisor, request: dict[str, Any]) -> dict[str, Any]:
     try:
         return supervisor.answer(request)
     except OSError as error:
         return {"error": f"{error.strerror or error}: {error.filename}" if error.filename else str(error)}
 
 
-def _say(answer: dict[str, Any]) -> None:
+def _write(answer: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(answer) + "\n")
     sys.stdout.flush()
 
 
 def _catch_signals() -> int:
-    """Turn SIGTERM, SIGINT and SIGHUP into bytes on the descriptor returned: nothing is ever cut off half done."""
+    """Turn SIGTERM, SIGINT and SIGHUP into bytes on the descriptor returned: no operation is interrupted."""
     readable, writable = os.pipe()
     os.set_blocking(writable, False)
     signal.set_wakeup_fd(writable)
@@ -214,13 +213,13 @@ def _catch_signals() -> int:
 
 
 def main(parent: int) -> None:
-    """Serve until the parent is gone or a signal comes; then clean up."""
+    """Serve until the parent is gone or a signal arrives; then clean up."""
     signalled = _catch_signals()
     sweep(Path(tempfile.gettempdir()))
     folder, lock = _make_folder(PREFIX)
     supervisor = Supervisor(folder)
     try:
-        _say({"folder": str(folder)})
+        _write({"folder": str(folder)})
         _serve(supervisor, parent, signalled)
     except BrokenPipeError:
         return

@@ -1,4 +1,4 @@
-"""Our end of the pipe to the supervisor process (`lag.embedded.supervisor`)."""
+"""The client of the supervisor process (`lag.embedded.supervisor`)."""
 
 import json
 import os
@@ -18,10 +18,10 @@ _END_WITHIN_S = 30
 
 
 class Keeper:
-    """Starts and watches processes through a supervisor; whatever happens to us, they and their folder go with us."""
+    """Starts and watches processes through a supervisor; when this process ends, they end and their folder is removed."""
 
     def __init__(self) -> None:
-        """Start the supervisor and wait for its folder. Raises EmbeddedError when it does not start."""
+        """Start the supervisor and wait for its folder. Raises EmbeddedError if it does not start."""
         self._lock = threading.Lock()
         self._closed = False
         self.folder: Path | None = None
@@ -33,7 +33,7 @@ class Keeper:
             undo.pop_all()
 
     def start(self, name: str, command: list[str], log: Path) -> int:
-        """Start a process under a name, output appended to `log`; its pid."""
+        """Start a process with a name, its output appended to `log`; returns its pid."""
         pid: int = self._ask({"do": "start", "name": name, "command": command, "log": str(log)})["pid"]
         return pid
 
@@ -67,7 +67,7 @@ class Keeper:
 
     @contextmanager
     def _asking(self, within_s: float = -1) -> Iterator[None]:
-        """One thread asks at a time; who hangs up waits for the answer to another's question, but not for ever."""
+        """One request at a time. `close` waits for a running request, but not longer than `within_s`."""
         mine = self._lock.acquire(timeout=within_s)
         try:
             yield
@@ -110,7 +110,7 @@ def _supervisor() -> subprocess.Popen[bytes]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        start_new_session=True,  # Ctrl-C in the terminal is for us; we tell it when to end
+        start_new_session=True,  # so that Ctrl-C in the terminal does not reach it
     )
 
 

@@ -1,4 +1,4 @@
-"""What each group of the demo is there to show, and what a page should make of it."""
+"""The case that each group of the demo shows, and its expected state and verdict."""
 
 from dataclasses import dataclass
 
@@ -9,10 +9,10 @@ from lag.verdict.health import Status
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One group and what you should see of it.
+    """One group and its expected appearance.
 
-    `state` is the broker's word for the group once it has settled; `status` the verdict on the whole group;
-    `problem` the one that some or all of its partitions have.
+    `state`: the group's state once it is stable; `status`: the verdict on the whole group; `problem`: the problem of
+    some or all of its partitions.
     """
 
     group_id: str
