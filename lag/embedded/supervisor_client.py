@@ -18,7 +18,7 @@ _END_WITHIN_S = 30
 
 
 class Keeper:
-    """Starts and watches processes through a supervisor; when this process ends, they end and their folder is removed."""
+    """Starts and watches processes through a supervisor. They end with this process, and their folder is removed."""
 
     def __init__(self) -> None:
         """Start the supervisor and wait for its folder. Raises EmbeddedError if it does not start."""
