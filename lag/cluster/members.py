@@ -1,14 +1,14 @@
 """Members in describe responses -> `lag.model.Member`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment, ConsumerProtocolSubscription
-
 from assignors.model import TopicPartition
-from lag.cluster.messages import UNREADABLE, Message
+from lag.cluster.messages import Message
 from lag.model import Member
+from lag.records.consumer_protocol import PROTOCOL_TYPE, TopicPartitions, read_assignment, read_subscription
+from lag.records.wire_reader import Malformed
 
 
 def classic(member: Message, protocol_type: str) -> Member:
@@ -19,49 +19,32 @@ def classic(member: Message, protocol_type: str) -> Member:
         host=_host(member.client_host),
         instance_id=member.group_instance_id,
     )
-    if protocol_type != "consumer":
+    if protocol_type != PROTOCOL_TYPE:
         return plain
     try:
-        return replace(plain, **_subscription(member.member_metadata), **_assignment(member.member_assignment))
-    except UNREADABLE as error:
-        return replace(plain, problem=f"its subscription or assignment cannot be decoded ({type(error).__name__})")
+        assigned = _flat(read_assignment(bytes(member.member_assignment or b"")).partitions)
+        return replace(plain, **_subscription(bytes(member.member_metadata or b"")), assigned=tuple(sorted(assigned)))
+    except Malformed as error:
+        return replace(plain, problem=f"its subscription or assignment cannot be decoded ({error})")
 
 
-def _subscription(blob: bytes | None) -> dict[str, Any]:
-    """Fields of `ConsumerProtocolSubscription`; a joining member has no bytes yet."""
-    if not blob:
+def _subscription(data: bytes) -> dict[str, Any]:
+    """The fields of a subscription; a joining member has no bytes yet. Raises Malformed."""
+    if not data:
         return {}
-    subscription = ConsumerProtocolSubscription.decode(bytes(blob))
+    subscription, version = read_subscription(data), int.from_bytes(data[:2], "big")
     return {
-        "topics": tuple(subscription.topics),
-        "owned": _owned(subscription),
-        "rack": getattr(subscription, "rack_id", None) or None,
-        "generation": _generation(subscription),
-        "user_data": None if subscription.user_data is None else bytes(subscription.user_data),
-        "subscription_version": subscription.version,
+        "topics": subscription.topics,
+        "owned": _flat(subscription.owned) if version >= 1 else None,  # ownedPartitions is new in version 1 (KIP-429)
+        "rack": subscription.rack or None,
+        "generation": None if subscription.generation < 0 else subscription.generation,
+        "user_data": subscription.user_data,
+        "subscription_version": version,
     }
 
 
-def _owned(subscription: Message) -> tuple[TopicPartition, ...] | None:
-    if subscription.version < 1:  # ownedPartitions came with version 1 (KIP-429)
-        return None
-    return tuple(TopicPartition(owned.topic, p) for owned in subscription.owned_partitions for p in owned.partitions)
-
-
-def _generation(subscription: Message) -> int | None:
-    generation = getattr(subscription, "generation_id", -1)
-    return None if generation is None or generation < 0 else generation
-
-
-def _assignment(blob: bytes | None) -> dict[str, Any]:
-    if not blob:
-        return {}
-    assignment = ConsumerProtocolAssignment.decode(bytes(blob))
-    return {
-        "assigned": tuple(
-            sorted(TopicPartition(t.topic, p) for t in assignment.assigned_partitions for p in t.partitions)
-        )
-    }
+def _flat(topics: Iterable[TopicPartitions]) -> tuple[TopicPartition, ...]:
+    return tuple(TopicPartition(each.topic, partition) for each in topics for partition in each.partitions)
 
 
 def consumer_or_share(member: Message) -> Member:

@@ -132,13 +132,8 @@ class OffsetsLog:
         ]
         for task in tasks:
             await task
-        offsets = {
-            (into.partition[row], into.kind[row]): into.offset[row]
-            for row in range(len(into.offset))
-            if not into.problem[row]
-        }
-        found = {number: [offsets.get((number, kind)) for kind in kinds] for number in partitions}
-        return {number: LogBounds(a, b) for number, (a, b) in found.items() if a is not None and b is not None}
+        starts, ends = (into.by_partition(kind) for kind in kinds)
+        return {number: LogBounds(starts[number], ends[number]) for number in starts.keys() & ends.keys()}
 
     async def _read(self, offsets: Mapping[int, int]) -> list[PartitionData]:
         client = PollClient(self._connection.manager, self._deadline_s)

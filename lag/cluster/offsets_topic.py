@@ -46,14 +46,9 @@ async def _read(manager: Any, deadline_s: float) -> OffsetsTopic:
     return OffsetsTopic(
         meta.cluster_id,
         meta.topics[NAME].topic_id,
-        _complete(_column(into, log_offsets.LOG_START), leaders),
-        _complete(_column(into, log_offsets.LAST_STABLE), leaders),
+        _complete(into.by_partition(log_offsets.LOG_START), leaders),
+        _complete(into.by_partition(log_offsets.LAST_STABLE), leaders),
     )
-
-
-def _column(into: LogOffsets, kind: int) -> dict[int, int]:
-    rows = zip(into.partition, into.kind, into.offset, into.problem, strict=True)
-    return {partition: offset for partition, asked, offset, problem in rows if asked == kind and not problem}
 
 
 def _complete(offsets: dict[int, int], leaders: Sequence[int]) -> tuple[int, ...]:

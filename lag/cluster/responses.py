@@ -89,3 +89,8 @@ class LogOffsets:
         self.offset.append(offset)
         self.problem.append(problem)
         self.leader_epoch.append(leader_epoch)
+
+    def by_partition(self, kind: int) -> dict[int, int]:
+        """Partition -> its offset of that kind where there is no problem; for answers about one topic."""
+        rows = zip(self.partition, self.kind, self.offset, self.problem, strict=True)
+        return {partition: offset for partition, asked, offset, problem in rows if asked == kind and not problem}
