@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lag.records.byte_arrays import NULL, BytesColumn, Int64s
-from lag.records.key_heads import KeyHeads, Words
+from lag.records.key_prefixes import KeyPrefixes, Words
 from lag.records.model import NONE
 from lag.records.single_record import SingleCommit
 
@@ -35,11 +35,11 @@ _TOPIC_ID_BYTES = 16
 class Columns:
     """The columns of `Commits` for n rows, while they are read. `known`: bool[n], which rows are read.
 
-    `heads`: int32[n], codes of `KeyHeads`. `topic_ids`: uint8[n, 16]; all others have length n.
+    `prefixes`: int32[n], codes of `KeyPrefixes`. `topic_ids`: uint8[n, 16]; all others have length n.
     """
 
     known: Mask
-    heads: NDArray[np.int32]
+    prefixes: NDArray[np.int32]
     partitions: NDArray[np.int32]
     tombstones: Mask
     offsets: Int64s
@@ -56,7 +56,7 @@ class Columns:
         """For that number of rows, none known."""
         return cls(
             known=np.zeros(rows, bool),
-            heads=np.zeros(rows, np.int32),
+            prefixes=np.zeros(rows, np.int32),
             partitions=np.empty(rows, np.int32),
             tombstones=np.zeros(rows, bool),
             offsets=np.empty(rows, np.int64),
@@ -88,15 +88,15 @@ class Columns:
         self.versions[row] = commit.version
 
 
-def read_regular(keys: BytesColumn, values: BytesColumn, heads: KeyHeads) -> Columns:
-    """All regular commits; for other rows `known` is false, or the numbers of the head are IRREGULAR."""
+def read_regular(keys: BytesColumn, values: BytesColumn, prefixes: KeyPrefixes) -> Columns:
+    """All regular commits; for other rows `known` is false, or the numbers of the prefix are IRREGULAR."""
     columns = Columns.of(len(keys))
     if min(len(keys.data), len(values.data)) < _LEAST_BYTES:
         return columns
     key_words, value_words = _words(keys.data), _words(values.data)
     for part in _parts(len(keys)):
         into = columns.rows(part)
-        found = _read_keys(keys, key_words, part, heads, into)
+        found = _read_keys(keys, key_words, part, prefixes, into)
         into.known[:] = found & _read_values(value_words, values.starts[part], values.lengths[part], into)
     return columns
 
@@ -115,16 +115,16 @@ def _big(words: Words, places: Int64s) -> Words:
     return words[places].byteswap(inplace=True)
 
 
-def _read_keys(keys: BytesColumn, words: Words, part: slice, heads: KeyHeads, into: Columns) -> Mask:
+def _read_keys(keys: BytesColumn, words: Words, part: slice, prefixes: KeyPrefixes, into: Columns) -> Mask:
     starts, lengths = keys.starts[part], keys.lengths[part]
     ends = starts + lengths
     found: Mask = (lengths >= _SHORTEST_KEY) & (ends <= len(words) - 1)
     starts = np.where(found, starts, 0)
     kinds = words[starts].astype(np.uint16)
     found &= (kinds == _COMMIT_TYPES[0]) | (kinds == _COMMIT_TYPES[1])
-    heads_bytes = np.where(found, lengths - 4, 0)
-    into.heads[:] = heads.codes(keys.data, words, starts, heads_bytes)
-    into.partitions[:] = (_big(words, starts + heads_bytes) >> np.uint64(32)).astype(np.uint32).view(np.int32)
+    prefix_bytes = np.where(found, lengths - 4, 0)
+    into.prefixes[:] = prefixes.codes(keys.data, words, starts, prefix_bytes)
+    into.partitions[:] = (_big(words, starts + prefix_bytes) >> np.uint64(32)).astype(np.uint32).view(np.int32)
     return found
 
 

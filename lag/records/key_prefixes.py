@@ -1,6 +1,6 @@
-"""Codes for the heads of commit keys: type, group and topic, without the partition.
+"""Codes for the prefixes of commit keys: type, group and topic, without the partition.
 
-The partitions of a topic share a head, so it is parsed once and then recognised by its bytes: a vectorised hash table
+The partitions of a topic share a prefix, so it is parsed once and then recognised by its bytes: a vectorised hash table
 finds the codes of many rows, and every hit is compared byte by byte. Misses are looked up in a dict.
 """
 
@@ -11,13 +11,13 @@ from lag.records.byte_arrays import Int64s
 from lag.records.java_text import text
 
 IRREGULAR = -1
-"""Instead of a number: the head is not that of a commit key."""
+"""Instead of a number: the prefix is not that of a commit key."""
 
 _LENGTH_BYTES = 2
-_NAME_AT = 4  # in a head: after the type and the group's length
+_NAME_AT = 4  # in a prefix: after the type and the group's length
 _LONGEST_NAME = 0x7FFF
 _LANE = 8  # bytes compared at a time
-_LANES = 12  # longer heads are only in the dict
+_LANES = 12  # longer prefixes are only in the dict
 _LONGEST = _LANE * _LANES
 _SLOT_BITS = 18
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -48,8 +48,8 @@ class NameNumbers:
         return self._names
 
 
-class KeyHeads:
-    """Gives each distinct head a code, with the numbers of its group and topic."""
+class KeyPrefixes:
+    """Gives each distinct prefix a code, with the numbers of its group and topic."""
 
     def __init__(self) -> None:
         self.groups, self.topics = NameNumbers(), NameNumbers()
@@ -63,10 +63,10 @@ class KeyHeads:
         return len(self._codes)
 
     def codes(self, data: NDArray[np.uint8], words: Words, starts: Int64s, lengths: Int64s) -> Codes:
-        """A code for each head: int32[n].
+        """A code for each prefix: int32[n].
 
         `data`: uint8[m]; `words`: uint64[m - 7], the eight bytes from each index of `data`, little-endian. `starts`,
-        `lengths`: int64[n]. At least eight bytes of `data` must follow each head.
+        `lengths`: int64[n]. At least eight bytes of `data` must follow each prefix.
         """
         lanes = _lanes_of(words, starts, lengths)
         slots = _slots_of(lanes, lengths)
@@ -79,11 +79,11 @@ class KeyHeads:
         return codes
 
     def numbers(self, codes: Codes) -> tuple[Codes, Codes]:
-        """The numbers of group and topic of each code: int32[n] each; IRREGULAR if the head is not that of a commit."""
+        """The numbers of group and topic of each code: int32[n] each; IRREGULAR if the key is not that of a commit."""
         return self._pairs[0][codes], self._pairs[1][codes]
 
     def _matches(self, codes: Codes, lanes: Words, lengths: Int64s) -> NDArray[np.bool_]:
-        """Whether each code is that of its row's head: bool[n]."""
+        """Whether each code is that of its row's prefix: bool[n]."""
         same: NDArray[np.bool_] = (codes >= 0) & (self._lengths[codes] == lengths)
         for known, lane in zip(self._lanes, lanes, strict=False):
             same &= known[codes] == lane
@@ -92,11 +92,11 @@ class KeyHeads:
     def _look_up(self, data: NDArray[np.uint8], starts: Int64s, lengths: Int64s) -> list[int]:
         view, codes, found, new = data.data, self._codes, [], []
         for start, end in zip(starts.tolist(), (starts + lengths).tolist(), strict=True):
-            head = bytes(view[start:end])
-            code = codes.get(head)
+            prefix = bytes(view[start:end])
+            code = codes.get(prefix)
             if code is None:
-                code = codes[head] = len(codes)
-                new.append(self._parse(head))
+                code = codes[prefix] = len(codes)
+                new.append(self._parse(prefix))
             found.append(code)
         if new:
             self._grow()
@@ -112,15 +112,15 @@ class KeyHeads:
             self._lanes = np.pad(self._lanes, ((0, 0), room))
 
     def _store(self, codes: Codes, slots: Int64s, lengths: Int64s, lanes: Words) -> None:
-        """Put the heads into the hash table; a head whose slot is overwritten stays in the dict."""
+        """Put the prefixes into the hash table; a prefix whose slot is overwritten stays in the dict."""
         self._slots[slots] = codes
         self._lengths[codes] = lengths
         self._lanes[: len(lanes), codes] = lanes
 
-    def _parse(self, head: bytes) -> tuple[int, int]:
-        topic_at = _NAME_AT + _LENGTH_BYTES + int.from_bytes(head[_NAME_AT - _LENGTH_BYTES : _NAME_AT], "big")
-        group, topic = head[_NAME_AT : topic_at - _LENGTH_BYTES], head[topic_at:]
-        if len(topic) != int.from_bytes(head[topic_at - _LENGTH_BYTES : topic_at], "big") or topic_at > len(head):
+    def _parse(self, prefix: bytes) -> tuple[int, int]:
+        topic_at = _NAME_AT + _LENGTH_BYTES + int.from_bytes(prefix[_NAME_AT - _LENGTH_BYTES : _NAME_AT], "big")
+        group, topic = prefix[_NAME_AT : topic_at - _LENGTH_BYTES], prefix[topic_at:]
+        if len(topic) != int.from_bytes(prefix[topic_at - _LENGTH_BYTES : topic_at], "big") or topic_at > len(prefix):
             return IRREGULAR, IRREGULAR
         if max(len(group), len(topic)) > _LONGEST_NAME:
             return IRREGULAR, IRREGULAR
@@ -128,7 +128,7 @@ class KeyHeads:
 
 
 def _lanes_of(words: Words, starts: Int64s, lengths: Int64s) -> Words:
-    """The first bytes of the heads, zero-padded: uint64[n_lanes, n], eight bytes in each."""
+    """The first bytes of the prefixes, zero-padded: uint64[n_lanes, n], eight bytes in each."""
     count = min(-(-int(lengths.max(initial=0)) // _LANE), _LANES)
     shortest = int(lengths.min(initial=_LONGEST))
     lanes = np.empty((count, len(starts)), np.uint64)
