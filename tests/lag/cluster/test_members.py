@@ -63,3 +63,9 @@ def test_assignment_is_sorted() -> None:
     ).encode()
     member = members.classic(described(b"", bytes(blob)), "consumer")
     assert member.assigned == (TP("a", 0), TP("a", 2), TP("b", 1))
+
+
+def test_a_later_version_is_read_as_the_newest_known_one() -> None:
+    blob = (5).to_bytes(2, "big") + subscription(3, rack_id="r1")[2:] + b"further fields"
+    member = members.classic(described(blob, b""), "consumer")
+    assert (member.topics, member.rack, member.subscription_version, member.problem) == (("a", "b"), "r1", 5, None)
