@@ -1,6 +1,6 @@
 """`groupscope simulate`: a scenario simulated second by second under one or more rebalance protocols."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Annotated, Any
 
@@ -13,6 +13,7 @@ from app.cli.output import emit, emit_json, note, printable, table
 from app.ui import formats
 from assignors.layout import read_all
 from assignors.model import AssignorError
+from assignors.simulation.seed_range import FIGURES, Range, over_seeds
 from assignors.simulation.settings import Settings, SettingsError, read
 from assignors.simulation.side_by_side import simulate_all
 from assignors.simulation.summary import Summary, summarize
@@ -25,6 +26,8 @@ PROTOCOLS = tuple(protocol for protocol in RebalanceProtocol if protocol is not 
 HEADS = ("protocol", "assignor", "rebalances", "moved", "down in all", "longest down", "longest pause", "twice", "lost")
 NUMBERS = (2, 3, 4, 5, 6, 7, 8)
 MOST_PLANS = 20
+
+Ranges = Mapping[str, Mapping[str, Range | None]]
 
 Outcome = Timeline | AssignorError
 
@@ -41,7 +44,13 @@ def simulate(
         list[str] | None,
         typer.Option(metavar="NAME", help="eager, cooperative or consumer, instead of the scenario's own. Repeatable."),
     ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of what is random in Kafka: ids and phases.")] = 0,
+    seed: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Seed of what is random in Kafka: ids and times of heartbeats.")
+    ] = 0,
+    seeds: Annotated[
+        int,
+        typer.Option(metavar="N", min=1, max=1_000, help="Also give the range of the figures over so many seeds."),
+    ] = 8,
     latency_ms: Annotated[
         int | None,
         typer.Option(metavar="N", min=0, max=60_000, help="Latency of a message, one way, in milliseconds."),
@@ -56,12 +65,13 @@ def simulate(
     unknown = [name for name in protocol or () if name not in PROTOCOLS]
     if unknown:
         raise typer.BadParameter(f"{unknown[0]!r} is none of {', '.join(PROTOCOLS)}", param_hint="--protocol")
-    run(scenario, protocol or (), seed, latency_ms, json)
+    run(scenario, protocol or (), range(seed, seed + seeds), latency_ms, json)
 
 
-def run(file: str, protocols: Sequence[str], seed: int, latency_ms: int | None, as_json: bool) -> None:
-    """Print each protocol's timeline. One that fails is reported beside the others, and the exit code is 1.
+def run(file: str, protocols: Sequence[str], seeds: Sequence[int], latency_ms: int | None, as_json: bool) -> None:
+    """Print each protocol's timeline with the first seed, and the range of its figures over all seeds.
 
+    A protocol that fails is reported beside the others, and the exit code is 1.
     A scenario that never settles is reported on stderr and in the document; the exit code stays 0.
     Raises ConfigError when the file is no scenario, or when Kafka refuses one of its settings.
     """
@@ -70,11 +80,13 @@ def run(file: str, protocols: Sequence[str], seed: int, latency_ms: int | None, 
         note(f"warning: {placed(file, warning)}")
     scenario, settings = checked.scenario, _settings(checked.scenario, latency_ms)
     wanted = [RebalanceProtocol(name) for name in protocols] or [protocol_of(scenario.assignor)]
-    outcomes = simulate_all(scenario, settings, dict.fromkeys(wanted), seed=seed)
+    outcomes = simulate_all(scenario, settings, dict.fromkeys(wanted), seed=seeds[0])
+    ranges = over_seeds(scenario, settings, dict.fromkeys(wanted), seeds) if len(seeds) > 1 else {}
     if as_json:
-        emit_json({"scenario": scenario.name, "seed": seed, "protocols": _documents(outcomes)})
+        over = {"seeds": list(seeds), "protocols": ranges}
+        emit_json({"scenario": scenario.name, "seed": seeds[0], "protocols": _documents(outcomes), "over_seeds": over})
     else:
-        _print(scenario, outcomes)
+        _print(scenario, outcomes, ranges, seeds)
     for protocol, outcome in outcomes.items():
         if isinstance(outcome, Timeline) and outcome.unsettled is not None:
             note(f"warning: {protocol} never settled: {outcome.unsettled}")
@@ -95,25 +107,44 @@ def _settings(scenario: Scenario, latency_ms: int | None) -> Settings:
 # For people
 
 
-def _print(scenario: Scenario, outcomes: Mapping[RebalanceProtocol, Outcome]) -> None:
+def _print(
+    scenario: Scenario, outcomes: Mapping[RebalanceProtocol, Outcome], ranges: Ranges, seeds: Sequence[int]
+) -> None:
     emit(clipped(printable(scenario.name)))
     for protocol, outcome in outcomes.items():
         if isinstance(outcome, AssignorError):
             note(f"error: {protocol}: {outcome}")
     played = [outcome for outcome in outcomes.values() if isinstance(outcome, Timeline)]
     if played:
-        for line in table(HEADS, (_row(summarize(timeline)) for timeline in played), NUMBERS):
+        for line in table(HEADS, _rows(played, ranges, f"seeds {seeds[0]} to {seeds[-1]}"), NUMBERS):
             emit(f"  {line}")
     for timeline in played:
         for line in _course(timeline):
             emit(clipped(line))
 
 
-def _row(summary: Summary) -> tuple[str, ...]:
-    figures = (summary.rebalances, summary.moved)
-    times = (summary.down_ms, summary.longest_down_ms, summary.longest_pause_ms)
-    records = (formats.DASH if count is None else formats.count(count) for count in (summary.duplicated, summary.lost))
-    return summary.protocol, summary.assignor, *map(formats.count, figures), *map(seconds, times), *records
+def _rows(timelines: Iterable[Timeline], ranges: Ranges, seeds: str) -> Iterator[tuple[str, ...]]:
+    """A row of figures for each protocol, and below it their range over the seeds."""
+    for timeline in timelines:
+        summary = summarize(timeline)
+        figures = (_figure(name, getattr(summary, name)) for name in FIGURES)
+        yield summary.protocol, summary.assignor, *figures
+        if timeline.protocol in ranges:
+            yield "", seeds, *(_figures(name, found) for name, found in ranges[timeline.protocol].items())
+
+
+def _figure(name: str, value: int | None) -> str:
+    if value is None:
+        return formats.DASH
+    return seconds(value) if name.endswith("_ms") else formats.count(value)
+
+
+def _figures(name: str, found: Range | None) -> str:
+    """ "2", "1–3", "40.010–43.010 s" """
+    if found is None or found[0] == found[1]:
+        return _figure(name, None if found is None else found[0])
+    lowest, highest = (_figure(name, value) for value in found)
+    return f"{lowest.removesuffix(' s')}–{highest}"
 
 
 def seconds(ms: int) -> str:

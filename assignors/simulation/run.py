@@ -1,7 +1,7 @@
 """The simulation of a scenario: consumers, a network, a coordinator, and the events that happen to them.
 
 Pure and deterministic: the same scenario, protocol and seed give the same timeline. The seed decides what is random in
-Kafka: member ids, and the time until the next heartbeat of each member of an existing group.
+Kafka: member ids, and when each member sends its heartbeats.
 """
 
 import random
@@ -79,6 +79,7 @@ class Simulation:
             lambda: self.topics,
             registry.get(assignor_for(assignor, self._protocol)),
             self._new_id,
+            self._first_heartbeat_ms,
             lambda process: self._service.commit_error(process),
             lambda process: self._service.has_removed(process),
         )
@@ -88,6 +89,10 @@ class Simulation:
 
     def _uuid(self) -> uuid.UUID:
         return uuid.UUID(int=self._random.getrandbits(128), version=4)
+
+    def _first_heartbeat_ms(self, interval_ms: int) -> int:
+        spread_ms = min(self._settings.assumed.heartbeat_spread_ms, interval_ms)
+        return interval_ms - (self._random.randrange(spread_ms) if spread_ms else 0)
 
     # Start and end
 

@@ -15,6 +15,7 @@ from assignors.simulation.classic import Settings as BrokerSettings
 from assignors.simulation.consumer import Settings as Kip848Settings
 from assignors.spelling import suggestion
 
+MOST_INT = 2**31 - 1
 Setting = str | int | float | bool
 
 
@@ -52,6 +53,10 @@ class Assumptions:
     leader's assignor. `load_ms`: a new coordinator loads its groups. `processing_ms`: from one poll to the next while a
     member has partitions (0: it waits in poll). `restart_ms`: from the end of a process to the start of the next.
     `records_per_s`: into each partition without a rate in the scenario.
+
+    `heartbeat_spread_ms`: a member's first heartbeat after a join or an acknowledgement comes up to this much earlier
+    than the heartbeat interval, at random; at most the whole interval. It stands for what separates the heartbeats of
+    real members: their starts, the waits of their threads, their pauses.
     """
 
     latency_ms: int = 1
@@ -61,6 +66,7 @@ class Assumptions:
     processing_ms: int = 0
     restart_ms: int = 5_000
     records_per_s: int = 10
+    heartbeat_spread_ms: int = MOST_INT
     freeze: Frozen = Frozen.POLLING
 
 
@@ -98,7 +104,10 @@ _KIP848 = {
 PREFIX = "simulated."
 _ASSUMED = {
     f"{PREFIX}{name}": name.replace(".", "_")
-    for name in ("latency.ms", "append.ms", "plan.ms", "load.ms", "processing.ms", "restart.ms", "records.per.s")
+    for name in (
+        *("latency.ms", "append.ms", "plan.ms", "load.ms", "processing.ms", "restart.ms", "records.per.s"),
+        "heartbeat.spread.ms",
+    )
 }
 _FREEZE = f"{PREFIX}freeze"
 SIMULATED = (*_ASSUMED, _FREEZE)

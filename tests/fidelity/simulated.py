@@ -63,7 +63,8 @@ def simulate(story: Story, protocol: RebalanceProtocol, beginning: Beginning) ->
 def settings(story: Story, beginning: Beginning) -> Settings:
     """Those of the real consumers and their broker."""
     measured = {"simulated.restart.ms": beginning.restart_ms, "simulated.load.ms": 0}
-    read_in = read({**BROKER, **CLIENT, **story.settings, **measured})
+    aligned = {"simulated.heartbeat.spread.ms": 0}  # a rebalance a minute ago: real heartbeats have not drifted apart
+    read_in = read({**BROKER, **CLIENT, **story.settings, **measured, **aligned})
     return replace(read_in, kip848=replace(read_in.kip848, jdk=find_java().version))
 
 

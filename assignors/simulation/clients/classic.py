@@ -170,7 +170,7 @@ class ClassicClient(Process):
             self.generation, self.phase = reply.generation, Phase.COMPLETING_REBALANCE
             self.member_id = reply.member_id
             self._in_flight = True
-            self._heartbeat.start(self._beat(), self.heartbeat_interval_ms)
+            self._heartbeat.start(self._beat(), self.env.first_heartbeat_ms(self.heartbeat_interval_ms))
             self.record_state()
             self._sync(reply)
         else:

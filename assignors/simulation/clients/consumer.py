@@ -129,12 +129,15 @@ class ConsumerClient(Process):
         if tick != self._tick or not ready:
             return
         self._in_flight = True
+        interval_ms = self.heartbeat_interval_ms
+        is_regular = self.epoch != JOINING and self.phase is not Phase.ACKNOWLEDGING
+        next_ms = interval_ms if is_regular else self.env.first_heartbeat_ms(interval_ms)
         self.env.network.send(self, self._heartbeat(), partial(self._answered, self._visit))
         if self.phase is Phase.ACKNOWLEDGING:
             self.phase = Phase.STABLE
             self._has_revoked = False
             self.record_state()
-        self._schedule_heartbeat(self.heartbeat_interval_ms)
+        self._schedule_heartbeat(next_ms)
 
     def _heartbeat(self) -> Heartbeat:
         """A heartbeat with all changes; the empty one is cached."""

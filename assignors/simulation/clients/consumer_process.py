@@ -23,7 +23,8 @@ class Environment:
     """The environment of a process. `topics` returns the present topics of the cluster.
 
     `commit_error` returns Kafka's name of the error of a commit of that process now, None if it succeeds. `has_removed`
-    returns whether the process is no longer a member of the group.
+    returns whether the process is no longer a member of the group. `first_heartbeat_ms` returns the time
+    from a join or an acknowledgement to the next heartbeat, for that heartbeat interval.
     """
 
     kernel: Kernel
@@ -33,6 +34,7 @@ class Environment:
     topics: Callable[[], Mapping[str, Topic]]
     assignor: Assignor
     new_id: Callable[[str], str]
+    first_heartbeat_ms: Callable[[int], int]
     commit_error: Callable[["Process"], str | None]
     has_removed: Callable[["Process"], bool]
 

@@ -24,6 +24,7 @@ protocol:
   simulated.latency.ms: 10
   simulated.append.ms: 0
   simulated.plan.ms: 0
+  simulated.heartbeat.spread.ms: 0
 """
 
 
@@ -42,7 +43,9 @@ def test_the_summary_that_people_read(crash: str) -> None:
         one of two dies
           protocol     assignor            rebalances  moved  down in all  longest down  longest pause  twice  lost
           eager        sticky                       2      1     11.160 s      11.120 s        0.040 s     10     0
+                       seeds 0 to 7                 2      1     11.160 s      11.120 s        0.040 s     10     0
           cooperative  cooperative-sticky           2      1     11.120 s      11.120 s        0.000 s     10     0
+                       seeds 0 to 7                 2      1     11.120 s      11.120 s        0.000 s     10     0
         eager, 44.000 s simulated
                  0.070 s  generation 1: first assignment
                 42.110 s  generation 2: crash b
@@ -55,11 +58,31 @@ def test_the_summary_that_people_read(crash: str) -> None:
 def test_the_same_story_under_three_protocols(crash: str) -> None:
     done = run("simulate", crash, *(f"--protocol={name}" for name in ("consumer", "cooperative", "eager")))
     assert (done.code, done.err) == (0, "")
-    assert [line.split()[:2] for line in done.out.splitlines()[2:5]] == [
+    assert [line.split()[:2] for line in done.out.splitlines()[2:8:2]] == [
         ["consumer", "uniform"],
         ["cooperative", "cooperative-sticky"],
         ["eager", "sticky"],
     ]
+
+
+def test_the_range_over_seeds_contains_the_figures_of_the_chosen_seed(tmp_path: Path) -> None:
+    path = tmp_path / "crash.yaml"
+    path.write_text(CRASH.replace("  simulated.heartbeat.spread.ms: 0\n", ""))
+    document = run("simulate", str(path), "--seed", "2", "--seeds", "4", "--json").document
+    figures, over = document["protocols"]["eager"]["summary"], document["over_seeds"]
+    assert over["seeds"] == [2, 3, 4, 5]
+    for name, (lowest, highest) in over["protocols"]["eager"].items():
+        assert lowest <= figures[name] <= highest
+    lowest, highest = over["protocols"]["eager"]["longest_down_ms"]
+    assert lowest < highest
+    row = run("simulate", str(path), "--seed", "2", "--seeds", "4").out.splitlines()[3]
+    assert f"{lowest / 1000:.3f}–{highest / 1000:.3f} s" in row
+    assert "seeds 2 to 5" in row
+
+
+def test_one_seed_has_no_range(crash: str) -> None:
+    assert "seeds" not in run("simulate", crash, "--seeds", "1").out
+    assert run("simulate", crash, "--seeds", "1", "--json").document["over_seeds"] == {"seeds": [0], "protocols": {}}
 
 
 def test_the_tables_as_one_document(crash: str) -> None:

@@ -28,6 +28,7 @@ QUICK: dict[str, Setting] = {
     "simulated.latency.ms": L,
     "simulated.append.ms": 0,
     "simulated.plan.ms": 0,
+    "simulated.heartbeat.spread.ms": 0,
 }
 """Nothing takes time but messages, sessions and heartbeats: those are sent at JOINED + k * HEARTBEAT."""
 

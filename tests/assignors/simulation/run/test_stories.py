@@ -23,6 +23,7 @@ from assignors.whatif.events import (
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 from tests.assignors.simulation.run.stories import (
     ASSIGNED,
+    CONSUMER,
     COOPERATIVE,
     EAGER,
     FOUND,
@@ -363,6 +364,36 @@ def test_what_cannot_happen_is_told_with_its_event() -> None:
         played(scenario(1, members("a"), {5_000: Resume("a")}), EAGER)
     with pytest.raises(AssignorError, match=r"Event 1 at 5 s \(crash z\): there is no member 'z'"):
         played(scenario(1, members("a"), {5_000: Crash("z")}), EAGER)
+
+
+SPREAD = {name: value for name, value in QUICK.items() if name != "simulated.heartbeat.spread.ms"}
+
+
+@pytest.mark.parametrize("protocol", [EAGER, COOPERATIVE, CONSUMER])
+def test_heartbeats_of_members_that_joined_together_are_spread_over_the_interval_by_the_seed(
+    protocol: RebalanceProtocol,
+) -> None:
+    story = scenario(4, members("a", "b", "c", "d"), {60_000: Crash("a")}, SPREAD)
+    interval_ms = HEARTBEAT if protocol is not CONSUMER else 5_000
+    seen = set()
+    for seed in range(4):
+        timeline = played(story, protocol, seed=seed)
+        beats = {its.source: its.sent_ms for its in timeline.messages if 40_000 <= its.sent_ms < 60_000}
+        phases = {at_ms % interval_ms for name, at_ms in beats.items() if name != "coordinator"}
+        assert len(phases) == 4
+        seen |= phases
+    assert len(seen) == 16
+
+
+@pytest.mark.parametrize("protocol", [EAGER, COOPERATIVE])
+def test_after_a_crash_the_last_member_hears_of_the_rebalance_up_to_a_heartbeat_later(
+    protocol: RebalanceProtocol,
+) -> None:
+    story = scenario(4, members("a", "b", "c", "d"), {60_000: Crash("a")}, SPREAD)
+    down = [max(downtime(played(story, protocol, seed=seed)).values()) for seed in range(12)]
+    assert all(SESSION - HEARTBEAT < ms <= SESSION + HEARTBEAT + 4 * RTT for ms in down)
+    together = max(downtime(played(scenario(4, story.members, {60_000: Crash("a")}), protocol)).values())
+    assert max(down) > together + HEARTBEAT // 2
 
 
 def test_the_same_seed_gives_the_same_timeline_and_another_one_other_phases() -> None:
