@@ -23,8 +23,8 @@ from tests.app.reading import alt, asked, figure, said, table, title
 from tests.support.known import known, the
 
 JOIN = (
-    "Eager stops all 6 partitions for up to 1.6 s; cooperative stops 1 partition for 3.0 s; "
-    "KIP-848 stops 1 partition for 1.1 s"
+    "Eager stops all 6 partitions for up to 1.6 s; cooperative stops 1 partition for 1.8 s; "
+    "KIP-848 stops 1 partition for 5.0 s"
 )
 BY_NAME = {story.name: story.scenario for story in STORIES}
 
