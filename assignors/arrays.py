@@ -81,10 +81,6 @@ class GroupArrays:
         by_id = id_order([self.members[at] for at in others])
         return [static[at] for at in by_instance] + [others[at] for at in by_id]
 
-    def has_one_list(self) -> bool:
-        """Whether all members have literally the same subscription, naming no topic twice."""
-        return len(self.lists) == 1 and len(set(self.lists[0])) == len(self.lists[0])
-
     def subscriptions(self) -> NDArray[np.bool_]:
         """Whether list (row) has topic (column)."""
         table = np.zeros((len(self.lists), len(self.layout.names)), dtype=np.bool_)

@@ -92,12 +92,6 @@ def topic_partition_hash(partition: TopicPartition) -> int:
     return signed(31 * (31 + partition.partition) + string_hash(partition.topic))
 
 
-def topic_partition_hashes(topic_codes: Hashes, partitions: NDArray[np.int32]) -> Hashes:
-    """`TopicPartition.hashCode` of many: the hash codes of the topics' names, and the partitions' numbers."""
-    numbers = partitions.astype(np.uint32)
-    return (np.uint32(31) * (np.uint32(31) + numbers) + topic_codes.view(np.uint32)).view(np.int32)
-
-
 def topic_id_partition_hash(topic_id_code: int, partition: int) -> int:
     """`org.apache.kafka.server.common.TopicIdPartition.hashCode`, from the hash code of the topic's id."""
     return signed(31 * topic_id_code + partition)

@@ -122,10 +122,10 @@ def from_file(data: bytes, stories: Mapping[str, S]) -> S:
         raise ScenarioError(replace(it, line=lines.get((it.path,))) for it in error.problems) from None
 
 
-def to_file(story: Story, comments: Iterable[str] = ()) -> bytes:
+def to_file(story: Story) -> bytes:
     """The file of a story with all its values; `from_file` reads it."""
     values = {"lab": story.lab_name, **{key: _written(text) for key, text in story.texts().items()}}
-    return "\n".join([*(f"# {comment}" for comment in comments), as_yaml(values)]).encode()
+    return as_yaml(values).encode()
 
 
 def _written(text: str) -> object:

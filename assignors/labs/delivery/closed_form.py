@@ -1,7 +1,7 @@
-"""How much is processed twice or lost, in closed form: the table that the machine has to agree with.
+"""How many records a consumer had processed and committed when it failed, in closed form.
 
-Everything is counted in the order of delivery, in which all strategies but `WORKERS_SHARED` process too. Interceptor
-and poison are left out, and so are `ASYNC_RETRY` (a rewind) and `WORKERS_QUEUES` (at most one record per worker twice).
+Records are counted in the order of delivery, in which all strategies but `WORKERS_SHARED` process them. Not covered:
+interceptors, poison, `ASYNC_RETRY` (a commit may go back) and `WORKERS_QUEUES`.
 """
 
 from collections.abc import Iterable
@@ -65,53 +65,21 @@ def reach(lab: Lab, failure: Failure) -> Reach | None:
     if not simple or failure.kind not in (FailureKind.CRASH, FailureKind.EXCEPTION):
         return None
     at = moment(first_life(lab, failure.failed_commits)[: failure.step])
-    if failure.kind is FailureKind.EXCEPTION and _closes(lab):
-        return Reach(at, at.processed, _handed(lab, at))
-    return Reach(at, at.processed, _committed(lab, at, failure.failed_commits))
+    if failure.kind is FailureKind.EXCEPTION and closes_with_commit(lab):
+        return Reach(at, at.processed, returned(lab, at))
+    return Reach(at, at.processed, committed(lab, at, failure.failed_commits))
 
 
-def crash(lab: Lab, at: Moment, failed_commits: frozenset[int] = frozenset()) -> Outcome:
-    """The process dies: what is processed beyond the committed offset comes again, what is short of it never."""
-    return _difference(lab, at, _committed(lab, at, failed_commits))
-
-
-def exception(lab: Lab, at: Moment) -> Outcome:
-    """Processing throws and `finally` closes: auto-commit, and a last commitSync(), commit the whole batch."""
-    return _difference(lab, at, _handed(lab, at) if _closes(lab) else _committed(lab, at, frozenset()))
-
-
-def _closes(lab: Lab) -> bool:
-    """Whether its last commit, as it closes, is of all that poll returned."""
+def closes_with_commit(lab: Lab) -> bool:
+    """Whether it commits all records that poll returned when it closes."""
     return lab.strategy in AUTO_COMMITTING or lab.strategy is Strategy.ASYNC
-
-
-def kicked(lab: Lab, at: Moment) -> Outcome:
-    """Two process at once: the zombie goes on to the end of its batch, or to its next commit, which fails."""
-    committed = _committed(lab, at, frozenset())
-    if lab.strategy is Strategy.EXTERNAL:
-        return Outcome(0, 0)
-    if lab.strategy is Strategy.WORKERS_SHARED:
-        raise LabError("No closed form for a shared pool that is kicked. Use the machine.")
-    if lab.strategy is Strategy.COMMIT_FIRST:
-        return Outcome(0, 0)
-    done = _handed(lab, at)
-    if lab.strategy is not Strategy.AUTO:
-        done = min(done, commit_point(lab, at.commits + 1))
-    return Outcome(max(done, at.processed) - committed, 0)
-
-
-def planned_eager(lab: Lab, at: Moment) -> Outcome:
-    """A planned eager rebalance: nothing comes twice under auto-commit; a shared queue is lost."""
-    if lab.strategy not in AUTO_COMMITTING:
-        raise LabError(f"{lab.strategy.name} has committed before it polls. Ask for crash() at the next poll.")
-    return _difference(lab, at, _handed(lab, at))
 
 
 def commit_point(lab: Lab, commits: int) -> int:
     """How many records the commit of this number (from 1) covers; 0 before the first."""
     if commits == 0:
         return 0
-    return min(_point(lab, commits), _total(lab))
+    return min(_point(lab, commits), total(lab))
 
 
 def _point(lab: Lab, commits: int) -> int:
@@ -126,42 +94,30 @@ def _point(lab: Lab, commits: int) -> int:
             return _segments(lab)[min(commits, len(_segments(lab))) - 1]
         case Strategy.SYNC | Strategy.ASYNC | Strategy.COMMIT_FIRST:
             return commits * lab.batch_records
-    raise LabError(f"No closed form for {lab.strategy.name}. Use the machine.")
+    raise LabError(f"There is no closed form for {lab.strategy.name}.")
 
 
 def _segments(lab: Lab) -> list[int]:
     """Where a batch or a partition ends."""
     sizes = (end - start for start, end in zip(lab.start, lab.end, strict=True))
-    return sorted({*range(lab.batch_records, _total(lab), lab.batch_records), *accumulate(sizes)} - {0}) or [0]
+    return sorted({*range(lab.batch_records, total(lab), lab.batch_records), *accumulate(sizes)} - {0}) or [0]
 
 
-def _committed(lab: Lab, at: Moment, failed: frozenset[int]) -> int:
+def committed(lab: Lab, at: Moment, failed: frozenset[int]) -> int:
+    """How many records the commits cover; those numbered in `failed` (from 0) have failed."""
     if lab.strategy is Strategy.EXTERNAL:
         return at.processed
-    if lab.strategy is Strategy.ASYNC and at.commits * lab.batch_records >= _total(lab) + lab.batch_records:
-        return _total(lab)  # the commitSync before close, which does not fail
+    if lab.strategy is Strategy.ASYNC and at.commits * lab.batch_records >= total(lab) + lab.batch_records:
+        return total(lab)  # the commitSync before close, which does not fail
     last = next((number for number in range(at.commits, 0, -1) if number - 1 not in failed), 0)
     return commit_point(lab, last)
 
 
-def _difference(lab: Lab, at: Moment, committed: int) -> Outcome:
-    if lab.strategy is Strategy.WORKERS_SHARED:
-        below = _finished_below(lab, at.processed, committed)
-        return Outcome(at.processed - below, committed - below)
-    return Outcome(max(at.processed - committed, 0), max(committed - at.processed, 0))
+def returned(lab: Lab, at: Moment) -> int:
+    """How many records the polls have returned."""
+    return min(at.polls * lab.batch_records, total(lab))
 
 
-def _finished_below(lab: Lab, processed: int, limit: int) -> int:
-    """How many of the first `limit` records a pool has finished that works through groups from the back."""
-    size = min(lab.workers, lab.batch_records)
-    whole = processed - processed % size
-    group_end = min(whole + size, _total(lab))
-    return min(limit, whole) + max(0, min(limit, group_end) - (group_end - processed % size))
-
-
-def _handed(lab: Lab, at: Moment) -> int:
-    return min(at.polls * lab.batch_records, _total(lab))
-
-
-def _total(lab: Lab) -> int:
+def total(lab: Lab) -> int:
+    """How many records the lab has."""
     return sum(lab.end) - sum(lab.start)

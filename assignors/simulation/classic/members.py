@@ -1,7 +1,7 @@
 """A member of a classic group (Kafka: ClassicGroupMember)."""
 
 from collections.abc import Container
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assignors.simulation.classic.messages import AnswerJoin, AnswerSync, Join, JoinedMember, Protocols
 from assignors.simulation.classic.records import MemberRecord
@@ -53,16 +53,7 @@ class Member:
 
     def renamed(self, member_id: str) -> "Member":
         """The same static member under a new id, with nothing parked."""
-        return Member(
-            member_id,
-            self.instance_id,
-            self.client_id,
-            self.session_timeout_ms,
-            self.rebalance_timeout_ms,
-            self.protocol_type,
-            self.protocols,
-            self.assignment,
-        )
+        return replace(self, member_id=member_id, is_new=False, parked_join=None, parked_sync=None)
 
     @property
     def outlives_session(self) -> bool:

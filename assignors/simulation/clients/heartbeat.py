@@ -12,17 +12,12 @@ from assignors.simulation.clients.error_handling import ELSEWHERE
 from assignors.simulation.errors import KafkaError
 
 
-def _ignore(reply: HeartbeatReply) -> None:
-    """No heartbeat has been sent yet."""
-
-
 class HeartbeatThread:
     """`heard` gets the errors to which the process reacts: a rebalance, or the end of its generation."""
 
     def __init__(self, process: Process, interval_ms: int, heard: Callable[[KafkaError], None]) -> None:
         self._process, self._interval_ms, self._heard = process, interval_ms, heard
         self._request: Heartbeat | None = None
-        self._answer: Callable[[HeartbeatReply], None] = _ignore
         self._tick = self._due_ms = self._answered_ms = 0
 
     @property
@@ -32,7 +27,7 @@ class HeartbeatThread:
 
     def start(self, request: Heartbeat, first_ms: int) -> None:
         """Send this heartbeat from now on, for the first time after `first_ms`."""
-        self._request, self._answer = request, partial(self._answered, request)
+        self._request = request
         self._answered_ms = self._process.now_ms
         self._schedule_heartbeat(first_ms)
 
@@ -60,7 +55,7 @@ class HeartbeatThread:
             process.lost_coordinator()  # no reply within the session: close the connection
         if process.knows_coordinator:
             self._schedule_heartbeat(self._interval_ms)
-            process.env.network.send(process, request, self._answer)
+            process.env.network.send(process, request, partial(self._answered, request))
 
     def _answered(self, request: Heartbeat, reply: HeartbeatReply) -> None:
         error = reply.error
