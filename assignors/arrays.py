@@ -1,8 +1,8 @@
-"""Groups and plans as arrays: what the assignors work on, and what large groups can be handed over as.
+"""Groups and assignments as arrays, which the assignors work on.
 
 Members are numbered in the order in which they joined, topics in the order of their names, partitions by the codes of
-`assignors.layout.Layout`. Lists of partitions stand behind one another in one array of codes, with a start and an end
-for each member.
+`assignors.layout.Layout`. The partitions of all members are concatenated in one array of codes, with a start and an
+end for each member.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,12 +25,12 @@ RacksOfTopic = Sequence[Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What members say that they own.
+    """The partitions that members claim to own.
 
-    `codes[starts[i]:starts[i + 1]]` are member i's, in its order; only of topics in the layout. A code beyond the
-    layout's length stands for a partition that its topic does not have: `strays[code - len(layout)]`, a pair of the
-    topic's position and the number. `generations` are as of when (-1: unknown) according to what the assignor reads,
-    `fields` according to the subscription itself.
+    `codes`: int32[n_claims], only of topics in the layout; `codes[starts[i]:starts[i + 1]]` are those of member i, in
+    its order. A code from the layout's length on is a partition that does not exist: `strays[code - len(layout)]`, a
+    pair of the topic's position and the number. `starts`: int64[n_members + 1]. `generations`: int64[n_members], the
+    generation of each member's claims as the assignor reads it; `fields`: as the subscription has it; -1 = unknown.
     """
 
     codes: Codes
@@ -40,17 +40,17 @@ class Claims:
     strays: tuple[tuple[int, int], ...] = ()
 
     def owners(self) -> NDArray[np.int32]:
-        """The member of each claim."""
+        """The member of each claim: int32[n_claims]."""
         return np.repeat(np.arange(len(self.starts) - 1, dtype=np.int32), np.diff(self.starts))
 
 
 @dataclass(frozen=True, slots=True)
 class GroupArrays:
-    """A group, ready to be planned.
+    """A group as arrays.
 
-    `layout` has the topics that somebody subscribes to and that have partitions. `lists` are the distinct subscriptions
-    and `list_of` says which is whose. `racks` are the members' ("" or None: none); `partition_racks` holds, by topic,
-    the racks of each partition's replicas.
+    `layout` has the topics with subscribers and partitions. `lists` are the distinct subscriptions; `list_of`,
+    int32[n_members], has the position of each member's subscription in it. `racks` are the members' ("" or None: none);
+    `partition_racks` has, by topic, the racks of each partition's replicas.
     """
 
     layout: Layout
@@ -67,7 +67,7 @@ class GroupArrays:
         return string_order(self.members)
 
     def owner_order(self) -> list[int]:
-        """Members as a HashMap iterates over them that is filled in the order of the coordinator's."""
+        """Members in the order of a HashMap that is filled in the order of the coordinator's HashMap."""
         first = self.map_order()
         return [first[at] for at in string_order(tuple(self.members[at] for at in first))]
 
@@ -82,7 +82,7 @@ class GroupArrays:
         return [static[at] for at in by_instance] + [others[at] for at in by_id]
 
     def subscriptions(self) -> NDArray[np.bool_]:
-        """Whether list (row) has topic (column)."""
+        """Whether each subscription has each topic: bool[n_lists, n_topics]."""
         table = np.zeros((len(self.lists), len(self.layout.names)), dtype=np.bool_)
         for row, topics in enumerate(self.lists):
             table[row, self.positions(topics)] = True
@@ -96,7 +96,7 @@ class GroupArrays:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Who gets what: member i the codes from `starts[i]` to `ends[i]`, in Kafka's order."""
+    """An assignment: member i gets `codes[starts[i]:ends[i]]`, in Kafka's order. int32 and twice int64[n_members]."""
 
     codes: Codes
     starts: Numbers
@@ -108,7 +108,7 @@ class Plan:
 
 
 def group_arrays(group: Group) -> GroupArrays:
-    """A group as arrays, without claims. Raises AssignorError when it cannot be planned by anybody."""
+    """A group as arrays, without claims. Raises AssignorError on duplicate member ids and invalid topics."""
     ids = tuple(member.member_id for member in group.members)
     _check_ids(ids)
     lists, list_of = _lists(group.members)
@@ -134,7 +134,7 @@ def _check_ids(ids: Sequence[str]) -> None:
 def _lists(members: Sequence[Member]) -> tuple[tuple[tuple[str, ...], ...], NDArray[np.int32]]:
     numbers: dict[tuple[str, ...], int] = {}
     addresses = [id(member.topics) for member in members]
-    # By address first: most members share one tuple, and a long one takes long to hash.
+    # By address first: most members share one tuple, and hashing a long one is slow.
     distinct = dict(zip(addresses, (member.topics for member in members), strict=True))
     row_of = {address: numbers.setdefault(topics, len(numbers)) for address, topics in distinct.items()}
     list_of = np.fromiter(map(row_of.__getitem__, addresses), dtype=np.int32, count=len(members))
@@ -161,7 +161,7 @@ def _check_topic(topic: Topic) -> None:
 
 
 def to_assignment(arrays: GroupArrays, plan: Plan) -> Assignment:
-    """A plan by member id; its lists turn codes into `TopicPartition` only when they are read."""
+    """The assignment by member id; its lists create `TopicPartition` objects only when they are read."""
     bounds = zip(plan.starts.tolist(), plan.ends.tolist(), strict=True)
     lists: list[Sequence[TopicPartition]] = [PartitionList(arrays.layout, plan.codes[a:b]) for a, b in bounds]
     if arrays.claims is not None and arrays.claims.strays:
@@ -179,7 +179,7 @@ def _with_strays(arrays: GroupArrays, codes: Codes) -> list[TopicPartition]:
 
 
 def collected(codes: Codes, owners: NDArray[np.integer], members: int) -> Plan:
-    """The plan that gives each code to its owner; each list keeps the order of the codes."""
+    """The assignment that gives each code to its owner (`owners`: int[n_codes]), in the order of the codes."""
     narrow = owners.astype(np.uint16) if members <= 1 << 16 else owners  # 16 bits sort by radix
     ends = np.cumsum(np.bincount(owners, minlength=members))
     starts = np.concatenate(([0], ends[:-1])) if members else ends
@@ -187,7 +187,7 @@ def collected(codes: Codes, owners: NDArray[np.integer], members: int) -> Plan:
 
 
 def dealt(layout: Layout, order: Sequence[int]) -> Plan:
-    """Partition k goes to member `order[k % len(order)]`: what Kafka does when everything is new and equal."""
+    """Partition k goes to member `order[k % len(order)]`, as in Kafka if nothing is owned and all have one list."""
     total, members = len(layout), len(order)
     each, extra = divmod(total, members)
     codes = np.empty(total, dtype=np.int32)
@@ -206,7 +206,7 @@ def _deal(rows: NDArray[np.int32], first: int, step: int) -> None:
 
 
 def in_rows(codes: Codes, counts: Numbers, order: Sequence[int]) -> Plan:
-    """The plan whose codes stand list after list in that order of members, `counts` of them for each."""
+    """The assignment of `codes`, concatenated in that order of members, as are `counts`: int64[n_members]."""
     starts = np.empty(len(order), dtype=np.int64)
     ends = np.empty(len(order), dtype=np.int64)
     stops = np.cumsum(counts)

@@ -24,7 +24,7 @@ class Holdings:
 
 
 def joined(lists: Iterable[Sequence[TopicPartition]]) -> Iterator[Sequence[TopicPartition]]:
-    """The lists behind one another, in as few pieces as keep array-backed ones so."""
+    """The lists, concatenated as far as possible: neighbours of one layout become one array-backed list."""
     for layout, run in groupby((part for part in lists if len(part)), key=_layout_of):
         if layout is None:
             yield list(chain.from_iterable(run))
@@ -92,7 +92,7 @@ def codes_in(layout: Layout, part: PartitionList) -> Codes:
 
 
 def pieces(assignment: Assignment) -> list[PartitionList]:
-    """What all members have, one behind the other. Raises AssignorError as `packed` does."""
+    """The partitions of all members, concatenated. Raises AssignorError as `packed` does."""
     return [packed(run) for run in joined(assignment.by_member.values())]
 
 

@@ -1,4 +1,4 @@
-"""What every plan must be, your own assignor's too: complete, without double owners, for subscribers only."""
+"""The contract of assignors: every partition has one owner, who subscribes to its topic."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ Mask = NDArray[np.bool_]
 
 
 def check(group: Group, assignment: Assignment, *, shared: bool = False, withholds: bool = False) -> list[str]:
-    """What is broken in a plan for the group, a sentence each; nothing when it is sound.
+    """What breaks the contract, one sentence each; empty if nothing does.
 
-    Every member is in the plan and nobody else; every partition of a subscribed topic has an owner, who subscribes to
-    its topic; nobody has a partition that does not exist. `shared`: a partition may have several owners (share groups,
-    KIP-932). `withholds`: what a member owns may be given to nobody yet (cooperative, KIP-429). Raises AssignorError
-    when the group itself cannot be planned.
+    The assignment has every member of the group and no others; every partition of a subscribed topic has an owner, who
+    subscribes to its topic; every assigned partition exists. `shared`: a partition may have several owners (share
+    groups, KIP-932). `withholds`: owned partitions may have no new owner yet (cooperative, KIP-429). Raises
+    AssignorError when the group itself cannot be planned.
     """
     if wrong := _wrong_form(assignment):
         return wrong
@@ -35,7 +35,7 @@ def check(group: Group, assignment: Assignment, *, shared: bool = False, withhol
 
 
 def _wrong_form(assignment: object) -> list[str]:
-    """What keeps the plan from being read at all."""
+    """Wrong types, which prevent all other checks."""
     if not isinstance(assignment, Assignment):
         return [f"The plan is a {type(assignment).__name__}. Return an Assignment."]
     lists: object = assignment.by_member
@@ -46,7 +46,7 @@ def _wrong_form(assignment: object) -> list[str]:
 
 
 def _strange(part: object) -> str | None:
-    """What is no list of partitions, or the first thing in it that is no partition."""
+    """The type that is not a list of partitions, or the first item that is not a partition; None if all are."""
     if isinstance(part, PartitionList):
         outside = part.codes[(part.codes < 0) | (part.codes >= len(part.layout))]
         return f"code {outside[0]} of a layout of {len(part.layout)} partitions" if len(outside) else None

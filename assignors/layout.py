@@ -50,7 +50,7 @@ class Layout:
         return int(self.offsets[self.position[tp.topic]]) + tp.partition
 
     def locate(self, partitions: Sequence[TopicPartition]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Position of the topic (-1: not in the layout) and number of each partition, whatever its number is."""
+        """Position of the topic (-1: not in the layout) and number of each partition; numbers are not checked."""
         if isinstance(partitions, PartitionList):
             return self._translate(partitions)
         positions = map(self.position.get, map(_topic_of, partitions), repeat(UNKNOWN))
@@ -97,7 +97,7 @@ def _objects(names: Sequence[str], counts: Sequence[int]) -> NDArray[np.object_]
 
 
 class PartitionList(Sequence[TopicPartition]):
-    """Partitions by their codes; they become objects when read."""
+    """A sequence of partitions that holds their codes, and creates objects when it is read."""
 
     __slots__ = ("codes", "layout")
 

@@ -1,4 +1,4 @@
-"""Memory, where there are millions of small objects."""
+"""Garbage collection while millions of objects are created."""
 
 import gc
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def collector_at_rest() -> Iterator[None]:
-    """While it lasts, the garbage collector does not look at objects again and again while they become more."""
+    """Turn the garbage collector off: it would visit the growing number of objects again and again."""
     was_on = gc.isenabled()
     gc.disable()
     try:

@@ -1,7 +1,7 @@
-"""The types everyone shares: topic partitions, topics, members, groups, plans, and what an assignor is.
+"""The common types: topic partitions, topics, members, groups, assignments, and the protocol of an assignor.
 
-Small groups are plain tuples. Large ones stay array-backed: wherever a sequence of topic partitions is asked for, a
-`assignors.layout.PartitionList` (int32 codes) will do, and turns into `TopicPartition` only where somebody reads it.
+A sequence of topic partitions may be a tuple or an `assignors.layout.PartitionList`, which holds int32 codes and
+creates `TopicPartition` objects only when it is read.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,8 +12,8 @@ from typing import NamedTuple, Protocol, runtime_checkable
 class TopicPartition(NamedTuple):
     """One partition of one topic, by name and number (Kafka: `org.apache.kafka.common.TopicPartition`).
 
-    A tuple, unlike its neighbours: there are millions of them, and tuples are made, hashed and compared several times
-    faster than dataclasses.
+    A tuple, because there are millions, and tuples are created, hashed and compared several times faster than
+    dataclasses.
     """
 
     topic: str
@@ -63,7 +63,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A group to plan for: members in the order in which they joined, and every topic of the cluster that matters."""
+    """A group: members in the order in which they joined, and the topics of the cluster."""
 
     group_id: str
     members: tuple[Member, ...]
@@ -73,7 +73,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """Who gets what. `by_member` names every member, in Kafka's order of partitions; `generation` that it is for.
+    """An assignment. `by_member` has all members, with their partitions in Kafka's order.
 
     `topics_by_member` has the topics of members whose map keeps topics without partitions (share groups), in its order.
     """
@@ -85,15 +85,15 @@ class Assignment:
 
 @runtime_checkable
 class Assignor(Protocol):
-    """What plans a group. Built-in ones equal Kafka's; your own need only these two."""
+    """An assignor: Kafka's own, or a plugin with these two members."""
 
     @property
     def name(self) -> str:
         """The name under which it is chosen, as Kafka spells it."""
 
     def assign(self, group: Group) -> Assignment:
-        """Plan the group. Pure: equal groups give equal plans. Raises AssignorError when it cannot."""
+        """Assign the partitions. Pure: equal groups give equal assignments. Raises AssignorError when it cannot."""
 
 
 class AssignorError(Exception):
-    """An assignor cannot plan a group; the message names what is wrong with it."""
+    """An assignor cannot assign a group's partitions; the message gives the reason."""

@@ -1,4 +1,4 @@
-"""Where a group's commits live: the partition of `__consumer_offsets`, whose leader coordinates the group.
+"""The partition of `__consumer_offsets` that has a group's commits; its leader coordinates the group.
 
 Source: Kafka's `GroupCoordinatorService.partitionFor` and `Utils.abs`.
 """

@@ -1,8 +1,8 @@
-"""Subscriptions by pattern: which topics match, and which patterns mean the same to everybody.
+"""Subscriptions by pattern: which topics match, and which patterns all engines read in the same way.
 
 Kafka's client matches with `java.util.regex` (classic protocol), the broker with RE2J (KIP-848). Here Python's `re`
-does: what not all three know is refused, so a few expressions (`\\pL`, `\\Q...\\E`, `[[:alpha:]]`, look-aheads) are
-not to be had.
+matches. Syntax that one of the three does not support is refused, such as `\\pL`, `\\Q...\\E`, `[[:alpha:]]` and
+look-aheads.
 """
 
 import re
@@ -13,16 +13,16 @@ from functools import lru_cache
 from assignors.model import AssignorError, Member
 
 _ONLY_ONE_KNOWS = re.compile(r"\\[1-9ZNuU]|\[\[:")
-"""Back references, escapes of Python's own, and RE2's classes of classes, which Python would read as something else."""
+"""Back references, escapes of Python only, and character classes such as `[[:alpha:]]`, which Python misreads."""
 
 _ATOM = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]])*\]")
 _ONLY_PYTHON_KNOWS = re.compile(r"\(\?(?!:|P<|[ims-]+[:)])|[*+?}]\+")
-"""Looks around, conditions, comments, and repetitions that never give back."""
+"""Look-arounds, conditions, comments, and possessive quantifiers."""
 
 
 @lru_cache(maxsize=1024)
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Raises AssignorError on what RE2 does not take, by Kafka's name of that error."""
+    """The compiled pattern. Raises AssignorError, with Kafka's name of the error, if RE2 does not accept it."""
     if _ONLY_ONE_KNOWS.search(pattern) or _ONLY_PYTHON_KNOWS.search(_ATOM.sub("x", pattern)):
         raise AssignorError(_INVALID)
     try:
@@ -31,7 +31,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
         raise AssignorError(_INVALID) from error
 
 
-_INVALID = "This is no expression of RE2, which Kafka's brokers match with (INVALID_REGULAR_EXPRESSION)."
+_INVALID = "This is not a valid RE2 expression, and Kafka's brokers use RE2 (INVALID_REGULAR_EXPRESSION)."
 
 
 _REPEATED_GROUP = re.compile(r"\)[*+?{]")
@@ -39,10 +39,10 @@ MOST_REPEATS, MOST_ALTERNATIVES = 2, 4
 
 
 def is_quick(pattern: str) -> bool:
-    """Whether everybody knows the expression, and Python matches it to any topic's name in milliseconds.
+    """Whether all engines support the pattern, and Python matches it with any topic's name in milliseconds.
 
-    RE2's time is linear in what it matches, Python's is not: a few expressions of somebody else's would never end. So
-    no group is repeated, and what is repeated or has alternatives is counted.
+    RE2 matches in linear time, Python does not: some patterns of a cluster's users would take forever. So groups must
+    not be repeated, and the numbers of repetitions and alternatives are limited.
     """
     try:
         compiled(pattern)
@@ -60,7 +60,7 @@ def matching(pattern: str, names: Iterable[str]) -> tuple[str, ...]:
 
 
 def resolved(member: Member, names: Iterable[str]) -> Member:
-    """The member with the topics that its pattern matches among these; itself when it subscribes by name."""
+    """The member with the topics that its pattern matches among these; unchanged if it subscribes by name."""
     if member.pattern is None:
         return member
     topics = matching(member.pattern, names)

@@ -1,4 +1,4 @@
-"""One plan from any assignor, yours too: whatever goes wrong becomes an AssignorError."""
+"""Calls any assignor, plugins included; every failure becomes an AssignorError."""
 
 from collections.abc import Sequence
 
@@ -11,10 +11,10 @@ SHOWN = 5
 
 
 def plan(assignor: Assignor, group: Group) -> Assignment:
-    """What the assignor makes of the group; nothing, without asking, when there are no members.
+    """The assignor's assignment of the group; an empty one, without a call, if there are no members.
 
-    Kafka's own are trusted, all others checked against `assignors.contract`. Raises AssignorError when the assignor
-    raises anything or its plan is broken. One that never returns is the caller's business.
+    Assignments of plugins are checked by `assignors.contract`. Raises AssignorError when the assignor raises anything
+    or its assignment breaks the contract. An assignor that never returns is not stopped.
     """
     if not group.members:
         return Assignment(None, {})
@@ -29,7 +29,7 @@ def _checked(assignor: Assignor, group: Group) -> Assignment:
     try:
         made = assignor.assign(group)
         broken = check(group, made)
-    except (Exception, SystemExit) as error:  # somebody else's code: anything may come out of it
+    except (Exception, SystemExit) as error:  # a plugin may raise anything
         raise AssignorError(f"The assignor {assignor.name!r} raised {type(error).__name__}: {error}") from error
     if broken:
         more = f" And {len(broken) - SHOWN} more." if len(broken) > SHOWN else ""
@@ -38,5 +38,5 @@ def _checked(assignor: Assignor, group: Group) -> Assignment:
 
 
 def _frozen(part: Sequence[TopicPartition]) -> Sequence[TopicPartition]:
-    """The same, out of the assignor's reach."""
+    """A copy that the assignor cannot change later."""
     return part if isinstance(part, PartitionList) else tuple(part)

@@ -10,7 +10,7 @@ NO_RACKS: RackSet = frozenset()
 
 
 def racks_of(layout: Layout, by_topic: Mapping[str, Sequence[Sequence[str]]], topic: int) -> list[RackSet]:
-    """The racks of each partition of the topic with that position. Equal sets are one object."""
+    """The racks of each partition of the topic at that position. Equal sets are one object."""
     racks = by_topic.get(layout.names[topic])
     if racks is None:
         return list(repeat(NO_RACKS, int(layout.counts[topic])))
@@ -19,7 +19,7 @@ def racks_of(layout: Layout, by_topic: Mapping[str, Sequence[Sequence[str]]], to
 
 
 def tell_apart(member_racks: Iterable[str], partition_racks: Iterable[RackSet]) -> bool:
-    """Whether some members' racks are among the partitions', and not every partition is in all of those."""
+    """Whether members and partitions have racks in common, and the partitions differ in their racks."""
     distinct = set(partition_racks)
     everywhere = NO_RACKS.union(*distinct)
     return not everywhere.isdisjoint(member_racks) and distinct != {everywhere}

@@ -1,7 +1,7 @@
-"""Names of assignors, and what they stand for: Kafka's own, and yours.
+"""The assignors by name: Kafka's own, and plugins.
 
-Yours is found by the entry point group `groupscope.assignors` (name = `module:Class`), or given as `module:Class`. The
-class is called without arguments and makes an `assignors.model.Assignor`.
+A plugin is found by the entry point group `groupscope.assignors` (name = `module:Class`), or given as `module:Class`.
+The class is called without arguments; its instance is an `assignors.model.Assignor`.
 """
 
 from collections.abc import Callable
@@ -55,11 +55,11 @@ def load_plugin(reference: str) -> Assignor:
         raise AssignorError(f"{reference!r} does not name an assignor. Write it as module:Class.")
     try:
         made = _class(module, attribute)()
-    except (Exception, SystemExit) as error:  # somebody else's code: anything may come out of it
+    except (Exception, SystemExit) as error:  # a plugin may raise anything
         told = f"The assignor {reference!r} cannot be loaded: {type(error).__name__}: {error}."
         raise AssignorError(told) from error
     if not isinstance(made, Assignor):
-        raise AssignorError(f"{reference!r} is no assignor: it needs a name and a method assign(group).")
+        raise AssignorError(f"{reference!r} is not an assignor: it needs a name and a method assign(group).")
     return made
 
 

@@ -1,4 +1,4 @@
-"""What was probably meant by a name that does not exist."""
+"""Suggestions for names that do not exist."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -13,7 +13,7 @@ def shown(text: str) -> str:
 
 
 def suggestion(word: str, words: Iterable[str]) -> str:
-    """` Did you mean 'topics'?`; where no word is close, all of them if they are few."""
+    """` Did you mean 'topics'?`; if no word is close, all words if there are only a few."""
     known = list(words)
     if close := get_close_matches(word, known, n=1):
         return f" Did you mean {shown(close[0])!r}?"

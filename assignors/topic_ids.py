@@ -16,7 +16,7 @@ def topic_uuid(topic: Topic) -> UUID:
     """The topic's id, from Kafka's spelling (22 characters of base64) or the usual one (hexadecimal).
 
     Without an id it derives from the name: the first half of the SHA-256 of its UTF-16 code units, as a version 4
-    UUID. That is the same everywhere and always, but no real cluster has it, and a real plan depends on the real ids.
+    UUID. It is the same on every machine, but no real cluster has it, and real assignments depend on the real ids.
     Raises AssignorError on a text that is no UUID.
 
     >>> topic_uuid(Topic("orders", 3, topic_id="q6lCBgVqOKRKTHAPNzudtg"))

@@ -10,7 +10,7 @@ from assignors.model import Assignment, Group
 class CooperativeStickyAssignor:
     """`sticky` in two steps: a partition that moves is revoked in one rebalance and given to its new owner in the next.
 
-    What it gives, the most important first: no partition goes to a member while another one may still hold it; then
+    Guarantees, most important first: no partition goes to a member while another one may still hold it; then
     all that `sticky` gives, once the second rebalance is over. Ownership is read from `owned`, as of `generation`, or,
     where the subscription has none, of the generation in the user data. Kafka's instances remember the highest
     generation they have seen; here every call is that of a fresh instance. KIPs: 429, 792, 881. Instance ids play no
@@ -42,5 +42,5 @@ class CooperativeStickyAssignor:
         return to_assignment(arrays, self.assign_arrays(arrays))
 
     def assign_arrays(self, arrays: GroupArrays) -> Plan:
-        """The same on arrays."""
+        """The same with arrays."""
         return plan_sticky(arrays, cooperative=True)

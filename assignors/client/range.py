@@ -16,7 +16,7 @@ from assignors.model import Assignment, Group
 class RangeAssignor:
     """Topic by topic, members in order get runs of equal length; the first ones get what is left over.
 
-    What it gives, the most important first: every partition has one owner; topics with equally many partitions and the
+    Guarantees, most important first: every partition has one owner; topics with equally many partitions and the
     same subscribers are co-partitioned (one member gets the same numbers of each); where racks are known and tell
     partitions apart, members get partitions with a replica in their rack as far as the lengths of the runs allow
     (KIP-881), all topics of a co-partitioned set together. It keeps nothing that members owned, and the left-overs of
@@ -42,7 +42,7 @@ class RangeAssignor:
         return to_assignment(arrays, self.assign_arrays(arrays))
 
     def assign_arrays(self, arrays: GroupArrays) -> Plan:
-        """The same on arrays."""
+        """The same with arrays."""
         order = arrays.member_order()
         racked = range_racks.plan(arrays, order)
         if racked is not None:
@@ -113,7 +113,7 @@ def _all_runs(
 
 
 def _expand(firsts: Numbers, lengths: Numbers) -> Codes:
-    """All runs behind one another."""
+    """All runs, concatenated: int32[n_partitions]."""
     before = np.cumsum(lengths) - lengths
     codes: Codes = np.repeat((firsts - before).astype(np.int32), lengths)
     codes += np.arange(len(codes), dtype=np.int32)

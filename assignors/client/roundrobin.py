@@ -12,7 +12,7 @@ from assignors.model import Assignment, AssignorError, Group
 class RoundRobinAssignor:
     """Partitions sorted by topic and number go to members in turn; who does not subscribe is passed over.
 
-    What it gives, the most important first: every partition has one owner; with equal subscriptions, sizes differ by at
+    Guarantees, most important first: every partition has one owner; with equal subscriptions, sizes differ by at
     most one; the order of members is that of their instance ids, then of their ids. It neither keeps what members owned
     nor looks at racks, and with unequal subscriptions the balance may be poor.
 
@@ -36,9 +36,9 @@ class RoundRobinAssignor:
         return to_assignment(arrays, self.assign_arrays(arrays))
 
     def assign_arrays(self, arrays: GroupArrays) -> Plan:
-        """The same on arrays."""
+        """The same with arrays."""
         if not arrays.members:
-            raise AssignorError("IllegalArgumentException: roundrobin cannot plan a group without members.")
+            raise AssignorError("IllegalArgumentException: roundrobin cannot assign a group without members.")
         order = arrays.member_order()
         if len(arrays.lists) == 1:
             return dealt(arrays.layout, order)

@@ -125,7 +125,7 @@ class Keys(Generic[K]):
     """What HashMap asks of its keys: a hash code, and what sorts like their compareTo (None: not Comparable).
 
     Of keys that are not Comparable but share all 32 bits of their hash codes, and eight more keys their bucket, Java
-    sorts the tree by memory address: nobody can predict that, and here the newer one counts as smaller.
+    sorts the tree by memory address, which cannot be predicted; here the newer one counts as smaller.
     """
 
     hash_of: Callable[[K], int]

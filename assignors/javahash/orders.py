@@ -62,7 +62,7 @@ def plain_order(hashes: Hashes, capacity: int = DEFAULT_CAPACITY) -> Positions:
 def absent_order(
     hashes: Hashes, put: int = 0, capacity: int = DEFAULT_CAPACITY, ends_with_new: bool = False
 ) -> Positions:
-    """Positions of distinct keys as a HashMap iterates after `put` of the first so many, `computeIfAbsent` of the rest.
+    """Positions of distinct keys in a HashMap after `put` of the first `put` keys and `computeIfAbsent` of the others.
 
     An overfull table doubles at the start of the next `computeIfAbsent`, even of a key that is there;
     `ends_with_new`: the last key came with the last call. CrowdedError where a bucket gets crowded.
@@ -155,8 +155,8 @@ class SegmentOrders:
 def segment_orders(numbers: NDArray[np.int32], starts: NDArray[np.int64], jdk: int = NEWEST_RULE_JDK) -> SegmentOrders:
     """The order in which many `new HashSet(list of Integer)` iterate, one set per segment, all at once.
 
-    `numbers`: the lists behind one another, each without duplicates; `starts`: where each begins. Positions are those
-    in `numbers`.
+    `numbers`: the concatenated lists, each without duplicates; `starts`: the start of each. Positions are those in
+    `numbers`.
     """
     sizes = np.diff(starts, append=len(numbers))
     largest = int(sizes.max(initial=0))
@@ -190,6 +190,6 @@ def set_capacities(sizes: NDArray[np.int64], jdk: int) -> NDArray[np.int64]:
 
 
 def grown_capacities(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Capacities of tables of the default capacity after so many `put`."""
+    """Capacities of tables of the default capacity after `sizes` calls of `put`."""
     needed = np.maximum((sizes * 4 + 2) // 3, DEFAULT_CAPACITY)
     return np.left_shift(1, np.ceil(np.log2(needed)).astype(np.int64))

@@ -24,7 +24,7 @@ def _topic_id(text: str) -> str:
     try:
         topic_uuid(Topic("", 1, topic_id=text))
     except AssignorError:
-        raise wrong("This is no topic id. Give the 22 characters that Kafka prints, or a UUID.") from None
+        raise wrong("This is not a topic id. Give the 22 characters that Kafka prints, or a UUID.") from None
     return text
 
 

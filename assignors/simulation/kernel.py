@@ -91,7 +91,7 @@ class Kernel:
 
 
 _TIMELESS = (
-    "more than {:,} events in the millisecond at {:,.3f} s: time stands still; "
+    "more than {:,} events in the millisecond at {:,.3f} s, so time does not advance; "
     "raise simulated.latency.ms or retry.backoff.ms above 0"
 )
 _TOO_LONG = (

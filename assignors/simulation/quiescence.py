@@ -36,9 +36,9 @@ def in_progress(
 
 def _of_process(service: GroupCoordinatorService, client: Process, *, is_paused: bool) -> str | None:
     if is_paused:
-        return "stands still"
+        return "is paused"
     if client.is_frozen or client.is_stalled or client.is_split:
-        away = "cannot reach the coordinator" if client.is_split else "stands still"
+        away = "cannot reach the coordinator" if client.is_split else "does not poll"
         return f"{away}, and the group has not noticed" if service.has(client.member_id) else None
     if client.is_too_slow:
         return "processes for longer than max.poll.interval.ms"

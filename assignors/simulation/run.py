@@ -221,14 +221,14 @@ class Simulation:
         if name not in self._members:
             raise AssignorError(f"there is no member {name!r} at this time.")
         if name in self._paused:
-            raise AssignorError(f"member {name!r} stands still at this time. Let it happen when its pause is over.")
+            raise AssignorError(f"member {name!r} is paused at this time. Move this event to after its pause.")
         return self._members[name]
 
     def _running(self, name: str) -> Client:
         """Its process, which runs or has failed."""
         self._member(name)
         if name in self._restarting:
-            raise AssignorError(f"member {name!r} is down at this time. Let it happen when it is back.")
+            raise AssignorError(f"member {name!r} is down at this time. Move this event to a later time.")
         return self.clients[name]
 
     def _unfrozen(self, name: str) -> Client:
@@ -242,7 +242,7 @@ class Simulation:
         """Start the process of a new member."""
         name = member.member_id
         if name in self._members:
-            raise AssignorError(f"member {name!r} is there already. Give the new one another id.")
+            raise AssignorError(f"member {name!r} is in the group already. Give the new one another id.")
         self._members[name] = member
         self._start(replace(member, owned=(), generation=None))
 

@@ -14,7 +14,7 @@ from assignors.simulation.timeline import Hold, MemberState, OwnershipSpan, Time
 class Downtime:
     """How long no member of the group consumed a partition, in all and at most at once, whatever the cause.
 
-    The cause: no owner, or an owner that does not poll or stands still. It counts from the first owner on, after
+    The cause: no owner, or an owner that does not poll or is paused. It counts from the first owner on, after
     `waited_ms` (None: there was no owner, and the rest is 0).
     """
 

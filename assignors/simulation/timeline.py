@@ -24,7 +24,7 @@ class MemberState(StrEnum):
     PAUSED = "paused"  # has revoked its partitions and waits for the end of the rebalance
     SPLIT = "split"  # consumes, but cannot exchange messages with the coordinator
     STALLED = "stalled"  # does not poll; its heartbeats go on
-    FROZEN = "frozen"  # the whole process stands still
+    FROZEN = "frozen"  # the whole process is stopped
     ZOMBIE = "zombie"  # consumes partitions that it no longer owns
     DOWN = "down"  # closed or dead
     FAILED = "failed"  # died of an error that Kafka's consumer throws

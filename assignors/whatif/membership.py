@@ -15,7 +15,7 @@ Remarks = Iterator[tuple[KeyPath, str]]
 """Sentences about an event, each with the place that it is about."""
 
 FROZEN, SPLIT = "frozen", "split off"
-RETURNS = {FROZEN: "Let it resume", SPLIT: "Let it heal"}
+RETURNS = {FROZEN: "Resume it", SPLIT: "Heal it"}
 """How a member returns, by the reason of its absence."""
 
 
@@ -74,9 +74,9 @@ class Membership:
             yield path, f"{name!r} is {reason}. {RETURNS[reason]} first."
         elif self._is_paused(member_id):
             until = duration_text(self.paused_until_ms[member_id])
-            yield path, f"{name!r} stands still until {until}. Let it happen then."
+            yield path, f"{name!r} is paused until {until}. Move this event to a later time."
         elif member_id in self.departures:
-            yield path, f"{name!r} {self.departures[member_id]}. Let it join again first."
+            yield path, f"{name!r} {self.departures[member_id]}. It must join again first."
         elif member_id in self.members:
             return
         elif member_id in self.first_join_ms:

@@ -55,7 +55,7 @@ def test_a_plugin_by_module_and_class() -> None:
         ("lazy", "'lazy' does not name an assignor. Write it as module:Class."),
         ("no_such_module:Lazy", "cannot be loaded: ModuleNotFoundError: No module named 'no_such_module'."),
         (f"{__name__}:Missing", "cannot be loaded: AttributeError: module '"),
-        (f"{__name__}:NoAssignor", "is no assignor: it needs a name and a method assign(group)."),
+        (f"{__name__}:NoAssignor", "is not an assignor: it needs a name and a method assign(group)."),
     ],
 )
 def test_a_plugin_that_is_none(reference: str, cause: str) -> None:

@@ -15,7 +15,7 @@ from assignors.model import Assignment, AssignorError, Group
 class StickyAssignor:
     """As balanced as subscriptions allow; then, members keep what they had.
 
-    What it gives, the most important first: every partition has one owner; sizes differ by at most one where
+    Guarantees, most important first: every partition has one owner; sizes differ by at most one where
     subscriptions are equal, else nobody could take over a partition from a member with two more; members keep as much
     as that allows; new partitions go to members in the racks of their replicas (KIP-881) as far as that costs neither.
     Ownership is read from the user data alone (`client.sticky.user_data`); a member without any counts as if they
@@ -48,14 +48,14 @@ class StickyAssignor:
         return to_assignment(arrays, self.assign_arrays(arrays))
 
     def assign_arrays(self, arrays: GroupArrays) -> Plan:
-        """The same on arrays. Claims are to be as the user data have them."""
+        """The same with arrays. Claims are to be as the user data have them."""
         return plan_sticky(arrays, cooperative=False)
 
 
 def plan_sticky(arrays: GroupArrays, *, cooperative: bool) -> Plan:
     """The plan of either sticky assignor."""
     if not arrays.members:
-        raise AssignorError("ArithmeticException: a sticky assignor cannot plan a group without members.")
+        raise AssignorError("ArithmeticException: a sticky assignor cannot assign a group without members.")
     claimed = arrays.claims if arrays.claims is not None else _no_claims(len(arrays.members))
     racks = rack_view(arrays)
     if not has_equal_subscriptions(arrays):

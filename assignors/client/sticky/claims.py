@@ -81,7 +81,7 @@ def _claims(
 def _encode(
     layout: Layout, lists: Sequence[Sequence[TopicPartition]]
 ) -> tuple[Codes, Sequence[int], tuple[tuple[int, int], ...]]:
-    """Codes of all lists behind one another, how many of each, and the pairs that codes beyond the layout stand for."""
+    """The concatenated codes of all lists, the length of each, and the pairs of codes beyond the layout."""
     encoded = _known_codes(layout, lists)
     if encoded is not None:
         return np.concatenate([*encoded, np.zeros(0, np.int32)]), [len(codes) for codes in encoded], ()

@@ -1,4 +1,4 @@
-"""Kafka call by call: scripts of calls, played on machines that answer as Kafka does.
+"""Kafka call by call: scripts, and machines that answer as Kafka does.
 
 >>> [turn.outcome for turn in play_on(Kind.FINDER, "find my-group")]
 ['hash -1906497762, partition 12, led by broker 1']

@@ -56,7 +56,7 @@ class Caller:
     generation: int = -1
     protocol: str | None = None
     to_plan: tuple[JoinedMember, ...] = ()
-    """The members, for a leader that has to plan."""
+    """The members, if this one is the leader and must assign."""
 
     def learn(self, reply: Reply) -> None:
         """From a reply that has arrived."""
@@ -69,7 +69,7 @@ class Caller:
 
 @dataclass(slots=True)
 class _Broker:
-    """The coordinator, or that there is none, or that it loads."""
+    """The broker of the coordinator, which may be down or loading."""
 
     kernel: Kernel = field(default_factory=Kernel)
     log: InstantLog = field(default_factory=InstantLog)
@@ -79,18 +79,18 @@ class _Broker:
 
     @property
     def is_lost(self) -> bool:
-        """Whether there was one, and there is none."""
+        """Whether there was a coordinator and there is none now."""
         return self.coordinator is None and bool(self.log.records)
 
     def load(self, ids: Callable[[str], str]) -> ClassicCoordinator:
-        """A coordinator with all that is written down."""
+        """A coordinator that loads all records."""
         records = list(self.log.records)
         self.coordinator = ClassicCoordinator(self.kernel, ids, self.log, Settings(**self.settings), records)
         return self.coordinator
 
 
 class ClassicGroupCalls(Machine):
-    """Who calls stands before the verb: `A: join`. A reply that comes later is told where it comes."""
+    """The caller is written before the verb: `A: join`. A later reply is part of that time's outcome."""
 
     def __init__(self) -> None:
         self._numbers = count(1)
@@ -103,7 +103,7 @@ class ClassicGroupCalls(Machine):
         self._news: list[str] = []
 
     def verbs(self) -> Iterable[Verb]:
-        """The world's first, then the members'."""
+        """Calls about the cluster, then those of the members."""
         return (
             Verb("topic NAME PARTITIONS", self._topic),
             Verb("broker SETTING VALUE", self._set),
@@ -142,7 +142,7 @@ class ClassicGroupCalls(Machine):
             }
         return {"time": clock(self._broker.kernel.now_ms), **said}
 
-    # The world
+    # The cluster
 
     def _topic(self, call: Call) -> str:
         name, size = call.words[0], call.number(1)

@@ -34,7 +34,7 @@ _UNASSIGNED = "no current assignment for partition"
 
 
 class Client(Machine):
-    """Threads call it: `worker: wakeup`; the main thread is the one that is not named."""
+    """A call may name its thread: `worker: wakeup`; otherwise it comes from the main thread."""
 
     def __init__(self) -> None:
         self._now_ms = self._committed_ms = self._looked_ms = 0
@@ -51,7 +51,7 @@ class Client(Machine):
         self._begun = self._closed = self._woken = False
 
     def verbs(self) -> Iterable[Verb]:
-        """The world's first, then the application's."""
+        """Calls about the cluster, then those of the application."""
         return (
             Verb("topic NAME PARTITIONS", self._topic),
             Verb("produce PARTITION COUNT [size=KIB]", self._produce),
@@ -88,7 +88,7 @@ class Client(Machine):
             "log end": listed(f"{p} {log.end}" for p, log in reader.logs.items()),
         }
 
-    # The world
+    # The cluster
 
     def _topic(self, call: Call) -> str:
         name, size = call.words[0], call.number(1)
@@ -114,7 +114,7 @@ class Client(Machine):
         return "; ".join([f"{partition} ends at {log.end}", *self._poll_ends()])
 
     def _poll_ends(self) -> list[str]:
-        """A poll that waited has records now."""
+        """End a poll that waited, if there are records now."""
         thread = self._inside
         if thread is None or not (given := self._take()):
             return []
@@ -133,7 +133,7 @@ class Client(Machine):
         thread, self._inside = self._inside, None
         return f"the poll of {thread} returns no records" if thread else "time passes"
 
-    # Setting it up
+    # Setup
 
     def _config(self, call: Call) -> str:
         name, value = call.words
@@ -159,7 +159,7 @@ class Client(Machine):
         return "onPartitionsRevoked saves positions in the store, onPartitionsAssigned seeks there"
 
     def _enter(self, call: Call) -> None:
-        """Every method but wakeup begins so (Kafka: acquireAndEnsureOpen)."""
+        """Checks at the start of every method but wakeup (Kafka: acquireAndEnsureOpen)."""
         thread = call.who or MAIN
         if self._inside == thread:
             raise call.wrong(f"{thread} is still in poll. Let records come, wake it up, or `wait`.")
@@ -237,7 +237,7 @@ class Client(Machine):
         return [f"onPartitionsRevoked saves {listed(f'{p} {self._store[p]}' for p in gone)}"]
 
     def _rejoin(self) -> list[str]:
-        """What the group gives it in poll: everything it wants, as it is alone."""
+        """Join the group in poll: it is alone, and is assigned all partitions of its topics."""
         max_age_ms = self._reader.whole("metadata.max.age.ms")
         if self._looked_ms < 0 or self._now_ms - self._looked_ms >= max_age_ms:
             self._seen, self._looked_ms = dict(self._sizes), self._now_ms
@@ -299,7 +299,7 @@ class Client(Machine):
         return "; ".join([ranges(kept), *remarks])
 
     def _auto_commit(self, is_due: bool = False) -> list[str]:
-        """In poll, once the interval is over, and before a rebalance: what earlier polls have returned."""
+        """Commit what earlier polls have returned: in poll once the interval is over, and before a rebalance."""
         is_due |= self._now_ms - self._committed_ms >= self._reader.whole("auto.commit.interval.ms")
         if not self._auto_commits or not is_due:
             return []

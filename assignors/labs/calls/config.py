@@ -1,4 +1,4 @@
-"""The settings that a client story can have (Kafka: ConsumerConfig, AutoOffsetResetStrategy)."""
+"""The settings of a client script (Kafka: ConsumerConfig, AutoOffsetResetStrategy)."""
 
 from assignors.advice.offset_reset import reset_duration_ms
 from assignors.labs.calls.script_machine import Refusal
@@ -15,7 +15,7 @@ CONFIG: dict[str, str] = {
     "metadata.max.age.ms": "300000",
     "message.max.bytes": str(MIB + 12),
 }
-"""What a story can set, with Kafka's defaults; the last one is the broker's. The group.id is ours: Kafka has none."""
+"""Settings with Kafka's defaults; the last one is the broker's. Kafka has no default for group.id."""
 
 RESETS = ("latest", "earliest", "none")
 

@@ -10,7 +10,7 @@ IDLE_MS = 540_000
 
 
 class Connections(Machine):
-    """Connections have purposes: the same broker gets one as coordinator and another one as leader of partitions."""
+    """A connection has one purpose: a broker gets one as coordinator and another one as leader of partitions."""
 
     def __init__(self) -> None:
         self._now_ms, self._idle_ms = 0, IDLE_MS

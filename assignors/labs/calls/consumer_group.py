@@ -33,7 +33,7 @@ class Caller:
 
 
 class ConsumerGroupCalls(Machine):
-    """Who calls stands before the verb: `A: join`. A member's id is its name."""
+    """The caller is written before the verb: `A: join`. A member's id is its name."""
 
     def __init__(self) -> None:
         self._numbers = count(1)
@@ -45,7 +45,7 @@ class ConsumerGroupCalls(Machine):
         )
 
     def verbs(self) -> Iterable[Verb]:
-        """The world's first, then the members'."""
+        """Calls about the cluster, then those of the members."""
         return (
             Verb("topic NAME PARTITIONS", self._topic),
             Verb("wait TIME", self._wait),
@@ -73,7 +73,7 @@ class ConsumerGroupCalls(Machine):
         committed = listed(f"{partition} {at}" for partition, at in self._coordinator.committed.items())
         return {"time": clock(self._kernel.now_ms), **said, "committed": committed}
 
-    # The world
+    # The cluster
 
     def _topic(self, call: Call) -> str:
         name, size = call.words[0], call.number(1)
@@ -119,7 +119,7 @@ class ConsumerGroupCalls(Machine):
         return self._ask(caller, Heartbeat(caller.name, call.count("epoch", caller.epoch), caller.instance_id))
 
     def _acknowledge(self, call: Call) -> str:
-        """It owns what it was told to own, no more: what it had to give up is given up."""
+        """It owns exactly its assignment: revoked partitions are released."""
         caller = self._caller(call)
         return self._ask(caller, Heartbeat(caller.name, caller.epoch, caller.instance_id, owned=caller.assigned))
 

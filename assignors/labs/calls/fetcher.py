@@ -11,7 +11,7 @@ from assignors.model import TopicPartition
 
 @dataclass(slots=True)
 class Reader:
-    """Where a consumer stands in its partitions, and what it has fetched and not yet returned."""
+    """The positions of a consumer, and the records that it has fetched but not returned yet."""
 
     logs: Logs
     config: dict[str, str]
@@ -26,18 +26,18 @@ class Reader:
     # Positions
 
     def find_positions(self, assigned: Sequence[TopicPartition], now_ms: int) -> list[str]:
-        """Begin where committed, else where auto.offset.reset says. What was reset, in words. Raises Refusal."""
+        """Start at the committed offset, else by auto.offset.reset; returns the resets as text. Raises Refusal."""
         said: dict[str, list[str]] = {}
         for partition in assigned:
             if partition not in self.position and partition in self.committed:
                 self.position[partition] = self.committed[partition]
-            if (why := self._astray(partition)) is not None:
+            if (why := self._reset_reason(partition)) is not None:
                 found = self._reset(partition, why, now_ms)
                 said.setdefault(f"{why}, so {self.config['auto.offset.reset']}", []).append(f"{partition} {found}")
         return [f"{why}: {listed(found)}" for why, found in said.items()]
 
-    def _astray(self, partition: TopicPartition) -> str | None:
-        """Why its position must be reset; None: it is fine."""
+    def _reset_reason(self, partition: TopicPartition) -> str | None:
+        """Why its position must be reset; None = it is valid."""
         if partition not in self.position:
             return "no offset is committed"
         log, at = self.logs[partition], self.position[partition]
@@ -64,7 +64,7 @@ class Reader:
     # Records
 
     def next_records(self, partitions: Sequence[TopicPartition]) -> list[tuple[TopicPartition, int]]:
-        """At most max.poll.records of them, fetched if none are left; positions go on behind them."""
+        """The next records, at most max.poll.records, fetched if none are left; positions move behind them."""
         mine = [entry for entry in self.fetched if entry[0] in partitions]
         if not mine:
             self.fetched += (mine := self._fetch(partitions))
@@ -75,7 +75,7 @@ class Reader:
         return given
 
     def _fetch(self, partitions: Sequence[TopicPartition]) -> list[tuple[TopicPartition, int]]:
-        """One response: both limits hold, but the first record always comes, however large (KIP-74)."""
+        """One response within both limits; the first record is always returned, however large (KIP-74)."""
         found, total = list[tuple[TopicPartition, int]](), 0
         for partition in partitions:
             if partition not in self.position:
@@ -92,7 +92,7 @@ class Reader:
         return found
 
     def seek(self, partition: TopicPartition, offset: int) -> None:
-        """Go on there; what was fetched is dropped."""
+        """Continue at that offset, and drop the fetched records."""
         self.position[partition] = offset
         self.fetched = [entry for entry in self.fetched if entry[0] != partition]
 

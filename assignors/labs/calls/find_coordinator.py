@@ -11,9 +11,9 @@ MOST_BROKERS, MOST_PARTITIONS, REPLICAS = 9, 1_000, 3
 
 
 class Finder(Machine):
-    """Partitions of `__consumer_offsets` are dealt to the brokers in turn, each with the next ones as its followers.
+    """Partitions of `__consumer_offsets` are assigned to the brokers in turn; the next brokers are the followers.
 
-    That layout is assumed; a real cluster's leaders stand on the Group page.
+    That layout is an assumption; the Group page shows the leaders of a real cluster.
     """
 
     def __init__(self) -> None:
@@ -21,7 +21,7 @@ class Finder(Machine):
         self._dead: set[int] = set()
 
     def verbs(self) -> Iterable[Verb]:
-        """Two for the cluster, two for what happens to it, one to ask."""
+        """Two for the cluster's size, two for its brokers, one for the question."""
         return (
             Verb("brokers COUNT", self._set_brokers),
             Verb("offsets-topic PARTITIONS", self._set_partitions),

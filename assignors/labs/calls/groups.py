@@ -1,4 +1,4 @@
-"""Who reads a record: one member of each group (a queue within a group, publish and subscribe between groups)."""
+"""The readers of a record: one member of each group (a queue within a group, publish-subscribe between groups)."""
 
 from collections.abc import Iterable, Mapping
 
@@ -12,7 +12,7 @@ ASSIGNOR = "range"
 
 
 class Groups(Machine):
-    """One topic, and groups that read it, each planned by the range assignor."""
+    """One topic and the groups that read it, each assigned by the range assignor."""
 
     def __init__(self) -> None:
         self._topic = Topic("orders", 1)
@@ -27,7 +27,7 @@ class Groups(Machine):
         )
 
     def state(self) -> Mapping[str, str]:
-        """Who owns what, group by group."""
+        """The owners, group by group."""
         rows = {name: self._owned(name) for name in self._members}
         told = (f"{name}: {_shares(owned)}" for name, owned in rows.items())
         idle = [f"{name}/{who}" for name, owned in rows.items() for who, part in owned.items() if not part]

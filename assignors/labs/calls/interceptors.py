@@ -1,4 +1,4 @@
-"""A chain of interceptors (Kafka: ConsumerInterceptors): what one throws is logged, and the chain goes on."""
+"""A chain of interceptors (Kafka: ConsumerInterceptors): exceptions are logged, and the chain continues."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Interceptor:
 
 
 def poll_through(chain: Sequence[Interceptor], records: Records, logs: Logs, now_ms: int) -> tuple[Records, list[str]]:
-    """What onConsume leaves, before poll returns it; the next one gets what the last one that did not throw gave."""
+    """The records after all interceptors, and remarks; each gets the result of the last one that did not throw."""
     remarks = list[str]()
     for its in chain:
         if its.throws:

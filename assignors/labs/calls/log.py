@@ -1,4 +1,4 @@
-"""The cluster of a client story: topics, their records by time and size, and which log start they have."""
+"""The logs of a client script: records with time and size, and the log start."""
 
 from dataclasses import dataclass, field
 
@@ -9,7 +9,7 @@ MOST_RECORDS = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """When it was appended, in milliseconds since the story began, and its size. Each is a batch of its own."""
+    """The time of the append, in milliseconds since the start of the script, and the size. Each is its own batch."""
 
     at_ms: int
     size_bytes: int
@@ -28,7 +28,7 @@ class PartitionLog:
         return len(self.records)
 
     def first_since(self, at_ms: int) -> int | None:
-        """The first offset of that time or later; None: no record is that young."""
+        """The first offset of that time or later; None = there is none."""
         return next((at for at in range(self.start, self.end) if self.records[at].at_ms >= at_ms), None)
 
 

@@ -17,7 +17,7 @@ TOMBSTONES_KEPT_MS = 24 * 3_600_000
 
 
 class OffsetsTopic(Machine):
-    """Records of all groups by partition; cleaning is played at once, as if every segment but none were open."""
+    """Records of all groups by partition. Cleaning covers all records, as if no segment were active."""
 
     def __init__(self) -> None:
         self._now_ms = 0

@@ -1,4 +1,4 @@
-"""A story as text: one call a line, such as `A: commit orders-0 5 generation=1`; `#` begins a remark."""
+"""A script: one call on each line, such as `A: commit orders-0 5 generation=1`; `#` starts a comment."""
 
 import re
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ class ScriptError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One line: who calls ("" when it does not say), the verb, its words and its `name=value` options."""
+    """One line: the caller ("" if the line names none), the verb, its words and its `name=value` options."""
 
     line: int
     text: str

@@ -1,4 +1,4 @@
-"""What a script is played on: a machine with verbs, whose state is looked at after every call."""
+"""The base of the machines that run scripts: verbs that change a state."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
@@ -9,7 +9,7 @@ from assignors.labs.calls.script import Call, parse
 
 
 class Refusal(Exception):
-    """What Kafka throws or answers instead of doing it: the name of its error, and why."""
+    """Kafka refuses a call: the name of its exception or error code, and why."""
 
     def __init__(self, error: str, why: str = "") -> None:
         super().__init__(f"{error}: {why}" if why else error)
@@ -18,7 +18,7 @@ class Refusal(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """How a call is written, and what it does.
+    """The syntax of a call, and the function that runs it.
 
     Words of `usage` in brackets may be left out, those that end with "…" may be repeated, `name=` are options.
     """
@@ -27,7 +27,7 @@ class Verb:
     does: Callable[[Call], str]
 
     def check(self, call: Call) -> None:
-        """Raises ScriptError for too few or too many words, and for options that the verb has not."""
+        """Raises ScriptError for too few or too many words, and for unknown options."""
         parts = [part.strip("[]") for part in self.usage.split()[1:]]
         words = [part for part in parts if "=" not in part]
         needed = sum(not part.startswith("[") and "=" not in part for part in self.usage.split()[1:])
@@ -39,20 +39,20 @@ class Verb:
 
 
 class Machine(ABC):
-    """Begins as the class says; only its verbs change it."""
+    """A state that only the verbs change."""
 
     @abstractmethod
     def verbs(self) -> Iterable[Verb]:
-        """All that can be called."""
+        """The calls that it supports."""
 
     @abstractmethod
     def state(self) -> Mapping[str, str]:
-        """What it looks like now: the same columns every time; "" for nothing."""
+        """The present state: always the same columns; "" = nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One call, what came of it, and the machine after it. `error`: Kafka's name for the refusal, None: it was done."""
+    """One call, its outcome, and the state after it. `error`: Kafka's name of the error; None = success."""
 
     call: Call
     outcome: str

@@ -1,4 +1,4 @@
-"""The stories of the Call lab: a script, and the machine that plays it. The presets are in `stories.yaml`."""
+"""The stories of the Call lab: a script, and the machine that runs it. The presets are in `stories.yaml`."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -18,7 +18,7 @@ MOST_LETTERS = 4_000
 
 
 class Kind(StrEnum):
-    """What plays a script."""
+    """The kinds of machines."""
 
     CLIENT = "consumer"
     CLASSIC_GROUP = "classic-group"

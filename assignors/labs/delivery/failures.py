@@ -90,7 +90,7 @@ def _commit_position(events: Sequence[Event], reason: str) -> list[Event]:
 
 
 def _kicked(lab: Lab, first: Sequence[Event], failure: Failure) -> list[Event]:
-    """The zombie goes on until its next commit or poll; what it does meanwhile no longer counts for the group."""
+    """The zombie continues until its next commit or poll; its work no longer counts for the group."""
     cut = list(first[: failure.step])
     second = _second(lab, cut)
     cut.append(

@@ -1,4 +1,4 @@
-"""What became of each record: how often it was delivered, processed and committed, and what that amounts to."""
+"""Counts per record: how often it was delivered, processed and committed; which are lost or processed twice."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -33,7 +33,7 @@ class Ledger:
 
     @property
     def lost(self) -> tuple[Record, ...]:
-        """Records never processed that nobody will read again: the committed offset is past them."""
+        """Records that were never processed and will not be read again: the committed offset is past them."""
         unread = (record for record in self.records if not self.processed[record] and record not in self.dropped)
         return tuple(record for record in unread if record.offset < self.offsets[record.partition])
 

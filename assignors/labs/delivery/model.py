@@ -1,4 +1,4 @@
-"""What the delivery lab is set up from, and what happens in it: strategies, failures, records, events."""
+"""The types of the delivery lab: strategies, failures, records, events."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class LabError(ValueError):
-    """A lab cannot be set up like this; the message names the setting and what to use instead."""
+    """The settings of a lab are not possible; the message names the setting and a possible value."""
 
 
 class Record(NamedTuple):
@@ -94,7 +94,7 @@ class Lab:
 
 
 class FailureKind(StrEnum):
-    """What goes wrong. In each case a second consumer goes on from the committed offsets, and runs to the end."""
+    """What goes wrong. In each case a second consumer continues at the committed offsets, to the end of the log."""
 
     NONE = "none"
     CRASH = "crash"

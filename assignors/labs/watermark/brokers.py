@@ -31,7 +31,7 @@ def crash(state: State, action: Crash) -> tuple[State, str]:
 
 
 def power_cut(state: State, action: PowerCut) -> tuple[State, str]:
-    """All die at once: nobody is left to be elected, and what was not flushed is gone."""
+    """All brokers die at once: there is no leader, and records that were not flushed are lost."""
     for name, records in action.unflushed.items():
         if not 0 <= records <= _replica(state, name).leo:
             raise WatermarkError(f"{name} cannot lose {records} records. Use 0 to {state.replicas[name].leo}.")
@@ -80,7 +80,7 @@ def elect(state: State) -> tuple[State, str]:
 
 
 def _led(state: State, leader: str, isr: tuple[str, ...]) -> State:
-    """A new epoch: waiting producers are turned away, the others become its followers."""
+    """A new epoch: waiting producers get an error, the other replicas become followers."""
     led = _without_leader(replace(state, leader=leader, epoch=state.epoch + 1, isr=isr))
     led = replace(led, followers=fresh_followers(led, leader))
     for name, replica in state.replicas.items():
@@ -90,7 +90,7 @@ def _led(state: State, leader: str, isr: tuple[str, ...]) -> State:
 
 
 def _without_leader(state: State) -> State:
-    """Producers that wait for a leader that is gone."""
+    """Waiting producers get NOT_LEADER_OR_FOLLOWER."""
     gone = Ack.NOT_LEADER_OR_FOLLOWER
     return replace(
         state, produced=tuple(replace(made, ack=gone) if made.ack is Ack.WAITING else made for made in state.produced)

@@ -119,7 +119,7 @@ def _timed_out(state: State, made: Produced) -> Produced:
 
 
 def fresh_followers(state: State, leader: str) -> Mapping[str, Follower]:
-    """What a new leader knows: nobody's log end; the ISR counts as caught up now."""
+    """The followers as a new leader knows them: log ends are unknown, and the ISR counts as caught up now."""
     now = state.at_ms
     return {
         name: Follower(None, now if name in state.isr else -state.settings.replica_lag_time_max_ms - 1, now, 0)

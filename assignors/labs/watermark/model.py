@@ -45,7 +45,7 @@ class Ack(StrEnum):
 class Settings:
     """Broker and topic settings under Kafka's names, and which rules to play by.
 
-    `hw_waits_for_min_isr`: the high watermark stands still while the ISR is below min.insync.replicas (KIP-966).
+    `hw_waits_for_min_isr`: the high watermark does not advance while the ISR is below min.insync.replicas (KIP-966).
     """
 
     min_insync_replicas: int = 1

@@ -21,6 +21,8 @@ class Settings:
         if self.max_size < 1:
             raise ValueError(f"group.max.size is {self.max_size}: it must be at least 1")
         if self.offsets_retention_ms < 60_000:
-            raise ValueError(f"offsets.retention.minutes is {self.offsets_retention_ms / 60_000:g}: at least 1, please")
+            raise ValueError(
+                f"offsets.retention.minutes is {self.offsets_retention_ms / 60_000:g}: it must be at least 1"
+            )
         if self.offsets_retention_check_interval_ms < 1:
             raise ValueError("offsets.retention.check.interval.ms must be at least 1")

@@ -96,7 +96,7 @@ class ConsumerGroup:
         return self.members[member_id]
 
     def static_member(self, instance_id: str) -> Member | None:
-        """Who has that instance id. Raises Refused when it is somebody who has left under another instance id."""
+        """The member with that instance id. Raises Refused when that member has left under another instance id."""
         member_id = self.static_ids.get(instance_id)
         return None if member_id is None else self.member(member_id)
 

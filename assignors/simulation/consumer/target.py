@@ -94,7 +94,7 @@ class Plan:
         return self.group.target.get(self.member.member_id, ()) if self._replaced() else ()
 
     def _named(self, partitions: Target) -> Iterator[TopicPartition]:
-        """A topic that is gone goes by its id, which no other topic has for a name."""
+        """By topic name; a deleted topic has its id as name."""
         names = self.topics.names
         return (TopicPartition(names.get(uuid, uuid), number) for uuid, number in partitions)
 

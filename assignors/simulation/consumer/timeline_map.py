@@ -41,7 +41,7 @@ class TimelineMap(MutableMapping[str, V]):
         return iter([key for slot in sorted(self._buckets) for key in reversed(self._buckets[slot])])
 
     def __setitem__(self, key: str, value: V) -> None:
-        """Put it in. A full table doubles before, even when the key is there already."""
+        """Insert the key. A full table doubles first, even if the key exists already."""
         if (len(self._values) + 1) * 3 > _LEAST_CAPACITY ** (self._bits + 2):
             self._double()
         if key not in self._values:

@@ -60,7 +60,7 @@ class Topics:
         return None if topic is None else TopicIdPartition(topic_id(topic), partition.partition)
 
     def named(self, partitions: Iterable[TopicIdPartition]) -> Iterator[TopicPartition]:
-        """By name; those of topics that are gone are left out."""
+        """By name, without those of deleted topics."""
         for uuid, number in partitions:
             if uuid in self.names:
                 yield TopicPartition(self.names[uuid], number)

@@ -1,4 +1,4 @@
-"""Heartbeats that are refused whatever the group: what GroupCoordinatorService looks at; and fencing by epoch."""
+"""Checks of heartbeats: those of GroupCoordinatorService, and fencing by epoch."""
 
 from assignors.simulation.consumer.members import Member
 from assignors.simulation.consumer.messages import JOINING, LEAVING, LEAVING_FOR_A_WHILE, Heartbeat
@@ -39,7 +39,7 @@ def check_epoch(member: Member, request: Heartbeat) -> None:
 
 
 def check_release(member: Member) -> None:
-    """Raises Refused (UNRELEASED_INSTANCE_ID) while a static member has not left: a newcomer does not win here."""
+    """Raises Refused (UNRELEASED_INSTANCE_ID) while a static member has not left: it is not replaced."""
     if member.epoch != LEAVING_FOR_A_WHILE:
         raise Refused(KafkaError.UNRELEASED_INSTANCE_ID)
 

@@ -1,4 +1,4 @@
-"""A member is out of the group for a while: it stops polling, or the network to the coordinator fails."""
+"""A member is temporarily out of the group: it stops polling, or the network to the coordinator fails."""
 
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -50,7 +50,7 @@ class Return(MemberAction):
         return Step(state.with_member(state.away[name]), f"{self.sentence()} and rejoins")
 
     def _mistake(self) -> str:
-        cause = "Let it freeze" if self.absence == FROZEN else "Split it off"
+        cause = "Freeze it" if self.absence == FROZEN else "Split it off"
         return f"is not {self.absence}. {cause} first, or leave this event out."
 
 

@@ -9,13 +9,13 @@ from assignors.whatif.membership import Membership
 
 @dataclass(frozen=True, slots=True)
 class GcPause(MemberAction):
-    """A member's whole process stands still for `lasts_ms`, heartbeats included, and then continues."""
+    """A member's whole process is paused for `lasts_ms`, heartbeats included, and then continues."""
 
     id_path = ("id",)
     lasts_ms: int
 
     def sentence(self, wording: Wording = PLAIN) -> str:
-        return f"{wording.member(self.member_id)} stands still for {wording.duration(self.lasts_ms)}"
+        return f"{wording.member(self.member_id)} is paused for {wording.duration(self.lasts_ms)}"
 
     def change(self, membership: Membership) -> None:
         if membership.is_active(self.member_id):

@@ -32,7 +32,7 @@ class Join(Action):
             yield (
                 ("instance_id",),
                 f"{shown(instance)!r} is the instance id of a member that is in the group. "
-                "Let that one leave or crash first.",
+                "That member must leave or crash first.",
             )
 
     def warn(self, membership: Membership) -> Remarks:

@@ -53,7 +53,7 @@ class AddPartitions(TopicAction):
             yield (self.topic,), sentence
             return
         if self.partitions <= (now := membership.topics[self.topic].partitions):
-            sentence = f"{self.topic} has {now:,} partitions already, and Kafka never takes any away."
+            sentence = f"{self.topic} has {now:,} partitions already, and Kafka cannot remove partitions."
             yield (self.topic,), f"{sentence} Write the new total."
 
     def change(self, membership: Membership) -> None:
@@ -95,7 +95,7 @@ class CreateTopic(TopicAction):
 
     def topics(self, topics: Mapping[str, Topic]) -> dict[str, Topic]:
         if self.subject in topics:
-            raise AssignorError(f"topic {self.subject!r} is there already. Give the new one another name.")
+            raise AssignorError(f"topic {self.subject!r} exists already. Give the new one another name.")
         return {**topics, self.subject: self.topic}
 
 

@@ -231,7 +231,7 @@ BROKEN = {
     "strange:Doubles": "The plan of 'sound' is broken. clicks-0 goes to both 'c1' and 'c2'. clicks-1 goes to both",
     "strange:Nothing": "The assignor 'strange:Nothing' cannot be loaded: AttributeError: module 'strange' has no attri",
     "nowhere:X": "The assignor 'nowhere:X' cannot be loaded: ModuleNotFoundError: No module named 'nowhere'.",
-    "os:getcwd": "'os:getcwd' is no assignor: it needs a name and a method assign(group).",
+    "os:getcwd": "'os:getcwd' is not an assignor: it needs a name and a method assign(group).",
 }
 
 

@@ -100,7 +100,7 @@ def test_a_pause_matters_when_it_lasts_as_long_as_the_session() -> None:
     assert len(assignors.fold(scenario("sticky", "A B", GcPause("A", 44_999), Slow("A", 60_000)))) == 1
     made = assignors.fold(scenario("sticky", "A B", GcPause("A", 45_000)))
     assert [generation.event for generation in made[1:]] == [
-        "A stands still for 45 s; it is out once its 45 s session ends",
+        "A is paused for 45 s; it is out once its 45 s session ends",
         "A continues and rejoins",
     ]
 
@@ -269,7 +269,7 @@ def test_capacity_comes_along_with_a_member_that_joins() -> None:
         (Subscribe("B", ()), "(subscribe B): member 'B' has left the group before."),
         (AddPartitions("tt", 9), "(add partitions tt): there is no topic 'tt'. Did you mean 't'?"),
         (AddPartitions("t", 6), "(add partitions t): topic 't' has 6 partitions already. Name a larger number."),
-        (CreateTopic(Topic("t", 1)), "(create topic t): topic 't' is there already."),
+        (CreateTopic(Topic("t", 1)), "(create topic t): topic 't' exists already."),
         (DeleteTopic("u"), "(delete topic u): there is no topic 'u'."),
         (UseAssignor("stiky"), "(use assignor stiky): No assignor is named 'stiky'. Did you mean 'sticky'?"),
         (CoordinatorUp(), "Event 2 at 2 s (coordinator up): the coordinator is not down."),

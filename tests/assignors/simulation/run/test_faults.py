@@ -137,7 +137,7 @@ def test_a_pause_beyond_the_session_expels_and_a_shorter_one_does_not(protocol: 
 
 
 def test_nothing_else_happens_to_a_process_that_stands_still() -> None:
-    with pytest.raises(AssignorError, match=r"Event 2 at 32 s \(slow a\): member 'a' stands still at this time\."):
+    with pytest.raises(AssignorError, match=r"Event 2 at 32 s \(slow a\): member 'a' is paused at this time\."):
         played(scenario(1, members("a"), {31_000: GcPause("a", 5_000), 32_000: Slow("a", 1_000)}), EAGER)
     with pytest.raises(AssignorError, match=r"Event 1 at 5 s \(heal a\): member 'a' is not split off\."):
         played(scenario(1, members("a"), {5_000: Heal("a")}), EAGER)
@@ -159,7 +159,7 @@ def test_a_process_that_is_down_cannot_stand_still_or_be_restarted(
     with pytest.raises(AssignorError) as refused:
         played(scenario(1, members("a", "b"), {20_000: Restart("a"), 22_000: what}), protocol)
     assert str(refused.value) == (
-        f"Event 2 at 22 s ({title}): member 'a' is down at this time. Let it happen when it is back."
+        f"Event 2 at 22 s ({title}): member 'a' is down at this time. Move this event to a later time."
     )
     later = played(scenario(1, members("a", "b"), {20_000: Restart("a"), 25_001: what}), protocol, until_ms=26_000)
     assert lane(later, "a")[-1] == (state, 25_001, 26_000)
@@ -198,7 +198,7 @@ def test_retries_that_take_no_time_end_the_story_and_are_reported(
     events = {20_000: CoordinatorDown(), 21_000: CoordinatorUp()}
     timeline = played(scenario(2, members("a"), events, timeless), protocol)
     assert timeline.unsettled == (
-        "more than 1,000 events in the millisecond at 20.000 s: time stands still; "
+        "more than 1,000 events in the millisecond at 20.000 s, so time does not advance; "
         "raise simulated.latency.ms or retry.backoff.ms above 0"
     )
     assert (timeline.end_ms, holders(timeline, 19_999)) == (20_000, {0: "a", 1: "a"})
