@@ -9,6 +9,10 @@ R_contra = TypeVar("R_contra", contravariant=True)
 Done = Callable[[], None]
 
 
+def replicated() -> None:
+    """Nothing depends on that append."""
+
+
 class Log(Protocol[R_contra]):
     """Appends records. `done` is called, at once or later, when they and all before them are replicated."""
 

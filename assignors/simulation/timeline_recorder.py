@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
+from typing import TypeVar
 
 from assignors.layout import java_order
 from assignors.model import Topic, TopicPartition
@@ -21,6 +22,8 @@ from assignors.simulation.timeline import (
     PollLoop,
     Span,
 )
+
+SomeSpan = TypeVar("SomeSpan", Span, GroupSpan)
 
 OPEN = -1
 """The end of a span that is still open."""
@@ -109,7 +112,7 @@ class TimelineRecorder:
 
     def group_lane(self, end_ms: int) -> tuple[GroupSpan, ...]:
         """The states of the group, those of 0 ms included."""
-        return tuple(replace(span, end_ms=end_ms) if span.end_ms == OPEN else span for span in self._group)
+        return tuple(_closed(span, end_ms) for span in self._group)
 
     def ownership(self, subscribed: Iterable[str], end_ms: int) -> tuple[OwnershipSpan, ...]:
         """Who had each partition of those topics, while it existed."""
@@ -134,7 +137,7 @@ class TimelineRecorder:
             yield from _with_gaps(partition, rows.get(partition, ()), created_ms, deleted_ms)
 
 
-def _closed(span: Span, end_ms: int) -> Span:
+def _closed(span: SomeSpan, end_ms: int) -> SomeSpan:
     return replace(span, end_ms=end_ms) if span.end_ms == OPEN else span
 
 

@@ -27,12 +27,13 @@ from assignors.simulation.classic.messages import (
     Sync,
     SyncReply,
 )
-from assignors.simulation.classic.rebalance import Rebalance, replicated
+from assignors.simulation.classic.rebalance import Rebalance
 from assignors.simulation.classic.records import GroupRecord, GroupTombstone, Log, OffsetRecord, Record
 from assignors.simulation.classic.settings import Settings
 from assignors.simulation.classic.sync import sync
 from assignors.simulation.errors import KafkaError
 from assignors.simulation.kernel import Kernel, Timers
+from assignors.simulation.log import replicated
 
 EXPIRY = "expire-group-metadata"
 _BEATEN = {error: HeartbeatReply(error) for error in KafkaError}

@@ -13,12 +13,9 @@ from assignors.simulation.classic.records import Log
 from assignors.simulation.classic.settings import Settings
 from assignors.simulation.errors import KafkaError
 from assignors.simulation.kernel import Timers
+from assignors.simulation.log import replicated
 
 JOIN, SYNC, SESSION = "join", "sync", "session"
-
-
-def replicated() -> None:
-    """Nothing depends on that append."""
 
 
 class Rebalance:

@@ -11,7 +11,7 @@ from functools import partial
 from assignors.model import TopicPartition
 from assignors.simulation.classic.messages import Commit, CommitReply
 from assignors.simulation.classic.offsets import Offsets
-from assignors.simulation.classic.records import OffsetRecord
+from assignors.simulation.classic.records import GroupTombstone, OffsetRecord
 from assignors.simulation.consumer import regexes
 from assignors.simulation.consumer.group import ConsumerGroup
 from assignors.simulation.consumer.heartbeat import REFRESH_AFTER_MS, Turn, is_routine, refuse_when_full
@@ -30,7 +30,6 @@ from assignors.simulation.consumer.offsets import check_commit, tombstones
 from assignors.simulation.consumer.records import (
     CurrentRecord,
     EpochRecord,
-    GroupTombstone,
     Log,
     MemberTombstone,
     Record,
@@ -41,15 +40,12 @@ from assignors.simulation.consumer.topics import Topics
 from assignors.simulation.consumer.validation import check, known_static
 from assignors.simulation.errors import KafkaError, Refused
 from assignors.simulation.kernel import Kernel, Timers
+from assignors.simulation.log import replicated
 
 SESSION, REBALANCE, REGEX, EXPIRY = "session-timeout", "rebalance-timeout", "regex", "expire-group-metadata"
 
 NewId = Callable[[], str]
 """Returns a new member id."""
-
-
-def replicated() -> None:
-    """Nothing depends on that append."""
 
 
 class ConsumerCoordinator:

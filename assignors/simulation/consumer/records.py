@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from assignors.simulation import log
-from assignors.simulation.classic.records import OffsetRecord
+from assignors.simulation.classic.records import GroupTombstone, OffsetRecord
 from assignors.simulation.consumer.members import Held, Member, MemberState
 from assignors.simulation.consumer.messages import TopicIdPartition
 from assignors.simulation.consumer.topics import Fingerprint
@@ -99,11 +99,6 @@ class RegexTombstone:
     """The regular expression has no members any more."""
 
     regex: str
-
-
-@dataclass(frozen=True, slots=True)
-class GroupTombstone:
-    """The group is deleted."""
 
 
 GroupRecord = (

@@ -8,6 +8,7 @@ from itertools import chain, count, pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from assignors.simulation.classic.records import GroupTombstone
 from assignors.simulation.consumer import (
     ConsumerCoordinator,
     ConsumerGroup,
@@ -21,7 +22,6 @@ from assignors.simulation.consumer.messages import Heartbeat, HeartbeatReply, Re
 from assignors.simulation.consumer.records import (
     CurrentRecord,
     EpochRecord,
-    GroupTombstone,
     MemberTombstone,
     TargetEpochRecord,
 )
