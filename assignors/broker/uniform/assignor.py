@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from assignors.broker.group_spec import ServerGroup, server_group
 from assignors.broker.spec_arrays import UncleanError
-from assignors.broker.uniform.arrays import fast_plan
+from assignors.broker.uniform.equal import fast_plan
 from assignors.broker.uniform.heterogeneous import Heterogeneous
 from assignors.broker.uniform.homogeneous import Homogeneous
 from assignors.broker.uniform.mixed import fast_mixed_plan
-from assignors.javahash import NEWEST_RULE_JDK, CrowdedError
+from assignors.javahash import NEWEST_RULE_JDK
 from assignors.model import Assignment, Group
 
 
@@ -46,7 +46,7 @@ class UniformAssignor:
         fast, exact = (fast_plan, Homogeneous) if seen.homogeneous else (fast_mixed_plan, Heterogeneous)
         try:
             return fast(seen)
-        except (CrowdedError, UncleanError):
+        except UncleanError:
             return exact(seen).plan()
 
 

@@ -1,6 +1,6 @@
 """Kafka's `UniformHomogeneousAssignmentBuilder`, container by container: for every input, dirty ones included.
 
-`assignors.broker.uniform.arrays` gives the same plan faster where the input is clean.
+`assignors.broker.uniform.equal` gives the same plan faster where the input is clean.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,35 +1,30 @@
 """`uniform` for members with different subscriptions, on arrays: the plan of `broker.uniform.heterogeneous`, faster.
 
-For clean groups only, as in `broker.uniform.arrays`. Topics are handed out by water-filling in closed form; the few
-partitions that move for balance are moved one by one; containers are replayed only for members that those touch.
+For clean groups only, as in `broker.uniform.equal`. Topics are handed out by water-filling in closed form; the few
+partitions that move for balance are moved one by one.
 """
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assignors.broker.group_spec import ServerGroup, sized
-from assignors.broker.spec_arrays import BrokerList, Numbers, UncleanError, layout_of, topic_hashes, topic_ranks
-from assignors.broker.uniform.fill import NONE, Filler
-from assignors.broker.uniform.flat import Fills, filled_lists
+from assignors.broker.spec_arrays import BrokerList, Numbers, UncleanError, layout_of, lengths, topic_ranks
+from assignors.broker.uniform.containers import Change, Containers
 from assignors.broker.uniform.heterogeneous import ROUNDS, Loads, next_donor
-from assignors.broker.uniform.new_members import new_lists
-from assignors.broker.uniform.recorded import Reader
-from assignors.broker.uniform.replay import Replay
+from assignors.broker.uniform.owned import read_owned
 from assignors.javahash import string_order, table_size_for
-from assignors.layout import Codes, Layout
+from assignors.layout import Layout
 from assignors.model import Assignment
 
 _NOBODY = -1
 Members = NDArray[np.intp]
-Move = tuple[int, bool]  # the code, and whether it came
 
 
 def fast_mixed_plan(group: ServerGroup) -> Assignment:
-    """The plan. UncleanError or CrowdedError where only exact maps will do."""
+    """The plan. UncleanError where only exact maps will do."""
     topics = group.all_subscribed()
     if not topics:
         raise UncleanError
@@ -47,36 +42,33 @@ class _Mixed:
         table, list_of = _subscriptions(group, layout), group.list_of(group.members)
         self._members = _subscribers(table, list_of)
         counts = np.array([len(members) for members in self._members])
-        topics = [group.topics[name] for name in layout.names]
         self._order = _topic_order(group, layout, counts)
         shares = -(-layout.counts // counts)
         capacities = [table_size_for(sized(share)) for share in shares.tolist()]
-        self._filler = Filler(layout, topic_hashes(topics), group.jdk, capacities)
-        old = Reader(group, layout, table[list_of]).read()
-        self._old, self._gone, self._crowded = old.lists, old.gone, old.crowded
-        self._sizes = np.array([len(part.codes) for part in self._old], dtype=np.int64)
+        self._containers = Containers(group, layout, capacities)
+        self._old = read_owned(group, self._containers, table[list_of])
+        self._sizes = lengths([part.codes for part in self._old.lists])
         self._owners = self._claimed()
         self._level: set[int] = set()  # the ids of arrays of members that are at most one apart
-        self._moves: dict[int, list[Move]] = {}
+        self._changes: dict[int, list[Change]] = {}
 
     def _claimed(self) -> NDArray[np.int32]:
         """Who owns each partition. UncleanError when two do."""
-        codes = np.concatenate([part.codes for part in self._old], dtype=np.intp)
+        codes = np.concatenate([part.codes for part in self._old.lists], dtype=np.intp)
         owners = np.full(len(self._layout), _NOBODY, dtype=np.int32)
-        owners[codes] = np.repeat(np.arange(len(self._old), dtype=np.int32), self._sizes)
+        owners[codes] = np.arange(len(self._sizes), dtype=np.int32).repeat(self._sizes)
         if np.count_nonzero(owners != _NOBODY) != len(codes):
             raise UncleanError
         return owners
 
     def lists(self) -> Sequence[BrokerList]:
         """Each member's partitions."""
-        codes, takers = self._hand_out()
+        self._hand_out()
         self._balance([topic for topic in self._order if len(self._members[topic]) > 1])
-        ends = np.cumsum(np.bincount(takers, minlength=len(self._old)))
-        return self._in_order(codes.take(np.argsort(takers, kind="stable")), [0, *ends.tolist()])
+        return self._containers.changed(self._old, self._changes)
 
-    def _hand_out(self) -> tuple[Codes, NDArray[np.unsignedinteger[Any]]]:
-        """Topic by topic the codes that nobody owned, and who takes them."""
+    def _hand_out(self) -> None:
+        """Topic by topic, give what nobody owned to the least loaded subscribers."""
         free = np.flatnonzero(self._owners == _NOBODY)
         bounds = free.searchsorted(self._layout.offsets).tolist()
         codes, takers = [free[:0]], [self._members[0][:0]]
@@ -85,10 +77,13 @@ class _Mixed:
             if begin < end:
                 codes.append(free[begin:end])
                 takers.append(water_fill(self._members[topic], self._sizes, end - begin))
-        narrow = np.min_scalar_type(len(self._old))  # up to 16 bits sort by radix
+        narrow = np.min_scalar_type(len(self._sizes))  # up to 16 bits sort by radix
         given, taken_by = np.concatenate(codes), np.concatenate(takers, dtype=narrow, casting="unsafe")
         self._owners[given] = taken_by
-        return given.astype(np.int32), taken_by
+        news = given.astype(np.int32).take(np.argsort(taken_by, kind="stable"))
+        ends = np.cumsum(np.bincount(taken_by, minlength=len(self._sizes))).tolist()
+        parts = enumerate(pairwise([0, *ends]))
+        self._changes = {row: [(news[begin:end], True)] for row, (begin, end) in parts if begin < end}
 
     def _balance(self, topics: Sequence[int]) -> None:
         last_moved = None
@@ -127,56 +122,8 @@ class _Mixed:
         sizes[donor] -= 1
         sizes[taker] += 1
         self._owners[code] = taker
-        self._moves.setdefault(donor, []).append((code, False))
-        self._moves.setdefault(taker, []).append((code, True))
-
-    def _in_order(self, codes: Codes, bounds: Sequence[int]) -> Sequence[BrokerList]:
-        """Old and new partitions of each member, as its containers list them in the end."""
-        lists = list(self._old)
-        news: dict[int, Codes] = {}
-        fills, filled, losing = Fills(), [], []
-        for member, (begin, end) in enumerate(pairwise(bounds)):
-            moves = self._moves.get(member, ())
-            if begin == end and not moves and member not in self._gone:
-                continue
-            new, came = codes[begin:end], [code for code, has_come in moves if has_come]
-            if len(came) < len(moves) and (len(new) or came or member in self._crowded):
-                lists[member] = self._replayed(member, new, moves)
-            elif len(came) < len(moves):
-                losing.append(member)
-            elif not moves and not len(lists[member].codes) and member not in self._gone:
-                news[member] = new
-            else:
-                self._add(fills, member, np.append(new, np.array(came, dtype=np.int32)) if came else new)
-                filled.append(member)
-        if losing:
-            self._add_losing(fills, losing)
-        made = [*new_lists(self._filler, list(news.values())), *filled_lists(self._filler, fills)]
-        for member, one in zip((*news, *filled, *losing), made, strict=True):
-            lists[member] = one
-        return lists
-
-    def _add(self, fills: Fills, member: int, new: Codes) -> None:
-        """A member to which something comes, and from which nothing goes."""
-        fills.add(self._old[member].codes, new, self._gone.get(member, 0), self._crowded.get(member, NONE))
-
-    def _add_losing(self, fills: Fills, members: Sequence[int]) -> None:
-        """Members from which something goes, and to which nothing comes."""
-        olds = [self._old[member].codes for member in members]
-        removed = [code for member in members for code, _ in self._moves[member]]
-        for member, (left, emptied) in zip(members, self._filler.without(olds, removed), strict=True):
-            fills.add(left, left[:0], self._gone.get(member, 0) + emptied)
-
-    def _replayed(self, member: int, new: Codes, moves: Sequence[Move]) -> BrokerList:
-        """The same by exact maps, for a member from which partitions went and to which others came."""
-        replay = Replay(
-            self._filler, self._old[member].codes, self._gone.get(member, 0), self._crowded.get(member, NONE)
-        )
-        for code in new.tolist():
-            replay.add(code)
-        for code, has_come in moves:
-            (replay.add if has_come else replay.remove)(code)
-        return BrokerList(self._layout, replay.codes())
+        self._changes.setdefault(donor, []).append(([code], False))
+        self._changes.setdefault(taker, []).append(([code], True))
 
 
 def _subscriptions(group: ServerGroup, layout: Layout) -> NDArray[np.bool_]:

@@ -12,9 +12,9 @@ from assignors.broker.server_range import SERVER_RANGE, ranges, static_first
 from assignors.broker.server_range_arrays import fast_ranges
 from assignors.broker.share_simple import SHARE_SIMPLE
 from assignors.broker.spec_arrays import UncleanError
-from assignors.broker.uniform import flat
-from assignors.broker.uniform.arrays import fast_plan
+from assignors.broker.uniform import containers
 from assignors.broker.uniform.assignor import UNIFORM
+from assignors.broker.uniform.equal import fast_plan
 from assignors.broker.uniform.heterogeneous import Heterogeneous
 from assignors.broker.uniform.homogeneous import Homogeneous
 from assignors.broker.uniform.mixed import fast_mixed_plan
@@ -137,10 +137,10 @@ def test_a_member_that_keeps_what_it_has_keeps_the_very_list() -> None:
     assert all(again[member] is owned for member, owned in plan.items())
 
 
-@pytest.mark.parametrize(("seed", "blocks"), [(11, (1 << 14, 1 << 17)), (12, (4, 8))])
-def test_fast_ways_equal_the_exact_ones(seed: int, blocks: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(flat, "_BLOCK_SIZES", blocks)
-    monkeypatch.setattr(server_range_arrays, "_BLOCK", blocks[0])
+@pytest.mark.parametrize(("seed", "block"), [(11, 1 << 17), (12, 4)])
+def test_fast_ways_equal_the_exact_ones(seed: int, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(containers, "_LARGEST_BLOCK", block)
+    monkeypatch.setattr(server_range_arrays, "_BLOCK", block)
     compared = {"uniform": 0, "mixed": 0, "range": 0}
     for chain in islice(chains(seed, patterns=0.2), 300):
         for _ in range(chain.steps):

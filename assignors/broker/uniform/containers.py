@@ -1,0 +1,290 @@
+"""The maps of sets of many members at once, on arrays: what each lists after its record is read and after changes.
+
+Kafka keeps a member's assignment as a HashMap of topic ids to HashSets of partition numbers. As long as no bucket of a
+table gets crowded, a table iterates in the order of a stable sort of its keys by bucket. Members with a crowded bucket
+go through exact maps, one by one.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise, starmap
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assignors.broker.group_spec import OwnedSets, ServerGroup
+from assignors.broker.spec_arrays import BrokerList, Numbers, expand, lengths, topic_hashes
+from assignors.javahash import INTEGERS, JavaHashSet
+from assignors.javahash.hashes import DEFAULT_CAPACITY, threshold
+from assignors.javahash.orders import grown_capacities, set_capacities, spread_all
+from assignors.layout import Codes, Layout
+
+Change = tuple[Sequence[int] | Codes, bool]  # codes, and whether they come (True) or go
+_CROWDED = 8  # keys in one bucket; from here on `computeIfAbsent` makes a tree of it, `put` from one more on
+_LARGEST_BLOCK = 1 << 17  # partitions planned at once: more take more memory and no less time
+
+
+@dataclass(frozen=True, slots=True)
+class Old:
+    """What members own of topics to which they subscribe.
+
+    `lists`: one per member, in the order of its containers. `gone`: members that own something of other topics too.
+    `exact`: members that only exact maps can follow, those in `gone` included.
+    """
+
+    lists: list[BrokerList]
+    gone: frozenset[int]
+    exact: frozenset[int]
+
+
+class Containers:
+    """Everybody's maps of sets. Members are rows, topics are positions in the layout.
+
+    `new_capacities: int64[n_topics]`: the capacity of a new set for partitions of the topic.
+    """
+
+    def __init__(self, group: ServerGroup, layout: Layout, new_capacities: Sequence[int] | None = None) -> None:
+        self.layout = layout
+        self._group = group
+        self._topics = [group.topics[name] for name in layout.names]
+        self._spreads = spread_all(topic_hashes(self._topics)).astype(np.int64)
+        self._table = layout.topic_table()
+        self._offsets = layout.offsets.astype(np.int32)
+        self._new_capacities = np.array(new_capacities or [DEFAULT_CAPACITY] * len(layout.names), dtype=np.int64)
+
+    def read(self, lists: Sequence[Codes]) -> tuple[list[Codes], set[int]]:
+        """Each list in the order of `new HashMap()` with `new HashSet(list)` for each topic, as records are read.
+
+        The rows where a bucket gets crowded come second; their order is not right.
+        """
+        return self._in_blocks([part for old in lists for part in (old, old[:0])], is_copy=False)
+
+    def changed(self, old: Old, changes: Mapping[int, Sequence[Change]]) -> list[BrokerList]:
+        """Each member's list after its changes, in turn, to a deep copy of its map; without changes the very list."""
+        lists = list(old.lists)
+        exact = old.gone | (old.exact & changes.keys())
+        exact |= {row for row, some in changes.items() if len({comes for _, comes in some}) > 1}
+        rows = [row for row in changes if row not in exact]
+        come = [[np.asarray(codes, np.int32) for codes, comes in changes[row] if comes] for row in rows]
+        parts = [(lists[row].codes, _joined(new)) for row, new in zip(rows, come, strict=True)]
+        found, crowded = self._in_blocks([part for pair in parts for part in pair], is_copy=True)
+        stays = np.ones(len(self.layout), dtype=np.bool_)
+        for row, new, codes in zip(rows, come, found, strict=True):
+            if not new:
+                stays[_joined([np.asarray(some, np.int32) for some, _ in changes[row]])] = False
+            lists[row] = BrokerList(self.layout, codes if new else codes[stays[codes]])
+        for row in exact.union(rows[at] for at in crowded):
+            lists[row] = BrokerList(self.layout, self._replayed(row, changes.get(row, ())))
+        return lists
+
+    def _in_blocks(self, parts: Sequence[Codes], is_copy: bool) -> tuple[list[Codes], set[int]]:
+        """The lists of all rows, and the crowded rows; `parts`: for each row what it has, then what comes."""
+        lists: list[Codes] = []
+        crowded: set[int] = set()
+        for rows in self._blocks(lengths(parts).reshape(-1, 2).sum(axis=1)):
+            block = _Block(self, parts[rows.start * 2 : rows.stop * 2], is_copy)
+            lists += block.lists()
+            crowded.update(rows.start + row for row in block.crowded)
+        return lists, crowded
+
+    def _blocks(self, sizes: Numbers) -> Iterator[slice]:
+        """Rows of `sizes: int64[n_rows]`, cut into blocks that keep memory small."""
+        number = (sizes + len(self.layout.names) // 16).cumsum() // min(len(self.layout) // 4 + 1, _LARGEST_BLOCK)
+        cuts = np.flatnonzero(number[1:] != number[:-1]) + 1
+        return starmap(slice, pairwise([0, *cuts.tolist(), len(sizes)])) if len(sizes) else iter(())
+
+    def runs(self, parts: Sequence[Codes]) -> tuple[Codes, "Runs"]:
+        """All parts one after another, and their runs."""
+        codes = _joined(parts)
+        return codes, Runs(self._table.take(codes), lengths(parts))
+
+    def map_order(self, sets: "Sets", is_copy: bool) -> tuple[NDArray[np.intp], set[int]]:
+        """The sets, row by row, as the maps list their topics; and the rows where a bucket of the map gets crowded."""
+        n, is_new = len(sets.rows), sets.before == 0
+        counts = np.bincount(sets.rows, minlength=sets.n_rows)
+        kept = np.bincount(sets.rows[~is_new], minlength=sets.n_rows)
+        # An overfull map doubles at the next call only, and after a last topic of one partition there is none.
+        put = np.maximum(kept, counts - sets.ends_with_new)
+        capacities = grown_from_one(put) if is_copy else grown_capacities(put)
+        spreads = self._spreads[sets.topics]
+        places = np.arange(n) - (counts.cumsum() - counts)[sets.rows]
+        crowded = crowded_growth(sets.rows, places, spreads, np.ones_like(counts), capacities)
+        buckets = spreads & (capacities - 1)[sets.rows]
+        # `computeIfAbsent` puts a new topic to the front of its bucket, `put` to the end.
+        order = np.concatenate((np.flatnonzero(is_new)[::-1], np.flatnonzero(~is_new)))
+        for keys in (buckets, sets.rows):
+            order = order[np.argsort(keys[order].astype(np.min_scalar_type(int(keys.max(initial=0)))), kind="stable")]
+        full = order[crowded_places((buckets + (capacities.cumsum() - capacities)[sets.rows])[order])]
+        return order, crowded.union(sets.rows[full].tolist())
+
+    def set_order(self, codes: Codes, sets: "Sets", order: NDArray[np.intp]) -> tuple[Codes, set[int]]:
+        """The codes, set after set in `order`, as their sets list them; and the rows of crowded sets."""
+        sizes, before, topics = sets.sizes[order], sets.before[order], sets.topics[order]
+        begun = np.where(before > 0, set_capacities(before, self._group.jdk), self._new_capacities[topics])
+        capacities = np.maximum(grown_from_one(sizes), begun)
+        set_of = np.arange(len(sizes), dtype=np.int32).repeat(sizes)
+        keys = spread_all(codes - self._offsets.take(topics).take(set_of)).astype(np.int64)
+        crowded: set[int] = set()
+        if (begun < capacities).any():
+            places = np.arange(len(codes)) - (sizes.cumsum() - sizes).take(set_of)
+            crowded = crowded_growth(set_of, places, keys, begun, capacities)
+        keys &= (capacities - 1).take(set_of)
+        keys += (capacities.cumsum() - capacities).take(set_of)
+        if not (keys[1:] >= keys[:-1]).all():
+            by_bucket = np.argsort(keys, kind="stable")
+            codes, keys = codes.take(by_bucket), keys.take(by_bucket)
+        crowded.update(set_of[crowded_places(keys)].tolist())
+        return codes, set(sets.rows[order[list(crowded)]].tolist())
+
+    def exact_owned(self, row: int) -> Codes:
+        """What a member owns of topics to which it subscribes, by exact maps."""
+        member = self._group.members[row]
+        return self._listed(row, self._group.owned(member))
+
+    def _listed(self, row: int, sets: OwnedSets) -> Codes:
+        """The codes of a map of sets, int32[n], without topics to which the member does not subscribe."""
+        positions = self._positions(row)
+        codes = [
+            self.layout.offsets[positions[uuid]] + np.fromiter(numbers, np.int64, len(numbers))
+            for uuid, numbers in sets.items()
+            if uuid in positions
+        ]
+        return np.concatenate([np.zeros(0, np.int64), *codes]).astype(np.int32)
+
+    def _positions(self, row: int) -> Mapping[Any, int]:
+        subscribed = self._group.subscribed(self._group.members[row])
+        return {self._group.uuid_of(topic.name): self.layout.position[topic.name] for topic in subscribed}
+
+    def _replayed(self, row: int, changes: Sequence[Change]) -> Codes:
+        """What a member lists after the changes, by exact maps."""
+        group, positions = self._group, self._positions(row)
+        sets = group.deep_copy(group.owned(group.members[row]))
+        for uuid in [uuid for uuid in sets if uuid not in positions]:
+            del sets[uuid]
+        uuids = {topic: uuid for uuid, topic in positions.items()}
+        for code, comes in ((int(code), comes) for codes, comes in changes for code in codes):
+            topic = int(self._table[code])
+            number = code - int(self.layout.offsets[topic])
+            if comes:
+                make = partial(JavaHashSet[int], INTEGERS, int(self._new_capacities[topic]))
+                sets.compute_if_absent(uuids[topic], make).add(number)
+                continue
+            sets[uuids[topic]].remove(number)
+            if not sets[uuids[topic]]:
+                del sets[uuids[topic]]
+        return self._listed(row, sets)
+
+
+class Runs:
+    """Stretches of one topic in one part: `starts`, `sizes`, `topics` and `parts`, each [n_runs]."""
+
+    def __init__(self, topics: NDArray[np.int32], sizes: Numbers) -> None:
+        """`topics: int32[n_codes]` of all parts one after another; `sizes: int64[n_parts]`."""
+        ends = sizes.cumsum()
+        is_first = np.ones(len(topics), dtype=np.bool_)
+        np.not_equal(topics[1:], topics[:-1], out=is_first[1:])
+        is_first[(ends - sizes)[sizes > 0]] = True
+        self.starts = np.flatnonzero(is_first)
+        self.sizes = np.append(self.starts[1:], len(topics))[: len(self.starts)] - self.starts
+        self.topics = topics[self.starts]
+        counts = np.append(0, self.starts.searchsorted(ends))
+        self.parts = np.arange(len(sizes)).repeat(counts[1:] - counts[:-1])
+
+
+@dataclass(frozen=True, slots=True)
+class Sets:
+    """One set for each row and topic, int64[n_sets] each, in the order in which they came into the rows' maps.
+
+    `before`: how many entries the set had before the changes. `ends_with_new: bool[n_rows]`: rows to which a new
+    topic's only partition came last.
+    """
+
+    rows: Numbers
+    topics: NDArray[np.integer[Any]]
+    sizes: Numbers
+    before: Numbers
+    ends_with_new: NDArray[np.bool_]
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows, those without sets included."""
+        return len(self.ends_with_new)
+
+
+class _Block:
+    """One computation. `parts`: for each row what it has, then what comes. `crowded`: rows whose lists are not right.
+
+    `is_copy`: whether the maps are deep copies, or filled from records.
+    """
+
+    def __init__(self, containers: Containers, parts: Sequence[Codes], is_copy: bool) -> None:
+        codes, runs = containers.runs(parts)
+        set_of, sets = _sets(runs, len(parts) // 2, len(containers.layout.names))
+        order, self.crowded = containers.map_order(sets, is_copy)
+        run_order = order
+        if len(sets.rows) < len(runs.starts):
+            rank = np.empty_like(order)
+            rank[order] = np.arange(len(order))
+            run_order = np.argsort(rank[set_of], kind="stable")
+        codes = codes.take(expand(runs.starts[run_order], runs.sizes[run_order]))
+        self._codes, crowded = containers.set_order(codes, sets, order)
+        self.crowded |= crowded
+        self._ends = lengths(parts).reshape(-1, 2).sum(axis=1).cumsum()
+
+    def lists(self) -> list[Codes]:
+        """One list for each row."""
+        return [self._codes[begin:end] for begin, end in pairwise([0, *self._ends.tolist()])]
+
+
+def _sets(runs: Runs, n_rows: int, n_topics: int) -> tuple[NDArray[np.intp], Sets]:
+    """The set of each run, intp[n_runs], and the sets."""
+    rows, is_old, numbers = runs.parts // 2, runs.parts % 2 == 0, np.arange(len(runs.parts))
+    keys = rows * n_topics + runs.topics
+    first_of = np.empty(n_rows * n_topics, dtype=np.int32)
+    first_of[keys[::-1]] = numbers[::-1]
+    first = first_of[keys]
+    is_first = first == numbers
+    set_of = (is_first.cumsum() - 1)[first]
+    sizes = np.bincount(set_of, runs.sizes).astype(np.int64)
+    before = np.bincount(set_of, runs.sizes * is_old).astype(np.int64)
+    last_set = np.full(n_rows, -1)
+    last_set[rows[~is_old]] = set_of[~is_old]
+    is_single = np.append((sizes == 1) & (before == 0), False)
+    return set_of, Sets(rows[is_first], runs.topics[is_first], sizes, before, is_single[last_set])
+
+
+def grown_from_one(sizes: Numbers) -> Numbers:
+    """Capacities of tables that began with 1; also those of `new HashMap(size)` after as many `put`."""
+    return np.left_shift(1, np.ceil(np.log2(np.maximum((sizes * 4 + 2) // 3, 1))).astype(np.int64))
+
+
+def crowded_places(keys: Numbers) -> NDArray[np.intp]:
+    """Where sorted keys are the same as 7 keys before."""
+    return np.flatnonzero(keys[_CROWDED - 1 :] == keys[: 1 - _CROWDED])
+
+
+def crowded_growth(
+    owners: NDArray[np.integer[Any]], places: Numbers, spreads: Numbers, begun: Numbers, capacities: Numbers
+) -> set[int]:
+    """The owners of tables with 8 keys in a bucket at any capacity at which they grow, from the begun one on.
+
+    `owners`, `places` (which of its owner's keys in order of arrival) and `spreads`: of each key; `begun` and
+    `capacities`: of each owner.
+    """
+    found: set[int] = set()
+    capacity = DEFAULT_CAPACITY
+    while capacity < int(capacities.max(initial=0)):
+        grows = (begun <= capacity) & (capacities > capacity)
+        if grows.any():
+            first = np.flatnonzero(grows[owners] & (places <= threshold(capacity)))
+            buckets = (grows.cumsum() - 1)[owners[first]] * capacity + (spreads[first] & (capacity - 1))
+            full = np.flatnonzero(np.bincount(buckets) >= _CROWDED) // capacity
+            found.update(np.flatnonzero(grows)[full].tolist())
+        capacity *= 2
+    return found
+
+
+def _joined(parts: Sequence[Codes]) -> Codes:
+    return np.concatenate([np.zeros(0, dtype=np.int32), *parts]) if len(parts) != 1 else parts[0]
