@@ -8,6 +8,7 @@ from multiprocessing import get_context
 from typing import Any
 
 from assignors.broker.server_range import ServerRangeAssignor
+from assignors.broker.share_simple import ShareSimpleAssignor
 from assignors.broker.uniform.assignor import UniformAssignor
 from assignors.model import Assignment, Group, Member, Topic
 from assignors.topic_ids import kafka_text, topic_uuid
@@ -16,13 +17,15 @@ from benchmarks.report import Row
 from tests.oracle import server_assignors as oracle
 
 Size = tuple[int, int, int]
-OURS: Mapping[str, type[UniformAssignor] | type[ServerRangeAssignor]] = {
+OURS: Mapping[str, type[UniformAssignor] | type[ServerRangeAssignor] | type[ShareSimpleAssignor]] = {
     "uniform": UniformAssignor,
     "server-range": ServerRangeAssignor,
+    "share-simple": ShareSimpleAssignor,
 }
 NAMES = tuple(OURS)
 SIZES = ((10, 100, 10), (10, 100, 100), (50, 200, 100), (500, 200, 1000), (500, 2000, 2000))
 MIXED_SIZES = SIZES[2:]
+SHARE_SIZES = SIZES[:3]  # exact maps, one partition at a time
 SMALL = 1_000
 LARGE = 1_000_000
 _COORDINATOR = "org.apache.kafka.coordinator.group."
@@ -50,7 +53,7 @@ def rows() -> Iterator[Row]:
     """For each size: a fresh group, then one member leaves, then one joins; equal subscriptions, then mixed ones."""
     jvm.start()
     for name in NAMES:
-        for size in SIZES:
+        for size in SHARE_SIZES if name == "share-simple" else SIZES:
             for family in FAMILIES if size in MIXED_SIZES else ("equal",):
                 yield from _rows(name, family, size)
 

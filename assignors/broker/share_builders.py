@@ -1,6 +1,7 @@
 """Kafka's `SimpleHomogeneousAssignmentBuilder` and `SimpleHeterogeneousAssignmentBuilder`, container by container.
 
-Members are known by their position in the coordinator's order. A partition is its topic's id and its number.
+Members are known by their position in the coordinator's order. A partition is the position of its topic among the
+group's topics, and its number: positions are faster to look up than ids.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,9 +13,8 @@ from assignors.javahash import INTEGERS, UUIDS, JavaHashMap, JavaHashSet, Keys
 from assignors.javahash.hashes import topic_id_partition_hash, uuid_hash
 from assignors.model import Assignment, AssignorError
 
-Partition = tuple[UUID, int]
+Partition = tuple[int, int]
 
-_OF_ALL_TOPICS: Keys[Partition] = Keys(lambda key: topic_id_partition_hash(uuid_hash(key[0]), key[1]))
 _OF_ONE_TOPIC: Keys[Partition] = Keys(lambda key: key[1])  # there Kafka uses the bare number
 
 
@@ -23,7 +23,10 @@ class Sharing:
 
     def __init__(self, group: ServerGroup) -> None:
         self._group = group
-        self._counts = {uuid: topic.partitions for uuid, topic in group.by_id().items()}
+        topics = group.by_id()
+        self._counts = [topic.partitions for topic in topics.values()]
+        self._position = {uuid: at for at, uuid in enumerate(topics)}
+        self.uuids = list(topics)
         self._old = [group.owned(member) for member in group.members]
         self._new: dict[int, OwnedSets] = {}
 
@@ -42,28 +45,36 @@ class Sharing:
             self._new[index] = self._group.deep_copy(self._old[index])
         return self._new[index]
 
+    def discard(self, index: int, partition: Partition) -> None:
+        """Take a partition from the member's new assignment."""
+        topic, number = partition
+        self.copy(index)[self.uuids[topic]].discard(number)
+
     def _all_topics_at_once(self) -> bool:
         members = self._group.members
         if not members or not members[0].topics:
             return False
-        uuids = [self._group.uuid_of(topic.name) for topic in self._group.subscribed(members[0])]
-        targets = [(uuid, number) for uuid in uuids for number in range(self._counts[uuid])]
-        share = Share(self, _OF_ALL_TOPICS, targets, range(len(members)), len(members))
+        topics = [self._position[self._group.uuid_of(topic.name)] for topic in self._group.subscribed(members[0])]
+        targets = [(topic, number) for topic in topics for number in range(self._counts[topic])]
+        hashes = [uuid_hash(uuid) for uuid in self.uuids]
+        keys: Keys[Partition] = Keys(lambda key: topic_id_partition_hash(hashes[key[0]], key[1]))
+        share = Share(self, keys, targets, range(len(members)), len(members))
         for index, old in enumerate(self._old):
-            self._import(share, index, old, uuids)
+            self._import(share, index, old, frozenset(topics))
         share.take_from_overfilled(share.overfilled())
         share.take_from_overshared(refill=True)
         share.add_targets(None)
         share.hand_out()
         return True
 
-    def _import(self, share: "Share", index: int, old: OwnedSets, uuids: Sequence[UUID]) -> None:
+    def _import(self, share: "Share", index: int, old: OwnedSets, topics: frozenset[int]) -> None:
         held = 0
         for uuid, numbers in old.items():
-            if uuid not in uuids:
+            topic = self._position.get(uuid)
+            if topic not in topics:
                 del self.copy(index)[uuid]
                 continue
-            share.claim(index, [(uuid, number) for number in numbers])
+            share.claim(index, [(topic, number) for number in numbers])
             held += len(numbers)
             if held >= share.wanted[index]:
                 self.copy(index)
@@ -83,10 +94,11 @@ class Sharing:
         return bool(union)
 
     def _one_topic(self, uuid: UUID, members: list[int]) -> None:
-        targets = [(uuid, number) for number in range(self._counts[uuid])]
+        topic = self._position[uuid]
+        targets = [(topic, number) for number in range(self._counts[topic])]
         share = Share(self, _OF_ONE_TOPIC, targets, members, len(self._old))
         for index, old in enumerate(self._old):
-            share.claim(index, [(uuid, number) for number in old.get(uuid, ())])
+            share.claim(index, [(topic, number) for number in old.get(uuid, ())])
         share.take_from_overfilled(share.by_member)
         share.take_from_overshared(refill=False)
         share.add_targets(sized(len(members) + 1))
@@ -137,7 +149,7 @@ class Share:
         for index in members:
             partitions = self.by_member[index]
             for partition in list(partitions)[: max(len(partitions) - self.wanted[index], 0)]:
-                self._plan.copy(index)[partition[0]].discard(partition[1])
+                self._plan.discard(index, partition)
                 self.by_partition[partition].discard(index)
                 partitions.remove_while_iterating(partition)
 
@@ -145,7 +157,7 @@ class Share:
         """Take partitions from the first of too many holders; `refill`: those may get others instead."""
         for partition, holders in self.by_partition.items():
             for index in list(holders)[: max(len(holders) - self._sharing, 0)]:
-                self._plan.copy(index)[partition[0]].discard(partition[1])
+                self._plan.discard(index, partition)
                 holders.remove_while_iterating(index)
                 self.by_member[index].discard(partition)
                 if refill:
@@ -169,8 +181,8 @@ class Share:
                 self._give(taker, partition, walk)
 
     def _give(self, index: int, partition: Partition, walk: "_Walk") -> None:
-        uuid, number = partition
-        self._plan.copy(index).compute_if_absent(uuid, lambda: JavaHashSet(INTEGERS)).add(number)
+        topic, number = partition
+        self._plan.copy(index).compute_if_absent(self._plan.uuids[topic], lambda: JavaHashSet(INTEGERS)).add(number)
         self._hold(index, partition)
         if self.held(index) >= self.wanted[index]:
             walk.remove_last()

@@ -20,7 +20,7 @@ from assignors.javahash.hashes import (
     uuid_hash,
 )
 from assignors.javahash.maps import JavaHashMap, JavaHashSet
-from assignors.javahash.orders import CrowdedError, absent_order, plain_order, put_order, segment_orders, string_order
+from assignors.javahash.orders import CrowdedError, plain_order, put_order, string_order
 
 __all__ = [
     "INTEGERS",
@@ -32,11 +32,9 @@ __all__ = [
     "JavaHashMap",
     "JavaHashSet",
     "Keys",
-    "absent_order",
     "hash_set_capacity",
     "plain_order",
     "put_order",
-    "segment_orders",
     "string_hash",
     "string_hashes",
     "string_order",

@@ -60,6 +60,8 @@ class JavaHashMap(MutableMapping[K, V]):
 
     def __iter__(self) -> Iterator[K]:
         """Keys in Java's order, as of now: changes during the loop do not disturb it."""
+        if len(self._nodes) < 2:  # most sets of holders
+            return iter(list(self._nodes))
         return iter([node.key for index in sorted(self._table) for node in _in_order(self._table[index])])
 
     def __setitem__(self, key: K, value: V) -> None:

@@ -11,11 +11,8 @@ from assignors.javahash import (
     CrowdedError,
     JavaHashMap,
     JavaHashSet,
-    Keys,
-    absent_order,
     plain_order,
     put_order,
-    segment_orders,
     string_hash,
     string_hashes,
     string_order,
@@ -57,45 +54,3 @@ def test_a_crowded_bucket_is_refused_by_the_plain_order_and_solved_by_the_exact_
     with pytest.raises(CrowdedError):
         plain_order(numbers)
     assert numbers[put_order(numbers)].tolist() == list(exact)
-
-
-@pytest.mark.parametrize("seed", range(60))
-def test_keys_put_and_then_computed_equal_the_exact_map(seed: int) -> None:
-    r = random.Random(seed)
-    codes = r.sample(range(-(2**31), 2**31), r.choice((1, 2, 3, 5, 7, 8, 12, 13, 60, 200)))
-    put, capacity, ends_with_new = r.randrange(len(codes)), r.choice((1, 2, 4, 16)), r.random() < 0.5
-    exact: JavaHashMap[int, bool] = JavaHashMap(Keys(codes.__getitem__), capacity)
-    for position in range(put):
-        exact[position] = True
-    for position in range(put, len(codes)):
-        exact.compute_if_absent(position, lambda: True)
-    if not ends_with_new:
-        exact.compute_if_absent(len(codes) - 1, lambda: True)
-    assert absent_order(np.array(codes, dtype=np.int32), put, capacity, ends_with_new).tolist() == list(exact)
-
-
-@pytest.mark.parametrize("jdk", [17, 21])
-def test_many_sets_at_once_equal_each_exact_set(jdk: int) -> None:
-    r = random.Random(jdk)
-    lists = [r.sample(range(70_000), size) for size in (1, 12, 5, 24, 12, 1, 13, 48, 100, 3)]
-    starts = np.cumsum([0, *map(len, lists[:-1])])
-    numbers = np.array([number for listed in lists for number in listed], dtype=np.int32)
-    found = segment_orders(numbers, starts, jdk)
-    assert found.positions is not None
-    assert found.crowded == ()
-    exact = [number for listed in lists for number in JavaHashSet.copy_of(INTEGERS, listed, jdk)]
-    assert numbers[found.positions].tolist() == exact
-    assert segment_orders(numbers[found.positions], starts, jdk).positions is None
-
-
-@pytest.mark.parametrize("jdk", [17, 21])
-def test_crowded_sets_among_many_are_named_and_solved_exactly(jdk: int) -> None:
-    r = random.Random(jdk)
-    lists = [[5], r.sample(range(0, 64 * 40, 64), 40), r.sample(range(900), 300), r.sample(range(0, 9000, 512), 9), [7]]
-    starts = np.cumsum([0, *map(len, lists[:-1])])
-    numbers = np.array([number for listed in lists for number in listed], dtype=np.int32)
-    found = segment_orders(numbers, starts, jdk)
-    assert found.positions is not None
-    assert found.crowded == (1, 3)
-    exact = [number for listed in lists for number in JavaHashSet.copy_of(INTEGERS, listed, jdk)]
-    assert numbers[found.positions].tolist() == exact
