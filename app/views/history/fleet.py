@@ -9,7 +9,8 @@ from app.ui import formats, state, verdicts, widgets
 from app.ui.table_limits import MAX_ROWS
 from app.views.history import charts, parts, tables, text
 from app.views.history import state as state_history
-from app.views.history.state import ClusterHistory
+from app.views.history.state import TROUBLE, ClusterHistory
+from lag.history.queries import HistoryQueries
 from lag.history.results import DAY, GroupLag, HealthCell, Scope, Span, micros
 
 NOT_COMPUTED = "Verdicts are not computed yet. `groupscope pipeline rollup` computes them from recorded group events."
@@ -26,9 +27,9 @@ def draw(history: ClusterHistory, span: Span, newest: datetime | None) -> None:
     cells: list[HealthCell] = []
     lags: list[GroupLag] = []
     with parts.show_errors():
-        cells = state_history.health_cells(history, span)
+        cells = state_history.ask(history, HistoryQueries.health_cells, span, TROUBLE)
     with parts.show_errors():
-        lags = state_history.group_lags(history, span)
+        lags = state_history.ask(history, HistoryQueries.group_lags, span)
     frame = tables.fleet(cells, lags)
     with title:
         st.header(text.fleet(frame, parts.shown_time(span), parts.has_errors()), anchor=False)

@@ -11,7 +11,8 @@ from app.ui import widgets
 from app.ui.table_limits import MAX_OPTIONS
 from app.views.history import group_charts, group_tables, parts, tables, text
 from app.views.history import state as state_history
-from app.views.history.state import TROUBLE, ClusterHistory
+from app.views.history.state import TROUBLE, ClusterHistory, ask
+from lag.history.queries import HistoryQueries
 from lag.history.results import HealthSeries, PartitionHistory, Scope, Span, lag_series
 from lag.history.trouble_periods import trouble_periods
 
@@ -23,11 +24,11 @@ def draw(history: ClusterHistory, scope: Scope, span: Span, newest: datetime | N
     series, partitions = lag_series(span, None), list[PartitionHistory]()
     health: HealthSeries | None = None
     with parts.show_errors():
-        series = state_history.lag(history, scope, span)
+        series = ask(history, HistoryQueries.lag, scope, span)
     with parts.show_errors():
-        health = state_history.health_series(history, scope.group_id, span)
+        health = ask(history, HistoryQueries.health_series, scope.group_id, span)
     with parts.show_errors():
-        partitions = state_history.partitions(history, scope, span)
+        partitions = ask(history, HistoryQueries.partitions, scope, span)
     periods = None if health is None else trouble_periods(health, TROUBLE)
     with title:
         st.header(text.group(scope, series, health, periods, parts.shown_time(span)), anchor=False)
@@ -45,7 +46,7 @@ def draw(history: ClusterHistory, scope: Scope, span: Span, newest: datetime | N
     with right, st.container(gap="xxsmall"):
         group_tables.partitions(tables.partitions(partitions))
     with st.container(gap="xxsmall"), parts.show_errors():
-        group_tables.burn_rates(state_history.burn_rates(history, span, scope.group_id), scope, span)
+        group_tables.burn_rates(ask(history, HistoryQueries.burn_rates, span, scope.group_id), scope, span)
 
 
 def _controls(history: ClusterHistory, scope: Scope, span: Span) -> DeltaGenerator:
@@ -65,10 +66,10 @@ def _controls(history: ClusterHistory, scope: Scope, span: Span) -> DeltaGenerat
 
 def _select_topic(history: ClusterHistory, scope: Scope, span: Span) -> None:
     group = Scope(scope.group_id)
-    topics = state_history.topics(history, scope.group_id, span)
+    topics = ask(history, HistoryQueries.topics, scope.group_id, span)
     _select("history_topic", "Topic", "All topics", topics, scope.topic, group)
     if scope.topic is not None:
-        numbers = state_history.partition_numbers(history, scope.group_id, scope.topic, span)[:MAX_OPTIONS]
+        numbers = ask(history, HistoryQueries.partition_numbers, scope.group_id, scope.topic, span)[:MAX_OPTIONS]
         chosen, topic = None if scope.partition is None else str(scope.partition), replace(group, topic=scope.topic)
         _select("history_partition", "Partition", "All partitions", [str(n) for n in numbers], chosen, topic)
 

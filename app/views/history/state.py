@@ -4,29 +4,22 @@ URL parameters: `group`, `topic` and `partition`, `range` (a key of RANGES), `un
 page follows the newest minute).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Concatenate, ParamSpec, TypeVar, cast
 
 import streamlit as st
 
 from app.server import source
 from app.ui import state, verdicts
 from lag.history.queries import HistoryQueries
-from lag.history.results import (
-    HOUR,
-    MAX_MINUTE_SPAN,
-    MINUTE,
-    BurnRate,
-    GroupLag,
-    HealthCell,
-    HealthSeries,
-    LagSeries,
-    PartitionHistory,
-    Scope,
-    Span,
-)
+from lag.history.results import HOUR, MAX_MINUTE_SPAN, MINUTE, Scope, Span
 from lag.history.store import History
 from lag.verdict.health import URGENCY
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 RANGES: dict[str, tuple[str, timedelta]] = {
     "1h": ("1 h", timedelta(hours=1)),
@@ -147,18 +140,24 @@ def _queries(history: ClusterHistory) -> HistoryQueries:
     return HistoryQueries(History(history.root), history.cluster)
 
 
+def ask(
+    history: ClusterHistory,
+    query: Callable[Concatenate[HistoryQueries, Arguments], Result],
+    *arguments: Arguments.args,
+    **named: Arguments.kwargs,
+) -> Result:
+    """The result of a method of HistoryQueries, like `ask(history, HistoryQueries.lag, scope, span)`."""
+    return cast(Result, _answer(history, query.__name__, *arguments, **named))
+
+
+@st.cache_resource(ttl=CACHE_S, max_entries=256, show_spinner="Reading the history")
+def _answer(history: ClusterHistory, query: str, *arguments: object, **named: object) -> object:
+    return getattr(_queries(history), query)(*arguments, **named)
+
+
 @st.cache_resource(ttl=NEWEST_CACHE_S, max_entries=16, show_spinner=False)
 def latest(history: ClusterHistory) -> datetime | None:
     return _queries(history).latest(datetime.now(UTC))
-
-
-@st.cache_resource(ttl=CACHE_S, max_entries=16, show_spinner=False)
-def _shortest_range(history: ClusterHistory, end: datetime) -> str:
-    """The shortest range that holds all minutes of the usual one."""
-    usual = RANGES[DEFAULT_RANGE][1]
-    shorter = [(key, length) for key, (_, length) in RANGES.items() if length < usual]
-    begin, queries = end - usual, _queries(history)
-    return next((key for key, length in shorter if not queries.has_minutes(Span(begin, end - length))), DEFAULT_RANGE)
 
 
 @st.cache_resource(ttl=NEWEST_CACHE_S, max_entries=16, show_spinner=False)
@@ -166,57 +165,21 @@ def is_recorded(history: ClusterHistory) -> bool:
     return _queries(history).is_recorded()
 
 
-@st.cache_resource(ttl=CACHE_S, max_entries=16, show_spinner=False)
+def _shortest_range(history: ClusterHistory, end: datetime) -> str:
+    """The shortest range that holds all minutes of the usual one."""
+    usual = RANGES[DEFAULT_RANGE][1]
+    for key, (_, length) in RANGES.items():
+        if length < usual and not ask(history, HistoryQueries.has_minutes, Span(end - usual, end - length)):
+            return key
+    return DEFAULT_RANGE
+
+
 def group_ids(history: ClusterHistory, span: Span) -> list[str]:
     """The groups of the select box."""
-    return _queries(history).groups(Span(max(span.since, span.until - PICKER_SPAN), span.until))
-
-
-@st.cache_resource(ttl=CACHE_S, max_entries=64, show_spinner=False)
-def topics(history: ClusterHistory, group_id: str, span: Span) -> list[str]:
-    return _queries(history).topics(group_id, span)
-
-
-@st.cache_resource(ttl=CACHE_S, max_entries=64, show_spinner=False)
-def partition_numbers(history: ClusterHistory, group_id: str, topic: str, span: Span) -> list[int]:
-    return _queries(history).partition_numbers(group_id, topic, span)
-
-
-@st.cache_resource(ttl=CACHE_S, max_entries=64, show_spinner=False)
-def lag(history: ClusterHistory, scope: Scope, span: Span) -> LagSeries:
-    return _queries(history).lag(scope, span)
-
-
-@st.cache_resource(ttl=CACHE_S, max_entries=64, show_spinner=False)
-def partitions(history: ClusterHistory, scope: Scope, span: Span) -> list[PartitionHistory]:
-    return _queries(history).partitions(scope, span)
-
-
-@st.cache_resource(ttl=CACHE_S, max_entries=64, show_spinner=False)
-def health_series(history: ClusterHistory, group_id: str, span: Span) -> HealthSeries | None:
-    return _queries(history).health_series(group_id, span)
-
-
-@st.cache_resource(ttl=CACHE_S, max_entries=16, show_spinner="Reading the health of all groups")
-def health_cells(history: ClusterHistory, span: Span) -> list[HealthCell]:
-    return _queries(history).health_cells(span, TROUBLE)
-
-
-@st.cache_resource(ttl=CACHE_S, max_entries=16, show_spinner="Reading the lag of all groups")
-def group_lags(history: ClusterHistory, span: Span) -> list[GroupLag]:
-    return _queries(history).group_lags(span)
-
-
-@st.cache_resource(ttl=CACHE_S, max_entries=64, show_spinner=False)
-def burn_rates(history: ClusterHistory, span: Span, group_id: str) -> list[BurnRate]:
-    return _queries(history).burn_rates(span, group_id)
+    return ask(history, HistoryQueries.groups, Span(max(span.since, span.until - PICKER_SPAN), span.until))
 
 
 def clear() -> None:
     """Drop all cached results."""
-    cached = (
-        _queries, latest, _shortest_range, is_recorded, group_ids, topics, partition_numbers, lag, partitions,
-        health_series, health_cells, group_lags, burn_rates,
-    )  # fmt: skip
-    for function in cached:
-        function.clear()
+    for cached in (_queries, _answer, latest, is_recorded):
+        cached.clear()
