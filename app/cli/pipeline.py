@@ -4,7 +4,8 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from dataclasses import asdict
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -43,10 +44,23 @@ def stream(
 ) -> None:
     """Record __consumer_offsets in Delta tables.
 
-    Every commit and every group event exactly once, even when it is stopped or killed. Without --once it runs until
-    Ctrl-C.
+    Every commit and every group event is recorded exactly once, even when it is stopped or killed. Without --once it
+    runs until Ctrl-C.
     """
-    run_stream(history, bootstrap_server, config, once, json)
+    settings = load_settings(bootstrap_server, config, os.environ)
+    from lag.pipeline.session import session
+    from lag.pipeline.stream import Listeners, Outcome, Source, Stream
+
+    source = Source.of(settings)
+    outcome = Outcome(source.topic.cluster_id)
+    with until_stopped():
+        note("Spark is starting")
+        with session() as spark:
+            made = Stream(spark, History(history), source)
+            outcome = made.outcome
+            with until_stopped():  # again: Spark has installed its own signal handlers
+                made.run(once, Listeners(_report_batch, gap=_warn, trouble=_warn))
+    _print_stream(history, outcome, json)
 
 
 @command.command()
@@ -63,40 +77,64 @@ def rollup(
 
     Late rows count: up to two hours are computed again. Without --once it runs every minute until Ctrl-C.
     """
-    run_rollup(history, slo, once, json)
+    named = os.environ.get(ENVIRONMENT)
+    slos = load_slos(slo or (Path(named) if named else None))
+    from lag.pipeline.rollup import ROLLED_UP, Rollup
+    from lag.pipeline.session import session
+
+    rows = Counter(dict.fromkeys(ROLLED_UP, 0))
+    with until_stopped():
+        note("Spark is starting")
+        with session() as spark:
+            store = History(history)
+            made = Rollup(spark, store, slos)
+            with until_stopped():
+                _roll_up(store, made, rows)
+                while not once:
+                    time.sleep(EVERY_S)
+                    _roll_up(store, made, rows)
+    if json:
+        emit_json({"history": history, "rows": rows})
+        return
+    for line in table(("TABLE", "ROWS WRITTEN"), [(name, f"{n:,}") for name, n in rows.items()], right=[1]):
+        emit(line)
 
 
 @command.command()
 def compact(history: HistoryPath, json: Json = False) -> None:
     """Merge small files, and delete rows past their retention."""
-    run_compact(history, json)
+    now, store = datetime.now(UTC), History(history)
+    done: list[MaintenanceResult] = []
+    failed: list[HistoryError] = []
+    for name in TABLES:
+        note(f"{name}: merging files, deleting days past their retention")
+        try:
+            done += filter(None, [maintain(store, name, now)])
+        except HistoryError as error:
+            failed.append(error)
+    _print_maintenance(history, done, json)
+    for other in failed[1:]:
+        note(f"warning: {other}")
+    if failed:
+        raise failed[0]
 
 
 @command.command()
 def status(history: HistoryPath, json: Json = False) -> None:
     """Show what each table holds."""
-    run_status(history, json)
-
-
-def run_stream(history: str, bootstrap: str | None, config: Path | None, once: bool, as_json: bool) -> None:
-    """Read the topic into `commits`, `group_events` and `decode_errors`; once, or until SIGINT or SIGTERM.
-
-    Raises ConfigError, ConnectError or HistoryError.
-    """
-    settings = load_settings(bootstrap, config, os.environ)
-    from lag.pipeline.session import session
-    from lag.pipeline.stream import Listeners, Outcome, Source, Stream
-
-    source = Source.of(settings)
-    outcome = Outcome(source.topic.cluster_id)
-    with until_stopped():
-        note("Spark is starting")
-        with session() as spark:
-            made = Stream(spark, History(history), source)
-            outcome = made.outcome
-            with until_stopped():  # again: Spark has installed its own signal handlers
-                made.run(once, Listeners(_report_batch, gap=_warn, trouble=_warn))
-    _print_stream(history, outcome, as_json)
+    store = History(history)
+    found, progress = table_sizes(store), _progress(store)
+    if json:
+        clusters = [{"cluster": name, "read_until": read, "rolled_up_until": done} for name, read, done in progress]
+        emit_json({"history": history, "tables": [_size_document(one) for one in found], "progress": clusters})
+        return
+    _print_sizes(found)
+    if progress:
+        now, heads = datetime.now(UTC), ("CLUSTER", "STREAM HAS READ UNTIL", "ROLLED UP UNTIL")
+        emit("")
+        rows = [(name or "all", _until(read, now), _until(done, now)) for name, read, done in progress]
+        for line in table(heads, rows):
+            emit(line)
 
 
 def _report_batch(progress: Any) -> None:
@@ -122,7 +160,7 @@ def _print_stream(history: str, outcome: Any, as_json: bool) -> None:
                 "rows": dict(outcome.rows),
                 "our_own": outcome.ours,
                 "unknown_types": outcome.unknown,
-                "gaps": [{"partition": g.partition, "since": g.since, "until": g.until} for g in outcome.gaps],
+                "gaps": [asdict(gap) for gap in outcome.gaps],
                 "took_s": round(outcome.took_s, 3),
             }
         )
@@ -133,34 +171,6 @@ def _print_stream(history: str, outcome: Any, as_json: bool) -> None:
     note(
         f"{outcome.records:,} records in {outcome.took_s:.1f} s, {outcome.ours:,} of them from groupscope's own readers"
     )
-
-
-def run_rollup(history: str, slo: Path | None, once: bool, as_json: bool) -> None:
-    """Roll up the recorded tables; once, or every minute until SIGINT or SIGTERM. Raises ConfigError or HistoryError.
-
-    `slo` is a file of service levels; without it, that of the environment, or the default.
-    """
-    named = os.environ.get(ENVIRONMENT)
-    slos = load_slos(slo or (Path(named) if named else None))
-    from lag.pipeline.rollup import ROLLED_UP, Rollup
-    from lag.pipeline.session import session
-
-    rows = Counter(dict.fromkeys(ROLLED_UP, 0))
-    with until_stopped():
-        note("Spark is starting")
-        with session() as spark:
-            store = History(history)
-            made = Rollup(spark, store, slos)
-            with until_stopped():
-                _roll_up(store, made, rows)
-                while not once:
-                    time.sleep(EVERY_S)
-                    _roll_up(store, made, rows)
-    if as_json:
-        emit_json({"history": history, "rows": rows})
-        return
-    for line in table(("TABLE", "ROWS WRITTEN"), [(name, f"{n:,}") for name, n in rows.items()], right=[1]):
-        emit(line)
 
 
 def _roll_up(history: History, made: Any, rows: Counter[str]) -> None:
@@ -186,65 +196,20 @@ def _report_piece(piece: Any, left: timedelta) -> None:
     )
 
 
-def run_compact(history: str, as_json: bool) -> None:
-    """Compact every table and delete rows past their retention. Raises HistoryError after all other tables are done."""
-    now, store = datetime.now(UTC), History(history)
-    done: list[MaintenanceResult] = []
-    failed: list[HistoryError] = []
-    for name in TABLES:
-        note(f"{name}: merging files, deleting days past their retention")
-        try:
-            done += filter(None, [maintain(store, name, now)])
-        except HistoryError as error:
-            failed.append(error)
-    _print_maintenance(history, done, as_json)
-    for other in failed[1:]:
-        note(f"warning: {other}")
-    if failed:
-        raise failed[0]
-
-
 def _print_maintenance(history: str, done: list[MaintenanceResult], as_json: bool) -> None:
     for one in done:
         if one.days_left:
             note(f"{one.table}: days left for the next run, because others were writing to them: {one.days_left}")
     if as_json:
-        emit_json({"history": history, "tables": [_maintenance_document(one) for one in done]})
+        emit_json({"history": history, "tables": [asdict(one) for one in done]})
         return
     heads = ("TABLE", "FILES BEFORE", "FILES NOW", "DAYS DROPPED", "OLD FILES DELETED")
     rows = [
-        (one.table, *map(str, (one.files_before, one.files_after, one.days_dropped, one.files_removed))) for one in done
+        (one.table, *map(str, (one.files_before, one.files_after, one.days_dropped, one.old_files_deleted)))
+        for one in done
     ]
     for line in table(heads, rows, right=range(1, 5)):
         emit(line)
-
-
-def _maintenance_document(one: MaintenanceResult) -> dict[str, Any]:
-    return {
-        "table": one.table,
-        "files_before": one.files_before,
-        "files_after": one.files_after,
-        "days_dropped": one.days_dropped,
-        "days_left": one.days_left,
-        "old_files_deleted": one.files_removed,
-    }
-
-
-def run_status(history: str, as_json: bool) -> None:
-    """What each table holds, and how far stream and roll-up have come. Raises HistoryError."""
-    store = History(history)
-    found, progress = table_sizes(store), _progress(store)
-    if as_json:
-        clusters = [{"cluster": name, "read_until": read, "rolled_up_until": done} for name, read, done in progress]
-        emit_json({"history": history, "tables": [_extent_document(one) for one in found], "progress": clusters})
-        return
-    _print_extents(found)
-    if progress:
-        now, heads = datetime.now(UTC), ("CLUSTER", "STREAM HAS READ UNTIL", "ROLLED UP UNTIL")
-        emit("")
-        rows = [(name or "all", _until(read, now), _until(done, now)) for name, read, done in progress]
-        for line in table(heads, rows):
-            emit(line)
 
 
 def _progress(history: History) -> list[tuple[str, str | None, str | None]]:
@@ -266,7 +231,7 @@ def _until(at: str | None, now: datetime) -> str:
     return f"{until:%Y-%m-%d %H:%M:%S} UTC, {duration((now - until).total_seconds())} ago"
 
 
-def _print_extents(found: Iterable[TableSize]) -> None:
+def _print_sizes(found: Iterable[TableSize]) -> None:
     heads = ("TABLE", "ROWS", "FILES", "MB", "FIRST DAY", "LAST DAY")
     rows = [
         (
@@ -282,16 +247,9 @@ def _print_extents(found: Iterable[TableSize]) -> None:
         emit(line)
 
 
-def _extent_document(one: TableSize) -> dict[str, Any]:
-    return {
-        "table": one.table,
-        "rows": one.rows,
-        "files": one.files,
-        "size_bytes": one.size_bytes,
-        "first_day": None if one.first_day is None else one.first_day.isoformat(),
-        "last_day": None if one.last_day is None else one.last_day.isoformat(),
-    }
+def _size_document(one: TableSize) -> dict[str, Any]:
+    return {name: value.isoformat() if isinstance(value, date) else value for name, value in asdict(one).items()}
 
 
-def _day(day: Any) -> str:
+def _day(day: date | None) -> str:
     return "-" if day is None else str(day)

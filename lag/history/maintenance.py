@@ -69,11 +69,11 @@ class MaintenanceResult:
     """What `maintain` did. `days_left`: days that other writers changed meanwhile, left for the next run."""
 
     table: str
-    days_dropped: int
-    days_left: int
     files_before: int
     files_after: int
-    files_removed: int
+    days_dropped: int
+    days_left: int
+    old_files_deleted: int
 
 
 def maintain(history: History, name: str, now: datetime) -> MaintenanceResult | None:
@@ -91,7 +91,7 @@ def maintain(history: History, name: str, now: datetime) -> MaintenanceResult | 
         days = _days_to_compact(DeltaTable(table.table_uri), oldest, today)
         left = sum(not _put_in_order(history.root, DeltaTable(table.table_uri), of, day, day < today) for day in days)
         table = DeltaTable(table.table_uri)  # reopened, because the old one is not up to date
-        return MaintenanceResult(name, dropped, left, before, len(table.file_uris()), _delete_replaced(table))
+        return MaintenanceResult(name, before, len(table.file_uris()), dropped, left, _delete_replaced(table))
 
 
 def _days_to_compact(table: DeltaTable, oldest: date, today: date) -> list[date]:

@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from typer.testing import CliRunner
 
 from app.cli import cli
-from app.cli.pipeline import _report_piece, _roll_up, run_compact, run_status
+from app.cli.pipeline import _report_piece, _roll_up, compact, status
 from lag.embedded.broker import EmbeddedKafka
 from lag.errors import ConfigError, GroupscopeError, HistoryError
 from lag.history.rollup_progress import LAST_COMMITS, RollupProgress, save_progress
@@ -175,7 +175,7 @@ def test_a_damaged_table_does_not_keep_the_others_from_being_compacted(
     (log,) = (kept / "commits").glob("_delta_log/*0.json")
     log.write_text("not json")
     with pytest.raises(HistoryError, match=f"The history at {kept}/commits cannot be used"):
-        run_compact(str(kept), as_json=True)
+        compact(str(kept), json=True)
     tables = json.loads(capsys.readouterr().out)["tables"]
     assert [(one["table"], one["files_after"], one["days_left"]) for one in tables] == [("end_offsets", 1, 0)]
 
@@ -228,12 +228,12 @@ def test_status_says_how_far_stream_and_roll_up_have_come(tmp_path: Path, capsys
     mark_read(history, "c1", read)
     mark_read(history, "c2", NEVER)
     save_progress(history, RollupProgress({"c1": NOON}, NOON, LAST_COMMITS.empty_table()))
-    run_status(str(tmp_path), as_json=True)
+    status(str(tmp_path), json=True)
     assert json.loads(capsys.readouterr().out)["progress"] == [
         {"cluster": "c1", "read_until": read.isoformat(), "rolled_up_until": NOON.isoformat()},
         {"cluster": "c2", "read_until": None, "rolled_up_until": None},
     ]
-    run_status(str(tmp_path), as_json=False)
+    status(str(tmp_path), json=False)
     first, second = capsys.readouterr().out.splitlines()[-2:]
     assert first.startswith(f"c1       {read:%Y-%m-%d %H:%M:%S} UTC, 2 min 5 s ago  {NOON:%Y-%m-%d %H:%M:%S} UTC, ")
     assert second.split() == ["c2", "-", "-"]
