@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from deltalake import Transaction
 
 from lag.history.files import TableWriter
 from lag.history.maintenance import maintain
 from lag.history.schemas import GROUP_HEALTH_1M, LAG_1H, LAG_1M, LAG_GROUP_TOPIC_1M, TIME, Table, with_day
 from lag.history.series_order import SORTED_PREFIX
-from lag.history.store import AppTransaction, History
+from lag.history.store import History
 
 CLUSTER = "benchmark"
 GROUPS, TOPICS, PARTITIONS = 250, 2, 10  # each group reads two topics of ten partitions: 5,000 series
@@ -60,7 +61,7 @@ def _append(history: History, since: datetime) -> None:
 def _commit(history: History, table: Table) -> None:
     """So many commits more, as the roll-up makes one every minute: a reader has to look at each."""
     for number in range(COMMITS):
-        history.commit(table.name, [], AppTransaction("minutes", number))
+        history.commit(table.name, [], Transaction("minutes", number))
 
 
 def _day(root: str, day: datetime, number: int) -> int:
@@ -77,7 +78,7 @@ def _write(history: History, table: Table, day: datetime, number: int) -> int:
         groups = range(first, min(first + PIECE_GROUPS, GROUPS))
         files.add(with_day(_rows(table, day, MINUTES, groups, number), table))
     written = files.close()
-    history.commit(table.name, written, AppTransaction(f"day {number}", 1))
+    history.commit(table.name, written, Transaction(f"day {number}", 1))
     return sum(file.rows for file in written)
 
 

@@ -6,7 +6,6 @@ the next number, so appends, compaction and retention do not block each other.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
@@ -46,14 +45,6 @@ _SQL_TYPES: Mapping[pa.DataType, str] = {
 """Arrow type -> its name in DataFusion's `arrow_cast`."""
 
 
-@dataclass(frozen=True, slots=True)
-class AppTransaction:
-    """Identifies a commit of an application, so that a repeated one is recognised (Delta's `txn` action)."""
-
-    app_id: str
-    version: int
-
-
 class History:
     """The tables below `root`, a path or URL. A table is created by the first write.
 
@@ -86,12 +77,9 @@ class History:
             table = self._open(name)
             return None if table is None else table.transaction_version(app_id)
 
-    def commit(self, name: str, files: Sequence[DataFile], transaction: AppTransaction) -> None:
-        """Add written files to the table."""
-        properties = CommitProperties(
-            max_commit_retries=COMMIT_RETRIES,
-            app_transactions=[Transaction(transaction.app_id, transaction.version)],
-        )
+    def commit(self, name: str, files: Sequence[DataFile], transaction: Transaction) -> None:
+        """Add written files to the table. By its `transaction` a repeated commit is recognised (`committed`)."""
+        properties = CommitProperties(max_commit_retries=COMMIT_RETRIES, app_transactions=[transaction])
         with history_errors(self.table_path(name)):
             commit_files(self._open_or_create(name), TABLES[name], files, properties)
 

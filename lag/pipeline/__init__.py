@@ -1,1 +1,1 @@
-"""What needs Spark: backfill and streaming ingest, roll-ups of a whole fleet. Nothing else imports PySpark."""
+"""The parts that need Spark: backfill, streaming ingest, roll-ups and sweeps. Nothing else imports PySpark."""

@@ -1,6 +1,7 @@
 """`python -m lag.pipeline --bootstrap-server H:P --history PATH`: the pipeline of the demo, a process of its own.
 
-It runs in the folder that it may fill, until it is killed. What ends it before is the last line on standard error.
+It writes its temporary files to the working folder and runs until it is killed. An error that ends it is the last line
+on standard error.
 """
 
 import argparse
@@ -13,19 +14,19 @@ from lag.errors import GroupscopeError
 from lag.history.store import History
 
 NICE = 10
-"""Broker, workload and dashboard come first: people watch them."""
+"""Lower priority than the broker, the workload and the dashboard, which people watch."""
 
 
 def main() -> None:
-    """Record until killed; exit code 1 when that cannot be."""
+    """Record until killed; exit code 1 on an error."""
     os.nice(NICE)
     parser = argparse.ArgumentParser(prog="python -m lag.pipeline", description=__doc__)
     parser.add_argument("--bootstrap-server", required=True, metavar="HOST:PORT")
     parser.add_argument("--history", required=True, metavar="PATH")
     arguments = parser.parse_args()
-    tempfile.tempdir = os.getcwd()  # what Spark leaves when it is killed goes with the folder
+    tempfile.tempdir = os.getcwd()  # files that a killed Spark leaves are deleted with the folder
     try:
-        from lag.pipeline.combined import record  # needs PySpark, and says so
+        from lag.pipeline.combined import record  # raises ConfigError without PySpark
 
         record(load_settings(arguments.bootstrap_server, None, {}), History(arguments.history))
     except GroupscopeError as error:

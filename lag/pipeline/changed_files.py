@@ -1,4 +1,4 @@
-"""Which recorded files may have rows of late, and since when: minutes that no new file reaches are as they were."""
+"""Finds recorded files with recent rows. Minutes without rows in new files need not be computed again."""
 
 from datetime import UTC, datetime
 
@@ -12,15 +12,15 @@ TIMES = {
     COMMITS.name: ("commit_ts", "src_ts"),
     **{table.name: (table.time,) for table in (END_OFFSETS, GROUP_EVENTS, GROUP_SNAPSHOTS)},
 }
-"""The recorded tables, with the columns that say of which time a row is."""
+"""The recorded tables, with the columns that hold the time of a row."""
 
 _NO_END = datetime.max.replace(tzinfo=UTC)
 
 
 def recent(history: History, since: datetime) -> dict[str, datetime]:
-    """Files that may have a row of `since` or later; of each the earliest such time.
+    """Files that may have a row at `since` or later -> the earliest such time in the file.
 
-    Compaction makes new files of old rows: nobody can tell whether there are new ones among them.
+    Compacted files count as new, because they may contain new rows.
     """
     found: dict[str, datetime] = {}
     for name, columns in TIMES.items():

@@ -1,7 +1,7 @@
-"""Where a stream stands: Spark's checkpoint, and beside it which cluster and topic it is of.
+"""The checkpoint of a stream: Spark's own, and beside it the cluster and topic that it belongs to.
 
 PATH/_checkpoints/stream/run.json     ours, written once, before Spark's
-PATH/_checkpoints/stream/spark/       Spark's: offsets/N what batch N reads up to, commits/N that it is done
+PATH/_checkpoints/stream/spark/       Spark's: offsets/N has the end offsets of batch N, commits/N marks it as done
 """
 
 import json
@@ -21,9 +21,9 @@ FOLDER = "_checkpoints/stream"
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A stream from its first start on, however often it is started again.
+    """A stream from its first start on; a restart continues the same run.
 
-    `bootstrap_until`: per partition the end of the topic at the first start.
+    `bootstrap_until`: for each partition the end of the topic at the first start.
     """
 
     run_id: str
@@ -34,7 +34,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Offsets of a partition that we cannot read any more, up to `until`; a lower `until`: the log was cut back."""
+    """Offsets of a partition that can no longer be read: [since, until). `until` < `since`: the log was truncated."""
 
     partition: int
     since: int
@@ -44,50 +44,51 @@ class Gap:
         where = f"partition {self.partition} of {NAME}"
         if self.until > self.since:
             return f"{where}: offsets {self.since} to {self.until - 1} were deleted before or while they were read"
-        return f"{where}: the log was cut back from offset {self.since} to {self.until}"
+        return f"{where}: the log was truncated from offset {self.since} to {self.until}"
 
 
-class Stranger(HistoryError):
-    """The topic is not the one that the checkpoint is of."""
+class OtherTopic(HistoryError):
+    """The topic is not the one that the checkpoint belongs to."""
 
 
 def spark_checkpoint(history: History) -> str:
-    """Spark's part."""
+    """The folder or URL of Spark's checkpoint."""
     return f"{history.root}/{FOLDER}/spark"
 
 
 def open_run(history: History, topic: OffsetsTopic) -> Run:
-    """The run to go on with, or a new one. Raises HistoryError when it is another cluster's, or of another topic."""
+    """The stored run, or a new one. Raises HistoryError if the stored run is of another cluster or topic."""
     with history_errors(f"{history.root}/{FOLDER}"):
         files, folder = file_system(f"{history.root}/{FOLDER}")
         run = _read(files, f"{folder}/run.json")
         if run is None:
-            _refuse_doubles(history, topic)
+            _refuse_duplicates(history, topic)
             run = Run(str(uuid.uuid4()), topic.cluster_id, topic.topic_id, topic.last_stable)
             write_atomically(files, f"{folder}/run.json", json.dumps(asdict(run)).encode())
-    refuse_strangers(history, run, topic)
+    refuse_other_topic(history, run, topic)
     return run
 
 
-def refuse_strangers(history: History, run: Run, topic: OffsetsTopic) -> None:
-    """Raises Stranger when it is another topic than the run's, or another cluster's."""
+def refuse_other_topic(history: History, run: Run, topic: OffsetsTopic) -> None:
+    """Raises OtherTopic if the topic is not the run's, or is in another cluster."""
     place = f"{history.root}/{FOLDER}"
     if run.cluster_id != topic.cluster_id:
-        raise Stranger(
+        raise OtherTopic(
             f"The checkpoint at {place} belongs to cluster {run.cluster_id}, and this is cluster {topic.cluster_id}",
             "Name another --history for this cluster, or the brokers of that one",
         )
     if run.topic_id != topic.topic_id:
-        raise Stranger(
-            f"{NAME} was deleted and made anew since the checkpoint at {place}: its offsets mean other records now",
+        raise OtherTopic(
+            f"{NAME} was deleted and created again since the checkpoint at {place}; its offsets are of other records",
             "Name a new --history; the old one stays readable",
         )
 
 
 def gaps(since: Sequence[int], until: Sequence[int], log_start: Sequence[int]) -> tuple[Gap, ...]:
-    """What a batch between these offsets cannot have read whole; `log_start`: where the logs began after it was read.
+    """Offsets of a batch that were deleted before it could read them.
 
-    A partition that is new has none: it is read from its beginning.
+    For each partition: the batch covers [since, until), and `log_start` is the log start after it was read. A new
+    partition has no `since` and no gap, because it is read from its beginning.
     """
     return tuple(
         Gap(partition, at, bound)
@@ -97,7 +98,7 @@ def gaps(since: Sequence[int], until: Sequence[int], log_start: Sequence[int]) -
 
 
 def position(history: History) -> Sequence[int]:
-    """Per partition the offset that the next batch begins with; nothing before the first batch is done."""
+    """For each partition the offset at which the next batch begins; empty until the first batch is done."""
     with history_errors(spark_checkpoint(history)):
         files, folder = file_system(spark_checkpoint(history))
         done = _numbers(files, f"{folder}/commits")
@@ -105,7 +106,7 @@ def position(history: History) -> Sequence[int]:
 
 
 def batch_end(history: History, number: int) -> Sequence[int]:
-    """Per partition the offset that the batch reads up to; Spark writes it down before the batch begins."""
+    """For each partition the end offset of the batch, which Spark stores before the batch begins."""
     with history_errors(spark_checkpoint(history)):
         files, folder = file_system(spark_checkpoint(history))
         with files.open_input_stream(f"{folder}/offsets/{number}") as stream:
@@ -115,16 +116,16 @@ def batch_end(history: History, number: int) -> Sequence[int]:
 
 
 def forget_planned(history: History, recorded: int) -> None:
-    """Take back the plan of a batch after `recorded`, the last that a table has: its offsets may be a stranger's.
+    """Delete planned batches after `recorded`, the last batch in a table: their offsets may be of another topic.
 
-    Spark plans it anew when it is started again. No stream may be running.
+    Spark plans them again at the next start. No stream may be running.
     """
     with history_errors(spark_checkpoint(history)):
         files, folder = file_system(spark_checkpoint(history))
         last = max([recorded, *_numbers(files, f"{folder}/commits")])
         for number in _numbers(files, f"{folder}/offsets"):
             if number > last:
-                _delete(files, f"{folder}/offsets/.{number}.crc")  # first: the next plan would not agree with it
+                _delete(files, f"{folder}/offsets/.{number}.crc")  # first, because it would not match the next plan
                 _delete(files, f"{folder}/offsets/{number}")
 
 
@@ -144,19 +145,19 @@ def _read(files: FileSystem, path: str) -> Run | None:
     with files.open_input_stream(path) as stream:
         text = stream.read().decode()
     try:
-        said = json.loads(text)
-        return Run(said["run_id"], said["cluster_id"], said["topic_id"], tuple(said["bootstrap_until"]))
+        stored = json.loads(text)
+        return Run(stored["run_id"], stored["cluster_id"], stored["topic_id"], tuple(stored["bootstrap_until"]))
     except (ValueError, KeyError, TypeError):
         raise HistoryError(f"{path} is damaged", "Restore it, or name another history") from None
 
 
-def _refuse_doubles(history: History, topic: OffsetsTopic) -> None:
+def _refuse_duplicates(history: History, topic: OffsetsTopic) -> None:
     if not history.exists("commits"):
         return
     where = f"cluster = {literal(topic.cluster_id)}"
     if len(history.query(f"SELECT src_offset FROM commits WHERE {where} LIMIT 1", "commits")):
         raise HistoryError(
-            f"{history.root} has commits of cluster {topic.cluster_id}, and its checkpoint is gone: all would be "
-            "recorded twice",
+            f"{history.root} has commits of cluster {topic.cluster_id}, and its checkpoint is missing: all would "
+            "be recorded twice",
             f"Restore {history.root}/{FOLDER}, or name another --history",
         )

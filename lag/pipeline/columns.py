@@ -1,4 +1,4 @@
-"""Samples and commits as columns of numbers, sorted: what a worker of the roll-up makes of the rows of its share."""
+"""Samples and commits as sorted columns of numbers, from the rows of a worker's share of the roll-up."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 TOPIC_BITS, PARTITION_BITS = 20, 24
-"""A place is one number: that of a cluster, that of a topic, and the partition."""
+"""A place is one int64: cluster number, topic number and partition, from high to low bits."""
 
 PARTS = 16
 _SPREAD = np.uint64(0x9E37_79B9_7F4A_7C15)
-"""2**64 by the golden ratio: places that lie together go to different parts."""
+"""2**64 / golden ratio (Fibonacci hashing): adjacent places go to different parts."""
 
 PLACE = ("cluster", "topic", "partition")
 SERIES = (*PLACE, "group_id")
@@ -30,20 +30,20 @@ END_COLUMNS = (*PLACE, "poll_ts", "log_start", "log_end", "last_stable", "topic_
 COMMIT_COLUMNS = (*SERIES, "commit_ts", "src_ts", "src_offset", "committed", "topic_id", "bootstrap")
 
 Rows = TypeVar("Rows", bound="DataclassInstance")
-"""Columns of numbers, as long as each other."""
+"""A dataclass of arrays of equal length."""
 
 Text = str | bytes
 
 
 class Numbers:
-    """Numbers texts in the order in which they come; none has the number -1."""
+    """Assigns numbers to texts, from 0 in order of appearance; null is -1."""
 
     def __init__(self) -> None:
         self.texts: list[Text] = []
         self._of: dict[Text, int] = {}
 
     def of(self, column: pa.Array) -> Ints:
-        """The number of each text in a column, which may be a dictionary of them."""
+        """int64[n]: the number of each text in a column, which may be dictionary-encoded."""
         coded = column.dictionary_encode()
         known = np.array([*map(self._number, coded.dictionary.to_pylist()), UNKNOWN], np.int64)
         numbers: Ints = known[coded.indices.fill_null(-1).to_numpy()]
@@ -62,7 +62,7 @@ class Numbers:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The numbers of all names that a worker has met."""
+    """The numbers of all names that a worker has read."""
 
     clusters: Numbers = field(default_factory=Numbers)
     topics: Numbers = field(default_factory=Numbers)
@@ -71,33 +71,33 @@ class Names:
     _topic_of: dict[int, int] = field(default_factory=dict)
 
     def topics_with(self, ids: Ints) -> Ints:
-        """The topic with each of these ids, as far as a sample has told; -1: not known."""
+        """int64[n]: the topic with each of these ids, if a sample has both; -1 = unknown."""
         known = np.full(len(self.ids.texts) + 1, UNKNOWN)
         known[list(self._topic_of)] = list(self._topic_of.values())
         topics: Ints = known[ids]  # the last one is that of no id
         return topics
 
     def learn(self, ids: Ints, topics: Ints) -> None:
-        """Rows name these ids, -1 for none, and topics."""
+        """Store which topic has which id; int64[n] each, -1 = no id."""
         named = np.full(len(self.ids.texts) + 1, UNKNOWN)
         named[ids] = topics
         self._topic_of.update((id_, int(named[id_])) for id_ in np.flatnonzero(named[:-1] != UNKNOWN).tolist())
 
     def places(self, rows: pa.RecordBatch) -> Ints:
-        """Cluster, topic and partition of each row as one number."""
+        """int64[n]: the place of each row."""
         cluster, topic = self.clusters.of(rows["cluster"]), self.topics.of(rows["topic"])
         return place(cluster, topic, rows["partition"].to_numpy())
 
 
 def place(cluster: Ints, topic: Ints, partition: Ints) -> Ints:
-    """Three numbers as one, by which they are sorted in this order."""
+    """int64[n]: the numbers as one; places ascend with (cluster, topic, partition)."""
     both: Ints = (cluster << TOPIC_BITS | topic) << PARTITION_BITS | partition.astype(np.int64)
     return both
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EndRows:
-    """Samples of the ends of logs, sorted by place and time; -1: not known."""
+    """Samples of log offsets, sorted by place and time: int64[n] each, -1 = unknown."""
 
     place: Ints
     at_us: Ints
@@ -109,7 +109,7 @@ class EndRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CommitRows:
-    """Commits, sorted by place, group, time and offset in their topic; `offset` of a tombstone is -1."""
+    """Commits, sorted by place, group, time and `src_offset`: int64[n], bool[n]; a tombstone has `offset` -1."""
 
     place: Ints
     group: Ints
@@ -124,9 +124,9 @@ Placed = TypeVar("Placed", EndRows, CommitRows)
 
 
 class Parts(Generic[Placed]):
-    """Rows, dealt out to parts by their place: sorted one by one they fit the processor's cache.
+    """Rows split by place into PARTS parts, each of which is sorted in the processor's cache.
 
-    A place is in the part of the same number wherever there are as many.
+    Rows of the same place are in the part with the same number, for samples and for commits.
     """
 
     def __init__(self, kind: type[Placed], *order: str) -> None:
@@ -135,7 +135,7 @@ class Parts(Generic[Placed]):
         self._dealt: list[list[Placed]] = [[] for _ in range(PARTS)]
 
     def add(self, rows: Placed) -> None:
-        """Deal these out."""
+        """Add rows to their parts."""
         part = ((rows.place.astype(np.uint64) * _SPREAD >> np.uint64(32)) % np.uint64(PARTS)).astype(np.uint8)
         order = np.argsort(part, kind="stable")
         bounds = np.searchsorted(part[order], np.arange(PARTS + 1))
@@ -143,14 +143,14 @@ class Parts(Generic[Placed]):
             mine.append(_taken(rows, order[slice(*run)]))
 
     def __iter__(self) -> Iterator[Placed]:
-        """Each part in order; what was given out is no longer held."""
+        """Each part, sorted; a part is dropped once it was returned."""
         for part in self._dealt:
             yield in_order(joined(self._kind, part), *self._order)
             part.clear()
 
 
 def ends(rows: pa.RecordBatch, names: Names) -> EndRows:
-    """Samples of END_COLUMNS."""
+    """Samples from rows with END_COLUMNS."""
     start, end, stable = (offsets(rows[name]) for name in ("log_start", "log_end", "last_stable"))
     places, ids = names.places(rows), names.ids.of(rows["topic_id"])
     names.learn(ids, unplaced(places)[1])
@@ -158,7 +158,7 @@ def ends(rows: pa.RecordBatch, names: Names) -> EndRows:
 
 
 def commits(rows: pa.RecordBatch, names: Names) -> CommitRows:
-    """Commits of COMMIT_COLUMNS or LAST_COMMITS."""
+    """Commits from rows with COMMIT_COLUMNS or LAST_COMMITS."""
     return CommitRows(
         names.places(rows),
         names.groups.of(rows["group_id"]),
@@ -171,7 +171,7 @@ def commits(rows: pa.RecordBatch, names: Names) -> CommitRows:
 
 
 def commit_times(rows: pa.RecordBatch) -> Ints:
-    """When each commit was, by its own time or else its record's; LAST_COMMITS have it as `at`."""
+    """int64[n]: microseconds since 1970 of each commit, else of its record; LAST_COMMITS have it as `at`."""
     if "at" in rows.schema.names:
         return times(rows["at"])
     own = offsets(rows["commit_ts"].cast(pa.int64()))
@@ -179,26 +179,26 @@ def commit_times(rows: pa.RecordBatch) -> Ints:
 
 
 def times(column: pa.Array) -> Ints:
-    """Microseconds since 1970."""
+    """int64[n]: microseconds since 1970."""
     found: Ints = column.cast(pa.int64()).to_numpy()
     return found
 
 
 def offsets(column: pa.Array) -> Ints:
-    """The whole numbers, -1 where there is none."""
+    """int64[n]: the values, -1 for null."""
     found: Ints = column.fill_null(UNKNOWN).to_numpy()
     return found
 
 
 def joined(kind: type[Rows], parts: list[Rows]) -> Rows:
-    """One after the other; without any, columns of no rows."""
+    """The rows of all parts, in order; without parts, no rows."""
     none: list[Any] = [np.zeros(0, np.int64)]
     columns = ([getattr(part, one.name) for part in parts] or none for one in fields(kind))
     return kind(*map(np.concatenate, columns))
 
 
 def in_order(rows: Rows, *by: str) -> Rows:
-    """Sorted by these columns, the first one first."""
+    """The rows sorted by these columns, the first one first."""
     return _taken(rows, np.lexsort([getattr(rows, name) for name in reversed(by)]))
 
 
@@ -207,7 +207,7 @@ def _taken(rows: Rows, at: NDArray[np.integer]) -> Rows:
 
 
 def starts(*columns: Ints) -> Ints:
-    """Where each run of rows begins that are the same in these columns."""
+    """int64[n_runs]: the first row of each run of rows with equal values in these columns."""
     changes = np.zeros(max(len(columns[0]) - 1, 0), bool)
     for column in columns:
         changes |= column[1:] != column[:-1]
@@ -215,13 +215,13 @@ def starts(*columns: Ints) -> Ints:
 
 
 def runs(*columns: Ints) -> list[slice]:
-    """The rows of each such run."""
+    """The rows of each run of rows with equal values in these columns."""
     bounds = [*starts(*columns).tolist(), len(columns[0])]
     return [slice(since, until) for since, until in pairwise(bounds)]
 
 
 def last_commits(rows: CommitRows, before_us: int, names: Names) -> pa.Table:
-    """The last commit of each series before that time (`LAST_COMMITS`); after a tombstone a series is over."""
+    """The last commit of each series before that time (`LAST_COMMITS`); a tombstone ends a series."""
     early = np.flatnonzero(rows.at_us < before_us)
     last = early[[run.stop - 1 for run in runs(rows.place[early], rows.group[early])]]
     last = last[rows.offset[last] != UNKNOWN]
@@ -241,6 +241,6 @@ def last_commits(rows: CommitRows, before_us: int, names: Names) -> pa.Table:
 
 
 def unplaced(places: Ints) -> tuple[Ints, Ints, Ints]:
-    """The numbers of cluster and topic, and the partition, of each place."""
+    """int64[n] each: cluster number, topic number and partition of each place."""
     both = places >> PARTITION_BITS
     return both >> TOPIC_BITS, both & (1 << TOPIC_BITS) - 1, places & (1 << PARTITION_BITS) - 1

@@ -1,4 +1,4 @@
-"""Stream, roll-ups and care of the tables in one session: one JVM instead of two, for a small cluster."""
+"""Stream, roll-ups and table maintenance in one Spark session: one JVM instead of two, for a small cluster."""
 
 import sys
 import time
@@ -25,16 +25,16 @@ TOPIC_EVERY_S = 2.0
 
 
 class Due:
-    """Does a thing every so many seconds, when it is asked often enough; for the first time after `first_s`.
+    """Calls `do` every `every_s` seconds, if it is polled that often; first after `first_s`.
 
-    `do` says whether there was something to do; else it is tried again after AGAIN_S.
+    `do` returns whether there was something to do; if not, it is called again after AGAIN_S.
     """
 
     def __init__(self, do: Callable[[], bool], every_s: float, first_s: float) -> None:
         self._do, self._every_s, self._next_s = do, every_s, time.monotonic() + first_s
 
     def __call__(self) -> None:
-        """Do it if it is time."""
+        """Call `do` if it is due."""
         if time.monotonic() >= self._next_s:
             self._next_s = time.monotonic() + self._every_s
             if not self._do():
@@ -42,23 +42,23 @@ class Due:
 
 
 def record(settings: Settings, history: History) -> None:
-    """Fill the history until killed: nothing needs to be ended in order. Raises GroupscopeError when it cannot."""
+    """Record until killed, which loses nothing. Raises GroupscopeError."""
     _wait_for_groups(settings)
     source = Source.of(settings)
     with session(heap_mb=HEAP_MB, java_options=FRUGAL) as spark:
         stream, rollup = Stream(spark, history, source), Rollup(spark, history)
         roll_up = Due(lambda: _roll_up(rollup), ROLL_UP_EVERY_S, 0.0)
-        look_after = Due(lambda: _look_after(history), MAINTENANCE_S, MAINTENANCE_S)
+        maintenance = Due(lambda: _maintain_tables(history), MAINTENANCE_S, MAINTENANCE_S)
 
         def idle() -> None:
             roll_up()
-            look_after()
+            maintenance()
 
         stream.run(once=False, heard=Listeners(gap=_warn, trouble=_warn, idle=idle), every=STREAM_EVERY)
 
 
 def _wait_for_groups(settings: Settings) -> None:
-    """The topic is made when the first group commits: until then there is nothing to start Spark for."""
+    """Wait for the topic, which Kafka creates for the first group: before that there is nothing to read."""
     while True:
         try:
             read_offsets_topic(settings)
@@ -68,12 +68,12 @@ def _wait_for_groups(settings: Settings) -> None:
 
 
 def _roll_up(rollup: Rollup) -> bool:
-    """What the stream has read meanwhile; nothing while it is at the first commits."""
+    """Roll up what the stream has read; False if there is nothing yet."""
     return bool(rollup.run(datetime.now(UTC), lambda *_: None))
 
 
-def _look_after(history: History) -> bool:
-    """The tables that nobody else looks after."""
+def _maintain_tables(history: History) -> bool:
+    """Maintain the tables that the recorder does not maintain."""
     for name in TABLES:
         if name not in RECORDED:
             maintain(history, name, datetime.now(UTC))

@@ -1,4 +1,4 @@
-"""Looks at where `__consumer_offsets` ends: once the stream has read up to there, it has all from before the look."""
+"""Stores until when `__consumer_offsets` is read: a stream at an earlier log end has all records before it."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -16,20 +16,20 @@ LOOK_EVERY_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Where the topic ended: per partition its last stable offset. `at` is just before the brokers were asked."""
+    """The end of the topic at a time: the last stable offset of each partition. `at` is just before the request."""
 
     at: datetime
     ends: tuple[int, ...]
 
     def is_reached(self, position: Sequence[int]) -> bool:
-        """Whether a reader that goes on at these offsets has seen all of it."""
+        """Whether a reader with these next offsets has read all of it."""
         return all(at >= end for at, end in zip_longest(position, self.ends, fillvalue=0))
 
 
 class Looks:
-    """Writes down until when a cluster's records are in the history (`lag.history.stream_progress`).
+    """Stores until when a cluster's records are in the history (`lag.history.stream_progress`).
 
-    One look at a time: it is waited for, however long the stream takes, then there is another.
+    One log end at a time: the next one is requested after the stream has reached the previous one.
     """
 
     def __init__(self, history: History, cluster: str, first: Look, ask: Callable[[], Look]) -> None:
@@ -38,9 +38,9 @@ class Looks:
         self._next_s = time.monotonic() + LOOK_EVERY_S
 
     def follow(self, position: Sequence[int]) -> None:
-        """Called again and again: all before these offsets is in the tables. Raises HistoryError."""
+        """Call it repeatedly; all records before these offsets are in the tables. Raises HistoryError."""
         if self._awaited is None and time.monotonic() >= self._next_s:
-            with suppress(ConnectError):  # brokers that are away are told by who waits for their records
+            with suppress(ConnectError):  # the stream reports brokers that do not answer
                 self._awaited = self._ask()
             self._next_s = time.monotonic() + LOOK_EVERY_S
         if self._awaited is not None and self._awaited.is_reached(position):

@@ -1,4 +1,4 @@
-"""What a Python worker does with a bucket of groups: owners, minutes, budgets. Arrow in, Arrow out."""
+"""A Python worker's part for a bucket of groups: owners, minutes and budgets, from Arrow to Arrow."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -32,7 +32,7 @@ OWNERS = pa.schema(
         ("partition", pa.int32()), ("at", TIME), ("place", pa.int64()), ("owner", pa.string()),
     ]
 )  # fmt: skip
-"""Changes of owner. `place` orders those of one moment."""
+"""Changes of owner. `place` orders changes at the same time."""
 
 Row = Mapping[str, Any]
 
@@ -97,7 +97,7 @@ def _burn_rows(group: Mapping[str, str], slo: Slo, made: Burns) -> pa.Table:
 
 
 def _groups(table: pa.Table, time: str, by: tuple[str, ...] = GROUP) -> Iterator[tuple[Any, list[Row]]]:
-    """The rows of each group in order, their time as `at_us`: microseconds since 1970."""
+    """The rows of each group in order, with their time as `at_us`: microseconds since 1970."""
     timed = table.append_column("at_us", table[time].cast(pa.int64())).drop_columns([time])
     order = "src_offset" if "src_offset" in table.column_names else "at_us"
     rows = timed.sort_by([(name, "ascending") for name in (*by, order)]).to_pylist()

@@ -1,4 +1,4 @@
-"""Lag by the hour, of lag by the minute: averages weigh minutes by their samples, those of rates all minutes alike."""
+"""Lag by the hour from lag by the minute. Averages weigh minutes by their samples; rates weigh all minutes equally."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ WEIGHED = ("lag_avg", "time_lag_avg_ms")
 
 
 def hours(minutes: pa.Table) -> pa.Table:
-    """Rows of `lag_1h` for rows of `lag_1m` that are in the order of their series and time."""
+    """Rows of `lag_1h` from rows of `lag_1m`, which are ordered by series and time."""
     told = minutes.append_column("hour", pc.floor_temporal(minutes["minute"], unit="hour"))
     for name in WEIGHED:
         told = told.append_column(f"{name} sum", pc.multiply(minutes[name].cast(pa.float64()), minutes["samples"]))

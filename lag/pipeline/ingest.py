@@ -1,4 +1,4 @@
-"""What a Python worker does with its share of a batch: decode the records, write the files of each table."""
+"""A Python worker's part of a batch: decodes the records and writes the files of each table."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ RECORDS, OURS, UNKNOWN = "records", "ours", "unknown "
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One batch of one run: where to write, which tables still lack it, which offsets were there before the run."""
+    """One batch of one run: where to write, the tables that lack it, and the end offsets before the run."""
 
     root: str
     cluster: str
@@ -29,31 +29,31 @@ class Job:
 
 
 def ingest(job: Job, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Files that were written, and counts (`MADE`). Raises OSError when one cannot be written."""
+    """Written files and counts (`MADE`). Raises OSError if a file cannot be written."""
     writing = Writing(job.root, *job.tables)
     counts: Counter[str] = Counter()
     for batch in filter(len, batches):
-        _take_in(job, batch, writing, counts)
+        _ingest_batch(job, batch, writing, counts)
     yield writing.told()
     yield counted(counts)
 
 
 @cache
 def _decoder() -> tuple[Decoder, CommitBuilder]:
-    """Of this process: workers are used again, and a decoder is quick with names that it knows."""
+    """One for each process: workers are reused, and a decoder is faster with names that it knows."""
     return Decoder(), CommitBuilder()
 
 
-def _take_in(job: Job, batch: pa.RecordBatch, writing: Writing, counts: Counter[str]) -> None:
+def _ingest_batch(job: Job, batch: pa.RecordBatch, writing: Writing, counts: Counter[str]) -> None:
     decoder, rows = _decoder()
-    keys, values = _blobs(batch["key"]), _blobs(batch["value"])
-    decoded, origin = decoder.decode(keys, values), _origin(job, batch)
-    commits = rows.commits(decoded.commits, origin)
+    keys, values = _bytes_column(batch["key"]), _bytes_column(batch["value"])
+    decoded, source = decoder.decode(keys, values), _source(job, batch)
+    commits = rows.commits(decoded.commits, source)
     writing.add("commits", commits)
     if decoded.events:
-        writing.add("group_events", events(decoded, origin, keys, values))
+        writing.add("group_events", events(decoded, source, keys, values))
     if decoded.errors:
-        writing.add("decode_errors", errors(decoded, origin, keys, values))
+        writing.add("decode_errors", errors(decoded, source, keys, values))
     _count(decoded, len(commits), counts)
 
 
@@ -64,14 +64,14 @@ def _count(decoded: Decoded, commits: int, counts: Counter[str]) -> None:
         counts[f"{UNKNOWN}{record_type}"] += number
 
 
-def _blobs(column: pa.Array) -> BytesColumn:
+def _bytes_column(column: pa.Array) -> BytesColumn:
     _, ends, data = column.buffers()
     offsets = np.frombuffer(ends, np.int32)[column.offset : column.offset + len(column) + 1]
     valid = column.is_valid().to_numpy(zero_copy_only=False) if column.null_count else None
     return BytesColumn.of_buffer(b"" if data is None else data, offsets, valid)
 
 
-def _origin(job: Job, batch: pa.RecordBatch) -> SourceRecords:
+def _source(job: Job, batch: pa.RecordBatch) -> SourceRecords:
     partition, offset = batch["partition"].to_numpy(), batch["offset"].to_numpy()
     until = np.zeros(max(int(partition.max()) + 1, len(job.bootstrap_until)), np.int64)
     until[: len(job.bootstrap_until)] = job.bootstrap_until

@@ -1,4 +1,4 @@
-"""Our connection settings in the words of Kafka's Java client, which is what Spark reads with."""
+"""Our connection settings as options of Kafka's Java client, which Spark uses."""
 
 from pathlib import Path
 
@@ -19,12 +19,12 @@ _SAME = (
     "ssl.keystore.certificate.chain", "ssl.key.password", "ssl.endpoint.identification.algorithm",
 )  # fmt: skip
 _FETCH_WAIT_MS = "10"
-"""Spark reads up to an offset that exists, so no fetch has to wait for records. But a consumer fetches ahead: at the
-end of a partition such a fetch waits its 500 ms, and a broker answers a connection's requests one after the other, so
-the first question about the next partition waits too; `__consumer_offsets` has fifty of them."""
+"""Spark reads up to an offset that exists, so no fetch needs to wait for records. But the consumer prefetches: at the
+end of a partition a fetch would wait the default 500 ms, and the next request on the connection waits behind it, for
+each of the fifty partitions of `__consumer_offsets`."""
 _POLL_RECORDS = "5000"
-"""After each poll Spark asks the broker for the ends of the partition: with 500 records a poll, as is usual, that takes
-as long as all the rest. What was polled stays in memory until it is read, of each partition."""
+"""After each poll Spark requests the end offsets of the partition. With the default of 500 records these requests take
+as long as everything else. Polled records stay in memory until they are read."""
 
 
 def kafka_options(settings: Settings) -> dict[str, str]:
@@ -47,7 +47,9 @@ def _tls(settings: Settings) -> dict[str, str]:
         options["ssl.truststore.type"] = _store_type(settings.truststore)
     if settings.keystore is not None and "ssl.keystore.type" not in options:
         options["ssl.keystore.type"] = _store_type(settings.keystore)
-    if settings.certificate_file is not None and settings.key_file is not None:  # librdkafka's way; Java has none
+    if (
+        settings.certificate_file is not None and settings.key_file is not None
+    ):  # options of librdkafka that Java does not have
         options["ssl.keystore.type"] = "PEM"
         options["ssl.keystore.certificate.chain"] = settings.certificate_file.read_text()
         options["ssl.keystore.key"] = settings.key_file.read_text()
@@ -59,7 +61,7 @@ def _plain(value: object) -> str:
 
 
 def _store_type(file: Path) -> str:
-    """Java reads a PEM file only if it is told so; we look into the file."""
+    """Java needs the type of a PEM file to be set; it is detected from the content."""
     return "PEM" if b"-----BEGIN" in file.read_bytes() else "PKCS12"
 
 

@@ -1,4 +1,4 @@
-"""Lag by the minute, hour and topic, the driver's part: what workers read and compute, and where their files go."""
+"""The driver's part of lag by the minute, hour and topic: assigns files to workers and commits what they write."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ from lag.pipeline.worker_results import MADE, files_of, rows_of
 from lag.verdict.samples import LOOKBACK_US
 
 SHARE_ROWS = 16_000_000
-"""Samples and commits that a worker takes at a time: somewhat more than a gigabyte."""
+"""Samples and commits in one share: somewhat more than a gigabyte."""
 
 LOOKBACK = timedelta(microseconds=LOOKBACK_US)
 MADE_OF_LAG = (LAG_1M, LAG_1H, LAG_GROUP_TOPIC_1M)
@@ -34,7 +34,7 @@ EVER = datetime(1970, 1, 1, tzinfo=UTC)
 class Span:
     """The minutes of [since, until). The next span is expected to begin at `next_since`, or later.
 
-    Of a cluster in `read_until` no later sample counts. `owners`: every change of owner (`group_worker.OWNERS`).
+    For a cluster in `read_until`, later samples are ignored. `owners`: every change of owner (`group_worker.OWNERS`).
     """
 
     since: datetime
@@ -45,9 +45,9 @@ class Span:
 
 
 class Lags:
-    """Makes MADE_OF_LAG. Raises HistoryError.
+    """Computes the tables MADE_OF_LAG. Raises HistoryError.
 
-    What it was told of commits is remembered: the next run reads only those that came after.
+    The last commits of each series are kept, so the next run reads only newer commits.
     """
 
     def __init__(self, spark: SparkSession, history: History) -> None:
@@ -56,16 +56,16 @@ class Lags:
 
     @property
     def until(self) -> Mapping[str, datetime]:
-        """Until when the minutes of each cluster are done."""
+        """For each cluster the time before which all minutes are computed."""
         return {} if self._rolled is None else self._rolled.until
 
     @property
     def files(self) -> frozenset[str]:
-        """The recorded files that are known (`lag.pipeline.changed_files`)."""
+        """The recorded files that are already rolled up (`lag.pipeline.changed_files`)."""
         return frozenset() if self._rolled is None else self._rolled.files
 
     def make(self, span: Span) -> tuple[dict[str, int], pa.Table]:
-        """Compute the minutes of the span anew: rows by table, and what they say of groups (`SEEN_SCHEMA`)."""
+        """Compute the minutes of the span again: rows by table, and the lag of groups by minute (`SEEN_SCHEMA`)."""
         back, known = span.since - LOOKBACK, self._known(span)
         ends = self._stored(END_OFFSETS, back, span.until)
         commits = self._stored(COMMITS, known.known_until, span.until)
@@ -81,14 +81,14 @@ class Lags:
         return rows, rows_of(topics, SEEN)
 
     def done(self, until: Mapping[str, datetime]) -> None:
-        """Remember that all before is computed, for this process and others."""
+        """Store that all minutes before these times are computed."""
         if self._rolled is not None:
             later = {cluster: max(at, self.until.get(cluster, at)) for cluster, at in until.items()}
             self._rolled = replace(self._rolled, until={**self.until, **later})
             save_progress(self._history, self._rolled)
 
     def saw(self, files: Iterable[str]) -> None:
-        """Remember that all that was to be made of these files is made."""
+        """Store that these files are rolled up."""
         if self._rolled is not None:
             self._rolled = replace(self._rolled, files=frozenset(files))
             save_progress(self._history, self._rolled)
@@ -110,11 +110,11 @@ class Lags:
         )
 
     def _computed(self, job: LagJob | TopicJob, shares: int, some: Sequence[FilePart]) -> pa.Table:
-        """What the workers tell (`MADE`)."""
+        """The results of the workers (`MADE`)."""
         return pa.Table.from_batches(computed(self._spark.sparkContext, job.deal(), shares, some, job.compute), MADE)
 
     def _stored(self, of: Table, since: datetime, until: datetime) -> list[StoredFile]:
-        """The files that may have a row of the span."""
+        """The files that may have a row in the span."""
         table = DeltaTable(self._history.table_path(of.name))
         found = (one.file for column in TIMES[of.name] for one in files_in_span(table, column, since, until))
         return list({file.path: file for file in found}.values())
@@ -122,7 +122,7 @@ class Lags:
     def _known(self, span: Span) -> RollupProgress:
         """The last commits before the look-back, or before an earlier time.
 
-        What is remembered counts only if all clusters of the span were read then: a stream begins with old commits.
+        Stored ones are used only if they cover all clusters of the span, because a new stream begins with old commits.
         """
         until = span.since - LOOKBACK
         clusters = {name for name, at in span.read_until.items() if at > span.since}
@@ -131,7 +131,7 @@ class Lags:
         return RollupProgress({}, until, _last(self._before(until)).toArrow().cast(LAST_COMMITS))
 
     def _before(self, until: datetime) -> DataFrame:
-        """Commits by their own time, or their record's. That one of the two is before lets Delta skip files."""
+        """Commits by commit time, else record time. The condition on both columns lets Delta skip files."""
         every = self._spark.read.format("delta").load(self._history.table_path(COMMITS.name))
         early = (f.col("commit_ts") < f.lit(until)) | (f.col("src_ts") < f.lit(until))
         timed = every.where(early).withColumn("at", f.coalesce("commit_ts", "src_ts"))
@@ -139,7 +139,7 @@ class Lags:
 
 
 def _last(commits: DataFrame) -> DataFrame:
-    """The last commit of each series: its time is found first, for Spark would sort every commit to find a row."""
+    """The last commit of each series. Its time is found first, because otherwise Spark would sort all commits."""
     series = list(SERIES)
     times = commits.groupBy(series).agg(f.max("at").alias("at"))
     last = f.max_by(f.struct("*"), "src_offset").alias("last")

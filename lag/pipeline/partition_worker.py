@@ -1,6 +1,6 @@
-"""What a worker of the roll-up does with its share of partitions: lag by the minute and by the hour, into files.
+"""A worker's part for its share of partitions: writes lag by the minute and by the hour to files.
 
-A group is never a Spark group of its own: that costs 1.3 ms each.
+Groups are not Spark groups, which would cost 1.3 ms each.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,15 +41,15 @@ CARRIED = "last commits"
 ENDS, COMMITS = END_OFFSETS.name, COMMITS_TABLE.name
 
 _SIGNED = ("lag_raw_min", "lead_min")
-"""Columns that may be below 0: `has_raw` says where they are known."""
+"""Columns that may be negative: `has_raw` marks where they are known."""
 
 AT_ONCE = 32
-"""So many series are computed in one call: with more, their columns no longer fit the processor's cache."""
+"""Series computed in one call: the columns of more would not fit the processor's cache."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Owned:
-    """Changes of owner in the order of their series and time; `runs` are the rows of each place and group."""
+    """Changes of owner, ordered by series and time: `at_us` int64[n]; `runs`: (place, group) -> its rows."""
 
     at_us: Ints
     owner: pa.Array
@@ -58,9 +58,9 @@ class Owned:
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """What is recorded of which times counts, in microseconds since 1970, all before `until_us`.
+    """Which recorded rows are used, by their times in microseconds since 1970, all before `until_us`.
 
-    Samples from `look_back_us` on, and of a cluster in `read_until_us` before that time; commits from `known_us` on.
+    Samples from `look_back_us` on, of a cluster in `read_until_us` only before that time; commits from `known_us` on.
     """
 
     look_back_us: int
@@ -69,7 +69,7 @@ class Times:
     read_until_us: Mapping[str, int]
 
     def count(self, table: str, rows: pa.RecordBatch) -> Flags:
-        """Which rows of that table do."""
+        """bool[n]: which of these rows of the table are used."""
         if table == COMMITS:
             at_us = commit_times(rows)
             return (at_us >= self.known_us) & (at_us < self.until_us)
@@ -87,8 +87,8 @@ class Times:
 class LagJob:
     """The minutes from `since_us` on for all series. Times in microseconds since 1970.
 
-    `known` has the last commits before those that count. `owners` are changes of owner (`group_worker.OWNERS`).
-    `carry_us`: the last commits before it are to be told.
+    `known` has the last commits before `times.known_us`. `owners` are changes of owner (`group_worker.OWNERS`). The
+    last commits before `carry_us` are returned.
     """
 
     root: str
@@ -100,11 +100,11 @@ class LagJob:
     owners: pa.Table
 
     def deal(self) -> Deal:
-        """Partitions whole, of the times that count."""
+        """Each partition is in one share."""
         return Deal(self.root, {ENDS: END_COLUMNS, COMMITS: COMMIT_COLUMNS}, self.times.count, by_partition)
 
     def compute(self, share: int, rows: Iterator[tuple[str, pa.RecordBatch]]) -> Iterator[pa.RecordBatch]:
-        """Of a share what was written and is told (`MADE`). Raises OSError when a file cannot be written."""
+        """Written files and last commits of a share (`MADE`). Raises OSError if a file cannot be written."""
         names, carried, lag = Names(), [], Writing(self.root, LAG_1M.name, LAG_1H.name)
         samples, made = Parts(EndRows, "place", "at_us"), Parts(CommitRows, "place", "group", "at_us", "src_offset")
         for table, some in chain(self._known(share), rows):
@@ -163,7 +163,7 @@ def _numbered(series: Sequence[slice]) -> Ints:
 
 
 def _owned(owners: pa.Table, names: Names) -> Owned:
-    """KIP-848 names topics by their ids; the samples say which name that is."""
+    """Records of KIP-848 have topic ids without names; the names come from the samples."""
     cluster, topic, group, id_ = (
         numbers.of(owners[name].combine_chunks())
         for numbers, name in zip(
@@ -181,7 +181,7 @@ def _owned(owners: pa.Table, names: Names) -> Owned:
 
 
 def _owners(every: LagMinutes, at: Ints, group: Ints, owned: Owned) -> pa.Array:
-    """Who had the partition at the end of each minute."""
+    """The owner of the partition at the end of each minute."""
     held = np.full(len(at), UNKNOWN)
     for run in runs(every.series):
         if (changes := owned.runs.get((at[run.start], group[run.start]))) is not None:

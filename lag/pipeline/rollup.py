@@ -1,15 +1,14 @@
-"""What was recorded -> lag by the minute, hour and topic, the health of groups, and how they burn their budgets.
+"""Rolls up the recorded tables: lag by the minute, hour and topic, the health of groups, and their error budgets.
 
 `commits`, `end_offsets`, `group_events` -> `lag_1m` -> `lag_1h`, `lag_group_topic_1m`
 `lag_1m`, `group_events`, `group_snapshots` -> `group_health_1m` -> `slo_burn`
 
-Rows come late: a run goes back to the earliest hour of which a file that came since the last run may have rows, LATE at
-most, and puts what it computes in the place of what was there: running again is harmless. Spark deals partitions out to
-its workers, which read what was recorded and write lag by themselves (`partition_worker`); what follows from it is
-less, and goes through Spark.
+Rows may come late: a run begins at the earliest hour for which a file added since the last run may have rows, at most
+LATE before it, and replaces the rows there, so it can be repeated. Workers read recorded files and write lag themselves
+(`partition_worker`); the smaller tables that follow from lag go through Spark.
 
-A minute is judged once the stream has read all of it (`history.stream_progress`): while the stream is away the roll-up
-waits, and goes on where it was, so that nobody is said to have stopped whose commits were only not read yet.
+A minute is computed once the stream has read all of it (`history.stream_progress`): while the stream is not running,
+the roll-up waits. Otherwise groups would be reported as stopped whose commits were not read yet.
 """
 
 import time
@@ -45,17 +44,17 @@ from lag.rollup.error_budget import DEFAULT, WINDOWS_S, Slo
 
 LATE = timedelta(hours=2)
 PIECE = timedelta(hours=6)
-"""So much is computed at a time: what is held in memory does not grow with the length of the backfill."""
+"""The time span computed at once, so that memory does not grow with the length of the backfill."""
 
 ALL = ""
-"""Stands for all clusters of a history that no stream has written to."""
+"""Key for all clusters of a history without a stream."""
 
 ROLLED_UP = ("lag_1m", "lag_1h", "lag_group_topic_1m", "group_health_1m", "slo_burn")
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What one piece of a run wrote: its hours, rows by table, and how long it took."""
+    """One piece of a run: its span, the rows written by table, and the time it took."""
 
     since: datetime
     until: datetime
@@ -63,14 +62,14 @@ class Piece:
     took_s: float
 
     def eta_s(self, left: timedelta) -> float:
-        """How long the rest will take at this pace."""
+        """The estimated seconds for the rest."""
         return self.took_s * (left / (self.until - self.since))
 
 
 class Rollup:
     """Roll-ups of one history, all clusters at once. Raises HistoryError.
 
-    What was over by more than LATE when it last ran is not computed anew.
+    Minutes more than LATE before the last run are not computed again.
     """
 
     def __init__(self, spark: SparkSession, history: History, slos: tuple[Slo, ...] = DEFAULT) -> None:
@@ -80,9 +79,9 @@ class Rollup:
             history.create(name)
 
     def run(self, now: datetime, tell: Callable[[Piece, timedelta], None]) -> list[Piece]:
-        """Every whole minute before `now` that the stream has read; none when these are what was computed last.
+        """Compute every whole minute before `now` that the stream has read; empty if there is nothing new.
 
-        `tell` hears of each piece and of the time that is left to compute.
+        `tell` is called with each piece and the time span that is left.
         """
         read = {cluster: _minute(at) for cluster, at in read_until(self._history).items()} or {ALL: _minute(now)}
         until = min(_minute(now), max(read.values()))
@@ -99,7 +98,7 @@ class Rollup:
         return pieces
 
     def _piece(self, since: datetime, until: datetime, end: datetime, read: Mapping[str, datetime]) -> Piece:
-        """Compute the minutes of [since, until) anew; `since` is a whole hour, the run goes on to `end`."""
+        """Compute the minutes of [since, until) again; `since` is a full hour, the run ends at `end`."""
         began = time.monotonic()
         next_since = min(until, _hour(end - LATE))
         with history_errors(self._history.root), self._events(since, until) as events:
@@ -112,26 +111,26 @@ class Rollup:
         return Piece(since, until, made, time.monotonic() - began)
 
     def _since(self, read: Mapping[str, datetime], until: datetime, news: datetime) -> datetime | None:
-        """The hour to begin with: that of the cluster which is furthest behind what was read of it. None: nobody is."""
+        """The hour to begin with: the earliest of the clusters not computed up to `until`. None: all are."""
         ends = {cluster: min(at, until) for cluster, at in read.items()}
         behind = [cluster for cluster, end in ends.items() if end > self._lags.until.get(cluster, EVER)]
         begins = {cluster: self._begin(cluster, news) for cluster in behind}
         return min((begin for cluster, begin in begins.items() if begin and begin < ends[cluster]), default=None)
 
     def _begin(self, cluster: str, news: datetime) -> datetime | None:
-        """The hour of what is computed anew, or else of the first sample. None: no sample."""
+        """The hour to compute again from, or the hour of the first sample. None: no sample."""
         where = "" if cluster == ALL else f" WHERE cluster = {literal(cluster)}"
         again = self._again(cluster, where, news)
         first = self._one("min(poll_ts)", "end_offsets", where if again is None else "")
         return None if first is None else _hour(max(first, again or first))
 
     def _again(self, cluster: str, where: str, news: datetime) -> datetime | None:
-        """The end of what is done, or where there are news LATE before it at most. None: nothing is done."""
+        """The end of the computed minutes, or the earliest new row, at most LATE before it. None: none."""
         done = self._lags.until.get(cluster)
         if done is not None:
             return max(done - LATE, min(done, news))
         newest = self._one("max(minute)", "lag_1m", where)
-        # A run that was killed has written lag of its last piece, and perhaps nothing that follows from it.
+        # A killed run may have written the lag of its last piece without the tables that follow from it.
         return None if newest is None else newest - PIECE
 
     def _one(self, what: str, name: str, where: str) -> datetime | None:
@@ -141,7 +140,7 @@ class Rollup:
 
     def _replace(self, name: str, rows: DataFrame, since: datetime, until: datetime) -> int:
         table = TABLES[name]
-        after, before = (">", "<=") if name == "slo_burn" else (">=", "<")  # its rows are of the end of a window
+        after, before = (">", "<=") if name == "slo_burn" else (">=", "<")  # its time is the end of a window
         where = f"{table.time} {after} {literal(since)} AND {table.time} {before} {literal(until)}"
         found = rows.select(table.file_schema.names).toArrow()
         self._history.replace(name, found, where)
@@ -153,7 +152,7 @@ class Rollup:
 
     @contextmanager
     def _events(self, since: datetime, until: datetime) -> Iterator[DataFrame]:
-        """Those of the window, and before it the last one of each kind and member: how the groups came to be."""
+        """Group events of the span, and the last one of each type and member before it, for the state at its start."""
         every = self._read("group_events").select(*EVENT_COLUMNS)
         key = ["cluster", "group_id", "record_type", "member_id"]
         newest = f.max_by(f.struct("*"), "src_offset").alias("newest")
@@ -175,7 +174,7 @@ class Rollup:
         )
 
     def _seen(self, since: datetime, until: datetime, lag: pa.Table) -> DataFrame:
-        """What the lag of its topics and polls say of each group and minute."""
+        """For each group and minute: status and time lag over its topics, and the last poll."""
         told = self._spark.createDataFrame(lag).groupBy(*GROUP, "minute").agg(
             f.min("status").alias("status"),
             f.max("time_lag_max_ms").alias("time_lag_max_ms"),
@@ -189,7 +188,7 @@ class Rollup:
         return told.join(polled, [*GROUP, "minute"], "full").select(*SEEN_COLUMNS)
 
     def _budgets(self, since: datetime, until: datetime) -> DataFrame:
-        """Minutes older than the second longest window are taken by the hour: what is sent to Python stays small."""
+        """Minutes before the second longest window are summed up by the hour, so less is sent to Python."""
         begin, hourly = (since - timedelta(seconds=seconds) for seconds in (WINDOWS_S[-1], WINDOWS_S[-2]))
         minutes = self._read("group_health_1m").where(
             _within("minute", begin, until) & f.col("time_lag_known").isNotNull()
@@ -206,7 +205,7 @@ class Rollup:
         slos, since_us, until_us = self._slos, us(since), us(until)
         buckets = tallies.select(self._bucket(*GROUP), *TALLY_COLUMNS).groupBy("bucket")
         schema = from_arrow_schema(SLO_BURN.file_schema)
-        # no partial: Spark would look for its type hints, and complain
+        # not a partial: Spark warns about its missing type hints
         return buckets.applyInArrow(lambda rows: budgets(slos, since_us, until_us, rows), schema)
 
     def _read(self, name: str) -> DataFrame:
@@ -214,13 +213,13 @@ class Rollup:
 
 
 def _levels(slos: tuple[Slo, ...]) -> pa.Table:
-    """As a table of Arrow's: Spark would start a Python worker to read a list."""
+    """As an Arrow table, because Spark would start a Python worker to read a list."""
     rows = [{"slo_id": slo.slo_id, "threshold_ms": slo.threshold_ms, "pattern": slo.regex} for slo in slos]
     return pa.Table.from_pylist(rows, pa.schema({"slo_id": TEXT, "threshold_ms": pa.int64(), "pattern": TEXT}))
 
 
 def _within(column: str, since: datetime, until: datetime) -> Any:
-    """The rows of that time; `dt` would not help: it may be the day of another time than this one."""
+    """The rows of that span; `dt` is not used, because it may be the day of another column."""
     return (f.col(column) >= f.lit(since)) & (f.col(column) < f.lit(until))
 
 

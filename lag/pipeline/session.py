@@ -1,4 +1,4 @@
-"""A Spark session: on this machine with what groupscope brings along, or the one that spark-submit has made."""
+"""A Spark session: on this machine with groupscope's Java and jars, or the one of spark-submit."""
 
 import logging
 import os
@@ -24,25 +24,25 @@ from pyspark.sql import SparkSession
 HEAP_MB = 1024
 FOLDER = "groupscope-spark-"
 STOP_S = 5
-"""A stream that waits for a broker that is away is not waited for longer."""
+"""How long to wait for a stream to stop: one that waits for a broker does not stop."""
 
 FRUGAL = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
-"""For a JVM beside others that matter more: a slower one, that takes less of the machine."""
+"""JVM options that need less memory and CPU, for a JVM beside more important processes."""
 
 BATCH_ROWS = 32_768
-"""Records that a Python worker gets at a time: with fewer, each batch costs by itself; with more it is not quicker."""
+"""Records in a batch of a Python worker; smaller batches are slower, larger ones not faster."""
 
 SUBMITTED = "PYSPARK_GATEWAY_PORT"
-"""spark-submit sets it for the program that it runs; master, memory and jars are then its business."""
+"""Set by spark-submit, which then determines master, memory and jars."""
 
 
 @contextmanager
 def session(cores: int = 2, heap_mb: int = HEAP_MB, java_options: str = "") -> Iterator[SparkSession]:
-    """A session that is stopped at the end; `cores`, heap and options of its JVM count on this machine only.
+    """A session that is stopped at the end; under spark-submit `cores`, heap and JVM options are ignored.
 
-    Raises EmbeddedError when there is no Java or a jar is missing.
+    Raises EmbeddedError if Java or a jar is missing.
     """
-    logging.getLogger("py4j").setLevel(logging.CRITICAL)  # errors come to us as exceptions; it would print them too
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)  # it would print errors that are raised as well
     with owned_folder(FOLDER) as folder:
         local = {} if SUBMITTED in os.environ else _local(cores, heap_mb, java_options, folder)
         spark = _start(_always() | local)
@@ -54,7 +54,7 @@ def session(cores: int = 2, heap_mb: int = HEAP_MB, java_options: str = "") -> I
 
 
 def _end_jvm() -> None:
-    """Its folder goes, so the next session needs another. Under spark-submit it is not ours to end."""
+    """End the JVM, because its folder is deleted. Under spark-submit it is not ours."""
     gateway = SparkContext._gateway
     if gateway is None or SUBMITTED in os.environ:
         return
@@ -78,16 +78,16 @@ def _start(settings: Mapping[str, str]) -> SparkSession:
 
 def _always() -> dict[str, str]:
     return {
-        # Without it Spark leaves out internal topics and reads nothing at all.
+        # Otherwise Spark skips internal topics and reads nothing.
         "spark.sql.streaming.kafka.useDeprecatedOffsetFetching": "true",
         "spark.sql.streaming.stopTimeout": f"{STOP_S}s",
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(BATCH_ROWS),
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         "spark.sql.session.timeZone": "UTC",
-        # Else each look at a table's log is 50 tasks, for what two do in less than a second.
+        # The default is 50 tasks for each read of a table's log; two need less than a second.
         "spark.databricks.delta.snapshotPartitions": "2",
-        # What was fetched is read once. Spark would keep it for five minutes: a megabyte of each partition.
+        # Fetched records are read once. Spark would cache a megabyte of each partition for five minutes.
         "spark.kafka.consumer.fetchedData.cache.timeout": "5s",
         "spark.kafka.consumer.fetchedData.cache.evictorThreadRunInterval": "5s",
     }

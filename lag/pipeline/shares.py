@@ -1,7 +1,7 @@
-"""Rows of the history's files, dealt out to shares: every partition, or every topic, is whole in one of them.
+"""Splits rows of the history's files into shares, so that each partition, or each topic, is in one share.
 
-Spark carries them as bytes: as rows they would go through its JVM one by one, which takes longer than all that is
-computed of them. Texts stay dictionaries, each with the words that its rows need.
+Spark transports the rows as bytes; as rows they would pass through its JVM one by one, which takes longer than the
+whole computation. Texts stay dictionaries, each with the values of its rows only.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,17 +20,17 @@ from lag.offsets import Ints
 from lag.verdict.rates import Flags
 
 PART_ROWS = 2_000_000
-"""Of a larger file several workers read some row groups each."""
+"""The row groups of a larger file are divided between several workers."""
 
 TURNS = 4
-"""Each core reads so many times, so that one which is done early takes more."""
+"""Read tasks for each core, so that a core that finishes early takes another task."""
 
 Batches = Iterator[pa.RecordBatch]
 
 
 @dataclass(frozen=True, slots=True)
 class FilePart:
-    """Every `of`-th row group of a file of that table, from the `first` on."""
+    """Every `of`-th row group of a file of the table, beginning with `first`."""
 
     table: str
     path: str
@@ -39,7 +39,7 @@ class FilePart:
 
 
 def file_parts(table: str, files: Iterable[StoredFile]) -> list[FilePart]:
-    """What is to be read of these files; a file of an unknown number of rows is one part."""
+    """The parts of these files; a file with an unknown number of rows is one part."""
     return [
         FilePart(table, file.path, first, of)
         for file in files
@@ -50,7 +50,7 @@ def file_parts(table: str, files: Iterable[StoredFile]) -> list[FilePart]:
 
 @dataclass(frozen=True, slots=True)
 class Deal:
-    """What is read of which tables below `root`, which rows count, and a number for each that says whose it is."""
+    """What is read: columns of tables below `root`, the rows to keep, and a number that determines each row's share."""
 
     root: str
     columns: dict[str, tuple[str, ...]]
@@ -58,7 +58,7 @@ class Deal:
     number: Callable[[pa.RecordBatch], Ints]
 
     def out(self, shares: int, some: Iterable[FilePart]) -> Iterator[tuple[int, tuple[str, bytes]]]:
-        """Bytes of rows of a table, with the number of their share. Raises OSError."""
+        """Share number, table name and bytes of rows. Raises OSError."""
         for part in some:
             for rows in read(self.root, part, self.columns[part.table]):
                 mine = rows.filter(pa.array(self.keep(part.table, rows)))
@@ -73,7 +73,7 @@ def computed(
     some: Sequence[FilePart],
     compute: Callable[[int, Iterator[tuple[str, pa.RecordBatch]]], Batches],
 ) -> list[pa.RecordBatch]:
-    """What `compute` makes of each share: of its number, and of its rows with the names of their tables."""
+    """The results of `compute` for each share: it gets the share's number, and rows with the names of their tables."""
     slices = max(1, min(len(some), TURNS * spark.defaultParallelism))
     dealt = spark.parallelize(some, slices).mapPartitions(lambda mine: deal.out(shares, mine))
     made = dealt.partitionBy(shares, int).mapPartitionsWithIndex(lambda share, rows: compute(share, _rows(rows)))
@@ -81,13 +81,13 @@ def computed(
 
 
 def by_partition(rows: pa.RecordBatch) -> Ints:
-    """A partition's rows go to one share, and the partitions of a topic to all of them."""
+    """int64[n]: spreads the partitions of a topic over the shares."""
     numbers: Ints = by_topic(rows) + rows["partition"].to_numpy()
     return numbers
 
 
 def by_topic(rows: pa.RecordBatch) -> Ints:
-    """A topic's rows go to one share."""
+    """int64[n]: puts each topic in one share."""
     coded = rows["topic"].dictionary_encode()
     of = np.array([crc32(text.encode()) for text in coded.dictionary.to_pylist()], np.int64)
     numbers: Ints = of[coded.indices.to_numpy()]
@@ -95,7 +95,7 @@ def by_topic(rows: pa.RecordBatch) -> Ints:
 
 
 def read(root: str, part: FilePart, columns: Sequence[str]) -> Batches:
-    """Texts as dictionaries; columns that the file does not have are null."""
+    """The rows of the part, texts as dictionaries; missing columns are null."""
     table = TABLES[part.table]
     kinds = {name: table.schema.field(name).type for name in columns}
     texts = {name: pa.dictionary(pa.int32(), kind) for name, kind in kinds.items() if kind in (TEXT, BYTES)}
@@ -112,7 +112,7 @@ def _dealt(rows: pa.RecordBatch, shares: Ints, of: int) -> Iterator[tuple[int, b
 
 
 def _compact(rows: pa.RecordBatch) -> pa.RecordBatch:
-    """Without the words that only other shares need."""
+    """The rows with dictionaries that have only their own values."""
     columns = [
         column.dictionary_decode().dictionary_encode() if pa.types.is_dictionary(column.type) else column
         for column in rows.columns

@@ -1,8 +1,8 @@
-"""`__consumer_offsets` -> `commits`, `group_events`, `decode_errors`: Spark Structured Streaming, each record once.
+"""Records `__consumer_offsets` in `commits`, `group_events` and `decode_errors`, exactly once (Structured Streaming).
 
-A batch is a range of offsets that Spark has written down before it reads it. Its files become part of a table in one
-Delta commit that carries the batch's number, so a batch that is repeated after a crash finds which tables have it
-already. Nothing is kept between batches.
+A batch is a range of offsets that Spark stores before it reads it. Its files become part of a table in one Delta commit
+with the batch's number, so a batch that is repeated after a crash skips the tables that have it. No state is kept
+between batches.
 """
 
 import json
@@ -17,6 +17,7 @@ from threading import Event
 from typing import Any
 
 import pyarrow as pa
+from deltalake import Transaction
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
@@ -26,19 +27,19 @@ from pyspark.sql.streaming.query import StreamingQuery
 from lag.cluster.offsets_topic import NAME, OffsetsTopic, read_offsets_topic
 from lag.cluster.settings import Settings
 from lag.errors import ConnectError, GroupscopeError
-from lag.history.store import AppTransaction, History, history_error
+from lag.history.store import History, history_error
 from lag.history.stream_progress import NEVER, mark_read
 from lag.model import INTERNAL_GROUP_PREFIX
 from lag.pipeline.checkpoint import (
     Gap,
+    OtherTopic,
     Run,
-    Stranger,
     batch_end,
     forget_planned,
     gaps,
     open_run,
     position,
-    refuse_strangers,
+    refuse_other_topic,
     spark_checkpoint,
 )
 from lag.pipeline.end_of_log import Look, Looks
@@ -50,7 +51,7 @@ BATCH_OFFSETS = 3_000_000
 EVERY = "10 seconds"
 LOOK_S = 0.2
 SILENT_S = 20.0
-"""After so long without news from Spark we ask the brokers ourselves: its consumers wait for them without a word."""
+"""After this time without progress the brokers are asked, because Spark's consumers wait for them silently."""
 
 ANSWER_S = 10.0
 AGAIN_S = 2.0
@@ -58,7 +59,7 @@ AGAIN_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """After a batch: its number and records, the rate, how many offsets are left, how long they will take."""
+    """Progress after a batch: its number and records, the rate, the offsets left, and the time that they will take."""
 
     batch: int
     records: int
@@ -69,9 +70,9 @@ class Progress:
 
 @dataclass(slots=True)
 class Outcome:
-    """What a run of the stream did: records read, of which of our own readers, and rows added by table.
+    """What a run of the stream did: records read, those of groupscope's own readers (`ours`), and rows added by table.
 
-    `unknown`: record type -> records skipped. `gaps`: what could not be read any more.
+    `unknown`: record type -> skipped records. `gaps`: offsets that could no longer be read.
     """
 
     cluster: str
@@ -86,7 +87,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a stream reads from: a cluster, its topic, and the same settings as options of Spark's Kafka source."""
+    """The source of a stream: settings of the cluster, its topic, and options of Spark's Kafka source."""
 
     settings: Settings
     topic: OffsetsTopic
@@ -95,18 +96,18 @@ class Source:
 
     @classmethod
     def of(cls, settings: Settings) -> "Source":
-        """Look at the cluster. Raises ConnectError when it cannot be read, ConfigError for a login Spark lacks."""
+        """Read the topic. Raises ConnectError, and ConfigError for a login that Spark does not support."""
         at, topic = datetime.now(UTC), read_offsets_topic(settings)
         return cls(settings, topic, Look(at, topic.last_stable), kafka_options(settings))
 
     def ask(self) -> OffsetsTopic:
-        """The topic as it is now. Raises ConnectError when the cluster does not answer."""
+        """The topic now. Raises ConnectError if the cluster does not answer."""
         return read_offsets_topic(self.settings, ANSWER_S)
 
 
 @dataclass(frozen=True, slots=True)
 class Listeners:
-    """Who hears of a stream: of each batch, each gap, and brokers that do not answer; `idle` is called all the time."""
+    """Callbacks for each batch, each gap, and brokers that do not answer; `idle` is called a few times a second."""
 
     batch: Callable[[Progress], None] = lambda _: None
     gap: Callable[[Gap], None] = lambda _: None
@@ -117,7 +118,7 @@ class Listeners:
 class Stream:
     """The stream of one cluster into one history.
 
-    Raises HistoryError when the history cannot take it: another cluster's, full, of a newer groupscope.
+    Raises HistoryError if the history cannot be written, or is of another cluster or a newer groupscope.
     """
 
     def __init__(self, spark: SparkSession, history: History, source: Source) -> None:
@@ -127,7 +128,7 @@ class Stream:
         self._ends = dict(enumerate(topic.last_stable))
         self._position = position(history)
         self._looks = Looks(history, topic.cluster_id, source.look, self._look)
-        if not self._position:  # until it has come to the end, nothing that commits tell of is known
+        if not self._position:  # nothing can be judged until it has reached the end of the topic
             mark_read(history, topic.cluster_id, NEVER)
         self.outcome = Outcome(topic.cluster_id)
         self._failure: GroupscopeError | None = None
@@ -136,27 +137,27 @@ class Stream:
             history.create(name)
 
     def run(self, once: bool, heard: Listeners, every: str = EVERY) -> Outcome:
-        """Read what is there (`once`), or a batch `every` so often until interrupted.
+        """Read what the topic has now (`once`), or a batch every `every` until interrupted.
 
-        Raises HistoryError, also when the topic is suddenly another one, and ConnectError when the cluster is gone:
-        `once` after half a minute, else when Spark gives up; till then it waits for the brokers to come back.
+        Raises HistoryError, also if the topic is created again meanwhile, and ConnectError if the brokers do not
+        answer: with `once` after half a minute, else when Spark gives up.
         """
         began = time.monotonic()
         query = self._start({"availableNow": True} if once else {"processingTime": every})
         try:
-            self._follow_to_its_end(query, once, heard)
-        except Stranger:
+            self._follow_and_stop(query, once, heard)
+        except OtherTopic:
             forget_planned(self._history, max(map(self._committed, STREAMED)))
             raise
         finally:
             self.outcome.took_s = time.monotonic() - began
         return self.outcome
 
-    def _follow_to_its_end(self, query: StreamingQuery, once: bool, heard: Listeners) -> None:
+    def _follow_and_stop(self, query: StreamingQuery, once: bool, heard: Listeners) -> None:
         try:
             self._follow(query, once, heard)
         except StreamingQueryException as error:
-            raise self._why(str(error)) from error
+            raise self._cause(str(error)) from error
         finally:
             self._stopping.set()
             _stop(query)
@@ -165,7 +166,7 @@ class Stream:
         return (
             self._records()
             .select(*COLUMNS)
-            .writeStream.foreachBatch(self._take_in)
+            .writeStream.foreachBatch(self._process_batch)
             .option("checkpointLocation", spark_checkpoint(self._history))
             .trigger(**trigger)
             .start()
@@ -177,7 +178,7 @@ class Stream:
             .options(**self._source.options)
             .option("subscribe", NAME)
             .option("startingOffsets", "earliest")
-            .option("failOnDataLoss", "false")  # gaps are told; a lost record must not cost those after it
+            .option("failOnDataLoss", "false")  # gaps are reported, and later records are still read
             .option("groupIdPrefix", f"{INTERNAL_GROUP_PREFIX}pipeline")
             .option("kafka.isolation.level", "read_committed")
             .option("maxOffsetsPerTrigger", BATCH_OFFSETS)
@@ -188,7 +189,7 @@ class Stream:
         told, gaps_told, news = -1, 0, _News()
         active = True
         while active:
-            active = not query.awaitTermination(LOOK_S)  # type: ignore[arg-type]  # it takes parts of a second as well
+            active = not query.awaitTermination(LOOK_S)  # type: ignore[arg-type]  # fractions of a second work
             progress = query.recentProgress
             for one in progress:
                 if one.batchId > told and one.numInputRows:
@@ -215,13 +216,13 @@ class Stream:
         return Look(at, self._topic_now().last_stable)
 
     def _topic_now(self) -> OffsetsTopic:
-        """Raises Stranger when it is no longer the topic that this stream is of, or ConnectError."""
+        """Raises ConnectError, or OtherTopic if it is no longer the topic of this stream."""
         topic = self._source.ask()
-        refuse_strangers(self._history, self._run, topic)
+        refuse_other_topic(self._history, self._run, topic)
         return topic
 
     def _topic_after_reading(self) -> OffsetsTopic:
-        """The brokers are waited for, as Spark does: who wants to know meanwhile why it takes so long asks as well."""
+        """Waits for the brokers, like Spark; `_ask` reports meanwhile that they do not answer."""
         while True:
             try:
                 return self._topic_now()
@@ -229,17 +230,17 @@ class Stream:
                 if self._stopping.wait(AGAIN_S):
                     raise
 
-    def _why(self, said: str) -> GroupscopeError:
-        """Why the stream ended; that brokers are away, or other ones, is a better reason than what comes of it."""
+    def _cause(self, message: str) -> GroupscopeError:
+        """Why the stream ended; unavailable brokers or another topic explain more than the error that they cause."""
         if self._failure is not None:
             return self._failure
         try:
             self._topic_now()
         except GroupscopeError as error:
             return error
-        return _explained(self._history, said)
+        return _explained(self._history, message)
 
-    def _take_in(self, batch: DataFrame, number: int) -> None:
+    def _process_batch(self, batch: DataFrame, number: int) -> None:
         try:
             self._record(batch, number)
         except GroupscopeError as error:
@@ -250,7 +251,7 @@ class Stream:
             raise
 
     def _record(self, batch: DataFrame, number: int) -> None:
-        """Ids are never given twice: if the topic is ours after the batch was read, all that was read is of it."""
+        """Topic ids are unique: if the topic has our id after the batch was read, the whole batch is from our topic."""
         lacking = tuple(name for name in STREAMED if self._committed(name) < number)
         made = self._read(batch, lacking)
         topic = self._topic_after_reading()
@@ -268,7 +269,7 @@ class Stream:
         for name in lacking:
             files = files_of(made, name)
             if files:
-                self._history.commit(name, files, AppTransaction(self._run.run_id, number))
+                self._history.commit(name, files, Transaction(self._run.run_id, number))
             self.outcome.rows[name] += sum(file.rows for file in files)
         self._count(counts_of(made))
 
@@ -284,7 +285,7 @@ class Stream:
 
 
 class _News:
-    """Tells when Spark has said nothing for SILENT_S, and again every SILENT_S."""
+    """Detects that Spark made no progress for SILENT_S, and again after every further SILENT_S."""
 
     def __init__(self) -> None:
         self._last, self._since = "", time.monotonic()
@@ -298,25 +299,25 @@ class _News:
 
 
 def _stop(query: StreamingQuery) -> None:
-    """End it; one that waits for a broker does not heed that, and ends with the session."""
+    """Stop the query; one that waits for a broker ends only with the session."""
     with suppress(Py4JJavaError, PySparkException):
         query.stop()
 
 
-def _progress(said: Mapping[str, Any], ends: Mapping[int, int]) -> Progress:
-    """`ends` count where Spark has not looked for newer ones."""
-    source = said["sources"][0]
+def _progress(report: Mapping[str, Any], ends: Mapping[int, int]) -> Progress:
+    """From Spark's progress report; `ends` are used for partitions without a latest offset in it."""
+    source = report["sources"][0]
     done, latest = source["endOffset"][NAME], (source["latestOffset"] or {}).get(NAME, {})
     left = [latest.get(partition, ends.get(int(partition), 0)) - offset for partition, offset in done.items()]
     behind = sum(number for number in left if number > 0)
-    rate = said.get("processedRowsPerSecond") or 0.0
-    return Progress(said["batchId"], said["numInputRows"], rate, behind, behind / rate if rate else None)
+    rate = report.get("processedRowsPerSecond") or 0.0
+    return Progress(report["batchId"], report["numInputRows"], rate, behind, behind / rate if rate else None)
 
 
-def _explained(history: History, said: str) -> GroupscopeError:
-    """What went wrong in a batch, of which Spark tells in pages."""
-    kafka = next((line.strip() for line in said.splitlines() if "org.apache.kafka.common.errors" in line), None)
+def _explained(history: History, message: str) -> GroupscopeError:
+    """The cause of a failed batch, from Spark's long error message."""
+    kafka = next((line.strip() for line in message.splitlines() if "org.apache.kafka.common.errors" in line), None)
     if kafka is not None:
         reason = kafka.partition("org.apache.kafka.common.errors.")[2]
         return ConnectError(f"{NAME} cannot be read: {reason}", "Check that the cluster runs; start again to go on")
-    return history_error(history.root, said)
+    return history_error(history.root, message)

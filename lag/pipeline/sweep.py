@@ -1,8 +1,7 @@
-"""A sweep on Spark: cases are rows, dealt out by number; each worker has the plan and computes what it is given.
+"""Runs a sweep on Spark: a row for each case number; each worker has the plan and computes the rows of its numbers.
 
-Never a Spark group for each case. The numbers are shuffled: cases next to
-each other cost about the same, and large groups would else all be one task's. A task that is repeated gives the same
-rows, for a case depends on nothing but the plan and its number.
+The numbers are shuffled, because adjacent cases cost about the same and all cases of a large group would otherwise be
+in one task. A repeated task returns the same rows, because a case depends only on the plan and its number.
 """
 
 from collections.abc import Iterator
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 JOBS = 20
 MIN_CASES = 5_000
-"""A portion is one Spark job: some tenths of a second of its own, and progress is told after each."""
+"""In one Spark job, which has an overhead of some tenths of a second. Progress is reported after each job."""
 TASKS_PER_CORE = 4
 COALESCE = "spark.sql.adaptive.coalescePartitions.enabled"
 
@@ -33,7 +32,7 @@ def run(spark: SparkSession, plan: Plan, header: SweepHeader) -> Iterator[pa.Tab
     tasks = TASKS_PER_CORE * spark.sparkContext.defaultParallelism
     compute = partial(_rows, spark.sparkContext.broadcast(plan), header)
     size = max(MIN_CASES, -(-len(plan) // JOBS))
-    spark.conf.set(COALESCE, "false")  # small as their rows are, Spark would make one task of them all
+    spark.conf.set(COALESCE, "false")  # otherwise Spark would merge the small rows into one task
     for first in range(0, len(plan), size):
         numbers = spark.range(first, min(first + size, len(plan)), numPartitions=1).repartition(tasks)
         yield numbers.mapInArrow(compute, from_arrow_schema(SWEEPS.file_schema)).toArrow().cast(SWEEPS.file_schema)

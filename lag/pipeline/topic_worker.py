@@ -1,6 +1,6 @@
-"""What a worker of the roll-up does with its share of topics: the minutes of their partitions together.
+"""A worker's part for its share of topics: sums up the minutes of their partitions.
 
-A topic is whole in one share: no 95th percentile can be put together of those of parts.
+Each topic is in one share, because a 95th percentile cannot be computed from those of parts.
 """
 
 from collections.abc import Iterator
@@ -27,21 +27,21 @@ SEEN, SEEN_SCHEMA = "seen", pa.schema(
         ("time_lag_known", pa.bool_()),
     ]
 )  # fmt: skip
-"""What the lag of one topic says of a group in a minute (`lag.rollup.group_minutes.Seen`)."""
+"""Status and time lag of a group on one topic in a minute (`lag.rollup.group_minutes.Seen`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class TopicJob:
-    """Do that for all rows of files of `lag_1m`."""
+    """Computes `lag_group_topic_1m` from files of `lag_1m`."""
 
     root: str
 
     def deal(self) -> Deal:
-        """Topics whole."""
+        """Each topic is in one share."""
         return Deal(self.root, {LAG_1M.name: COLUMNS}, lambda _, rows: np.ones(len(rows), bool), by_topic)
 
     def compute(self, _share: int, rows: Iterator[tuple[str, pa.RecordBatch]]) -> Iterator[pa.RecordBatch]:
-        """Of a share what was written and is told (`MADE`). Raises OSError when a file cannot be written."""
+        """Written files and `SEEN` of a share (`MADE`). Raises OSError if a file cannot be written."""
         names = Names()
         every = joined(_Rows, [_rows(batch, names) for _, batch in rows])
         if not len(every.place):
@@ -56,7 +56,7 @@ class TopicJob:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rows:
-    """Minutes of partitions; -1 and NaN: not known."""
+    """Minutes of partitions: int64[n], float64[n] and bool[n]; -1 and NaN = unknown."""
 
     place: Ints
     group: Ints
@@ -88,7 +88,7 @@ def _rows(rows: pa.RecordBatch, names: Names) -> _Rows:
 
 
 class _Together:
-    """Rows in the order of their topic, group, minute and lag, summed up; there is one at least."""
+    """Sums over rows sorted by topic, group, minute and lag; at least one row."""
 
     def __init__(self, rows: _Rows, names: Names) -> None:
         self._rows, self._names = rows, names
@@ -119,7 +119,7 @@ class _Together:
         return pa.table([columns[name] for name in names], names).cast(LAG_GROUP_TOPIC_1M.file_schema)
 
     def seen(self) -> pa.Table:
-        """What each row says of its group (`SEEN_SCHEMA`)."""
+        """Status and time lag of each group, topic and minute (`SEEN_SCHEMA`)."""
         rows = self._rows
         columns = self._series() | {
             "status": np.minimum.reduceat(rows.status, self._starts),
@@ -150,7 +150,7 @@ class _Together:
         return pa.array(np.add.reduceat(np.where(told, rates, 0.0), self._starts), mask=self._sum(told) == 0)
 
     def _percentile(self, known: Ints, share: float) -> Floats:
-        """Of the known lags, which are the last ones of each run; between two of them, in proportion."""
+        """float64[n_runs]: of the known lags, which are the last of each run, with linear interpolation."""
         first = self._starts + self._count - known
         at = first + np.maximum(known - 1, 0) * share
         low = np.minimum(at.astype(np.int64), len(self._rows.lag) - 1)

@@ -1,7 +1,7 @@
-"""What Spark's Python workers tell the driver: the files that they have written, counts, and small tables.
+"""What Spark's Python workers return to the driver: files that they wrote, counts, and small tables.
 
-Rows that went back through Spark would be converted twice on the way, and written by the JVM at several times the cost.
-The files count for nothing until the driver commits them, so a task that dies or runs twice leaves no trace.
+Returning rows through Spark would convert them twice and write them in the JVM, at several times the cost. Files are
+not part of a table until the driver commits them, so a task that fails or runs twice has no effect.
 """
 
 from collections import Counter
@@ -20,7 +20,7 @@ MADE = pa.schema(
         ("size_bytes", pa.int64()), ("written_ms", pa.int64()), ("stats", pa.string()), ("told", pa.binary()),
     ]
 )  # fmt: skip
-"""A file of the table of that name; or, in `told`, a small table as a stream of Arrow's; or a count, in `rows`."""
+"""A file of the table with that name; or in `told` a small table as an Arrow stream; or in `rows` a count."""
 
 _FILE = tuple(one.name for one in fields(DataFile))
 
@@ -32,18 +32,18 @@ class Writing:
         self._files = {name: TableWriter(root, TABLES[name]) for name in tables}
 
     def add(self, table: str, rows: pa.Table) -> None:
-        """Rows with their day; those of other tables are left out."""
+        """Add rows with their day; rows of other tables are ignored."""
         if table in self._files and len(rows):
             self._files[table].add(rows)
 
     def told(self) -> pa.RecordBatch:
-        """The files, which are whole now."""
+        """Close the files and return them."""
         every = [{"name": name, **asdict(file)} for name, files in self._files.items() for file in files.close()]
         return pa.RecordBatch.from_pylist(every, MADE)
 
 
 def told(name: str, rows: pa.Table) -> pa.RecordBatch:
-    """The rows themselves."""
+    """The rows as a result."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, rows.schema) as stream:
         stream.write_table(rows)
@@ -51,7 +51,7 @@ def told(name: str, rows: pa.Table) -> pa.RecordBatch:
 
 
 def counted(counts: Mapping[str, int]) -> pa.RecordBatch:
-    """The counts."""
+    """The counts as a result."""
     return pa.RecordBatch.from_pylist([{"name": name, "rows": rows} for name, rows in counts.items()], MADE)
 
 
@@ -62,13 +62,13 @@ def files_of(made: pa.Table, table: str) -> list[DataFile]:
 
 
 def rows_of(made: pa.Table, name: str) -> pa.Table:
-    """The rows that were told under that name."""
+    """The rows returned under that name."""
     streams: Iterable[bytes] = made.filter(pc.field("name") == name)["told"].to_pylist()
     return pa.concat_tables([pa.ipc.open_stream(stream).read_all() for stream in streams])
 
 
 def counts_of(made: pa.Table) -> Counter[str]:
-    """All counts, summed up."""
+    """The sums of all counts."""
     found: Counter[str] = Counter()
     for row in made.filter(pc.field("path").is_null() & pc.field("told").is_null()).to_pylist():
         found[row["name"]] += row["rows"]

@@ -8,12 +8,13 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from deltalake import Transaction
 
 from lag.history import files
 from lag.history.files import TableWriter, file_system
 from lag.history.maintenance import maintain, table_sizes
 from lag.history.schemas import DAY, TABLES, with_day
-from lag.history.store import AppTransaction, History
+from lag.history.store import History
 from tests.lag.history.past import past
 from tests.lag.history.rows import rows
 
@@ -42,7 +43,7 @@ def test_the_log_says_nothing_of_bounds_that_json_has_no_word_for(tmp_path: Path
     made = with_day(past("lag_1m", {"at": 0, **endless}, {"at": 1, "eta_s": 3.0, "lag_avg": 2.0}), TABLES["lag_1m"])
     writer = TableWriter(str(tmp_path), TABLES["lag_1m"])
     writer.add(made)
-    history.commit("lag_1m", writer.close(), AppTransaction("app", 0))
+    history.commit("lag_1m", writer.close(), Transaction("app", 0))
     (stats,) = [json.loads(line["add"]["stats"], parse_constant=refused) for line in log(tmp_path / "lag_1m")]
     bounds = {name: (stats["minValues"].get(name), stats["maxValues"].get(name)) for name in endless}
     assert bounds == {"eta_s": (3.0, None), "time_to_loss_s": (None, None), "lag_avg": (2.0, 2.0)}

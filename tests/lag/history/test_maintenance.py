@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from deltalake import DeltaTable
+from deltalake import DeltaTable, Transaction
 from deltalake.exceptions import CommitFailedError
 
 from lag.history import maintenance as maintenance
@@ -22,7 +22,7 @@ from lag.history.file_replacement import replace_files
 from lag.history.files import TableWriter
 from lag.history.maintenance import DAY_OVER_AFTER, maintain, table_sizes
 from lag.history.schemas import COMMITS, with_day
-from lag.history.store import AppTransaction, History, literal
+from lag.history.store import History, literal
 from tests.lag.history.past import past
 from tests.lag.history.rows import NOON, rows
 from tests.lag.history.test_store import offsets, writer
@@ -186,7 +186,7 @@ def test_files_that_were_replaced_a_day_ago_are_deleted_however_many_checkpoints
     not_committed = written(history)
     done = maintain(history, "commits", NOON)
     assert done is not None
-    assert (len(young), len(replaced), len(abandoned), done.files_removed) == (4, 3, 1, 4)
+    assert (len(young), len(replaced), len(abandoned), done.old_files_deleted) == (4, 3, 1, 4)
     assert on_disk(folder) == young | not_committed | set(DeltaTable(folder).file_uris())
     assert offsets(history) == [0, 1, 2, 10, 11, 12]
 
@@ -209,7 +209,7 @@ def test_an_old_file_that_was_replaced_a_moment_ago_stays_for_who_is_reading_it(
     DeltaTable(folder).create_checkpoint()
     done = maintain(history, "commits", NOON)
     assert done is not None
-    assert (done.files_removed, old <= on_disk(folder)) == (0, True)
+    assert (done.old_files_deleted, old <= on_disk(folder)) == (0, True)
 
 
 def on_disk(folder: Path) -> set[str]:
@@ -285,7 +285,7 @@ def test_rows_of_a_file_that_does_not_tell_their_number_are_not_known(history: H
     writing = TableWriter(history.root, COMMITS)
     writing.add(with_day(rows("commits", {}), COMMITS))
     (file,) = writing.close()
-    history.commit("commits", [replace(file, stats="{}")], AppTransaction("a", 1))
+    history.commit("commits", [replace(file, stats="{}")], Transaction("a", 1))
     history.append("commits", rows("commits", {}))
     (found,) = table_sizes(history)
     assert (found.rows, found.files) == (None, 2)

@@ -8,13 +8,13 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from deltalake import DeltaTable, write_deltalake
+from deltalake import DeltaTable, Transaction, write_deltalake
 
 from lag.errors import HistoryError
 from lag.history import store
 from lag.history.files import TableWriter
 from lag.history.schemas import COMMITS, SCHEMA_VERSION, TABLES, with_day
-from lag.history.store import MAX_TRIES, VERSION_KEY, AppTransaction, History, history_error, literal
+from lag.history.store import MAX_TRIES, VERSION_KEY, History, history_error, literal
 from tests.lag.history.rows import NOON, rows
 from tests.lag.history.writer import ROWS
 
@@ -146,7 +146,7 @@ def test_written_files_count_for_nothing_until_they_are_committed(history: Histo
     written = files.close()
     assert [(file.day, file.rows) for file in written] == [("2026-11-22", 1), ("2026-11-23", 1)]
     assert (offsets(history), history.committed("commits", "app")) == ([], None)
-    history.commit("commits", written, AppTransaction("app", 7))
+    history.commit("commits", written, Transaction("app", 7))
     assert (offsets(history), history.committed("commits", "app")) == ([1, 2], 7)
     assert history.committed("commits", "another") is None
 
@@ -160,7 +160,7 @@ def test_bounds_of_a_file_are_those_of_its_rows(history: History) -> None:
     )
     files = TableWriter(history.root, TABLES["commits"])
     files.add(with_day(made, TABLES["commits"]))
-    history.commit("commits", files.close(), AppTransaction("app", 0))
+    history.commit("commits", files.close(), Transaction("app", 0))
     actions = pa.table(DeltaTable(history.table_path("commits")).get_add_actions(flatten=True)).to_pylist()[0]
     assert (actions["min.group_id"], actions["max.group_id"]) == ("a", "b")
     assert (actions["min.src_offset"], actions["max.src_offset"]) == (-3, 5)

@@ -8,7 +8,7 @@ import pytest
 from lag.cluster.offsets_topic import OffsetsTopic
 from lag.errors import HistoryError
 from lag.history.store import History
-from lag.pipeline.checkpoint import Gap, Run, forget_planned, gaps, refuse_strangers, spark_checkpoint
+from lag.pipeline.checkpoint import Gap, Run, forget_planned, gaps, refuse_other_topic, spark_checkpoint
 
 TOPIC = OffsetsTopic("c1", "id1", (0, 0, 0), (10, 10, 10))
 RUN = Run("r1", "c1", "id1", (10, 10, 10))
@@ -32,7 +32,7 @@ def test_a_log_that_begins_behind_the_batch_is_told_batch_by_batch_each_offset_o
 def test_a_batch_that_ends_before_it_begins_tells_that_the_log_was_cut_back() -> None:
     (gap,) = gaps((9, 5), (6, 5), (2, 0))
     assert gap == Gap(0, 9, 6)
-    assert str(gap) == "partition 0 of __consumer_offsets: the log was cut back from offset 9 to 6"
+    assert str(gap) == "partition 0 of __consumer_offsets: the log was truncated from offset 9 to 6"
 
 
 def test_before_the_first_batch_and_in_a_new_partition_nothing_can_be_missing() -> None:
@@ -41,19 +41,19 @@ def test_before_the_first_batch_and_in_a_new_partition_nothing_can_be_missing() 
 
 
 def test_the_topic_of_the_run_is_gone_on_with_wherever_it_ends(tmp_path: Path) -> None:
-    refuse_strangers(History(tmp_path), RUN, replace(TOPIC, log_start=(9, 9, 9), last_stable=(9, 9, 9)))
+    refuse_other_topic(History(tmp_path), RUN, replace(TOPIC, log_start=(9, 9, 9), last_stable=(9, 9, 9)))
 
 
 @pytest.mark.parametrize(
     ("topic", "said"),
     [
         (replace(TOPIC, cluster_id="c2"), "belongs to cluster c1, and this is cluster c2. Name another --history"),
-        (replace(TOPIC, topic_id="id2"), "__consumer_offsets was deleted and made anew .* Name a new --history"),
+        (replace(TOPIC, topic_id="id2"), "__consumer_offsets was deleted and created again .* Name a new --history"),
     ],
 )
 def test_another_cluster_or_topic_is_refused(tmp_path: Path, topic: OffsetsTopic, said: str) -> None:
     with pytest.raises(HistoryError, match=said):
-        refuse_strangers(History(tmp_path), RUN, topic)
+        refuse_other_topic(History(tmp_path), RUN, topic)
 
 
 @pytest.mark.parametrize(("recorded", "left"), [(-1, [1, 2]), (2, [1, 2]), (3, [1, 2, 3])])

@@ -63,11 +63,11 @@ def test_brokers_that_are_away_are_asked_again(history: History) -> None:
 
 def test_a_look_that_finds_another_topic_ends_it_and_says_nothing_of_time(history: History) -> None:
     def ask() -> Look:
-        raise HistoryError("made anew", "name a new history")
+        raise HistoryError("created again", "name a new history")
 
     made = Looks(history, "c1", Look(NOON, (5,)), ask)
     made.follow((5,))
-    with pytest.raises(HistoryError, match="made anew"):
+    with pytest.raises(HistoryError, match="created again"):
         made.follow((5,))
     assert read_until(history) == {"c1": NOON}
 

@@ -5,9 +5,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from deltalake import Transaction
 
 from lag.history.schemas import TIME
-from lag.history.store import AppTransaction, History
+from lag.history.store import History
 from lag.pipeline.ingest import STREAMED, Job, ingest
 from lag.pipeline.worker_results import counts_of, files_of
 from tests.lag.history.test_rows import OUR_KEY
@@ -41,7 +42,7 @@ def taken_in(history: History, tables: tuple[str, ...], *batches: pa.RecordBatch
     job = Job(history.root, "c1", (0, 0, 0, 12), tables)
     made = pa.Table.from_batches(ingest(job, iter(batches)))
     for name in tables:
-        history.commit(name, files_of(made, name), AppTransaction("run", 0))
+        history.commit(name, files_of(made, name), Transaction("run", 0))
     return counts_of(made)
 
 

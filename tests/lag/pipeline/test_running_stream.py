@@ -153,7 +153,7 @@ def test_a_topic_that_is_made_anew_while_a_stream_runs_ends_it(
         admin.delete_topics([NAME])[NAME].result()
         commit(servers, "anew", {("orders", partition): 1 for partition in range(COMMITS)})
 
-    with pytest.raises(HistoryError, match=f"{NAME} was deleted and made anew .* Name a new --history"):
+    with pytest.raises(HistoryError, match=f"{NAME} was deleted and created again .* Name a new --history"):
         run_on(stream, history, once(make_anew))
     assert found(history, stream.outcome.cluster) == rows
 

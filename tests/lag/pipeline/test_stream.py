@@ -214,7 +214,7 @@ def test_a_topic_that_was_made_anew_is_refused(history: History, once: Run) -> N
     once()
     run = Path(history.root) / FOLDER / "run.json"
     run.write_text(json.dumps(json.loads(run.read_text()) | {"topic_id": "6b2f8a10-3c4d-4e5f-8a9b-0c1d2e3f4a5b"}))
-    with pytest.raises(HistoryError, match="__consumer_offsets was deleted and made anew"):
+    with pytest.raises(HistoryError, match="__consumer_offsets was deleted and created again"):
         once()
 
 
