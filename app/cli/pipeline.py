@@ -68,7 +68,7 @@ def rollup(
     history: HistoryPath,
     slo: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Service levels to measure, TOML or JSON; by default GROUPSCOPE_SLO."),
+        typer.Option(metavar="FILE", help="Objectives (SLOs) to measure, TOML or JSON; by default GROUPSCOPE_SLO."),
     ] = None,
     once: Annotated[bool, typer.Option("--once", help="End when everything recorded so far is rolled up.")] = False,
     json: Json = False,

@@ -1,7 +1,7 @@
-"""How fast a group uses up the error budget of a service level: good, bad and unknown minutes over sliding windows.
+"""How fast a group uses up the error budget of an objective: good, bad and unknown minutes over sliding windows.
 
-A minute is good when every partition's time lag is known and within the threshold, bad when one is known to be beyond
-it, else unknown: it counts neither way. Source: Google's SRE workbook, "Alerting on SLOs" (multi-window burn rates).
+A minute is good if the time lag of every partition is known and within the threshold, bad if one is known to exceed it,
+else unknown: it counts neither way. Source: Google's SRE workbook, "Alerting on SLOs" (multi-window burn rates).
 """
 
 from collections.abc import Sequence
@@ -18,12 +18,12 @@ WINDOWS_S = (300, 1_800, 3_600, 21_600, 86_400, 2_592_000)
 """5 and 30 minutes, 1, 6 and 24 hours, 30 days."""
 
 STEP_US = 5 * MINUTE_US
-"""Windows end at these steps, and at the end of what is rolled up."""
+"""Windows end at these steps, and at the end of the rolled-up time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slo:
-    """`target` of a group's minutes have a time lag of at most `threshold_s`; `groups` is a pattern as of a shell."""
+    """`target` of a group's minutes have a time lag of at most `threshold_s`; `groups` is a shell pattern."""
 
     slo_id: str = "time-lag"
     threshold_s: float = 60.0
@@ -32,12 +32,12 @@ class Slo:
 
     @property
     def threshold_ms(self) -> int:
-        """In the unit of the tables."""
+        """The threshold in milliseconds, as in the tables."""
         return round(self.threshold_s * 1000)
 
     @property
     def regex(self) -> str:
-        """What the whole name of a group it is for matches, in Python's and Java's words."""
+        """A regular expression for Python and Java that matches the ids of its groups."""
         return f"^{translate(self.groups)}"
 
 
@@ -46,7 +46,7 @@ DEFAULT = (Slo(),)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tallies:
-    """Numbers of minutes, ascending by time; a tally may cover one minute or more, from `at_us` on."""
+    """Numbers of minutes, ascending by time: int64[n] each; a tally covers one minute or more from `at_us` on."""
 
     at_us: Ints
     good: Ints
@@ -56,10 +56,10 @@ class Tallies:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Burns:
-    """A row for each end and window in which there is a minute. NaN, in both figures: no minute of it is known.
+    """A row for each end and window with at least one minute; int64[n], float64[n]. NaN: no minute of it is known.
 
-    `burn` 1 uses up the budget exactly in the time that it is for. `budget_left` is the share of the window's budget
-    that is left, below 0 when it is overspent.
+    At `burn` 1 the budget lasts exactly its period. `budget_left` is the share of the window's budget that is left,
+    negative if it is overspent.
     """
 
     at_us: Ints
@@ -72,15 +72,15 @@ class Burns:
 
 
 def ends(since_us: int, until_us: int) -> Ints:
-    """Where windows end, in (since, until]."""
+    """int64[n]: the ends of windows in (since, until], in microseconds since 1970."""
     steps = np.arange(since_us // STEP_US + 1, until_us // STEP_US + 1, dtype=np.int64) * STEP_US
     return np.union1d(steps, np.array([until_us], np.int64))
 
 
 def burns(tallies: Tallies, at_us: Ints, target: float, windows_s: Sequence[int] = WINDOWS_S) -> Burns:
-    """Burn and budget of one group and level at each of these ends, over each window.
+    """Burn rate and budget of one group and objective at each end (`at_us`, int64[n]), over each window.
 
-    A tally counts for a window when it begins in it.
+    A tally counts for the windows in which it begins.
     """
     end = np.repeat(at_us, len(windows_s))
     window = np.tile(np.array(windows_s, np.int64), len(at_us))

@@ -1,7 +1,7 @@
-"""Records about one group, as the columns of `group_events` have them: what its health and its owners are folded from.
+"""Records about one group, from rows of `group_events`: the input for its health and owners.
 
-Source: the record kinds of Kafka 4.3.1 (`record_types`). A classic group has one record with all of it; KIP-848,
-share and streams groups tell epoch, members, target and current assignments in records of their own.
+Source: the record kinds of Kafka 4.3.1 (`record_types`). A classic group has one record for everything;
+KIP-848, share and streams groups have separate records for epoch, members, target and current assignments.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,7 +14,7 @@ from lag.model import GroupType
 
 
 class Role(Enum):
-    """What a record is for."""
+    """What a record describes."""
 
     CLASSIC = auto()
     EPOCH = auto()
@@ -30,20 +30,20 @@ ROLES: Mapping[int, Role] = {
     **dict.fromkeys((6, 12, 20), Role.TARGET),
     **dict.fromkeys((8, 14, 22), Role.CURRENT),
 }
-"""By `record_type`; records of other kinds tell nothing that is counted here."""
+"""By `record_type`; other records are not needed here."""
 
 STABLE = 0
 """A member that has reached its target (MemberState)."""
 
 Partition = tuple[str | None, bytes | None, int]
-"""Topic, topic id (one of both is None), number."""
+"""Topic, topic id (one of them is None), number."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupRecord:
     """One record. `number` is the generation or epoch; `members` what each member of a classic group owns.
 
-    `owned`: what the member of a CURRENT record owns. `bootstrap`: it was there before anyone looked.
+    `owned`: what the member of a CURRENT record owns. `bootstrap`: it is older than the recording.
     """
 
     at_us: int
@@ -68,7 +68,7 @@ def type_of(record_type: int) -> GroupType:
 
 
 def records(rows: Iterable[Mapping[str, Any]]) -> Iterator[GroupRecord]:
-    """The records of one group from its rows in the order of `src_offset`; those of one classic record become one.
+    """The records of one group from its rows, ordered by `src_offset`; the rows of a classic record become one record.
 
     A row has `at_us` (microseconds since 1970), `src_offset` and columns of `group_events`.
     """

@@ -1,7 +1,7 @@
-"""The life of one group minute by minute: rebalances, members that come and go, how long it takes to settle.
+"""One group by the minute: rebalances, joins and leaves, and how long rebalances took.
 
-Pure functions on its records and on what polls saw. What was there before anyone looked (`bootstrap`) sets the scene
-and counts as nothing: the topic is compacted, so when it happened is not known.
+Pure functions on its records and polls. Records from before the recording (`bootstrap`) give the initial state and are
+not counted: the topic is compacted, so the time of earlier changes is not known.
 """
 
 from collections import defaultdict
@@ -18,7 +18,7 @@ STATES = (
     "Unknown", "Empty", "Stable", "PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling", "Dead",
     "NotReady",
 )  # fmt: skip
-"""The column `state` is a place in here: Kafka's words. New ones come last."""
+"""Kafka's group states; the column `state` is an index of this tuple. New ones come last."""
 
 _UNKNOWN = URGENCY.index(Status.UNKNOWN)
 STATE_CODE: Mapping[str, int] = {name: code for code, name in enumerate(STATES)}
@@ -26,11 +26,11 @@ STATE_CODE: Mapping[str, int] = {name: code for code, name in enumerate(STATES)}
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What commits and polls say of a group in a minute; None where there are none.
+    """A group in a minute according to commits and polls; None where there are none.
 
-    By its commits: `status`, a place in `URGENCY`, and `time_lag_max_ms`, the longest that is known or known to be
-    exceeded; `time_lag_known`: every partition's is. The others are of the last poll: `verdict` is the collector's
-    status; in `markers` partitions nothing but transaction markers may be left, and `poll_time_lag_ms` is without them;
+    From commits: `status`, an index of `URGENCY`; `time_lag_max_ms`, the longest time lag or highest lower bound;
+    `time_lag_known`: it is known for every partition. The others are of the last poll: `verdict` is the collector's
+    status; in `markers` partitions perhaps only transaction markers are left, and `poll_time_lag_ms` is without them;
     `lag` covers `lag_known` of `lag_partitions`.
     """
 
@@ -48,11 +48,11 @@ class Seen:
     lag_partitions: int | None = None
 
     def judged(self) -> int | None:
-        """The status: the collector knows members, transactions and siblings, which commits alone do not tell."""
+        """The status, the collector's if known: it also knows members, open transactions and other partitions."""
         return self.status if self.verdict in (None, _UNKNOWN) and self.status is not None else self.verdict
 
     def time_lag(self) -> tuple[int | None, bool | None]:
-        """The longest, and whether every partition's is known: the poll's where markers would count as records."""
+        """The longest, and whether all partitions have one; from the poll where markers would count as records."""
         if self.markers or (self.time_lag_known is None and self.lag_partitions):
             return self.poll_time_lag_ms, self.poll_time_lag_ms is not None
         return self.time_lag_max_ms, self.time_lag_known
@@ -85,9 +85,9 @@ class GroupMinute:
 
 @dataclass(slots=True)
 class _Now:
-    """A group as its records have told it so far.
+    """The state of a group after the records so far.
 
-    `gone`: as a group of that type it was deleted. `began_us`: its epoch was bumped then, and it has not settled.
+    `gone`: a group of that type was deleted. `began_us`: the time of an epoch bump whose rebalance has not ended.
     """
 
     type: GroupType | None = None
@@ -99,7 +99,7 @@ class _Now:
     began_us: int | None = None
 
     def state(self) -> int | None:
-        """Its place in STATES, as far as records tell."""
+        """Its index in STATES, as far as it follows from records."""
         if self.type is None:
             return None
         if self.gone is not None:
@@ -119,7 +119,7 @@ class _Now:
 
 @dataclass(slots=True)
 class _Tally:
-    """What happened in a minute; `counts` are its numbers of members, that at its beginning first."""
+    """Changes in a minute; `counts` are its numbers of members, beginning with that at its start."""
 
     first: int | None
     counts: list[int]
@@ -132,9 +132,9 @@ class _Tally:
 def minutes(
     records: Sequence[GroupRecord], seen: Mapping[int, Seen], since_us: int, until_us: int
 ) -> list[GroupMinute]:
-    """The minutes of [since, until) with a record or something seen, both by their beginning in microseconds.
+    """The minutes of [since, until), in microseconds since 1970, with a record or an entry in `seen`.
 
-    `records` are in order; those before `since` are how the group came to be as it was.
+    `records` are in order; those before `since` give the state at `since`.
     """
     by_minute: dict[int, list[GroupRecord]] = defaultdict(list)
     now = _Now()
@@ -179,7 +179,7 @@ def _minute(minute: int, now: _Now, records: Iterable[GroupRecord], seen: Seen) 
 
 
 def _take(now: _Now, record: GroupRecord, tally: _Tally) -> None:
-    """Go on to what the group is after this record, and count what has happened."""
+    """Apply the record to the state, and count the changes."""
     joined, left = _members(now, record)
     bumped = _bumps(now, record)
     now.type = record.type
@@ -197,7 +197,7 @@ def _take(now: _Now, record: GroupRecord, tally: _Tally) -> None:
 
 
 def _members(now: _Now, record: GroupRecord) -> tuple[int, int]:
-    """How many members are new, and how many are gone. Whoever replaces a static member is new, and that one gone."""
+    """How many members joined and left. The replacement of a static member counts as a join and a leave."""
     before = set(now.members or ())
     if record.role is Role.CLASSIC and record.members is not None:
         now.members = set(record.members)
@@ -210,7 +210,7 @@ def _members(now: _Now, record: GroupRecord) -> tuple[int, int]:
 
 
 def _bumps(now: _Now, record: GroupRecord) -> int:
-    """How many generations or epochs further the group is, those between whose records are compacted away."""
+    """By how many generations or epochs the group advanced, including those whose records were compacted."""
     if record.role not in (Role.CLASSIC, Role.EPOCH):
         return 0
     if record.tombstone or record.number is None:
@@ -220,19 +220,21 @@ def _bumps(now: _Now, record: GroupRecord) -> int:
     anew = before is None or number < before or record.type == now.gone
     bumps = _since_birth(record) if anew else number - (before or 0)
     now.number, now.gone = number, None
-    if bumps and record.role is Role.EPOCH:  # without members nobody plans
+    if bumps and record.role is Role.EPOCH:  # without members there is no assignment
         now.began_us = (now.began_us or record.at_us) if now.members else None
     return bumps
 
 
 def _since_birth(record: GroupRecord) -> int:
-    """A classic group begins at generation 0; another one at epoch 1, which its first member mostly bumps at once."""
+    """A classic group begins at generation 0, others at epoch 1, which the first member usually bumps at once."""
     number = record.number or 0
     return number if record.role is Role.CLASSIC else max(1, number - 1)
 
 
 def _settled_ms(now: _Now, record: GroupRecord) -> int | None:
-    """How long the rebalance took that this record ends (KIP-848): from the first bump to the last member's target."""
+    """Duration of the rebalance that ends with this record (KIP-848), from the first epoch bump until all members are
+    reconciled.
+    """
     if record.role is Role.TARGET and not record.tombstone:
         now.target = record.number
     elif record.role is Role.CURRENT and record.member_id is not None:

@@ -1,4 +1,4 @@
-"""Lag minute by minute, of groups on partitions: what is known at samples (`samples`) and commits, summed up."""
+"""Lag of groups on partitions by the minute, from samples (`lag.verdict.samples`) and commits."""
 
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -16,7 +16,7 @@ from lag.verdict.status import STATUS_CODE
 
 MINUTE_US = 60_000_000
 QUIET_US = 10 * MINUTE_US
-"""With records waiting and no commit for so long, the partition has stopped."""
+"""A partition with waiting records and no commit for this time has stopped."""
 
 Column = TypeVar("Column", Ints, Floats)
 
@@ -25,10 +25,10 @@ _MOST = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LagMinutes:
-    """One row for each minute with a sample or a commit, series by series; -1 and NaN are "not known".
+    """One row for each minute with a sample or a commit, series by series; [n_minutes] each, -1 and NaN = unknown.
 
-    Lags, `lost`, `lead_min` and `rewind_records` are records; rates records a second; `status` indexes `URGENCY`.
-    `has_raw`: whether `lag_raw_min` and `lead_min`, which may be below 0, are known.
+    Lags, `lost`, `lead_min` and `rewind_records` are records; rates are records per second; `status` indexes `URGENCY`.
+    `has_raw`: whether `lag_raw_min` and `lead_min`, which may be negative, are known.
     """
 
     series: Ints
@@ -61,7 +61,7 @@ class LagMinutes:
 
 
 def minutes(ends: LogSamples, commits: Commits, since_us: int, until_us: int) -> LagMinutes:
-    """The minutes of [since, until), both whole minutes; earlier samples and commits help to judge them."""
+    """The minutes of [since, until), both full minutes; earlier samples and commits count for status and time lag."""
     line = _Line.of(ends.at_us, commits.at_us)
     inside = (ends.at_us >= since_us) & (ends.at_us < until_us)
     told = commits.offset != UNKNOWN
@@ -79,14 +79,14 @@ def _unique(ascending: Ints) -> Ints:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """All series one after the other: from `begin_us` on each has a `length_us` of its own, in whole minutes."""
+    """A time line with all series one after the other, each `length_us` long, in full minutes."""
 
     begin_us: int
     length_us: int
 
     @classmethod
     def of(cls, *times_us: Ints) -> "_Line":
-        """As long as all of these times need."""
+        """Long enough for all of these times."""
         known = [column for column in times_us if len(column)]
         begin = min((int(column.min()) for column in known), default=0)
         end = max((int(column.max()) for column in known), default=0)
@@ -94,16 +94,16 @@ class _Line:
         return cls(begin, (end - begin) // MINUTE_US * MINUTE_US + MINUTE_US)
 
     def on(self, series: Ints, at_us: Ints) -> Ints:
-        """The place of each time."""
+        """int64[n]: the position of each time on the line."""
         return at_us - self.begin_us + series * self.length_us
 
     def off(self, places_us: Ints) -> tuple[Ints, Ints]:
-        """The series and the time of each place."""
+        """int64[n] each: series and time of each position."""
         return places_us // self.length_us, places_us % self.length_us + self.begin_us
 
 
 class _Fold:
-    """Sums samples and commits up by minute."""
+    """Aggregates samples and commits by minute."""
 
     def __init__(self, at: LagSamples, inside: Flags, commits: Commits, news: Flags, every: Ints, line: _Line) -> None:
         self._line = line
@@ -163,7 +163,7 @@ class _Fold:
         return mean
 
     def _most(self, values: Column, chosen: Flags, without: float) -> Column:
-        """The greatest of values that are not below 0."""
+        """The maximum of non-negative values."""
         most = np.zeros(len(self._every), values.dtype)
         np.maximum.at(most, self._row[chosen], values[chosen])
         most[self._count(chosen) == 0] = without
@@ -183,13 +183,13 @@ class _Fold:
         return last
 
     def _rate(self, growth: Growth) -> Floats:
-        """Of each minute; NaN where there are no two samples of one log."""
+        """float64[n_minutes]: records per second; NaN without two samples of one log."""
         with np.errstate(invalid="ignore", divide="ignore"):
             rate: Floats = self._sum(growth.records, self._inside) * 1e6 / self._sum(growth.took_us, self._inside)
         return rate
 
     def _drains(self, consumed: Growth, produced: Growth) -> Floats:
-        """Seconds until what is left at the end of each minute is read, at the rates of DRAIN_US before."""
+        """Seconds until the lag at the end of each minute is 0, at the rates of DRAIN_US before."""
         left = np.full(len(self._every), np.nan)
         judged = self._newest(self._known)
         consume, produce = (growth.recent_rate(self._at, judged) for growth in (consumed, produced))
@@ -197,20 +197,20 @@ class _Fold:
         return left
 
     def _newest(self, chosen: Flags) -> Ints:
-        """The number of the newest of these samples of each minute that has any."""
+        """int64[n]: the newest chosen sample of each minute that has one."""
         number = np.flatnonzero(chosen)
         newest: Ints = number[np.diff(self._row[number], append=len(self._every)) > 0]
         return newest
 
     def _time_to_loss(self) -> Floats:
-        """Seconds until deletion reaches the group's place, at the end of each minute (`time_to_loss`)."""
+        """Seconds until deletion reaches the group's position, at the end of each minute (`time_to_loss`)."""
         left = np.full(len(self._every), np.nan)
         judged = self._newest(self._known & (self._at.log_start != UNKNOWN))
         left[self._row[judged]] = time_to_loss(self._at, judged)
         return left
 
     def _moves(self) -> tuple[Ints, Ints, Ints]:
-        """Per minute: the longest time between two commits (ms), how many went back, and by how many records."""
+        """int64[n_minutes] each: longest time between commits (ms), number of rewinds, and their records."""
         commits, row = self._commits, self._commit_row
         step, gap = np.diff(commits.offset, prepend=commits.offset[:1]), np.diff(commits.at_us, prepend=0) // 1000
         later = self._news & _goes_on(commits)
@@ -244,7 +244,7 @@ class _Fold:
         return self._count(self._inside & self._at.other_topic) > 0
 
     def _quiet(self) -> Flags:
-        """Records have waited under one commit for QUIET_US at the end of the minute."""
+        """At the end of the minute, records have waited for QUIET_US without a commit."""
         at = self._at
         waits = (at.lag > 0) & (np.diff(at.committed, prepend=at.committed[:1]) == 0) & _follows(at.series)
         since = np.maximum.accumulate(np.where(waits, UNKNOWN, at.at_us))
@@ -254,7 +254,7 @@ class _Fold:
 
 
 def _goes_on(commits: Commits) -> Flags:
-    """Whether each commit goes on from the row before: no tombstone, and not known to be of another topic."""
+    """bool[n]: the commit continues the one before, which is no tombstone and not known to be of another topic id."""
     before, named = commits.topic[:-1], commits.topic[1:]
     other_topic = (before != named) & (before != UNKNOWN) & (named != UNKNOWN)
     goes_on = _follows(commits.series)
@@ -263,5 +263,5 @@ def _goes_on(commits: Commits) -> Flags:
 
 
 def _follows(column: Ints) -> Flags:
-    """Whether the row before has the same number."""
+    """bool[n]: the row before has the same number."""
     return np.concatenate((np.zeros(min(len(column), 1), bool), column[1:] == column[:-1]))

@@ -8,7 +8,7 @@ from lag.rollup.group_events import GroupRecord, Partition, Role
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """From `at_us` on the member owns the partition; None: nobody does."""
+    """From `at_us` on the member owns the partition; None: no member."""
 
     at_us: int
     partition: Partition
@@ -18,8 +18,8 @@ class Change:
 def changes(records: Iterable[GroupRecord]) -> Iterator[Change]:
     """Every change of owner, in the order of the records of one group.
 
-    A classic record says it for the whole group. Else each member has a record of what it owns now (KIP-848's type 8);
-    of a target that it has not reached yet it owns nothing.
+    A classic record has the whole assignment. In other groups each member has a record of its current assignment
+    (KIP-848: type 8); partitions of a target that it has not reached are not owned.
     """
     owner: dict[Partition, str] = {}
     for record in records:

@@ -1,4 +1,4 @@
-"""The file of service levels, and the default where there is none.
+"""Loads the file of objectives (SLOs); without a file there is a default.
 
     [[slo]]
     slo_id = "checkout"
@@ -41,18 +41,18 @@ class _File(BaseModel):
     @classmethod
     def _ids_differ(cls, levels: tuple[_Slo, ...]) -> tuple[_Slo, ...]:
         if len({level.slo_id for level in levels}) < len(levels):
-            raise ValueError("two levels have the same slo_id")
+            raise ValueError("two objectives have the same slo_id")
         return levels
 
 
 def load_slos(path: Path | None) -> tuple[Slo, ...]:
-    """The levels of the file, DEFAULT without one. Raises ConfigError."""
+    """The objectives of the file; DEFAULT without a file. Raises ConfigError."""
     if path is None:
         return DEFAULT
     try:
         made = _File.model_validate(_read(path))
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}", "Name a file of service levels") from None
+        raise ConfigError(f"{path} cannot be read: {error.strerror}", "Name a file of objectives") from None
     except ValidationError as error:
         first = error.errors()[0]
         raise ConfigError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}", _HINT) from None

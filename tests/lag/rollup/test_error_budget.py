@@ -84,7 +84,7 @@ def test_a_pattern_is_as_of_a_shell() -> None:
     [
         ("[[slo]]\nslo_id = 'a'\ntarget = 1.0\n", "slo.0.target: Input should be less than 1"),
         ("[[slo]]\nslo_id = 'a'\nthresold_s = 1\n", "slo.0.thresold_s: Extra inputs are not permitted"),
-        ("[[slo]]\nslo_id = 'a'\n[[slo]]\nslo_id = 'a'\n", "two levels have the same slo_id"),
+        ("[[slo]]\nslo_id = 'a'\n[[slo]]\nslo_id = 'a'\n", "two objectives have the same slo_id"),
         ("slo = []\n", "slo: Tuple should have at least 1 item"),
         ("slo = [\n", "Invalid value"),
     ],
