@@ -1,6 +1,7 @@
 """The state of a group in a sentence, for headlines."""
 
 from app.ui import formats
+from app.ui.verdicts import VERDICTS
 from lag.verdict.health import NEVER, Finding, GroupHealth, Status
 
 
@@ -49,8 +50,9 @@ def predicate(health: GroupHealth, now_ms: int) -> str:
             return "has committed offsets for a deleted topic"
         case Status.UNKNOWN:
             return "has no verdict: too little is known"
-        case Status.OK:
-            return "is OK" if not lag.records else f"is OK, {formats.plural(lag.records, 'record')} behind"
+        case _:  # OK, and verdicts without a sentence of their own
+            word = VERDICTS[finding.status].word
+            return f"is {word}, {formats.plural(lag.records, 'record')} behind" if lag.records else f"is {word}"
 
 
 def growth(health: GroupHealth) -> str:
