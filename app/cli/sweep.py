@@ -25,7 +25,15 @@ from lag.history.store import History
 from lag.sweeps import fleet, local, snapshot_document, sweep_table
 from lag.sweeps.fleet import Fleet
 from lag.sweeps.gains import GAINING, gains, records
-from lag.sweeps.plan import LOCAL, SPARK, Plan, SweepRequest
+from lag.sweeps.plan import (
+    LOCAL,
+    SPARK,
+    Plan,
+    SweepRequest,
+    parse_assignors,
+    parse_failures,
+    parse_member_counts,
+)
 from lag.sweeps.sweep_table import SweepHeader
 from lag.verdict.health import Health
 from lag.verdict.judge import judge
@@ -86,8 +94,6 @@ def sweep(
     Each case is a row in the history: what moves, who idles, who is busiest, when the lag drains. Without --snapshot
     or --fleet the groups are read from a cluster; nothing is changed there.
     """
-    from lag.sweeps.plan import LOCAL, SPARK, SweepRequest, parse_assignors, parse_failures, parse_member_counts
-
     if sum(its is not None for its in (bootstrap_server or config, snapshot, fleet)) > 1:
         raise typer.BadParameter("only one of a cluster, --snapshot and --fleet", param_hint="--fleet")
     if runner not in (None, SPARK, LOCAL):
