@@ -5,7 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from app.server import source
-from app.ui import state
+from app.ui import state, widgets
 from app.ui.pages import EMBEDDED_ONLY, PAGES
 
 st.set_page_config(
@@ -24,14 +24,5 @@ for info in PAGES:
 page = st.navigation(sections, position="top")
 clusters = list(source.current().feeds)
 if len(clusters) > 1:
-    chosen = state.cluster()
-    st.session_state["cluster_picker"] = chosen
-    st.selectbox(
-        "Cluster",
-        clusters,
-        key="cluster_picker",
-        width=280,
-        label_visibility="collapsed",
-        on_change=lambda: state.choose_cluster(st.session_state["cluster_picker"]),
-    )
+    widgets.picker("Cluster", clusters, state.cluster(), "cluster_picker", state.choose_cluster, width=280)
 page.run()

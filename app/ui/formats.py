@@ -1,6 +1,7 @@
 """Numbers, times and names as text. Unknown is a dash, never 0."""
 
 import math
+from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -54,13 +55,13 @@ def cut(text: str) -> str:
     return text if len(text) <= MAX_TEXT_LENGTH else f"{text[: MAX_TEXT_LENGTH - 1]}…"
 
 
-def drain(drain_s: float | None, lag_records: int | None) -> str:
-    """The time until the lag is gone: "now", "41 min", "never", or a dash."""
+def drain(drain_s: float | None, lag_records: int | None) -> str | None:
+    """The time until the lag is gone: "now", "41 min" or "never"; None if it is not known."""
     if lag_records == 0:
         return "now"
-    if drain_s is not None and drain_s < 60:
-        return "< 1 min"
-    return duration(drain_s)
+    if drain_s is None:
+        return None
+    return "< 1 min" if drain_s < 60 else duration(drain_s)
 
 
 def rate(per_s: float | None) -> str:
@@ -123,10 +124,16 @@ def listing(numbers: list[int], most: int = 4) -> str:
     numbers = sorted(numbers)
     if len(numbers) > 2 and numbers[-1] - numbers[0] == len(numbers) - 1:
         return f"{numbers[0]} to {numbers[-1]}"
-    shown = [str(n) for n in numbers[:most]]
-    if len(numbers) > most:
-        return f"{', '.join(shown)} and {len(numbers) - most} more"
-    return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
+    shown = [str(n) for n in numbers]
+    if len(numbers) > most or len(numbers) < 2:
+        return few(shown, most)
+    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def few(names: Sequence[str], most: int) -> str:
+    """At most `most` names: "a, b and 8 more"."""
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def md(text: str) -> str:

@@ -59,9 +59,9 @@ def _columns(groups: Sequence[GroupSnapshot], healths: Sequence[GroupHealth]) ->
         "hidden": np.array([is_internal(g) for g in groups], bool),
         "lag": pd.array(lags, dtype="Int64"),
         "known": [formats.known_for(h.lag.known, h.lag.partitions) if h.lag.partitions else None for h in healths],
-        "time_lag_s": np.array([number(h.time_lag.seconds) for h in healths], float),
-        "drain_s": np.array([number(h.drain_s) for h in healths], float),
-        "drains": [drains(h.drain_s, lag) for h, lag in zip(healths, lags, strict=True)],
+        "time_lag_s": np.array([h.time_lag.seconds for h in healths], float),
+        "drain_s": np.array([h.drain_s for h in healths], float),
+        "drains": [formats.drain(h.drain_s, lag) for h, lag in zip(healths, lags, strict=True)],
         "members": pd.array([member_count(g) for g in groups], dtype="Int64"),
         "why": [why(g, h) for g, h in zip(groups, healths, strict=True)],
         "rule": [h.finding.rule for h in healths],
@@ -70,17 +70,6 @@ def _columns(groups: Sequence[GroupSnapshot], healths: Sequence[GroupHealth]) ->
         "coordinator": [formats.DASH if g.coordinator is None else f"broker {g.coordinator}" for g in groups],
         "trend": [h.lag_trend for h in healths],
     }
-
-
-def drains(drain_s: float | None, lag_records: int | None) -> str | None:
-    """The drain time as text; None if it is not known."""
-    text = formats.drain(drain_s, lag_records)
-    return None if text == formats.DASH else text
-
-
-def number(value: float | None) -> float:
-    """NaN for None."""
-    return np.nan if value is None else value
 
 
 def seconds_or_never(seconds: pd.Series) -> pd.Series:

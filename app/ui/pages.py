@@ -25,15 +25,15 @@ class PageInfo:
 
 LABS = "Labs"
 PAGES = (
-    PageInfo("overview", "Overview", "Which group needs attention now?"),
+    PageInfo("overview", "Overview", "Which groups need attention now?"),
     PageInfo("group", "Group", "What is wrong inside one group?"),
     PageInfo("history", "History", "Since when, how often, how bad?"),
     PageInfo("topics", "Topics", "Who reads a topic, and who is behind?"),
-    PageInfo("whatif", "What if", "What moves, who is idle, how fast does the lag drain?"),
-    PageInfo("generations", "Generations", "What happened, step by step?"),
+    PageInfo("whatif", "What if", "What would move, who would be idle, and how fast would the lag drain?"),
+    PageInfo("generations", "Generations", "What happened in each rebalance?"),
     PageInfo("sweeps", "Sweeps", "Which assignor and how many members?"),
-    PageInfo("demo", "Demo", "Drive the workload of the demo cluster"),
-    PageInfo("advice", "Advice", "Which of these settings cause trouble?"),
+    PageInfo("demo", "Demo", "Control the workload of the demo cluster"),
+    PageInfo("advice", "Advice", "Which settings cause problems?"),
     PageInfo("about", "About", "Versions, settings, age of the data, limits, bug reports"),
     PageInfo("labs/protocol", "Protocol lab", "Why does a rebalance take this long?", LABS),
     PageInfo("labs/delivery", "Delivery lab", "What is processed twice or lost?", LABS),

@@ -21,10 +21,8 @@ def problem_lines(snapshot: ClusterSnapshot, most: int = 5) -> list[tuple[str, s
     leaderless = [t for t in snapshot.topics.values() if t.leaderless]
     if leaderless and not any(p.kind == "leaderless" for p in snapshot.problems):
         n = sum(len(t.leaderless) for t in leaderless)
-        names = ", ".join(formats.code(t.name) for t in leaderless[:3])
-        lines.append(
-            ("warning", f"{formats.plural(n, 'partition')} without a leader", f"in {names}: their lag is not known")
-        )
+        names = formats.few([formats.code(t.name) for t in leaderless], 3)
+        lines.append(("warning", f"{formats.plural(n, 'partition')} without a leader", f"in {names}: lag unknown"))
     extra = len(lines) - most
     return lines if extra <= 0 else [*lines[:most], ("more_horiz", f"{extra} more", "see the About page")]
 
@@ -35,9 +33,7 @@ def _line(same: list[Problem]) -> tuple[str, str, str]:
     if p.scope in {Scope.BROKER, Scope.CLUSTER}:
         tail = f" ({formats.count(p.affected)} lags unknown)" if p.affected else ""
         return icon, formats.md(p.cause) + tail, formats.md(p.hint)
-    names = ", ".join(formats.code(q.subject) for q in same[:3]) + (
-        f" and {len(same) - 3} more" if len(same) > 3 else ""
-    )
+    names = formats.few([formats.code(q.subject) for q in same], 3)
     return icon, _head(p, len(same)), f"{names}: {formats.md(p.hint)}" if p.hint else names
 
 

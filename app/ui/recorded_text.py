@@ -42,7 +42,7 @@ def duration(one: RecordedGeneration, *, is_last: bool) -> str:
     if is_classic(protocol_of(one.generation.assignor)):
         return _planned(one)
     if one.settled_ms is None:
-        return "not finished yet" if is_last else "superseded by the next before all members reached it"
+        return "not finished yet" if is_last else "replaced by the next one before all members reached it"
     steps = f" in {formats.plural(len(one.steps), 'step')}" if one.steps else ""
     return f"took {formats.brief(one.settled_ms - one.began_ms)}{steps}"
 
@@ -52,14 +52,14 @@ def _planned(one: RecordedGeneration) -> str:
     if one.settled_ms is None or one.began_ms is None or not one.generation.members:
         return ""
     took = formats.brief(max(0, one.settled_ms - one.began_ms))
-    return f"assigned {took} after all members had joined or rejoined; the wait for them is not recorded"
+    return f"assigned {took} after all members had joined (the time until they joined is not recorded)"
 
 
 def _skipped(one: RecordedGeneration) -> str:
     if not one.skipped:
         return ""
     word = "generation" if is_classic(protocol_of(one.generation.assignor)) else "epoch"
-    return f"{formats.plural(one.skipped, word)} before it without an assignment"
+    return f"{formats.plural(one.skipped, word)} before it had no assignment"
 
 
 def hover(one: RecordedGeneration, how: Origin, names: Mapping[str, str], is_last: bool) -> str:

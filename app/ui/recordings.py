@@ -10,8 +10,7 @@ from uuid import UUID
 import streamlit as st
 
 from app.server import source
-from app.server.source import Feed
-from app.ui.state import Shown, feed
+from app.ui.state import Shown, feed, once_per_snapshot
 from lag.errors import HistoryError
 
 if TYPE_CHECKING:
@@ -25,11 +24,6 @@ RETENTION = timedelta(days=90)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def _recording(key: tuple[str, int, int], group_id: str, _feed: Feed) -> "Recording":
-    return _feed.recording(group_id)
-
-
-@st.cache_resource(max_entries=32, show_spinner=False)
 def _stored(
     root: str, cluster_id: str, group_id: str, until_ms: int, _names: Mapping[UUID, str]
 ) -> "list[RecordedGeneration]":
@@ -40,10 +34,11 @@ def _stored(
     return stored_generations(History(root), cluster_id, group_id, _names, until - RETENTION, until)
 
 
+@once_per_snapshot(max_entries=32)
 def recording(page: Shown, group_id: str) -> "Recording | None":
     """The group's generations at the time when the snapshot was first shown."""
     its = feed()
-    return None if its is None else _recording(page.key, group_id, its)
+    return None if its is None else its.recording(group_id)
 
 
 def with_history(page: Shown, group_id: str, live: "Recording") -> "Recording":

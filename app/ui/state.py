@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import streamlit as st
 
@@ -20,6 +20,8 @@ from app.ui.table_limits import MAX_OPTIONS
 if TYPE_CHECKING:
     from lag.polling.report import CollectorStatus, Report
 
+P = ParamSpec("P")
+R = TypeVar("R")
 STALE_AFTER_INTERVALS = 3
 _PINNED = "_pinned"
 _CLUSTER = "_cluster"
@@ -59,17 +61,6 @@ def now_ms() -> int:
 def zone() -> tzinfo:
     """The viewer's time zone."""
     return formats.zone(st.context.timezone)
-
-
-def refuse(lab: str, why: str) -> None:
-    """Store why a change in a lab was rejected, for `refused`."""
-    st.session_state[f"_{lab}_refused"] = why
-
-
-def refused(lab: str) -> str | None:
-    """Why the last change in a lab was rejected; shown once."""
-    why: str | None = st.session_state.pop(f"_{lab}_refused", None)
-    return why
 
 
 def palette() -> theme.Palette:
@@ -148,17 +139,18 @@ def toggle_pause() -> None:
         st.session_state[_PINNED] = collector.latest()
 
 
-# -- the table of groups: built once for each snapshot, shared by all sessions, never changed in place -----------------
+# -- what is computed from a snapshot, and never changed in place ------------------------------------------------------
 
 
-@st.cache_resource(max_entries=6, show_spinner=False)
-def _group_table(key: tuple[str, int, int], _report: "Report") -> GroupTable:
-    return build_group_table(_report.snapshot, _report.health)
+def once_per_snapshot(max_entries: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Caches a function of a page (and more): computed once per snapshot, shared by all sessions."""
+    return st.cache_resource(max_entries=max_entries, show_spinner=False, hash_funcs={Shown: lambda page: page.key})
 
 
+@once_per_snapshot(max_entries=6)
 def group_table(page: Shown) -> GroupTable:
     """All groups of the snapshot as one table."""
-    return _group_table(page.key, page.report)
+    return build_group_table(page.report.snapshot, page.report.health)
 
 
 def group_ids(page: Shown) -> list[str]:

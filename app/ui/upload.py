@@ -17,15 +17,7 @@ Take = Callable[[bytes, str], None]
 def story_file(key: str, name: str, data: Callable[[], bytes], take: Take) -> None:
     """A story as the file `name`, to edit and upload; `key` is that of its uploader."""
     with st.popover("Story file", icon=":material/description:", type="tertiary"):
-        st.download_button(
-            "Download",
-            data,
-            name,
-            "application/yaml",
-            icon=":material/download:",
-            on_click="ignore",
-            key=f"{key}_download",
-        )
+        widgets.download("Download", data, name, "application/yaml", f"{key}_download")
         st.markdown(":small[Edit the file, then upload it:]")
         uploader(key, take, (*TYPES, "txt"))
 

@@ -93,12 +93,8 @@ def _failing(page: state.Shown) -> None:
     status = page.status
     if status.error is not None:
         since = f" since {formats.clock(status.failing_since_ms, state.zone())}" if status.failing_since_ms else ""
-        line(
-            ":red",
-            "cloud_off",
-            f"No new data{since}",
-            f"{formats.md(str(status.error))} ({_next_try(status.next_poll_ms)})",
-        )
+        why = f"{formats.md(str(status.error))} ({_next_try(status.next_poll_ms)})"
+        line(":red", "cloud_off", f"No new data{since}", why)
     elif page.stale:
         line(":orange", "hourglass_top", "This data is old", "the current poll takes longer than usual")
 
@@ -131,17 +127,13 @@ def actions(name: str, table: Frame) -> None:
 
 def downloads(name: str, table: Frame) -> None:
     """CSV and JSON of a table, generated on click."""
-    for label, encode, mime in (("CSV", csv, "text/csv"), ("JSON", records, "application/json")):
-        st.download_button(
-            label,
-            lambda encode=encode: encode(table()),  # type: ignore[misc]
-            f"{name}.{label.lower()}",
-            mime,
-            key=f"{name}_{label.lower()}",
-            type="tertiary",
-            icon=":material/download:",
-            on_click="ignore",
-        )
+    download("CSV", lambda: csv(table()), f"{name}.csv", "text/csv", f"{name}_csv", type="tertiary")
+    download("JSON", lambda: records(table()), f"{name}.json", "application/json", f"{name}_json", type="tertiary")
+
+
+def download(label: str, data: Callable[[], bytes], file: str, mime: str, key: str, **options: Any) -> None:
+    """A button that downloads `data`, which is computed at the click."""
+    st.download_button(label, data, file, mime, key=key, icon=":material/download:", on_click="ignore", **options)
 
 
 FORMULA_SIGNS = frozenset("=+-@")
@@ -180,6 +172,29 @@ def titled_table(title: str, legend: str, name: str, frame: pd.DataFrame) -> Non
         titled(title, legend)
         st.space("stretch")
         downloads(name, lambda: frame)
+
+
+def row_count(shown: int, rows: int, what: str) -> None:
+    """The note under a table that shows `shown` of `rows` rows: none passes the filters, or not all are shown."""
+    if not rows:
+        note(f"No {what} passes the filters.")
+    elif rows > shown:
+        note(f"The first {shown:,} of {rows:,} {what}s. Filter to see others; downloads contain all.")
+
+
+def picker(
+    label: str, options: list[str], chosen: str | None, key: str, choose: Callable[[Any], None], **more: Any
+) -> None:
+    """A select box that shows `chosen`, also if it is not among the options, and passes a new choice to `choose`."""
+    st.session_state[key] = chosen
+    st.selectbox(
+        label,
+        options if chosen is None or chosen in options else [chosen, *options],
+        key=key,
+        label_visibility="collapsed",
+        on_change=lambda: choose(st.session_state[key]),
+        **more,
+    )
 
 
 def text_filter(label: str, key: str, width: int | Literal["stretch"] = 240, live: str = "150ms") -> str:
@@ -241,8 +256,8 @@ def opener(label: str, key: str, width: int, on_click: Callable[[], None]) -> An
 
 
 def as_tags(labels: pd.Series) -> pd.Series:
-    """Verdict labels for a verdict column: lists of one."""
-    return labels.map(lambda label: [label])
+    """Verdict labels for a verdict column: lists of one; None stays."""
+    return labels.map(lambda label: [label] if label else None)
 
 
 def verdict_column(width: int = 128, label: str = "Verdict", extra: Iterable[tuple[str, str]] = ()) -> Any:
@@ -281,14 +296,14 @@ def timedeltas(seconds: pd.Series) -> pd.Series:
     return whole.astype("timedelta64[ns]").where(seconds.notna())
 
 
-def open_on_click(key: str, ids: list[str], target: str, parameter: str) -> Callable[[], None]:
-    """A click handler for a button column: stores the row that was clicked; `follow` then opens its page."""
-    st.session_state[f"_{key}_ids"] = ids
+def page_opener(label: str, key: str, width: int, ids: Iterable[str], target: str, parameter: str) -> Any:
+    """A column of names to click: `follow` then opens the page `target` with that row's id as `parameter`."""
+    st.session_state[f"_{key}_ids"] = list(ids)
 
     def clicked() -> None:
         st.session_state["_follow"] = target, {parameter: st.session_state[f"_{key}_ids"][st.session_state[key].row]}
 
-    return clicked
+    return opener(label, key, width, clicked)
 
 
 def follow() -> None:

@@ -46,7 +46,7 @@ def settled(chromium: Browser, dashboard_url: str) -> None:
     """Verdicts on movement need a minute of polls: wait until every case shows what it should."""
     page = chromium.new_page()
     page.goto(dashboard_url + "/demo")
-    everything = f"{len(CASES)} of {len(CASES)} groups show what they should"
+    everything = f"{len(CASES)} of {len(CASES)} demo groups have the expected verdict"
     expect(page.locator("h2")).to_contain_text(everything, timeout=SETTLED_WITHIN_MS)
     page.close()
 

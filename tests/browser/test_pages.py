@@ -157,7 +157,7 @@ def test_about(open_page: Open, viewport: ViewportSize) -> None:
 @BOTH
 def test_demo(open_page: Open, viewport: ViewportSize) -> None:
     page = open_page("/demo", viewport)
-    expect(page.locator("h2")).to_contain_text("groups show what they should")
+    expect(page.locator("h2")).to_contain_text("demo groups have the expected verdict")
     page.get_by_role("button", name="Freeze").click()
     expect(page.get_by_text("freeze_member order-fulfilment-1: done")).to_be_visible()
     no_sideways_scroll(page)

@@ -41,6 +41,6 @@ def test_a_click_on_a_cell_opens_it_in_what_if(open_page: Open, url: str) -> Non
     assert area is not None
     assignor, members = 1.1 / 3, 3.5 / 6  # the second of three columns, near its edge; the fourth of six rows
     cells.click(position={"x": area["width"] * assignor, "y": area["height"] * members})
-    expect(page.locator("h2")).to_contain_text("c-3 joins, under sticky: ")
+    expect(page.locator("h2")).to_contain_text("c-3 joins, with sticky: ")
     assert "assignor=sticky" in page.url
     expect(page.get_by_text("A case of a sweep: 4 members, nothing fails.")).to_be_visible()

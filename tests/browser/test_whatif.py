@@ -22,10 +22,10 @@ HAND_OVER = "cooperative-hand-over"
 COMPARED = ["cooperative-sticky", "range", "roundrobin", "sticky", "uniform", "server-range", "Weighted", "Consistent"]
 FIGURES = {
     "step": "Generation 8: c3 joins; 2 of 6 partitions revoked.",
-    "still": "Generations 7 to 9 of 6 partitions; most changed in generation 8 (c3 joins): 2. "
-    "Marked: Generation 8: c3 joins; 2 of 6 partitions revoked.",
+    "still": "Generations 7 to 9 of 6 partitions; most changes in generation 8 (c3 joins): 2. "
+    "Current: Generation 8: c3 joins; 2 of 6 partitions revoked.",
     "counts": "Generation 8: 0 to 2 partitions per member, most on c1; idle: c3.",
-    "motion": "Generations 7 to 9, one after the other. Shown: Generation 8: c3 joins; 2 of 6 partitions revoked.",
+    "motion": "Generations 7 to 9, animated. Current: Generation 8: c3 joins; 2 of 6 partitions revoked.",
 }
 
 
@@ -72,7 +72,7 @@ def path_of(page: Page) -> str:
 @pytest.mark.parametrize("where", ["whatif", "generations"])
 def test_an_example_opens_with_its_conclusion_and_figures(open_page: Open, where: str, viewport: ViewportSize) -> None:
     page = open_page(f"/{where}?example={HAND_OVER}", viewport)
-    said = {"whatif": "c3 joins: 2 of 6 partitions move, no idle member", "generations": FIGURES["step"].rstrip(".")}
+    said = {"whatif": "c3 joins: 2 of 6 partitions move, no idle members", "generations": FIGURES["step"].rstrip(".")}
     expect(headline(page)).to_have_text(said[where])
     for alt in FIGURES.values():
         expect(page.get_by_role("figure", name=alt, exact=True)).to_be_attached()
@@ -96,7 +96,7 @@ def test_an_uploaded_scenario_is_compared_downloaded_and_the_same(open_page: Ope
     expect(cell(page, HAND_OVER)).to_be_attached()
     page.get_by_role("radio", name="File").click()
     page.locator('input[type="file"]').set_input_files(str(examples()[HAND_OVER]))
-    expect(headline(page)).to_have_text("c3 joins: 2 of 6 partitions move, no idle member")
+    expect(headline(page)).to_have_text("c3 joins: 2 of 6 partitions move, no idle members")
     expect(figures(page)).to_have_count(len(FIGURES))
     expect(first_column(page)).to_have_text(COMPARED)
     assert fits(page)
@@ -123,15 +123,15 @@ def test_an_edit_is_not_kept_waiting_by_a_plugin(open_page: Open, tmp_path: Path
     env = {"GROUPSCOPE_PLUGINS": '["tests.app.bad_plugins:Dawdles"]', "DAWDLES_UNTIL": str(answers)}
     with served(env=env) as url:
         page = open_page(f"/whatif?example={HAND_OVER}", url=url)
-        expect(page.get_by_text("Dawdles is planning")).to_be_visible()
+        expect(page.get_by_text("Dawdles is running")).to_be_visible()
         expect(first_column(page)).to_have_text(COMPARED[:6])
         press(page, "Add")
-        said = "c3 joins, c4 joins: 3 of 6 partitions move, no idle member"
+        said = "c3 joins, c4 joins: 3 of 6 partitions move, no idle members"
         expect(headline(page)).to_have_text(said, timeout=10_000)  # long before the plugin is ended, too
-        expect(page.get_by_text("Dawdles is planning")).to_be_visible()
+        expect(page.get_by_text("Dawdles is running")).to_be_visible()
         answers.touch()
         expect(page.get_by_text("Dawdles cannot plan this group")).to_be_visible()
-        expect(page.get_by_text("Dawdles is planning")).not_to_be_attached()
+        expect(page.get_by_text("Dawdles is running")).not_to_be_attached()
         expect(first_column(page)).to_have_text([*COMPARED[:6], "Dawdles"])
         page.goto("about:blank")  # its server ends now, of which it would complain
 
@@ -236,7 +236,7 @@ def test_two_members_for_a_live_group_and_on_to_its_generations(open_page: Open)
     assert fits(page)
     choose(page, "Event", "The assignor changes")
     page.get_by_role("radio", name="range", exact=True).click()
-    expect(headline(page)).to_contain_text("enrich-4 joins, enrich-5 joins, under range: ")
+    expect(headline(page)).to_contain_text("enrich-4 joins, enrich-5 joins, with range: ")
     expect(page).to_have_url(re.compile("assignor=range"))
 
     press(page, "Generations")
@@ -244,7 +244,7 @@ def test_two_members_for_a_live_group_and_on_to_its_generations(open_page: Open)
     expect(page.get_by_text("Simulated")).to_be_visible()
     expect(page.get_by_text("predicted with")).to_be_visible()
     press(page, "What if…")
-    expect(headline(page)).to_contain_text("enrich-4 joins, enrich-5 joins, under range: ")
+    expect(headline(page)).to_contain_text("enrich-4 joins, enrich-5 joins, with range: ")
     page.go_back()
     expect(page.get_by_text("predicted with")).to_be_visible()
 
@@ -265,7 +265,7 @@ def test_a_click_in_the_gallery_opens_the_example(open_page: Open) -> None:
 def test_large_groups_open_whole(open_page: Open, name: str) -> None:
     page = open_page(f"/whatif?example={name}", DESKTOP)
     counts = "(295 of 5,500 partitions move, 298|2,979 of 100,000 partitions move, 3,000)"
-    moved = re.compile(rf"{counts} times in 4 rebalances, no idle member")
+    moved = re.compile(rf"{counts} times in 4 rebalances, no idle members")
     expect(headline(page)).to_contain_text(moved, timeout=120_000)
     expect(figures(page)).to_have_count(5)
     expect(page.get_by_text("From member to member")).to_be_visible()

@@ -1,6 +1,7 @@
 """The one layout of every figure: transparent, quiet axes, no legend box, no zoom to lose."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from string import ascii_lowercase
 from typing import Any
 
 import plotly.graph_objects as go
@@ -67,6 +68,12 @@ def ticks(top: float, steps: int = 4) -> tuple[list[float], list[str]]:
     return values, [_tick(v) for v in values]
 
 
+def spread(n: int, most: int) -> list[int]:
+    """At most about `most` of the positions 0 to n - 1, evenly spaced, the first and the last among them."""
+    step = max(1, -(-n // most))
+    return [at for at in range(0, n, step) if at == 0 or n - 1 - at >= step] + ([n - 1] if n > 1 else [])
+
+
 def _tick(value: float) -> str:
     text = short(value)
     number, _, unit = text.partition(" ")
@@ -77,4 +84,9 @@ def letters(topics: Sequence[str]) -> dict[str, str]:
     """A short letter per topic, where their names have no room; none for a single topic."""
     if len(topics) < 2 or len(topics) > 26:
         return {}
-    return {topic: "abcdefghijklmnopqrstuvwxyz"[i] for i, topic in enumerate(sorted(topics))}
+    return dict(zip(sorted(topics), ascii_lowercase, strict=False))
+
+
+def letter_key(letters: Mapping[str, str]) -> str:
+    """What the letters stand for: "a orders, b payments"."""
+    return ", ".join(f"{letter} {topic}" for topic, letter in letters.items())

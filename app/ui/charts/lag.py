@@ -161,15 +161,10 @@ def by_partition(
 def _largest(
     tps: Sequence[TopicPartition], lags: Sequence[int | None], bad: Sequence[bool]
 ) -> tuple[Sequence[TopicPartition], Sequence[int | None], Sequence[bool]]:
-    if len(tps) <= limits.BAR_PARTITIONS:
-        return tps, lags, bad
-    order = sorted(range(len(tps)), key=lambda i: _size(lags[i]), reverse=True)[: limits.BAR_PARTITIONS]
-    picked = sorted(order, key=lambda i: tps[i])
+    sizes = [-1 if lag is None else lag for lag in lags]
+    order = sorted(range(len(tps)), key=sizes.__getitem__, reverse=True)[: limits.BAR_PARTITIONS]
+    picked = sorted(order, key=tps.__getitem__)
     return [tps[i] for i in picked], [lags[i] for i in picked], [bad[i] for i in picked]
-
-
-def _size(lag_records: int | None) -> int:
-    return -1 if lag_records is None else lag_records
 
 
 def _partition_ticks(fig: go.Figure, tps: Sequence[TopicPartition], colours: Palette) -> None:
@@ -178,8 +173,7 @@ def _partition_ticks(fig: go.Figure, tps: Sequence[TopicPartition], colours: Pal
     fig.update_xaxes(range=[-0.6, max(n, LEAST_SLOTS) - 0.4])
     starts = [i for i, tp in enumerate(tps) if i == 0 or tp.topic != tps[i - 1].topic]
     if len(starts) <= 1:
-        step = max(1, -(-n // 8))
-        shown = [i for i in range(0, n, step) if n - 1 - i >= step or i == 0] + ([n - 1] if n > 1 else [])
+        shown = base.spread(n, 8)
         fig.update_xaxes(tickvals=shown, ticktext=[str(tps[i].partition) for i in shown])
         return
     for start in starts[1:]:

@@ -87,12 +87,12 @@ def _filler(row: int, column: int) -> str:
     return "" if row and column else " "
 
 
-def name_lanes(fig: go.Figure, names: Sequence[str], ink: str) -> None:
+def name_lanes(fig: go.Figure, names: Sequence[str], ink: str, size: int = 12) -> None:
     """Monospace labels of the rows, the first one on top."""
     fig.update_yaxes(
         range=[len(names) - 0.5, -0.5],
         showgrid=False,
         tickvals=list(range(len(names))),
         ticktext=list(names),
-        tickfont={"family": base.MONO, "size": 12, "color": ink},
+        tickfont={"family": base.MONO, "size": size, "color": ink},
     )

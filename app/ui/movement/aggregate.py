@@ -8,11 +8,12 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from app.ui.charts import base, limits
+from app.ui.charts.lanes import name_lanes
 from app.ui.formats import plural
 from app.ui.movement import sentences
 from app.ui.movement.encoding import Picture, lane_names
-from app.ui.movement.playback import BUTTONS_PX, TITLE_PX, add_buttons, add_title, title
-from app.ui.movement.steps import Steps, small
+from app.ui.movement.playback import BUTTONS_PX, TITLE_PX, animate
+from app.ui.movement.steps import Steps, largest, small
 from app.ui.movement.stills import joined, thinned
 from app.ui.theme import Palette
 
@@ -46,12 +47,8 @@ def topics_by_members(steps: Steps, current: int, colours: Palette) -> Picture:
     fig = _stage(steps, rows, columns, colours)
     top = max(1, *(int(np.abs(plus - minus).max(initial=0)) for plus, minus in parts[1:] or parts))
     fig.add_heatmap(**_cells(parts[current]), **_look(steps, rows, columns, top, colours))
-    add_title(fig, steps, current, -0.5, colours)
-    fig.frames = [
-        go.Frame(name=name, data=[{"type": "heatmap", **_cells(parts[at])}, title(steps, at)], traces=[0, 1])
-        for at, name in enumerate(steps.names)
-    ]
-    add_buttons(fig, steps.names, current, redraw=True, below_px=TICKS_PX)
+    frames = [[{"type": "heatmap", **_cells(part)}] for part in parts]
+    animate(fig, steps, current, frames, colours, redraw=True, below_px=TICKS_PX)
     caption = joined(_note(rows, "topic"), _note(columns, "member"))
     return Picture(fig, caption, sentences.balance(steps, current))
 
@@ -65,8 +62,8 @@ def _tally(steps: Steps, at: int, owners: Counts, others: Counts) -> Counts:
 
 
 def _busiest(change: NDArray[np.int64]) -> Side:
-    order = np.argsort(-change, kind="stable")[: limits.TABLE_SIDE]
-    return Side(np.sort(order), len(change) - len(order))
+    shown = largest(change, limits.TABLE_SIDE)
+    return Side(shown, len(change) - len(shown))
 
 
 def _note(side: Side, word: str) -> str:
@@ -108,11 +105,5 @@ def _stage(steps: Steps, rows: Side, columns: Side, colours: Palette) -> go.Figu
         ticktext=[members[at] for at in shown],
         tickfont={"family": base.MONO, "size": 11, "color": colours.dim},
     )
-    fig.update_yaxes(
-        range=[len(topics) - 0.5, -0.5],
-        showgrid=False,
-        tickvals=list(range(len(topics))),
-        ticktext=topics,
-        tickfont={"family": base.MONO, "size": 11, "color": colours.text},
-    )
+    name_lanes(fig, topics, colours.text, size=11)
     return fig

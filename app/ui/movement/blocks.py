@@ -1,6 +1,5 @@
 """Columns for partitions: one each while there is room, else one per block of neighbours within a topic."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,10 +54,6 @@ def topic_starts(steps: Steps) -> list[int]:
 
 def names(steps: Steps, columns: Blocks) -> list[str]:
     """What each column stands for: "orders-7", or "orders-100 to orders-199"."""
-    return list(_names(steps, columns))
-
-
-def _names(steps: Steps, columns: Blocks) -> Iterator[str]:
-    for start, end in zip(columns.starts.tolist(), columns.ends.tolist(), strict=True):
-        first, last = steps.partition(start), steps.partition(end - 1)
-        yield str(first) if first == last else f"{first} to {last}"
+    firsts = [str(steps.partition(at)) for at in columns.starts.tolist()]
+    lasts = [str(steps.partition(end - 1)) for end in columns.ends.tolist()]
+    return [first if first == last else f"{first} to {last}" for first, last in zip(firsts, lasts, strict=True)]

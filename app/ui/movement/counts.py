@@ -8,7 +8,7 @@ from app.ui.charts import base, lanes, limits
 from app.ui.formats import plural
 from app.ui.movement import sentences
 from app.ui.movement.encoding import Picture, lane_names
-from app.ui.movement.steps import Steps
+from app.ui.movement.steps import Steps, largest
 from app.ui.movement.stills import joined, outline, thinned, window_note
 from app.ui.theme import Palette
 
@@ -18,6 +18,7 @@ MOST_PX = 620
 DIGIT_PX = 7
 DIGITS_PX = 430
 """Width of all cells in the desktop layout: digits are drawn while they fit."""
+NOT_A_MEMBER = "·"
 LABELS = 10
 """As many generation numbers fit side by side on a phone."""
 
@@ -33,12 +34,10 @@ def members_by_generations(steps: Steps, current: int, colours: Palette) -> Pict
     counts, here = shown.counts().T[rows], shown.present.T[rows]
     fig = _canvas([steps.members[row] for row in rows], shown, column, colours)
     _ramp(fig, [steps.members[row] for row in rows], shown, counts, here, colours)
-    digits = _fits(counts)
-    for mask, text, ink, weight in _texts(counts, here, colours) if digits else _marks(counts, here, colours):
+    for mask, ink, weight in _texts(counts, here, colours):
         if mask.any():
-            lanes.write(
-                fig, np.where(mask, text if isinstance(text, str) else text.astype(str), "").tolist(), ink, weight
-            )
+            words = np.where(here, counts.astype(str), NOT_A_MEMBER)
+            lanes.write(fig, np.where(mask, words, "").tolist(), ink, weight)
     outline(fig, colours, x=(column - 0.5, column + 0.5), y=(-0.5, len(rows) - 0.5))
     more = len(steps.members) - len(rows)
     left_out = f"{plural(more, 'member')} with less change not drawn" if more else ""
@@ -47,11 +46,8 @@ def members_by_generations(steps: Steps, current: int, colours: Palette) -> Pict
 
 def _rows(steps: Steps) -> NDArray[np.intp]:
     """Members in order; beyond the limit those whose count changes most."""
-    everyone = np.arange(len(steps.members))
-    if len(everyone) <= limits.COUNT_ROWS:
-        return everyone
     change = np.abs(np.diff(steps.counts().astype(np.int64), axis=0)).sum(axis=0)
-    return np.sort(np.argsort(-change, kind="stable")[: limits.COUNT_ROWS])
+    return largest(change, limits.COUNT_ROWS)
 
 
 def _canvas(members: list[str], steps: Steps, column: int, colours: Palette) -> go.Figure:
@@ -65,13 +61,7 @@ def _canvas(members: list[str], steps: Steps, column: int, colours: Palette) -> 
         tickvals=shown,
         ticktext=[f"<b>{steps.names[at]}</b>" if at == column else steps.names[at] for at in shown],
     )
-    fig.update_yaxes(
-        range=[len(labels) - 0.5, -0.5],
-        showgrid=False,
-        tickvals=list(range(len(labels))),
-        ticktext=labels,
-        tickfont={"family": base.MONO, "size": 12 if len(labels) <= 40 else 11, "color": colours.text},
-    )
+    lanes.name_lanes(fig, labels, colours.text)
     return fig
 
 
@@ -96,18 +86,20 @@ def _fits(counts: Counts) -> bool:
     return int(counts.shape[1]) * (digits * DIGIT_PX + 6) <= DIGITS_PX
 
 
-def _texts(counts: Counts, here: Mask, colours: Palette) -> list[tuple[Mask, Counts | str, str, int]]:
-    """Masks and what is written there: bold what changed, purple the idle 0, a dot where there is no member."""
+def _texts(counts: Counts, here: Mask, colours: Palette) -> list[tuple[Mask, str, int]]:
+    """Where text is written, in which colour and weight: bold what changed, purple the 0 of an idle member.
+
+    Where numbers do not fit, only the 0.
+    """
+    idle = (here & (counts == 0), colours.unassigned_text, 700)
+    if not _fits(counts):
+        return [idle]
     changed = np.zeros_like(here)
     changed[:, 1:] = here[:, 1:] & (~here[:, :-1] | (counts[:, 1:] != counts[:, :-1]))
     busy = here & (counts > 0)
     return [
-        (busy & changed, counts, colours.text, 700),
-        (busy & ~changed, counts, colours.text, 400),
-        (here & ~busy, counts, colours.unassigned_text, 700),
-        (~here, "·", colours.dim, 400),
+        (busy & changed, colours.text, 700),
+        (busy & ~changed, colours.text, 400),
+        idle,
+        (~here, colours.dim, 400),
     ]
-
-
-def _marks(counts: Counts, here: Mask, colours: Palette) -> list[tuple[Mask, Counts | str, str, int]]:
-    return [(here & (counts == 0), counts, colours.unassigned_text, 700)]

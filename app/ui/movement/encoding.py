@@ -47,21 +47,19 @@ def looks(colours: Palette) -> dict[int, Look]:
 
 
 def scale(colours: Palette) -> dict[str, Any]:
-    """Colour scale and limits that turn kinds, NO_CELL included, into fills. For heatmaps and markers alike."""
+    """Colour scale and limits of a heatmap that turn kinds, NO_CELL included, into fills."""
     fills = [CLEAR, *(look.fill for look in looks(colours).values())]
     stops = [[at / len(fills), fill] for i, fill in enumerate(fills) for at in (i, i + 1)]
-    return {"colorscale": stops, "min": NO_CELL - 0.5, "max": UNASSIGNED + 0.5}
+    return {"colorscale": stops, "zmin": NO_CELL - 0.5, "zmax": UNASSIGNED + 0.5}
 
 
 def what_happened(steps: Steps, before: int, after: int, kind: int) -> str:
     """For hovering: "c1 kept", "c1 → c2 gained", "does not exist"."""
     if kind in (NO_CELL, UNASSIGNED):
         return WORDS[kind]
-    return (
-        f"{steps.owner(before)} {WORDS[kind]}"
-        if kind == KEPT
-        else (f"{steps.owner(before)} → {steps.owner(after)} {WORDS[kind]}")
-    )
+    if kind == KEPT:
+        return f"{steps.owner(before)} {WORDS[kind]}"
+    return f"{steps.owner(before)} → {steps.owner(after)} {WORDS[kind]}"
 
 
 def lane_names(names: Sequence[str], most: int = 16) -> list[str]:

@@ -10,8 +10,7 @@ from app.ui.charts import base, limits
 from app.ui.formats import plural
 from app.ui.movement import sentences
 from app.ui.movement.encoding import Picture, lane_names
-from app.ui.movement.steps import NOBODY, Owners, Steps
-from app.ui.movement.stills import joined
+from app.ui.movement.steps import NO_OWNER, NOBODY, Owners, Steps, largest
 from app.ui.theme import Palette
 
 NODE_PX = 26
@@ -39,11 +38,11 @@ def flow(steps: Steps, at: int, colours: Palette) -> Picture:
     fig.update_xaxes(visible=False)
     fig.update_yaxes(visible=False)
     if not len(found.sizes):
-        fig.add_annotation(text="nothing moved", x=0.5, y=0.5, xref="paper", yref="paper", showarrow=False)
+        fig.add_annotation(text="no partition moved", x=0.5, y=0.5, xref="paper", yref="paper", showarrow=False)
     else:
         _draw(fig, found, colours)
     kept = int((steps.owners[at] == steps.before(at))[steps.owners[at] >= 0].sum())
-    return Picture(fig, joined(f"{plural(kept, 'partition')} kept their owner"), sentences.flow(steps, at))
+    return Picture(fig, f"{plural(kept, 'partition')} kept their owner", sentences.flow(steps, at))
 
 
 def streams(steps: Steps, at: int) -> Streams:
@@ -61,7 +60,7 @@ def _ends(steps: Steps, owners: Owners) -> tuple[tuple[str, ...], NDArray[np.int
     who, which, sizes = np.unique(owners, return_inverse=True, return_counts=True)
     if len(who) <= limits.FLOW_MEMBERS:
         return tuple(steps.owner(int(owner)) for owner in who), which
-    kept = np.sort(np.argsort(-sizes, kind="stable")[: limits.FLOW_TOP])
+    kept = largest(sizes, limits.FLOW_TOP)
     place = np.full(len(who), len(kept), dtype=np.intp)
     place[kept] = np.arange(len(kept))
     names = [steps.owner(int(owner)) for owner in who[kept]]
@@ -70,7 +69,7 @@ def _ends(steps: Steps, owners: Owners) -> tuple[tuple[str, ...], NDArray[np.int
 
 def _draw(fig: go.Figure, found: Streams, colours: Palette) -> None:
     givers, takers = lane_names(found.givers, 18), lane_names(found.takers, 18)
-    lost = np.array([name == "nobody" for name in found.takers])
+    lost = np.array([name == NO_OWNER for name in found.takers])
     inks = np.where(lost[found.targets], colours.revoked, colours.gained)
     fig.add_sankey(
         arrangement="fixed",

@@ -36,12 +36,9 @@ def steps_of(generations: Sequence[Generation], names: Mapping[str, str]) -> Ste
     """The generations as arrays, members by the names people use."""
     steps = from_generations.steps_of(generations)
     members = tuple(names.get(member, member) for member in steps.members)
-    return replace(steps, members=members, events=tuple(_readable(event, names) for event in steps.events))
-
-
-def _readable(event: str, names: Mapping[str, str]) -> str:
-    """What happened, with the names people use in place of ids, none of them longer than a headline bears."""
-    return "".join(clip(names.get(word, word), MAX_NAME_LENGTH) for word in BETWEEN_WORDS.split(event))
+    words = (BETWEEN_WORDS.split(event) for event in steps.events)
+    events = ("".join(clip(names.get(word, word), MAX_NAME_LENGTH) for word in event) for event in words)
+    return replace(steps, members=members, events=tuple(events))
 
 
 def controls(generations: Sequence[Generation], steps: Steps, default: int) -> tuple[int, Steps]:
@@ -51,18 +48,14 @@ def controls(generations: Sequence[Generation], steps: Steps, default: int) -> t
     """
     last = len(generations) - 1
     at = max(0, min(asked_step(_AT, default), last))
+
+    def text(step: int) -> str:
+        return encoding.short_title(steps.names[step], steps.events[step], MOST_SLIDER_LETTERS)
+
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if last > 0:
-            stepper(_AT, at, last, "Generation", lambda step: _short(steps, step), _write)
+            stepper(_AT, at, last, "Generation", text, lambda step: state.set_url(_AT, str(step)))
         return at, _one_topic(steps)
-
-
-def _short(steps: Steps, step: int) -> str:
-    return encoding.short_title(steps.names[step], steps.events[step], MOST_SLIDER_LETTERS)
-
-
-def _write(at: int) -> None:
-    state.set_url(_AT, str(at))
 
 
 def headline(steps: Steps, at: int) -> None:
@@ -71,7 +64,7 @@ def headline(steps: Steps, at: int) -> None:
 
 
 def sentence(steps: Steps, at: int, generation: Generation) -> None:
-    """What this generation is, and what it cost."""
+    """What this generation is, and how many partitions it paused."""
     paused = generation.quality.paused
     cost = f" {formats.plural(paused, 'partition')} paused." if paused and at else ""
     st.markdown(f"**{formats.md(sentences.step(steps, at))}.**{cost}")
@@ -87,21 +80,13 @@ def _one_topic(steps: Steps) -> Steps:
     if len(steps.topics) < 2:
         return steps
     asked = state.url(_TOPIC)
-    st.session_state["movement_topic"] = asked if asked in steps.topics else ALL_TOPICS
-    chosen = st.selectbox(
-        "Topic",
-        [ALL_TOPICS, *steps.topics],
-        key="movement_topic",
-        label_visibility="collapsed",
-        width=200,
-        on_change=_write_topic,
-    )
-    return steps if chosen in (None, ALL_TOPICS) else steps.topic(chosen)
+    topic = asked if asked in steps.topics else None
 
+    def choose(chosen: str) -> None:
+        state.set_url(_TOPIC, None if chosen == ALL_TOPICS else chosen)
 
-def _write_topic() -> None:
-    chosen = st.session_state["movement_topic"]
-    state.set_url(_TOPIC, None if chosen == ALL_TOPICS else chosen)
+    widgets.picker("Topic", [ALL_TOPICS, *steps.topics], topic or ALL_TOPICS, "movement_topic", choose, width=200)
+    return steps if topic is None else steps.topic(topic)
 
 
 def one_step(steps: Steps, at: int) -> None:
@@ -123,12 +108,12 @@ def pictures(steps: Steps, at: int) -> None:
     with left:
         _titled("Partitions by generation", legend(), still, "still")
         if moving is not None:
-            _titled("In motion", ":gray[Play, or step through with the arrow keys]", moving, "motion")
+            _titled("Animation", ":gray[play it, or step with the arrow keys]", moving, "motion")
     with right:
         _titled("Members by generation", ":gray[partitions owned]", held, "counts")
     if int(flow.streams(steps, at).sizes.sum()) >= LEAST_STREAMS:
         with right if _height(held) < _height(still) + _height(moving) else left:
-            _titled("From member to member", ":gray[partitions that moved]", flow.flow(steps, at, colours), "flow")
+            _titled("Flow between members", ":gray[partitions that moved]", flow.flow(steps, at, colours), "flow")
 
 
 def _height(picture: Picture | None) -> int:
@@ -138,13 +123,9 @@ def _height(picture: Picture | None) -> int:
 def _titled(title: str, remark: str, picture: Picture, key: str) -> None:
     with st.container(gap="xxsmall"):
         widgets.titled(title, remark)
-        _draw(picture, key)
-
-
-def _draw(picture: Picture, key: str) -> None:
-    st.plotly_chart(picture.figure, theme=None, config=widgets.PLOTLY, key=f"movement_{key}", alt=picture.alt)
-    if picture.caption:
-        widgets.note(formats.md(picture.caption))
+        st.plotly_chart(picture.figure, theme=None, config=widgets.PLOTLY, key=f"movement_{key}", alt=picture.alt)
+        if picture.caption:
+            widgets.note(formats.md(picture.caption))
 
 
 def move_table(generation: Generation, names: Mapping[str, str]) -> None:
@@ -154,22 +135,16 @@ def move_table(generation: Generation, names: Mapping[str, str]) -> None:
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             widgets.titled("Moves", f":gray[{formats.plural(len(frame), 'partition')} changed]")
             widgets.downloads("moves", lambda: frame)
-            _plan_download(generation, names)
+            widgets.download(
+                "Assignment",
+                lambda: widgets.csv(tables.plan_rows(generation, names)),
+                "plan.csv",
+                "text/csv",
+                "plan_csv",
+                type="tertiary",
+                help="CSV of every partition and its owner after this generation",
+            )
         _rows(frame)
-
-
-def _plan_download(generation: Generation, names: Mapping[str, str]) -> None:
-    st.download_button(
-        "Assignment",
-        lambda: widgets.csv(tables.plan_rows(generation, names)),
-        "plan.csv",
-        "text/csv",
-        key="plan_csv",
-        type="tertiary",
-        icon=":material/download:",
-        help="Every partition and its owner after this step",
-        on_click="ignore",
-    )
 
 
 def _rows(frame: pd.DataFrame) -> None:
@@ -182,7 +157,7 @@ def _rows(frame: pd.DataFrame) -> None:
         key="moves",
         width="content",
         most=12,
-        alt=f"{formats.plural(len(frame), 'partition')} with its change, from whom and to whom",
+        alt=f"Moves of {formats.plural(len(frame), 'partition')}: change, previous owner, new owner",
         columns={
             "topic": c.TextColumn("Topic", width=220, pinned=True),
             "partition": c.NumberColumn("Partition", width=84),
@@ -192,4 +167,4 @@ def _rows(frame: pd.DataFrame) -> None:
         },
     )
     if len(frame) > MAX_ROWS:
-        widgets.note(f"The first {MAX_ROWS:,} of {len(frame):,} rows; the downloads hold all.")
+        widgets.note(f"The first {MAX_ROWS:,} of {len(frame):,} partitions; downloads contain all.")

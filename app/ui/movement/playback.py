@@ -3,6 +3,7 @@
 The buttons are an extra beside the page's stepper; nothing ever plays by itself.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import plotly.graph_objects as go
@@ -18,12 +19,31 @@ TITLE_PX = 24
 TITLE_CHARS = 30
 
 
-def add_buttons(fig: go.Figure, names: tuple[str, ...], current: int, redraw: bool, below_px: int = 0) -> None:
-    """Play from the generation after the current one, all of them after the last; Pause stops where it is.
+def animate(
+    fig: go.Figure,
+    steps: Steps,
+    current: int,
+    frames: Sequence[Sequence[dict[str, Any]]],
+    colours: Palette,
+    redraw: bool,
+    below_px: int = 0,
+) -> None:
+    """Add a title that names the generation, a frame per generation, and Play and Pause.
 
-    `redraw` is for traces that cannot glide, such as heatmaps. The figure's bottom margin needs BUTTONS_PX, and
-    `below_px` where tick labels stand above the buttons.
+    `frames` holds what changes in the traces of the figure, for each generation. `redraw` is for traces that cannot
+    glide, such as heatmaps. The figure's margins need TITLE_PX above and BUTTONS_PX below, and `below_px` for tick
+    labels above the buttons.
     """
+    traces = list(range(len(fig.data) + 1))
+    _add_title(fig, steps, current, colours)
+    fig.frames = [
+        go.Frame(name=name, data=[*frames[at], _title(steps, at)], traces=traces) for at, name in enumerate(steps.names)
+    ]
+    fig.update_layout(updatemenus=[_menu(_buttons(steps.names, current, redraw), below_px)])
+
+
+def _buttons(names: tuple[str, ...], current: int, redraw: bool) -> list[tuple[str, list[Any]]]:
+    """Play from the generation after the current one, all of them after the last; Pause stops where it is."""
     rest = list(names[current + 1 :]) or list(names)
     how = {
         "frame": {"duration": HOLD_MS if redraw else HOLD_MS + TWEEN_MS, "redraw": redraw},
@@ -31,7 +51,7 @@ def add_buttons(fig: go.Figure, names: tuple[str, ...], current: int, redraw: bo
         "mode": "immediate",
     }
     stop = {"frame": {"duration": 0, "redraw": redraw}, "mode": "immediate", "transition": {"duration": 0}}
-    fig.update_layout(updatemenus=[_menu([("▶ Play", [rest, how]), ("❚❚ Pause", [[None], stop])], below_px)])
+    return [("▶ Play", [rest, how]), ("❚❚ Pause", [[None], stop])]
 
 
 def _menu(buttons: list[tuple[str, list[Any]]], below_px: int) -> dict[str, Any]:
@@ -52,11 +72,11 @@ def _menu(buttons: list[tuple[str, list[Any]]], below_px: int) -> dict[str, Any]
     }
 
 
-def add_title(fig: go.Figure, steps: Steps, current: int, x: float, colours: Palette) -> None:
-    """The line above the first row, from `x` on. It is a trace, so that frames can change it; it needs TITLE_PX."""
+def _add_title(fig: go.Figure, steps: Steps, current: int, colours: Palette) -> None:
+    """The line above the first row. It is a trace, so that frames can change it."""
     fig.add_scatter(
-        text=title(steps, current)["text"],
-        x=[x],
+        text=_title(steps, current)["text"],
+        x=[-0.5],
         y=[-0.5],
         mode="text",
         textposition="top right",
@@ -66,7 +86,7 @@ def add_title(fig: go.Figure, steps: Steps, current: int, x: float, colours: Pal
     )
 
 
-def title(steps: Steps, at: int) -> dict[str, Any]:
+def _title(steps: Steps, at: int) -> dict[str, Any]:
     """Number, event and how much changed, as the part of a frame: "4 · c1 left  ▲ 34"."""
     kinds = steps.kinds(at)
     changed = ((glyph, int((kinds == kind).sum())) for kind, glyph in GLYPHS.items() if kind != KEPT)

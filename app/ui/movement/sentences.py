@@ -1,10 +1,11 @@
 """What each picture finds, as a sentence: for alt texts and headlines."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from app.ui.formats import plural
+from app.ui.formats import few, plural
 from app.ui.movement.steps import GAINED, KEPT, NO_CELL, REVOKED, UNASSIGNED, Steps
+
+MOST_NAMED = 4
 
 
 def step(steps: Steps, at: int) -> str:
@@ -31,15 +32,12 @@ def moved(steps: Steps, at: int) -> str:
 
 def stills(steps: Steps, at: int) -> str:
     """Generations x partitions: where most changed, and which generation is marked."""
-    changed = _changes(steps)
+    changed = (steps.all_kinds() > KEPT).sum(axis=1)
     changed[0] *= (steps.start >= 0).any()  # a first assignment is no news
     most = int(changed.argmax())
-    peak = (
-        f"most changed in generation {steps.names[most]} ({steps.events[most]}): {changed[most]:,}"
-        if changed.any()
-        else "none changed"
-    )
-    return f"{_span(steps)} of {plural(steps.partitions, 'partition')}; {peak}. Marked: {step(steps, at)}."
+    peak = f"most changes in generation {steps.names[most]} ({steps.events[most]}): {changed[most]:,}"
+    found = peak if changed.any() else "none changed"
+    return f"{_span(steps)} of {plural(steps.partitions, 'partition')}; {found}. Current: {step(steps, at)}."
 
 
 def counts(steps: Steps, at: int) -> str:
@@ -48,18 +46,18 @@ def counts(steps: Steps, at: int) -> str:
     gone = [steps.members[m] for m in np.flatnonzero(~steps.present[at] & steps.present[:at].any(axis=0))]
     idle = [steps.members[m] for m in here if row[m] == 0]
     if not len(here):
-        return f"{_name(steps, at)}: no member is left."
+        return f"{_name(steps, at)}: no members left."
     low, high = here[row[here].argmin()], here[row[here].argmax()]
-    fewest = f"{row[low]:,} to " if row[low] < row[high] else ""
-    text = f"{_name(steps, at)}: {fewest}{plural(int(row[high]), 'partition')} per member"
-    text += f", most on {steps.members[high]}" if row[low] < row[high] else ""
-    text += f"; idle: {_few(idle)}" if idle else ""
-    return text + (f"; gone: {_few(gone)}." if gone else ".")
+    text = f"{_name(steps, at)}: {plural(int(row[high]), 'partition')} per member"
+    if row[low] < row[high]:
+        text = f"{_name(steps, at)}: {row[low]:,} to {row[high]:,} partitions per member, most on {steps.members[high]}"
+    text += f"; idle: {few(idle, MOST_NAMED)}" if idle else ""
+    return text + (f"; left: {few(gone, MOST_NAMED)}." if gone else ".")
 
 
 def animation(steps: Steps, at: int) -> str:
-    """Which generations move by, and what the one that is shown finds."""
-    return f"{_span(steps)}, one after the other. Shown: {step(steps, at)}."
+    """Which generations are animated, and the finding of the current one."""
+    return f"{_span(steps)}, animated. Current: {step(steps, at)}."
 
 
 def balance(steps: Steps, at: int) -> str:
@@ -86,19 +84,9 @@ def flow(steps: Steps, at: int) -> str:
     return f"{step(steps, at)}; most from {steps.owner(source)} to {steps.owner(target)} ({sizes.max():,})."
 
 
-def _changes(steps: Steps) -> NDArray[np.int64]:
-    changed: NDArray[np.int64] = (steps.all_kinds() > KEPT).sum(axis=1)
-    return changed
-
-
 def _name(steps: Steps, at: int) -> str:
     return f"Generation {steps.names[at]}"
 
 
 def _span(steps: Steps) -> str:
     return f"Generations {steps.names[0]} to {steps.names[-1]}" if len(steps) > 1 else _name(steps, 0)
-
-
-def _few(names: list[str], most: int = 4) -> str:
-    rest = len(names) - most
-    return ", ".join(names[:most]) + (f" and {rest:,} more" if rest > 0 else "")

@@ -12,11 +12,10 @@ from app.ui.charts.lanes import Box, Style
 from app.ui.formats import plural
 from app.ui.movement import sentences
 from app.ui.movement.encoding import Picture, lane_names, looks
-from app.ui.movement.steps import GAINED, KEPT, NOBODY, REVOKED, UNASSIGNED, Steps
+from app.ui.movement.steps import GAINED, KEPT, NO_OWNER, NOBODY, REVOKED, UNASSIGNED, Steps, largest
 from app.ui.movement.stills import SANS_CHAR_PX, joined
 from app.ui.theme import Palette
 
-NOBODY_LANE = "nobody"
 GLYPH_LANE = 14
 """Longest lane whose tiles have room for a symbol beside the number."""
 BAR_PX = 24
@@ -69,7 +68,7 @@ def _lanes(steps: Steps, at: int) -> tuple[list[Lane], int]:
     revoked, free = np.flatnonzero(kinds == REVOKED), np.flatnonzero(kinds == UNASSIGNED)
     if len(revoked) + len(free):
         total = len(revoked) + len(free)
-        rows.append(Lane(NOBODY_LANE, f"{total:,}", ((_REVOKED, revoked), (_FREE, free))))
+        rows.append(Lane(NO_OWNER, f"{total:,}", ((_REVOKED, revoked), (_FREE, free))))
     return rows, len(mine) - len(shown)
 
 
@@ -79,7 +78,7 @@ def _busiest(members: Columns, before: NDArray[np.int32], after: NDArray[np.int3
     moved = before != after
     ends = np.concatenate([before[moved], after[moved]])
     change = np.bincount(ends[ends > NOBODY], minlength=int(members.max()) + 1)[members]
-    return np.sort(members[np.argsort(-change, kind="stable")[: limits.STEP_MEMBERS]])
+    return members[largest(change, limits.STEP_MEMBERS)]
 
 
 def _lane(steps: Steps, at: int, member: int, here: bool, was: bool) -> Lane:
@@ -114,7 +113,7 @@ def _tiles(fig: go.Figure, steps: Steps, at: int, rows: Sequence[Lane], colours:
         cells = [[Box(box.label.lstrip("▲▼✕"), box.style, box.hover) for box in row] for row in cells]
     lanes.boxes(fig, cells, _styles(colours), width)
     fig.update_xaxes(visible=False, range=[-0.5, width - 0.5])
-    return ", ".join(f"{letter} {topic}" for topic, letter in letters.items()) if width <= limits.LABELLED_LANE else ""
+    return base.letter_key(letters) if width <= limits.LABELLED_LANE else ""
 
 
 def _boxes(steps: Steps, at: int, kind: int, columns: Columns, letters: dict[str, str]) -> list[Box]:
@@ -124,13 +123,10 @@ def _boxes(steps: Steps, at: int, kind: int, columns: Columns, letters: dict[str
     for column in columns.tolist():
         tp = steps.partition(column)
         label = f"{glyph}{letters.get(tp.topic, '')}{tp.partition}"
-        way = steps.owner(after[column]) if kind == _KEPT else _way(steps, int(before[column]), int(after[column]))
+        owner = steps.owner(after[column])
+        way = owner if kind == _KEPT else f"{steps.owner(before[column])} → {owner}"
         made.append(Box(label, kind, f"{tp} · {way}"))
     return made
-
-
-def _way(steps: Steps, before: int, after: int) -> str:
-    return f"{steps.owner(before)} → {steps.owner(after)}"
 
 
 def _bars(fig: go.Figure, steps: Steps, at: int, rows: Sequence[Lane], colours: Palette) -> str:

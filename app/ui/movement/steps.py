@@ -9,6 +9,8 @@ from assignors.model import TopicPartition
 
 NOBODY, ABSENT = -1, -2
 """In place of an owner: the partition has none; it does not exist."""
+NO_OWNER = "unassigned"
+"""How pages call NOBODY."""
 KEPT, GAINED, REVOKED, UNASSIGNED = range(4)
 """Kinds as numbers: positions in `assignors.whatif.moves.MoveKind`."""
 NO_CELL = -1
@@ -68,7 +70,7 @@ class Steps:
 
     def owner(self, position: int) -> str:
         """The name of an owner, as people read it."""
-        return self.members[position] if position >= 0 else "nobody"
+        return self.members[position] if position >= 0 else NO_OWNER
 
     def title(self, at: int) -> str:
         """Number and event of a generation: "4 · c1 left"."""
@@ -117,6 +119,11 @@ def kinds_of(before: NDArray[np.int32], after: NDArray[np.int32]) -> Kinds:
     kinds[after == ABSENT] = NO_CELL
     kinds[~has & had] = REVOKED
     return kinds
+
+
+def largest(values: NDArray[np.signedinteger], most: int) -> NDArray[np.intp]:
+    """Positions of the `most` largest values, ascending; of equal values the first."""
+    return np.sort(np.argsort(-values, kind="stable")[:most])
 
 
 def small(values: NDArray[np.int32]) -> NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.int32]:

@@ -76,16 +76,13 @@ def thinned(n: int, keep: int, room: int) -> list[int]:
 
 
 def _heat(fig: go.Figure, steps: Steps, columns: Blocks, kinds: Kinds, cells: Kinds, colours: Palette) -> None:
-    paint = scale(colours)
     single = columns.size == 1
     in_words = single and cells.size <= HOVER_CELLS
     fig.add_heatmap(
         z=cells,
         x=names(steps, columns),
         y=[steps.title(at) for at in range(len(steps))],
-        zmin=paint["min"],
-        zmax=paint["max"],
-        colorscale=paint["colorscale"],
+        **scale(colours),
         showscale=False,
         xgap=1 if len(columns) <= SYMBOL_COLUMNS else 0.5 if len(columns) <= HAIRLINE_COLUMNS else 0,
         ygap=2 if len(steps) <= 40 else 1 if len(steps) <= 80 else 0,
@@ -146,15 +143,12 @@ def topic_labels(topics: list[str], starts: list[int], ends: list[int]) -> tuple
     letters = base.letters(topics)
     if not letters or min(px) < LETTER_PX:
         return [], f"{len(topics):,} topics in order of name"
-    key = ", ".join(f"{letters[topic]} {topic}" for topic in topics)
-    return [f"<b>{letters[topic]}</b>" for topic in topics], key
+    return [f"<b>{letters[topic]}</b>" for topic in topics], base.letter_key(letters)
 
 
 def _number_ticks(fig: go.Figure, steps: Steps, columns: Blocks) -> None:
     """Partition numbers under a single topic."""
-    n = len(columns)
-    gap = max(1, -(-n // 6))
-    shown = [at for at in range(0, n, gap) if at == 0 or n - 1 - at >= gap] + ([n - 1] if n > 1 else [])
+    shown = base.spread(len(columns), 6)
     fig.update_xaxes(tickvals=shown, ticktext=[f"{steps.numbers[columns.starts[at]]:,}" for at in shown])
 
 

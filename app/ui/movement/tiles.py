@@ -11,7 +11,7 @@ from app.ui.charts import base
 from app.ui.movement import sentences
 from app.ui.movement.blocks import topic_starts
 from app.ui.movement.encoding import Picture, scale
-from app.ui.movement.playback import BUTTONS_PX, TITLE_PX, add_buttons, add_title, title
+from app.ui.movement.playback import BUTTONS_PX, TITLE_PX, animate
 from app.ui.movement.steps import NO_CELL, Kinds, Steps
 from app.ui.theme import Palette
 
@@ -62,12 +62,8 @@ def tiles(steps: Steps, current: int, colours: Palette) -> Picture:
     places, kinds = mosaic(steps), steps.all_kinds()
     fig = _stage(places, colours)
     fig.add_heatmap(z=places.spread(kinds[current]), **_cells(steps, places, colours))
-    add_title(fig, steps, current, -0.5, colours)
-    fig.frames = [
-        go.Frame(name=name, data=[{"type": "heatmap", "z": places.spread(kinds[at])}, title(steps, at)], traces=[0, 1])
-        for at, name in enumerate(steps.names)
-    ]
-    add_buttons(fig, steps.names, current, redraw=True)
+    frames = [[{"type": "heatmap", "z": places.spread(row)}] for row in kinds]
+    animate(fig, steps, current, frames, colours, redraw=True)
     in_order = "" if places.topics else f"{len(steps.topics):,} topics in order of name, row by row"
     return Picture(fig, in_order, sentences.animation(steps, current))
 
@@ -105,13 +101,10 @@ def _apart(rows: list[int], least: float) -> list[int]:
 
 
 def _cells(steps: Steps, places: Mosaic, colours: Palette) -> dict[str, Any]:
-    paint = scale(colours)
     names = np.full((places.rows, places.columns), "", dtype=object)
     names[places.row, places.column] = [str(steps.partition(at)) for at in range(steps.partitions)]
     return {
-        "zmin": paint["min"],
-        "zmax": paint["max"],
-        "colorscale": paint["colorscale"],
+        **scale(colours),
         "showscale": False,
         "xgap": 0.5,
         "ygap": 0.5,

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from app.ui.charts import base
 from app.ui.movement import sentences
 from app.ui.movement.encoding import GLYPHS, Picture, lane_names, looks, scale
-from app.ui.movement.playback import BUTTONS_PX, TITLE_PX, add_buttons, add_title, title
+from app.ui.movement.playback import BUTTONS_PX, TITLE_PX, animate
 from app.ui.movement.slots import Grid, grid
 from app.ui.movement.steps import KEPT, NO_CELL, Steps, small
 from app.ui.theme import Palette
@@ -55,17 +55,13 @@ class _Board:
         fig = self.stage()
         fig.add_scatter(**self.token_look(), **self.token_places(current))
         fig.add_scatter(**self.tally_look(), text=self.tallies(current))
-        add_title(fig, self.whole, current, -0.6, self.colours)
-        fig.frames = [self.frame(at, name) for at, name in enumerate(self.steps.names)]
-        add_buttons(fig, self.steps.names, current, redraw=False)
-        key = ", ".join(f"{letter} {topic}" for topic, letter in self.letters.items()) if self.named else ""
+        animate(fig, self.whole, current, [self.frame(at) for at in range(len(self.steps))], self.colours, redraw=False)
+        key = base.letter_key(self.letters) if self.named else ""
         return Picture(fig, key, sentences.animation(self.whole, current))
 
-    def frame(self, at: int, name: str) -> go.Frame:
+    def frame(self, at: int) -> list[dict[str, Any]]:
         """What changes from frame to frame: places, colours, symbols and counts."""
-        moved = {**self.token_places(at), "type": "scatter"}
-        tally = {"type": "scatter", "text": self.tallies(at)}
-        return go.Frame(name=name, data=[moved, tally, title(self.whole, at)], traces=[0, 1, 2])
+        return [{**self.token_places(at), "type": "scatter"}, {"type": "scatter", "text": self.tallies(at)}]
 
     def stage(self) -> go.Figure:
         """Lanes with their names, lines between them, fixed axes."""
@@ -104,8 +100,8 @@ class _Board:
             "textfont_size": 11 if self.named else size - 3,
             **({} if self.named else {"textfont_color": self.colours.background}),
             "marker_colorscale": paint["colorscale"],
-            "marker_cmin": paint["min"],
-            "marker_cmax": paint["max"],
+            "marker_cmin": paint["zmin"],
+            "marker_cmax": paint["zmax"],
             "marker_size": size,
             "marker_line": {"width": 1, "color": self.colours.background},
         }

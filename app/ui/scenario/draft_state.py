@@ -13,7 +13,7 @@ import streamlit as st
 
 from app.plugins import DEADLINE_S, fold_any, not_kafkas
 from app.server import source
-from app.ui import link_codec, state
+from app.ui import link_codec, state, widgets
 from app.ui.scenario.draft import Draft
 from assignors.model import AssignorError
 from assignors.scenario import check_bytes, dump, examples, load_scenario
@@ -140,7 +140,7 @@ def _from_url(page: state.Shown | None) -> Draft | None:
 def _from_example(name: str) -> Draft:
     found = examples().get(name)
     if found is None:
-        raise AssignorError(f"There is no example {name!r}. There are {', '.join(examples())}.")
+        raise AssignorError(f"There is no example {name!r}. Use one of {', '.join(examples())}.")
     scenario = check_bytes(found.read_bytes(), found.name).scenario
     return Draft(f"example:{name}", scenario.name, scenario)
 
@@ -149,10 +149,26 @@ def from_group(page: state.Shown, group_id: str) -> Draft:
     """A draft of a live group as it is now. Raises GroupscopeError when there is nothing to start from."""
     group = page.report.snapshot.group(group_id)
     if group is None:
-        raise GroupscopeError(f"{group_id} is not on this cluster", "It was deleted or has expired: choose another one")
+        raise GroupscopeError(
+            f"{group_id} is not on this cluster", "It was deleted or has expired: choose another group"
+        )
     live = scenario_of(group, page.report.health)
     key = f"live:{page.cluster}:{group_id}:{live.revision}:{page.report.snapshot.at_ms}"
     return Draft(key, group_id, live.scenario, live.notes, group_id, live.revision)
+
+
+def live_group_picker(page: state.Shown | None, chosen: str | None, key: str) -> None:
+    """Starts from another live group."""
+    options = [] if page is None else state.group_ids(page)
+    widgets.picker(
+        "Group",
+        options,
+        chosen,
+        key,
+        lambda group: start(group=group or ""),
+        placeholder="Choose a live group" if options else "No groups yet",
+        width=300,
+    )
 
 
 # -- outcomes ----------------------------------------------------------------------------------------------------------
@@ -162,7 +178,7 @@ def outcome(its: Draft, assignor: str) -> Outcome:
     """Where an assignor takes the draft; computed once, shared by all sessions."""
     if (refusal := _too_large(its.scenario)) is not None:
         return Outcome(assignor, error=refusal)
-    return _outcome(_key(its), assignor, its.scenario)
+    return _outcome(its, assignor)
 
 
 def _key(its: Draft) -> str:
@@ -174,17 +190,17 @@ def _too_large(scenario: Scenario) -> str | None:
     partitions = sum(scenario.partitions_ever().values())
     if partitions * (len(scenario.events) + 1) <= MOST_CELLS:
         return None
-    said = f"{partitions:,} partitions through {len(scenario.events):,} events"
-    return f"{said} are too much for a page. Take events out, or use `groupscope assign`, which has no such limit."
+    size = f"{partitions:,} partitions and {len(scenario.events):,} events"
+    return f"{size} are too many for a page. Remove events, or use `groupscope assign`, which has no such limit."
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _outcome(key: str, assignor: str, _scenario: Scenario) -> Outcome:
-    scenario, first = with_change_to(_scenario, assignor)
+@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs={Draft: _key})
+def _outcome(its: Draft, assignor: str) -> Outcome:
+    scenario, first = with_change_to(its.scenario, assignor)
     try:
         return Outcome(assignor, tuple(fold_any(scenario, first, given(), DEADLINE_S)))
     except AssignorError as error:
-        return Outcome(assignor, error=_renumbered(str(error), len(scenario.events) - len(_scenario.events)))
+        return Outcome(assignor, error=_renumbered(str(error), len(scenario.events) - len(its.scenario.events)))
 
 
 def _renumbered(told: str, too_many: int) -> str:

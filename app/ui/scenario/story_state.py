@@ -1,7 +1,6 @@
 """The Protocol lab's story in the URL, and its runs under each protocol, cached."""
 
 from collections.abc import Mapping
-from hashlib import sha256
 
 import streamlit as st
 
@@ -13,7 +12,6 @@ from assignors.scenario import check_bytes, dump
 from assignors.simulation.settings import read
 from assignors.simulation.side_by_side import simulate_all
 from assignors.simulation.summary import summarize
-from assignors.simulation.timeline import Timeline
 from assignors.whatif.events import Scenario
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 
@@ -56,16 +54,11 @@ class ProtocolLab(LabState[ProtocolStory]):
 LAB = ProtocolLab(STORIES)
 
 
+@st.cache_resource(max_entries=16, show_spinner="Simulating the story", hash_funcs={Scenario: dump})
 def played(scenario: Scenario, seed: int) -> Mapping[RebalanceProtocol, Played | str]:
-    """The story under each protocol, or why it cannot be played there; shared by all sessions."""
-    return _played(sha256(dump(scenario).encode()).hexdigest(), seed, scenario)
-
-
-@st.cache_resource(max_entries=16, show_spinner="Playing the story")
-def _played(key: str, seed: int, _scenario: Scenario) -> Mapping[RebalanceProtocol, Played | str]:
-    found = simulate_all(_scenario, read(_scenario.protocol), PROTOCOLS, seed=seed)
-    return {protocol: _summarized(protocol, result) for protocol, result in found.items()}
-
-
-def _summarized(protocol: RebalanceProtocol, result: Timeline | AssignorError) -> Played | str:
-    return str(result) if isinstance(result, AssignorError) else Played(protocol, result, summarize(result))
+    """The story under each protocol, or why it cannot be simulated there; shared by all sessions."""
+    found = simulate_all(scenario, read(scenario.protocol), PROTOCOLS, seed=seed)
+    return {
+        protocol: str(result) if isinstance(result, AssignorError) else Played(protocol, result, summarize(result))
+        for protocol, result in found.items()
+    }

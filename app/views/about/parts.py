@@ -11,17 +11,15 @@ from app.ui.table_limits import MAX_LAG_COLUMNS, MAX_OPTIONS, MAX_ROWS, MAX_SPAR
 from app.views.about import bundle
 
 MOST_PROBLEMS = 5
-ISSUE = "What did you expect, what did you see, on which page (copy its address)? Attach the bundle."
+ISSUE = "Say what you expected, what you saw, and on which page (copy its address), and attach the bundle."
 
 
 def conclusion(page: state.Shown) -> str:
     """ "Snapshot 12 of `demo` is complete: 30 groups, 21 topics, 3 brokers"."""
     snapshot = page.report.snapshot
     whole = "is complete" if snapshot.complete else "is incomplete"
-    counts = [
-        formats.plural(len(v), n)
-        for v, n in ((snapshot.groups, "group"), (snapshot.topics, "topic"), (snapshot.brokers, "broker"))
-    ]
+    counted = {"group": snapshot.groups, "topic": snapshot.topics, "broker": snapshot.brokers}
+    counts = [formats.plural(len(found), noun) for noun, found in counted.items()]
     return f"Snapshot {snapshot.number:,} of {formats.code(page.cluster)} {whole}: {', '.join(counts)}"
 
 
@@ -38,21 +36,22 @@ def brokers(page: state.Shown) -> None:
     widgets.titled(
         "Brokers", f":gray[cluster id {formats.code(snapshot.cluster_id or '–')}, requests of the last poll]"
     )
-    frame = pd.DataFrame(
+    rows = [
         {
-            "broker": [b.node_id for b in snapshot.brokers],
-            "role": ["controller" if b.node_id == snapshot.controller else "" for b in snapshot.brokers],
-            "address": [f"{b.host}:{b.port}" for b in snapshot.brokers],
-            "rack": [b.rack for b in snapshot.brokers],
-            "version": [b.version for b in snapshot.brokers],
-            "requests": [b.requests for b in snapshot.brokers],
-            "busy_ms": [round(b.busy_s * 1000) for b in snapshot.brokers],
-            "answered": [b.error or "yes" for b in snapshot.brokers],
+            "broker": b.node_id,
+            "role": "controller" if b.node_id == snapshot.controller else "",
+            "address": f"{b.host}:{b.port}",
+            "rack": b.rack,
+            "version": b.version,
+            "requests": b.requests,
+            "busy_ms": round(b.busy_s * 1000),
+            "answered": b.error or "yes",
         }
-    )
+        for b in snapshot.brokers
+    ]
     c = st.column_config
     widgets.table(
-        frame,
+        pd.DataFrame(rows),
         key="brokers",
         most=12,
         alt="Brokers with the number of requests of the last poll and the time they took",
@@ -63,9 +62,7 @@ def brokers(page: state.Shown) -> None:
             "rack": c.TextColumn("Rack", width=70),
             "version": c.TextColumn("Version", width=76),
             "requests": c.NumberColumn("Requests", width=80),
-            "busy_ms": c.NumberColumn(
-                "Time, ms", format="localized", width=84, help="Summed over the requests; they overlap between brokers"
-            ),
+            "busy_ms": widgets.integer("Time, ms", 84, "Summed over the requests; brokers are read in parallel"),
             "answered": c.TextColumn("Answered", width=160),
         },
     )
@@ -77,11 +74,11 @@ def following() -> None:
     its = None if feed is None else feed.following()
     widgets.titled("Recorded rebalances", ":gray[from `__consumer_offsets`]")
     if its is None:
-        st.markdown(":small[Switched off; generations are inferred from polling.]")
+        st.markdown(":small[Switched off: generations are inferred from polls.]")
         return
-    read = f"Read to the end: {formats.known_for(its.followed, its.partitions)} partitions"
+    read = f"Up to date for {formats.known_for(its.followed, its.partitions)} partitions"
     broken = f", {formats.count(its.unreadable)} could not be decoded" if its.unreadable else ""
-    st.markdown(f":small[{read}; {formats.plural(its.records, 'record')} since the start{broken}.]")
+    st.markdown(f":small[{read}; {formats.plural(its.records, 'record')} read since the server started{broken}.]")
     for problem in its.problems[:MOST_PROBLEMS]:
         widgets.line(
             ":orange", "lock" if problem.kind == "unauthorized" else "error", "Not read", formats.md(str(problem))
@@ -91,7 +88,7 @@ def following() -> None:
 def unread(page: state.Shown) -> None:
     """Every problem of the last poll."""
     problems = page.report.snapshot.problems
-    widgets.titled("Could not be read", f":gray[{len(problems) or 'nothing missing'}]")
+    widgets.titled("Problems", f":gray[{len(problems) or 'none'} in the last poll]")
     if problems:
         frame = pd.DataFrame(
             [(p.scope.value, p.subject, p.cause, p.hint) for p in problems[:MAX_ROWS]],
@@ -101,7 +98,7 @@ def unread(page: state.Shown) -> None:
             frame,
             key="unread",
             most=8,
-            alt="What could not be read in the last poll, with cause and hint",
+            alt="What could not be read in the last poll: cause, how to fix it",
         )
 
 
@@ -113,7 +110,7 @@ def versions() -> None:
 
 def settings(page: state.Shown) -> None:
     """What is in force, secrets masked."""
-    widgets.titled("Settings in force", ":gray[secrets masked]")
+    widgets.titled("Settings", ":gray[secrets masked]")
     _pairs("Setting", "Value", state.settings_in_force(page.cluster))
 
 
@@ -123,14 +120,14 @@ def _pairs(name: str, value: str, pairs: Mapping[str, str]) -> None:
 
 
 LIMITS = (
-    f"A table shows at most {MAX_ROWS:,} rows, sparklines up to {MAX_SPARKLINE_ROWS:,} rows, a picker {MAX_OPTIONS:,} "
-    f"names, the partitions of a topic the lag of {MAX_LAG_COLUMNS} groups; downloads hold every row that passes the "
-    "filters.",
-    "Lag over time, rates and time lag come from the samples kept in memory since the server started; nothing is "
-    "extrapolated beyond them.",
-    "The dashboard reads: it changes no offset, group or topic.",
-    "A poll tells no generation of classic groups, so their epoch is a dash; Generations has it where it is recorded.",
-    "Share groups: the lag is what the share coordinator reports; members may read the same partition.",
+    f"Tables show at most {MAX_ROWS:,} rows, and sparklines up to {MAX_SPARKLINE_ROWS:,} rows. Select boxes list at "
+    f"most {MAX_OPTIONS:,} names. The page of a topic shows the lag of at most {MAX_LAG_COLUMNS} groups for each "
+    "partition. Downloads contain every row that passes the filters.",
+    "Lag over time, rates and time lag are computed from the polls since the server started.",
+    "These pages are read-only: they never change an offset, a group or a topic of your cluster.",
+    "Polling does not return the generation of a classic group, so its epoch is empty here. The Generations page shows "
+    "recorded generations.",
+    "The lag of a share group is the lag that its share coordinator reports.",
 )
 
 
@@ -144,16 +141,14 @@ def report_a_bug(page: state.Shown) -> None:
     """A bundle without names, to attach to a report."""
     widgets.titled("Report a bug")
     st.markdown(
-        f":small[{ISSUE} It holds versions, counts, timings and kinds of problems; names of groups, topics and hosts "
-        "are left out or hashed.]"
+        f":small[{ISSUE} It contains versions, counts, timings and kinds of problems. Names of groups, topics and "
+        "hosts are left out or hashed.]"
     )
     versions = source.current().versions
-    st.download_button(
+    widgets.download(
         "Download the bundle",
         lambda: bundle.build(page.report, page.status, versions, state.settings_in_force(page.cluster)),
         "groupscope-bundle.json",
         "application/json",
-        icon=":material/download:",
-        on_click="ignore",
-        key="bundle",
+        "bundle",
     )

@@ -1,4 +1,4 @@
-"""Which of these settings cause trouble?"""
+"""Which settings cause problems?"""
 
 import streamlit as st
 

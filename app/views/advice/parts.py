@@ -5,6 +5,7 @@ import streamlit as st
 
 from app.ui import formats, state, widgets
 from app.ui.findings import SOURCES, show_finding
+from app.ui.pages import BY_NAME
 from app.ui.properties_advice import Kind, PropertiesAdvice, advise_text, row, verdict
 from assignors.advice import Workload
 from lag.errors import ConfigError
@@ -68,7 +69,7 @@ def _example() -> None:
 
 def workload() -> None:
     """What is known about the workload; an empty field brings no advice."""
-    with st.expander("About the workload", icon=":material/tune:"):
+    with st.expander("Workload", icon=":material/tune:"):
         if kind() is Kind.BROKER:
             _number("Members that start together", "advice_members")
             st.toggle("Producers rely on acks=all", key="advice_acks")
@@ -77,11 +78,11 @@ def workload() -> None:
         _number("Time from one poll to the next (ms)", "advice_batch")
         _number("Duration of a restart (ms)", "advice_restart")
         _number("Longest pause, for example GC (ms)", "advice_pause")
-        _number("Tolerated time without an owner for the partitions of a dead member (ms)", "advice_tolerated")
+        _number("Tolerated time until the partitions of a failed member are reassigned (ms)", "advice_tolerated")
         _number("Longest planned downtime of the whole group (ms)", "advice_outage", 366 * DAY_MS)
         st.toggle("Records are processed outside the poll loop", key="advice_workers")
-        st.toggle("close() is also called after a processing error (finally)", key="advice_finally")
-        st.toggle("Topics get more partitions, or are subscribed by pattern", key="advice_grows")
+        st.toggle("close() is called in a finally block", key="advice_finally")
+        st.toggle("Topics get more partitions, or the subscription is a pattern", key="advice_grows")
 
 
 def _number(label: str, key: str, most: int = DAY_MS) -> None:
@@ -110,7 +111,7 @@ def headline(advice: PropertiesAdvice | None, error: ConfigError | None) -> str:
     if error is not None:
         return "The text cannot be read"
     if advice is None:
-        return "Which of these settings cause trouble?"
+        return BY_NAME["advice"].question
     found = verdict(advice)
     return f"{found[0].upper()}{found[1:]}"
 
@@ -123,11 +124,11 @@ def findings(advice: PropertiesAdvice) -> None:
         if advice.findings:
             widgets.downloads("advice", lambda: pd.DataFrame([row(located) for located in advice.findings]))
     if not advice.findings:
-        st.markdown(":green[:material/check_circle:] Kafka accepts the settings, and no rule has a finding.")
+        st.markdown(":green[:material/check_circle:] No findings: Kafka accepts the settings.")
     for located in advice.findings[:MAX_FINDINGS]:
         show_finding(located.finding, "default" if located.line is None else f"line {located.line}")
     if len(advice.findings) > MAX_FINDINGS:
-        widgets.note(f"The first {MAX_FINDINGS} of {len(advice.findings):,}. The downloads hold all.")
+        widgets.note(f"The first {MAX_FINDINGS} of {len(advice.findings):,} findings; downloads contain all.")
     for sentence in [*remarks(advice), *([SOURCES] if advice.findings else [])]:
         widgets.note(formats.md(sentence))
 
@@ -137,9 +138,9 @@ def remarks(advice: PropertiesAdvice) -> list[str]:
     notes = []
     if advice.other_kind:
         other = Kind.BROKER if advice.kind is Kind.CONSUMER else Kind.CONSUMER
-        notes.append(f"This looks like the file of a {other.value}. If so, select {other.value.capitalize()} above.")
+        notes.append(f"These look like settings of a {other.value}. If so, select {other.value.capitalize()}.")
     if advice.unknown_lines:
-        notes.append(f"Not a setting: {_lines(advice.unknown_lines)}. The text is not shown, it may be a secret.")
+        notes.append(f"Not a setting: {_lines(advice.unknown_lines)}. Its text is not shown, as it can be a secret.")
     if advice.placeholder_lines:
         notes.append(f"Not checked, because the value is a placeholder: {_lines(advice.placeholder_lines)}.")
     return notes
@@ -152,7 +153,7 @@ def _lines(numbers: tuple[int, ...]) -> str:
 def introduction() -> None:
     """What the page does, before anything is pasted."""
     st.markdown(
-        "Paste the properties of a consumer or a broker. The page lists the settings that Kafka would reject, that "
-        "cost rebalances, duplicates or records, or that Kafka does not know. The same on the command line:"
+        "Paste the properties of a consumer or a broker. The page lists settings that Kafka rejects or does not know, "
+        "and settings that cause rebalances, duplicates or lost records. On the command line:"
     )
     st.code("groupscope advise client.properties\ngroupscope advise --broker server.properties", language="bash")

@@ -1,4 +1,4 @@
-"""Play with the workload of the demo cluster; what the other pages then show is what Kafka did."""
+"""Control the workload of the demo cluster; the other pages show how Kafka reacts."""
 
 import streamlit as st
 
@@ -11,7 +11,7 @@ cases = parts.cases(page)
 
 widgets.headline(page, parts.conclusion(cases))
 with st.container(gap="xxsmall"):
-    widgets.status_line("Do something to the workload and watch Overview and Group.", "")
+    widgets.status_line("Change the workload here, and watch the Overview and Group pages.", "")
     parts.readiness()
     parts.said()
 

@@ -90,13 +90,9 @@ def member_actions(running: Running) -> None:
         group = st.selectbox("Group", running.groups, key="demo_group") or ""
         with st.container(horizontal=True, gap="small"):
             _button("Add a member", "person_add", "The group rebalances", lambda: _controls().add_member(group))
-            _button(
-                "Stop consuming",
-                "pause_circle",
-                "Members stay, but read nothing",
-                lambda: _controls().stop_consuming(group),
-            )
-            _button("Resume", "play_circle", "Members read again", lambda: _controls().resume_consuming(group))
+            stays = "The members stay in the group, but read nothing"
+            _button("Stop consuming", "pause_circle", stays, lambda: _controls().stop_consuming(group))
+            _button("Resume", "play_circle", "The members read again", lambda: _controls().resume_consuming(group))
         names = [m.name for m in running.members if m.group_id == group]
         states = {m.name: m.state for m in running.members}
         chosen = st.selectbox(
@@ -104,12 +100,9 @@ def member_actions(running: Running) -> None:
         )
         none, member = chosen is None, chosen or ""
         with st.container(horizontal=True, gap="small"):
-            _button(
-                "Kill", "skull", "SIGKILL: it does not leave the group", lambda: _controls().kill_member(member), none
-            )
-            _button(
-                "Freeze", "ac_unit", "SIGSTOP: no poll, no heartbeat", lambda: _controls().freeze_member(member), none
-            )
+            killed, frozen = "SIGKILL: it does not leave the group", "SIGSTOP: no poll, no heartbeat"
+            _button("Kill", "skull", killed, lambda: _controls().kill_member(member), none)
+            _button("Freeze", "ac_unit", frozen, lambda: _controls().freeze_member(member), none)
             _button("Thaw", "local_fire_department", "SIGCONT", lambda: _controls().thaw_member(member), none)
 
 
@@ -125,16 +118,15 @@ def topic_actions(running: Running) -> None:
         with st.container(horizontal=True, gap="small"):
             for records in BURSTS:
                 label = f"+ {formats.count(records)} records"
-                _button(label, "bolt", "Produced at once", lambda n=records: _controls().burst(topic, n))  # type: ignore[misc]
+                _button(label, "bolt", "Produces them at once", lambda n=records: _controls().burst(topic, n))  # type: ignore[misc]
         held = topic in running.transactions
         with st.container(horizontal=True, gap="small"):
-            _button(
-                "Hold a transaction", "lock_clock", "Leaves it open", lambda: _controls().open_transaction(topic), held
-            )
+            opens = "Opens a transaction on the topic and leaves it open"
+            _button("Hold a transaction", "lock_clock", opens, lambda: _controls().open_transaction(topic), held)
             _button("Commit it", "check", "", lambda: _controls().commit_transaction(topic), not held)
             _button("Abort it", "close", "", lambda: _controls().abort_transaction(topic), not held)
         with st.container(horizontal=True, gap="small"):
-            _button("Add 2 partitions", "add", "Groups rebalance", lambda: _controls().add_partitions(topic, 2))
+            _button("Add 2 partitions", "add", "Its groups rebalance", lambda: _controls().add_partitions(topic, 2))
             _button("Delete the topic", "delete", "Cannot be undone", lambda: _controls().delete_topic(topic))
 
 
@@ -154,28 +146,25 @@ def cases(page: state.Shown) -> pd.DataFrame:
 
 
 def conclusion(cases: pd.DataFrame) -> str:
-    """ "The demo runs: 20 of 21 groups show what they should"."""
-    return f"The demo runs: {int(cases['agrees'].sum())} of {len(cases)} groups show what they should"
+    """ "20 of 21 demo groups have the expected verdict"."""
+    return f"{int(cases['agrees'].sum())} of {len(cases)} demo groups have the expected verdict"
 
 
 def table(cases: pd.DataFrame) -> None:
     """The cases; a click opens the group."""
-    widgets.titled("Cases", ":gray[what each group is there to show; verdicts on movement need a minute of polls]")
-    view = cases.assign(
-        s=widgets.as_tags(cases["should"]), n=cases["seen"].map(lambda label: [label] if label else None)
-    )
+    widgets.titled("Cases", ":gray[what each group demonstrates; some verdicts need a minute of polls]")
+    view = cases.assign(s=widgets.as_tags(cases["should"]), n=widgets.as_tags(cases["seen"]))
     c = st.column_config
-    go = widgets.open_on_click("open_case", list(cases["group"]), "group", "group")
     widgets.table(
         view[["group", "title", "s", "n", "shown"]],
         key="cases",
         most=24,
-        alt="Cases of the demo: what each group should show, and its verdict now",
+        alt="Cases of the demo: the expected and the current verdict of each group",
         columns={
-            "group": widgets.opener("Group", "open_case", 190, go),
+            "group": widgets.page_opener("Group", "open_case", 190, cases["group"], "group", "group"),
             "title": c.TextColumn("Case", width=240),
-            "s": widgets.verdict_column(130, "Should be"),
-            "n": widgets.verdict_column(130, "Is now"),
-            "shown": c.TextColumn("What you should see", width=520),
+            "s": widgets.verdict_column(130, "Expected"),
+            "n": widgets.verdict_column(130, "Current"),
+            "shown": c.TextColumn("Description", width=620),
         },
     )

@@ -10,6 +10,7 @@ from app.server.source import current
 from app.ui import formats, recordings, state, widgets
 from app.ui import recorded_text as text
 from app.ui.movement import tables
+from app.ui.pages import BY_NAME
 from app.ui.scenario import draft_state
 from app.ui.scenario.story_link import PROTOCOLS
 from app.ui.scenario.story_state import LAB, PROTOCOL, played
@@ -62,7 +63,7 @@ def _assignor(scenario: Scenario) -> str:
     """The assignor in the URL, if What if offers it: a link must not run other code of this process."""
     wanted, offered = state.url("assignor") or scenario.assignor, draft_state.candidates(scenario)
     if wanted not in offered:
-        raise AssignorError(f"assignor is {formats.cut(wanted)!r}. Use one of {', '.join(offered)}.")
+        raise AssignorError(f"Unknown assignor {formats.cut(wanted)!r}. Use one of {', '.join(offered)}.")
     return wanted
 
 
@@ -70,7 +71,7 @@ def _played() -> Shown:
     """The generations of a simulated story of the Protocol lab."""
     wanted = state.url(PROTOCOL) or ""
     if wanted not in PROTOCOLS:
-        raise AssignorError(f"protocol is {formats.cut(wanted)!r}. Use one of {', '.join(PROTOCOLS)}.")
+        raise AssignorError(f"Unknown protocol {formats.cut(wanted)!r}. Use one of {', '.join(PROTOCOLS)}.")
     its = LAB.current()
     line = played(its.scenario, its.seed)[RebalanceProtocol(wanted)]
     if isinstance(line, str):
@@ -92,21 +93,11 @@ def _live(group: str, page: state.Shown | None) -> Shown | None:
 
 def source(page: state.Shown | None, its: Shown | None) -> None:
     """The select box of live groups, and links."""
-    options = [] if page is None else state.group_ids(page)
-    st.session_state["generations_group"] = its.title if its and its.live and its.title in options else None
+    live = its.title if its and its.live else None
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.selectbox(
-            "Group",
-            options,
-            key="generations_group",
-            placeholder="Choose a live group",
-            label_visibility="collapsed",
-            width=300,
-            on_change=lambda: draft_state.start(group=st.session_state["generations_group"] or ""),
-        )
-        live = its if its is not None and its.live is not None else None
+        draft_state.live_group_picker(page, live, "generations_group")
         if live is not None and st.button("Group", icon=":material/group:", type="tertiary", key="to_group"):
-            widgets.go("group", {"group": live.title})
+            widgets.go("group", {"group": live})
         if st.button("What if…", icon=":material/alt_route:", type="tertiary", key="to_whatif"):
             widgets.go("whatif", draft_state.parameters())
 
@@ -114,21 +105,21 @@ def source(page: state.Shown | None, its: Shown | None) -> None:
 def nothing(its: Shown | None) -> None:
     """The page without generations: its purpose, or how generations appear."""
     if its is None:
-        st.header("What happened to the group, step by step?", anchor=False)
+        st.header(BY_NAME["generations"].question, anchor=False)
         st.markdown(
-            "Choose a live group to step through its last rebalances as its coordinator recorded them, or build a "
-            "scenario under What if and open it here."
+            "Choose a live group to step through its last rebalances as recorded by its coordinator, or create a "
+            "scenario on the What if page and open it here."
         )
         return
     st.header(f"No rebalance of {formats.code(its.title)} yet", anchor=False)
     st.markdown(
-        "The first one appears when a member joins or leaves, a topic grows or the assignor changes. groupscope reads "
-        "the group's last records when it starts, and follows it while it runs."
+        "The next rebalance appears here: when a member joins or leaves, a topic gets more partitions, or the assignor "
+        "changes. groupscope reads the group's last records at startup and follows the group while it runs."
     )
     if its.live is not None:
         not_recorded(its.live)
     if current().demo is not None:
-        st.markdown("On this demo cluster, **Demo** → *Add a member* makes one.")
+        st.markdown("On this demo cluster, **Demo** → *Add a member* triggers one.")
 
 
 def where_from(its: Shown, at: int) -> None:
@@ -148,7 +139,7 @@ def not_recorded(live: Recording) -> None:
     if problem is None:
         return
     denied = problem.kind == "unauthorized"
-    head = "Not recorded" if live.origin is Origin.INFERRED else "Nothing newer recorded"
+    head = "Not recorded" if live.origin is Origin.INFERRED else "Newer generations are not recorded"
     rest = f"{formats.md(problem.cause)}. {formats.md(problem.hint)}".rstrip()
     widgets.line(":orange" if denied else ":gray", "lock" if denied else "info", head, rest)
 
@@ -180,7 +171,7 @@ def reconciliation(one: RecordedGeneration, names: Mapping[str, str]) -> None:
             key="steps",
             width="content",
             most=MAX_STEPS,
-            alt=f"{formats.plural(len(frame), 'step')} of members towards their targets, with the time since the epoch",
+            alt=f"{formats.plural(len(frame), 'step')} of members to their target assignments: time, state, epoch",
             columns={
                 "after": c.TextColumn("After", width=60, help="Time since the new group epoch"),
                 "member": c.TextColumn("Member", width=150),

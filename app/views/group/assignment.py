@@ -77,7 +77,7 @@ def _differences(found: Explanation, view: GroupView) -> None:
             "topic": c.TextColumn("Topic", width=140),
             "partition": c.NumberColumn("Partition", width=72),
             "actual": c.TextColumn("Owner", width=140),
-            "computed": c.TextColumn("Owner by the assignor", width=150),
+            "computed": c.TextColumn("Computed owner", width=150, help="The owner that the assignor would choose now"),
         },
     )
     if len(found.differences) > len(frame):

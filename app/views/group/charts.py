@@ -1,5 +1,6 @@
 """The assignment: a numbered tile per partition, or counts per topic and member if there are too many."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
@@ -30,7 +31,7 @@ WORDS = {
     Tile.OK: "partition",
     Tile.BAD: "needs attention",
     Tile.UNKNOWN: "unknown",
-    Tile.COMING: "to be taken",
+    Tile.COMING: "to be assigned",
     Tile.LEAVING: "to be revoked",
 }
 
@@ -43,13 +44,12 @@ def tiles(lanes: Lanes, idle_reason: str, colours: Palette) -> go.Figure:
     width = max(LEAST_SLOTS, longest)
     letter = base.letters(sorted({tp.topic for lane in lanes.values() for tp, _ in lane}))
     kinds = list(Tile)
-    rows = [
-        [
-            Box(f"{letter.get(tp.topic, '')}{tp.partition}", kinds.index(kind), _hover(name, tp, kind))
-            for tp, kind in lane
-        ]
-        for name, lane in lanes.items()
-    ]
+
+    def box(name: str, tp: TopicPartition, kind: Tile) -> Box:
+        label = f"{letter.get(tp.topic, '')}{tp.partition}"
+        return Box(label, kinds.index(kind), f"{tp} · {name} · {WORDS[kind]}")
+
+    rows = [[box(name, tp, kind) for tp, kind in lane] for name, lane in lanes.items()]
     boxes(fig, rows, [styles(colours)[kind] for kind in kinds], width)
     for row, (name, lane) in enumerate(lanes.items()):
         _lane_note(fig, row, name, lane, longest, idle_reason, colours)
@@ -69,25 +69,18 @@ def _lane_note(
 ) -> None:
     """The number of partitions of the member, right of the longest lane; without any, the reason."""
     owned = sum(kind != Tile.COMING for _, kind in lane)
-    text = "free" if name == NOBODY else str(owned) if lane else f"idle: {idle_reason}"
+    text = str(owned) if lane else f"idle: {idle_reason}"
     ink = colours.unassigned_text if name == NOBODY or not lane else colours.dim
     at = longest - 0.5 if lane else -0.5
     fig.add_annotation(x=at, y=row, text=text, xanchor="left", xshift=8, showarrow=False, font={"color": ink})
 
 
-def _hover(name: str, tp: TopicPartition, kind: Tile) -> str:
-    return f"{tp} · {name} · {WORDS[kind]}"
-
-
 def matrix(lanes: Lanes, colours: Palette) -> go.Figure:
     """Partitions per member (row) and topic (column); only the largest MATRIX_MEMBERS and MATRIX_TOPICS are shown."""
-    names = _capped([(name, len(lane)) for name, lane in lanes.items()], limits.MATRIX_MEMBERS)
-    sizes: dict[str, int] = {}
-    for lane in lanes.values():
-        for tp, _ in lane:
-            sizes[tp.topic] = sizes.get(tp.topic, 0) + 1
-    topics = _capped(list(sizes.items()), limits.MATRIX_TOPICS)
-    z = [[sum(tp.topic == topic for tp, _ in lanes[name]) or None for topic in topics] for name in names]
+    cells = {name: Counter(tp.topic for tp, _ in lane) for name, lane in lanes.items()}
+    names = _largest(Counter({name: cell.total() for name, cell in cells.items()}), limits.MATRIX_MEMBERS)
+    topics = _largest(sum(cells.values(), Counter()), limits.MATRIX_TOPICS)
+    z = [[cells[name][topic] or None for topic in topics] for name in names]
     shown = [base.clip(name) for name in names]
     fig = base.figure(colours, MATRIX_ROW_PX * len(names) + 30, left=base.lane_px(shown), right=8, top=2, bottom=26)
     fig.add_heatmap(
@@ -108,18 +101,12 @@ def matrix(lanes: Lanes, colours: Palette) -> go.Figure:
     fig.update_xaxes(
         tickvals=list(range(len(topics))) if len(topics) <= 12 else [], ticktext=[base.clip(t, room) for t in topics]
     )
-    fig.update_yaxes(
-        range=[len(names) - 0.5, -0.5],
-        showgrid=False,
-        tickvals=list(range(len(names))),
-        ticktext=shown,
-        tickfont={"family": base.MONO, "size": 11, "color": colours.text},
-    )
+    name_lanes(fig, shown, colours.text, size=11)
     return fig
 
 
-def _capped(sized: list[tuple[str, int]], most: int) -> list[str]:
-    return [name for name, _ in sorted(sized, key=lambda item: (-item[1], item[0]))[:most]]
+def _largest(sizes: Counter[str], most: int) -> list[str]:
+    return sorted(sizes, key=lambda name: (-sizes[name], name))[:most]
 
 
 def letter_legend(topics: list[str]) -> str:

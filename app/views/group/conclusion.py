@@ -17,17 +17,13 @@ LINKS = (
 
 def picker(page: state.Shown, chosen: str | None) -> None:
     """Selects another group, in the URL."""
-    options = state.group_ids(page)
-    if chosen is not None and chosen not in options:
-        options = [chosen, *options]
-    st.session_state["group_pick"] = chosen
-    st.selectbox(
+    widgets.picker(
         "Group",
-        options,
-        key="group_pick",
+        state.group_ids(page),
+        chosen,
+        "group_pick",
+        lambda group: state.set_url("group", group),
         placeholder="Choose a group",
-        label_visibility="collapsed",
-        on_change=lambda: state.set_url("group", st.session_state["group_pick"]),
     )
 
 
@@ -40,18 +36,17 @@ def pick_one(page: state.Shown) -> None:
         st.markdown("A group appears here when its first member joins or commits.")
         return
     st.header("Which group?", anchor=False)
-    widgets.status_line("Members, partitions and assignment of one consumer group.", "")
+    widgets.status_line("Choose a consumer group to see its members, partitions and assignment.", "")
     picker(page, None)
     widgets.titled("Most urgent")
     urgent = frame.head(MOST_URGENT)
     c = st.column_config
-    go = widgets.open_on_click("open_urgent", list(urgent["group"]), "group", "group")
     widgets.table(
         urgent.assign(v=widgets.as_tags(urgent["verdict"]))[["group", "v", "lag", "why"]],
         key="urgent",
         alt="The most urgent groups: verdict, lag, reason",
         columns={
-            "group": widgets.opener("Group", "open_urgent", 190, go),
+            "group": widgets.page_opener("Group", "open_urgent", 190, urgent["group"], "group", "group"),
             "v": widgets.verdict_column(),
             "lag": widgets.integer("Lag, records", 96),
             "why": c.TextColumn("Why", width=800),
@@ -90,11 +85,8 @@ def _advice(view: GroupView) -> str:
     status = view.health.finding.status
     if status is Status.OK:
         return ""
-    rows = list(zip(view.lags, view.healths, strict=True))
-    found = hint(view.group, status, rows, view.names)
-    return (
-        f" {verdicts.VERDICTS[status].advice}" if found is None else f" {formats.md(f'{found.action} {found.reason}')}"
-    )
+    found = hint(view.group, status, list(zip(view.lags, view.healths, strict=True)), view.names)
+    return f" {verdicts.VERDICTS[status].advice if found is None else formats.md(f'{found.action} {found.reason}')}"
 
 
 def rule(view: GroupView) -> str:
@@ -111,14 +103,12 @@ def problems(view: GroupView) -> None:
     if held := [row for row in view.lags if row.held_records]:
         n = sum(row.held_records for row in held)
         head = f"{formats.plural(n, 'record')} held by an open transaction"
-        where = _first_three([str(row.tp) for row in held])
-        rest = f"on {where}: read_committed consumers wait at the last stable offset until it commits or aborts"
+        where = formats.few([formats.code(str(row.tp)) for row in held], 3)
+        rest = f"on {where}: read_committed consumers cannot read them until it commits or aborts"
         widgets.line(":orange", "lock_clock", head, rest)
     if moving := view.reconciling():
         head = f"{len(moving)} of {formats.plural(len(view.group.members), 'member')} reconciling"
-        names = _first_three([view.names[m.member_id] for m in moving])
-        widgets.line(":blue", "sync", head, f"{names}: not at the target assignment of epoch {view.group.epoch} yet")
-
-
-def _first_three(names: list[str]) -> str:
-    return ", ".join(map(formats.code, names[:3])) + (" …" if len(names) > 3 else "")
+        names = formats.few([formats.code(view.names[m.member_id]) for m in moving], 3)
+        widgets.line(
+            ":blue", "sync", head, f"{names}: still moving to the target assignment of epoch {view.group.epoch}"
+        )

@@ -55,12 +55,12 @@ def _rebalances(page: state.Shown, view: GroupView) -> tuple[list[lag.Mark], str
 
 def _no_trend(samples: int, view: GroupView) -> str:
     if not view.lags:
-        return ":gray[The group has no partitions: nothing is committed, assigned or subscribed.]"
+        return ":gray[The group has no partitions: it has no committed offsets, assignments or subscriptions.]"
     if all(row.problem is PartitionProblem.TOPIC_DELETED for row in view.lags):
         return f":gray[{'Its topic was' if len(view.topics) == 1 else 'Its topics were'} deleted: there is no lag.]"
     if len(view.times_ms) > 1:
         return f":gray[The lag is known in {samples} of {len(view.times_ms)} polls; the chart needs two.]"
-    return f":gray[The chart needs two samples and has {samples}. The next poll adds one.]"
+    return ":gray[The chart appears after the second poll.]"
 
 
 def _trend_alt(seen: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> str:
@@ -68,21 +68,16 @@ def _trend_alt(seen: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> str:
     if low == high:
         return f"Lag stayed at {first:,.0f} records"
     word = "rose" if last > first else "fell" if last < first else "went"
-    text = f"Lag {word} from {first:,.0f} to {last:,.0f} records"
-    ends = {first, last}
-    lowest, highest = ("" if low in ends else f"lowest {low:,.0f}"), ("" if high in ends else f"highest {high:,.0f}")
-    return ", ".join([text, *filter(None, (lowest, highest))])
+    extremes = [f"{name} {lag:,.0f}" for name, lag in (("lowest", low), ("highest", high)) if lag not in (first, last)]
+    return ", ".join([f"Lag {word} from {first:,.0f} to {last:,.0f} records", *extremes])
 
 
 def by_partition(view: GroupView) -> None:
     """One bar per partition."""
     topics = view.topics
     what = formats.code(topics[0]) if len(topics) == 1 else letter_legend(topics)
-    more = (
-        f", the {limits.BAR_PARTITIONS} with most lag of {len(view.lags):,}"
-        if len(view.lags) > limits.BAR_PARTITIONS
-        else ""
-    )
+    is_cut = len(view.lags) > limits.BAR_PARTITIONS
+    more = f", the {limits.BAR_PARTITIONS} of {len(view.lags):,} partitions with the highest lag" if is_cut else ""
     unknown = " · × unknown" if any(row.lag_records is None for row in view.lags) else ""
     widgets.titled("Lag by partition", f":gray[{what + more + unknown}]" if topics else "")
     if not view.lags:
@@ -91,10 +86,7 @@ def by_partition(view: GroupView) -> None:
     tps, lags = [row.tp for row in view.lags], [row.lag_records for row in view.lags]
     bad = [verdicts.needs_attention(h.finding.status) for h in view.healths]
     concentration, _ = lag.concentration(tps, lags)
-    alt = (
-        f"Partitions {concentration}"
-        if concentration
-        else f"Lag of {formats.plural(len(tps), 'partition')}, at most {formats.count(max((v or 0) for v in lags))}"
-    )
+    highest = f"Lag of {formats.plural(len(tps), 'partition')}, at most {formats.count(max((v or 0) for v in lags))}"
+    alt = f"Partitions {concentration}" if concentration else highest
     fig = lag.by_partition(tps, lags, bad, state.palette())
     st.plotly_chart(fig, theme=None, config=widgets.PLOTLY, key="lag_by_partition", alt=alt)

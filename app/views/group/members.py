@@ -8,6 +8,8 @@ from app.ui.table_limits import MAX_ROWS
 from app.views.group import tables
 from app.views.group.view import GroupView
 
+COLUMNS = "member v epoch partitions lag share moved host note instance rack client member_id"
+
 
 def members(view: GroupView) -> None:
     """The members, most urgent first."""
@@ -23,21 +25,17 @@ def members(view: GroupView) -> None:
         text = widgets.text_filter("Member", "members_q", 160)
         rows = widgets.containing(tables.members(view), text, *tables.MEMBER_NAMES)
         widgets.downloads("members", lambda: rows.drop(columns=["rank"]))
-    _members_table(view, rows.head(MAX_ROWS))
-    if len(rows) > MAX_ROWS:
-        widgets.note(f"The first {MAX_ROWS:,} of {len(rows):,} members. Filter to see others; the downloads hold all.")
-    elif rows.empty:
-        widgets.note("No member passes this filter.")
+    shown = rows.head(MAX_ROWS)
+    _members_table(view, shown)
+    widgets.row_count(len(shown), len(rows), "member")
 
 
 def _members_table(view: GroupView, frame: pd.DataFrame) -> None:
     frame = frame.assign(v=widgets.as_tags(frame["verdict"]), moved=widgets.timedeltas(frame["last_moved_s"]))
-    present = [c for c in ("epoch", "note", "instance", "rack") if frame[c].replace("", None).notna().any()]
-    epoch, more = [c for c in present if c == "epoch"], [c for c in present if c != "epoch"]
-    columns = ["member", "v", *epoch, "partitions", "lag", "share", "moved", "host", *more, "client", "member_id"]
+    empty = [name for name in ("epoch", "note", "instance", "rack") if not frame[name].replace("", None).notna().any()]
     c = st.column_config
     widgets.table(
-        frame[columns],
+        frame[COLUMNS.split()].drop(columns=empty),
         key="members",
         most=8,
         alt=f"Members of {view.group.group_id}: verdict, partitions, lag and its share, last commit, host",

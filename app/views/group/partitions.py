@@ -19,7 +19,8 @@ def filtered(frame: pd.DataFrame) -> pd.DataFrame:
 def partitions(frame: pd.DataFrame, of: int) -> None:
     """The table of the partitions that pass the filter, of `of` in all."""
     if frame.empty:
-        st.markdown(f":gray[No partition {'passes this filter' if of else 'is committed, assigned or subscribed'}.]")
+        why = "passes the filter" if of else "has a committed offset, is assigned, or belongs to a subscribed topic"
+        st.markdown(f":gray[No partition {why}.]")
         return
     shown = frame.head(MAX_ROWS)
     sparklines = len(shown) <= MAX_SPARKLINE_ROWS
@@ -49,14 +50,9 @@ def partitions(frame: pd.DataFrame, of: int) -> None:
             "drains": c.TextColumn("Drains in", width=76, alignment="right"),
             "trend": c.LineChartColumn("Lag trend", width=90, color="gray", y_min=0, y_max=1),
             "note": c.TextColumn("Note", width=210, help="Problems, losses and evidence"),
-            "lost": c.NumberColumn(
-                "Lost, records", format="localized", width=92, help="Deleted before the group read them"
-            ),
-            "held": c.NumberColumn(
-                "Held, records",
-                format="localized",
-                width=92,
-                help="Above the last stable offset, because of an open transaction",
+            "lost": widgets.integer("Lost, records", 92, "Deleted before the group read them"),
+            "held": widgets.integer(
+                "Held, records", 92, "Above the last stable offset, because of an open transaction"
             ),
             "produce": c.NumberColumn("Produced/s", format="%.1f", width=86),
             "consume": c.NumberColumn("Committed/s", format="%.1f", width=92),
@@ -66,6 +62,4 @@ def partitions(frame: pd.DataFrame, of: int) -> None:
             "log_start": widgets.integer("Log start", 100),
         },
     )
-    if len(frame) > len(shown):
-        most = f"The {len(shown):,} most urgent of {len(frame):,} partitions."
-        widgets.note(f"{most} Filter to see others; the downloads hold all.")
+    widgets.row_count(len(shown), len(frame), "partition")

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from app.ui import formats, verdicts
-from app.ui.group_table import drains, number, seconds_or_never, sparkline
+from app.ui.group_table import seconds_or_never, sparkline
 from app.views.group.view import NOBODY, GroupView, is_reconciling
 from assignors.model import TopicPartition
 from lag.generations.explanation import Difference
@@ -34,11 +34,11 @@ def partitions(view: GroupView) -> pd.DataFrame:
             "rank": np.array([verdicts.RANK[h.finding.status] for _, h in rows], np.int64),
             "owner": owners(view),
             "lag": pd.array([r.lag_records for r, _ in rows], dtype="Int64"),
-            "time_lag_s": np.array([number(h.time_lag.seconds) for _, h in rows], float),
-            "drain_s": np.array([number(h.drain_s) for _, h in rows], float),
-            "drains": [drains(h.drain_s, r.lag_records) for r, h in rows],
-            "produce": np.array([number(h.produce_rate) for _, h in rows], float),
-            "consume": np.array([number(h.consume_rate) for _, h in rows], float),
+            "time_lag_s": np.array([h.time_lag.seconds for _, h in rows], float),
+            "drain_s": np.array([h.drain_s for _, h in rows], float),
+            "drains": [formats.drain(h.drain_s, r.lag_records) for r, h in rows],
+            "produce": np.array([h.produce_rate for _, h in rows], float),
+            "consume": np.array([h.consume_rate for _, h in rows], float),
             "committed": pd.array([r.committed for r, _ in rows], dtype="Int64"),
             "log_start": pd.array([r.log_start for r, _ in rows], dtype="Int64"),
             "last_stable": pd.array([r.last_stable for r, _ in rows], dtype="Int64"),
@@ -62,10 +62,8 @@ def owners(view: GroupView) -> list[str | None]:
     for member in view.group.members:
         for tp in member.assigned:
             readers[tp].append(view.names[member.member_id])
-    text = {
-        tp: ", ".join(sorted(names)) if len(names) <= 2 else f"{len(names)} members" for tp, names in readers.items()
-    }
-    return [text.get(row.tp) for row in view.lags]
+    named = [sorted(readers[row.tp]) for row in view.lags]
+    return [(", ".join(names) or None) if len(names) <= 2 else f"{len(names)} members" for names in named]
 
 
 def note(row: PartitionLag, health: PartitionHealth) -> str:
@@ -101,7 +99,7 @@ def _member(view: GroupView, m: Member, rows: list[int]) -> dict[str, object]:
     moved = [ms for at in rows if (ms := view.healths[at].last_moved_ms) is not None]
     return {
         "member": view.names.get(m.member_id, m.member_id),
-        "verdict": idle_label(m) if worst is None else verdicts.VERDICTS[worst].label,
+        "verdict": _idle_label(m) if worst is None else verdicts.VERDICTS[worst].label,
         "rank": len(verdicts.RANK) if worst is None else verdicts.RANK[worst],
         "partitions": len(m.assigned),
         "lag": sum(known) if known else None,
@@ -116,9 +114,11 @@ def _member(view: GroupView, m: Member, rows: list[int]) -> dict[str, object]:
     }
 
 
-def idle_label(m: Member) -> str:
+def _idle_label(m: Member) -> str:
     """The verdict column of a member none of whose partitions has a verdict."""
-    return WAITING if m.target and not m.assigned else IDLE if not m.assigned else "● OK"
+    if m.assigned:
+        return verdicts.VERDICTS[Status.OK].label
+    return WAITING if m.target else IDLE
 
 
 def _epoch(m: Member, group_epoch: int | None) -> str | None:

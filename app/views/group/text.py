@@ -30,13 +30,13 @@ def offsets_location(view: GroupView, snapshot: ClusterSnapshot) -> str:
 
 
 def rebalance_now(found: Explanation) -> str:
-    """How many partitions a rebalance now would move, and how many stay without ownership claims; "" if unknown."""
+    """How many partitions a rebalance now would move, and how many would stay without owned ones; "" if unknown."""
     partitions = formats.plural(found.partitions, "partition")
     sentences = []
     if found.moves_now is not None:
         sentences.append(f"A rebalance now would move {found.moves_now:,} of {partitions}.")
     if found.stay_if_fresh is not None:
-        sentences.append(f"Without ownership claims, {found.stay_if_fresh:,} would stay.")
+        sentences.append(f"If members joined without their owned partitions, {found.stay_if_fresh:,} would stay.")
     return " ".join(sentences)
 
 
@@ -44,7 +44,7 @@ def idle_reason(view: GroupView) -> str:
     """Why a member has no partition."""
     if len(view.group.members) > len(view.lags):
         return f"{len(view.group.members)} members, {formats.plural(len(view.lags), 'partition')}"
-    return "no partition now"
+    return "no partition"
 
 
 def advice(view: GroupView, timeouts: Mapping[str, Timeouts]) -> list[Finding]:
@@ -89,12 +89,12 @@ def facts(view: GroupView) -> str:
     group, lag = view.group, view.health.lag
     idle = len(view.idle_members())
     known = formats.coverage(lag.known, lag.partitions)
+    if lag.records is not None:
+        behind = f"{formats.plural(lag.records, 'record')} behind, known for {known}"
+    else:
+        behind = f"lag not known for any of {formats.plural(lag.partitions, 'partition')}" if lag.partitions else ""
     parts = [
-        f"{formats.plural(lag.records, 'record')} behind, known for {known}"
-        if lag.records is not None
-        else f"lag not known for any of {formats.plural(lag.partitions, 'partition')}"
-        if lag.partitions
-        else "no partitions",
+        behind or "no partitions",
         f"{formats.plural(lag.lost_records, 'record')} lost" if lag.lost_records else "",
         _when(view.health) if lag.records else "",
         _oldest(view.health) if lag.records else "",
@@ -102,7 +102,7 @@ def facts(view: GroupView) -> str:
         group.state or "state unknown",
         verdicts.TYPES[group.type] + (f", {formats.md(group.assignor)}" if group.assignor else ""),
         f"epoch {group.epoch}" if group.epoch is not None else "",
-        "coordinator unknown" if group.coordinator is None else f"coordinator broker {group.coordinator}",
+        "coordinator unknown" if group.coordinator is None else f"coordinator: broker {group.coordinator}",
     ]
     return " · ".join(part for part in parts if part)
 
@@ -116,8 +116,7 @@ def _oldest(health: GroupHealth) -> str:
 
 
 def _when(health: GroupHealth) -> str:
-    if health.drain_s is None:
-        return "drain time unknown"
-    return (
-        "drains never" if health.drain_s == NEVER else f"drains in {formats.drain(health.drain_s, health.lag.records)}"
-    )
+    if health.drain_s == NEVER:
+        return "never drains"
+    when = formats.drain(health.drain_s, health.lag.records)
+    return "drain time unknown" if when is None else f"drains in {when}"

@@ -14,7 +14,7 @@ from lag.model import ClusterSnapshot, GroupSnapshot, Member
 from lag.offsets import PartitionLag, PartitionProblem
 from lag.verdict.health import GroupHealth, Health, PartitionHealth, Status
 
-NOBODY = "nobody"
+NOBODY = "unassigned"
 """The lane of partitions that no member owns."""
 
 

@@ -13,12 +13,12 @@ from app.views.overview.tables import Filters
 from lag.model import ClusterSnapshot
 from lag.verdict.health import URGENCY, Status
 
-WHY = "The evidence for the verdict; for a group that is OK, why its time lag is not known"
+WHY = "The evidence for the verdict. For a group that is OK, the reason why its time lag is not known"
 TIME_LAG = (
-    "Age of the oldest record that is not committed yet, measured from our own samples. "
-    "A dash if it is older than the samples (see Why) or not known"
+    "Age of the oldest record that is not committed yet, computed from the polled offsets. "
+    "A dash if it is older than the first poll (see Why) or not known"
 )
-TREND = "Lag over the last samples, relative to the group's peak, or to 1,000 records if the peak is lower"
+TREND = "Lag in the last polls, relative to the group's peak, or to 1,000 records if the peak is lower"
 
 
 def no_group() -> None:
@@ -71,22 +71,16 @@ def groups(rows: pd.DataFrame) -> None:
     widgets.table(
         view[columns],
         key="groups",
-        columns=_columns(list(shown["group"])),
+        columns=_columns(shown["group"]),
         alt=f"{formats.plural(len(view), 'group')} by urgency: verdict, lag, time lag, drain time, members, reason",
     )
-    if len(rows) > len(shown):
-        widgets.note(
-            f"The {len(shown):,} most urgent of {len(rows):,} groups. Filter to see others; the downloads hold all."
-        )
-    elif rows.empty:
-        widgets.note("No group passes these filters.")
+    widgets.row_count(len(shown), len(rows), "group")
 
 
-def _columns(ids: list[str]) -> dict[str, Any]:
+def _columns(ids: pd.Series) -> dict[str, Any]:
     c = st.column_config
-    go = widgets.open_on_click("open_group", ids, "group", "group")
     return {
-        "group": widgets.opener("Group", "open_group", 176, go),
+        "group": widgets.page_opener("Group", "open_group", 176, ids, "group", "group"),
         "v": widgets.verdict_column(),
         "lag": widgets.integer("Lag, records", 92, "Sum over the partitions with a known lag"),
         "known": c.TextColumn("Known for", width=80, alignment="right", help="Partitions with a known lag"),
@@ -94,8 +88,8 @@ def _columns(ids: list[str]) -> dict[str, Any]:
         "drains": c.TextColumn("Drains in", width=76, alignment="right", help="Slowest partition, at current rates"),
         "spark": c.LineChartColumn("Lag trend", width=96, color="gray", y_min=0, y_max=1, help=TREND),
         "members": c.NumberColumn("Members", width=70),
-        "why": c.TextColumn("Why", width=256, help=WHY),
+        "why": c.TextColumn("Why", width=248, help=WHY),
         "state": c.TextColumn("State", width=84),
         "type": c.TextColumn("Type", width=76),
-        "coordinator": c.TextColumn("Coordinator", width=96, help="The broker that is the group's coordinator"),
+        "coordinator": c.TextColumn("Coordinator", width=104, help="The broker that coordinates the group"),
     }

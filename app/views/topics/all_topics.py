@@ -9,9 +9,10 @@ from app.views.topics import tables, text
 from app.views.topics.state import topics_table
 
 PRODUCED = (
-    "Records per second over all partitions, from our own samples of the last 3 minutes. "
+    "Records per second over all partitions, from the polls of the last 3 minutes. "
     "A dash until two polls have read all partitions (see Note)"
 )
+COLUMNS = "topic v partitions groups worst_lag worst_group w lag produce records retention"
 
 
 def all_topics(page: state.Shown) -> None:
@@ -28,11 +29,9 @@ def all_topics(page: state.Shown) -> None:
         rows = _filtered(frame)
         st.space("stretch")
         widgets.actions("topics", lambda: rows.drop(columns=["rank"]))
-    _table(rows.head(MAX_ROWS))
-    if len(rows) > MAX_ROWS:
-        widgets.note(f"The first {MAX_ROWS:,} of {len(rows):,} topics. Filter to see others; the downloads hold all.")
-    elif rows.empty:
-        widgets.note("No topic passes these filters.")
+    shown = rows.head(MAX_ROWS)
+    _table(shown)
+    widgets.row_count(len(shown), len(rows), "topic")
 
 
 def _filtered(frame: pd.DataFrame) -> pd.DataFrame:
@@ -45,47 +44,31 @@ def _filtered(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _table(rows: pd.DataFrame) -> None:
-    view = rows.assign(v=widgets.as_tags(rows["state"]), retention=widgets.timedeltas(rows["retention_s"]))
-    view = view.assign(w=rows["urgent_status"].map(lambda label: [label] if label else None))
+    view = rows.assign(
+        v=widgets.as_tags(rows["state"]),
+        w=widgets.as_tags(rows["urgent_status"]),
+        retention=widgets.timedeltas(rows["retention_s"]),
+    )
     notes = ["note"] if (rows["note"] != "").any() else []
-    columns = [
-        "topic",
-        "v",
-        "partitions",
-        "groups",
-        "worst_lag",
-        "worst_group",
-        "w",
-        "lag",
-        "produce",
-        "records",
-        "retention",
-    ]
     c = st.column_config
     widgets.table(
-        view[[*columns, *notes]],
+        view[[*COLUMNS.split(), *notes]],
         key="topics",
         most=22,
         alt=f"{formats.plural(len(view), 'topic')}: partitions, groups, highest lag, records, produce rate, retention",
         columns={
-            "topic": widgets.opener(
-                "Topic", "open_topic", 190, widgets.open_on_click("open_topic", list(rows["topic"]), "topics", "topic")
-            ),
+            "topic": widgets.page_opener("Topic", "open_topic", 190, rows["topic"], "topics", "topic"),
             "v": c.MultiselectColumn(
                 "State", options=[s for s, _ in tables.STATES], color=[k for _, k in tables.STATES], width=104
             ),
             "partitions": c.NumberColumn("Partitions", width=76),
             "groups": c.NumberColumn("Groups", width=64, help="Groups with committed offsets in the topic"),
-            "worst_lag": c.NumberColumn(
-                "Highest lag", format="localized", width=92, help="Records behind, of the slowest group"
-            ),
+            "worst_lag": widgets.integer("Highest lag", 92, "Records behind, of the slowest group"),
             "worst_group": c.TextColumn("Slowest group", width=170),
             "w": widgets.verdict_column(124),
-            "lag": c.NumberColumn("Total lag", format="localized", width=92),
+            "lag": widgets.integer("Total lag", 92),
             "produce": c.NumberColumn("Produced/s", format="%.1f", width=84, help=PRODUCED),
-            "records": c.NumberColumn(
-                "Records", format="localized", width=100, help="Log end minus log start, all partitions"
-            ),
+            "records": widgets.integer("Records", 100, "Log end minus log start, summed over the partitions"),
             "retention": widgets.seconds_column("Retention", 92, "retention.ms, where it could be read"),
             "note": c.TextColumn("Note", width=220),
         },

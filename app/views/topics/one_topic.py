@@ -10,11 +10,11 @@ from app.views.topics.state import topic_view, topics_table
 from app.views.topics.topic_tables import TopicView
 
 RETENTION_LEFT = (
-    "Earliest time until retention deletes the oldest record that the group has not read: retention.ms minus the "
-    "record's age, or the distance to the log start at the rate of recent deletions, whichever is less"
+    "Time until retention deletes the oldest record that the group has not read: retention.ms minus the age of the "
+    "record, or the distance to the log start at the rate of recent deletions, whichever is less"
 )
 ABOVE_LOG_START = (
-    "Lowest committed offset above the log start, as a share of the log. "
+    "Distance of the lowest committed offset from the log start, in percent of the log. "
     "Near 0 % with lag, retention is about to delete unread records"
 )
 
@@ -26,26 +26,15 @@ def one_topic(page: state.Shown, name: str) -> None:
     with left:
         widgets.headline(page, text.one_topic(name, topic, view.readers, topic_tables.soon(view.readers)))
     with right:
-        _picker(page, name)
+        topics = topics_table(page)
+        options = sorted(topics["topic"][~topics["internal"]].head(MAX_OPTIONS))
+        widgets.picker("Topic", options, name, "topic_pick", lambda topic: state.set_url("topic", topic))
     if topic is None and view.readers.empty:
         widgets.status_line("It was deleted, or the link is for another cluster.", "")
         return
     with st.container(gap="xxsmall"):
-        widgets.status_line("", text.facts(topics_table(page), name, topic), small=True)
+        widgets.status_line("", text.facts(topics, name, topic), small=True)
     _partitions(view, _readers(view.readers), name)
-
-
-def _picker(page: state.Shown, chosen: str) -> None:
-    frame = topics_table(page)
-    options = sorted(frame["topic"][~frame["internal"]].head(MAX_OPTIONS))
-    st.session_state["topic_pick"] = chosen
-    st.selectbox(
-        "Topic",
-        options if chosen in options else [chosen, *options],
-        key="topic_pick",
-        label_visibility="collapsed",
-        on_change=lambda: state.set_url("topic", st.session_state["topic_pick"]),
-    )
 
 
 def _readers(readers: pd.DataFrame) -> pd.DataFrame:
@@ -61,13 +50,9 @@ def _readers(readers: pd.DataFrame) -> pd.DataFrame:
             st.space("stretch")
             rows = widgets.containing(readers, widgets.text_filter("Group", "readers_q", 160), "group")
             widgets.downloads("readers", lambda: topic_tables.export(rows))
-        _readers_table(rows.head(MAX_ROWS))
-        if len(rows) > MAX_ROWS:
-            widgets.note(
-                f"The first {MAX_ROWS:,} of {len(rows):,} groups. Filter to see others; the downloads hold all."
-            )
-        elif rows.empty:
-            widgets.note("No group passes this filter.")
+        shown = rows.head(MAX_ROWS)
+        _readers_table(shown)
+        widgets.row_count(len(shown), len(rows), "group")
     return rows
 
 
@@ -81,9 +66,7 @@ def _readers_table(rows: pd.DataFrame) -> None:
         most=8,
         alt="Groups that read this topic, most urgent first: lag, and how long until deletion reaches their position",
         columns={
-            "group": widgets.opener(
-                "Group", "open_reader", 200, widgets.open_on_click("open_reader", list(rows["group"]), "group", "group")
-            ),
+            "group": widgets.page_opener("Group", "open_reader", 200, rows["group"], "group", "group"),
             "v": widgets.verdict_column(),
             "lag": widgets.integer("Lag in this topic", 120),
             "known": c.TextColumn("Known for", width=90, alignment="right"),
@@ -118,15 +101,14 @@ def _partitions(view: TopicView, readers: pd.DataFrame, name: str) -> None:
             f"Lag of the {MAX_LAG_COLUMNS} most urgent of {len(readers):,} groups. Filter the groups to see others."
         )
     if len(matrix) > MAX_ROWS:
-        widgets.note(f"The first {MAX_ROWS:,} of {len(matrix):,} partitions; the downloads hold all.")
+        widgets.note(f"The first {MAX_ROWS:,} of {len(matrix):,} partitions; downloads contain all.")
 
 
 def _matrix(rows: pd.DataFrame, name: str) -> None:
     lags = [column for column in rows.columns if column.startswith("lag: ")]
-    hidden = [c for c in ("problem",) if not (rows[c] != "").any()]
     c = st.column_config
     widgets.table(
-        rows.drop(columns=hidden),
+        rows if (rows["problem"] != "").any() else rows.drop(columns="problem"),
         key="matrix",
         most=16,
         alt=f"Partitions of {name} with offsets, and the lag of each group",

@@ -74,33 +74,10 @@ def build(snapshot: ClusterSnapshot, health: Health, window: Window) -> pd.DataF
     gone, unread = Size(None, None), Size(None, None, "its offsets were not read")
     size = {name: sized.get(name, unread) if name in snapshot.topics else gone for name in names}
     rows = [_row(snapshot, name, by_topic.get(name, []), size[name]) for name in names]
-    frame = pd.DataFrame(rows, columns=_COLUMNS)
-    for column in ("partitions", "records", "worst_lag", "lag"):
-        frame[column] = frame[column].astype("Int64")
-    frame["produce"] = frame["produce"].astype(float)
+    frame = pd.DataFrame(rows, columns=list(_row(snapshot, "", [], gone)))
+    frame = frame.astype(dict.fromkeys(("partitions", "records", "worst_lag", "lag"), "Int64") | {"produce": float})
     order = frame.sort_values(["rank", "worst_lag", "topic"], ascending=[True, False, True], na_position="last")
     return order.reset_index(drop=True)
-
-
-_COLUMNS = [
-    "topic",
-    "state",
-    "rank",
-    "partitions",
-    "groups",
-    "records",
-    "produce",
-    "produce_why",
-    "worst_lag",
-    "worst_group",
-    "urgent_group",
-    "urgent_status",
-    "lag",
-    "retention_s",
-    "internal",
-    "leaderless",
-    "note",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,36 +114,37 @@ def _no_rate(polls: int, unread: int, partitions: int) -> str:
     if not unread:
         return ""
     if polls < MIN_POLLS:
-        return "two polls are needed, there was one"
+        return "two polls are needed, and there was one"
     return f"fewer than two polls have read the log end of {unread:,} of {formats.plural(partitions, 'partition')}"
 
 
-def _row(snapshot: ClusterSnapshot, name: str, readers: Sequence[Reader], size: Size) -> list[object]:
+def _row(snapshot: ClusterSnapshot, name: str, readers: Sequence[Reader], size: Size) -> dict[str, object]:
     topic = snapshot.topics.get(name)
     shown = [r for r in readers if not is_internal(snapshot.groups[snapshot.by_group[r.group]])]
     worst = next((r for r in shown if r.lag is not None), None)
     urgent = min(shown, key=lambda r: verdicts.RANK[r.status], default=None)
     is_other = urgent and urgent.status is not Status.OK and (worst is None or urgent.group != worst.group)
     state = _state(topic)
-    return [
-        name,
-        state,
-        _STATES.index(state),
-        topic.partitions if topic else None,
-        len(shown),
-        size.records,
-        size.produce,
-        size.produce_why,
-        worst.lag if worst else None,
-        worst.group if worst else None,
-        urgent.group if urgent else None,
-        verdicts.VERDICTS[urgent.status].label if urgent else None,
-        sum(r.lag for r in shown if r.lag is not None) if worst else None,
-        topic.retention_ms / 1000 if topic and topic.retention_ms is not None and topic.retention_ms > 0 else np.nan,
-        (topic.internal if topic else False) or name.startswith("__"),
-        len(topic.leaderless) if topic else 0,
-        _note(topic, size, urgent if is_other else None),
-    ]
+    retention_ms = topic.retention_ms if topic else None
+    return {
+        "topic": name,
+        "state": state,
+        "rank": _STATES.index(state),
+        "partitions": topic.partitions if topic else None,
+        "groups": len(shown),
+        "records": size.records,
+        "produce": size.produce,
+        "produce_why": size.produce_why,
+        "worst_lag": worst.lag if worst else None,
+        "worst_group": worst.group if worst else None,
+        "urgent_group": urgent.group if urgent else None,
+        "urgent_status": verdicts.VERDICTS[urgent.status].label if urgent else None,
+        "lag": sum(r.lag for r in shown if r.lag is not None) if worst else None,
+        "retention_s": retention_ms / 1000 if retention_ms is not None and retention_ms > 0 else np.nan,
+        "internal": (topic.internal if topic else False) or name.startswith("__"),
+        "leaderless": len(topic.leaderless) if topic else 0,
+        "note": _note(topic, size, urgent if is_other else None),
+    }
 
 
 STATES: tuple[tuple[str, str], ...] = (

@@ -31,7 +31,7 @@ def counts(frame: pd.DataFrame) -> str:
     own = frame[~frame["internal"]]
     read, deleted = int((own["groups"] > 0).sum()), int((own["state"] == "○ Deleted").sum())
     gone = f", {deleted} of them deleted" if deleted else ""
-    return f"{formats.plural(len(own), 'topic')}{gone}; {read} read by at least one group."
+    return f"{formats.plural(len(own), 'topic')}{gone}; {read} with at least one group."
 
 
 def losing(topic: str, soon: pd.DataFrame) -> str:
@@ -88,8 +88,6 @@ def _no_rate(row: pd.Series) -> str:
 def _retention(topic: Topic) -> str:
     if topic.retention_ms is None:
         return "retention unknown"
-    return (
-        "unlimited retention"
-        if topic.retention_ms == FOREVER
-        else f"retention {formats.duration(topic.retention_ms / 1000)}"
-    )
+    if topic.retention_ms == FOREVER:
+        return "unlimited retention"
+    return f"retention {formats.duration(topic.retention_ms / 1000)}"

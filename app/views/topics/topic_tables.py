@@ -50,7 +50,7 @@ def view(snapshot: ClusterSnapshot, health: Health, window: Window, topic: str) 
         group=names,
         verdict=[verdicts.VERDICTS[h.finding.status].label for h in healths],
         rank=[verdicts.RANK[h.finding.status] for h in healths],
-        drain_s=np.array([np.nan if h.drain_s is None else h.drain_s for h in healths], float),
+        drain_s=np.array([h.drain_s for h in healths], float),
     )
     frame = frame.sort_values(["rank", "lag"], ascending=[True, False], na_position="last").reset_index(drop=True)
     by_group = dict(zip(names, np.split(rows, starts[1:]), strict=False))
@@ -78,7 +78,7 @@ def _readers(table: OffsetTable, rows: Ints, starts: Ints, left: TimeToLoss, ret
             "at_most_s": left.at_most_s[worst],
             "where": [
                 _where(table, int(rows[at]), float(left.seconds[at]), float(left.at_most_s[at]), retention_ms)
-                + _unknown_rest(float(left.seconds[at]), int(n), int(size))
+                + (f"; unknown for {n:,} of {size:,}" if n and not np.isnan(left.seconds[at]) else "")
                 for at, n, size in zip(worst, unknown, sizes, strict=True)
             ],
             "lead": np.fmin.reduceat(_lead(table, rows), starts),
@@ -108,8 +108,8 @@ def _where(table: OffsetTable, row: int, left_s: float, at_most_s: float, retent
     if np.isnan(left_s):
         return _unknown(table, row, at_most_s, retention_ms)
     if np.isinf(left_s):
-        return "the group is faster than deletion"
-    due = "" if left_s > 0 else ": records are deleted unread" if table.lost[row] else ": deletion possible at any time"
+        return "the group reads faster than retention deletes"
+    due = "" if left_s > 0 else ": unread records are deleted" if table.lost[row] else ": deletion possible at any time"
     return _partition(table, row) + due
 
 
@@ -122,12 +122,8 @@ def _unknown(table: OffsetTable, row: int, at_most_s: float, retention_ms: int |
         problem = PROBLEM_CODES[table.problem[row]]
         return verdicts.PROBLEMS[problem] if problem else "the lag is unknown"
     if not np.isnan(at_most_s):
-        return f"at most {formats.duration(at_most_s)} on {_partition(table, row)}: older than our first poll"
+        return f"at most {formats.duration(at_most_s)} on {_partition(table, row)}: older than the first poll"
     return "no deletion by age" if retention_ms == FOREVER else "retention.ms is unknown"
-
-
-def _unknown_rest(left_s: float, unknown: int, partitions: int) -> str:
-    return f"; unknown for {unknown:,} of {partitions:,}" if unknown and not np.isnan(left_s) else ""
 
 
 def two_units(left_s: pd.Series) -> pd.Series:

@@ -56,7 +56,7 @@ def side_by_side(found: Sequence[Outcome], its: Draft) -> None:
     names = member_names(its.scenario.members_ever())
     frame = tables.compare(found, dict(zip(names, lane_names(list(names.values()), HOTTEST_CHARS), strict=True)))
     own = formats.code(its.scenario.assignor)
-    widgets.titled_table("Assignors side by side", f":gray[{own} is the group's own]", "assignors", frame)
+    widgets.titled_table("Assignors compared", f":gray[the group uses {own}]", "assignors", frame)
     columns = _columns(frame)
     widgets.table(
         frame[columns],
@@ -86,22 +86,22 @@ def _look(column: str) -> Any:
 
 LOOKS: dict[str, tuple[str, int, str | None]] = {
     "assignor": ("Assignor", 124, None),
-    "moved": ("Moves", 58, "How often a member gave up a partition; one partition can move several times"),
-    "paused": ("Paused", 60, "Partitions paused, counted in each rebalance"),
+    "moved": (
+        "Moves",
+        58,
+        "How often a partition moved from one member to another; a partition can move several times",
+    ),
+    "paused": ("Paused", 60, "Partitions whose consumption paused, summed over the rebalances"),
     "rebalances": ("Rebalances", 78, "Number of rebalances"),
     "idle": ("Idle", 40, "Members without a partition at the end"),
-    "each": ("Each has", 64, "Fewest and most partitions of a member"),
-    "unassigned": ("No owner", 68, "Partitions without an owner at the end"),
+    "each": ("Per member", 78, "Fewest and most partitions of a member"),
+    "unassigned": ("Unassigned", 76, "Partitions without an owner at the end"),
     "drains": ("Drains in", 84, "Time until the slowest member has no lag"),
-    "together": ("Together", 84, "Topics of equal size whose partitions with the same number have the same owner"),
+    "together": ("Co-partitioned", 98, "Partition numbers that have the same owner in all topics of equal size"),
     "racks": ("Rack hits", 70, "Partitions with a replica in their member's rack"),
-    "hottest_lag": ("Hottest by lag", 108, "Largest lag of a member, as a multiple of the mean"),
-    "hottest_rate": (
-        "Hottest by rate",
-        108,
-        "Highest produce rate of a member's partitions, as a multiple of the mean",
-    ),
-    "hottest_weight": ("Hottest by weight", 112, "Largest weight of a member, as a multiple of the mean"),
+    "hottest_lag": ("Highest lag", 108, "The member with the highest lag, as a multiple of the mean"),
+    "hottest_rate": ("Highest rate", 108, "The member with the highest produce rate, as a multiple of the mean"),
+    "hottest_weight": ("Highest weight", 112, "The member with the highest weight, as a multiple of the mean"),
     "stayed": ("Stayed", 60, "Partitions with the same owner at the start and at the end"),
 }
 """Column -> label, width in pixels, what it counts."""
@@ -113,9 +113,9 @@ def pick(found: Sequence[Outcome], own: str) -> Outcome:
     asked = state.url("assignor")
     st.session_state["whatif_pick"] = asked if asked in names else own
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.subheader("Movement under", anchor=False, width="content")
+        st.subheader("Movement with", anchor=False, width="content")
         st.pills(
-            "Movement under",
+            "Movement with",
             names,
             key="whatif_pick",
             format_func=short,

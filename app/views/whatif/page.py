@@ -1,4 +1,4 @@
-"""What moves, who idles, how fast does it drain?"""
+"""What would move, who would be idle, and how fast would the lag drain?"""
 
 import streamlit as st
 
@@ -20,7 +20,7 @@ with head:
     title = st.container()
     start.source(page, draft)
     if refused is not None:
-        widgets.line(":red", "error", "This cannot be a what-if", formats.md(str(refused)))
+        widgets.line(":red", "error", "The scenario cannot be loaded", formats.md(str(refused)))
 if draft is None:
     with title:
         start.nothing_chosen()

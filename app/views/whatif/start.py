@@ -3,6 +3,7 @@
 import streamlit as st
 
 from app.ui import formats, state, upload, widgets
+from app.ui.pages import BY_NAME
 from app.ui.scenario import draft_state
 from app.ui.scenario.draft import Draft
 from app.ui.story import statements
@@ -47,31 +48,19 @@ def _kind(its: Draft | None) -> str | None:
 
 
 def _live(page: state.Shown | None, its: Draft | None) -> None:
-    options = [] if page is None else state.group_ids(page)
-    st.session_state["whatif_group"] = its.group_id if its and its.group_id in options else None
-    st.selectbox(
-        "Group",
-        options,
-        key="whatif_group",
-        placeholder="Choose a group" if options else "No groups yet",
-        label_visibility="collapsed",
-        width=300,
-        on_change=lambda: draft_state.start(group=st.session_state["whatif_group"] or ""),
-    )
+    draft_state.live_group_picker(page, its.group_id if its else None, "whatif_group")
 
 
 def _example(page: state.Shown | None, its: Draft | None) -> None:
-    named = its.key.removeprefix(_EXAMPLE_KEY) if its and its.key.startswith(_EXAMPLE_KEY) else None
-    st.session_state["whatif_example"] = named
-    st.selectbox(
+    widgets.picker(
         "Example",
         list(examples()),
-        key="whatif_example",
+        its.key.removeprefix(_EXAMPLE_KEY) if its and its.key.startswith(_EXAMPLE_KEY) else None,
+        "whatif_example",
+        lambda name: draft_state.start(example=name or ""),
         placeholder="Choose an example",
         format_func=lambda name: name.replace("-", " "),
-        label_visibility="collapsed",
         width=300,
-        on_change=lambda: draft_state.start(example=st.session_state["whatif_example"] or ""),
     )
 
 
@@ -89,52 +78,37 @@ def _links(its: Draft) -> None:
         icon=":material/timeline:",
         key="whatif_to_generations",
         disabled=not in_link,
-        help="The same, step by step" if in_link else "This scenario is too large for a link to another page",
+        help="Each generation of this scenario" if in_link else "This scenario is too large for a link to another page",
     )
     with st.popover("Share", icon=":material/share:", type="tertiary"):
-        _share(its, in_link)
-
-
-def _share(its: Draft, in_link: bool) -> None:
-    st.download_button(
-        "Scenario file",
-        lambda: draft_state.as_file(its),
-        "scenario.yaml",
-        "application/yaml",
-        icon=":material/download:",
-        on_click="ignore",
-        key="whatif_download",
-    )
-    told = (
-        "Or copy the address of this page: it holds the whole scenario."
-        if in_link
-        else "The scenario is too large for a link: send the file."
-    )
-    st.markdown(f":small[{told}]")
+        file = "scenario.yaml"
+        widgets.download("Scenario file", lambda: draft_state.as_file(its), file, "application/yaml", "whatif_download")
+        link = "Or copy the address of this page: it contains the whole scenario."
+        st.markdown(f":small[{link if in_link else 'The scenario is too large for a link: send the file.'}]")
 
 
 def nothing_chosen() -> None:
     """The page without a start: what it is for."""
-    st.header("What moves, who idles, how fast does the lag drain?", anchor=False)
+    st.header(BY_NAME["whatif"].question, anchor=False)
     st.markdown(
-        "Choose a live group, an example or a scenario file, then add what happens: members join or leave, a topic "
-        "grows, the assignor changes. Every assignor of Kafka is run, with Kafka's own results."
+        "Choose a live group, an example or a scenario file, then add events: members join or leave, a topic gets more "
+        "partitions, the assignor changes. The page computes the result of each of Kafka's assignors, exactly as Kafka "
+        "does."
     )
 
 
 def gallery() -> None:
     """The bundled examples, each with what it shows; a click opens it."""
     frame = draft_state.gallery()
-    widgets.titled("Examples", f":gray[{len(frame)}, bundled with groupscope]")
+    widgets.titled("Examples", f":gray[{len(frame)}, included in groupscope]")
     c = st.column_config
-    go = widgets.open_on_click("open_example", list(frame["example"]), "whatif", "example")
     widgets.table(
         frame,
         key="gallery",
         most=len(frame),
         alt="The bundled examples: what each shows, its assignor, members, partitions and events",
         columns={
-            "example": widgets.opener("Example", "open_example", 208, go),
+            "example": widgets.page_opener("Example", "open_example", 208, frame["example"], "whatif", "example"),
             "shows": c.TextColumn("What it shows", width=652),
             "assignor": c.TextColumn("Assignor", width=130),
             "members": widgets.integer("Members", 76),
@@ -160,12 +134,8 @@ def notes(page: state.Shown | None, its: Draft) -> None:
 def _changed(page: state.Shown, its: Draft) -> None:
     group = page.report.snapshot.group(its.group_id or "")
     if group is None:
-        widgets.line(
-            ":orange",
-            "sync_problem",
-            f"{formats.code(its.group_id or '')} no longer exists",
-            "this is its last known state",
-        )
+        gone = f"{formats.code(its.group_id or '')} no longer exists"
+        widgets.line(":orange", "sync_problem", gone, "this is its last known state")
         return
     if its.revision is not None and its.revision == revision(group):
         return
@@ -176,14 +146,14 @@ def _changed(page: state.Shown, its: Draft) -> None:
 def _offer_again(its: Draft, different: list[str]) -> None:
     more = " …" if len(different) > MOST_CHANGES else ""
     said = "; ".join(map(formats.md, different[:MOST_CHANGES])) + more
+    group = its.group_id or ""
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.markdown(
-            f":small[:orange[:material/sync_problem: The group has changed since this what-if began:] {said}]",
-            width="content",
+        head = ":orange[:material/sync_problem: The group has changed since the start of this what-if:]"
+        st.markdown(f":small[{head} {said}]", width="content")
+        st.button(
+            "Start again",
+            type="tertiary",
+            icon=":material/refresh:",
+            help=f"Start again from the current state of {formats.code(group)}",
+            on_click=lambda: draft_state.start(group=group),
         )
-        again = f"Start again from the current state of {formats.code(its.group_id or '')}"
-        st.button("Start again", type="tertiary", icon=":material/refresh:", help=again, on_click=_again, args=(its,))
-
-
-def _again(its: Draft) -> None:
-    draft_state.start(group=its.group_id or "")

@@ -1,6 +1,5 @@
 """What-if: all assignors side by side, and the moves of one step."""
 
-import math
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
@@ -13,36 +12,24 @@ from assignors.whatif.quality import Quality
 MEASURES = {"lag_records": "lag", "produced_per_s": "rate", "weight": "weight"}
 """Names of skews in `Quality`, and what people call them."""
 
+COLUMNS = "assignor moved stayed paused rebalances idle unassigned each together racks"
 COUNTS = ("moved", "stayed", "idle", "paused", "rebalances", "unassigned")
 
 
 def compare(outcomes: Sequence[Outcome], names: Mapping[str, str]) -> pd.DataFrame:
-    """One row per assignor, in the order given; unknown is None. `names` are what people call members."""
+    """One row per assignor, in the order given; unknown is missing. `names` are what people call members."""
     measures = [key for key in MEASURES if any(o.last and key in o.last.skews for o in outcomes)]
-    return pd.DataFrame([_row(outcome, measures, names) for outcome in outcomes]).astype(dict.fromkeys(COUNTS, "Int64"))
+    columns = [*COLUMNS.split(), *(f"hottest_{MEASURES[key]}" for key in measures), "drains", "drain_s", "error"]
+    frame = pd.DataFrame([_row(outcome, measures, names) for outcome in outcomes], columns=columns)
+    return frame.astype(dict.fromkeys(COUNTS, "Int64"))
 
 
 def _row(outcome: Outcome, measures: Sequence[str], names: Mapping[str, str]) -> dict[str, object]:
+    row: dict[str, object] = {"assignor": short(outcome.assignor), "error": outcome.error}
     last = outcome.last
-    row: dict[str, object] = {
-        "assignor": short(outcome.assignor),
-        "moved": None,
-        "stayed": None,
-        "paused": None,
-        "rebalances": None,
-        "idle": None,
-        "unassigned": None,
-        "each": None,
-        "together": None,
-        "racks": None,
-        **{f"hottest_{MEASURES[key]}": None for key in measures},
-        "drains": None,
-        "drain_s": None,
-        "error": outcome.error,
-    }
     if last is None:
         return row
-    figures = {
+    return row | {
         "moved": outcome.moved(),
         "stayed": outcome.stayed(),
         "paused": outcome.paused(),
@@ -56,7 +43,6 @@ def _row(outcome: Outcome, measures: Sequence[str], names: Mapping[str, str]) ->
         "drains": drains(last),
         "drain_s": last.drain.seconds,
     }
-    return row | figures
 
 
 def each(quality: Quality) -> str:
@@ -84,8 +70,3 @@ def drains(quality: Quality) -> str | None:
     if seconds == 0:
         return "now" if "lag_records" in quality.skews else None
     return None if seconds is None else formats.duration(seconds)
-
-
-def is_never(seconds: float | None) -> bool:
-    """Whether a lag does not drain."""
-    return seconds is not None and math.isinf(seconds)

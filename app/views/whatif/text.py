@@ -1,5 +1,6 @@
 """Sentences of the What-if and Generations pages."""
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
@@ -57,22 +58,15 @@ def _id(name: str) -> str:
     return formats.code(clip(name, MAX_NAME_LENGTH))
 
 
-def _few(items: Sequence[str], most: int = 3) -> str:
-    return ", ".join(items[:most]) + (f" and {len(items) - most:,} more" if len(items) > most else "")
-
-
 def conclusion(outcome: Outcome, scenario: Scenario) -> str:
     """The result of the chosen assignor, in one sentence (Markdown)."""
     if outcome.error is not None:
-        return f"{formats.code(short(outcome.assignor))} cannot plan this group"
+        return f"{formats.code(short(outcome.assignor))} cannot compute an assignment"
     first, last = outcome.generations[0].quality, outcome.generations[-1].quality
     if len(outcome.generations) == 1:
         return _nothing_moves(first, scenario, outcome.assignor)
     partitions = max(first.partitions, last.partitions)
-    said = [
-        f"{_happening(scenario, outcome.assignor)}: {_moves(outcome, partitions)}",
-        _idle(last),
-    ]
+    said = [f"{_happening(scenario, outcome.assignor)}: {_moves(outcome, partitions)}", _idle(last)]
     if last.unassigned:
         said.append(f"{formats.count(last.unassigned)} without an owner")
     if (drained := _drained(outcome, member_names(scenario.members_ever()))) is not None:
@@ -84,7 +78,7 @@ def _nothing_moves(quality: Quality, scenario: Scenario, assignor: str) -> str:
     if scenario.events:
         return f"{_happening(scenario, assignor)}: no rebalance"
     if not quality.members:
-        return "This group has no members: add one to see what it gets"
+        return "This group has no members: add one to see its partitions"
     members = formats.plural(quality.members, "member")
     each = f"{formats.plural(quality.partitions, 'partition')} on {members}, {tables.each(quality)} each"
     return f"{each}: add an event to see what moves"
@@ -93,14 +87,14 @@ def _nothing_moves(quality: Quality, scenario: Scenario, assignor: str) -> str:
 def _idle(quality: Quality) -> str:
     if not quality.members:
         return "no members left"
-    return f"{formats.plural(len(quality.idle_members), 'member')} idle" if quality.idle_members else "no idle member"
+    return f"{formats.plural(len(quality.idle_members), 'member')} idle" if quality.idle_members else "no idle members"
 
 
 def _moves(outcome: Outcome, partitions: int) -> str:
     """ "3 of 6 partitions move", with the number of moves where a partition moves several times."""
     moves, moved, among = outcome.moved(), outcome.moved_partitions(), formats.plural(partitions, "partition")
     if not moves:
-        return f"none of {among} moves"
+        return f"none of {among} move"
     some = f"{moved:,} of {among} {'moves' if moved == 1 else 'move'}"
     return some if moves == moved else f"{some}, {moves:,} times in {formats.plural(outcome.rebalances(), 'rebalance')}"
 
@@ -108,12 +102,12 @@ def _moves(outcome: Outcome, partitions: int) -> str:
 def _happening(scenario: Scenario, assignor: str) -> str:
     name = formats.code(short(assignor))
     if not scenario.events:
-        return f"The assignor becomes {name}"
+        return f"The assignor changes to {name}"
     runs = _runs(_without_brackets(scenario.events))
     said = [_run(run, scenario) for run in runs[:MOST_NAMED]]
     more = sum(map(len, runs[MOST_NAMED:]))
     text = ", ".join(said) + (f" and {formats.plural(more, 'more event')}" if more else "")
-    under = f", under {name}" if assignor != scenario.assignor else ""
+    under = f", with {name}" if assignor != scenario.assignor else ""
     return text[:1].upper() + text[1:] + under
 
 
@@ -148,7 +142,7 @@ def _drained(outcome: Outcome, names: Mapping[str, str]) -> str | None:
     if then is None:
         return None
     said = "there is no lag" if then == "now" else f"the lag drains in {then}"
-    if tables.is_never(after.drain.seconds):
+    if after.drain.seconds == math.inf:
         said = f"the lag never drains: {_why_never(after.drain, names)}"
     return f"{said} (before: {now})" if now is not None and now != then else said
 
@@ -163,28 +157,29 @@ def table(frame: pd.DataFrame) -> str:
     """The finding of the comparison, as an alternative text."""
     able = frame[frame["moved"].notna()]
     if able.empty:
-        return "No assignor can plan this group"
+        return "No assignor can compute an assignment"
     best = able.loc[able["moved"].astype(int).idxmin()]
     compared = formats.plural(len(frame), "assignor")
-    return f"{compared} compared; {best['assignor']} moves least: {formats.plural(int(best['moved']), 'move')}"
+    return f"{compared} compared; {best['assignor']} needs the fewest moves: {int(best['moved']):,}"
 
 
 def still_planning(awaited: Sequence[str], for_s: int) -> str:
     """Which assignors have not answered yet (Markdown)."""
-    names = _few([formats.code(short(name)) for name in awaited], 8)
-    return f":small[:gray[:material/hourglass_top: {names} {'is' if len(awaited) == 1 else 'are'} planning, {for_s} s]]"
+    names = formats.few([formats.code(short(name)) for name in awaited], 8)
+    verb = "is" if len(awaited) == 1 else "are"
+    return f":small[:gray[:material/hourglass_top: {names} {verb} running, {for_s} s]]"
 
 
 def under_the_table(outcomes: Sequence[Outcome]) -> list[str]:
-    """Which assignors cannot plan the group and why, each reason once; and why drain times are unknown (Markdown)."""
+    """Which assignors have no result and why, each reason once; and why drain times are unknown (Markdown)."""
     failed: dict[str, list[str]] = {}
     for outcome in outcomes:
         if outcome.error is not None:
             failed.setdefault(outcome.error, []).append(formats.code(short(outcome.assignor)))
     said = []
     for error, names in failed.items():
-        cannot = "No assignor can" if len(names) == len(outcomes) else f"{_few(names, 8)} cannot"
-        said.append(f":red[:material/error: {cannot} plan this group:] {formats.md(error)}")
+        cannot = "No assignor can" if len(names) == len(outcomes) else f"{formats.few(names, 8)} cannot"
+        said.append(f":red[:material/error: {cannot} compute an assignment:] {formats.md(error)}")
     return [*said, *_unknown_drains(outcomes)]
 
 
@@ -193,13 +188,13 @@ def on_a_broker(outcomes: Sequence[Outcome], scenario: Scenario) -> str:
     theirs = [o.assignor for o in outcomes if protocol_of(o.assignor) in _BROKERS]
     if not theirs:
         return ""
-    names = _few([formats.code(name) for name in theirs])
-    java = f"the hash order of Java {NEWEST_RULE_JDK} or newer: a broker on an older one may differ"
-    return f"{names}: {_topic_ids(scenario)}; {java}."
+    names = formats.few([formats.code(name) for name in theirs], 3)
+    java = f"A broker on a Java version older than {NEWEST_RULE_JDK} can give another result (other hash order)."
+    return f"{names}: {_topic_ids(scenario)}. {java}"
 
 
 _BROKERS = (RebalanceProtocol.CONSUMER, RebalanceProtocol.SHARE)
-"""The protocols whose plans the broker makes."""
+"""The protocols in which the broker computes the assignment."""
 
 
 def _topic_ids(scenario: Scenario) -> str:
@@ -207,9 +202,9 @@ def _topic_ids(scenario: Scenario) -> str:
     topics = [*scenario.topics.values(), *created]
     unknown = sum(topic.topic_id is None for topic in topics)
     if not unknown:
-        return "planned with the topics' own ids"
+        return "computed with the topics' ids"
     which = f"{unknown:,} of {len(topics):,} topic ids are" if unknown < len(topics) else "the topic ids are"
-    return f"{which} unknown and derived from the topic names; on a real cluster the result depends on the real ids"
+    return f"{which} unknown and derived from the topic names; a real cluster with other ids can give another result"
 
 
 def _unknown_drains(outcomes: Sequence[Outcome]) -> list[str]:

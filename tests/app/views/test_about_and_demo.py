@@ -22,7 +22,7 @@ def test_about_shows_requests_per_broker_and_masked_settings(open_page: Open, fe
     assert brokers.loc[3, "answered"] == "no answer within 5 s"
     assert brokers["requests"].sum() == 10
     assert "`••••`" in said(page)
-    assert "Read in 0.31 s with 10 requests." in said(page)
+    assert "0.31 s with 10 requests" in said(page)
 
 
 def test_about_names_the_groups_that_we_may_not_describe(open_page: Open) -> None:
@@ -38,12 +38,14 @@ def test_about_names_the_groups_that_we_may_not_describe(open_page: Open) -> Non
 
 
 def test_about_says_how_far_the_records_of_the_groups_are_read(open_page: Open, feed: feeds.HandFeed) -> None:
-    assert "Switched off; generations are inferred from polling." in said(open_page("about"))
+    assert "Switched off" in said(open_page("about"))
     denied = Problem("unauthorized", Scope.TOPIC, "offsets", "this account may not read it")
     feed.followed = FollowStatus(50, 49, 1200, 3, (denied,))
     page = open_page("about")
     assert not page.exception
-    assert "Read to the end: 49 of 50 partitions; 1,200 records since the start, 3 could not be decoded" in said(page)
+    assert "49 of 50 partitions" in said(page)
+    assert "1,200 records" in said(page)
+    assert "3 could not be decoded" in said(page)
     assert "this account may not read it" in said(page)
 
 
@@ -74,7 +76,7 @@ def test_the_panel_compares_each_case_with_what_is_seen(open_page: Open, feed: f
     assert not page.exception
     cases = table(page, "Cases of the demo")
     assert list(cases["group"]) == [case.group_id for case in describe()]
-    assert page.header[0].value == f"The demo runs: 0 of {len(cases)} groups show what they should"
+    assert page.header[0].value.startswith(f"0 of {len(cases)} ")
 
 
 def test_a_button_acts_and_says_what_it_did(open_page: Open, feed: feeds.HandFeed) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app.ui.pages import BY_NAME
 from app.ui.properties_advice import Kind, PropertiesAdvice, advise_text
 from assignors.advice import Severity, Workload
 from lag.errors import ConfigError
@@ -28,7 +29,7 @@ def told(advised: PropertiesAdvice) -> list[tuple[str, str, int | None]]:
 def test_page_says_what_it_is_for(open_page: Open) -> None:
     page = open_page("advice")
     assert not page.exception
-    assert page.header[0].value == "Which of these settings cause trouble?"
+    assert page.header[0].value == BY_NAME["advice"].question
     assert "groupscope advise client.properties" in page.code[0].value
 
 
@@ -77,7 +78,7 @@ def test_brokers_settings_are_chosen_in_the_url(open_page: Open) -> None:
     page = paste(open_page("advice", kind="broker"), "offsets.topic.replication.factor=1\nlog.dirs=/data")
     assert page.header[0].value == "1 warning in 2 settings"
     page = page.segmented_control(key="advice_kind").set_value(Kind.CONSUMER).run()
-    assert "looks like the file of a broker" in said(page)
+    assert "settings of a broker" in said(page)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 import assignors
 from app.server.source import Source
+from app.ui.pages import BY_NAME
 from assignors.scenario import examples, load_scenario
 from lag.generations.group_generations import SWITCHED_OFF
 from lag.generations.recorded import Origin, RecordedGeneration, Recording
@@ -41,7 +42,7 @@ def moves(page: AppTest) -> pd.DataFrame:
 def test_page_without_a_start_says_what_it_is_for(open_page: Open) -> None:
     page = open_page("generations")
     assert not page.exception
-    assert page.header[0].value == "What happened to the group, step by step?"
+    assert page.header[0].value == BY_NAME["generations"].question
 
 
 def test_a_group_without_a_rebalance_says_how_one_comes_about(open_page: Open) -> None:
@@ -69,7 +70,7 @@ def test_a_recorded_generation_says_when_it_was_and_what_its_plan_took(open_page
     assert title(page) == "Generation 2: c-b joined; 1 of 3 partitions moved"
     told = said(page).replace("\\", "")
     assert f"Recorded] :gray[3 generations of `{GROUP}`, recorded in `__consumer_offsets`" in told
-    assert "01:00:02 · assigned 12 ms after all members had joined or rejoined" in told
+    assert "01:00:02 · assigned 12 ms after all members had joined" in told
     assert "Not recorded" not in told
 
 
@@ -120,7 +121,7 @@ def test_generations_without_a_plan_and_an_overtaken_one_are_told(open_page: Ope
     unfinished = [*test_consumer.A_JOINS, *test_consumer.B_JOINS[:-1], *test_consumer.B_LEAVES]
     feed.seen[GROUP] = Recording(Origin.RECORDED, recorded(*unfinished))
     page = open_page("generations", group=GROUP, gen="2")
-    assert "superseded by the next before all members reached it" in said(page)
+    assert "replaced by the next one" in said(page)
 
 
 def test_from_a_live_group_there_is_a_way_back_to_its_page(open_page: Open, feed: feeds.HandFeed) -> None:
@@ -160,4 +161,4 @@ def test_a_scenario_is_simulated_and_says_so(open_page: Open) -> None:
 def test_an_assignor_that_cannot_plan_is_told(open_page: Open) -> None:
     page = open_page("generations", example="sticky-after-a-leave", assignor="nonsense")
     assert not page.exception
-    assert "assignor is 'nonsense'. Use one of sticky, range, roundrobin, " in said(page).replace("\\", "")
+    assert "'nonsense'. Use one of sticky, range, roundrobin, " in said(page).replace("\\", "")

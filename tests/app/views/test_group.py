@@ -111,7 +111,7 @@ def test_where_the_assignor_would_have_it_otherwise_is_a_table(open_page: Open) 
     assert table(page, "actual and computed").to_dict("list") == {
         "topic": ["orders"] * 3,
         "partition": [3, 7, 11],
-        "actual": ["nobody"] * 3,
+        "actual": ["unassigned"] * 3,
         "computed": ["enrich-static-3"] * 3,
     }
     text = said(page).replace("\\", "")
@@ -185,7 +185,7 @@ def test_a_large_group_is_counted_instead_of_tiled(open_page: Open, feed: feeds.
     page = open_page("group", group="large")
     assert not page.exception
     assert "partitions per member and topic" in said(page)
-    assert "the 400 with most lag of 900" in said(page)
+    assert "the 400 of 900 partitions" in said(page)
 
 
 def test_members_are_found_by_any_of_their_names_and_downloaded(open_page: Open) -> None:
@@ -196,14 +196,14 @@ def test_members_are_found_by_any_of_their_names_and_downloaded(open_page: Open)
         page.text_input(key="members_q").set_value(asked).run()
         assert sorted(table(page, "Members of")["client"]) == found
     page.text_input(key="members_q").set_value("nobody").run()
-    assert "No member passes this filter." in said(page)
+    assert "No member passes" in said(page)
 
 
 def test_members_beyond_the_limit_are_counted(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.views.group.members.MAX_ROWS", 3)
     page = open_page("group", group="orders-enrichment", members_q="enrich")
     assert len(table(page, "Members of")) == 3
-    assert "The first 3 of 4 members. Filter to see others; the downloads hold all." in said(page)
+    assert "The first 3 of 4 members" in said(page)
 
 
 def test_every_partition_of_a_very_large_group_can_be_found(open_page: Open, feed: feeds.HandFeed) -> None:
@@ -212,13 +212,13 @@ def test_every_partition_of_a_very_large_group_can_be_found(open_page: Open, fee
     page = open_page("group", group="large")
     shown = table(page, "most urgent first")
     assert (len(shown), "t-0" in set(shown["topic"] + "-" + shown["partition"].astype(str))) == (5_000, False)
-    assert "The 5,000 most urgent of 5,004 partitions. Filter to see others; the downloads hold all." in said(page)
+    assert "The first 5,000 of 5,004 partitions" in said(page)
     for asked, found in (("T-500", [*range(5_002, 4_999, -1), 500]), ("u-", [0]), ("c-49", range(5_002, 4_948, -1))):
         page = open_page("group", group="large", partitions_q=asked)
         assert list(table(page, "most urgent first")["partition"]) == list(found)
     page.text_input(key="partitions_q").set_value("nowhere").run()
     assert not page.exception
-    assert "No partition passes this filter." in said(page)
+    assert "No partition passes the filter" in said(page)
 
 
 @pytest.mark.parametrize(

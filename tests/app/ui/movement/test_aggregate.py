@@ -66,7 +66,7 @@ def test_a_window_of_the_largest_table_stays_in_the_budget() -> None:
 
 def test_streams_join_former_and_new_owners() -> None:
     found = streams(steps("aaabb.", "acc.ba"), 1)
-    assert (found.givers, found.takers) == (("nobody", "a", "b"), ("nobody", "a", "c"))
+    assert (found.givers, found.takers) == (("unassigned", "a", "b"), ("unassigned", "a", "c"))
     assert list(zip(found.sources.tolist(), found.targets.tolist(), found.sizes.tolist(), strict=True)) == [
         (0, 1, 1),
         (1, 2, 2),
@@ -76,7 +76,7 @@ def test_streams_join_former_and_new_owners() -> None:
 
 def test_a_stream_to_nobody_has_the_colour_of_what_is_revoked() -> None:
     sankey = flow(steps("aab", "b.b"), 1, LIGHT).figure.data[0]
-    assert list(sankey.node.label) == ["a 2", "nobody 1", "b 1"]
+    assert list(sankey.node.label) == ["a 2", "unassigned 1", "b 1"]
     assert list(sankey.link.color) == ["rgba(213,94,0,0.4)", "rgba(0,114,178,0.4)"]
 
 
@@ -92,7 +92,7 @@ def test_beyond_16_members_the_smaller_ones_are_summed(members: int, names: int)
 
 def test_a_step_without_moves_says_so() -> None:
     picture = flow(steps("ab", "ab"), 1, DARK)
-    assert [note.text for note in picture.figure.layout.annotations] == ["nothing moved"]
+    assert [note.text for note in picture.figure.layout.annotations] == ["no partition moved"]
     assert picture.caption == "2 partitions kept their owner"
     assert picture.alt == "Generation 2: event 2; none of 2 partitions moved."
 

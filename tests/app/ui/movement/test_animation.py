@@ -62,7 +62,7 @@ def test_movers_are_drawn_and_all_partitions_counted() -> None:
     assert len(picture.figure.data[0].x) == 640
     assert picture.figure.data[1].text == ("800",) * 10
     assert picture.alt == (
-        "Generations 1 to 2, one after the other. Shown: Generation 2: member-001 joins; 640 of 8,000 partitions moved."
+        "Generations 1 to 2, animated. Current: Generation 2: member-001 joins; 640 of 8,000 partitions moved."
     )
 
 

@@ -43,7 +43,7 @@ def test_an_idle_member_has_an_empty_lane() -> None:
 
 def test_what_nobody_owns_has_a_lane_and_what_was_deleted_has_not() -> None:
     picture = one_step(steps("aab.", "a.-."), 1, LIGHT)
-    assert lanes(picture) == {"a": ["0", "▼1"], "b": ["▼2"], "nobody": ["▼1", "✕3"]}
+    assert lanes(picture) == {"a": ["0", "▼1"], "b": ["▼2"], "unassigned": ["▼1", "✕3"]}
 
 
 def test_given_up_tiles_are_outlined_not_filled() -> None:

@@ -22,7 +22,7 @@ def size(picture: Picture) -> int:
 def colour_of(kind: int, colours: Palette) -> str:
     """The colour that a heatmap with this scale gives to a kind."""
     paint = scale(colours)
-    at = (kind - paint["min"]) / (paint["max"] - paint["min"])
+    at = (kind - paint["zmin"]) / (paint["zmax"] - paint["zmin"])
     return next(
         str(colour)
         for (low, colour), (high, _) in zip(*[iter(paint["colorscale"])] * 2, strict=True)
@@ -49,7 +49,7 @@ def test_a_cell_per_generation_and_partition() -> None:
         [KEPT, GAINED, REVOKED, GAINED],
         [KEPT, KEPT, UNASSIGNED, KEPT],
     ]
-    assert heat.customdata[1] == ["a kept", "a → b gained", "b → nobody revoked", "nobody → c gained"]
+    assert heat.customdata[1] == ["a kept", "a → b gained", "b → unassigned revoked", "unassigned → c gained"]
     assert list(heat.y) == ["1 · start", "2 · event 2", "3 · event 3"]
     assert [(trace.marker.symbol, list(trace.x)) for trace in symbols] == [
         ("triangle-up", ["t-1", "t-3"]),

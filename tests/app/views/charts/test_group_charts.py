@@ -50,7 +50,7 @@ def test_what_comes_and_goes_is_outlined_and_not_counted_as_owned() -> None:
 
 def test_partitions_without_an_owner_have_a_lane() -> None:
     fig = charts.tiles({"c1": lane("t", [0]), NOBODY: lane("t", [1])}, "", LIGHT)
-    assert notes(fig) == ["1", "free"]
+    assert notes(fig) == ["1", "1"]
 
 
 def test_several_topics_are_told_apart_by_letters() -> None:
