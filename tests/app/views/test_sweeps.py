@@ -126,7 +126,7 @@ def test_another_sweep_and_a_group_that_is_not_in_it(open_sweeps: Any, root: Pat
 
 def test_a_case_opens_in_what_if_with_its_members_and_assignor(open_sweeps: Any, root: Path) -> None:
     page = clicked(open_sweeps(root, group="orders"), "orders", "sticky", 5)
-    assert page.header[0].value.startswith("`c-3` joins, `c-4` joins, under `sticky`: ")
+    assert page.header[0].value.startswith("`c-3` joins, `c-4` joins, with `sticky`: ")
     assert page.query_params["assignor"] == "sticky"
     opened = link_codec.unpack(page.query_params["scenario"])
     assert opened == case_scenario(orders(), 5, Failure.NONE)
@@ -149,7 +149,7 @@ def test_a_case_with_a_failure_says_who_comes_who_fails_and_under_what(open_swee
         event.action for event in case_scenario(orders(), 6, Failure.CRASH).events if isinstance(event.action, Crash)
     ]
     page = clicked(open_sweeps(root, group="orders"), "orders", "sticky", 6, "crash")
-    assert page.header[0].value.startswith(f"3 members join, `{crash.member_id}` crashes, under `sticky`: ")
+    assert page.header[0].value.startswith(f"3 members join, `{crash.member_id}` crashes, with `sticky`: ")
     page = clicked(open_sweeps(root, group="orders"), "orders", "range", 1, "none")
     assert page.header[0].value.startswith("`c-1` leaves, `c-2` leaves: ")
 

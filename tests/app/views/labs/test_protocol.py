@@ -304,4 +304,4 @@ def test_a_played_story_is_stepped_through_on_the_generations_page(open_page: Op
     assert "simulated with `cooperative-sticky` from the story `One member joins`" in said(page)
     assert title(page).replace("\\", "").startswith("Generation 2: join c4; ")
     page = open_page("generations", story="join", protocol="lazy")
-    assert "protocol is 'lazy'. Use one of eager, cooperative, consumer." in said(page).replace("\\", "")
+    assert "'lazy'. Use one of eager, cooperative, consumer." in said(page).replace("\\", "")
