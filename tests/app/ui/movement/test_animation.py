@@ -61,9 +61,7 @@ def test_movers_are_drawn_and_all_partitions_counted() -> None:
     picture = animation(few_move(8_000, 640), 1, DARK)
     assert len(picture.figure.data[0].x) == 640
     assert picture.figure.data[1].text == ("800",) * 10
-    assert picture.alt == (
-        "Generations 1 to 2, animated. Current: Generation 2: member-001 joins; 640 of 8,000 partitions moved."
-    )
+    assert "Generation 2: member-001 joins; 640 of 8,000 partitions moved" in picture.alt
 
 
 def test_a_window_still_stands_at_the_current_generation() -> None:
