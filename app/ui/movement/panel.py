@@ -157,7 +157,7 @@ def _rows(frame: pd.DataFrame) -> None:
         key="moves",
         width="content",
         most=12,
-        alt=f"Moves of {formats.plural(len(frame), 'partition')}: change, previous owner, new owner",
+        alt=f"Moves of {formats.plural(len(frame), 'partition')}: change, owner before, owner after",
         columns={
             "topic": c.TextColumn("Topic", width=220, pinned=True),
             "partition": c.NumberColumn("Partition", width=84),
