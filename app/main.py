@@ -1,27 +1,42 @@
 """The navigation, and the cluster picker when there is more than one cluster."""
 
 from pathlib import Path
+from typing import Literal
 
 import streamlit as st
 
 from app.server import source
 from app.ui import state, widgets
-from app.ui.pages import EMBEDDED_ONLY, PAGES
+from app.ui.pages import BY_NAME, EMBEDDED_ONLY, IN_MENU, PAGES, PageInfo
 
-st.set_page_config(
-    page_title="groupscope",
-    page_icon=Path(__file__).with_name("icon.svg"),
-    layout="wide",
-    initial_sidebar_state="collapsed",
-)
+ABOUT = """**groupscope** sees, predicts and explains Kafka consumer groups.
+
+[About this server](about): versions, settings, age of the data, limits, bug reports."""
+
+
+def entry(info: PageInfo) -> st.Page:
+    """The page in the navigation."""
+    visibility: Literal["visible", "hidden"] = "hidden" if info.name in IN_MENU else "visible"
+    title, is_first = info.title, info is PAGES[0]
+    return st.Page(
+        info.script, title=title, url_path=info.name, default=is_first, visibility=visibility, help=info.question
+    )
+
 
 sections: dict[str, list[st.Page]] = {}
 for info in PAGES:
     if info.name not in EMBEDDED_ONLY or source.current().demo is not None:
-        entry = st.Page(info.script, title=info.title, url_path=info.name, default=info is PAGES[0], help=info.question)
-        sections.setdefault(info.section, []).append(entry)
+        sections.setdefault(info.section, []).append(entry(info))
 
 page = st.navigation(sections, position="top")
+st.set_page_config(
+    page_title=f"{page.title} · groupscope",
+    page_icon=Path(__file__).with_name("icon.svg"),
+    layout="wide",
+    initial_sidebar_state="collapsed",
+    menu_items={"About": ABOUT},
+)
+state.carry_group(BY_NAME[page.url_path or PAGES[0].name])
 clusters = list(source.current().feeds)
 if len(clusters) > 1:
     widgets.picker("Cluster", clusters, state.cluster(), "cluster_picker", state.choose_cluster, width=280)

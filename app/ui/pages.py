@@ -5,12 +5,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PageInfo:
-    """A page: its folder under `app/views`, its title, and the question that it answers."""
+    """A page: its folder under `app/views`, its title, and the question that it answers.
+
+    `shows_group`: the page takes a group from the URL.
+    """
 
     folder: str
     title: str
     question: str
     section: str = ""
+    shows_group: bool = False
 
     @property
     def name(self) -> str:
@@ -23,23 +27,28 @@ class PageInfo:
         return f"views/{self.folder}/page.py"
 
 
-LABS = "Labs"
+PLAN = "Plan"
+LEARN = "Learn"
 PAGES = (
     PageInfo("overview", "Overview", "Which groups need attention now?"),
-    PageInfo("group", "Group", "What is wrong inside one group?"),
-    PageInfo("history", "History", "Since when, how often, how bad?"),
+    PageInfo("group", "Group", "What is wrong inside one group?", shows_group=True),
     PageInfo("topics", "Topics", "Who reads a topic, and who is behind?"),
-    PageInfo("whatif", "What if", "What would move, who would be idle, and how fast would the lag drain?"),
-    PageInfo("generations", "Generations", "What happened in each rebalance?"),
-    PageInfo("sweeps", "Sweeps", "Which assignor and how many members?"),
-    PageInfo("demo", "Demo", "Control the workload of the demo cluster"),
-    PageInfo("advice", "Advice", "Which settings cause problems?"),
+    PageInfo("generations", "Generations", "What happened in each rebalance?", shows_group=True),
+    PageInfo("history", "History", "Since when, how often, how bad?", shows_group=True),
+    PageInfo("whatif", "What if", "What would move, who would be idle, and how fast would the lag drain?", PLAN, True),
+    PageInfo("sweeps", "Sweeps", "Which assignor and how many members?", PLAN, True),
+    PageInfo("advice", "Advice", "Which settings cause problems?", PLAN),
+    PageInfo("labs/protocol", "Protocol lab", "Why does a rebalance take this long?", LEARN),
+    PageInfo("labs/delivery", "Delivery lab", "What is processed twice or lost?", LEARN),
+    PageInfo("labs/watermark", "Watermark lab", "When is a record visible, when lost?", LEARN),
+    PageInfo("labs/calls", "Call lab", "What does Kafka answer, call by call?", LEARN),
+    PageInfo("demo", "Demo", "Control the workload of the demo cluster", LEARN),
     PageInfo("about", "About", "Versions, settings, age of the data, limits, bug reports"),
-    PageInfo("labs/protocol", "Protocol lab", "Why does a rebalance take this long?", LABS),
-    PageInfo("labs/delivery", "Delivery lab", "What is processed twice or lost?", LABS),
-    PageInfo("labs/watermark", "Watermark lab", "When is a record visible, when lost?", LABS),
-    PageInfo("labs/calls", "Call lab", "What does Kafka answer, call by call?", LABS),
 )
 BY_NAME = {page.name: page for page in PAGES}
 EMBEDDED_ONLY = frozenset({"demo"})
 """Pages that control the embedded Kafka, and are listed only with it."""
+IN_MENU = frozenset({"about"})
+"""Pages that the main menu links to instead of the navigation."""
+FOLLOW_GROUP = frozenset({"group", "generations", "history", "whatif"})
+"""Pages that open with the group that was shown before."""

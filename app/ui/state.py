@@ -15,6 +15,7 @@ from app.server import source
 from app.server.source import Feed
 from app.ui import formats, theme
 from app.ui.group_table import GroupTable, build_group_table
+from app.ui.pages import FOLLOW_GROUP, PageInfo
 from app.ui.table_limits import MAX_OPTIONS
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ R = TypeVar("R")
 STALE_AFTER_INTERVALS = 3
 _PINNED = "_pinned"
 _CLUSTER = "_cluster"
+_GROUP = "_group"
+_PAGE = "_page"
 _DRAWN = "_drawn"
 
 
@@ -184,6 +187,22 @@ def set_url(name: str, value: str | None) -> None:
         st.query_params[name] = value
     elif name in st.query_params:
         del st.query_params[name]
+
+
+def carry_group(page: PageInfo) -> None:
+    """Keep the group that is shown when the user opens another page in the navigation, whose links have no parameters.
+
+    A page that shows no group drops the parameter: Back to the Overview would show it there.
+    """
+    is_new = st.session_state.get(_PAGE) != page.name
+    known, given = st.session_state.get(_GROUP), url("group")
+    st.session_state[_PAGE] = page.name
+    if not page.shows_group:
+        set_url("group", None)
+    elif given is not None:
+        st.session_state[_GROUP] = given
+    elif is_new and known is not None and page.name in FOLLOW_GROUP and not set(st.query_params) - {"cluster"}:
+        set_url("group", known)
 
 
 def whole_number(label: str, name: str, step: int) -> int:

@@ -200,6 +200,20 @@ def test_the_first_page_is_found_by_its_name_too(open_page: Open) -> None:
     expect(page.get_by_text("Page not found")).to_have_count(0)
 
 
+def test_the_navigation_carries_the_group_and_the_overview_drops_it(open_page: Open) -> None:
+    page = open_page("/group?group=billing-settlement")
+    expect(page).to_have_title("Group · groupscope")
+    page.get_by_role("link", name="Generations").click()
+    expect(page).to_have_url(re.compile(r"/generations\?group=billing-settlement"))
+    page.get_by_role("link", name="Overview").click()
+    expect(page).to_have_url(re.compile(r":\d+/$"))
+    page.go_back()
+    expect(page).to_have_url(re.compile(r"/generations\?group=billing-settlement"))
+    page.go_forward()
+    expect(page.locator("h2")).to_contain_text("groups need attention")
+    expect(page).to_have_url(re.compile(r":\d+/$"))
+
+
 def test_a_click_on_a_group_opens_it_and_back_returns(open_page: Open) -> None:
     page = open_page("/?verdict=stalled")
     expect(cell(page, "billing-settlement")).to_be_attached()
