@@ -8,6 +8,7 @@ from functools import partial
 import pytest
 from playwright.sync_api import Locator, Page, ViewportSize, WebSocketRoute, expect
 
+from app.ui.pages import BY_NAME
 from tests.browser.conftest import DESKTOP, PHONE, Open, step_by_key
 
 pytestmark = pytest.mark.browser
@@ -136,7 +137,7 @@ def test_call_lab(open_page: Open, viewport: ViewportSize) -> None:
 @BOTH
 def test_advice(open_page: Open, viewport: ViewportSize) -> None:
     page = open_page("/advice", viewport)
-    expect(page.locator("h2")).to_have_text("Which of these settings cause trouble?")
+    expect(page.locator("h2")).to_have_text(BY_NAME["advice"].question)
     page.get_by_placeholder("Paste a properties file here").fill("heartbeat.interval.ms=45000\npassword=hunter2")
     page.get_by_role("button", name="Check").click()
     expect(page.locator("h2")).to_have_text("1 error and 1 warning in 1 setting")

@@ -130,7 +130,7 @@ def test_an_edit_is_not_kept_waiting_by_a_plugin(open_page: Open, tmp_path: Path
         expect(headline(page)).to_have_text(said, timeout=10_000)  # long before the plugin is ended, too
         expect(page.get_by_text("Dawdles is running")).to_be_visible()
         answers.touch()
-        expect(page.get_by_text("Dawdles cannot plan this group")).to_be_visible()
+        expect(page.get_by_text("Dawdles cannot compute an assignment")).to_be_visible()
         expect(page.get_by_text("Dawdles is running")).not_to_be_attached()
         expect(first_column(page)).to_have_text([*COMPARED[:6], "Dawdles"])
         page.goto("about:blank")  # its server ends now, of which it would complain
@@ -268,5 +268,5 @@ def test_large_groups_open_whole(open_page: Open, name: str) -> None:
     moved = re.compile(rf"{counts} times in 4 rebalances, no idle members")
     expect(headline(page)).to_contain_text(moved, timeout=120_000)
     expect(figures(page)).to_have_count(5)
-    expect(page.get_by_text("From member to member")).to_be_visible()
+    expect(page.get_by_text("Flow between members")).to_be_visible()
     no_sideways_scroll(page)
