@@ -49,7 +49,9 @@ def simulate(
     ] = 0,
     seeds: Annotated[
         int,
-        typer.Option(metavar="N", min=1, max=1_000, help="Also give the range of the figures over so many seeds."),
+        typer.Option(
+            metavar="N", min=1, max=1_000, help="Also print the range of the figures over this number of seeds."
+        ),
     ] = 8,
     latency_ms: Annotated[
         int | None,
