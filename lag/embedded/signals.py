@@ -14,14 +14,14 @@ def uninterrupted() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    came: list[int] = []
+    received: list[int] = []
     before = {number: handler for number in _SIGNALS if callable(handler := signal.getsignal(number))}
     for number in before:
-        signal.signal(number, lambda number, _frame: came.append(number))
+        signal.signal(number, lambda number, _frame: received.append(number))
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        for told in came[:1]:  # only the first: another one would interrupt the clean-up
-            signal.raise_signal(told)
+        for first in received[:1]:  # only the first: a second one would interrupt the clean-up
+            signal.raise_signal(first)

@@ -34,12 +34,12 @@ def make_checkpoint(keeper: Keeper, folder: Path, command: Sequence[str], users:
     `users` (name -> password) get SCRAM credentials of both kinds.
     """
     log = folder / "format.log"
-    told = [*command, "kafka.tools.StorageTool", "format", "--cluster-id", random_uuid()]
-    told += ["--config", str(folder / "broker-1.properties")]
+    arguments = [*command, "kafka.tools.StorageTool", "format", "--cluster-id", random_uuid()]
+    arguments += ["--config", str(folder / "broker-1.properties")]
     for name, password in users.items():
         for mechanism in ("SCRAM-SHA-256", "SCRAM-SHA-512"):
-            told += ["--add-scram", f"{mechanism}=[name={name},password={password}]"]
-    keeper.start("format", told, log)
+            arguments += ["--add-scram", f"{mechanism}=[name={name},password={password}]"]
+    keeper.start("format", arguments, log)
     while (code := keeper.poll("format")) is None:
         time.sleep(_LOOK_EVERY_S)
     if code != 0:

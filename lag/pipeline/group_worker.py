@@ -51,14 +51,14 @@ def owners(events: pa.Table) -> pa.Table:
 
 def health(since_us: int, until_us: int, events: pa.Table, seen: pa.Table) -> pa.Table:
     """Rows of `group_health_1m` for these groups."""
-    told = {group: list(records(rows)) for group, rows in _groups(events, "ts")}
+    recorded = {group: list(records(rows)) for group, rows in _groups(events, "ts")}
     polled: dict[tuple[str, str], dict[int, Seen]] = defaultdict(dict)
     for group, rows in _groups(seen, "minute"):
         polled[group] = {row["at_us"]: _seen(row) for row in rows}
     made = [
         {"cluster": cluster, "group_id": group_id, **_health(one)}
-        for cluster, group_id in sorted(told.keys() | polled.keys())
-        for one in minutes(told.get((cluster, group_id), []), polled[cluster, group_id], since_us, until_us)
+        for cluster, group_id in sorted(recorded.keys() | polled.keys())
+        for one in minutes(recorded.get((cluster, group_id), []), polled[cluster, group_id], since_us, until_us)
     ]
     return pa.Table.from_pylist(made, GROUP_HEALTH_1M.file_schema)
 

@@ -19,12 +19,14 @@ WEIGHED = ("lag_avg", "time_lag_avg_ms")
 
 def hours(minutes: pa.Table) -> pa.Table:
     """Rows of `lag_1h` from rows of `lag_1m`, which are ordered by series and time."""
-    told = minutes.append_column("hour", pc.floor_temporal(minutes["minute"], unit="hour"))
+    weighted = minutes.append_column("hour", pc.floor_temporal(minutes["minute"], unit="hour"))
     for name in WEIGHED:
-        told = told.append_column(f"{name} sum", pc.multiply(minutes[name].cast(pa.float64()), minutes["samples"]))
+        weighted = weighted.append_column(
+            f"{name} sum", pc.multiply(minutes[name].cast(pa.float64()), minutes["samples"])
+        )
         weight = pc.if_else(pc.is_valid(minutes[name]), minutes["samples"], None)
-        told = told.append_column(f"{name} weight", weight)
-    made = told.group_by(list(SERIES), use_threads=False).aggregate(_COLUMNS)
+        weighted = weighted.append_column(f"{name} weight", weight)
+    made = weighted.group_by(list(SERIES), use_threads=False).aggregate(_COLUMNS)
     columns = {name: made[f"{name}_{how}"] for name, how, _ in _COLUMNS} | {name: made[name] for name in SERIES}
     for name in WEIGHED:
         columns[name] = pc.divide(columns[f"{name} sum"], columns[f"{name} weight"].cast(pa.float64()))

@@ -34,7 +34,7 @@ def ingest(job: Job, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBat
     counts: Counter[str] = Counter()
     for batch in filter(len, batches):
         _ingest_batch(job, batch, writing, counts)
-    yield writing.told()
+    yield writing.result()
     yield counted(counts)
 
 

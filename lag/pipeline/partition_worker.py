@@ -32,7 +32,7 @@ from lag.pipeline.columns import (
 )
 from lag.pipeline.hours import hours
 from lag.pipeline.shares import Deal, by_partition
-from lag.pipeline.worker_results import Writing, told
+from lag.pipeline.worker_results import Writing, result_of
 from lag.rollup.lag_minutes import MINUTE_US, LagMinutes, minutes
 from lag.verdict.rates import Flags
 from lag.verdict.samples import Commits, LogSamples
@@ -118,8 +118,8 @@ class LagJob:
             lag_1m = lag_minutes(there, mine, owned, names, self.since_us, self.times.until_us)
             lag.add(LAG_1M.name, with_day(lag_1m, LAG_1M))
             lag.add(LAG_1H.name, with_day(hours(lag_1m), LAG_1H))
-        yield lag.told()
-        yield told(CARRIED, pa.concat_tables(carried))
+        yield lag.result()
+        yield result_of(CARRIED, pa.concat_tables(carried))
 
     def _known(self, share: int) -> Iterator[tuple[str, pa.RecordBatch]]:
         for rows in self.known.to_batches():

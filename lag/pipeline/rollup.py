@@ -175,7 +175,7 @@ class Rollup:
 
     def _seen(self, since: datetime, until: datetime, lag: pa.Table) -> DataFrame:
         """For each group and minute: status and time lag over its topics, and the last poll."""
-        told = self._spark.createDataFrame(lag).groupBy(*GROUP, "minute").agg(
+        by_group = self._spark.createDataFrame(lag).groupBy(*GROUP, "minute").agg(
             f.min("status").alias("status"),
             f.max("time_lag_max_ms").alias("time_lag_max_ms"),
             f.bool_and("time_lag_known").alias("time_lag_known"),
@@ -185,7 +185,7 @@ class Rollup:
         last = f.max_by(f.struct(*POLLED_COLUMNS), "poll_ts").alias("last")
         minute = f.date_trunc("minute", "poll_ts").alias("minute")
         polled = named.groupBy(*GROUP, minute).agg(last).select(*GROUP, "minute", "last.*")
-        return told.join(polled, [*GROUP, "minute"], "full").select(*SEEN_COLUMNS)
+        return by_group.join(polled, [*GROUP, "minute"], "full").select(*SEEN_COLUMNS)
 
     def _budgets(self, since: datetime, until: datetime) -> DataFrame:
         """Minutes before the second longest window are summed up by the hour, so less is sent to Python."""

@@ -186,17 +186,17 @@ class Stream:
         )
 
     def _follow(self, query: StreamingQuery, once: bool, heard: Listeners) -> None:
-        told, gaps_told, news = -1, 0, _News()
+        reported, gaps_reported, news = -1, 0, _News()
         active = True
         while active:
             active = not query.awaitTermination(LOOK_S)  # type: ignore[arg-type]  # fractions of a second work
             progress = query.recentProgress
             for one in progress:
-                if one.batchId > told and one.numInputRows:
-                    told = one.batchId
+                if one.batchId > reported and one.numInputRows:
+                    reported = one.batchId
                     heard.batch(_progress(json.loads(one.json), self._ends))
-            for gap in self.outcome.gaps[gaps_told:]:
-                gaps_told += 1
+            for gap in self.outcome.gaps[gaps_reported:]:
+                gaps_reported += 1
                 heard.gap(gap)
             if active and news.is_silent(progress[-1].timestamp if progress else ""):
                 self._ask(once, heard)

@@ -13,7 +13,7 @@ from lag.history.schemas import I8, I32, LAG_1M, LAG_GROUP_TOPIC_1M, TEXT, TIME,
 from lag.offsets import UNKNOWN, Ints
 from lag.pipeline.columns import Names, in_order, joined, offsets, place, starts, times, unplaced
 from lag.pipeline.shares import Deal, by_topic
-from lag.pipeline.worker_results import Writing, told
+from lag.pipeline.worker_results import Writing, result_of
 from lag.verdict.health import URGENCY
 from lag.verdict.rates import Flags, Floats
 
@@ -45,13 +45,13 @@ class TopicJob:
         names = Names()
         every = joined(_Rows, [_rows(batch, names) for _, batch in rows])
         if not len(every.place):
-            yield told(SEEN, SEEN_SCHEMA.empty_table())
+            yield result_of(SEEN, SEEN_SCHEMA.empty_table())
             return
         together = _Together(in_order(every, "place", "group", "minute_us", "lag"), names)
         topics = Writing(self.root, LAG_GROUP_TOPIC_1M.name)
         topics.add(LAG_GROUP_TOPIC_1M.name, with_day(together.topics(), LAG_GROUP_TOPIC_1M))
-        yield topics.told()
-        yield told(SEEN, together.seen())
+        yield topics.result()
+        yield result_of(SEEN, together.seen())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,8 +146,8 @@ class _Together:
         return np.logical_and.reduceat(flags, self._starts)
 
     def _rate(self, rates: Floats) -> pa.Array:
-        told = ~np.isnan(rates)
-        return pa.array(np.add.reduceat(np.where(told, rates, 0.0), self._starts), mask=self._sum(told) == 0)
+        known = ~np.isnan(rates)
+        return pa.array(np.add.reduceat(np.where(known, rates, 0.0), self._starts), mask=self._sum(known) == 0)
 
     def _percentile(self, known: Ints, share: float) -> Floats:
         """float64[n_runs]: of the known lags, which are the last of each run, with linear interpolation."""

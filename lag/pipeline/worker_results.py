@@ -17,10 +17,10 @@ from lag.history.schemas import TABLES
 MADE = pa.schema(
     [
         ("name", pa.string()), ("path", pa.string()), ("day", pa.string()), ("rows", pa.int64()),
-        ("size_bytes", pa.int64()), ("written_ms", pa.int64()), ("stats", pa.string()), ("told", pa.binary()),
+        ("size_bytes", pa.int64()), ("written_ms", pa.int64()), ("stats", pa.string()), ("stream", pa.binary()),
     ]
 )  # fmt: skip
-"""A file of the table with that name; or in `told` a small table as an Arrow stream; or in `rows` a count."""
+"""A file of the table with that name; or in `stream` a small table as an Arrow stream; or in `rows` a count."""
 
 _FILE = tuple(one.name for one in fields(DataFile))
 
@@ -36,18 +36,18 @@ class Writing:
         if table in self._files and len(rows):
             self._files[table].add(rows)
 
-    def told(self) -> pa.RecordBatch:
+    def result(self) -> pa.RecordBatch:
         """Close the files and return them."""
         every = [{"name": name, **asdict(file)} for name, files in self._files.items() for file in files.close()]
         return pa.RecordBatch.from_pylist(every, MADE)
 
 
-def told(name: str, rows: pa.Table) -> pa.RecordBatch:
+def result_of(name: str, rows: pa.Table) -> pa.RecordBatch:
     """The rows as a result."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, rows.schema) as stream:
         stream.write_table(rows)
-    return pa.RecordBatch.from_pylist([{"name": name, "told": sink.getvalue().to_pybytes()}], MADE)
+    return pa.RecordBatch.from_pylist([{"name": name, "stream": sink.getvalue().to_pybytes()}], MADE)
 
 
 def counted(counts: Mapping[str, int]) -> pa.RecordBatch:
@@ -63,13 +63,13 @@ def files_of(made: pa.Table, table: str) -> list[DataFile]:
 
 def rows_of(made: pa.Table, name: str) -> pa.Table:
     """The rows returned under that name."""
-    streams: Iterable[bytes] = made.filter(pc.field("name") == name)["told"].to_pylist()
+    streams: Iterable[bytes] = made.filter(pc.field("name") == name)["stream"].to_pylist()
     return pa.concat_tables([pa.ipc.open_stream(stream).read_all() for stream in streams])
 
 
 def counts_of(made: pa.Table) -> Counter[str]:
     """The sums of all counts."""
     found: Counter[str] = Counter()
-    for row in made.filter(pc.field("path").is_null() & pc.field("told").is_null()).to_pylist():
+    for row in made.filter(pc.field("path").is_null() & pc.field("stream").is_null()).to_pylist():
         found[row["name"]] += row["rows"]
     return found

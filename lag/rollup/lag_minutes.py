@@ -64,8 +64,8 @@ def minutes(ends: LogSamples, commits: Commits, since_us: int, until_us: int) ->
     """The minutes of [since, until), both full minutes; earlier samples and commits count for status and time lag."""
     line = _Line.of(ends.at_us, commits.at_us)
     inside = (ends.at_us >= since_us) & (ends.at_us < until_us)
-    told = commits.offset != UNKNOWN
-    news = told & ~commits.bootstrap & (commits.at_us >= since_us) & (commits.at_us < until_us)
+    known = commits.offset != UNKNOWN
+    news = known & ~commits.bootstrap & (commits.at_us >= since_us) & (commits.at_us < until_us)
     commits = replace(commits, at_us=line.on(commits.series, commits.at_us))
     at = lag_samples(replace(ends, at_us=line.on(ends.series, ends.at_us)), commits)
     every = np.union1d(_unique(at.at_us[inside] // MINUTE_US), commits.at_us[news] // MINUTE_US)

@@ -16,7 +16,7 @@ from lag.verdict.health import URGENCY, Status
 WHY = "The evidence for the verdict. For a group that is OK, the reason why its time lag is not known"
 TIME_LAG = (
     "Age of the oldest record that is not committed yet, computed from the polled offsets. "
-    "A dash if it is older than the first poll (see Why) or not known"
+    "A dash if it is older than the kept polls (see Why) or not known"
 )
 TREND = "Lag in the last polls, relative to the group's peak, or to 1,000 records if the peak is lower"
 

@@ -120,11 +120,11 @@ class Members:
     def tell(self, group_id: str, order: Order) -> int:
         """Send an order to all members of a group; returns how many there are."""
         with self._lock:
-            told = self._of(group_id)
-            for member in told:
+            members = self._of(group_id)
+            for member in members:
                 _tell(member.line, order)
                 member.stopped = order is Order.STOP_CONSUMING
-            return len(told)
+            return len(members)
 
     def listen(self, stop: threading.Event) -> None:
         """Take the members' messages, and notice who is gone, until told to stop."""
