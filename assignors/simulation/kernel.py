@@ -15,7 +15,7 @@ from operator import itemgetter
 Action = Callable[[], None]
 
 MOST_EVENTS_AT_ONCE = 200_000
-MOST_EVENTS = 5_000_000
+MOST_EVENTS = 2_000_000
 """Limit of one run: its timeline is held in memory."""
 
 

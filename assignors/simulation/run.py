@@ -16,6 +16,7 @@ from assignors.memory import collector_at_rest
 from assignors.model import AssignorError, Member, Topic
 from assignors.patterns import matching
 from assignors.simulation.assignor_choice import assignor_for
+from assignors.simulation.budget import check_budget
 from assignors.simulation.clients import ClassicClient, ConsumerClient, Environment, Process
 from assignors.simulation.kernel import EventLimitError, Kernel
 from assignors.simulation.network import Network
@@ -37,7 +38,8 @@ def simulate(
 
     If members own partitions at the start, the group is Stable then; otherwise all members start at 0. A group that
     does not settle is simulated for `settle_timeout_ms` or until the kernel's limit of events; `unsettled` gives the
-    reason. Raises AssignorError when an event cannot happen, or when the protocol cannot be simulated.
+    reason. Raises AssignorError when an event cannot happen, when the scenario is too large (`budget`), or when
+    the protocol cannot be simulated.
     """
     with collector_at_rest():
         simulation = Simulation(scenario, settings, protocol, random.Random(seed))
@@ -49,6 +51,7 @@ class Simulation:
     """A simulated group: its processes, its coordinator, and what events do to them."""
 
     def __init__(self, scenario: Scenario, settings: Settings, protocol: RebalanceProtocol, rng: random.Random) -> None:
+        check_budget(scenario, settings, protocol)
         self.kernel = Kernel()
         self.recorder = TimelineRecorder(self.kernel)
         self.network = Network(self.kernel, settings.assumed.latency_ms, self.recorder)
