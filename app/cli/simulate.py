@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from itertools import chain
 from typing import Annotated, Any
 
 import typer
@@ -82,8 +83,9 @@ def run(file: str, protocols: Sequence[str], seeds: Sequence[int], latency_ms: i
         note(f"warning: {placed(file, warning)}")
     scenario, settings = checked.scenario, _settings(checked.scenario, latency_ms)
     wanted = [RebalanceProtocol(name) for name in protocols] or [protocol_of(scenario.assignor)]
-    outcomes = simulate_all(scenario, settings, dict.fromkeys(wanted), seed=seeds[0])
-    ranges = over_seeds(scenario, settings, dict.fromkeys(wanted), seeds) if len(seeds) > 1 else {}
+    runs = (simulate_all(scenario, settings, dict.fromkeys(wanted), seed=seed) for seed in seeds)
+    outcomes = next(runs)
+    ranges = over_seeds(chain([outcomes], runs)) if len(seeds) > 1 else {}
     if as_json:
         over = {"seeds": list(seeds), "protocols": ranges}
         emit_json({"scenario": scenario.name, "seed": seeds[0], "protocols": _documents(outcomes), "over_seeds": over})

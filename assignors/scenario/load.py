@@ -13,7 +13,7 @@ from assignors.scenario.checks import findings
 from assignors.scenario.line_numbers import find_lines
 from assignors.scenario.messages import sentences
 from assignors.scenario.problems import MOST_PROBLEMS, Path, Problem, ScenarioError, path_text
-from assignors.scenario.schema import ScenarioFile
+from assignors.scenario.schema import MOST, ScenarioFile
 from assignors.scenario.syntax import MOST_BYTES, compose, text_of, tokens
 from assignors.whatif.events import Scenario
 
@@ -58,7 +58,7 @@ def check_bytes(data: bytes, name: str) -> Checked:
 
 
 def _validated(text: str, name: str) -> ScenarioFile:
-    data: Any = compose(tokens(text, name))
+    data: Any = compose(tokens(text, name), MOST)
     try:
         return ScenarioFile.model_validate(data)
     except ValidationError as error:

@@ -86,6 +86,5 @@ _SENTENCES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "greater_than_equal": lambda context: f"This must be at least {context['ge']:,g}.",
     "less_than": lambda context: f"This must be less than {context['lt']:,}.",
     "less_than_equal": lambda context: f"This must be at most {context['le']:,.0f}.",
-    "too_long": lambda context: f"There are {context['actual_length']:,} here. At most {context['max_length']:,} fit.",
     "too_short": lambda context: f"At least {context['min_length']} belongs here.",
 }

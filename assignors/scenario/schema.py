@@ -8,9 +8,8 @@ from assignors.scenario.event_schema import EventFile
 from assignors.scenario.group_schema import MemberFile, StrictModel, TopicFile
 from assignors.scenario.values import Amounts, Capacities, Prose, Setting, Text, TopicName
 
-MOST_MEMBERS = 10_000
-MOST_TOPICS = 10_000
-MOST_EVENTS = 1_000
+MOST = {"topics": 10_000, "members": 10_000, "events": 1_000}
+"""How long each list may be."""
 
 
 class ScenarioFile(StrictModel):
@@ -22,13 +21,13 @@ class ScenarioFile(StrictModel):
     name: Prose
     description: Prose = ""
     assignor: Text
-    topics: Annotated[list[TopicFile], Field(max_length=MOST_TOPICS)] = Field(default_factory=list)
-    members: Annotated[list[MemberFile], Field(max_length=MOST_MEMBERS)] = Field(default_factory=list)
+    topics: Annotated[list[TopicFile], Field(max_length=MOST["topics"])] = Field(default_factory=list)
+    members: Annotated[list[MemberFile], Field(max_length=MOST["members"])] = Field(default_factory=list)
     weights: dict[TopicName, Amounts] = Field(default_factory=dict)
     lag: dict[TopicName, Amounts] = Field(default_factory=dict)
     rates: dict[TopicName, Amounts] = Field(default_factory=dict)
     capacity: Capacities | None = None
-    events: Annotated[list[EventFile], Field(max_length=MOST_EVENTS)] = Field(default_factory=list)
+    events: Annotated[list[EventFile], Field(max_length=MOST["events"])] = Field(default_factory=list)
     protocol: dict[Text, Setting] = Field(default_factory=dict)
 
 

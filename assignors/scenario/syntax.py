@@ -6,7 +6,7 @@ YAML 1.2's core schema (`on`, `yes` and `010` are texts), because YAML 1.1 turns
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import takewhile
 from pathlib import Path as FilePath
 from pathlib import PurePath
@@ -146,33 +146,43 @@ def read_bundled(path: FilePath) -> Any:
     return compose(tokens(path.read_text("utf-8"), path.name))
 
 
-def compose(stream: Iterator[Token]) -> Any:
-    """The value of the tokens. Raises ScenarioError for no value, a second one, deep nesting, or a duplicate key."""
+def compose(stream: Iterator[Token], most: Mapping[str, int] | None = None) -> Any:
+    """The value of the tokens; `most` limits the lists under keys of the file.
+
+    Raises ScenarioError for no value, a second one, deep nesting, a duplicate key, or a list that is too long.
+    """
     first = next(stream, None)
     if first is None:
         raise _refusal(None, "The file is empty. `groupscope scenario example` prints examples.")
-    value = _value(first, stream, ())
+    value = _value(first, stream, (), {(key,): limit for key, limit in (most or {}).items()})
     for token in stream:
         raise _refusal(token.line, "A second document begins here. A file holds one scenario.")
     return value
 
 
-def _value(token: Token, stream: Iterator[Token], path: Path) -> Any:
+def _value(token: Token, stream: Iterator[Token], path: Path, most: Mapping[Path, int]) -> Any:
     if len(path) > MOST_DEPTH:
         raise _refusal(token.line, _too_deep())
     if token.kind == "{":
-        return dict(_pairs(stream, path))
+        return dict(_pairs(stream, path, most))
     if token.kind == "[":
-        items = iter(lambda: next(stream), None)
-        return [_value(item, stream, (*path, at)) for at, item in enumerate(takewhile(_is_not_end, items))]
+        return list(_items(stream, path, most))
     return token.value
+
+
+def _items(stream: Iterator[Token], path: Path, most: Mapping[Path, int]) -> Iterator[Any]:
+    limit = most.get(path)
+    for at, item in enumerate(takewhile(_is_not_end, iter(lambda: next(stream), None))):
+        if at == limit:
+            raise _refusal(item.line, f"At most {limit:,} fit here, and this is one more.", path)
+        yield _value(item, stream, (*path, at), most)
 
 
 def _is_not_end(token: Token) -> bool:
     return token.kind not in _CLOSE
 
 
-def _pairs(stream: Iterator[Token], path: Path) -> Iterator[tuple[str | int, Any]]:
+def _pairs(stream: Iterator[Token], path: Path, most: Mapping[Path, int]) -> Iterator[tuple[str | int, Any]]:
     seen: set[str | int] = set()
     while _is_not_end(token := next(stream)):
         key = token.value
@@ -181,7 +191,7 @@ def _pairs(stream: Iterator[Token], path: Path) -> Iterator[tuple[str | int, Any
         if key in seen:
             raise _refusal(token.line, f"The key {shown(str(key))!r} is listed twice. Keep one.", path)
         seen.add(key)
-        yield key, _value(next(stream), stream, (*path, key))
+        yield key, _value(next(stream), stream, (*path, key), most)
 
 
 def _bad_key(token: Token) -> str:

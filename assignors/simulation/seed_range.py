@@ -3,11 +3,9 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from assignors.simulation.settings import Settings
-from assignors.simulation.side_by_side import simulate_all
+from assignors.model import AssignorError
 from assignors.simulation.summary import Summary, summarize
 from assignors.simulation.timeline import Timeline
-from assignors.whatif.events import Scenario
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 
 FIGURES = ("rebalances", "moved", "down_ms", "longest_down_ms", "longest_pause_ms", "duplicated", "lost")
@@ -18,16 +16,16 @@ Range = tuple[int, int]
 
 
 def over_seeds(
-    scenario: Scenario, settings: Settings, protocols: Iterable[RebalanceProtocol], seeds: Iterable[int]
+    runs: Iterable[Mapping[RebalanceProtocol, Timeline | AssignorError]],
 ) -> Mapping[str, Mapping[str, Range | None]]:
     """The range of each figure, by protocol and name; None where the figure is unknown.
 
-    A protocol under which the scenario cannot be simulated is missing.
+    `runs` are the results of `simulate_all`, one for each seed. A protocol under which the scenario cannot be simulated
+    is missing.
     """
     summaries: dict[str, list[Summary]] = defaultdict(list)
-    wanted = tuple(protocols)
-    for seed in seeds:
-        for protocol, outcome in simulate_all(scenario, settings, wanted, seed=seed).items():
+    for run in runs:
+        for protocol, outcome in run.items():
             if isinstance(outcome, Timeline):
                 summaries[protocol].append(summarize(outcome))
     return {protocol: {name: _range(its, name) for name in FIGURES} for protocol, its in summaries.items()}

@@ -2,9 +2,12 @@
 
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
 
+from app.cli import simulate as command
+from assignors.simulation.side_by_side import simulate_all
 from tests.app.cli.commandline import refused, run
 
 CRASH = """\
@@ -78,6 +81,18 @@ def test_the_range_over_seeds_contains_the_figures_of_the_chosen_seed(tmp_path: 
     row = run("simulate", str(path), "--seed", "2", "--seeds", "4").out.splitlines()[3]
     assert f"{lowest / 1000:.3f}–{highest / 1000:.3f} s" in row
     assert "seeds 2 to 5" in row
+
+
+def test_each_seed_is_simulated_once(crash: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    simulated: list[int] = []
+
+    def noted(*args: Any, seed: int) -> Any:
+        simulated.append(seed)
+        return simulate_all(*args, seed=seed)
+
+    monkeypatch.setattr(command, "simulate_all", noted)
+    command.run(crash, ["eager"], range(5, 8), None, as_json=True)
+    assert simulated == [5, 6, 7]
 
 
 def test_one_seed_has_no_range(crash: str) -> None:

@@ -189,14 +189,14 @@ def test_of_problems_with_the_meaning_too_twenty_are_reported() -> None:
 
 def test_ten_thousand_members_are_the_most() -> None:
     text = HEAD + "".join(f"  - {{id: m{n}}}\n" for n in range(10_000))
-    assert problems_of(text) == ["line 6: members: There are 10,001 here. At most 10,000 fit."]
+    assert problems_of(text) == [f"line {LATER + 9_999}: members: At most 10,000 fit here, and this is one more."]
 
 
 def test_a_thousand_events_are_the_most() -> None:
     events = "".join("  - {at: 1s, use_assignor: sticky}\n" for _ in range(1000))
     assert len(check_bytes(f"{HEAD}events:\n{events}".encode(), "").scenario.events) == 1000
     text = f"{HEAD}events:\n{events}  - {{at: 1s, use_assignor: sticky}}\n"
-    assert problems_of(text) == [f"line {LATER}: events: There are 1,001 here. At most 1,000 fit."]
+    assert problems_of(text) == [f"line {LATER + 1001}: events: At most 1,000 fit here, and this is one more."]
 
 
 # -- its meaning -------------------------------------------------------------------------------------------------------
