@@ -106,7 +106,7 @@ def _tabs(browser: Browser, url: str) -> Row:
 
 def _sliders(browser: Browser, url: str) -> Row:
     page = browser.new_page(viewport={"width": 1440, "height": 900})
-    took = {story.name: median(_slide(page, url, story.name, at) for at in range(SLIDES)) for story in STORIES}
+    took = {name: median(_slide(page, url, name, at) for at in range(SLIDES)) for name in STORIES}
     slowest = max(took, key=lambda name: took[name])
     return Row(
         f"a slider of the Protocol lab, each of {len(STORIES)} stories under three protocols: page is as it was told",

@@ -139,7 +139,7 @@ def _preset(name: str, base: Scenario) -> ProtocolStory:
     )
 
 
-STORIES: Mapping[str, ProtocolStory] = {story.name: _preset(story.name, story.scenario) for story in SCENARIOS}
+STORIES: Mapping[str, ProtocolStory] = {name: _preset(name, base) for name, base in SCENARIOS.items()}
 
 
 def value_of(scenario: Scenario, slider: Slider) -> int:

@@ -29,7 +29,7 @@ This page is generated: `python -m assignors.labs.checklist > docs/stories.md`.
 
 def titles() -> Mapping[tuple[Page, str], str]:
     """The title of each story of the labs; examples of What-if have only names."""
-    found = {(Page.PROTOCOL, story.name): story.scenario.name for story in stories.STORIES}
+    found = {(Page.PROTOCOL, name): story.name for name, story in stories.STORIES.items()}
     for page, lab in ((Page.DELIVERY, delivery), (Page.WATERMARK, watermark), (Page.CALLS, calls)):
         found |= {(page, name): story.title for name, story in lab.STORIES.items()}
     return found

@@ -17,7 +17,7 @@ DOCUMENT = Path(assignors.__file__).parents[1] / "docs" / "stories.md"
 SIZES = {"1a": 12, "1b": 15, "1c": 16, "1d": 9}
 """Rows of each section: 1b has a row for each of its 10 cases, and for each statement of the text below them."""
 LABS = {
-    Page.PROTOCOL: [story.name for story in stories.STORIES],
+    Page.PROTOCOL: list(stories.STORIES),
     Page.DELIVERY: list(delivery.STORIES),
     Page.WATERMARK: list(watermark.STORIES),
     Page.CALLS: list(calls.STORIES),

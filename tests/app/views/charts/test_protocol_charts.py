@@ -14,16 +14,17 @@ from app.views.labs.protocol import charts
 from assignors.model import Topic
 from assignors.simulation.run import simulate
 from assignors.simulation.settings import read
-from assignors.simulation.stories import HAPPENS_MS, STORIES
+from assignors.simulation.stories import STORIES
 from assignors.simulation.summary import summarize
 from assignors.simulation.timeline import MemberState
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 
-BY_NAME = {story.name: story.scenario for story in STORIES}
+HAPPENS_MS = 10_000
+"""The time of the first event."""
 
 
 def played(name: str, protocol: RebalanceProtocol = RebalanceProtocol.EAGER) -> Played:
-    timeline = simulate(BY_NAME[name], read(BY_NAME[name].protocol), protocol)
+    timeline = simulate(STORIES[name], read(STORIES[name].protocol), protocol)
     return Played(protocol, timeline, summarize(timeline))
 
 
@@ -36,7 +37,7 @@ def drawn(
     colours: theme.Palette = theme.LIGHT,
 ) -> Figure:
     shown = window or (0, its[0].timeline.end_ms)
-    return charts.lanes(its, BY_NAME[name].events, shown, messages, of, colours)
+    return charts.lanes(its, STORIES[name].events, shown, messages, of, colours)
 
 
 def test_protocols_stand_one_below_the_other_with_a_lane_for_group_members_and_partitions() -> None:
@@ -46,7 +47,7 @@ def test_protocols_stand_one_below_the_other_with_a_lane_for_group_members_and_p
     assert names == ["", *block, *block]
 
 
-@pytest.mark.parametrize("story", BY_NAME)
+@pytest.mark.parametrize("story", STORIES)
 def test_gaps_of_a_lane_are_the_downtime_of_its_partition(story: Any) -> None:
     its = played(story)
     (block,) = lanes.blocks([its])
@@ -147,7 +148,7 @@ def test_the_longest_pause_of_a_lane_is_written_beside_it_where_it_is_too_narrow
 
 def test_of_a_large_group_those_that_wait_longest_are_drawn() -> None:
     its = played("crash")
-    many = replace(BY_NAME["crash"], topics={"orders": Topic("orders", lanes.MOST_LANES + 1)})
+    many = replace(STORIES["crash"], topics={"orders": Topic("orders", lanes.MOST_LANES + 1)})
     timeline = simulate(many, read(many.protocol), RebalanceProtocol.EAGER)
     large = Played(RebalanceProtocol.EAGER, timeline, summarize(timeline))
     drawn_of = lanes.blocks([large])[0].partitions

@@ -9,12 +9,12 @@ from streamlit.testing.v1 import AppTest
 from app.ui import link_codec
 from app.ui.scenario import story_state as state
 from app.ui.scenario.played import Played
-from app.ui.scenario.story_link import STORIES as STORIES_BY_NAME
+from app.ui.scenario.story_link import STORIES
 from app.ui.scenario.story_state import LAB
 from app.views.labs.protocol import text
 from assignors.model import AssignorError
 from assignors.scenario import dump, load_scenario
-from assignors.simulation.stories import STORIES
+from assignors.simulation.stories import STORIES as SCENARIOS
 from assignors.simulation.summary import Summary
 from assignors.whatif.events import AddPartitions, Event, Freeze, Leave
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
@@ -26,11 +26,10 @@ JOIN = (
     "Eager stops all 6 partitions for up to 1.6 s; cooperative stops 1 partition for 1.8 s; "
     "KIP-848 stops 1 partition for 5.0 s"
 )
-BY_NAME = {story.name: story.scenario for story in STORIES}
 
 
 def decode(**parameters: str) -> Any:
-    return link_codec.decode(parameters, STORIES_BY_NAME)
+    return link_codec.decode(parameters, STORIES)
 
 
 def test_page_opens_with_one_member_that_joins(open_page: Open) -> None:
@@ -57,12 +56,12 @@ def test_sums_of_the_tables_agree(open_page: Open) -> None:
         assert [of[name].sum() for name in rows.index] == list(rows[total])
 
 
-@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
-def test_every_story_opens_by_its_link(open_page: Open, story: Any) -> None:
-    page = open_page("protocol", story=story.name)
+@pytest.mark.parametrize("story", SCENARIOS)
+def test_every_story_opens_by_its_link(open_page: Open, story: str) -> None:
+    page = open_page("protocol", story=story)
     assert not page.exception
-    assert page.selectbox(key="protocol_story").value == story.name
-    assert story.scenario.description.rstrip(".") in said(page).replace("\\", "")
+    assert page.selectbox(key="protocol_story").value == story
+    assert SCENARIOS[story].description.rstrip(".") in said(page).replace("\\", "")
 
 
 def test_a_story_chosen_stands_in_the_url(open_page: Open) -> None:
@@ -112,7 +111,7 @@ def test_too_many_messages_are_not_drawn(open_page: Open) -> None:
 
 
 def test_a_story_downloaded_and_edited_is_played_again(open_page: Open) -> None:
-    crash = load_scenario(dump(BY_NAME["crash"]))
+    crash = load_scenario(dump(SCENARIOS["crash"]))
     page = open_page(
         "protocol", scenario=link_codec.pack(replace(crash, name="mine", events=(Event(5_000, Leave("c3")),)))
     )
@@ -135,7 +134,7 @@ def test_a_story_that_never_rests_says_what_goes_on(open_page: Open) -> None:
 
 
 def test_a_story_that_cannot_be_played_under_any_protocol_is_told(open_page: Open) -> None:
-    share = replace(BY_NAME["join"], assignor="share-simple")
+    share = replace(SCENARIOS["join"], assignor="share-simple")
     page = open_page("protocol", scenario=link_codec.pack(share))
     assert not page.exception
     assert title(page) == "This story cannot be played"
@@ -175,30 +174,30 @@ GROWS = Event(1, AddPartitions("orders", 201))
     [
         ({"events": (GROWS,)}, "up to 201 partitions; a page plays 200"),
         ({"events": tuple(Event(at, Freeze("c1")) for at in range(101))}, "up to 101 events; a page plays 100"),
-        ({"members": BY_NAME["join"].members * 17, "events": ()}, "up to 51 members; a page plays 50"),
+        ({"members": SCENARIOS["join"].members * 17, "events": ()}, "up to 51 members; a page plays 50"),
         ({"events": (Event(10**9, Leave("c1")),)}, "messages; a page plays 30,000"),
         ({"protocol": {"retry.backoff.ms": 0}}, "retry.backoff.ms is below 20"),
     ],
 )
 def test_what_would_freeze_the_page_is_refused(changes: Any, why: str) -> None:
     with pytest.raises(AssignorError, match=why):
-        STORIES_BY_NAME["join"].changed({"scenario": replace(BY_NAME["join"], **changes)})
+        STORIES["join"].changed({"scenario": replace(SCENARIOS["join"], **changes)})
 
 
 def test_link_holds_all_that_was_changed() -> None:
     changes = {"session": 9_000, "load": 0, "from": 1, "to": 2, "messages": RebalanceProtocol.CONSUMER}
-    story = STORIES_BY_NAME["crash"].changed(changes)
-    parameters = link_codec.encode(story, STORIES_BY_NAME)
+    story = STORIES["crash"].changed(changes)
+    parameters = link_codec.encode(story, STORIES)
     assert parameters == {"story": "crash", **{name: str(value) for name, value in changes.items()}}
     assert decode(**parameters) == story
-    own = STORIES_BY_NAME["crash"].changed({"scenario": BY_NAME["zombie"], "to": 7})
-    parameters = link_codec.encode(own, STORIES_BY_NAME)
+    own = STORIES["crash"].changed({"scenario": SCENARIOS["zombie"], "to": 7})
+    parameters = link_codec.encode(own, STORIES)
     assert parameters.keys() == {"scenario", "to"}
     assert decode(**parameters) == own
 
 
 def test_protocols_of_which_the_same_is_true_are_named_together() -> None:
-    found = state.played(BY_NAME["static"], seed=0)
+    found = state.played(SCENARIOS["static"], seed=0)
     assert text.headline([the(Played, its) for its in found.values()]) == (
         "Eager, cooperative and KIP-848 stop 2 partitions for up to 5.0 s"
     )
@@ -210,7 +209,7 @@ def sent(page: AppTest, text: str) -> AppTest:
 
 
 def test_a_file_sent_in_is_played(open_page: Open) -> None:
-    own = replace(BY_NAME["crash"], name="mine", events=(Event(5_000, Leave("c3")),))
+    own = replace(SCENARIOS["crash"], name="mine", events=(Event(5_000, Leave("c3")),))
     page = sent(open_page("protocol"), dump(own))
     assert not page.exception
     assert page.selectbox(key="protocol_story").value == "own"
@@ -221,7 +220,7 @@ def test_a_file_sent_in_is_played(open_page: Open) -> None:
     ("text", "why"),
     [
         ("assignor: hope\n", "was not loaded"),
-        (dump(replace(BY_NAME["join"], events=(GROWS,))), "up to 201 partitions; a page plays 200"),
+        (dump(replace(SCENARIOS["join"], events=(GROWS,))), "up to 201 partitions; a page plays 200"),
     ],
     ids=["no scenario", "too large"],
 )
@@ -255,7 +254,7 @@ def test_another_seed_is_another_story_and_stands_in_the_url(open_page: Open) ->
     assert list(table(page, "Per protocol")["down_sum_ms"]) != list(before["down_sum_ms"])
     with pytest.raises(AssignorError, match=r"^seed: '-1' is not a whole number\.$"):
         decode(seed="-1")
-    assert link_codec.encode(decode(story="crash", seed="3"), STORIES_BY_NAME) == {"story": "crash", "seed": "3"}
+    assert link_codec.encode(decode(story="crash", seed="3"), STORIES) == {"story": "crash", "seed": "3"}
 
 
 def test_records_processed_twice_and_lost_stand_in_the_table(open_page: Open) -> None:
@@ -272,7 +271,7 @@ def test_records_processed_twice_and_lost_stand_in_the_table(open_page: Open) ->
 
 
 def played(story: str) -> list[Summary]:
-    found = state.played(BY_NAME[story], 0)
+    found = state.played(SCENARIOS[story], 0)
     return [the(Played, its).summary for its in found.values()]
 
 

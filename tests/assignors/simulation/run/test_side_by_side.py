@@ -1,7 +1,6 @@
 """One story under several protocols: each as if played alone, and for as long as the longest."""
 
 import random
-from typing import Any
 
 import pytest
 
@@ -12,7 +11,7 @@ from assignors.simulation.settings import read
 from assignors.simulation.side_by_side import simulate_all
 from assignors.simulation.stories import STORIES
 from assignors.simulation.timeline import Timeline
-from assignors.whatif.events import CoordinatorDown, CoordinatorUp, Freeze, Join
+from assignors.whatif.events import CoordinatorDown, CoordinatorUp, Freeze, Join, Scenario
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 from tests.assignors.simulation.run.stories import CONSUMER, COOPERATIVE, EAGER, QUICK, members, played, scenario
 from tests.support.known import known, the
@@ -20,14 +19,14 @@ from tests.support.known import known, the
 PROTOCOLS = (EAGER, COOPERATIVE, CONSUMER)
 
 
-@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
-def test_each_goes_on_until_the_last_has_come_to_rest_as_if_played_alone(story: Any) -> None:
-    settings = read(story.scenario.protocol)
-    alone = {protocol: simulate(story.scenario, settings, protocol, seed=3).end_ms for protocol in PROTOCOLS}
+@pytest.mark.parametrize("story", STORIES.values(), ids=STORIES)
+def test_each_goes_on_until_the_last_has_come_to_rest_as_if_played_alone(story: Scenario) -> None:
+    settings = read(story.protocol)
+    alone = {protocol: simulate(story, settings, protocol, seed=3).end_ms for protocol in PROTOCOLS}
     end_ms = max(alone.values())
-    together = simulate_all(story.scenario, settings, PROTOCOLS, seed=3)
+    together = simulate_all(story, settings, PROTOCOLS, seed=3)
     for protocol in PROTOCOLS:
-        assert together[protocol] == simulate(story.scenario, settings, protocol, seed=3, until_ms=end_ms)
+        assert together[protocol] == simulate(story, settings, protocol, seed=3, until_ms=end_ms)
 
 
 def test_a_protocol_that_cannot_play_the_story_takes_nothing_from_the_others() -> None:
