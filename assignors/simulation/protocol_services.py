@@ -11,7 +11,6 @@ from assignors.simulation.classic.messages import CONSUMER, Commit, Heartbeat, J
 from assignors.simulation.classic.offsets import refusal, refusal_without_group
 from assignors.simulation.classic.records import GroupRecord, MemberRecord
 from assignors.simulation.clients import ClassicClient, ConsumerClient, Environment, Process
-from assignors.simulation.clients.consumer_protocol import decode_assignment, encode_assignment
 from assignors.simulation.consumer import ConsumerCoordinator, GroupState, Member, Topics
 from assignors.simulation.consumer.messages import HeartbeatReply
 from assignors.simulation.consumer.offsets import check_commit
@@ -23,6 +22,7 @@ from assignors.simulation.consumer.records import (
     TargetEpochRecord,
     TargetRecord,
 )
+from assignors.simulation.consumer_protocol import decode_assignment, encode_assignment
 from assignors.simulation.coordinator_service import Coordinator, GroupCoordinatorService, GroupView, Log
 from assignors.simulation.errors import KafkaError, Refused
 from assignors.simulation.kernel import Kernel

@@ -26,7 +26,7 @@ from assignors.simulation.classic.messages import (
     SyncReply,
     while_loading,
 )
-from assignors.simulation.clients.consumer_protocol import (
+from assignors.simulation.consumer_protocol import (
     decode_assignment,
     decode_subscription,
     encode_assignment,

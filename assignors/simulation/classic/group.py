@@ -11,7 +11,7 @@ from assignors.javahash import STRINGS, JavaHashMap
 from assignors.simulation.classic.members import Member
 from assignors.simulation.classic.messages import CONSUMER, AnswerJoin, JoinedMember, JoinReply, Protocols, SyncReply
 from assignors.simulation.classic.records import GroupRecord
-from assignors.simulation.classic.subscription import subscribed_topics
+from assignors.simulation.consumer_protocol import subscribed_topics
 from assignors.simulation.errors import KafkaError
 
 

@@ -20,9 +20,9 @@ from assignors.simulation.classic.messages import (
 )
 from assignors.simulation.clients import leader
 from assignors.simulation.clients.consumer_process import Environment, Process
-from assignors.simulation.clients.consumer_protocol import decode_assignment, encode_subscription
 from assignors.simulation.clients.error_handling import ELSEWHERE, FATAL, LATER, LOST, NEW_ID
 from assignors.simulation.clients.heartbeat import HeartbeatThread
+from assignors.simulation.consumer_protocol import decode_assignment, encode_subscription
 from assignors.simulation.errors import KafkaError
 from assignors.simulation.timeline import MemberState
 from assignors.whatif.rebalance_protocol import RebalanceProtocol, protocol_of

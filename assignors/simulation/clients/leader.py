@@ -11,7 +11,7 @@ from assignors.model import Group, Member, Topic, TopicPartition
 from assignors.planning import plan as plan_group
 from assignors.simulation.classic.messages import JoinedMember
 from assignors.simulation.clients.consumer_process import Environment
-from assignors.simulation.clients.consumer_protocol import decode_subscription, encode_assignment
+from assignors.simulation.consumer_protocol import decode_subscription, encode_assignment
 
 Topics = dict[str, Topic | None]
 

@@ -1,15 +1,16 @@
 """Subscriptions and assignments on the wire."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from assignors.model import Member, TopicPartition
-from assignors.simulation.classic.subscription import subscribed_topics
-from assignors.simulation.clients.consumer_protocol import (
+from assignors.simulation.consumer_protocol import (
     decode_assignment,
     decode_subscription,
     encode_assignment,
     encode_subscription,
+    subscribed_topics,
 )
 
 topics = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=5)
@@ -50,3 +51,8 @@ def test_the_bytes_of_a_subscription() -> None:
 
 def test_a_member_that_the_plan_forgot_gets_nothing() -> None:
     assert decode_assignment(b"") == ()
+
+
+@pytest.mark.parametrize("data", ["", "0003", "0003 00000002 0001 74", "0003 ffffffff", "0003 00000001 ffff"])
+def test_bytes_that_end_early_or_have_impossible_lengths_are_no_subscription(data: str) -> None:
+    assert subscribed_topics(bytes.fromhex(data)) is None
