@@ -2,17 +2,16 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import count
 from typing import Any
 
 from assignors import registry
+from assignors.labs.calls.group_calls import Caller, GroupCalls
 from assignors.labs.calls.script import Call
-from assignors.labs.calls.script_machine import Machine, Refusal, Verb, clock, listed
+from assignors.labs.calls.script_machine import Refusal, Verb, clock, listed
 from assignors.model import Group, Member, Topic, TopicPartition
 from assignors.planning import plan
 from assignors.simulation.classic import ClassicCoordinator, InstantLog, Settings
 from assignors.simulation.classic.messages import (
-    Commit,
     Heartbeat,
     Join,
     JoinedMember,
@@ -47,13 +46,9 @@ SETTINGS = {
 
 
 @dataclass(slots=True)
-class Caller:
-    """What a client knows."""
+class ClassicCaller(Caller):
+    """A member of a classic group."""
 
-    name: str
-    member_id: str = ""
-    instance_id: str | None = None
-    generation: int = -1
     protocol: str | None = None
     to_plan: tuple[JoinedMember, ...] = ()
     """The members, if this one is the leader and must assign."""
@@ -71,7 +66,7 @@ class Caller:
 class _Broker:
     """The broker of the coordinator, which may be down or loading."""
 
-    kernel: Kernel = field(default_factory=Kernel)
+    kernel: Kernel
     log: InstantLog = field(default_factory=InstantLog)
     settings: dict[str, int] = field(default_factory=dict)
     coordinator: ClassicCoordinator | None = None
@@ -89,14 +84,13 @@ class _Broker:
         return self.coordinator
 
 
-class ClassicGroupCalls(Machine):
-    """The caller is written before the verb: `A: join`. A later reply is part of that time's outcome."""
+class ClassicGroupCalls(GroupCalls[ClassicCaller]):
+    """A later reply is part of that time's outcome."""
 
     def __init__(self) -> None:
-        self._numbers = count(1)
-        self._callers: dict[str, Caller] = {}
+        super().__init__(lambda name: ClassicCaller(name, generation=-1))
         self._topics: dict[str, Topic] = {}
-        self._broker = _Broker()
+        self._broker = _Broker(self._kernel)
         self._alive: tuple[str, ...] = ()
         self._beat_ms = 0  # when those who are alive send their next heartbeat
         self._told: dict[str, KafkaError] = {}  # what each of them heard last
@@ -140,16 +134,13 @@ class ClassicGroupCalls(Machine):
                 "waiting": listed([*parked, *(f"{its} (id given)" for its in sorted(group.pending_ids))]),
                 "committed": listed(f"{partition} {at}" for partition, at in coordinator.committed.items()),
             }
-        return {"time": clock(self._broker.kernel.now_ms), **said}
+        return {"time": clock(self._kernel.now_ms), **said}
 
     # The cluster
 
-    def _topic(self, call: Call) -> str:
-        name, size = call.words[0], call.number(1)
-        if not 1 <= size <= 100:
-            raise call.wrong("a topic has 1 to 100 partitions.")
-        self._topics[name] = Topic(name, size)
-        return f"{name} has {size} partitions"
+    def add_topic(self, topic: Topic) -> None:
+        """The leader's metadata has it at once."""
+        self._topics[topic.name] = topic
 
     def _set(self, call: Call) -> str:
         name, value = call.words
@@ -168,28 +159,27 @@ class ClassicGroupCalls(Machine):
         for name in call.words:
             if name not in self._callers:
                 raise call.wrong(f"{name} has not joined.")
-        self._alive, self._beat_ms = call.words, self._broker.kernel.now_ms + BEAT_MS
+        self._alive, self._beat_ms = call.words, self._kernel.now_ms + BEAT_MS
         self._told.clear()
         return f"{listed(call.words)}: a heartbeat every 3 s while time passes" if call.words else "no heartbeats"
 
     def _wait(self, call: Call) -> str:
-        kernel = self._broker.kernel
-        end_ms = kernel.now_ms + call.ms(call.words[0])
-        if self._alive and end_ms - kernel.now_ms > MOST_ALIVE_MS:
+        end_ms = self._kernel.now_ms + call.ms(call.words[0])
+        if self._alive and end_ms - self._kernel.now_ms > MOST_ALIVE_MS:
             raise call.wrong("heartbeats are simulated for 1h at most. Write `alive` without names before it.")
         while self._alive and self._beat_ms <= end_ms:
-            kernel.run_until(self._beat_ms)
+            self._kernel.run_until(self._beat_ms)
             self._beat_ms += BEAT_MS
             for name in self._alive:
                 self._beat_of(self._callers[name])
-        kernel.run_until(end_ms)
+        self._kernel.run_until(end_ms)
         return self._with_news("time passes")
 
-    def _beat_of(self, caller: Caller) -> None:
+    def _beat_of(self, caller: ClassicCaller) -> None:
         def answer(reply: Reply) -> None:
             error: KafkaError = _error(reply)
             if error is not self._told.get(caller.name, KafkaError.NONE):
-                self._news.append(f"{caller.name}'s heartbeat at {clock(self._broker.kernel.now_ms)}: {error.name}")
+                self._news.append(f"{caller.name}'s heartbeat at {clock(self._kernel.now_ms)}: {error.name}")
             self._told[caller.name] = error
 
         if self._broker.coordinator is not None:
@@ -217,17 +207,8 @@ class ClassicGroupCalls(Machine):
 
     # Requests
 
-    def _new_id(self, prefix: str) -> str:
-        return f"{prefix}-{next(self._numbers)}"
-
-    def _caller(self, call: Call) -> Caller:
-        if not call.who:
-            raise call.wrong(f"name the member: `A: {call.text}`.")
-        return self._callers.setdefault(call.who, Caller(call.who))
-
     def _join(self, call: Call) -> str:
         caller = self._caller(call)
-        caller.instance_id = call.options.get("static", caller.instance_id)
         if call.options.get("id") == "none":
             caller.member_id, caller.generation = "", -1
         topics = tuple(call.options.get("topics", ",".join(self._topics)).split(","))
@@ -250,7 +231,7 @@ class ClassicGroupCalls(Machine):
         sync = Sync(caller.member_id, generation, self._plan(caller), caller.instance_id, "consumer", caller.protocol)
         return self._ask(call, caller, sync)
 
-    def _plan(self, caller: Caller) -> tuple[tuple[str, bytes], ...]:
+    def _plan(self, caller: ClassicCaller) -> tuple[tuple[str, bytes], ...]:
         if not caller.to_plan or caller.protocol is None:
             return ()
         members = tuple(decode_subscription(m.metadata, m.member_id, m.instance_id) for m in caller.to_plan)
@@ -264,15 +245,13 @@ class ClassicGroupCalls(Machine):
 
     def _commit(self, call: Call) -> str:
         caller = self._caller(call)
-        offsets = ((call.partition(0), call.number(1)),)
-        generation = call.count("generation", caller.generation)
-        return self._ask(call, caller, Commit(offsets, caller.member_id, generation, caller.instance_id))
+        return self._ask(call, caller, self._commit_of(call, caller, "generation"))
 
     def _leave(self, call: Call) -> str:
         caller = self._caller(call)
         return self._ask(call, caller, Leave((Leaver(caller.member_id, caller.instance_id),)))
 
-    def _ask(self, call: Call, caller: Caller, request: Request) -> str:
+    def _ask(self, call: Call, caller: ClassicCaller, request: Request) -> str:
         replies, asking, is_lost = list[Reply](), True, call.options.get("lost") == "yes"
 
         def answer(reply: Reply) -> None:

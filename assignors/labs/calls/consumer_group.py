@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import count
 
+from assignors.labs.calls.group_calls import Caller, GroupCalls
 from assignors.labs.calls.script import Call
-from assignors.labs.calls.script_machine import Machine, Refusal, Verb, clock, listed
+from assignors.labs.calls.script_machine import Refusal, Verb, clock, listed
 from assignors.model import Topic
-from assignors.simulation.classic.messages import Commit
 from assignors.simulation.consumer import ConsumerCoordinator, InstantLog, TopicIdPartition, Topics
 from assignors.simulation.consumer.messages import (
     JOINING,
@@ -19,29 +18,23 @@ from assignors.simulation.consumer.messages import (
     Request,
 )
 from assignors.simulation.errors import KafkaError
-from assignors.simulation.kernel import Kernel
 
 
 @dataclass(slots=True)
-class Caller:
-    """What a member knows."""
+class ConsumerCaller(Caller):
+    """A member of a KIP-848 group."""
 
-    name: str
-    instance_id: str | None = None
-    epoch: int = JOINING
     assigned: frozenset[TopicIdPartition] = frozenset()
 
 
-class ConsumerGroupCalls(Machine):
-    """The caller is written before the verb: `A: join`. A member's id is its name."""
+class ConsumerGroupCalls(GroupCalls[ConsumerCaller]):
+    """A member's id is its name."""
 
     def __init__(self) -> None:
-        self._numbers = count(1)
-        self._kernel = Kernel()
+        super().__init__(lambda name: ConsumerCaller(name, JOINING, member_id=name))
         self._topics = Topics.of([])
-        self._callers: dict[str, Caller] = {}
         self._coordinator = ConsumerCoordinator(
-            self._kernel, lambda: f"member-{next(self._numbers)}", InstantLog(), self._topics
+            self._kernel, lambda: self._new_id("member"), InstantLog(), self._topics
         )
 
     def verbs(self) -> Iterable[Verb]:
@@ -75,14 +68,11 @@ class ConsumerGroupCalls(Machine):
 
     # The cluster
 
-    def _topic(self, call: Call) -> str:
-        name, size = call.words[0], call.number(1)
-        if not 1 <= size <= 100:
-            raise call.wrong("a topic has 1 to 100 partitions.")
+    def add_topic(self, topic: Topic) -> None:
+        """The coordinator sees it at once."""
         known = {topic.name: topic for topic in self._topics.by_name.values()}
-        self._topics = self._topics.changed([*(known | {name: Topic(name, size)}).values()])
+        self._topics = self._topics.changed([*(known | {topic.name: topic}).values()])
         self._coordinator.see(self._topics)
-        return f"{name} has {size} partitions"
 
     def _wait(self, call: Call) -> str:
         self._kernel.run_until(self._kernel.now_ms + call.ms(call.words[0]))
@@ -90,14 +80,8 @@ class ConsumerGroupCalls(Machine):
 
     # Heartbeats
 
-    def _caller(self, call: Call) -> Caller:
-        if not call.who:
-            raise call.wrong(f"name the member: `A: {call.text}`.")
-        return self._callers.setdefault(call.who, Caller(call.who))
-
     def _join(self, call: Call) -> str:
         caller = self._caller(call)
-        caller.instance_id = call.options.get("static", caller.instance_id)
         regex = call.options.get("regex")
         names = call.options.get("topics", "" if regex else ",".join(self._topics.by_name))
         topics = tuple(name for name in names.split(",") if name)
@@ -116,24 +100,22 @@ class ConsumerGroupCalls(Machine):
 
     def _beat(self, call: Call) -> str:
         caller = self._caller(call)
-        return self._ask(caller, Heartbeat(caller.name, call.count("epoch", caller.epoch), caller.instance_id))
+        return self._ask(caller, Heartbeat(caller.name, call.count("epoch", caller.generation), caller.instance_id))
 
     def _acknowledge(self, call: Call) -> str:
         """It owns exactly its assignment: revoked partitions are released."""
         caller = self._caller(call)
-        return self._ask(caller, Heartbeat(caller.name, caller.epoch, caller.instance_id, owned=caller.assigned))
+        return self._ask(caller, Heartbeat(caller.name, caller.generation, caller.instance_id, owned=caller.assigned))
 
     def _commit(self, call: Call) -> str:
         caller = self._caller(call)
-        offsets = ((call.partition(0), call.number(1)),)
-        epoch = call.count("epoch", caller.epoch)
-        return self._ask(caller, Commit(offsets, caller.name, epoch, caller.instance_id))
+        return self._ask(caller, self._commit_of(call, caller, "epoch"))
 
     def _go(self, call: Call, epoch: int) -> str:
         caller = self._caller(call)
         return self._ask(caller, Heartbeat(caller.name, epoch, caller.instance_id))
 
-    def _ask(self, caller: Caller, request: Request) -> str:
+    def _ask(self, caller: ConsumerCaller, request: Request) -> str:
         replies = list[Reply]()
         self._coordinator.handle(request, replies.append)
         (reply,) = replies
@@ -141,8 +123,8 @@ class ConsumerGroupCalls(Machine):
             raise Refusal(reply.error.name)
         return self._learn(caller, reply) if isinstance(reply, HeartbeatReply) else "accepted"
 
-    def _learn(self, caller: Caller, reply: HeartbeatReply) -> str:
-        caller.epoch = reply.epoch
+    def _learn(self, caller: ConsumerCaller, reply: HeartbeatReply) -> str:
+        caller.generation = reply.epoch
         if reply.epoch < 0:
             return "accepted"
         if reply.assignment is None:
