@@ -6,7 +6,7 @@ lose power and B 1 record; `s:A` A starts again.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -38,21 +38,15 @@ _UNFLUSHED = re.compile(r"([A-Z])(\d{1,3})")
 
 
 def _text(action: Action) -> str:
-    match action:
-        case Produce():
-            return f"p{'' if action.acks_all else '1'}:{action.value}"
-        case Fetch():
-            return f"f{'l' if action.response_lost else ''}:{action.follower}"
-        case Wait():
-            return f"w:{action.ms}"
-        case Restart():
-            return f"r:{action.replica}"
-        case Crash():
-            return f"c:{action.replica}"
-        case PowerCut():
-            return "x:" + "-".join(f"{name}{records}" for name, records in action.unflushed.items())
-        case Start():
-            return f"s:{action.replica}"
+    """The short form: the code with which the action is read back."""
+    written = ((code, read, _operand(getattr(action, field, None))) for code, (field, read) in _CODES.items())
+    return next(f"{code}:{text}" for code, read, text in written if text is not None and read(text) == action)
+
+
+def _operand(value: object) -> str | None:
+    if isinstance(value, Mapping):
+        return "-".join(f"{name}{records}" for name, records in value.items())
+    return None if value is None else str(value)
 
 
 def _actions(value: object) -> object:
@@ -67,8 +61,9 @@ def _actions(value: object) -> object:
 def _action(text: str) -> Action:
     found = _ACTION.fullmatch(text)
     try:
-        if found is not None and found["code"] in _ACTIONS:
-            return _ACTIONS[found["code"]](found["operand"])
+        if found is not None and found["code"] in _CODES:
+            _, read = _CODES[found["code"]]
+            return read(found["operand"])
     except ValueError:
         pass
     raise WatermarkError(f"{shown(text)!r} is not an action. Write actions like p:m0, f:B, w:500, c:A, s:A.")
@@ -93,17 +88,18 @@ def _power_cut(text: str) -> PowerCut:
     return PowerCut({part[1]: int(part[2]) for part in parts if part})
 
 
-_ACTIONS: dict[str, Callable[[str], Action]] = {
-    "p": _produce,
-    "p1": lambda value: _produce(value, acks_all=False),
-    "f": Fetch,
-    "fl": lambda name: Fetch(name, response_lost=True),
-    "w": _wait,
-    "r": Restart,
-    "c": Crash,
-    "x": _power_cut,
-    "s": Start,
+_CODES: dict[str, tuple[str, Callable[[str], Action]]] = {
+    "p": ("value", _produce),
+    "p1": ("value", lambda value: _produce(value, acks_all=False)),
+    "f": ("follower", Fetch),
+    "fl": ("follower", lambda name: Fetch(name, response_lost=True)),
+    "w": ("ms", _wait),
+    "r": ("replica", Restart),
+    "c": ("replica", Crash),
+    "x": ("unflushed", _power_cut),
+    "s": ("replica", Start),
 }
+"""By code: the field that the operand holds, and how it is read."""
 
 Replica = Annotated[str, Field(pattern="^[A-Z]$")]
 
