@@ -2,17 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path as FilePath
 from typing import Any
 
 from pydantic import ValidationError
 
 from assignors.scenario.build import build
-from assignors.scenario.checks import findings
+from assignors.scenario.checks import errors, warnings
 from assignors.scenario.line_numbers import find_lines
 from assignors.scenario.messages import sentences
-from assignors.scenario.problems import MOST_PROBLEMS, Path, Problem, ScenarioError, path_text
+from assignors.scenario.problems import Path, Problem, ScenarioError, first, path_text
 from assignors.scenario.schema import MOST, ScenarioFile
 from assignors.scenario.syntax import MOST_BYTES, compose, text_of, tokens
 from assignors.whatif.events import Scenario
@@ -51,10 +50,10 @@ def check_bytes(data: bytes, name: str) -> Checked:
     """The scenario in an upload, with warnings. `name` is the file name, "" if there is none. Raises ScenarioError."""
     text = text_of(data, name)
     file = _validated(text, name)
-    found = findings(file)
-    if found.errors:
-        raise ScenarioError(_problems(found.errors, text, name))
-    return Checked(build(file), _problems(found.warnings, text, name))
+    if found := first(errors(file)):
+        raise ScenarioError(_problems(found, text, name))
+    scenario = build(file)
+    return Checked(scenario, _problems(first(warnings(file, scenario)), text, name))
 
 
 def _validated(text: str, name: str) -> ScenarioFile:
@@ -67,9 +66,9 @@ def _validated(text: str, name: str) -> ScenarioFile:
 
 
 def _problems(by_path: Mapping[Path, str], text: str, name: str) -> tuple[Problem, ...]:
-    """In the order of the file, the first 20."""
+    """In the order of the file."""
     if not by_path:
         return ()
-    lines = find_lines(tokens(text, name), islice(by_path, MOST_PROBLEMS))
+    lines = find_lines(tokens(text, name), by_path)
     problems = [Problem(line, path_text(path), by_path[path]) for path, line in lines.items()]
     return tuple(sorted(problems, key=lambda problem: problem.line or 0))

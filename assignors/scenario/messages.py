@@ -6,7 +6,7 @@ from typing import Any, get_args
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
-from assignors.scenario.problems import MOST_PROBLEMS, Path
+from assignors.scenario.problems import Path, first
 from assignors.scenario.schema import ScenarioFile
 from assignors.spelling import shown, suggestion
 
@@ -16,12 +16,7 @@ _KEY = "[key]"
 
 def sentences(errors: Iterable[ErrorDetails]) -> dict[Path, str]:
     """One sentence for each of the first 20 paths, in order: a file may have a million errors."""
-    by_path: dict[Path, str] = {}
-    for error in errors:
-        if len(by_path) == MOST_PROBLEMS:
-            break
-        by_path.setdefault(_path(error["loc"]), _sentence(error))
-    return by_path
+    return first((_path(error["loc"]), _sentence(error)) for error in errors)
 
 
 def _path(loc: Path) -> Path:

@@ -32,6 +32,16 @@ class ScenarioError(AssignorError):
         super().__init__("\n".join(map(str, self.problems)))
 
 
+def first(found: Iterable[tuple[Path, str]]) -> dict[Path, str]:
+    """The first sentence of each path, at most 20: more are of no use, and suggestions take time."""
+    by_path: dict[Path, str] = {}
+    for path, sentence in found:
+        by_path.setdefault(path, sentence)
+        if len(by_path) == MOST_PROBLEMS:
+            break
+    return by_path
+
+
 def path_text(path: Path) -> str:
     """A path as text.
 
