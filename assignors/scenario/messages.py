@@ -35,7 +35,7 @@ def _sentence(error: ErrorDetails) -> str:
         return _unknown_key(str(loc[-1]), _keys_at(loc[:-1]))
     if kind == "missing":
         return f"The key {loc[-1]!r} is missing.{_VERSION if loc == ('schema_version',) else ''}"
-    if kind == "told":
+    if kind == "sentence":
         return error["msg"]
     if loc[:1] == ("protocol",):
         return "A setting is a text, a number, true or false."

@@ -23,7 +23,7 @@ _TOPIC = re.compile(r"[A-Za-z0-9._-]+", re.ASCII)
 
 def wrong(message: str) -> PydanticCustomError:
     """An error with this message, which is shown as it is."""
-    return PydanticCustomError("told", "{message}", {"message": message})
+    return PydanticCustomError("sentence", "{message}", {"message": message})
 
 
 def duration_ms(value: object) -> int:
@@ -139,11 +139,11 @@ Amounts = Annotated[
     Annotated[Amount, Tag("each")]
     | Annotated[list[Amount | None], Field(fail_fast=True), Tag("in order")]
     | Annotated[dict[PartitionNumber, Amount], BeforeValidator(_partition_keys), Tag("by key")],
-    Discriminator(_shape, custom_error_type="told", custom_error_message=_AMOUNTS),
+    Discriminator(_shape, custom_error_type="sentence", custom_error_message=_AMOUNTS),
 ]
 """Numbers for the partitions of one topic; the tag is part of an error's path."""
 
 Capacities = Annotated[
     Annotated[Capacity, Tag("each")] | Annotated[dict[Text, Capacity], Tag("by key")],
-    Discriminator(_shape, custom_error_type="told", custom_error_message=_CAPACITIES),
+    Discriminator(_shape, custom_error_type="sentence", custom_error_message=_CAPACITIES),
 ]

@@ -16,11 +16,11 @@ class StickyAssignor:
     """As balanced as subscriptions allow; then, members keep what they had.
 
     Guarantees, most important first: every partition has one owner; sizes differ by at most one where
-    subscriptions are equal, else nobody could take over a partition from a member with two more; members keep as much
+    subscriptions are equal, else no member could take over a partition from one with two more; members keep as much
     as that allows; new partitions go to members in the racks of their replicas (KIP-881) as far as that costs neither.
-    Ownership is read from the user data alone (`client.sticky.user_data`); a member without any counts as if they
-    said what `owned` and `generation` say. Kafka's instances remember the highest generation they have seen; here every
-    call is that of a fresh instance. KIPs: 54, 341, 881. Instance ids play no part.
+    Ownership is read from the user data alone (`client.sticky.user_data`); a member without any counts as if it
+    held `owned` and `generation`. Kafka's instances remember the highest generation they have seen; here every
+    call is that of a new instance. KIPs: 54, 341, 881. Instance ids have no effect.
 
     >>> from assignors.model import Member, Topic
     >>> members = (Member("C0", topics=("ta", "tb")), Member("C1", topics=("ta", "tb")))

@@ -13,19 +13,19 @@ from assignors.model import Member, TopicPartition
 
 
 def of_sticky(members: Sequence[Member], layout: Layout, *, ordered: bool) -> Claims | None:
-    """Claims by user data alone. A member without user data counts as one whose user data says what `owned` and
-    `generation` say. `ordered`: whether the order of claims will matter; then that of user data is followed. None when
-    nobody claims anything.
+    """Claims by user data alone. A member without user data counts as one whose user data holds `owned` and
+    `generation`. `ordered`: whether the order of claims will matter; then that of user data is followed. None when
+    there are no claims.
     """
     if not any(member.user_data or len(member.owned) for member in members):
         return None
     fields = _fields(members)
     read = [None if member.user_data is None else user_data.decode(member.user_data) for member in members]
     lists = [
-        said.partitions if said is not None else _as_written(member.owned) if ordered else member.owned
-        for member, said in zip(members, read, strict=True)
+        claim.partitions if claim is not None else _as_written(member.owned) if ordered else member.owned
+        for member, claim in zip(members, read, strict=True)
     ]
-    generations = [field if said is None else said.generation for field, said in zip(fields, read, strict=True)]
+    generations = [field if claim is None else claim.generation for field, claim in zip(fields, read, strict=True)]
     return _claims(fields, layout, lists, generations)
 
 
@@ -43,8 +43,8 @@ def of_cooperative(members: Sequence[Member], layout: Layout) -> Claims | None:
 
 def _fields(members: Sequence[Member]) -> list[int]:
     """The generations in the subscriptions themselves."""
-    said = [member.generation for member in members]
-    return [ABSENT if generation is None or generation < 0 else generation for generation in said]
+    generations = [member.generation for member in members]
+    return [ABSENT if generation is None or generation < 0 else generation for generation in generations]
 
 
 def _as_written(owned: Sequence[TopicPartition]) -> Sequence[TopicPartition]:

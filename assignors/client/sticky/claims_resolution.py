@@ -1,6 +1,6 @@
-"""Who really owns what: claims weighed against each other by generation (`AbstractStickyAssignor`, its first scan).
+"""The owner of each partition, from claims of different generations (`AbstractStickyAssignor`, its first scan).
 
-Of two members that claim one partition the one of the higher generation gets it, and nobody when they are equal. But
+Of two members that claim one partition the one of the higher generation gets it, and neither when they are equal. But
 Kafka compares the later member's generation with the field of the earlier one's subscription, whatever that member's
 user data say, and remembers a tie for good: both are followed here.
 """

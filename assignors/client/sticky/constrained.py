@@ -43,7 +43,7 @@ class ConstrainedAssignment:
 
 
 def assign_fresh(arrays: GroupArrays) -> Plan:
-    """Nobody owns anything and no member has a rack."""
+    """No partition is owned and no member has a rack."""
     return dealt(arrays.layout, id_order(arrays.members))
 
 
@@ -137,9 +137,9 @@ def _within_quota(arrays: GroupArrays, held: Ownership) -> tuple[Ownership, Owne
 
 
 def _unassigned(arrays: GroupArrays, kept: Codes) -> Codes:
-    """Partitions that nobody keeps, by topic and number.
+    """Partitions that no member keeps, by topic and number.
 
-    Kafka walks along the sorted list of the kept ones and stops at one that does not exist: all behind it count as
+    Kafka iterates over the sorted list of the kept ones and stops at one that does not exist: all behind it count as
     unassigned, though their owners keep them.
     """
     layout, claims = arrays.layout, arrays.claims

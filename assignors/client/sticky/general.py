@@ -75,7 +75,7 @@ def _unassigned(
 ) -> tuple[Mask, list[int]]:
     """Which partitions are unassigned, and which of these are kept as well.
 
-    Kafka walks along the sorted list of the kept partitions and stops at one that does not exist: all behind it count
+    Kafka iterates over the sorted list of the kept partitions and stops at one that does not exist: all behind it count
     as unassigned, though their owners keep them.
     """
     known = len(arrays.layout)

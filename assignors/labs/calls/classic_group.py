@@ -93,7 +93,7 @@ class ClassicGroupCalls(GroupCalls[ClassicCaller]):
         self._broker = _Broker(self._kernel)
         self._alive: tuple[str, ...] = ()
         self._beat_ms = 0  # when those who are alive send their next heartbeat
-        self._told: dict[str, KafkaError] = {}  # what each of them heard last
+        self._last_errors: dict[str, KafkaError] = {}  # of their heartbeats
         self._news: list[str] = []
 
     def verbs(self) -> Iterable[Verb]:
@@ -120,11 +120,11 @@ class ClassicGroupCalls(GroupCalls[ClassicCaller]):
         """The group as its coordinator has it."""
         coordinator = self._broker.coordinator
         group = None if coordinator is None else coordinator.group
-        said = dict.fromkeys(("group", "generation", "members", "waiting", "committed"), "")
-        said["group"] = "loading" if self._broker.loads else "no coordinator" if self._broker.is_lost else "no group"
+        columns = dict.fromkeys(("group", "generation", "members", "waiting", "committed"), "")
+        columns["group"] = "loading" if self._broker.loads else "no coordinator" if self._broker.is_lost else "no group"
         if coordinator is not None and group is not None and not self._broker.loads:
             parked = [m.member_id for m in group.members.values() if m.parked_join or m.parked_sync]
-            said |= {
+            columns |= {
                 "group": group.state.value,
                 "generation": str(group.generation),
                 "members": listed(
@@ -134,7 +134,7 @@ class ClassicGroupCalls(GroupCalls[ClassicCaller]):
                 "waiting": listed([*parked, *(f"{its} (id given)" for its in sorted(group.pending_ids))]),
                 "committed": listed(f"{partition} {at}" for partition, at in coordinator.committed.items()),
             }
-        return {"time": clock(self._kernel.now_ms), **said}
+        return {"time": clock(self._kernel.now_ms), **columns}
 
     # The cluster
 
@@ -160,7 +160,7 @@ class ClassicGroupCalls(GroupCalls[ClassicCaller]):
             if name not in self._callers:
                 raise call.wrong(f"{name} has not joined.")
         self._alive, self._beat_ms = call.words, self._kernel.now_ms + BEAT_MS
-        self._told.clear()
+        self._last_errors.clear()
         return f"{listed(call.words)}: a heartbeat every 3 s while time passes" if call.words else "no heartbeats"
 
     def _wait(self, call: Call) -> str:
@@ -178,9 +178,9 @@ class ClassicGroupCalls(GroupCalls[ClassicCaller]):
     def _beat_of(self, caller: ClassicCaller) -> None:
         def answer(reply: Reply) -> None:
             error: KafkaError = _error(reply)
-            if error is not self._told.get(caller.name, KafkaError.NONE):
+            if error is not self._last_errors.get(caller.name, KafkaError.NONE):
                 self._news.append(f"{caller.name}'s heartbeat at {clock(self._kernel.now_ms)}: {error.name}")
-            self._told[caller.name] = error
+            self._last_errors[caller.name] = error
 
         if self._broker.coordinator is not None:
             self._handle(Heartbeat(caller.member_id, caller.generation, caller.instance_id), answer)
@@ -281,9 +281,9 @@ class ClassicGroupCalls(GroupCalls[ClassicCaller]):
         coordinator = self._broker.coordinator or self._broker.load(self._new_id)
         coordinator.handle(request, answer)
 
-    def _with_news(self, said: str) -> str:
+    def _with_news(self, outcome: str) -> str:
         news, self._news = self._news, []
-        return "; ".join([part for part in (said, *news) if part])
+        return "; ".join([part for part in (outcome, *news) if part])
 
 
 def _error(reply: Any) -> KafkaError:

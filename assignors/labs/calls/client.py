@@ -79,9 +79,9 @@ class Client(Machine):
     def state(self) -> Mapping[str, str]:
         """How it subscribes, what it is assigned, and the offsets."""
         reader = self._reader
-        told = f"{self._mode.value}: {listed(self._wanted)}" if self._wanted else self._mode.value
+        text = f"{self._mode.value}: {listed(self._wanted)}" if self._wanted else self._mode.value
         return {
-            "subscription": "closed" if self._closed else told,
+            "subscription": "closed" if self._closed else text,
             "assigned": listed(f"{p} paused" if p in self._paused else str(p) for p in self._assigned),
             "position": listed(f"{p} {reader.position[p]}" for p in self._assigned if p in reader.position),
             "committed": listed(f"{p} {at}" for p, at in reader.committed.items()),
@@ -219,10 +219,10 @@ class Client(Machine):
         return self._drop_all()
 
     def _drop_all(self) -> str:
-        said = self._revoked(self._assigned) if self._mode is not Mode.ASSIGNED else []
+        parts = self._revoked(self._assigned) if self._mode is not Mode.ASSIGNED else []
         self._mode, self._wanted = Mode.NONE, ()
         self._own(())
-        return "; ".join([*said, "nothing is subscribed or assigned"])
+        return "; ".join([*parts, "nothing is subscribed or assigned"])
 
     def _own(self, partitions: tuple[TopicPartition, ...]) -> None:
         self._assigned = partitions
@@ -250,10 +250,10 @@ class Client(Machine):
         if wanted == self._assigned:
             return []
         added = [partition for partition in wanted if partition not in self._assigned]
-        said = self._auto_commit(is_due=bool(self._assigned))
-        said += self._revoked(partition for partition in self._assigned if partition not in wanted)
+        parts = self._auto_commit(is_due=bool(self._assigned))
+        parts += self._revoked(partition for partition in self._assigned if partition not in wanted)
         self._own(wanted)
-        return [*said, f"assigned {listed(wanted) or 'nothing'}", *self._assigned_to(added)]
+        return [*parts, f"assigned {listed(wanted) or 'nothing'}", *self._assigned_to(added)]
 
     def _wants(self, topic: str) -> bool:
         if self._mode is Mode.PATTERN:
@@ -280,14 +280,14 @@ class Client(Machine):
         if self._woken:
             self._woken = False
             raise Refusal("WakeupException", "wakeup() was called before")
-        said = [] if self._mode is Mode.ASSIGNED else self._rejoin()
-        said += self._auto_commit()
-        said += self._reader.find_positions(self._assigned, self._now_ms)
+        parts = [] if self._mode is Mode.ASSIGNED else self._rejoin()
+        parts += self._auto_commit()
+        parts += self._reader.find_positions(self._assigned, self._now_ms)
         given = self._take()
         if not given and "waits" in call.options:
             self._inside = call.who or MAIN
-            return "; ".join([*said, f"{self._inside} waits in poll"])
-        return "; ".join([*said, f"returns {given or 'no records'}"])
+            return "; ".join([*parts, f"{self._inside} waits in poll"])
+        return "; ".join([*parts, f"returns {given or 'no records'}"])
 
     def _take(self) -> str:
         """The records for the application, after the interceptors; "" for none."""
@@ -304,8 +304,8 @@ class Client(Machine):
         if not self._auto_commits or not is_due:
             return []
         self._committed_ms = self._now_ms
-        said = self._write(dict(self._reader.position))
-        return [f"auto-commit: {said}"] if said else []
+        parts = self._write(dict(self._reader.position))
+        return [f"auto-commit: {parts}"] if parts else []
 
     @property
     def _auto_commits(self) -> bool:
@@ -324,8 +324,8 @@ class Client(Machine):
     def _write(self, offsets: dict[TopicPartition, int]) -> str:
         self._reader.committed.update(offsets)
         remarks = commit_through(self._interceptors) if offsets else []
-        said = [f"commits {listed(f'{p} {at}' for p, at in offsets.items())}"] if offsets else []
-        return "; ".join([*said, *remarks])
+        parts = [f"commits {listed(f'{p} {at}' for p, at in offsets.items())}"] if offsets else []
+        return "; ".join([*parts, *remarks])
 
     # The rest of the API
 
@@ -345,8 +345,8 @@ class Client(Machine):
     def _position(self, call: Call) -> str:
         self._enter(call)
         partition = self._mine(call.partition(0), "only for assigned partitions, not for")
-        said = self._reader.find_positions([partition], self._now_ms)
-        return "; ".join([*said, f"{self._reader.position.get(partition, 'unknown')}"])
+        parts = self._reader.find_positions([partition], self._now_ms)
+        return "; ".join([*parts, f"{self._reader.position.get(partition, 'unknown')}"])
 
     def _pause(self, call: Call) -> str:
         self._enter(call)
@@ -370,9 +370,9 @@ class Client(Machine):
     def _close(self, call: Call) -> str:
         self._enter(call)
         commits = self._auto_commits and self._mode is not Mode.NONE
-        said = [f"auto-commit: {told}"] if commits and (told := self._write(dict(self._reader.position))) else []
+        parts = [f"auto-commit: {text}"] if commits and (text := self._write(dict(self._reader.position))) else []
         grouped = self._mode in (Mode.TOPICS, Mode.PATTERN)
-        said += [*self._revoked(self._assigned), "leaves the group"] if grouped else []
+        parts += [*self._revoked(self._assigned), "leaves the group"] if grouped else []
         self._closed, self._mode, self._wanted = True, Mode.NONE, ()
         self._own(())
-        return "; ".join([*said, f"closed (it may take up to {CLOSE_TIMEOUT})"])
+        return "; ".join([*parts, f"closed (it may take up to {CLOSE_TIMEOUT})"])

@@ -53,18 +53,18 @@ class ConsumerGroupCalls(GroupCalls[ConsumerCaller]):
     def state(self) -> Mapping[str, str]:
         """The group as its coordinator has it."""
         group = self._coordinator.group
-        said = dict.fromkeys(("group", "epoch", "target epoch", "members"), "")
-        said["group"] = "no group"
+        columns = dict.fromkeys(("group", "epoch", "target epoch", "members"), "")
+        columns["group"] = "no group"
         if group is not None:
             members = (f"{m.member_id} {m.state.value}@{m.epoch}" for m in group.members.values())
-            said = {
+            columns = {
                 "group": group.state.value,
                 "epoch": str(group.epoch),
                 "target epoch": str(group.target_epoch),
                 "members": listed(members),
             }
         committed = listed(f"{partition} {at}" for partition, at in self._coordinator.committed.items())
-        return {"time": clock(self._kernel.now_ms), **said, "committed": committed}
+        return {"time": clock(self._kernel.now_ms), **columns, "committed": committed}
 
     # The cluster
 

@@ -27,14 +27,16 @@ class Reader:
 
     def find_positions(self, assigned: Sequence[TopicPartition], now_ms: int) -> list[str]:
         """Start at the committed offset, else by auto.offset.reset; returns the resets as text. Raises Refusal."""
-        said: dict[str, list[str]] = {}
+        found_by_reason: dict[str, list[str]] = {}
         for partition in assigned:
             if partition not in self.position and partition in self.committed:
                 self.position[partition] = self.committed[partition]
             if (why := self._reset_reason(partition)) is not None:
                 found = self._reset(partition, why, now_ms)
-                said.setdefault(f"{why}, so {self.config['auto.offset.reset']}", []).append(f"{partition} {found}")
-        return [f"{why}: {listed(found)}" for why, found in said.items()]
+                found_by_reason.setdefault(f"{why}, so {self.config['auto.offset.reset']}", []).append(
+                    f"{partition} {found}"
+                )
+        return [f"{why}: {listed(found)}" for why, found in found_by_reason.items()]
 
     def _reset_reason(self, partition: TopicPartition) -> str | None:
         """Why its position must be reset; None = it is valid."""

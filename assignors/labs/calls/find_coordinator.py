@@ -66,7 +66,9 @@ class Finder(Machine):
         partition = offsets_partition(group, self._partitions)
         replicas = [(partition + at) % self._brokers + 1 for at in range(min(REPLICAS, self._brokers))]
         leader = next((number for number in replicas if number not in self._dead), None)
-        said = f"hash {string_hash(group)}, partition {partition}"
+        location = f"hash {string_hash(group)}, partition {partition}"
         if leader is None:
-            raise Refusal("COORDINATOR_NOT_AVAILABLE", f"{said}: none of its replicas ({listed(replicas)}) is alive")
-        return f"{said}, led by broker {leader}"
+            raise Refusal(
+                "COORDINATOR_NOT_AVAILABLE", f"{location}: none of its replicas ({listed(replicas)}) is alive"
+            )
+        return f"{location}, led by broker {leader}"

@@ -29,9 +29,9 @@ class Groups(Machine):
     def state(self) -> Mapping[str, str]:
         """The owners, group by group."""
         rows = {name: self._owned(name) for name in self._members}
-        told = (f"{name}: {_shares(owned)}" for name, owned in rows.items())
+        assigned = (f"{name}: {_shares(owned)}" for name, owned in rows.items())
         idle = [f"{name}/{who}" for name, owned in rows.items() for who, part in owned.items() if not part]
-        return {"assigned": "; ".join(told), "idle": listed(idle)}
+        return {"assigned": "; ".join(assigned), "idle": listed(idle)}
 
     def _owned(self, group: str) -> dict[str, tuple[TopicPartition, ...]]:
         members = tuple(Member(name, topics=(self._topic.name,)) for name in self._members[group])

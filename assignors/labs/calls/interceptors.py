@@ -43,5 +43,5 @@ def commit_through(chain: Sequence[Interceptor]) -> list[str]:
     """onCommit of each, after the broker has accepted the commit."""
     threw = [its.name for its in chain if its.throws]
     called = [its.name for its in chain if not its.throws]
-    told = [f"onCommit of {listed(called)}"] if called else []
-    return told + [f"{name} throws in onCommit: logged" for name in threw]
+    outcomes = [f"onCommit of {listed(called)}"] if called else []
+    return outcomes + [f"{name} throws in onCommit: logged" for name in threw]
