@@ -71,12 +71,12 @@ class ConsumerClient(Process):
     def found_coordinator(self) -> None:
         """Send a heartbeat."""
         self._in_flight = False
-        if self.subscribes and self.phase not in (Phase.FENCED, Phase.STALE):
+        if self.subscribes and not self._is_removed:
             self._schedule_heartbeat(0)
 
     def poll(self) -> None:
         """Call listeners: onPartitionsLost before it rejoins, or those of a reconciliation."""
-        if self.phase in (Phase.FENCED, Phase.STALE):
+        if self._is_removed:
             self._on_partitions_lost()
         elif self.phase is Phase.RECONCILING:
             self._reconcile()
@@ -86,10 +86,13 @@ class ConsumerClient(Process):
             self.call("onPartitionsLost", self.owned)
             self._has_revoked = True
         self.is_zombie = False
-        self.set_owned(())
-        self.epoch, self.phase, self.target, self._sent_subscription = JOINING, Phase.JOINING, None, None
+        self._forget_membership()
         self.record_state()
         self._heartbeat_now()
+
+    def _forget_membership(self) -> None:
+        self.set_owned(())
+        self.epoch, self.phase, self.target, self._sent_subscription = JOINING, Phase.JOINING, None, None
 
     def _reconcile(self) -> None:
         target, had = self._named(self.target or ()), frozenset(self.owned)
@@ -125,7 +128,7 @@ class ConsumerClient(Process):
         self.later(delay_ms, self._beat, self._tick)
 
     def _beat(self, tick: int) -> None:
-        ready = self.knows_coordinator and not self._in_flight and self.phase not in (Phase.FENCED, Phase.STALE)
+        ready = self.knows_coordinator and not self._in_flight and not self._is_removed
         if tick != self._tick or not ready:
             return
         self._in_flight = True
@@ -178,7 +181,7 @@ class ConsumerClient(Process):
             self.found_coordinator()
         elif reply.error is not KafkaError.NONE:
             self._refused(reply.error)
-        elif self.phase not in (Phase.FENCED, Phase.STALE):
+        elif not self._is_removed:
             self._accepted(reply)
 
     def _accepted(self, reply: HeartbeatReply) -> None:
@@ -205,8 +208,13 @@ class ConsumerClient(Process):
         else:
             self.fail(error.name)
 
+    @property
+    def _is_removed(self) -> bool:
+        """Whether it is no longer a member, and its next poll handles that."""
+        return self.phase in (Phase.FENCED, Phase.STALE)
+
     def _leave_phase(self, phase: Phase) -> None:
-        """It is no longer a member; its next poll handles that."""
+        """It is no longer a member."""
         self.phase, self.epoch = phase, JOINING
         self._tick += 1
         self.mark_zombie()
@@ -215,7 +223,7 @@ class ConsumerClient(Process):
 
     def poll_timed_out(self) -> None:
         """The background thread leaves the group; a static member leaves temporarily (epoch -2)."""
-        if self.phase not in (Phase.FENCED, Phase.STALE):
+        if not self._is_removed:
             self._send_leave()
             self._leave_phase(Phase.STALE)
 
@@ -250,8 +258,7 @@ class ConsumerClient(Process):
         had, self.member = self.subscribes, replace(self.member, topics=topics, pattern=pattern)
         if not self.subscribes:
             self.leave_on_close()
-            self.set_owned(())
-            self.epoch, self.phase, self.target, self._sent_subscription = JOINING, Phase.JOINING, None, None
+            self._forget_membership()
             self._tick += 1
             self._visit += 1
             self.record_state()
