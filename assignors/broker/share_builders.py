@@ -4,7 +4,7 @@ Members are known by their position in the coordinator's order. A partition is t
 group's topics, and its number: positions are faster to look up than ids.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from math import ceil
 from uuid import UUID
 
@@ -170,7 +170,7 @@ class Share:
 
     def hand_out(self) -> None:
         """Give partitions with too few holders to unfilled members, in one walk over the partitions."""
-        walk = _Walk(self.unfilled)
+        walk = Walk(self.unfilled)
         for partition, holders in self.by_partition.items():
             if not self.unfilled:
                 return
@@ -180,7 +180,7 @@ class Share:
                     break
                 self._give(taker, partition, walk)
 
-    def _give(self, index: int, partition: Partition, walk: "_Walk") -> None:
+    def _give(self, index: int, partition: Partition, walk: "Walk") -> None:
         topic, number = partition
         self._plan.copy(index).compute_if_absent(self._plan.uuids[topic], lambda: JavaHashSet(INTEGERS)).add(number)
         self._hold(index, partition)
@@ -188,7 +188,7 @@ class Share:
             walk.remove_last()
 
 
-class _Walk:
+class Walk:
     """The one iterator over unfilled members that runs round and round while partitions pass by."""
 
     def __init__(self, members: JavaHashSet[int]) -> None:
@@ -197,7 +197,7 @@ class _Walk:
         self._last = -1
         self._has_given = False
 
-    def next_without(self, holders: JavaHashSet[int]) -> int | None:
+    def next_without(self, holders: Collection[int]) -> int | None:
         """The next member that is not among the holders; None after a round in which nobody took anything."""
         while True:
             if not self._rest:

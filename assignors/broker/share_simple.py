@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 
 from assignors.broker.group_spec import server_group
+from assignors.broker.share_arrays import fast_share_plan
 from assignors.broker.share_builders import Sharing
+from assignors.broker.spec_arrays import UncleanError
 from assignors.javahash import NEWEST_RULE_JDK
 from assignors.model import Assignment, Group
 
@@ -33,7 +35,11 @@ class ShareSimpleAssignor:
 
     def assign(self, group: Group) -> Assignment:
         """Plan the group. Raises AssignorError where Kafka throws, and when two members or topic ids are equal."""
-        return Sharing(server_group(group, self.jdk)).plan()
+        seen = server_group(group, self.jdk)
+        try:
+            return fast_share_plan(seen)
+        except UncleanError:
+            return Sharing(seen).plan()
 
 
 SHARE_SIMPLE = ShareSimpleAssignor()

@@ -6,6 +6,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from assignors.broker.group_spec import ServerGroup
 from assignors.javahash import uuid_hash
 from assignors.javahash.hashes import Hashes, uuid_order
 from assignors.layout import Codes, Layout, PartitionList
@@ -13,6 +14,7 @@ from assignors.model import Topic
 from assignors.topic_ids import topic_uuid
 
 Numbers = NDArray[np.int64]
+Members = NDArray[np.intp]
 
 
 class BrokerList(PartitionList):
@@ -69,6 +71,26 @@ def expand(starts: Numbers, lengths: Numbers) -> Codes:
     codes = np.repeat((starts - (ends - lengths)).astype(np.int32), lengths)
     codes += np.arange(total, dtype=np.int32)
     return codes
+
+
+def subscriptions(group: ServerGroup, layout: Layout) -> NDArray[np.bool_]:
+    """Whether list (row) has topic (column)."""
+    table = np.zeros((len(group.lists), len(layout.names)), dtype=np.bool_)
+    for row, names in zip(table, group.lists, strict=True):
+        row[[layout.position[name] for name in names if name in layout.position]] = True
+    return table
+
+
+def subscribers(table: NDArray[np.bool_], list_of: NDArray[np.int32]) -> list[Members]:
+    """The members of each topic: for all topics that the same lists have, the same array."""
+    known: dict[bytes, Members] = {}
+    found = []
+    for column in np.ascontiguousarray(table.T):
+        key = column.tobytes()
+        if key not in known:
+            known[key] = np.flatnonzero(column[list_of])
+        found.append(known[key])
+    return found
 
 
 class UncleanError(Exception):

@@ -20,6 +20,7 @@ from assignors.javahash import INTEGERS, JavaHashSet
 from assignors.javahash.hashes import DEFAULT_CAPACITY, threshold
 from assignors.javahash.orders import grown_capacities, set_capacities, spread_all
 from assignors.layout import Codes, Layout
+from assignors.model import Topic
 
 Change = tuple[Sequence[int] | Codes, bool]  # codes, and whether they come (True) or go
 _CROWDED = 8  # keys in one bucket; from here on `computeIfAbsent` makes a tree of it, `put` from one more on
@@ -48,8 +49,8 @@ class Containers:
     def __init__(self, group: ServerGroup, layout: Layout, new_capacities: Sequence[int] | None = None) -> None:
         self.layout = layout
         self._group = group
-        self._topics = [group.topics[name] for name in layout.names]
-        self._spreads = spread_all(topic_hashes(self._topics)).astype(np.int64)
+        topics = [group.topics.get(name) or Topic(name, 0) for name in layout.names]
+        self._spreads = spread_all(topic_hashes(topics)).astype(np.int64)
         self._table = layout.topic_table()
         self._offsets = layout.offsets.astype(np.int32)
         self._new_capacities = np.array(new_capacities or [DEFAULT_CAPACITY] * len(layout.names), dtype=np.int64)
@@ -102,7 +103,7 @@ class Containers:
 
     def map_order(self, sets: "Sets", is_copy: bool) -> tuple[NDArray[np.intp], set[int]]:
         """The sets, row by row, as the maps list their topics; and the rows where a bucket of the map gets crowded."""
-        n, is_new = len(sets.rows), sets.before == 0
+        n, is_new = len(sets.rows), sets.is_new
         counts = np.bincount(sets.rows, minlength=sets.n_rows)
         kept = np.bincount(sets.rows[~is_new], minlength=sets.n_rows)
         # An overfull map doubles at the next call only, and after a last topic of one partition there is none.
@@ -119,23 +120,32 @@ class Containers:
         full = order[crowded_places((buckets + (capacities.cumsum() - capacities)[sets.rows])[order])]
         return order, crowded.union(sets.rows[full].tolist())
 
-    def set_order(self, codes: Codes, sets: "Sets", order: NDArray[np.intp]) -> tuple[Codes, set[int]]:
-        """The codes, set after set in `order`, as their sets list them; and the rows of crowded sets."""
+    def set_order(
+        self, codes: Codes, sets: "Sets", order: NDArray[np.intp], stays: NDArray[np.bool_] | None = None
+    ) -> tuple[Codes, set[int]]:
+        """The codes, set after set in `order`, as their sets list them; and the rows of crowded sets.
+
+        `stays: bool[n_codes]`: False for codes that leave their set before the first new one comes.
+        """
         sizes, before, topics = sets.sizes[order], sets.before[order], sets.topics[order]
-        begun = np.where(before > 0, set_capacities(before, self._group.jdk), self._new_capacities[topics])
-        capacities = np.maximum(grown_from_one(sizes), begun)
+        begun = np.where(sets.is_new[order], self._new_capacities[topics], set_capacities(before, self._group.jdk))
         set_of = np.arange(len(sizes), dtype=np.int32).repeat(sizes)
+        left = sizes if stays is None else np.bincount(set_of[stays], minlength=len(sizes))
+        capacities = np.maximum(grown_from_one(left), begun)
         keys = spread_all(codes - self._offsets.take(topics).take(set_of)).astype(np.int64)
         crowded: set[int] = set()
         if (begun < capacities).any():
-            places = np.arange(len(codes)) - (sizes.cumsum() - sizes).take(set_of)
+            arrivals = np.arange(len(codes)) if stays is None else stays.cumsum() - 1
+            places = arrivals - (left.cumsum() - left).take(set_of)
             crowded = crowded_growth(set_of, places, keys, begun, capacities)
         keys &= (capacities - 1).take(set_of)
         keys += (capacities.cumsum() - capacities).take(set_of)
         if not (keys[1:] >= keys[:-1]).all():
             by_bucket = np.argsort(keys, kind="stable")
             codes, keys = codes.take(by_bucket), keys.take(by_bucket)
+            stays = None if stays is None else stays.take(by_bucket)
         crowded.update(set_of[crowded_places(keys)].tolist())
+        codes = codes if stays is None else codes[stays]
         return codes, set(sets.rows[order[list(crowded)]].tolist())
 
     def exact_owned(self, row: int) -> Codes:
@@ -197,14 +207,15 @@ class Runs:
 class Sets:
     """One set for each row and topic, int64[n_sets] each, in the order in which they came into the rows' maps.
 
-    `before`: how many entries the set had before the changes. `ends_with_new: bool[n_rows]`: rows to which a new
-    topic's only partition came last.
+    `sizes`: all entries, those that leave included. `before`: entries before the changes. `is_new: bool[n_sets]`: sets
+    that come by the changes. `ends_with_new: bool[n_rows]`: rows to which a new topic's only partition came last.
     """
 
     rows: Numbers
     topics: NDArray[np.integer[Any]]
     sizes: Numbers
     before: Numbers
+    is_new: NDArray[np.bool_]
     ends_with_new: NDArray[np.bool_]
 
     @property
@@ -251,8 +262,9 @@ def _sets(runs: Runs, n_rows: int, n_topics: int) -> tuple[NDArray[np.intp], Set
     before = np.bincount(set_of, runs.sizes * is_old).astype(np.int64)
     last_set = np.full(n_rows, -1)
     last_set[rows[~is_old]] = set_of[~is_old]
-    is_single = np.append((sizes == 1) & (before == 0), False)
-    return set_of, Sets(rows[is_first], runs.topics[is_first], sizes, before, is_single[last_set])
+    is_new = before == 0
+    is_single = np.append((sizes == 1) & is_new, False)
+    return set_of, Sets(rows[is_first], runs.topics[is_first], sizes, before, is_new, is_single[last_set])
 
 
 def grown_from_one(sizes: Numbers) -> Numbers:

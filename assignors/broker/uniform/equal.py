@@ -98,7 +98,7 @@ def _fresh_lists(group: ServerGroup, layout: Layout, order: Numbers) -> list[Bro
     numbers = begins - (topic_ends - layout.counts[order])[at]
     rows = np.searchsorted(ends, begins, side="right")
     ends_with_new = sizes[np.searchsorted(begins, ends) - 1] == 1
-    sets = Sets(rows, order[at], sizes, np.zeros_like(sizes), ends_with_new)
+    sets = Sets(rows, order[at], sizes, np.zeros_like(sizes), np.ones(len(sizes), dtype=np.bool_), ends_with_new)
     by_map, crowded = Containers(group, layout).map_order(sets, is_copy=True)
     if crowded:
         return None

@@ -11,7 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assignors.broker.group_spec import ServerGroup, sized
-from assignors.broker.spec_arrays import BrokerList, Numbers, UncleanError, layout_of, lengths, topic_ranks
+from assignors.broker.spec_arrays import (
+    BrokerList,
+    Members,
+    Numbers,
+    UncleanError,
+    layout_of,
+    lengths,
+    subscribers,
+    subscriptions,
+    topic_ranks,
+)
 from assignors.broker.uniform.containers import Change, Containers
 from assignors.broker.uniform.heterogeneous import ROUNDS, Loads, next_donor
 from assignors.broker.uniform.owned import read_owned
@@ -20,7 +30,6 @@ from assignors.layout import Layout
 from assignors.model import Assignment
 
 _NOBODY = -1
-Members = NDArray[np.intp]
 
 
 def fast_mixed_plan(group: ServerGroup) -> Assignment:
@@ -39,8 +48,8 @@ class _Mixed:
 
     def __init__(self, group: ServerGroup, layout: Layout) -> None:
         self._layout = layout
-        table, list_of = _subscriptions(group, layout), group.list_of(group.members)
-        self._members = _subscribers(table, list_of)
+        table, list_of = subscriptions(group, layout), group.list_of(group.members)
+        self._members = subscribers(table, list_of)
         counts = np.array([len(members) for members in self._members])
         self._order = _topic_order(group, layout, counts)
         shares = -(-layout.counts // counts)
@@ -124,26 +133,6 @@ class _Mixed:
         self._owners[code] = taker
         self._changes.setdefault(donor, []).append(([code], False))
         self._changes.setdefault(taker, []).append(([code], True))
-
-
-def _subscriptions(group: ServerGroup, layout: Layout) -> NDArray[np.bool_]:
-    """Whether list (row) has topic (column)."""
-    table = np.zeros((len(group.lists), len(layout.names)), dtype=np.bool_)
-    for row, names in zip(table, group.lists, strict=True):
-        row[[layout.position[name] for name in names if name in layout.position]] = True
-    return table
-
-
-def _subscribers(table: NDArray[np.bool_], list_of: NDArray[np.int32]) -> list[Members]:
-    """The members of each topic: for all topics that the same lists have, the same array."""
-    known: dict[bytes, Members] = {}
-    found = []
-    for column in np.ascontiguousarray(table.T):
-        key = column.tobytes()
-        if key not in known:
-            known[key] = np.flatnonzero(column[list_of])
-        found.append(known[key])
-    return found
 
 
 def _topic_order(group: ServerGroup, layout: Layout, subscribers: Numbers) -> list[int]:

@@ -1,0 +1,295 @@
+"""Kafka's `SimpleHomogeneousAssignmentBuilder` and `SimpleHeterogeneousAssignmentBuilder` on arrays.
+
+The same plans as `assignors.broker.share_builders`, faster. Rows are members in the coordinator's order.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assignors.broker.group_spec import ServerGroup, sized
+from assignors.broker.share_builders import Walk
+from assignors.broker.share_maps import Changes, Flags, Maps, ShareMaps
+from assignors.broker.spec_arrays import (
+    BrokerList,
+    Numbers,
+    UncleanError,
+    subscribers,
+    subscriptions,
+    topic_hashes,
+    topic_ranks,
+)
+from assignors.broker.uniform.containers import crowded_growth, crowded_places
+from assignors.javahash import INTEGERS, JavaHashMap, JavaHashSet, Keys, put_order, string_order, table_size_for
+from assignors.javahash.hashes import DEFAULT_CAPACITY, Hashes
+from assignors.javahash.orders import grown_capacities, spread_all
+from assignors.layout import Codes
+from assignors.model import Assignment, Topic
+
+
+def fast_share_plan(group: ServerGroup) -> Assignment:
+    """The plan. AssignorError where Kafka throws, UncleanError where only exact maps can tell."""
+    maps = ShareMaps(group)
+    planned = _all_topics_at_once(group, maps) if group.homogeneous else _topic_by_topic(group, maps)
+    return _assignment(group, maps, planned)
+
+
+def _all_topics_at_once(group: ServerGroup, maps: ShareMaps) -> Maps:
+    topics = group.subscribed(group.members[0]) if group.members else []
+    targets = _codes_of(maps, topics)
+    if not len(targets):
+        raise UncleanError
+    layout, old = maps.layout, maps.old
+    gone = np.ones(len(layout.names), dtype=np.bool_)
+    gone[[layout.position[topic.name] for topic in topics]] = False
+    claims = np.flatnonzero(~gone[layout.topic_table()[old.codes]])
+    share = Share(old.owners()[claims], old.codes[claims], targets, np.arange(len(group.members)), len(group.members))
+    lost, gained, takers = share.out(_partition_hashes(group, maps))
+    changes = Changes(claims[lost], gained, takers)
+    copied = _touched(maps, changes, len(group.members))
+    has_subscribed = np.zeros(len(group.members), dtype=np.bool_)
+    has_subscribed[old.rows[~gone[old.topics]]] = True
+    return maps.changed(copied | (has_subscribed & (share.held >= share.wanted)), gone, changes)
+
+
+def _codes_of(maps: ShareMaps, topics: Sequence[Topic]) -> Codes:
+    offsets = maps.layout.offsets
+    begins = [offsets[maps.layout.position[topic.name]] for topic in topics]
+    runs = [
+        np.arange(begin, begin + topic.partitions, dtype=np.int32) for begin, topic in zip(begins, topics, strict=True)
+    ]
+    return np.concatenate([np.zeros(0, dtype=np.int32), *runs])
+
+
+def _partition_hashes(group: ServerGroup, maps: ShareMaps) -> Hashes:
+    """`TopicIdPartition.hashCode` of every partition: int32[len(layout)]."""
+    layout = maps.layout
+    of_topics = topic_hashes([group.topics.get(name) or Topic(name, 0) for name in layout.names]) * np.int32(31)
+    begins = of_topics - layout.offsets[:-1].astype(np.int32)
+    hashes: Hashes = begins.repeat(layout.counts)
+    hashes += np.arange(len(layout), dtype=np.int32)
+    return hashes
+
+
+def _touched(maps: ShareMaps, changes: Changes, n_rows: int) -> Flags:
+    """The rows that lose or gain: bool[n_rows]."""
+    touched = np.zeros(n_rows, dtype=np.bool_)
+    touched[maps.old.owners()[changes.lost]] = True
+    touched[changes.takers] = True
+    return touched
+
+
+def _topic_by_topic(group: ServerGroup, maps: ShareMaps) -> Maps:
+    n_rows, n_topics = len(group.members), len(maps.layout.names)
+    parts = list(_shares(group, maps))
+    lost, gained, takers = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    changes = Changes(lost, gained, takers)
+    return maps.changed(_touched(maps, changes, n_rows), np.zeros(n_topics, dtype=np.bool_), changes)
+
+
+def _shares(group: ServerGroup, maps: ShareMaps) -> Iterator[tuple[Numbers, Codes, Numbers]]:
+    """What is lost and gained of each topic."""
+    layout, owners, n_rows = maps.layout, maps.old.owners(), len(group.members)
+    topic_of = layout.topic_table()[maps.old.codes]
+    by_topic = np.argsort(topic_of, kind="stable")
+    bounds = topic_of[by_topic].searchsorted(np.arange(len(layout.names) + 1)).tolist()
+    members = subscribers(subscriptions(group, layout), group.list_of(group.members))
+    topics = _union(group)
+    if not topics:
+        raise UncleanError
+    for topic in topics:
+        at = layout.position[topic.name]
+        claims, begin = by_topic[bounds[at] : bounds[at + 1]], int(layout.offsets[at])
+        numbers = np.arange(topic.partitions, dtype=np.int32)
+        share = Share(owners[claims], maps.old.codes[claims] - np.int32(begin), numbers, members[at], n_rows)
+        lost, gained, takers = share.out(numbers)
+        yield claims[lost], gained + np.int32(begin), takers
+
+
+def _union(group: ServerGroup) -> list[Topic]:
+    """All topics with subscribers, in the order of Kafka's set of their ids."""
+    lists = dict.fromkeys(member.topics for member in group.members)
+    topics = list({topic.name: topic for names in lists for topic in group.existing(names)}.values())
+    return [topics[at] for at in put_order(topic_hashes(topics), order_of=topic_ranks(topics).__getitem__).tolist()]
+
+
+class Share:
+    """Who holds which of the target partitions, and how many each of the members should hold."""
+
+    def __init__(self, rows: Numbers, codes: Codes, targets: Codes, members: NDArray[np.intp], n_rows: int) -> None:
+        """`rows: int64[n_claims]`, ascending, hold `codes: int32[n_claims]`; `members: intp[n]` share `targets`."""
+        self._rows = rows
+        self._codes = codes
+        self._targets = targets
+        self._sharing = -(-len(members) // len(targets)) if len(targets) else 0
+        self.held = np.bincount(rows, minlength=n_rows)
+        self.wanted = np.zeros(n_rows, dtype=np.int64)
+        precise = self._sharing * len(targets) / len(members)
+        self.wanted[members] = np.diff(np.ceil(precise * np.arange(len(members) + 1))).astype(np.int64)
+
+    def out(self, hashes: Hashes) -> tuple[Numbers, Codes, Numbers]:
+        """Which claims are lost, then which partitions which rows gain. `hashes: int32`, by code."""
+        self._hashes = hashes
+        overfilled = self._from_overfilled()
+        stays = np.ones(len(self._rows), dtype=np.bool_)
+        stays[overfilled] = False
+        overshared = self._from_overshared(stays)
+        stays[overshared] = False
+        return np.append(overfilled, overshared), *self._hand_out(stays)
+
+    def _from_overfilled(self) -> Numbers:
+        """Claims beyond what their members should hold, first in the order of each member's set of partitions."""
+        over = self.held > self.wanted
+        claims = np.flatnonzero(over[self._rows])
+        if not len(claims):
+            return claims
+        sizes = self.held[over]
+        owners = np.arange(len(sizes)).repeat(sizes)
+        hashes = self._hashes[self._codes[claims]]
+        order, crowded = _set_orders(sizes, hashes)
+        for owner in crowded:
+            begin, end = sizes[:owner].sum(), sizes[: owner + 1].sum()
+            order[begin:end] = begin + put_order(hashes[begin:end])
+        places = np.arange(len(claims)) - (sizes.cumsum() - sizes)[owners]
+        return claims[order[places < (sizes - self.wanted[over])[owners]]]
+
+    def _from_overshared(self, stays: Flags) -> Numbers:
+        """Claims of partitions with too many holders, first in the order of each partition's set of holders."""
+        counts = np.bincount(self._codes[stays], minlength=len(self._hashes))
+        over = counts > self._sharing
+        claims = np.flatnonzero(over[self._codes])
+        if not len(claims):
+            return claims
+        claims = claims[np.argsort(self._codes[claims], kind="stable")]
+        sizes = np.bincount(self._codes[claims], minlength=len(over))[over]
+        order, crowded = _set_orders(sizes, self._rows[claims].astype(np.int32))
+        if crowded:
+            raise UncleanError
+        claims = claims[order]
+        claims = claims[stays[claims]]
+        left = counts[over]
+        places = np.arange(len(claims)) - (left.cumsum() - left).repeat(left)
+        claims = claims[places < (left - self._sharing).repeat(left)]
+        rank = np.empty(len(over), dtype=np.int64)
+        order_of_partitions = self._partition_order()
+        rank[order_of_partitions] = np.arange(len(order_of_partitions))
+        return claims[np.argsort(rank[self._codes[claims]], kind="stable")]
+
+    def _hand_out(self, stays: Flags) -> tuple[Codes, Numbers]:
+        """Give partitions with too few holders to members that hold too little."""
+        rows, codes = self._rows[stays], self._codes[stays]
+        order = self._partition_order()
+        lacks = np.maximum(self._sharing - np.bincount(codes, minlength=len(self._hashes))[order], 0)
+        needs = self.wanted - np.bincount(rows, minlength=len(self.wanted))
+        unfilled = np.flatnonzero(needs > 0)
+        unfilled = unfilled[np.argsort(spread_all(unfilled.astype(np.int32)), kind="stable")]
+        places, takers = order.repeat(lacks), _in_turns(unfilled, needs[unfilled])
+        n = min(len(places), len(takers))
+        if self._sharing < 2:
+            return places[:n], takers[:n]
+        n_rows = len(needs)
+        pairs = np.append(codes.astype(np.int64) * n_rows + rows, places[:n].astype(np.int64) * n_rows + takers[:n])
+        if len(takers) >= len(places) and len(np.unique(pairs)) == len(pairs):
+            return places, takers[:n]
+        return _walked(
+            order[lacks > 0],
+            self._sharing,
+            (codes, rows),
+            dict(zip(unfilled.tolist(), needs[unfilled].tolist(), strict=True)),
+            n_rows,
+        )
+
+    def _partition_order(self) -> Codes:
+        """All partitions in the order of Kafka's map of partitions to their holders."""
+        claims = np.arange(len(self._codes))
+        first = np.full(len(self._hashes), -1)
+        first[self._codes[::-1]] = claims[::-1]
+        arrivals = np.append(self._codes[first[self._codes] == claims], self._targets[first[self._targets] < 0])
+        capacity = table_size_for(sized(len(self._targets) + 1))
+        buckets = spread_all(self._hashes[arrivals]) & np.uint32(capacity - 1)
+        if np.bincount(buckets, minlength=1).max() >= 8:
+            return _exact_order(arrivals, self._hashes, capacity)
+        # `computeIfAbsent` puts a new key to the front of its bucket.
+        return arrivals[::-1][np.argsort(buckets[::-1], kind="stable")]
+
+
+def _set_orders(sizes: Numbers, hashes: Hashes) -> tuple[Numbers, set[int]]:
+    """The order in which sets iterate that began as `new HashSet()`, and the sets where a bucket gets crowded.
+
+    `hashes: int32[sizes.sum()]`: of the keys of all sets one after another, in order of arrival.
+    """
+    owners = np.arange(len(sizes)).repeat(sizes)
+    places = np.arange(len(hashes)) - (sizes.cumsum() - sizes)[owners]
+    capacities = grown_capacities(sizes)
+    spreads = spread_all(hashes).astype(np.int64)
+    crowded = crowded_growth(owners, places, spreads, np.full(len(sizes), DEFAULT_CAPACITY), capacities)
+    keys = (spreads & (capacities - 1)[owners]) + (capacities.cumsum() - capacities)[owners]
+    order = np.argsort(keys, kind="stable")
+    return order, crowded | set(owners[order[crowded_places(keys[order])]].tolist())
+
+
+def _exact_order(codes: Codes, hashes: Hashes, capacity: int) -> Codes:
+    """The codes as a HashMap iterates after `computeIfAbsent` of each in turn."""
+    exact: JavaHashMap[int, bool] = JavaHashMap(Keys(lambda code: int(hashes[code])), capacity)
+    for code in codes.tolist():
+        exact.compute_if_absent(code, lambda: True)
+    return np.fromiter(exact, dtype=np.int32, count=len(codes))
+
+
+def _in_turns(rows: Numbers, needs: Numbers) -> Numbers:
+    """Each row as often as it needs, in rounds: int64[needs.sum()].
+
+    >>> _in_turns(np.array([4, 2, 9]), np.array([1, 3, 2])).tolist()
+    [4, 2, 9, 2, 9, 2]
+    """
+    rounds = np.arange(int(needs.sum())) - (needs.cumsum() - needs).repeat(needs)
+    narrow = rounds.astype(np.min_scalar_type(int(rounds.max(initial=0))))  # up to 16 bits sort by radix
+    return rows.repeat(needs)[np.argsort(narrow, kind="stable")]
+
+
+def _walked(
+    order: Codes, sharing: int, claims: tuple[Codes, Numbers], needs: dict[int, int], n_rows: int
+) -> tuple[Codes, Numbers]:
+    """Partition by partition, where members may hold already what is their turn. AssignorError where Kafka throws."""
+    holders: dict[int, set[int]] = {code: set() for code in order.tolist()}
+    for code, row in zip(*(array.tolist() for array in claims), strict=True):
+        if code in holders:
+            holders[code].add(row)
+    unfilled = JavaHashSet(INTEGERS, sized(n_rows + 1))
+    for row in needs:
+        unfilled.add(row)
+    walk, given = Walk(unfilled), []
+    for code, have in holders.items():
+        if not unfilled:
+            break
+        for _ in range(sharing - len(have)):
+            taker = walk.next_without(have)
+            if taker is None:
+                break
+            have.add(taker)
+            given.append((code, taker))
+            needs[taker] -= 1
+            if not needs[taker]:
+                walk.remove_last()
+    found = np.array(given, dtype=np.int64).reshape(-1, 2)
+    return found[:, 0].astype(np.int32), found[:, 1]
+
+
+def _assignment(group: ServerGroup, maps: ShareMaps, planned: Maps) -> Assignment:
+    """The plan in the order of Kafka's map of members."""
+    n_rows = len(group.members)
+    ends = np.bincount(planned.owners(), minlength=n_rows).cumsum()
+    parts = np.split(planned.codes, ends[:-1])
+    ids = tuple(member.member_id for member in group.members)
+    order = string_order(ids, table_size_for(sized(n_rows + 1)))
+    emptied = np.zeros(n_rows, dtype=np.bool_)
+    emptied[planned.rows[planned.sizes == 0]] = True
+    bounds = planned.rows.searchsorted(np.arange(n_rows + 1)).tolist()
+    names = maps.layout.names
+    topics = {
+        ids[row]: tuple(names[at] for at in planned.topics[bounds[row] : bounds[row + 1]].tolist())
+        for row in order
+        if emptied[row]
+    }
+    return Assignment(None, {ids[row]: BrokerList(maps.layout, parts[row]) for row in order}, topics)
