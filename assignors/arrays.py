@@ -89,21 +89,24 @@ class GroupArrays:
         return table
 
     def positions(self, topics: Sequence[str]) -> list[int]:
-        """Positions of those of the topics that are in the layout; duplicates stay."""
+        """The positions in the layout of those topics that it has; duplicates stay."""
         found = map(self.layout.position.get, topics)
         return [position for position in found if position is not None]
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """An assignment: member i gets `codes[starts[i]:ends[i]]`, in Kafka's order. int32 and twice int64[n_members]."""
+    """An assignment: member i gets `codes[starts[i]:ends[i]]`, in Kafka's order.
+
+    `codes: int32[n_codes]`; `starts` and `ends`: int64[n_members].
+    """
 
     codes: Codes
     starts: Numbers
     ends: Numbers
 
     def of(self, member: int) -> Codes:
-        """The codes of one member."""
+        """The codes of one member: int32[n]."""
         return self.codes[self.starts[member] : self.ends[member]]
 
 
@@ -179,7 +182,10 @@ def _with_strays(arrays: GroupArrays, codes: Codes) -> list[TopicPartition]:
 
 
 def collected(codes: Codes, owners: NDArray[np.integer], members: int) -> Plan:
-    """The assignment that gives each code to its owner (`owners`: int[n_codes]), in the order of the codes."""
+    """The assignment that gives each of `codes: int32[n_codes]` to its owner in `owners: int[n_codes]`.
+
+    Each member's partitions keep the order of `codes`.
+    """
     narrow = owners.astype(np.uint16) if members <= 1 << 16 else owners  # 16 bits sort by radix
     ends = np.cumsum(np.bincount(owners, minlength=members))
     starts = np.concatenate(([0], ends[:-1])) if members else ends
@@ -187,7 +193,10 @@ def collected(codes: Codes, owners: NDArray[np.integer], members: int) -> Plan:
 
 
 def dealt(layout: Layout, order: Sequence[int]) -> Plan:
-    """Partition k goes to member `order[k % len(order)]`, as in Kafka if nothing is owned and all have one list."""
+    """Partition k goes to member `order[k % len(order)]`.
+
+    That is Kafka's plan when no member owns anything and all subscriptions are equal.
+    """
     total, members = len(layout), len(order)
     each, extra = divmod(total, members)
     codes = np.empty(total, dtype=np.int32)
@@ -206,7 +215,10 @@ def _deal(rows: NDArray[np.int32], first: int, step: int) -> None:
 
 
 def in_rows(codes: Codes, counts: Numbers, order: Sequence[int]) -> Plan:
-    """The assignment of `codes`, concatenated in that order of members, as are `counts`: int64[n_members]."""
+    """The assignment of `codes: int32[n_codes]`, which has the members' partitions in the order `order` of members.
+
+    `counts: int64[n_members]`: the number of partitions of each member, in the same order.
+    """
     starts = np.empty(len(order), dtype=np.int64)
     ends = np.empty(len(order), dtype=np.int64)
     stops = np.cumsum(counts)

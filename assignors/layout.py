@@ -1,4 +1,8 @@
-"""Partitions as numbers: topics sorted by name, code = offset of the topic + partition, in int32."""
+"""Partitions as int32 codes.
+
+Topics are sorted by name; a partition's code is the offset of its topic, the number of partitions of all topics
+before it, plus the partition's number.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
@@ -21,7 +25,11 @@ _make = partial(tuple.__new__, TopicPartition)  # half the time of calling the c
 
 
 class Layout:
-    """The codes of the partitions of some topics. Two layouts of equal topics give equal codes."""
+    """The codes of the partitions of some topics. Two layouts of equal topics give equal codes.
+
+    `counts: int64[n_topics]`: partitions of each topic. `offsets: int64[n_topics + 1]`: the code of each topic's
+    partition 0, and the number of all partitions at the end. `position`: of each topic's name in `names`.
+    """
 
     __slots__ = ("counts", "names", "offsets", "position")
 
@@ -40,7 +48,7 @@ class Layout:
         return self is other or (self.names == other.names and bool(np.array_equal(self.offsets, other.offsets)))
 
     def encode(self, partitions: Iterable[TopicPartition]) -> Codes:
-        """Codes of those partitions, in their order. KeyError on a topic that is not in the layout."""
+        """The codes of the partitions, int32[n], in their order. KeyError on a topic that is not in the layout."""
         if isinstance(partitions, PartitionList) and partitions.layout.is_like(self):
             return partitions.codes
         return np.fromiter((self.code(tp) for tp in partitions), dtype=np.int32)
@@ -50,7 +58,10 @@ class Layout:
         return int(self.offsets[self.position[tp.topic]]) + tp.partition
 
     def locate(self, partitions: Sequence[TopicPartition]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Position of the topic (-1: not in the layout) and number of each partition; numbers are not checked."""
+        """The topic position, int32[n], and the number, int64[n], of each partition.
+
+        A topic that is not in the layout has position -1. Numbers are not checked.
+        """
         if isinstance(partitions, PartitionList):
             return self._translate(partitions)
         positions = map(self.position.get, map(_topic_of, partitions), repeat(UNKNOWN))
@@ -65,21 +76,21 @@ class Layout:
         return ours[theirs], partitions.codes - other.offsets[theirs]
 
     def topics_of(self, codes: Codes) -> NDArray[np.intp]:
-        """Position of the topic of each code."""
+        """The topic position of each code: intp[n_codes]."""
         if len(codes) * 4 > len(self):
             return self.topic_table()[codes].astype(np.intp)
         return np.searchsorted(self.offsets, codes, side="right") - 1
 
     def topic_table(self) -> NDArray[np.int32]:
-        """Position of the topic of every partition, by code."""
+        """The topic position of every partition, by code: int32[len(self)]."""
         return np.repeat(np.arange(len(self.names), dtype=np.int32), self.counts)
 
     def shared(self) -> NDArray[np.object_]:
-        """Every partition by code: the same objects for all layouts of equal topics."""
+        """Every partition by code: object[len(self)], the same objects for all layouts of equal topics."""
         return _objects(self.names, tuple(self.counts.tolist()))
 
     def decode(self, codes: Codes) -> list[TopicPartition]:
-        """The partitions with those codes, in their order."""
+        """The partitions of `codes: int32[n]`, in their order."""
         topics = self.topics_of(codes)
         numbers = (codes - self.offsets[topics]).tolist()
         return list(map(_make, zip(map(self.names.__getitem__, topics.tolist()), numbers, strict=True)))
@@ -87,7 +98,7 @@ class Layout:
 
 @lru_cache(maxsize=2)
 def _objects(names: Sequence[str], counts: Sequence[int]) -> NDArray[np.object_]:
-    """The partitions of a layout, by code. All plans of a group share them: to make a million takes half a second."""
+    """The partitions of a layout, by code. All plans of a group share them: creating a million takes half a second."""
     numbers = range(max(counts, default=0))
     of_topics = (map(_make, zip(repeat(name), numbers[:count])) for name, count in zip(names, counts, strict=True))
     with collector_at_rest():
@@ -97,7 +108,7 @@ def _objects(names: Sequence[str], counts: Sequence[int]) -> NDArray[np.object_]
 
 
 class PartitionList(Sequence[TopicPartition]):
-    """A sequence of partitions that holds their codes, and creates objects when it is read."""
+    """A sequence of partitions that stores `codes: int32[n]` and creates `TopicPartition` objects when it is read."""
 
     __slots__ = ("codes", "layout")
 
@@ -158,7 +169,7 @@ def java_order(text: str) -> bytes:
 
 
 def id_order(texts: Sequence[str]) -> list[int]:
-    """Positions of texts, sorted as Java sorts them. Stable."""
+    """The positions of the texts in the order of Java's `String.compareTo`. Stable."""
     if all(map(str.isascii, texts)):
         return sorted(range(len(texts)), key=texts.__getitem__)
     return sorted(range(len(texts)), key=lambda position: java_order(texts[position]))

@@ -33,10 +33,12 @@ OwnedSets = JavaHashMap[UUID, JavaHashSet[int]]
 
 @dataclass(frozen=True, slots=True)
 class ServerGroup:
-    """Members in the coordinator's order, their different subscriptions, and whether Kafka takes those for the same.
+    """A group in the order of the coordinator.
 
-    `ghosts` count as owned, though no member has them: a dynamic member that comes back as a static one takes over the
-    old target of who had that instance id, and what it had itself is still its in the coordinator's map of owners.
+    `lists`: the distinct subscriptions. `homogeneous`: whether Kafka considers all subscriptions equal. `ghosts`:
+    partitions that the coordinator's map of owners has although no member owns them. They occur when a dynamic member
+    returns as a static one: it takes over the target assignment of the previous holder of its instance id, and the
+    partitions of its own former target assignment stay in the map.
     """
 
     members: tuple[Member, ...]
@@ -61,13 +63,13 @@ class ServerGroup:
         return [self.topics[name] for name in names if name in self.topics]
 
     def list_of(self, members: Sequence[Member]) -> NDArray[np.int32]:
-        """Which of `lists` each of the members has."""
+        """The position in `lists` of each member's subscription: int32[n_members]."""
         at = {names: number for number, names in enumerate(self.lists)}
         by_address = {address: at[names] for address, names in _by_address(members).items()}
         return np.fromiter((by_address[id(member.topics)] for member in members), dtype=np.int32, count=len(members))
 
     def id_set(self, member: Member) -> JavaHashSet[UUID]:
-        """`new HashSet(TopicIds)`: its capacity counts the names that resolve to no topic, too."""
+        """`new HashSet(TopicIds)`. Its capacity also counts names of topics that do not exist."""
         made = JavaHashSet(UUIDS, hash_set_capacity(len(set(member.topics)), self.jdk))
         for topic in self.subscribed(member):
             made.add(topic_uuid(topic))
@@ -78,7 +80,7 @@ class ServerGroup:
         return {topic_uuid(topic): topic for topic in self.topics.values()}
 
     def owned(self, member: Member) -> OwnedSets:
-        """The old assignment, in the containers that reading its record makes."""
+        """The old assignment in the containers that `Assignment.fromRecord` creates."""
         lists: dict[str, list[int]] = {name: [] for name in member.owned_topics}
         for tp in member.owned:
             lists.setdefault(tp.topic, []).append(tp.partition)
@@ -88,7 +90,7 @@ class ServerGroup:
         return made
 
     def uuid_of(self, name: str) -> UUID:
-        """The id of a topic, even of one that is gone."""
+        """The id of a topic; a topic that no longer exists gets the id that is derived from its name."""
         return topic_uuid(self.topics.get(name) or Topic(name, 0))
 
     def deep_copy(self, sets: OwnedSets) -> OwnedSets:
@@ -100,9 +102,9 @@ class ServerGroup:
 
 
 def server_group(group: Group, jdk: int = NEWEST_RULE_JDK, homogeneous: bool | None = None) -> ServerGroup:
-    """Bring the members into the coordinator's order. AssignorError when members or topics are not valid.
+    """The group with its members in the coordinator's order. AssignorError when members or topics are not valid.
 
-    `homogeneous`: what the coordinator takes the group for, where it has counted (None: what it would count).
+    `homogeneous`: the subscription type that the coordinator has computed; None: it is computed here.
     """
     ids = tuple(member.member_id for member in group.members)
     if len(set(ids)) < len(ids):
@@ -141,7 +143,7 @@ def _first_double(ids: Sequence[str]) -> str:
 
 
 def _distinct(members: Sequence[Member]) -> tuple[tuple[str, ...], ...]:
-    """The different subscriptions. Most are equal to the first, and comparing takes less time than hashing."""
+    """The distinct subscriptions. Most are equal to the first, and comparing takes less time than hashing."""
     if not members:
         return ()
     first = members[0].topics
@@ -150,7 +152,7 @@ def _distinct(members: Sequence[Member]) -> tuple[tuple[str, ...], ...]:
 
 
 def _by_address(members: Sequence[Member]) -> dict[int, tuple[str, ...]]:
-    """The subscriptions: most members share the tuple of another one, and a long one takes long to hash."""
+    """The subscriptions by `id`: most members share one tuple, and hashing a long tuple is slow."""
     return {id(member.topics): member.topics for member in members}
 
 
@@ -162,7 +164,7 @@ def name_set(names: tuple[str, ...], jdk: int) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def sized(count: int) -> int:
-    """What Kafka passes to `new HashMap` where it expects `count` entries: `(int) (count / 0.75f + 1)`."""
+    """The capacity argument of `new HashMap` for `count` expected entries: `(int) (count / 0.75f + 1)`."""
     return int(np.float32(count) / np.float32(0.75) + np.float32(1))
 
 
@@ -177,9 +179,10 @@ def numbered(sets: Mapping[UUID, Iterable[int]], names: Mapping[UUID, str]) -> I
 def assignment(
     group: ServerGroup, plans: Mapping[str, Mapping[UUID, Iterable[int]]], initial: int | None = None
 ) -> Assignment:
-    """The plan as Kafka's map of members iterates; `plans` in the order of putting, `initial` its capacity argument.
+    """The plan in the iteration order of Kafka's map of members.
 
-    Members that Kafka leaves out of its map have nothing; they stand at the end.
+    `plans`: in the order in which Kafka puts them into that map. `initial`: the capacity argument of the map; None:
+    the default capacity. Members that are not in `plans` come last, without partitions.
     """
     names = {group.uuid_of(name): name for name in _all_names(group)}
     order: JavaHashMap[str, bool] = JavaHashMap(STRINGS, initial)

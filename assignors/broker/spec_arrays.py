@@ -1,4 +1,4 @@
-"""What the fast paths of the broker's assignors share: partitions as codes, and lists known to be in Java's order."""
+"""Arrays that the broker's assignors share: partitions as codes, hashes of topic ids, subscriptions."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -18,10 +18,10 @@ Members = NDArray[np.intp]
 
 
 class BrokerList(PartitionList):
-    """A member's partitions, and the JDK in whose order they already are.
+    """A member's partitions in the order of Kafka's containers.
 
-    `recorded_jdk`: on that JDK, writing the list as a record and reading it back gives the same order; None: nobody
-    has looked. `recorded`: what reading it back gave when somebody did, as the coordinator keeps it in memory.
+    `recorded_jdk`: the JDK on which writing the list to a record and reading it back keeps its order; None: not
+    checked. `recorded`: the list in the order that reading the record gave; None: not read, or the same order.
     """
 
     __slots__ = ("recorded", "recorded_jdk")
@@ -40,7 +40,7 @@ def layout_of(topics: tuple[tuple[str, int], ...]) -> Layout:
 
 
 def topic_hashes(topics: Sequence[Topic]) -> Hashes:
-    """The hash codes of the topics' ids."""
+    """`Uuid.hashCode` of each topic's id: int32[n_topics]."""
     return np.fromiter((_topic_hash(topic.name, topic.topic_id) for topic in topics), dtype=np.int32, count=len(topics))
 
 
@@ -50,7 +50,7 @@ def _topic_hash(name: str, topic_id: str | None) -> int:
 
 
 def topic_ranks(topics: Sequence[Topic]) -> list[tuple[int, int]]:
-    """What sorts as the topics' ids do."""
+    """A key for each topic that sorts as `Uuid.compareTo` sorts their ids."""
     return [_topic_rank(topic.name, topic.topic_id) for topic in topics]
 
 
@@ -60,12 +60,18 @@ def _topic_rank(name: str, topic_id: str | None) -> tuple[int, int]:
 
 
 def lengths(parts: Sequence[Codes]) -> Numbers:
-    """How long the parts are."""
+    """The length of each part: int64[n_parts]."""
     return np.fromiter(map(len, parts), dtype=np.int64, count=len(parts))
 
 
 def expand(starts: Numbers, lengths: Numbers) -> Codes:
-    """The codes of runs: from each start, so many, one run behind the other."""
+    """Runs of consecutive codes, concatenated: int32[lengths.sum()].
+
+    `starts: int64[n_runs]` is the first code of each run, `lengths: int64[n_runs]` the number of its codes.
+
+    >>> expand(np.array([5, 20]), np.array([3, 2])).tolist()
+    [5, 6, 7, 20, 21]
+    """
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0
     codes = np.repeat((starts - (ends - lengths)).astype(np.int32), lengths)
@@ -74,7 +80,7 @@ def expand(starts: Numbers, lengths: Numbers) -> Codes:
 
 
 def subscriptions(group: ServerGroup, layout: Layout) -> NDArray[np.bool_]:
-    """Whether list (row) has topic (column)."""
+    """Whether each of the group's distinct subscriptions has each topic: bool[n_lists, n_topics]."""
     table = np.zeros((len(group.lists), len(layout.names)), dtype=np.bool_)
     for row, names in zip(table, group.lists, strict=True):
         row[[layout.position[name] for name in names if name in layout.position]] = True
@@ -82,7 +88,10 @@ def subscriptions(group: ServerGroup, layout: Layout) -> NDArray[np.bool_]:
 
 
 def subscribers(table: NDArray[np.bool_], list_of: NDArray[np.int32]) -> list[Members]:
-    """The members of each topic: for all topics that the same lists have, the same array."""
+    """The positions of each topic's subscribers, intp[n_subscribers], ascending.
+
+    `table: bool[n_lists, n_topics]`, `list_of: int32[n_members]`. Topics with the same subscribers get the same array.
+    """
     known: dict[bytes, Members] = {}
     found = []
     for column in np.ascontiguousarray(table.T):
@@ -94,4 +103,4 @@ def subscribers(table: NDArray[np.bool_], list_of: NDArray[np.int32]) -> list[Me
 
 
 class UncleanError(Exception):
-    """Members own what does not exist, is not subscribed to or has two owners: only the exact way can tell."""
+    """The arrays cannot give the plan, for example because a partition does not exist: the exact maps must."""
