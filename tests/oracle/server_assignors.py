@@ -32,7 +32,7 @@ CLASSES = {
     "share-simple": _GROUP + "assignor.SimpleAssignor",
 }
 PATTERNS = {"uniform": 0.3, "server-range": 0.3}  # so often do members subscribe by pattern; share groups never
-LARGE = {"uniform": 0.04, "server-range": 0.01}  # so often are groups large
+LARGE = {"uniform": 0.04, "server-range": 0.01, "share-simple": 0.02}  # so often are groups large
 _MEMBER = re.compile(r"(?:\{|, )([^=,{}]+)=MemberAssignment\(partitions=\{(.*?)\}\)")
 _TOPIC = re.compile(r"([\w-]{22})=(?:\[(.*?)\]|RangeSet\(from=(\d+) \(inclusive\), to=(\d+) \(exclusive\)\))")
 

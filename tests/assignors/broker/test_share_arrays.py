@@ -1,0 +1,108 @@
+"""The array paths of `share-simple` beside its exact maps."""
+
+from dataclasses import replace
+
+import pytest
+
+from assignors.broker.group_spec import server_group
+from assignors.broker.share_arrays import fast_share_plan
+from assignors.broker.share_builders import Sharing
+from assignors.broker.spec_arrays import UncleanError
+from assignors.model import Assignment, Group, Member, Topic, TopicPartition
+from tests.oracle.server_groups import Chain
+from tests.oracle.tally import generator
+
+
+def _facts(plan: Assignment) -> tuple[list[tuple[str, list[TopicPartition]]], list[tuple[str, tuple[str, ...]]]]:
+    return [(member, list(owned)) for member, owned in plan.by_member.items()], list(plan.topics_by_member.items())
+
+
+def _both_ways(group: Group, jdk: int = 21) -> Assignment:
+    """The plan on arrays, which must be that of the exact maps."""
+    seen = server_group(group, jdk)
+    plan = fast_share_plan(seen)
+    assert _facts(plan) == _facts(Sharing(seen).plan())
+    return plan
+
+
+def _after(group: Group, plan: Assignment) -> Group:
+    """The group whose members own the plan."""
+    members = [
+        replace(
+            member,
+            owned=plan.by_member[member.member_id],
+            owned_topics=plan.topics_by_member.get(member.member_id, ()),
+        )
+        for member in group.members
+    ]
+    return replace(group, members=tuple(members))
+
+
+def _group(topics: dict[str, int], members: int) -> Group:
+    made = {name: Topic(name, count) for name, count in topics.items()}
+    return Group("group", tuple(Member(f"m{at}", topics=tuple(made)) for at in range(members)), made)
+
+
+@pytest.mark.parametrize("jdk", [17, 21])
+def test_random_groups_get_the_same_plan_on_arrays_as_from_exact_maps(jdk: int) -> None:
+    planned = 0
+    for number in range(150):
+        life = Chain(generator(7, number), large=0.02)
+        for _ in range(life.steps):
+            try:
+                plan = _both_ways(life.group, jdk)
+                planned += 1
+            except UncleanError:
+                plan = Sharing(server_group(life.group, jdk)).plan()
+            life.go_on(plan)
+    assert planned > 200
+
+
+@pytest.mark.parametrize(("partitions", "members"), [(1024, 64), (4096, 32), (2048, 128)])
+def test_strided_partitions_crowd_the_buckets_of_sets(partitions: int, members: int) -> None:
+    group = _group({"a": partitions, "b": 100}, members)
+    for _ in range(3):
+        group = _after(group, _both_ways(group))
+        group = replace(group, members=(*group.members[2:], Member("late", topics=group.members[0].topics)))
+        group = replace(group, members=group.members[:-1])
+    assert len(group.members) == members - 6
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+def test_more_members_than_partitions_share_them_as_members_come_and_go(mixed: bool) -> None:
+    group = _group({"a": 7, "b": 3}, 60)
+    if mixed:
+        group = replace(group, members=(*group.members[1:], Member("one", topics=("a",))))
+    for step in range(6):
+        plan = _both_ways(group)
+        holders = [tp for owned in plan.by_member.values() for tp in owned]
+        assert len(set(holders)) == 10
+        assert all(owned for owned in plan.by_member.values())
+        group = _after(group, plan)
+        joins = tuple(Member(f"n{step}-{at}", topics=("a", "b")) for at in range(9))
+        group = replace(group, members=(*group.members[step + 3 :], *joins))
+
+
+def test_topic_deleted_leaves_every_map_at_once() -> None:
+    group = _group({"a": 50, "b": 50}, 7)
+    group = _after(group, _both_ways(group))
+    left = replace(group, topics={"a": Topic("a", 50)})
+    plan = _both_ways(left)
+    assert {tp.topic for owned in plan.by_member.values() for tp in owned} == {"a"}
+
+
+def test_ids_of_topics_that_collide_crowd_the_map_of_partitions() -> None:
+    topics = {
+        f"t{at}": Topic(f"t{at}", 5, topic_id=f"00000000-0000-00{at:02x}-0000-00{at:02x}00000001") for at in range(12)
+    }
+    members = tuple(Member(f"m{at}", topics=tuple(topics)) for at in range(5))
+    group = Group("group", members, topics)
+    group = _after(group, _both_ways(group))
+    _both_ways(replace(group, members=group.members[1:]))
+
+
+def test_partition_that_does_not_exist_needs_exact_maps() -> None:
+    group = _group({"a": 2}, 2)
+    first = replace(group.members[0], owned=(TopicPartition("a", 2),))
+    with pytest.raises(UncleanError):
+        fast_share_plan(server_group(replace(group, members=(first, *group.members[1:]))))
