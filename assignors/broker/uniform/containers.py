@@ -24,7 +24,8 @@ from assignors.model import Topic
 
 Change = tuple[Sequence[int] | Codes, bool]  # codes, and whether they come (True) or go
 _CROWDED = 8  # keys in one bucket; from here on `computeIfAbsent` makes a tree of it, `put` from one more on
-_LARGEST_BLOCK = 1 << 17  # partitions planned at once: more take more memory and no less time
+_SMALLEST_BLOCK = 1 << 12  # partitions planned at once: fewer take more time, as each block has a fixed cost
+_LARGEST_BLOCK = 1 << 17  # more take more memory and no less time
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,8 @@ class Containers:
 
     def _blocks(self, sizes: Numbers) -> Iterator[slice]:
         """Rows of `sizes: int64[n_rows]`, cut into blocks that keep memory small."""
-        number = (sizes + len(self.layout.names) // 16).cumsum() // min(len(self.layout) // 4 + 1, _LARGEST_BLOCK)
+        block = min(max(len(self.layout) // 4 + 1, _SMALLEST_BLOCK), _LARGEST_BLOCK)
+        number = (sizes + len(self.layout.names) // 16).cumsum() // block
         cuts = np.flatnonzero(number[1:] != number[:-1]) + 1
         return starmap(slice, pairwise([0, *cuts.tolist(), len(sizes)])) if len(sizes) else iter(())
 
