@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from assignors.offsets_partition import offsets_partition
 
 CHECKLIST = {"test": 48, "g1": 42, "my-group": 12, "order-service": 26, "polygenelubricants": 0}
-"""Of 50, from protocol.md; the last one's hash code is Integer.MIN_VALUE."""
+"""Of 50, checked with Kafka's class; the last one's hash code is Integer.MIN_VALUE."""
 
 
 @pytest.mark.parametrize("group_id", CHECKLIST)

@@ -293,7 +293,7 @@ def test_kip_848_moves_partitions_heartbeat_by_heartbeat() -> None:
 
 def test_the_hash_of_the_group_id_finds_the_partition() -> None:
     found = [text.split(", ")[1] for text in outcomes("finder", "find")[:5]]
-    assert found == [f"partition {number}" for number in (48, 42, 12, 26, 0)]  # protocol.md, checked with Kafka's class
+    assert found == [f"partition {number}" for number in (48, 42, 12, 26, 0)]  # checked with Kafka's class
 
 
 def test_idle_connections_close_after_nine_minutes() -> None:
