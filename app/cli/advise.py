@@ -67,16 +67,9 @@ def advise(
         members=members,
         acks_all=acks_all,
     )
-    run(file, Kind.BROKER if broker else Kind.CONSUMER, workload, json)
-
-
-def run(file: Path, kind: Kind, workload: Workload, as_json: bool) -> None:
-    """Print each finding on a line. Exit code 1 if Kafka refuses a setting.
-
-    Raises ConfigError if the file cannot be read or has no setting.
-    """
+    kind = Kind.BROKER if broker else Kind.CONSUMER
     advice = properties_advice.advise(read_properties(file), kind, workload)
-    if as_json:
+    if json:
         emit_json(_document(file, advice))
     else:
         _print(file, advice)

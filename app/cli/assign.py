@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from app.cli.difference import clipped, lines
-from app.cli.files import placed, read_or_refuse
+from app.cli.files import read_or_refuse
 from app.cli.options import Json, Plugins, WithArguments, new_command
 from app.cli.output import emit, emit_json, note, printable
 from app.plugins import fold_any
@@ -35,9 +35,7 @@ def assign(
     ],
     assignor: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME", help="Instead of the scenario's own; all stands for all that suit it. Repeatable."
-        ),
+        typer.Option(metavar="NAME", help="Instead of the scenario's own; `all` runs every suitable one. Repeatable."),
     ] = None,
     plugin: Plugins = None,
     plugin_timeout: Annotated[
@@ -49,25 +47,13 @@ def assign(
 
     Runs the events of a scenario through one or more assignors and prints what changes. No cluster is contacted.
     """
-    run(scenario, assignor or (), plugin or (), plugin_timeout, json)
-
-
-def run(file: str, assignors: Sequence[str], plugins: Sequence[str], plugin_timeout_s: float, as_json: bool) -> None:
-    """Print each assignor's generations. One that fails is reported beside the others, and the exit code is 1.
-
-    Raises ConfigError when the file is no scenario.
-    """
-    checked = read_or_refuse(file)
-    for warning in checked.warnings:
-        note(f"warning: {placed(file, warning)}")
-    scenario = checked.scenario
-    outcomes = {
-        name: _outcome(scenario, name, plugins, plugin_timeout_s) for name in wanted(scenario, assignors, plugins)
-    }
-    if as_json:
+    its, plugins = read_or_refuse(scenario), plugin or ()
+    names = wanted(its, assignor or (), plugins)
+    outcomes = {name: _outcome(its, name, plugins, plugin_timeout) for name in names}
+    if json:
         emit_json({"assignors": {name: _document(outcome) for name, outcome in outcomes.items()}})
     else:
-        _print(scenario, outcomes)
+        _print(its, outcomes)
     if any(isinstance(outcome, AssignorError) for outcome in outcomes.values()):
         raise typer.Exit(1)
 

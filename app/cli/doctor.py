@@ -45,7 +45,20 @@ def doctor(
 
     Versions, Java, jars and the port; and, with a cluster, the connection and the ACLs.
     """
-    run(bootstrap_server, config, deadline, json)
+    checks = []
+    for check in _checks(bootstrap_server, config, deadline):
+        checks.append(check)
+        if not json:
+            _print(check)
+    failed = [check.name for check in checks if check.ok is False]
+    if json:
+        emit_json({"ok": not failed, "checks": [asdict(check) for check in checks]})
+    else:
+        names = ", ".join(dict.fromkeys(failed))
+        emit()
+        emit(f"Failed: {names}. The lines with -> say how to fix it." if failed else "All checks passed.")
+    if failed:
+        raise typer.Exit(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,25 +69,6 @@ class Check:
     ok: bool | None
     detail: str
     hint: str = ""
-
-
-def run(bootstrap: str | None, config: Path | None, deadline_s: float, as_json: bool) -> None:
-    """Print every check; exit code 1 when one fails."""
-    checks = []
-    for check in _checks(bootstrap, config, deadline_s):
-        checks.append(check)
-        if not as_json:
-            _print(check)
-    failed = [check.name for check in checks if check.ok is False]
-    if as_json:
-        emit_json({"ok": not failed, "checks": [asdict(check) for check in checks]})
-    else:
-        emit()
-        emit(
-            f"Failed: {', '.join(dict.fromkeys(failed))}. See -> for how to fix it." if failed else "All checks passed."
-        )
-    if failed:
-        raise typer.Exit(1)
 
 
 def _print(check: Check) -> None:

@@ -3,8 +3,10 @@
 import sys
 from pathlib import Path
 
+from app.cli.output import note
 from assignors.scenario import Checked, Problem, ScenarioError, check_bytes, check_file
 from assignors.scenario.syntax import MOST_BYTES
+from assignors.whatif.events import Scenario
 from lag.errors import ConfigError
 
 STDIN = "-"
@@ -17,12 +19,15 @@ def read(file: str) -> Checked:
     return check_file(Path(file))
 
 
-def read_or_refuse(file: str) -> Checked:
-    """The same. Raises ConfigError with a line for each problem."""
+def read_or_refuse(file: str) -> Scenario:
+    """The scenario of a file, its warnings on stderr. Raises ConfigError with a line for each problem."""
     try:
-        return read(file)
+        checked = read(file)
     except ScenarioError as error:
         raise ConfigError("\n".join(placed(file, problem) for problem in error.problems)) from None
+    for warning in checked.warnings:
+        note(f"warning: {placed(file, warning)}")
+    return checked.scenario
 
 
 def placed(file: str, problem: Problem) -> str:

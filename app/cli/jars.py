@@ -11,15 +11,10 @@ command = new_command()
 def jars(json: Json = False) -> None:
     """Download and verify the jars of Kafka and Spark.
 
-    Says where Java and the jars are, for tests, benchmarks and spark-submit.
+    Prints where Java and the jars are, for tests, benchmarks and spark-submit.
     """
-    run(json)
-
-
-def run(as_json: bool) -> None:
-    """Print where they are. Raises EmbeddedError when a download or a checksum fails."""
     found = describe()
-    if as_json:
+    if json:
         emit_json(found)
         return
     emit(f"Java   {found['java_home']}")

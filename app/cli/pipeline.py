@@ -39,7 +39,7 @@ def stream(
     history: HistoryPath,
     bootstrap_server: Bootstrap = None,
     config: Config = None,
-    once: Annotated[bool, typer.Option("--once", help="End when everything that is there now has been read.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Read up to the current end of the topic, then exit.")] = False,
     json: Json = False,
 ) -> None:
     """Record __consumer_offsets in Delta tables.
@@ -70,12 +70,12 @@ def rollup(
         Path | None,
         typer.Option(metavar="FILE", help="Objectives (SLOs) to measure, TOML or JSON; by default GROUPSCOPE_SLO."),
     ] = None,
-    once: Annotated[bool, typer.Option("--once", help="End when everything recorded so far is rolled up.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Roll up everything recorded so far, then exit.")] = False,
     json: Json = False,
 ) -> None:
     """Compute lag, health and error budgets from the recorded tables.
 
-    Late rows count: up to two hours are computed again. Without --once it runs every minute until Ctrl-C.
+    For late rows, up to two hours are computed again. Without --once it runs every minute until Ctrl-C.
     """
     named = os.environ.get(ENVIRONMENT)
     slos = load_slos(slo or (Path(named) if named else None))

@@ -1,8 +1,8 @@
 """`groupscope scenario`: the schema of scenario files, checks of yours, and examples to begin with."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
+from json import dumps
 from typing import Annotated, Any
 
 import typer
@@ -26,7 +26,10 @@ command = new_command(
 @command.command()
 def schema(json: Json = False) -> None:
     """Print the JSON Schema of scenario files."""
-    print_schema(json)
+    if json:
+        emit_json(scenario_file.schema())
+    else:
+        emit_lines(dumps(scenario_file.schema(), indent=2))
 
 
 @command.command(cls=WithArguments)
@@ -36,39 +39,36 @@ def check(
 ) -> None:
     """Check scenario files; a line for each problem.
 
-    Each line is FILE:LINE: path: sentence. Exit code 1 when a file is no scenario; warnings alone are fine.
+    Each line is FILE:LINE: path: sentence. Exit code 1 if a file is invalid; warnings do not count.
     """
-    run_check(files, json)
-
-
-@command.command(cls=WithArguments)
-def example(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Which one; without it all are listed.")] = None,
-    json: Json = False,
-) -> None:
-    """List the bundled examples, or print one."""
-    run_example(name, json)
-
-
-def print_schema(as_json: bool) -> None:
-    """The JSON Schema, for editors and programs."""
-    if as_json:
-        emit_json(scenario_file.schema())
-    else:
-        emit_lines(json.dumps(scenario_file.schema(), indent=2))
-
-
-def run_check(files: Sequence[str], as_json: bool) -> None:
-    """Every file's problems, a line each; exit code 1 when one is no scenario."""
     found = {file: _checked(file) for file in files}
     failed = [file for file, (errors, _) in found.items() if errors]
-    if as_json:
-        emit_json({"ok": not failed, "files": [_document(file, *told) for file, told in found.items()]})
+    if json:
+        emit_json({"ok": not failed, "files": [_document(file, *problems) for file, problems in found.items()]})
     else:
         for file, (errors, warnings) in found.items():
             _print(file, errors, warnings)
     if failed:
         raise typer.Exit(1)
+
+
+@command.command(cls=WithArguments)
+def example(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Which example; without it, all are listed.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List the bundled examples, or print one."""
+    files = examples()
+    if name is None:
+        _list([(name, load_scenario(path).description) for name, path in files.items()], json)
+    elif name not in files:
+        raise GroupscopeError(f"No example is named {name!r}", suggestion(name, files).strip())
+    elif json:
+        emit_json(document(load_scenario(files[name])))
+    else:
+        emit_lines(files[name].read_text(encoding="utf-8"))
 
 
 def _checked(file: str) -> tuple[Sequence[Problem], Sequence[Problem]]:
@@ -94,19 +94,6 @@ def _print(file: str, errors: Sequence[Problem], warnings: Sequence[Problem]) ->
     for problem in warnings:
         emit(placed(file, Problem(problem.line, problem.path, f"warning: {problem.message}")))
     note(f"{file}: {plural(len(errors), 'problem') if errors else 'ok'}")
-
-
-def run_example(name: str | None, as_json: bool) -> None:
-    """All examples with what they show, or the file of one. Raises GroupscopeError when there is none such."""
-    files = examples()
-    if name is None:
-        _list([(name, load_scenario(path).description) for name, path in files.items()], as_json)
-    elif name not in files:
-        raise GroupscopeError(f"No example is named {name!r}", suggestion(name, files).strip())
-    elif as_json:
-        emit_json(document(load_scenario(files[name])))
-    else:
-        emit_lines(files[name].read_text(encoding="utf-8"))
 
 
 def _list(described: Sequence[tuple[str, str]], as_json: bool) -> None:

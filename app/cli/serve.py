@@ -1,6 +1,5 @@
 """`groupscope serve`: the dashboard of your clusters."""
 
-import json
 import os
 import socket
 import threading
@@ -9,6 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from http.client import HTTPConnection, HTTPException
 from importlib import import_module
+from json import dumps, loads
 from pathlib import Path
 from typing import Annotated
 
@@ -59,32 +59,15 @@ def serve(
 
     It only reads from them. Runs until Ctrl-C.
     """
-    run(bootstrap_server, config, cluster or [], port, host, interval, plugin or (), follow, history, browser, json)
-
-
-def run(
-    bootstrap: str | None,
-    config: Path | None,
-    more: Sequence[str],
-    port: int,
-    host: str,
-    interval_s: float,
-    plugins: Sequence[str],
-    follow: bool,
-    history: str | None,
-    browser: bool,
-    as_json: bool,
-) -> None:
-    """Serve until SIGINT or SIGTERM. Raises ConfigError before anything starts when a setting is wrong."""
     settings = read_settings()
-    clusters = [*_first(bootstrap, config, bool(more)), *map(_further, more)]
-    _refuse_same_names([cluster.name for cluster in clusters])
+    clusters = [*_first(bootstrap_server, config, bool(cluster)), *map(_further, cluster or ())]
+    _refuse_same_names([each.name for each in clusters])
     refuse_taken(host, port)
     if not follow:
         os.environ["GROUPSCOPE_FOLLOW"] = "false"
     with until_stopped():
-        shown = plugins or settings.plugins
-        start(clusters, port, host, interval_s, shown, history, lambda url: _announce(url, browser, as_json))
+        shown = plugin or settings.plugins
+        start(clusters, port, host, interval, shown, history, lambda url: _announce(url, browser, json))
 
 
 def start(
@@ -98,9 +81,9 @@ def start(
 ) -> None:
     """Serve `clusters`, and call `announce` with the address once the server answers."""
     port = port or _free_port(host)
-    os.environ["GROUPSCOPE_CLUSTERS"] = json.dumps([c.model_dump(mode="json") for c in clusters])
+    os.environ["GROUPSCOPE_CLUSTERS"] = dumps([c.model_dump(mode="json") for c in clusters])
     os.environ["GROUPSCOPE_INTERVAL_S"] = str(interval_s)
-    os.environ["GROUPSCOPE_PLUGINS"] = json.dumps(plugins)
+    os.environ["GROUPSCOPE_PLUGINS"] = dumps(plugins)
     if history is not None:
         os.environ["GROUPSCOPE_HISTORY"] = history
     import_server()
@@ -185,7 +168,7 @@ def _ready(host: str, port: int) -> bool:
 
 
 def _all_tried(answer: bytes) -> bool:
-    clusters = json.loads(answer)["clusters"].values()
+    clusters = loads(answer)["clusters"].values()
     return bool(clusters) and all(c["number"] is not None or c["error"] for c in clusters)
 
 

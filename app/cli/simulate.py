@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from app.cli.difference import clipped
-from app.cli.files import placed, read_or_refuse
+from app.cli.files import read_or_refuse
 from app.cli.options import Json, WithArguments, new_command
 from app.cli.output import emit, emit_json, note, printable, table
 from app.ui import formats
@@ -24,7 +24,7 @@ from assignors.whatif.rebalance_protocol import RebalanceProtocol, protocol_of
 from lag.errors import ConfigError
 
 PROTOCOLS = tuple(protocol for protocol in RebalanceProtocol if protocol is not RebalanceProtocol.SHARE)
-HEADS = ("protocol", "assignor", "rebalances", "moved", "down in all", "longest down", "longest pause", "twice", "lost")
+HEADS = ("protocol", "assignor", "rebalances", "moved", "down, total", "longest down", "longest pause", "twice", "lost")
 NUMBERS = (2, 3, 4, 5, 6, 7, 8)
 MOST_PLANS = 20
 
@@ -46,7 +46,10 @@ def simulate(
         typer.Option(metavar="NAME", help="eager, cooperative or consumer, instead of the scenario's own. Repeatable."),
     ] = None,
     seed: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Seed of what is random in Kafka: ids and times of heartbeats.")
+        int,
+        typer.Option(
+            metavar="N", min=0, help="Seed of what is random in Kafka: member ids and the times of heartbeats."
+        ),
     ] = 0,
     seeds: Annotated[
         int,
@@ -56,46 +59,39 @@ def simulate(
     ] = 8,
     latency_ms: Annotated[
         int | None,
-        typer.Option(metavar="N", min=0, max=60_000, help="Latency of a message, one way, in milliseconds."),
+        typer.Option(metavar="N", min=0, max=60_000, help="One-way latency of a message, in milliseconds."),
     ] = None,
     json: Json = False,
 ) -> None:
     """Simulate a scenario second by second.
 
-    Clients, coordinator and messages with Kafka's rules and timers: how long partitions have no owner and members
-    wait. No cluster is contacted.
+    Clients, coordinator and messages follow Kafka's rules and timers. Prints how long partitions have no owner and
+    how long members wait. No cluster is contacted.
     """
     unknown = [name for name in protocol or () if name not in PROTOCOLS]
     if unknown:
         raise typer.BadParameter(f"{unknown[0]!r} is none of {', '.join(PROTOCOLS)}", param_hint="--protocol")
-    run(scenario, protocol or (), range(seed, seed + seeds), latency_ms, json)
-
-
-def run(file: str, protocols: Sequence[str], seeds: Sequence[int], latency_ms: int | None, as_json: bool) -> None:
-    """Print each protocol's timeline with the first seed, and the range of its figures over all seeds.
-
-    A protocol that fails is reported beside the others, and the exit code is 1.
-    A scenario that never settles is reported on stderr and in the document; the exit code stays 0.
-    Raises ConfigError when the file is no scenario, or when Kafka refuses one of its settings.
-    """
-    checked = read_or_refuse(file)
-    for warning in checked.warnings:
-        note(f"warning: {placed(file, warning)}")
-    scenario, settings = checked.scenario, _settings(checked.scenario, latency_ms)
-    wanted = [RebalanceProtocol(name) for name in protocols] or [protocol_of(scenario.assignor)]
-    runs = (simulate_all(scenario, settings, dict.fromkeys(wanted), seed=seed) for seed in seeds)
+    its, all_seeds = read_or_refuse(scenario), range(seed, seed + seeds)
+    settings = _settings(its, latency_ms)
+    wanted = dict.fromkeys(map(RebalanceProtocol, protocol or [protocol_of(its.assignor)]))
+    runs = (simulate_all(its, settings, wanted, seed=one) for one in all_seeds)
     outcomes = next(runs)
-    ranges = over_seeds(chain([outcomes], runs)) if len(seeds) > 1 else {}
-    if as_json:
-        over = {"seeds": list(seeds), "protocols": ranges}
-        emit_json({"scenario": scenario.name, "seed": seeds[0], "protocols": _documents(outcomes), "over_seeds": over})
+    ranges = over_seeds(chain([outcomes], runs)) if seeds > 1 else {}
+    if json:
+        over = {"seeds": list(all_seeds), "protocols": ranges}
+        emit_json({"scenario": its.name, "seed": seed, "protocols": _documents(outcomes), "over_seeds": over})
     else:
-        _print(scenario, outcomes, ranges, seeds)
+        _print(its, outcomes, ranges, all_seeds)
+    _warn(outcomes)
+    if any(isinstance(outcome, AssignorError) for outcome in outcomes.values()):
+        raise typer.Exit(1)
+
+
+def _warn(outcomes: Mapping[RebalanceProtocol, Outcome]) -> None:
+    """A group that never becomes stable is reported, and is no error: the exit code stays 0."""
     for protocol, outcome in outcomes.items():
         if isinstance(outcome, Timeline) and outcome.unsettled is not None:
             note(f"warning: {protocol} never settled: {outcome.unsettled}")
-    if any(isinstance(outcome, AssignorError) for outcome in outcomes.values()):
-        raise typer.Exit(1)
 
 
 def _settings(scenario: Scenario, latency_ms: int | None) -> Settings:

@@ -42,7 +42,15 @@ def snapshot(
     json: Json = False,
 ) -> None:
     """Read every group once: state, members, offsets and lag."""
-    run(bootstrap_server, config, Filter(group or (), state or (), lag_at_least), deadline, json)
+    cluster, wanted = read_once(bootstrap_server, config, deadline), Filter(group or (), state or (), lag_at_least)
+    if missing := [group_id for group_id in wanted.groups if cluster.group(group_id) is None]:
+        raise _unknown(missing, cluster)
+    shown = [(g, lag) for g, lag in zip(cluster.groups, totals(cluster.offsets), strict=True) if wanted.admits(g, lag)]
+    if json:
+        emit_json(document(cluster, shown))
+    else:
+        listed = [(g, lag) for g, lag in shown if wanted.groups or not g.internal]
+        _print(cluster, listed, detailed=bool(wanted.groups))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,22 +68,6 @@ class Filter:
             and (not self.states or group.state.lower() in {state.lower() for state in self.states})
             and (self.lag_at_least is None or (lag.records is not None and lag.records >= self.lag_at_least))
         )
-
-
-def run(bootstrap: str | None, config: Path | None, wanted: Filter, deadline_s: float, as_json: bool) -> None:
-    """Read and print. Raises ConfigError, ConnectError; GroupscopeError when a requested group does not exist."""
-    snapshot = read_once(bootstrap, config, deadline_s)
-    missing = [group_id for group_id in wanted.groups if snapshot.group(group_id) is None]
-    shown = [
-        (g, lag) for g, lag in zip(snapshot.groups, totals(snapshot.offsets), strict=True) if wanted.admits(g, lag)
-    ]
-    if as_json and not missing:
-        emit_json(document(snapshot, shown))
-    elif not missing:
-        listed = [(g, lag) for g, lag in shown if wanted.groups or not g.internal]
-        _print(snapshot, listed, detailed=bool(wanted.groups))
-    if missing:
-        raise _unknown(missing, snapshot)
 
 
 def _unknown(missing: Sequence[str], snapshot: ClusterSnapshot) -> GroupscopeError:

@@ -91,8 +91,8 @@ def sweep(
 ) -> None:
     """Try every assignor and number of members on every group.
 
-    Each case is a row in the history: what moves, who idles, who is busiest, when the lag drains. Without --snapshot
-    or --fleet the groups are read from a cluster; nothing is changed there.
+    Each case is a row in the history: what moves, which members are idle, which is busiest, and when the lag drains.
+    Without --snapshot or --fleet the groups are read from a cluster; nothing is changed there.
     """
     if sum(its is not None for its in (bootstrap_server or config, snapshot, fleet)) > 1:
         raise typer.BadParameter("only one of a cluster, --snapshot and --fleet", param_hint="--fleet")

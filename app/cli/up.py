@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from importlib.util import find_spec
@@ -46,27 +46,10 @@ def up(
 ) -> None:
     """Start a real Kafka with demo groups, and the dashboard.
 
-    All on this machine. Runs until Ctrl-C, which leaves nothing behind.
+    Everything runs on this machine until Ctrl-C, which leaves nothing behind.
     """
     if brokers not in (1, 3):
         raise typer.BadParameter("1 or 3 brokers", param_hint="--brokers")
-    run(brokers, workload, dashboard, pipeline, plugin or (), port, browser, json)
-
-
-def run(
-    brokers: int,
-    workload: bool,
-    dashboard: bool,
-    pipeline: bool,
-    plugins: Sequence[str],
-    port: int,
-    browser: bool,
-    as_json: bool,
-) -> None:
-    """Run until SIGINT or SIGTERM; nothing is left behind.
-
-    Raises ConfigError when the port is taken or a setting is wrong, EmbeddedError when something does not start.
-    """
     settings = read_settings()
     if dashboard:
         serve.refuse_taken(HOST, port)
@@ -76,16 +59,16 @@ def run(
         kafka = _kafka(stack, brokers)
         servers, history = kafka.bootstrap_servers, str(kafka.folder / "history")
         if workload:
-            _workload(stack, kafka, wait=as_json or not dashboard)
+            _workload(stack, kafka, wait=json or not dashboard)
         if dashboard:
             clusters = [ClusterSettings(name=NAME, bootstrap_servers=servers)]
-            shown = [*worked_examples(), *(plugins or settings.plugins)]
-            announce = partial(_announce, servers, browser=browser, as_json=as_json)
+            shown = [*worked_examples(), *(plugin or settings.plugins)]
+            announce = partial(_announce, servers, browser=browser, as_json=json)
             begin = partial(_record, kafka, history) if pipeline else None
             imports.join()
             serve.start(clusters, port, HOST, INTERVAL_S, shown, history, partial(_dashboard_is_up, announce, begin))
         else:
-            _announce(servers, None, False, as_json)
+            _announce(servers, None, False, json)
             signal.pause()
 
 

@@ -44,7 +44,7 @@ def test_the_summary_that_people_read(crash: str) -> None:
     assert (done.code, done.err) == (0, "")
     assert done.out == dedent("""\
         one of two dies
-          protocol     assignor            rebalances  moved  down in all  longest down  longest pause  twice  lost
+          protocol     assignor            rebalances  moved  down, total  longest down  longest pause  twice  lost
           eager        sticky                       2      1     11.160 s      11.120 s        0.040 s     10     0
                        seeds 0 to 7                 2      1     11.160 s      11.120 s        0.040 s     10     0
           cooperative  cooperative-sticky           2      1     11.120 s      11.120 s        0.000 s     10     0
