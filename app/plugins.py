@@ -65,7 +65,7 @@ def _fold_apart(scenario: Scenario, assignor: str, yours: str, deadline_s: float
         try:
             answer, _ = process.communicate(asked, deadline_s)
         except subprocess.TimeoutExpired:
-            told = f"The assignor {yours} hung: it had no plan after {deadline_s:g} s, and was ended."
+            told = f"The assignor {yours} timed out: it had no plan after {deadline_s:g} s, so its process was stopped."
             raise AssignorError(told) from None
         finally:
             _end(process)

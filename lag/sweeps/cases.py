@@ -82,7 +82,7 @@ _WORDS = {
     Failure.CRASH: "one member crashes",
     Failure.THIRD: "a third of the members crashes",
     Failure.RACK: "the members of one rack crash",
-    Failure.RESTART: "every member restarts in turn",
+    Failure.RESTART: "every member restarts, one after the other",
 }
 
 

@@ -94,7 +94,7 @@ def test_the_report_shows_differences_and_the_way_back_to_them() -> None:
         tally.add(number, Checked("sticky"))
     assert fuzz.report(17, ("range", "sticky", "uniform"), tally) == [
         "range differs: ours: a\nJava: b",
-        "Look again: python -m tests.oracle.fuzz --seed 17 --number 1",
+        "To reproduce: python -m tests.oracle.fuzz --seed 17 --number 1",
         "range: 4 cases, 1 differ",
         "sticky: 4 cases, 0 differ",
         "uniform: 0 cases, 0 differ",

@@ -95,7 +95,7 @@ def report(seed: int, names: Sequence[str], tally: Tally) -> list[str]:
     lines = []
     for number, checked in sorted(tally.differences, key=lambda found: found[0])[:SHOWN]:
         lines.append(f"{checked.name} differs: {checked.difference[:SHOWN_CHARACTERS]}")
-        lines.append(f"Look again: python -m tests.oracle.fuzz --seed {seed} --number {number}")
+        lines.append(f"To reproduce: python -m tests.oracle.fuzz --seed {seed} --number {number}")
     for name in names:
         differ = sum(checked.name == name for _, checked in tally.differences)
         lines.append(f"{name}: {tally.cases[name]} cases, {differ} differ")

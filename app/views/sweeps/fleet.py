@@ -41,7 +41,7 @@ def no_sweep(root: str | None) -> None:
         st.markdown("This dashboard records no history. Start it with: `groupscope serve --history PATH …`")
         return
     st.markdown(":gray[It appears here within 10 s. A snapshot file or scenario files work as well.]")
-    st.button("Look again", icon=":material/refresh:", key="look_again", on_click=state_sweeps.clear)
+    st.button("Reload", icon=":material/refresh:", key="look_again", on_click=state_sweeps.clear)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ FAILURES = {
     "crash": "one member crashes",
     "third": "a third of the members crashes",
     "rack": "one rack fails",
-    "restart": "all restart in turn",
+    "restart": "all members restart, one by one",
 }
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
 

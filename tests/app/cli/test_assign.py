@@ -254,5 +254,5 @@ def test_only_a_plugin_is_given_as_module_and_class(strange: Path) -> None:
 def test_a_plugin_that_hangs_is_ended(strange: Path) -> None:
     args = ("--json", "--plugin", "strange:Hangs", "--plugin-timeout", "2")
     done = run("assign", example("range-overload"), *args, cwd=strange)
-    told = "The assignor 'strange:Hangs' hung: it had no plan after 2 s, and was ended."
+    told = "The assignor 'strange:Hangs' timed out: it had no plan after 2 s, so its process was stopped."
     assert (done.code, done.document["assignors"]["strange:Hangs"]) == (1, {"error": told})
