@@ -13,6 +13,16 @@ def asked(parameter: str, default: int) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else default
 
 
+def position(parameter: str, last: int) -> int:
+    """The step that the URL asks for, from 0 to `last`; by default the last one."""
+    return min(asked(parameter, last), last)
+
+
+def go(parameter: str, at: int) -> None:
+    """Go to a step."""
+    state.set_url(parameter, str(at))
+
+
 def stepper(
     parameter: str, at: int, last: int, label: str, text: Callable[[int], str], write: Callable[[int], None]
 ) -> None:

@@ -1,10 +1,23 @@
-"""The head of a lab: which story it shows, what the story shows, and its file."""
+"""The story of a lab: from the link, with a head that chooses, describes, downloads and uploads it."""
 
 import streamlit as st
 
 from app.ui import formats, upload, widgets
 from app.ui.lab_state import LabState, S
 from assignors.labs.checklist import Page, rows_of
+from assignors.model import AssignorError
+
+
+def linked(lab: LabState[S]) -> S:
+    """The story of the URL. An invalid link shows the reason and a button to the first story, and stops the page."""
+    widgets.follow()
+    try:
+        return lab.current()
+    except AssignorError as error:
+        st.header("This link is invalid", anchor=False)
+        widgets.line(":red", "error", "It was changed or truncated", formats.md(str(error)))
+        st.button("Open the first story", icon=":material/restart_alt:", key="begin_again", on_click=lab.open_first)
+        st.stop()
 
 
 def head(lab: LabState[S], story: S) -> None:

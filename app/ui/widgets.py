@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from unicodedata import normalize
 
 import pandas as pd
 import streamlit as st
+from plotly.graph_objects import Figure
 
 from app.ui import formats, state, verdicts
 from app.ui.pages import BY_NAME
@@ -102,13 +103,6 @@ def _failing(page: state.Shown) -> None:
 def line(colour: str, icon: str, head: str, rest: str) -> None:
     """A problem on one line."""
     st.markdown(f":small[{colour}[:material/{icon}: {head}:] {rest}]")
-
-
-def unplayable(why: str, begin: Callable[[], None]) -> None:
-    """A link to a lab that is invalid: the reason, and a button that opens the first story."""
-    st.header("This link is invalid", anchor=False)
-    line(":red", "error", "It was changed or truncated", formats.md(why))
-    st.button("Open the first story", icon=":material/restart_alt:", key="begin_again", on_click=begin)
 
 
 def problems(page: state.Shown) -> None:
@@ -246,6 +240,31 @@ def table(
         hide_index=True,
         placeholder=placeholder,
     )
+
+
+class Column(NamedTuple):
+    """How a column of text or whole numbers looks; `width` is in pixels, `help` its tooltip."""
+
+    label: str
+    width: int
+    help: str | None = None
+
+
+def columns(frame: pd.DataFrame, looks: Mapping[str, Column], pinned: str | None = None) -> dict[str, Any]:
+    """The settings of a table's columns; `pinned` stays visible while the table scrolls, by default the first one."""
+    pinned = next(iter(looks)) if pinned is None else pinned
+    return {name: _column(frame[name], look, name == pinned) for name, look in looks.items() if name in frame}
+
+
+def _column(values: pd.Series, look: Column, is_pinned: bool) -> Any:
+    if pd.api.types.is_numeric_dtype(values):
+        return integer(*look)
+    return st.column_config.TextColumn(look.label, width=look.width, help=look.help, pinned=is_pinned)
+
+
+def chart(figure: Figure, key: str, alt: str) -> None:
+    """A Plotly figure; `alt` describes it for screen readers."""
+    st.plotly_chart(figure, theme=None, config=PLOTLY, key=key, alt=alt)
 
 
 def opener(label: str, key: str, width: int, on_click: Callable[[], None]) -> Any:

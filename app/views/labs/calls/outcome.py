@@ -1,33 +1,29 @@
 """The results of the calls: one at a time, and all as a table."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
 from app.ui import formats, widgets
-from app.ui.stepper import asked, stepper
+from app.ui.stepper import go, stepper
+from app.ui.widgets import Column
 from app.views.labs.calls import tables, text
-from app.views.labs.calls.state import STEP, go
+from app.views.labs.calls.state import STEP
 from assignors.labs.calls import Turn
 
 LOOKS = {
-    "step": ("", 44),
-    "call": ("Call", 190),
-    "outcome": ("Result", 330),
-    "time": ("Time", 70),
-    "group": ("Group", 150),
-    "generation": ("Generation", 80),
-    "epoch": ("Epoch", 56),
-    "target epoch": ("Target", 60),
+    "step": Column("", 44),
+    "call": Column("Call", 190),
+    "outcome": Column("Result", 330),
+    "time": Column("Time", 70),
+    "group": Column("Group", 150),
+    "generation": Column("Generation", 80),
+    "epoch": Column("Epoch", 56),
+    "target epoch": Column("Target", 60),
 }
 STATE_PX = 190
 """Of the other columns of the state."""
-
-
-def position(turns: Sequence[Turn]) -> int:
-    """The step that the URL asks for, from 0; by default the last one."""
-    last = len(turns) - 1
-    return min(asked(STEP, last), last)
 
 
 def one(turns: Sequence[Turn], at: int) -> None:
@@ -35,7 +31,7 @@ def one(turns: Sequence[Turn], at: int) -> None:
     last, turn = len(turns) - 1, turns[at]
     if last:
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-            stepper(STEP, at, last, "Step", lambda step: f"{step + 1} of {last + 1}", go)
+            stepper(STEP, at, last, "Step", lambda step: f"{step + 1} of {last + 1}", partial(go, STEP))
     st.markdown(formats.code(turn.call.text))
     icon, colour = ("block", "red") if turn.error else ("check", "green")
     st.markdown(f":{colour}[:material/{icon}:] {formats.md(turn.outcome)}")
@@ -57,16 +53,11 @@ def table(turns: Sequence[Turn], at: int) -> None:
     shown = frame.drop(columns="error").assign(
         step=[f"{mark}{' ' if mark else ''}{number}" for mark, number in zip(marks, frame["step"], strict=True)]
     )
-    c = st.column_config
+    looks = {name: LOOKS.get(name, Column(name[0].upper() + name[1:], STATE_PX)) for name in map(str, shown)}
     widgets.table(
         shown,
         key="calls",
         most=24,
         alt=f"{formats.plural(len(frame), 'call')}, the result of each, and the state after it",
-        columns={
-            name: c.TextColumn(LOOKS[name][0], width=LOOKS[name][1], pinned=name == "step")
-            if name in LOOKS
-            else c.TextColumn(name[0].upper() + name[1:], width=STATE_PX)
-            for name in map(str, shown)
-        },
+        columns=widgets.columns(shown, looks),
     )

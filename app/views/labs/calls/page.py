@@ -2,21 +2,15 @@
 
 import streamlit as st
 
-from app.ui import widgets
-from app.ui.story import head
+from app.ui.stepper import position
+from app.ui.story import head, linked
 from app.views.labs.calls import outcome, setup, text
-from app.views.labs.calls.state import LAB
+from app.views.labs.calls.state import LAB, STEP
 from assignors.labs.calls import play_on
-from assignors.model import AssignorError
 
-widgets.follow()
-try:
-    story = LAB.current()
-except AssignorError as error:
-    widgets.unplayable(str(error), LAB.open_first)
-    st.stop()
+story = linked(LAB)
 turns = play_on(story.machine, story.script)
-at = outcome.position(turns)
+at = position(STEP, len(turns) - 1)
 
 st.header(text.headline(turns), anchor=False)
 head(LAB, story)

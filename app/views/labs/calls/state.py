@@ -1,6 +1,5 @@
 """The Call lab's story in the URL, and the step."""
 
-from app.ui import state
 from app.ui.lab_state import LabState
 from assignors.labs.calls import STORIES, CallStory
 from assignors.labs.story import from_values
@@ -31,8 +30,3 @@ class CallLab(LabState[CallStory]):
 
 
 LAB = CallLab(STORIES)
-
-
-def go(at: int) -> None:
-    """Go to a step."""
-    state.set_url(STEP, str(at))

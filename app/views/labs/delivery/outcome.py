@@ -1,12 +1,12 @@
 """The result: each record's counts and the steps as pictures, the records and all strategies as tables."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import streamlit as st
 
 from app.ui import formats, state, widgets
 from app.ui.charts.lanes import Style
+from app.ui.widgets import Column
 from app.views.labs.delivery import charts, labels, tables, text
 from app.views.labs.delivery.tables import Fate, Mark
 from assignors.labs.delivery import Lab, Ledger, Strategy
@@ -21,24 +21,14 @@ def pictures(lab: Lab, ledger: Ledger) -> None:
     drawn = {mark for row in rows for mark in row.marks.values()}
     with st.container(gap="xxsmall"):
         widgets.titled("Ledger", _legend((charts.GLYPHS[fate], fate, fates[fate]) for fate in Fate if fate in seen))
-        st.plotly_chart(
-            charts.ledger(lab, ledger, colours),
-            theme=None,
-            config=widgets.PLOTLY,
-            key="delivery_ledger",
-            alt=f"Ledger of {formats.plural(len(ledger.records), 'record')}: {text.headline(ledger)}",
-        )
+        alt = f"Ledger of {formats.plural(len(ledger.records), 'record')}: {text.headline(ledger)}"
+        widgets.chart(charts.ledger(lab, ledger, colours), "delivery_ledger", alt)
     with st.container(gap="xxsmall"):
         widgets.titled(
             "Step by step", _legend((charts.LETTERS[mark], mark, marks[mark]) for mark in Mark if mark in drawn)
         )
-        st.plotly_chart(
-            charts.steps(ledger.records, rows, colours),
-            theme=None,
-            config=widgets.PLOTLY,
-            key="delivery_steps",
-            alt=f"{formats.plural(len(rows), 'row')}: {'; '.join(row.label for row in rows[:12])}",
-        )
+        alt = f"{formats.plural(len(rows), 'row')}: {'; '.join(row.label for row in rows[:12])}"
+        widgets.chart(charts.steps(ledger.records, rows, colours), "delivery_steps", alt)
 
 
 def _legend(entries: Iterable[tuple[str, str, Style]]) -> str:
@@ -53,19 +43,12 @@ def records(lab: Lab, ledger: Ledger) -> None:
     """The records as a table."""
     frame = tables.records(lab, ledger)
     widgets.titled_table("Record by record", "", "ledger", frame)
-    c = st.column_config
     widgets.table(
         frame,
         key="ledger",
         most=12,
         alt="Each record with how often it was delivered, processed and committed, and its result",
-        columns={
-            "record": c.TextColumn("Record", width=70, pinned=True),
-            "delivered": c.NumberColumn("Delivered", width=80),
-            "processed": c.NumberColumn("Processed", width=80),
-            "committed": c.NumberColumn("Committed", width=80, help="How often the committed offset moved past it"),
-            "result": c.TextColumn("Result", width=90),
-        },
+        columns=widgets.columns(frame, RECORD_COLUMNS),
     )
 
 
@@ -79,7 +62,7 @@ def strategies(ledgers: Mapping[Strategy, Ledger], worst: Mapping[Strategy, Outc
         shown[["short", "twice", "lost", *optional, "most_twice", "most_lost", "guarantee", "strategy"]],
         key="strategies",
         alt=f"{len(frame)} commit strategies: records processed twice and lost, now and at worst, and the guarantee",
-        columns={name: _look(name) for name in LOOKS},
+        columns=widgets.columns(shown, STRATEGY_COLUMNS),
     )
     widgets.note(
         "Twice and Lost are for a failure after as many polls and processed records as above, At worst for the worst "
@@ -87,22 +70,21 @@ def strategies(ledgers: Mapping[Strategy, Ledger], worst: Mapping[Strategy, Outc
     )
 
 
-LOOKS: dict[str, tuple[str, int, str | None]] = {
-    "short": ("Commits", 136, None),
-    "twice": ("Twice", 52, "Records processed more than once"),
-    "lost": ("Lost", 48, "Records never processed, although a later offset is committed"),
-    "waiting": ("Stuck", 48, "Records that the group cannot reach"),
-    "out_of_order": ("Out of order", 86, "Records processed after a later one of their partition"),
-    "most_twice": ("At worst twice", 98, "The most records processed twice, for any moment of this failure"),
-    "most_lost": ("At worst lost", 92, "The most records lost, for any moment of this failure"),
-    "guarantee": ("Guarantee", 100, "What holds for any moment of this failure"),
-    "strategy": ("Strategy", 330, None),
+RECORD_COLUMNS = {
+    "record": Column("Record", 70),
+    "delivered": Column("Delivered", 80),
+    "processed": Column("Processed", 80),
+    "committed": Column("Committed", 80, "How often the committed offset moved past it"),
+    "result": Column("Result", 90),
 }
-"""Column -> label, width in pixels, tooltip."""
-
-
-def _look(name: str) -> Any:
-    label, width, help_ = LOOKS[name]
-    if name in ("short", "guarantee", "strategy"):
-        return st.column_config.TextColumn(label, width=width, help=help_, pinned=name == "short")
-    return widgets.integer(label, width, help_)
+STRATEGY_COLUMNS = {
+    "short": Column("Commits", 136),
+    "twice": Column("Twice", 52, "Records processed more than once"),
+    "lost": Column("Lost", 48, "Records never processed, although a later offset is committed"),
+    "waiting": Column("Stuck", 48, "Records that the group cannot reach"),
+    "out_of_order": Column("Out of order", 86, "Records processed after a later one of their partition"),
+    "most_twice": Column("At worst twice", 98, "The most records processed twice, for any moment of this failure"),
+    "most_lost": Column("At worst lost", 92, "The most records lost, for any moment of this failure"),
+    "guarantee": Column("Guarantee", 100, "What holds for any moment of this failure"),
+    "strategy": Column("Strategy", 330),
+}

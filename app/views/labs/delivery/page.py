@@ -3,18 +3,12 @@
 import streamlit as st
 
 from app.ui import formats, widgets
-from app.ui.story import head
+from app.ui.story import head, linked
 from app.views.labs.delivery import outcome, setup, text
 from app.views.labs.delivery.state import LAB, worst_of
 from assignors.labs.delivery import compare, run
-from assignors.model import AssignorError
 
-widgets.follow()
-try:
-    story = LAB.current()
-except AssignorError as error:
-    widgets.unplayable(str(error), LAB.open_first)
-    st.stop()
+story = linked(LAB)
 lab, failure = story.lab, story.failure
 ledger = run(lab, failure)
 

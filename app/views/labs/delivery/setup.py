@@ -1,12 +1,9 @@
 """The controls of the Delivery lab: strategy, batch, failure and its moment."""
 
-from collections.abc import Callable, Mapping
-from enum import StrEnum
-from typing import TypeVar
-
 import streamlit as st
 
 from app.ui import widgets
+from app.ui.lab_fields import LabFields
 from app.ui.stepper import stepper
 from app.ui.story import refusal
 from app.views.labs.delivery import labels, text
@@ -20,7 +17,8 @@ _EVERY = (Strategy.EVERY_N, Strategy.EVERY_N_FROM_ZERO)
 _ASYNC = (Strategy.ASYNC, Strategy.ASYNC_RETRY)
 _WORKERS = (Strategy.WORKERS_SHARED, Strategy.WORKERS_QUEUES)
 _REBALANCES = (FailureKind.EAGER, FailureKind.COOPERATIVE)
-_Choice = TypeVar("_Choice", bound=StrEnum)
+_TO_100 = (1, 100)
+FIELDS = LabFields(LAB)
 
 
 def moment(story: DeliveryStory) -> None:
@@ -43,10 +41,10 @@ def moment(story: DeliveryStory) -> None:
 
 def controls(story: DeliveryStory) -> None:
     """Strategy, batch and failure, and the rest in an expander."""
-    _select("Commits", "strategy", labels.STRATEGIES, story.strategy, LAB.set_strategy)
+    FIELDS.select("Commits", "strategy", labels.STRATEGIES, story.strategy, LAB.set_strategy)
     _by_strategy(story)
-    _number("Records per poll (max.poll.records)", "batch_records", story.batch_records)
-    _select("Failure", "failure", labels.FAILURES, story.kind)
+    FIELDS.number("Records per poll (max.poll.records)", "batch_records", story.batch_records, _TO_100)
+    FIELDS.select("Failure", "failure", labels.FAILURES, story.kind)
     _by_failure(story)
     with st.expander("Log, interceptor, deserializer", icon=":material/tune:"):
         _log(story)
@@ -55,24 +53,18 @@ def controls(story: DeliveryStory) -> None:
 
 def _by_strategy(story: DeliveryStory) -> None:
     if story.strategy in _EVERY:
-        _number("n", "every_records", story.every_records)
+        FIELDS.number("n", "every_records", story.every_records, _TO_100)
     if story.strategy in AUTO_COMMITTING:
-        _number("Polls per auto.commit.interval.ms", "auto_commit_polls", story.auto_commit_polls)
+        FIELDS.number("Polls per auto.commit.interval.ms", "auto_commit_polls", story.auto_commit_polls, _TO_100)
     if story.strategy in _WORKERS:
-        _number("Workers", "workers", story.workers, MOST_WORKERS)
+        FIELDS.number("Workers", "workers", story.workers, (1, MOST_WORKERS))
     if story.strategy in _ASYNC:
         _text("Commits that are lost, counted from 0", "failed_commits", story)
 
 
 def _by_failure(story: DeliveryStory) -> None:
     if story.kind in _REBALANCES:
-        key = "delivery_commits_on_revoke"
-        st.session_state[key] = story.commits_on_revoke
-        st.toggle(
-            "Commit in onPartitionsRevoked",
-            key=key,
-            on_change=lambda: LAB.change({"commits_on_revoke": st.session_state[key]}),
-        )
+        FIELDS.toggle("Commit in onPartitionsRevoked", "commits_on_revoke", story.commits_on_revoke)
     if story.kind in OUTSIDERS:
         _text("The standalone consumer commits", "outsider", story)
 
@@ -80,46 +72,15 @@ def _by_failure(story: DeliveryStory) -> None:
 def _log(story: DeliveryStory) -> None:
     _text("First committed offset of each partition", "start", story)
     _text("Log end offset of each partition", "end", story)
-    _select("Interceptor", "interceptor", labels.INTERCEPTORS, story.interceptor)
+    FIELDS.select("Interceptor", "interceptor", labels.INTERCEPTORS, story.interceptor)
     if story.interceptor is not Interceptor.NONE:
         _text("Expired records, as partition:offset", "expired", story)
     _text("Record that cannot be deserialized, as partition:offset", "poison", story)
     if story.poison:
-        _select("The application then", "on_poison", labels.ON_POISON, story.on_poison)
-
-
-def _select(
-    label: str,
-    parameter: str,
-    options: Mapping[_Choice, str],
-    value: _Choice,
-    change: Callable[[_Choice], None] | None = None,
-) -> None:
-    key = f"delivery_{parameter}"
-    st.session_state[key] = value
-
-    def write() -> None:
-        chosen = st.session_state[key]
-        change(chosen) if change else LAB.change({parameter: chosen})
-
-    st.selectbox(label, list(options), key=key, format_func=options.__getitem__, on_change=write)
-
-
-def _number(label: str, parameter: str, value: int, most: int = 100) -> None:
-    key = f"delivery_{parameter}"
-    st.session_state[key] = min(value, most)
-    st.number_input(label, 1, most, key=key, on_change=lambda: LAB.change({parameter: st.session_state[key]}))
+        FIELDS.select("The application then", "on_poison", labels.ON_POISON, story.on_poison)
 
 
 def _text(label: str, parameter: str, story: DeliveryStory) -> None:
-    key = f"delivery_{parameter}"
     shown = story.lab.start if parameter == "start" else None
     value = ", ".join(map(str, shown)) if shown else story.texts()[parameter]
-    st.session_state[key] = "" if value == NONE else value
-    st.text_input(
-        label,
-        key=key,
-        placeholder=NONE,
-        max_chars=120,
-        on_change=lambda: LAB.change({parameter: st.session_state[key]}),
-    )
+    FIELDS.text(label, parameter, "" if value == NONE else value, placeholder=NONE)

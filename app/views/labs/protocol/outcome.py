@@ -1,7 +1,6 @@
 """What comes of the story: the lanes of all protocols over one time axis, and their sums as tables."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import streamlit as st
 
@@ -10,6 +9,7 @@ from app.ui.charts.lanes import CLEAR
 from app.ui.scenario.played import NAMES, Played
 from app.ui.scenario.story_link import PROTOCOLS, ProtocolStory
 from app.ui.scenario.story_state import LAB
+from app.ui.widgets import Column
 from app.views.labs.protocol import bars as lanes
 from app.views.labs.protocol import charts, tables, text
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
@@ -70,7 +70,7 @@ def picture(story: ProtocolStory, played: Sequence[Played]) -> None:
         messages = []
         widgets.note(f"More than {charts.MOST_ARROWS} messages: choose a shorter time range to see them.")
     fig = charts.lanes(played, story.scenario.events, shown, messages, of, state.palette())
-    st.plotly_chart(fig, theme=None, config=widgets.PLOTLY, key="protocol_lanes", alt=text.picture(played))
+    widgets.chart(fig, "protocol_lanes", text.picture(played))
     widgets.note(formats.md(text.events(story.scenario.events)))
     st.markdown(f":small[{_legend(played, shown)}]", help=STATES)
     if lanes.left_out(played):
@@ -144,7 +144,7 @@ def side_by_side(played: Sequence[Played]) -> None:
         key="protocols",
         alt="Per protocol: rebalances, moved partitions, pauses of members, downtime of partitions, and records "
         "processed twice or lost",
-        columns={name: _column(name) for name in LOOKS} | {"assignor": None},  # shown in the picture
+        columns=widgets.columns(frame, SUMMARY_COLUMNS) | {"assignor": None},  # shown in the picture
     )
     widgets.note(
         "Paused: a member has given up its partitions and waits. Down: no member of the group consumes a partition. "
@@ -153,43 +153,36 @@ def side_by_side(played: Sequence[Played]) -> None:
     )
 
 
-LOOKS: dict[str, tuple[str, int, str | None]] = {
-    "protocol": ("Protocol", 96, None),
-    "rebalances": ("Rebalances", 88, "How often the group became Stable with a new generation or epoch"),
-    "moved": ("Moved", 60, None),
-    "paused_max_ms": ("Paused, worst", 104, "The total pause of the member that was paused longest, ms"),
-    "paused_sum_ms": ("Paused, sum", 96, "All members together, ms"),
-    "down_max_ms": ("Down, worst", 96, "The total downtime of the partition that was down longest, ms"),
-    "down_sum_ms": ("Down, sum", 92, "All partitions together, ms"),
-    "twice": ("Twice", 64, "Records processed twice, with auto-commit"),
-    "lost": (
+SUMMARY_COLUMNS = {
+    "protocol": Column("Protocol", 96),
+    "rebalances": Column("Rebalances", 88, "How often the group became Stable with a new generation or epoch"),
+    "moved": Column("Moved", 60),
+    "paused_max_ms": Column("Paused, worst", 104, "The total pause of the member that was paused longest, ms"),
+    "paused_sum_ms": Column("Paused, sum", 96, "All members together, ms"),
+    "down_max_ms": Column("Down, worst", 96, "The total downtime of the partition that was down longest, ms"),
+    "down_sum_ms": Column("Down, sum", 92, "All partitions together, ms"),
+    "twice": Column("Twice", 64, "Records processed twice, with auto-commit"),
+    "lost": Column(
         "Lost",
         56,
         "Records never consumed: auto.offset.reset=latest skips records produced before a new partition is assigned",
     ),
 }
-"""Column -> label, width in pixels, tooltip."""
-
-
-def _column(name: str) -> Any:
-    label, width, help_ = LOOKS[name]
-    if name == "protocol":
-        return st.column_config.TextColumn(label, width=width, pinned=True)
-    return widgets.integer(label, width, help_)
 
 
 def waits(played: Sequence[Played]) -> None:
     """A row per member and partition."""
     frame = tables.waits(played)
+    looks = {
+        "what": Column("", 80),
+        "name": Column("Name", 110),
+        **{NAMES[its.protocol]: Column(NAMES[its.protocol], 96) for its in played},
+    }
     widgets.titled_table("Each member and partition", ":gray[ms]", "waits", frame)
     widgets.table(
         frame,
         key="waits",
         most=12,
         alt="How long each member was paused and each partition was down under each protocol, in milliseconds",
-        columns={
-            "what": st.column_config.TextColumn("", width=80),
-            "name": st.column_config.TextColumn("Name", width=110, pinned=True),
-            **{NAMES[its.protocol]: widgets.integer(NAMES[its.protocol], 96, "ms") for its in played},
-        },
+        columns=widgets.columns(frame, looks, pinned="name"),
     )

@@ -2,19 +2,13 @@
 
 import streamlit as st
 
-from app.ui import formats, widgets
+from app.ui import formats
 from app.ui.scenario.played import Played
 from app.ui.scenario.story_state import LAB, played
-from app.ui.story import head
+from app.ui.story import head, linked
 from app.views.labs.protocol import advice, outcome, setup, text
-from assignors.model import AssignorError
 
-widgets.follow()
-try:
-    story = LAB.current()
-except AssignorError as error:
-    widgets.unplayable(str(error), LAB.open_first)
-    st.stop()
+story = linked(LAB)
 results = played(story.scenario, story.seed)
 runs = [result for result in results.values() if isinstance(result, Played)]
 

@@ -1,13 +1,17 @@
 """The controls of the Protocol lab: sliders for settings and assumptions."""
 
 from collections.abc import Iterable
+from functools import partial
 
 import streamlit as st
 
 from app.ui import widgets
+from app.ui.lab_fields import LabFields
 from app.ui.scenario.story_link import ASSUMED, KAFKA, MOST_NUMBER, ProtocolStory, Slider, value_of
 from app.ui.scenario.story_state import LAB
 from app.ui.story import refusal
+
+FIELDS = LabFields(LAB)
 
 
 def controls(story: ProtocolStory) -> None:
@@ -24,13 +28,12 @@ def controls(story: ProtocolStory) -> None:
 
 
 def _seed(story: ProtocolStory) -> None:
-    st.session_state["protocol_seed"] = story.seed
-    st.number_input(
+    FIELDS.number(
         "Seed",
-        0,
-        MOST_NUMBER - 1,
-        key="protocol_seed",
-        on_change=lambda: LAB.set_seed(st.session_state["protocol_seed"]),
+        "seed",
+        story.seed,
+        (0, MOST_NUMBER - 1),
+        LAB.set_seed,
         help="Determines what is random in Kafka: member ids, and the time to the first heartbeat and commit of each "
         "member. The same seed gives the same run.",
     )
@@ -38,19 +41,11 @@ def _seed(story: ProtocolStory) -> None:
 
 def _sliders(story: ProtocolStory, sliders: Iterable[Slider]) -> None:
     for slider in sliders:
-        value = value_of(story.scenario, slider)
-        key = f"protocol_{slider.parameter}"
-        st.session_state[key] = value
-        st.slider(
+        FIELDS.slider(
             slider.setting,
-            min(slider.least, value),
-            max(slider.most, value),
-            step=slider.step,
-            key=key,
-            on_change=_slide,
-            args=(slider.parameter, key),
+            slider.parameter,
+            value_of(story.scenario, slider),
+            (slider.least, slider.most),
+            slider.step,
+            partial(LAB.set_slider, slider.parameter),
         )
-
-
-def _slide(parameter: str, key: str) -> None:
-    LAB.set_slider(parameter, st.session_state[key])

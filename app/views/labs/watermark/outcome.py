@@ -1,22 +1,44 @@
 """The steps of a story: replicas, explanations, responses to producers, and the end under other rules."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
 from app.ui import formats, state, widgets
-from app.ui.stepper import asked, stepper
+from app.ui.stepper import go, stepper
+from app.ui.widgets import Column
 from app.views.labs.watermark import charts, tables, text
-from app.views.labs.watermark.state import STEP, go
+from app.views.labs.watermark.state import STEP
 from app.views.labs.watermark.tables import Cell
 from assignors.labs.watermark import WatermarkStory
 from assignors.labs.watermark.model import State, Step
 
-
-def position(steps: Sequence[Step]) -> int:
-    """The step that the URL asks for; by default the last one."""
-    last = len(steps) - 1
-    return min(asked(STEP, last), last)
+PRODUCER_COLUMNS = {
+    "record": Column("Record", 60),
+    "acks": Column("acks", 44),
+    "offset": Column("Offset", 50),
+    "epoch": Column("Epoch", 50),
+    "response": Column("Response", 190),
+    "now": Column("Now", 110),
+}
+STEP_COLUMNS = {
+    "number": Column("Step", 50),
+    "what": Column("What happens", 520),
+    "leader": Column("Leader", 54),
+    "epoch": Column("Epoch", 50),
+    "isr": Column("ISR", 64),
+    "visible": Column("Visible", 90, "Records that a consumer can read"),
+    "at_ms": Column("At, ms", 70),
+}
+RULE_COLUMNS = {
+    "rules": Column("Truncation, election", 176),
+    "lost": Column("Lost", 64, "Acknowledged records that the leader does not hold"),
+    "differ": Column("Diverge at", 70, "Offsets at which two logs hold different records"),
+    "leader": Column("Leader", 54),
+    "visible": Column("Visible", 80),
+    "stops": Column("Stops because", 400),
+}
 
 
 def controls(steps: Sequence[Step], at: int) -> None:
@@ -24,7 +46,7 @@ def controls(steps: Sequence[Step], at: int) -> None:
     last = len(steps) - 1
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if last:
-            stepper(STEP, at, last, "Step", lambda step: f"{step} of {last}", go)
+            stepper(STEP, at, last, "Step", lambda step: f"{step} of {last}", partial(go, STEP))
 
 
 def sentences(steps: Sequence[Step], at: int) -> None:
@@ -47,13 +69,7 @@ def picture(steps: Sequence[Step], at: int) -> None:
         f"Epoch {state_.epoch}",
         widgets.swatches([*marks, *(cell for cell, kind in zip(cells, Cell, strict=True) if kind in seen)]),
     )
-    st.plotly_chart(
-        charts.replicas(lanes, colours),
-        theme=None,
-        config=widgets.PLOTLY,
-        key="watermark_replicas",
-        alt=f"Step {at}: {text.picture(steps[at])}",
-    )
+    widgets.chart(charts.replicas(lanes, colours), "watermark_replicas", f"Step {at}: {text.picture(steps[at])}")
 
 
 def producers(now: State) -> None:
@@ -63,20 +79,12 @@ def producers(now: State) -> None:
     if frame.empty:
         st.markdown(":gray[Nothing has been appended yet.]")
         return
-    c = st.column_config
     widgets.table(
         frame,
         key="producers",
         most=8,
         alt=f"{formats.plural(len(frame), 'record')} with the response to its producer and where it is now",
-        columns={
-            "record": c.TextColumn("Record", width=60, pinned=True),
-            "acks": c.TextColumn("acks", width=44),
-            "offset": c.NumberColumn("Offset", width=50),
-            "epoch": c.NumberColumn("Epoch", width=50),
-            "response": c.TextColumn("Response", width=190),
-            "now": c.TextColumn("Now", width=110),
-        },
+        columns=widgets.columns(frame, PRODUCER_COLUMNS),
     )
 
 
@@ -86,22 +94,12 @@ def all_steps(steps: Sequence[Step], at: int) -> None:
     widgets.titled_table("All steps", ":gray[▸ shown above]", "steps", frame)
     ends = [name for name in map(str, frame) if name.endswith("HW/LEO")]
     shown = frame.assign(number=[f"{'▸ ' if step == at else ''}{step}" for step in frame["step"]])
-    c = st.column_config
     widgets.table(
         shown[["number", "what", "leader", "epoch", "isr", *ends, "visible", "at_ms"]],
         key="steps",
         most=14,
         alt=f"{formats.plural(len(frame), 'step')} with leader, epoch, ISR, high watermarks and log ends",
-        columns={
-            "number": c.TextColumn("Step", width=50, pinned=True),
-            "what": c.TextColumn("What happens", width=520),
-            "leader": c.TextColumn("Leader", width=54),
-            "epoch": c.NumberColumn("Epoch", width=50),
-            "isr": c.TextColumn("ISR", width=64),
-            "visible": c.TextColumn("Visible", width=90, help="Records that a consumer can read"),
-            "at_ms": c.NumberColumn("At, ms", format="localized", width=70),
-            **{name: c.TextColumn(name, width=82) for name in ends},
-        },
+        columns=widgets.columns(shown, {**STEP_COLUMNS, **{name: Column(name, 82) for name in ends}}),
     )
 
 
@@ -109,19 +107,11 @@ def other_rules(story: WatermarkStory) -> None:
     """The end of the story under other rules."""
     frame = tables.other_rules(story)
     widgets.titled("The end under other rules", ":gray[▸ the rules above]")
-    c = st.column_config
     optional = ["stops"] if frame["stops"].any() else []
     widgets.table(
         frame[["rules", "lost", "differ", "leader", "visible", *optional]],
         key="rules",
         placeholder="none",
         alt=f"{len(frame)} sets of rules with lost records, diverging offsets, leader and visible records at the end",
-        columns={
-            "rules": c.TextColumn("Truncation, election", width=176, pinned=True),
-            "lost": c.TextColumn("Lost", width=64, help="Acknowledged records that the leader does not hold"),
-            "differ": c.TextColumn("Diverge at", width=70, help="Offsets at which two logs hold different records"),
-            "leader": c.TextColumn("Leader", width=54),
-            "visible": c.TextColumn("Visible", width=80),
-            "stops": c.TextColumn("Stops because", width=400),
-        },
+        columns=widgets.columns(frame, RULE_COLUMNS),
     )

@@ -3,20 +3,15 @@
 import streamlit as st
 
 from app.ui import formats, widgets
-from app.ui.story import head
+from app.ui.stepper import position
+from app.ui.story import head, linked
 from app.views.labs.watermark import outcome, setup, text
-from app.views.labs.watermark.state import LAB
+from app.views.labs.watermark.state import LAB, STEP
 from assignors.labs.watermark import begin, play_on
-from assignors.model import AssignorError
 
-widgets.follow()
-try:
-    story = LAB.current()
-except AssignorError as error:
-    widgets.unplayable(str(error), LAB.open_first)
-    st.stop()
+story = linked(LAB)
 steps, refusal = play_on(begin(story.replicas, story.settings), story.actions)
-at = outcome.position(steps)
+at = position(STEP, len(steps) - 1)
 now = steps[at].state
 
 st.header(text.headline(now), anchor=False)

@@ -1,11 +1,11 @@
 """The controls of the Watermark lab: its rules, and the next action."""
 
 from collections.abc import Callable, Mapping
-from typing import TypeVar
 
 import streamlit as st
 
 from app.ui import widgets
+from app.ui.lab_fields import LabFields
 from app.ui.story import refusal
 from app.views.labs.watermark.state import LAB
 from assignors.labs.watermark import WatermarkStory
@@ -24,7 +24,7 @@ from assignors.labs.watermark.model import (
 )
 from assignors.labs.watermark.stories import MOST_WAIT_MS
 
-_Option = TypeVar("_Option", Truncation, Timing, int)
+FIELDS = LabFields(LAB)
 _TRUNCATIONS = {
     Truncation.HIGH_WATERMARK: "its high watermark (before KIP-101)",
     Truncation.LEADER_EPOCH: "where its epochs diverge from the leader's (KIP-101, KIP-279)",
@@ -37,32 +37,12 @@ _TIMINGS = {
 
 def rules(story: WatermarkStory) -> None:
     """How followers truncate, leaders are elected, and the high watermark moves."""
-    _select("A follower truncates to", "truncation", _TRUNCATIONS, story.truncation)
-    _select("A fetch response carries the high watermark", "timing", _TIMINGS, story.timing)
-    _select("min.insync.replicas", "min_insync", {number: str(number) for number in (1, 2, 3)}, story.min_insync)
-    _toggle("Unclean leader election", "unclean", story.unclean)
-    _toggle("High watermark waits for min.insync.replicas (KIP-966)", "waits", story.waits)
+    FIELDS.select("A follower truncates to", "truncation", _TRUNCATIONS, story.truncation)
+    FIELDS.select("A fetch response carries the high watermark", "timing", _TIMINGS, story.timing)
+    FIELDS.select("min.insync.replicas", "min_insync", {number: str(number) for number in (1, 2, 3)}, story.min_insync)
+    FIELDS.toggle("Unclean leader election", "unclean", story.unclean)
+    FIELDS.toggle("High watermark waits for min.insync.replicas (KIP-966)", "waits", story.waits)
 
-
-def _select(label: str, parameter: str, options: Mapping[_Option, str], value: _Option) -> None:
-    key = f"watermark_{parameter}"
-    st.session_state[key] = value
-    st.selectbox(
-        label,
-        list(options),
-        key=key,
-        format_func=options.__getitem__,
-        on_change=lambda: LAB.change({parameter: st.session_state[key]}),
-    )
-
-
-def _toggle(label: str, parameter: str, value: bool) -> None:
-    key = f"watermark_{parameter}"
-    st.session_state[key] = value
-    st.toggle(label, key=key, on_change=lambda: LAB.change({parameter: st.session_state[key]}))
-
-
-# -- the next action --------------------------------------------------------------------------------------------
 
 Form = Callable[[State], Action]
 

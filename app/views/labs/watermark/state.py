@@ -1,7 +1,7 @@
 """The Watermark lab's story in the URL, and the step."""
 
-from app.ui import state
 from app.ui.lab_state import LabState
+from app.ui.stepper import go
 from assignors.labs.watermark import STORIES, WatermarkStory, begin, play_on, step
 from assignors.labs.watermark.model import Action, WatermarkError
 from assignors.labs.watermark.stories import MOST_ACTIONS
@@ -25,12 +25,7 @@ class WatermarkLab(LabState[WatermarkStory]):
         except (AssignorError, WatermarkError) as error:
             self.refuse(error)
             return
-        go(at + 1)
+        go(STEP, at + 1)
 
 
 LAB = WatermarkLab(STORIES, first_step="1")
-
-
-def go(at: int) -> None:
-    """Go to a step."""
-    state.set_url(STEP, str(at))
