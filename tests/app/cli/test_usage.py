@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
 from app.cli import COMMANDS as SUMMARIES
 from app.cli import cli
@@ -51,13 +52,13 @@ def test_the_list_of_commands_shows_the_first_line_of_each(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_help_of_a_command_explains_every_option(name: str) -> None:
-    done = run(*name.split(), "--help")
-    assert (done.code, done.err) == (0, "")
+    done = CliRunner().invoke(cli, [*name.split(), "--help"])
+    assert (done.exit_code, done.stderr) == (0, "")
     for option in COMMANDS[name].params:
         flag = option.metavar if option.param_type_name == "argument" else max(option.opts, key=len)
         assert option.help, flag
-        assert option.help.split()[0] in done.out.partition(f"  {flag}")[2].partition("\n  --")[0], flag
-    assert not re.search(r"<\w", done.out), "a Python type stands where a word should"
+        assert option.help.split()[0] in done.stdout.partition(f"  {flag}")[2].partition("\n  --")[0], flag
+    assert not re.search(r"<\w", done.stdout), "a Python type stands where a word should"
 
 
 def test_nothing_asked_is_wrong_usage_and_shows_the_help() -> None:

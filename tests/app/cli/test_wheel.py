@@ -6,6 +6,7 @@ import subprocess
 import sys
 import urllib.request
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -21,6 +22,7 @@ UV = shutil.which("uv") or str(ROOT / ".uv" / "bin" / "uv")
 def test_the_wheel_installs_into_an_empty_environment_and_runs_the_demo(tmp_path: Path) -> None:
     subprocess.run([UV, "build", "--wheel", "--out-dir", str(tmp_path), str(ROOT)], check=True)
     (wheel,) = tmp_path.glob("*.whl")
+    assert {"app/py.typed", "assignors/py.typed", "lag/py.typed"} <= set(ZipFile(wheel).namelist())
     environment = tmp_path / "environment"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
     python = environment / "bin" / "python"

@@ -49,4 +49,4 @@ def test_an_empty_bucket_gives_tables_without_rows() -> None:
     for name in ("good", "bad", "unknown"):
         tallies = tallies.append_column(name, pa.array([], pa.int64()))
     assert (len(owners(events)), owners(events).schema) == (0, OWNERS)
-    assert len(budgets(DEFAULT, 0, HOUR_US, tallies)) == 0
+    assert len(budgets(DEFAULT, HOUR_US, HOUR_US + 60_000_000, tallies)) == 0
