@@ -123,7 +123,7 @@ def _height(picture: Picture | None) -> int:
 def _titled(title: str, remark: str, picture: Picture, key: str) -> None:
     with st.container(gap="xxsmall"):
         widgets.titled(title, remark)
-        st.plotly_chart(picture.figure, theme=None, config=widgets.PLOTLY, key=f"movement_{key}", alt=picture.alt)
+        widgets.chart(picture.figure, f"movement_{key}", picture.alt)
         if picture.caption:
             widgets.note(formats.md(picture.caption))
 

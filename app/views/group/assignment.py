@@ -38,7 +38,7 @@ def chart(view: GroupView) -> None:
         figure = charts.matrix(lanes, colours)
     alt = f"{formats.plural(members, 'member')} own {formats.plural(owned, 'partition')}"
     alt += f", {idle} own none" if idle else ""
-    st.plotly_chart(figure, theme=None, config=widgets.PLOTLY, key="owners", alt=alt)
+    widgets.chart(figure, "owners", alt)
 
 
 def _legend(view: GroupView) -> str:

@@ -25,7 +25,7 @@ def over_time(page: state.Shown, view: GroupView) -> None:
     since = view.health.finding.since_ms if verdicts.needs_attention(view.health.finding.status) else None
     begins = None if since is None else formats.moment(max(since, int(view.times_ms[0])), tz)
     fig = lag.over_time(times, values, begins, colours, marks)
-    st.plotly_chart(fig, theme=None, config=widgets.PLOTLY, key="lag_over_time", alt=f"{_trend_alt(seen)}{summary}")
+    widgets.chart(fig, "lag_over_time", f"{_trend_alt(seen)}{summary}")
     if marks:
         legend = widgets.swatches([("▼", colours.gained, formats.md(summary.lstrip("; ")))])
         st.markdown(f":small[{legend}]")
@@ -89,4 +89,4 @@ def by_partition(view: GroupView) -> None:
     highest = f"Lag of {formats.plural(len(tps), 'partition')}, at most {formats.count(max((v or 0) for v in lags))}"
     alt = f"Partitions {concentration}" if concentration else highest
     fig = lag.by_partition(tps, lags, bad, state.palette())
-    st.plotly_chart(fig, theme=None, config=widgets.PLOTLY, key="lag_by_partition", alt=alt)
+    widgets.chart(fig, "lag_by_partition", alt)

@@ -58,7 +58,7 @@ def _map(rows: pd.DataFrame, cells: list[HealthCell], span: Span) -> None:
         troubled = rows["trouble_minutes"].fillna(0) > 0
         alt = text.health_alt(len(rows), int(troubled.sum()), drawn[0] if drawn else "")
         fig = charts.health(tiles, columns, span.cell, state.palette())
-        st.plotly_chart(fig, theme=None, config=widgets.PLOTLY, key="health", alt=alt)
+        widgets.chart(fig, "health", alt)
         seen = sorted({tile.worst for row in tiles.values() for tile in row.values()}, key=verdicts.RANK.__getitem__)
         st.markdown(" ".join(verdicts.badge(status) for status in seen))
 

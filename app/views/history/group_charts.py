@@ -38,7 +38,7 @@ def lag(
     since = parts.local(periods[-1].since_us // 1000) if periods and periods[-1].is_ongoing else None
     fig = over_time(times, series.lag_records, since, state.palette(), marks, charts.RECORDS, notes)
     alt = text.lag_alt(scope, series, legend, parts.shown_time(span).clock)
-    st.plotly_chart(fig, theme=None, config=widgets.PLOTLY, key="history_lag", alt=alt)
+    widgets.chart(fig, "history_lag", alt)
     if legend:
         st.markdown(f":small[{widgets.swatches([('▼', state.palette().gained, formats.md(legend))])}]")
 
@@ -95,4 +95,4 @@ def time_lag(scope: Scope, series: LagSeries, span: Span) -> None:
     ]
     fig = over_time(times, series.time_lag_s, None, state.palette(), (), charts.SECONDS, notes)
     alt = text.time_lag_alt(scope, series)
-    st.plotly_chart(fig, theme=None, config=widgets.PLOTLY, key="history_time_lag", alt=alt)
+    widgets.chart(fig, "history_time_lag", alt)

@@ -138,13 +138,7 @@ def _frontier(cells: pd.DataFrame, row: dict[str, Any] | None) -> None:
     steps = STEPS_S if measure.is_time else STEPS
     every = _points(tables.finite(cells, measure), measure)
     fig = charts.frontier(every, _points(best, measure), now, say, steps, state.palette())
-    st.plotly_chart(
-        fig,
-        theme=None,
-        config=widgets.PLOTLY,
-        key=f"sweep_frontier_{measure.key}",
-        alt=text.frontier_alt(best, measure),
-    )
+    widgets.chart(fig, f"sweep_frontier_{measure.key}", text.frontier_alt(best, measure))
     colours = state.palette()
     marks = [("●", colours.gained, "best with at most as many members"), ("✖", colours.revoked, "now")]
     st.markdown(f":small[{widgets.swatches(marks if now else marks[:1])}]")
