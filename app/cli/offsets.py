@@ -81,7 +81,7 @@ def _opened(file: str) -> AbstractContextManager[BinaryIO]:
 
 
 def documents(decoded: Decoded) -> list[Document]:
-    """One for each record, in their order. What of a record could not be read stands in its `problems`."""
+    """One for each record, in order. The parts that could not be read are in its `problems`."""
     by_row: dict[int, Document] = dict(zip(decoded.commits.rows.tolist(), _commits(decoded.commits), strict=True))
     by_row |= {event.row: _event(event) for event in decoded.events}
     by_row |= {one.row: {"kind": UNKNOWN, "record_type": one.record_type} for one in decoded.unknown}

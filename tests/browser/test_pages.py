@@ -127,7 +127,7 @@ def test_call_lab(open_page: Open, viewport: ViewportSize) -> None:
     expect(page.get_by_text("was Stable")).to_be_visible()
     expect(page.locator('[data-testid="stDataFrame"]')).to_have_count(1)
     no_sideways_scroll(page)
-    script = page.get_by_role("textbox", name="Calls, one a line")
+    script = page.get_by_role("textbox", name="Calls, one per line")
     script.fill("A: join")
     script.blur()
     expect(page.locator("h2")).to_have_text("1 call, 1 is refused: MEMBER_ID_REQUIRED")

@@ -123,8 +123,8 @@ def fleet(frame: pd.DataFrame) -> None:
         widgets.note(f"The first {MAX_ROWS:,} of {len(rows):,} groups. Filter to see others.")
     widgets.note(
         "Busiest: the largest share of a group's load on one member, by rate if known, otherwise by weight, lag or "
-        f"partitions. Another assignor is recommended from {MIN_REDUCTION:.0%} less; fewer members do "
-        "as well when none of them has more than the busiest has now."
+        f"partitions. Another assignor is recommended if it reduces this share by at least {MIN_REDUCTION:.0%}, fewer "
+        "members if none of them has more load than the busiest member now."
     )
 
 

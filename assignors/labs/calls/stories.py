@@ -63,7 +63,7 @@ class CallStory(Story):
         if len(self.script) > MOST_LETTERS:
             raise ValueError(f"The script has {len(self.script):,} letters. Use at most {MOST_LETTERS:,}.")
         if not play_on(self.machine, self.script):
-            raise ValueError("The script has no calls. Write one a line.")
+            raise ValueError("The script has no calls. Write one per line.")
 
 
 STORIES = presets(Path(__file__).with_name("stories.yaml"), CallStory)

@@ -156,7 +156,7 @@ def test_retries_that_take_no_time_are_told_and_are_no_traceback(tmp_path: Path)
     away = "  - {at: 20s, coordinator_down: true}\n  - {at: 21s, coordinator_up: true}\n  - {at: 31s, crash: b}\n"
     timeless = CRASH.replace("latency.ms: 10", "latency.ms: 0") + "  retry.backoff.ms: 0\n"
     path.write_text(timeless.replace("  - {at: 31s, crash: b}\n", away))
-    done = run("simulate", str(path), "--protocol", "consumer")
+    done = run("simulate", str(path), "--protocol", "consumer", "--seeds", "1")
     assert (done.code, done.err) == (
         0,
         "warning: consumer never settled: more than 200,000 events in the millisecond at 20.000 s, "

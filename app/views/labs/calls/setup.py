@@ -19,7 +19,7 @@ def script(story: CallStory) -> None:
         st.session_state[_SCRIPT] = story.script  # a refused script stays, so that it can be corrected
     lines = min(MOST_LINES, story.script.count("\n") + 1)
     st.text_area(
-        "Calls, one a line",
+        "Calls, one per line",
         key=_SCRIPT,
         height=lines * LINE_PX + 40,
         on_change=lambda: LAB.set_script(st.session_state[_SCRIPT]),

@@ -74,7 +74,7 @@ def test_a_script_that_cannot_be_played_is_refused_and_the_page_stays(open_page:
         ({"story": "hope"}, "story: There is no story 'hope'. There are subscribe-replaces,"),
         ({"script": "junk"}, "The data in this link cannot be read"),
         ({"script": link_codec.pack_text("fly") or ""}, "Line 1: there is no call 'fly'."),
-        ({"script": link_codec.pack_text("# nothing") or ""}, "The script has no calls. Write one a line."),
+        ({"script": link_codec.pack_text("# nothing") or ""}, "The script has no calls. Write one per line."),
         ({"script": link_codec.pack_text("#" * 4001) or ""}, "The script has 4,001 letters. Use at most 4,000."),
     ],
 )

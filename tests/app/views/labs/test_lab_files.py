@@ -143,7 +143,7 @@ def test_the_file_of_a_story_opens_that_story(open_page: Open) -> None:
         ("", "The file is empty."),
         ("story: nowhere\npoll", "story: There is no story 'nowhere'. There are "),
         ("story: finder\nfnd my-group", "Line 1: "),
-        ("story: finder\n", "The script has no calls. Write one a line."),
+        ("story: finder\n", "The script has no calls. Write one per line."),
         ("lab: calls\nscript: fly", "Line 1: there is no call 'fly'"),
     ],
 )
