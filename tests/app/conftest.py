@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from streamlit.components.v2.component_manager import BidiComponentManager
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
@@ -39,6 +40,8 @@ def open_page(demo_source: Source) -> Iterator[Open]:
     ) -> AppTest:
         source.install(its)
         test = AppTest.from_file(str(MAIN), default_timeout=60)
+        # without one it looks for components in every installed package, which takes longer than most pages
+        test._bidi_component_manager = BidiComponentManager()
         test.context = {"timezone": zone, "theme": "light"}
         for key, value in query.items():
             test.query_params[key] = value
