@@ -1,6 +1,6 @@
 """The names of Kafka's client settings: aliases, settings without effect here, and unsupported ones.
 
-Sources: Kafka 4.3 `AdminClientConfig`, `ConsumerConfig`, `ProducerConfig`; for aliases librdkafka's configuration reference.
+Sources: Kafka 4.3 `AdminClientConfig`, `ConsumerConfig`, `ProducerConfig`; for aliases librdkafka's configuration.
 """
 
 import difflib
