@@ -17,7 +17,7 @@ from app.views.history.state import PICKER_SPAN
 from benchmarks import past
 from benchmarks.report import Row
 from lag.history.queries import HistoryQueries
-from lag.history.results import DAY, HOUR, Scope, Span
+from lag.history.span import DAY, HOUR, Scope, Span
 from lag.history.store import History
 from lag.verdict.health import Status
 

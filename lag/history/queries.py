@@ -8,12 +8,13 @@ from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
+import pandas as pd
 import pyarrow as pa
 
-from lag.history import results
-from lag.history.results import DAY, MINUTE, Scope, Span
-from lag.history.schemas import TABLES
-from lag.history.store import History, literal
+from lag.history import frames
+from lag.history.schemas import TABLES, TIME
+from lag.history.span import DAY, HOUR, MICROSECOND, MINUTE, Scope, Span
+from lag.history.store import SQL_TYPES, History, literal
 from lag.verdict.health import URGENCY, Status
 
 _UNKNOWN = URGENCY.index(Status.UNKNOWN)
@@ -22,7 +23,10 @@ RECENT = timedelta(days=2)
 
 
 class HistoryQueries:
-    """Queries the history of one cluster. A missing table gives None or an empty list. All raise HistoryError."""
+    """Queries the history of one cluster. A missing table is as an empty one. All raise HistoryError.
+
+    The columns of the data frames are in `lag.history.frames`.
+    """
 
     def __init__(self, history: History, cluster: str) -> None:
         self._history, self._cluster = history, cluster
@@ -53,46 +57,43 @@ class HistoryQueries:
     def groups(self, span: Span) -> list[str]:
         """Ids of the groups in the span, sorted, with those that never committed."""
         names = ("lag_group_topic_1m", "group_health_1m")
-        return sorted({row["group_id"] for name in names for row in self._rows(name, self._group_ids(name, span))})
-
-    def _group_ids(self, name: str, span: Span) -> str:
-        return f"SELECT DISTINCT group_id FROM {name} WHERE {self._where(span)}"
+        return sorted({group for name in names for group in self._distinct(name, "group_id", self._where(span))})
 
     def topics(self, group_id: str, span: Span) -> list[str]:
         """Names of a group's topics in the span, sorted."""
-        where = self._where(span, Scope(group_id))
-        sql = f"SELECT DISTINCT topic FROM lag_group_topic_1m WHERE {where} ORDER BY topic"
-        return [row["topic"] for row in self._rows("lag_group_topic_1m", sql)]
+        return self._distinct("lag_group_topic_1m", "topic", self._where(span, Scope(group_id)))
 
     def partition_numbers(self, group_id: str, topic: str, span: Span) -> list[int]:
         """Numbers of the topic's partitions on which the group has lag in the span, sorted."""
         name = _partition_table(span)
-        where = self._where(span, Scope(group_id, topic), name)
-        sql = f"SELECT DISTINCT partition FROM {name} WHERE {where} ORDER BY partition"
-        return [row["partition"] for row in self._rows(name, sql)]
+        return self._distinct(name, "partition", self._where(span, Scope(group_id, topic), name))
 
-    def lag(self, scope: Scope, span: Span) -> results.LagSeries:
-        """The lag of a group, topic or partition."""
+    def _distinct(self, name: str, column: str, where: str) -> list[Any]:
+        found = self._query(name, f"SELECT DISTINCT {column} FROM {name} WHERE {where} ORDER BY {column}")
+        return [] if found is None else found[column].to_pylist()
+
+    def lag(self, scope: Scope, span: Span) -> pd.DataFrame:
+        """The lag of a group, topic or partition: LAG."""
         if scope.partition is not None:
             name, sql = self._partition_lag(scope, span)
         else:
             name, sql = "lag_group_topic_1m", self._group_lag(scope, span)
-        series = results.lag_series(span, self._query(name, sql))
+        lag = frames.lag(span, self._frame(name, sql, frames.LAG))
         if scope.topic is not None:
-            return series
-        polled = self._query("group_health_1m", self._polled_lag(scope, span))
-        return results.fill_from_polls(series, results.lag_series(span, polled))
+            return lag
+        polled = self._frame("group_health_1m", self._polled_lag(scope, span), frames.LAG)
+        return frames.fill_from_polls(lag, frames.lag(span, polled))
 
     def _group_lag(self, scope: Scope, span: Span) -> str:
-        minutes = f"""SELECT minute AS at, sum(lag_sum) AS lag, max(lag_p95) AS lag_p95,
-            {_max_if_all_known("time_lag_max_ms", "lag_known")} AS time_lag,
+        minutes = f"""SELECT {_us("minute")} AS at_us, sum(lag_sum) AS lag_records, max(lag_p95) AS lag_p95_records,
+            {_max_if_all_known("time_lag_max_ms", "lag_known")} / 1000.0 AS time_lag_s,
             sum(lag_known) AS known, sum(partitions) AS partitions
             FROM lag_group_topic_1m WHERE {self._where(span, scope)} GROUP BY minute"""
         return minutes if span.step == MINUTE else _by_hour(minutes)
 
     def _polled_lag(self, scope: Scope, span: Span) -> str:
-        minutes = f"""SELECT minute AS at, lag, NULL AS lag_p95,
-            CASE WHEN time_lag_known THEN time_lag_max_ms END AS time_lag,
+        minutes = f"""SELECT {_us("minute")} AS at_us, lag AS lag_records, NULL AS lag_p95_records,
+            CASE WHEN time_lag_known THEN time_lag_max_ms END / 1000.0 AS time_lag_s,
             lag_known AS known, lag_partitions AS partitions
             FROM group_health_1m WHERE {self._where(span, scope)} AND lag_partitions IS NOT NULL"""
         return minutes if span.step == MINUTE else _by_hour(minutes)
@@ -101,18 +102,19 @@ class HistoryQueries:
         name, lag = _partition_table(span), "lag_last" if span.step == MINUTE else "lag_max"
         return (
             name,
-            f"""SELECT {TABLES[name].time} AS at, {lag} AS lag, NULL AS lag_p95,
-            CASE WHEN time_lag_bounded THEN time_lag_max_ms END AS time_lag,
+            f"""SELECT {_us(TABLES[name].time)} AS at_us, {lag} AS lag_records, NULL AS lag_p95_records,
+            CASE WHEN time_lag_bounded THEN time_lag_max_ms END / 1000.0 AS time_lag_s,
             CASE WHEN {lag} IS NULL THEN 0 ELSE 1 END AS known, 1 AS partitions
             FROM {name} WHERE {self._where(span, scope, name)}""",
         )
 
-    def partitions(self, scope: Scope, span: Span) -> list[results.PartitionHistory]:
-        """Every partition of the scope, the highest lag first."""
+    def partitions(self, scope: Scope, span: Span) -> pd.DataFrame:
+        """Every partition of the scope, the highest lag first: PARTITIONS."""
         name = _partition_table(span)
         at = TABLES[name].time
         sql = f"""SELECT topic, partition, max(lag_max) AS most_records,
-            first_value({at} ORDER BY lag_max DESC NULLS LAST, {at}) AS most_at,
+            CASE WHEN count(lag_max) > 0 THEN {_us(f"first_value({at} ORDER BY lag_max DESC NULLS LAST, {at})")} END
+            AS most_at_us,
             sum(lag_avg * samples) / sum(CASE WHEN lag_avg IS NOT NULL THEN samples END) AS avg_records,
             last_value(lag_last ORDER BY {at}) AS last_records,
             max(time_lag_max_ms) / 1000.0 AS time_lag_s, max(time_lag_min_ms) / 1000.0 AS at_least_s,
@@ -120,48 +122,52 @@ class HistoryQueries:
             max(lost) AS lost_records, sum(rewinds) AS rewinds, last_value(owner_member ORDER BY {at}) AS owner_member
             FROM {name} WHERE {self._where(span, scope, name)}
             GROUP BY topic, partition ORDER BY most_records DESC NULLS LAST, topic, partition"""
-        return [results.partition(row) for row in self._rows(name, sql)]
+        return self._frame(name, sql, frames.PARTITIONS)
 
-    def health_series(self, group_id: str, span: Span) -> results.HealthSeries | None:
-        """Status and membership changes of a group by the minute; None if there are none in the span."""
-        sql = f"""SELECT minute, status, rebalances, joins, leaves, churn FROM group_health_1m
-            WHERE {self._where(span, Scope(group_id), "group_health_1m")} ORDER BY minute"""
-        return results.health_series(self._query("group_health_1m", sql))
+    def health_series(self, group_id: str, span: Span) -> pd.DataFrame:
+        """Status and membership changes of a group by the minute: HEALTH."""
+        where = self._where(span, Scope(group_id))
+        sql = f"""SELECT {_us("minute")} AS at_us, coalesce(status, {_UNKNOWN}) AS rank, rebalances, joins, leaves,
+            churn FROM group_health_1m WHERE {where} ORDER BY at_us"""
+        return self._frame("group_health_1m", sql, frames.HEALTH)
 
-    def health_cells(self, span: Span, trouble: Collection[Status]) -> list[results.HealthCell]:
-        """Every group in each cell of the span. A minute with a status in `trouble` is a minute in trouble."""
-        cell = f"INTERVAL '{span.cell.total_seconds():.0f} seconds'"
+    def health_cells(self, span: Span, trouble: Collection[Status]) -> pd.DataFrame:
+        """Every group in each cell of the span: HEALTH_CELLS. A minute with a status in `trouble` is in trouble."""
+        cell = f"date_bin(INTERVAL '{span.cell.total_seconds():.0f} seconds', minute)"
         codes = ", ".join(str(URGENCY.index(one)) for one in trouble)
-        sql = f"""SELECT group_id, date_bin({cell}, minute) AS at, min(status) AS worst,
-            count(CASE WHEN status <> {_UNKNOWN} THEN 1 END) AS known,
-            count(CASE WHEN status IN ({codes}) THEN 1 END) AS trouble, sum(rebalances) AS rebalances,
+        sql = f"""SELECT group_id, {_us(cell)} AS at_us, min(status) AS rank,
+            count(CASE WHEN status <> {_UNKNOWN} THEN 1 END) AS known_minutes,
+            count(CASE WHEN status IN ({codes}) THEN 1 END) AS trouble_minutes, sum(rebalances) AS rebalances,
             max(time_lag_max_ms) / 1000.0 AS time_lag_s
             FROM group_health_1m WHERE {self._where(span)} GROUP BY 1, 2 ORDER BY 1, 2"""
-        return [results.health_cell(row) for row in self._rows("group_health_1m", sql)]
+        return self._frame("group_health_1m", sql, frames.HEALTH_CELLS)
 
-    def group_lags(self, span: Span) -> list[results.GroupLag]:
-        """The lag of every group, the highest first.
+    def group_lags(self, span: Span) -> pd.DataFrame:
+        """The lag of every group, the highest first: GROUP_LAGS.
 
         Runs one query for each day, because the minutes of all groups are in memory at once.
         """
-        return results.join_days(self._group_lags(day) for day in span.days())
+        return frames.join_days([self._group_lags(day) for day in span.days()])
 
-    def _group_lags(self, span: Span) -> list[results.GroupLag]:
-        sql = f"""SELECT group_id, max(lag) AS most_records, first_value(minute ORDER BY lag DESC NULLS LAST, minute)
-            AS most_at, last_value(lag ORDER BY minute) AS last_records, max(time_lag) / 1000.0 AS time_lag_s
+    def _group_lags(self, span: Span) -> pd.DataFrame:
+        most_at = _us("first_value(minute ORDER BY lag DESC NULLS LAST, minute)")
+        sql = f"""SELECT group_id, max(lag) AS most_records, CASE WHEN count(lag) > 0 THEN {most_at} END AS most_at_us,
+            last_value(lag ORDER BY minute) AS last_records, max(time_lag) / 1000.0 AS time_lag_s
             FROM (SELECT group_id, minute, sum(lag_sum) AS lag, max(time_lag_max_ms) AS time_lag
                   FROM lag_group_topic_1m WHERE {self._where(span)} GROUP BY group_id, minute) AS minutes
             GROUP BY group_id"""
-        return [results.group_lag(row) for row in self._rows("lag_group_topic_1m", sql)]
+        return self._frame("lag_group_topic_1m", sql, frames.GROUP_LAGS)
 
-    def burn_rates(self, span: Span, group_id: str | None = None) -> list[results.BurnRate]:
-        """The newest burn rate of each group, objective and window in the span; of one group or of all."""
+    def burn_rates(self, span: Span, group_id: str | None = None) -> pd.DataFrame:
+        """The newest burn rate of each group, objective and window in the span, of one group or all: BURN_RATES."""
         scope = None if group_id is None else Scope(group_id)
-        sql = f"""SELECT * FROM (SELECT *, row_number() OVER
+        sql = f"""SELECT group_id, slo_id AS objective, 100 * target AS target_percent,
+            threshold_ms / 1000.0 AS threshold_s, window_s, burn, 100 * budget_left AS budget_left_percent,
+            bad_minutes, unknown_minutes, total_minutes, {_us("at")} AS at_us FROM (SELECT *, row_number() OVER
             (PARTITION BY group_id, slo_id, window_s ORDER BY at DESC) AS newest
             FROM slo_burn WHERE {self._where(span, scope, "slo_burn")}) AS ranked
             WHERE newest = 1 ORDER BY group_id, slo_id, window_s"""
-        return [results.burn_rate(row) for row in self._rows("slo_burn", sql)]
+        return self._frame("slo_burn", sql, frames.BURN_RATES)
 
     def _where(self, span: Span, scope: Scope | None = None, name: str = "lag_group_topic_1m") -> str:
         """The condition for the rows of the cluster, scope and span.
@@ -171,7 +177,7 @@ class HistoryQueries:
         """
         is_end, at = name == "slo_burn", TABLES[name].time
         since, until = (_hour(span.since), _hour(span.until)) if name == "lag_1h" else (span.since, span.until)
-        last = until if is_end else until - timedelta(microseconds=1)
+        last = until if is_end else until - MICROSECOND
         named = (
             {} if scope is None else {"group_id": scope.group_id, "topic": scope.topic, "partition": scope.partition}
         )
@@ -181,13 +187,17 @@ class HistoryQueries:
         times = f"{at} {after} {_timestamp(since)} AND {at} {before} {_timestamp(until)}"
         return " AND ".join([days, f"cluster = {literal(self._cluster)}", *equal, times])
 
-    def _rows(self, name: str, sql: str) -> list[dict[str, Any]]:
+    def _frame(self, name: str, sql: str, columns: pa.Schema) -> pd.DataFrame:
         found = self._query(name, sql)
-        rows: list[dict[str, Any]] = [] if found is None else found.to_pylist()
-        return rows
+        return frames.empty(columns) if found is None else frames.frame(found, columns)
 
     def _query(self, name: str, sql: str) -> pa.Table | None:
         return self._history.query_open(sql, name)
+
+
+def _us(time: str) -> str:
+    """The SQL of a time in microseconds since 1970."""
+    return f"CAST(arrow_cast({time}, '{SQL_TYPES[TIME]}') AS BIGINT)"
 
 
 def _partition_table(span: Span) -> str:
@@ -195,8 +205,8 @@ def _partition_table(span: Span) -> str:
 
 
 def _by_hour(minutes: str) -> str:
-    return f"""SELECT date_trunc('hour', at) AS at, max(lag) AS lag, max(lag_p95) AS lag_p95,
-        {_max_if_all_known("time_lag", "known")} AS time_lag,
+    return f"""SELECT at_us - at_us % {HOUR // MICROSECOND} AS at_us, max(lag_records) AS lag_records,
+        max(lag_p95_records) AS lag_p95_records, {_max_if_all_known("time_lag_s", "known")} AS time_lag_s,
         min(known) AS known, max(partitions) AS partitions FROM ({minutes}) AS minutes GROUP BY 1"""
 
 

@@ -57,7 +57,7 @@ class Table:
 
 
 def _table(name: str, columns: str, time: str, series: str, keep_days: int, last_rows: LastRows | None = None) -> Table:
-    schema = pa.schema([*_fields(columns), pa.field(DAY, pa.date32())])
+    schema = pa.schema([*fields(columns), pa.field(DAY, pa.date32())])
     return Table(name, schema, time, tuple(series.split()), keep_days, last_rows)
 
 
@@ -67,7 +67,7 @@ _TYPES = {
 }  # fmt: skip
 
 
-def _fields(columns: str) -> Sequence[pa.Field]:
+def fields(columns: str) -> Sequence[pa.Field]:
     """ "cluster:str lag:i64?" as fields; a question mark: nullable."""
     pairs = (column.split(":") for column in columns.split())
     return [pa.field(name, _TYPES[kind.rstrip("?")], kind.endswith("?")) for name, kind in pairs]

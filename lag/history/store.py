@@ -37,7 +37,7 @@ MAX_TRIES = 5
 
 _COMPRESSED = WriterProperties(compression="ZSTD")
 
-_SQL_TYPES: Mapping[pa.DataType, str] = {
+SQL_TYPES: Mapping[pa.DataType, str] = {
     pa.string(): "Utf8", pa.bool_(): "Boolean", pa.binary(): "Binary", pa.date32(): "Date32", pa.float64(): "Float64",
     pa.int8(): "Int8", pa.int16(): "Int16", pa.int32(): "Int32", pa.int64(): "Int64",
     TIME: 'Timestamp(Microsecond, Some("UTC"))',
@@ -214,7 +214,7 @@ def _missing_as_null(name: str, table: DeltaTable | None) -> str:
 
 
 def _null(kind: pa.DataType) -> str:
-    return f"arrow_cast(NULL, '{_SQL_TYPES[kind]}')" if kind in _SQL_TYPES else "NULL"
+    return f"arrow_cast(NULL, '{SQL_TYPES[kind]}')" if kind in SQL_TYPES else "NULL"
 
 
 def literal(value: str | int | datetime) -> str:

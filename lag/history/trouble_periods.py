@@ -4,11 +4,12 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
-from lag.history.results import MINUTE, HealthSeries
+from lag.history.span import MICROSECOND, MINUTE
 from lag.verdict.health import URGENCY, Status
 
-_MINUTE_US = MINUTE.seconds * 1_000_000
+_MINUTE_US = MINUTE // MICROSECOND
 _UNKNOWN = URGENCY.index(Status.UNKNOWN)
 
 
@@ -28,20 +29,23 @@ class TroublePeriod:
     is_ongoing: bool
 
 
-def trouble_periods(health: HealthSeries, trouble: Collection[Status]) -> list[TroublePeriod] | None:
-    """Oldest first; None if no minute has a known status. Unknown minutes neither start nor end a period."""
-    known = np.flatnonzero(health.status != _UNKNOWN)
-    if not len(known):
+def trouble_periods(health: pd.DataFrame, trouble: Collection[Status]) -> list[TroublePeriod] | None:
+    """The periods in rows of `frames.HEALTH`, oldest first; None if no minute has a known status.
+
+    Unknown minutes neither start nor end a period.
+    """
+    known = health[health["rank"] != _UNKNOWN]
+    if known.empty:
         return None
-    status, at_us = health.status[known], health.at_us[known]
-    bad = np.isin(status, [URGENCY.index(one) for one in trouble])
+    rank, at_us = known["rank"].to_numpy(np.int64), known["at_us"].to_numpy(np.int64)
+    bad = np.isin(rank, [URGENCY.index(one) for one in trouble])
     edges = np.flatnonzero(np.diff(np.concatenate(([False], bad, [False])).astype(np.int8)))
     return [
         TroublePeriod(
             since_us=int(at_us[first]),
             until_us=int(at_us[end - 1]) + _MINUTE_US,
             minutes=int(end - first),
-            worst=URGENCY[int(status[first:end].min())],
+            worst=URGENCY[int(rank[first:end].min())],
             starts_before_data=bool(first == 0),
             is_ongoing=bool(end == len(bad)),
         )

@@ -10,8 +10,10 @@ from app.ui.table_limits import MAX_ROWS
 from app.views.history import charts, parts, tables, text
 from app.views.history import state as state_history
 from app.views.history.state import TROUBLE, ClusterHistory
+from lag.history import frames
 from lag.history.queries import HistoryQueries
-from lag.history.results import DAY, GroupLag, HealthCell, Scope, Span, micros
+from lag.history.span import DAY, Scope, Span
+from lag.verdict.health import URGENCY, Status
 
 NOT_COMPUTED = "Verdicts are not computed yet. `groupscope pipeline rollup` computes them from recorded group events."
 
@@ -24,8 +26,7 @@ def draw(history: ClusterHistory, span: Span, newest: datetime | None) -> None:
         filter_text = widgets.text_filter("Group", "history_q")
         st.space("stretch")
         tools = st.container(horizontal=True, gap="small", width="content")
-    cells: list[HealthCell] = []
-    lags: list[GroupLag] = []
+    cells, lags = frames.empty(frames.HEALTH_CELLS), frames.empty(frames.GROUP_LAGS)
     with parts.show_errors():
         cells = state_history.ask(history, HistoryQueries.health_cells, span, TROUBLE)
     with parts.show_errors():
@@ -43,14 +44,14 @@ def draw(history: ClusterHistory, span: Span, newest: datetime | None) -> None:
         widgets.downloads("history", lambda: tables.fleet_export(rows))
 
 
-def _map(rows: pd.DataFrame, cells: list[HealthCell], span: Span) -> None:
+def _map(rows: pd.DataFrame, cells: pd.DataFrame, span: Span) -> None:
     """Groups x times, the worst groups on top."""
     drawn = list(rows["group"].head(charts.MAX_GROUPS))
     unit = parts.CELLS[span.cell] + (" (UTC)" if span.cell == DAY else "")
     more = f", the {len(drawn)} worst of {len(rows):,}" if len(rows) > len(drawn) else ""
     with st.container(gap="xxsmall"):
         widgets.titled("Health", f":gray[groups by {unit}, the worst verdict of each{more}]")
-        if not cells:
+        if cells.empty:
             st.markdown(f":gray[{NOT_COMPUTED}]")
             return
         tiles = _tiles(drawn, cells, span)
@@ -63,22 +64,20 @@ def _map(rows: pd.DataFrame, cells: list[HealthCell], span: Span) -> None:
         st.markdown(" ".join(verdicts.badge(status) for status in seen))
 
 
-def _tiles(drawn: list[str], cells: list[HealthCell], span: Span) -> dict[str, dict[int, charts.Tile]]:
+def _tiles(drawn: list[str], cells: pd.DataFrame, span: Span) -> dict[str, dict[int, charts.Tile]]:
     """By group and start of the cell in microseconds; cells without a known status are missing."""
     tiles: dict[str, dict[int, charts.Tile]] = {name: {} for name in drawn}
-    for cell in cells:
-        if cell.group_id in tiles and cell.worst is not None:
-            at_us = micros(cell.at)
-            tiles[cell.group_id][at_us] = charts.Tile(cell.worst, _hover(cell, at_us, span))
+    drawn_cells = cells[cells["group_id"].isin(drawn) & cells["rank"].notna()]
+    for group, at_us, rank, _, trouble, rebalances, _ in drawn_cells.itertuples(index=False):
+        worst = URGENCY[rank]
+        tiles[group][at_us] = charts.Tile(worst, _hover(worst, trouble, rebalances, parts.hover_time(at_us, span.cell)))
     return tiles
 
 
-def _hover(cell: HealthCell, at_us: int, span: Span) -> str:
-    assert cell.worst is not None
-    word = verdicts.VERDICTS[cell.worst].label
-    trouble = f" · in trouble for {formats.duration(60 * cell.trouble_minutes)}" if cell.trouble_minutes else ""
-    rebalances = f" · {formats.plural(cell.rebalances, 'rebalance')}" if cell.rebalances else ""
-    return f"{parts.hover_time(at_us, span.cell)}<br>{word}{trouble}{rebalances}"
+def _hover(worst: Status, trouble_minutes: int, rebalances: int, at: str) -> str:
+    trouble = f" · in trouble for {formats.duration(60 * trouble_minutes)}" if trouble_minutes else ""
+    rebalanced = f" · {formats.plural(rebalances, 'rebalance')}" if rebalances else ""
+    return f"{at}<br>{verdicts.VERDICTS[worst].label}{trouble}{rebalanced}"
 
 
 def _table(rows: pd.DataFrame) -> None:

@@ -12,8 +12,9 @@ from app.ui.table_limits import MAX_OPTIONS
 from app.views.history import group_charts, group_tables, parts, tables, text
 from app.views.history import state as state_history
 from app.views.history.state import TROUBLE, ClusterHistory, ask
+from lag.history import frames
 from lag.history.queries import HistoryQueries
-from lag.history.results import HealthSeries, PartitionHistory, Scope, Span, lag_series
+from lag.history.span import Scope, Span
 from lag.history.trouble_periods import trouble_periods
 
 
@@ -21,15 +22,15 @@ def draw(history: ClusterHistory, scope: Scope, span: Span, newest: datetime | N
     """The whole page; an error is shown in place of what it concerns."""
     title = st.container(gap="xxsmall")
     tools = _controls(history, scope, span)
-    series, partitions = lag_series(span, None), list[PartitionHistory]()
-    health: HealthSeries | None = None
+    series = frames.lag(span, frames.empty(frames.LAG))
+    health, partitions = frames.empty(frames.HEALTH), frames.empty(frames.PARTITIONS)
     with parts.show_errors():
         series = ask(history, HistoryQueries.lag, scope, span)
     with parts.show_errors():
         health = ask(history, HistoryQueries.health_series, scope.group_id, span)
     with parts.show_errors():
         partitions = ask(history, HistoryQueries.partitions, scope, span)
-    periods = None if health is None else trouble_periods(health, TROUBLE)
+    periods = trouble_periods(health, TROUBLE)
     with title:
         st.header(text.group(scope, series, health, periods, parts.shown_time(span)), anchor=False)
         parts.status_line(history, span, newest, text.facts(series, partitions, health))
@@ -44,7 +45,7 @@ def draw(history: ClusterHistory, scope: Scope, span: Span, newest: datetime | N
     with left, st.container(gap="xxsmall"):
         group_tables.cells(tables.cells(series, health, span, TROUBLE), span)
     with right, st.container(gap="xxsmall"):
-        group_tables.partitions(tables.partitions(partitions))
+        group_tables.partitions(partitions)
     with st.container(gap="xxsmall"), parts.show_errors():
         group_tables.burn_rates(ask(history, HistoryQueries.burn_rates, span, scope.group_id), scope, span)
 

@@ -1,6 +1,5 @@
 """The tables of one group on the History page: cells of the span, partitions, error budgets."""
 
-from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -10,7 +9,7 @@ import streamlit as st
 from app.ui import formats, widgets
 from app.ui.table_limits import MAX_ROWS
 from app.views.history import parts, tables, text
-from lag.history.results import DAY, BurnRate, Scope, Span
+from lag.history.span import DAY, Scope, Span
 
 
 def cells(frame: pd.DataFrame, span: Span) -> None:
@@ -116,17 +115,17 @@ def _oldest(seconds: float, at_least: float) -> str:
     return formats.duration(seconds)
 
 
-def burn_rates(found: Sequence[BurnRate], scope: Scope, span: Span) -> None:
+def burn_rates(frame: pd.DataFrame, scope: Scope, span: Span) -> None:
     """How fast the error budget is used up."""
-    if not found:
+    if frame.empty:
         widgets.titled("Error budget")
         st.markdown(":gray[No objective was evaluated for this group in this time.]")
         return
-    frame = tables.burn_rates(found)
     legend = ":gray[newest figures of each objective and window]"
     widgets.titled_table("Error budget", legend, "burn", tables.burn_rates_export(frame))
     c = st.column_config
-    words = [text.burn_rate(one, span.until, parts.shown_time(span).clock) for one in found]
+    clock = parts.shown_time(span).clock
+    words = [text.burn_rate(burn, at, span, clock) for burn, at in zip(frame["burn"], frame["at_us"], strict=True)]
     view = frame.assign(
         at=tables.local(frame["at_us"], parts.local),
         window=widgets.timedeltas(frame["window_s"]),

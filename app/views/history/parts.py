@@ -13,7 +13,7 @@ from app.views.history import text
 from app.views.history.state import ClusterHistory
 from app.views.history.text import ShownTime
 from lag.errors import HistoryError
-from lag.history.results import DAY, HOUR, MINUTE, TEN_MINUTES, Span
+from lag.history.span import DAY, HOUR, MINUTE, TEN_MINUTES, Span
 
 REFRESH = "10s"
 CELLS = {TEN_MINUTES: "ten minutes", HOUR: "the hour", DAY: "the day"}

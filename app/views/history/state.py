@@ -14,7 +14,7 @@ import streamlit as st
 from app.server import source
 from app.ui import state, verdicts
 from lag.history.queries import HistoryQueries
-from lag.history.results import HOUR, MAX_MINUTE_SPAN, MINUTE, Scope, Span
+from lag.history.span import HOUR, MAX_MINUTE_SPAN, MINUTE, Scope, Span
 from lag.history.store import History
 from lag.verdict.health import URGENCY
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from app.ui import formats
 from app.ui.verdicts import VERDICTS
-from lag.history.results import DAY, MINUTE, BurnRate, HealthSeries, LagSeries, PartitionHistory, Scope, Span, micros
+from lag.history.span import DAY, MICROSECOND, MINUTE, Scope, Span, micros
 from lag.history.trouble_periods import TroublePeriod
 from lag.verdict.health import URGENCY, Status
 
@@ -61,15 +61,15 @@ def title(scope: Scope) -> str:
 
 def group(
     scope: Scope,
-    series: LagSeries,
-    health: HealthSeries | None,
+    series: pd.DataFrame,
+    health: pd.DataFrame,
     periods: Sequence[TroublePeriod] | None,
     shown: ShownTime,
 ) -> str:
     """The conclusion about one group: its trouble and its highest lag. `periods` None: not known."""
-    worst = "" if np.isnan(series.lag_records).all() else _worst(series, shown.clock)
+    worst = "" if series["lag_records"].isna().all() else _worst(series, shown.clock)
     name = title(scope)
-    if health is None or periods is None:
+    if periods is None:
         if not worst:
             return f"The lag of {name} is not known {shown.within}"
         return f"{name} was {worst} {shown.within}, {_at_the_end(series)}; whether it was in trouble is not known"
@@ -77,14 +77,14 @@ def group(
     return f"{name} {_trouble(periods, shown) if periods else _no_trouble(health, shown)}{lag}"
 
 
-def _no_trouble(health: HealthSeries, shown: ShownTime) -> str:
+def _no_trouble(health: pd.DataFrame, shown: ShownTime) -> str:
     known = _known_minutes(health)
     gap = "" if known >= MOSTLY_KNOWN * shown.minutes else f" (verdict known for {formats.duration(60 * known)})"
     return f"had no trouble {shown.within}{gap}"
 
 
-def _known_minutes(health: HealthSeries) -> int:
-    return int((health.status != _UNKNOWN).sum())
+def _known_minutes(health: pd.DataFrame) -> int:
+    return int((health["rank"] != _UNKNOWN).sum())
 
 
 def _trouble(periods: Sequence[TroublePeriod], shown: ShownTime) -> str:
@@ -101,25 +101,24 @@ def _ongoing(last: TroublePeriod, shown: ShownTime) -> str:
     return f"was in trouble from {since} on" if shown.is_past else f"has been in trouble since {since}"
 
 
-def _worst(series: LagSeries, clock: Clock) -> str:
-    at = int(np.nanargmax(series.lag_records))
-    most = series.lag_records[at]
+def _worst(series: pd.DataFrame, clock: Clock) -> str:
+    most, at_us = series.loc[series["lag_records"].idxmax(), ["lag_records", "at_us"]]
     if not most:
         return "never behind"
-    return f"at worst {formats.short(float(most))} records behind at {clock(int(series.at_us[at]))}"
+    return f"at worst {formats.short(most)} records behind at {clock(int(at_us))}"
 
 
-def _at_the_end(series: LagSeries) -> str:
-    last = float(series.lag_records[-1])
+def _at_the_end(series: pd.DataFrame) -> str:
+    last = series["lag_records"].iloc[-1]
     return "not known at the end" if np.isnan(last) else f"{formats.short(last)} at the end"
 
 
-def facts(series: LagSeries, partitions: Sequence[PartitionHistory], health: HealthSeries | None) -> str:
+def facts(series: pd.DataFrame, partitions: pd.DataFrame, health: pd.DataFrame) -> str:
     """The figures under the conclusion, with their coverage."""
-    known = int((~np.isnan(series.lag_records)).sum())
+    known = int(series["lag_records"].count())
     parts = [
         _coverage(series),
-        f"in {known:,} of {formats.plural(len(series.at_us), _unit(series))}",
+        f"in {known:,} of {formats.plural(len(series), _unit(series))}",
         _verdict_coverage(series, health),
         _oldest(series, partitions),
         _rebalances(health),
@@ -128,45 +127,44 @@ def facts(series: LagSeries, partitions: Sequence[PartitionHistory], health: Hea
     return " · ".join(part for part in parts if part)
 
 
-def _verdict_coverage(series: LagSeries, health: HealthSeries | None) -> str:
+def _verdict_coverage(series: pd.DataFrame, health: pd.DataFrame) -> str:
     """In how many minutes the verdict is known, if in fewer than the lag."""
-    if health is None:
+    if health.empty:
         return ""
     known, each = _known_minutes(health), 1 if _unit(series) == "minute" else 60
-    if known >= each * int((~np.isnan(series.lag_records)).sum()):
+    if known >= each * int(series["lag_records"].count()):
         return ""
-    return f"verdict known in {known:,} of {formats.plural(each * len(series.at_us), 'minute')}"
+    return f"verdict known in {known:,} of {formats.plural(each * len(series), 'minute')}"
 
 
-def _unit(series: LagSeries) -> str:
-    return "minute" if len(series.at_us) < 2 or series.at_us[1] - series.at_us[0] == 60_000_000 else "hour"
+def _unit(series: pd.DataFrame) -> str:
+    return "minute" if series["at_us"].diff().min() == MINUTE // MICROSECOND else "hour"
 
 
-def _coverage(series: LagSeries) -> str:
-    known = series.known[~np.isnan(series.lag_records)]
-    if not len(known):
+def _coverage(series: pd.DataFrame) -> str:
+    known = series[series["lag_records"].notna()]
+    if known.empty:
         return "lag not known"
-    least = int(known.min())
-    at_least = "" if least == series.partitions else "at least "
-    return f"lag known for {at_least}{formats.coverage(least, series.partitions)}"
+    least, partitions = int(known["known"].min()), int(known["partitions"].iloc[0])
+    at_least = "" if least == partitions else "at least "
+    return f"lag known for {at_least}{formats.coverage(least, partitions)}"
 
 
-def _oldest(series: LagSeries, partitions: Sequence[PartitionHistory]) -> str:
-    bounds = [one.at_least_s for one in partitions if one.at_least_s is not None]
-    known = series.time_lag_s[~np.isnan(series.time_lag_s)]
-    if bounds and (not len(known) or max(bounds) > known.max()):
-        return f"oldest record over {formats.duration(max(bounds))} old"
-    return f"oldest record {formats.duration(float(known.max()))} old" if len(known) and known.max() else ""
+def _oldest(series: pd.DataFrame, partitions: pd.DataFrame) -> str:
+    bound, known = partitions["at_least_s"].max(), series["time_lag_s"].max()
+    if bound > known or (np.isnan(known) and not np.isnan(bound)):
+        return f"oldest record over {formats.duration(bound)} old"
+    return f"oldest record {formats.duration(known)} old" if known > 0 else ""
 
 
-def _rebalances(health: HealthSeries | None) -> str:
-    if health is None:
+def _rebalances(health: pd.DataFrame) -> str:
+    if health.empty:
         return "rebalances not computed yet"
-    return formats.plural(int(health.rebalances.sum()), "rebalance")
+    return formats.plural(int(health["rebalances"].sum()), "rebalance")
 
 
-def _lost(partitions: Sequence[PartitionHistory]) -> str:
-    lost = sum(one.lost_records or 0 for one in partitions)
+def _lost(partitions: pd.DataFrame) -> str:
+    lost = int(partitions["lost_records"].sum())
     return f"{formats.plural(lost, 'record')} lost" if lost else ""
 
 
@@ -183,7 +181,7 @@ def fleet(frame: pd.DataFrame, shown: ShownTime, has_errors: bool) -> str:
 def _fleet_trouble(frame: pd.DataFrame, troubled: int, shown: ShownTime) -> str:
     first, groups = frame.iloc[0], formats.plural(len(frame), "group")
     longest = formats.duration(60 * int(first["trouble_minutes"]))
-    worst = VERDICTS[first["status"]].word.lower()
+    worst = VERDICTS[URGENCY[first["rank"]]].word.lower()
     were = f"{troubled:,} of {groups} {'was' if troubled == 1 else 'were'} in trouble {shown.within}"
     return f"{were}: {formats.code(str(first['group']))} for {longest}, {worst} at worst"
 
@@ -219,29 +217,30 @@ def newest_age(newest: datetime, now: datetime) -> tuple[str, bool]:
     return f"rolled up {formats.age(0, max(0, round(age.total_seconds() * 1000)))}", age > OLD_AFTER
 
 
-def burn_rate(one: BurnRate, until: datetime, clock: Clock) -> str:
-    """The burn rate in words, and since when it is not evaluated if that is long before `until`."""
-    words = "not known" if one.burn is None else "within budget" if one.burn <= 1 else _too_fast(one.burn)
-    return f"{words}, not evaluated since {clock(micros(one.at))}" if until - one.at > UNEVALUATED_AFTER else words
+def burn_rate(burn: float, at_us: int, span: Span, clock: Clock) -> str:
+    """The burn rate in words, and since when it is not evaluated if that is long before the end of the span."""
+    words = "not known" if np.isnan(burn) else "within budget" if burn <= 1 else _too_fast(burn)
+    is_old = (micros(span.until) - at_us) * MICROSECOND > UNEVALUATED_AFTER
+    return f"{words}, not evaluated since {clock(at_us)}" if is_old else words
 
 
 def _too_fast(burn: float) -> str:
     return f"{burn:.1f} times as fast as allowed"
 
 
-def lag_alt(scope: Scope, series: LagSeries, rebalances: str, clock: Clock) -> str:
+def lag_alt(scope: Scope, series: pd.DataFrame, rebalances: str, clock: Clock) -> str:
     """Describes the lag chart; `rebalances` is its legend, or empty."""
-    unknown = int(np.isnan(series.lag_records).sum())
-    gap = f", not known at {unknown:,} of {len(series.lag_records):,} points" if unknown else ""
+    unknown = int(series["lag_records"].isna().sum())
+    gap = f", not known at {unknown:,} of {len(series):,} points" if unknown else ""
     marks = f"; {rebalances}" if rebalances else ""
     return f"Lag of {scope.group_id}: {_worst(series, clock)}, {_at_the_end(series)}{gap}{marks}"
 
 
-def time_lag_alt(scope: Scope, series: LagSeries) -> str:
+def time_lag_alt(scope: Scope, series: pd.DataFrame) -> str:
     """Describes the time lag chart."""
-    last = float(series.time_lag_s[-1])
+    last = series["time_lag_s"].iloc[-1]
     end = "not known at the end" if np.isnan(last) else f"{formats.duration(last)} at the end"
-    return f"Time lag of {scope.group_id}: at most {formats.duration(float(np.nanmax(series.time_lag_s)))}, {end}"
+    return f"Time lag of {scope.group_id}: at most {formats.duration(series['time_lag_s'].max())}, {end}"
 
 
 def health_alt(rows: int, troubled: int, worst: str) -> str:

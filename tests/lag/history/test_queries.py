@@ -5,16 +5,18 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from deltalake import DeltaTable
 
 from lag.errors import HistoryError
 from lag.history.maintenance import maintain
 from lag.history.queries import HistoryQueries
-from lag.history.results import DAY, HOUR, BurnRate, GroupLag, HealthCell, PartitionHistory, Scope, Span, micros
 from lag.history.schemas import SCHEMA_VERSION
+from lag.history.span import DAY, HOUR, MICROSECOND, Scope, Span, micros
 from lag.history.store import VERSION_KEY, History
 from lag.verdict.health import Status
 from tests.lag.history.past import past
@@ -40,14 +42,21 @@ def numbers(values: Iterable[float]) -> list[float | None]:
     return [None if np.isnan(value) else float(value) for value in values]
 
 
+def records(found: pd.DataFrame) -> list[tuple[Any, ...]]:
+    """The rows, None for what is not known."""
+    return [tuple(None if pd.isna(value) else value for value in row) for row in found.itertuples(index=False)]
+
+
 def test_a_history_without_roll_ups_answers_nothing_and_stays_as_it_is(history: History, asked: HistoryQueries) -> None:
     assert asked.latest(NOON) is None
     assert asked.is_recorded() is False
-    assert (asked.groups(FIVE), asked.topics("g", FIVE), asked.group_lags(FIVE)) == ([], [], [])
+    assert (asked.groups(FIVE), asked.topics("g", FIVE)) == ([], [])
     assert asked.partition_numbers("g", "t", FIVE) == []
-    assert (asked.partitions(G, FIVE), asked.health_series("g", FIVE), asked.burn_rates(FIVE)) == ([], None, [])
-    assert asked.health_cells(FIVE, [Status.STOPPED]) == []
-    assert numbers(asked.lag(G, FIVE).lag_records) == [None] * 5
+    for found in (asked.group_lags(FIVE), asked.partitions(G, FIVE), asked.health_series("g", FIVE)):
+        assert found.empty
+    assert asked.burn_rates(FIVE).empty
+    assert asked.health_cells(FIVE, [Status.STOPPED]).empty
+    assert numbers(asked.lag(G, FIVE)["lag_records"]) == [None] * 5
     assert not Path(history.root).exists()
 
 
@@ -94,14 +103,14 @@ def test_the_lag_of_a_group_is_that_of_its_topics_and_gaps_stay_gaps(history: Hi
     )
     history.append("lag_group_topic_1m", made)
     line = asked.lag(G, FIVE)
-    assert [at - micros(NOON) for at in line.at_us] == [minute * 60_000_000 for minute in range(5)]
-    assert numbers(line.lag_records) == [15, None, 0, None, None]
-    assert numbers(line.lag_p95_records) == [5, None, None, None, None]
-    assert numbers(line.time_lag_s) == [1.5, None, 0, None, None]
-    assert (line.known.tolist(), line.partitions) == ([3, 0, 1, 0, 0], 3)
+    assert [at - micros(NOON) for at in line["at_us"]] == [minute * 60_000_000 for minute in range(5)]
+    assert numbers(line["lag_records"]) == [15, None, 0, None, None]
+    assert numbers(line["lag_p95_records"]) == [5, None, None, None, None]
+    assert numbers(line["time_lag_s"]) == [1.5, None, 0, None, None]
+    assert (line["known"].tolist(), line["partitions"].max()) == ([3, 0, 1, 0, 0], 3)
     one = asked.lag(Scope("g", "b"), FIVE)
-    assert numbers(one.lag_records) == [5, None, None, None, None]
-    assert (one.known.tolist(), one.partitions) == ([1, 0, 0, 0, 0], 1)
+    assert numbers(one["lag_records"]) == [5, None, None, None, None]
+    assert (one["known"].tolist(), one["partitions"].max()) == ([1, 0, 0, 0, 0], 1)
     assert asked.topics("g", FIVE) == ["a", "b"]
     assert asked.groups(FIVE) == ["another", "g"]
 
@@ -112,8 +121,12 @@ def test_partitions_that_were_never_committed_to_count_as_not_known(history: His
     history.append("lag_group_topic_1m", past("lag_group_topic_1m", {"at": 0, **topic}))
     history.append("group_health_1m", past("group_health_1m", {"at": 0, **polled}, {"at": 1}))
     line = asked.lag(G, FIVE)
-    assert (numbers(line.lag_records), line.known.tolist(), line.partitions) == ([10, *[None] * 4], [2, 0, 0, 0, 0], 3)
-    assert asked.lag(Scope("g", "a"), FIVE).partitions == 2
+    assert (numbers(line["lag_records"]), line["known"].tolist(), line["partitions"].max()) == (
+        [10, *[None] * 4],
+        [2, 0, 0, 0, 0],
+        3,
+    )
+    assert asked.lag(Scope("g", "a"), FIVE)["partitions"].max() == 2
 
 
 @pytest.mark.parametrize("span", [FIVE, Span(NOON - 5 * DAY, NOON + HOUR)], ids=["by the minute", "by the hour"])
@@ -124,9 +137,9 @@ def test_a_share_group_has_a_lag_although_it_commits_nothing(
     made = past("group_health_1m", {"at": 2, **polled, "time_lag_known": True}, {"at": 3, "group_id": "another"})
     history.append("group_health_1m", made)
     line = asked.lag(G, span)
-    (at,) = np.flatnonzero(line.known)
-    assert (line.lag_records[at], line.time_lag_s[at], line.known[at], line.partitions) == (7, 2.5, 1, 2)
-    assert np.isnan(np.delete(line.lag_records, at)).all()
+    (at,) = np.flatnonzero(line["known"])
+    assert line.iloc[at][["lag_records", "time_lag_s", "known", "partitions"]].tolist() == [7, 2.5, 1, 2]
+    assert line["lag_records"].drop(at).isna().all()
     assert asked.groups(FIVE) == ["another", "g"]
 
 
@@ -139,9 +152,9 @@ def test_the_lag_of_a_partition_has_no_number_where_none_is_known(history: Histo
     )
     history.append("lag_1m", made)
     line = asked.lag(Scope("g", "t", 0), FIVE)
-    assert numbers(line.lag_records) == [10, None, None, None, None]
-    assert numbers(line.time_lag_s) == [0.25, None, None, None, None]
-    assert (line.known.tolist(), line.partitions) == ([1, 0, 0, 0, 0], 1)
+    assert numbers(line["lag_records"]) == [10, None, None, None, None]
+    assert numbers(line["time_lag_s"]) == [0.25, None, None, None, None]
+    assert (line["known"].tolist(), line["partitions"].max()) == ([1, 0, 0, 0, 0], 1)
 
 
 def test_a_long_span_is_told_by_the_hour_with_the_worst_of_its_minutes(history: History, asked: HistoryQueries) -> None:
@@ -156,11 +169,11 @@ def test_a_long_span_is_told_by_the_hour_with_the_worst_of_its_minutes(history: 
     history.append("lag_1h", past("lag_1h", {"at": 60, "lag_max": 42, "lag_last": 1, "time_lag_max_ms": 1000}))
     span = Span(NOON, NOON + 7 * DAY)
     line = asked.lag(G, span)
-    assert (len(line.at_us), line.at_us[1] - line.at_us[0]) == (7 * 24, HOUR // timedelta(microseconds=1))
-    assert numbers(line.lag_records[:4]) == [11, None, 3, None]
-    assert numbers(line.time_lag_s[:4]) == [9, None, 4, None]
-    assert (line.known[:4].tolist(), line.partitions) == ([1, 0, 2, 0], 3)
-    assert numbers(asked.lag(Scope("g", "t", 0), span).lag_records[:3]) == [None, 42, None]
+    assert (len(line["at_us"]), line["at_us"][1] - line["at_us"][0]) == (7 * 24, HOUR // timedelta(microseconds=1))
+    assert numbers(line["lag_records"][:4]) == [11, None, 3, None]
+    assert numbers(line["time_lag_s"][:4]) == [9, None, 4, None]
+    assert (line["known"][:4].tolist(), line["partitions"].max()) == ([1, 0, 2, 0], 3)
+    assert numbers(asked.lag(Scope("g", "t", 0), span)["lag_records"][:3]) == [None, 42, None]
 
 
 def test_a_span_that_begins_within_an_hour_begins_with_that_hour() -> None:
@@ -202,10 +215,10 @@ def test_partitions_come_with_the_one_that_lagged_most_first(history: History, a
         {"at": 1, "partition": 2},
     )
     history.append("lag_1m", made)
-    assert asked.partitions(G, FIVE) == [
-        PartitionHistory("t", 1, 70, NOON, None, None, None, 7200.0, None, None, 0, 0, None),
-        PartitionHistory("t", 0, 9, NOON + MINUTE, 6.0, 1, 0.4, None, -2, 4.5, 3, 2, "m"),
-        PartitionHistory("t", 2, None, None, None, None, None, None, None, None, None, 0, None),
+    assert records(asked.partitions(G, FIVE)) == [
+        ("t", 1, 70, micros(NOON), None, None, None, 7200.0, None, None, 0, 0, None),
+        ("t", 0, 9, micros(NOON + MINUTE), 6.0, 1, 0.4, None, -2, 4.5, 3, 2, "m"),
+        ("t", 2, None, None, None, None, None, None, None, None, None, 0, None),
     ]
 
 
@@ -222,10 +235,10 @@ def test_the_furthest_behind_of_all_groups_comes_first(history: History, asked: 
         {"at": 0, "group_id": "none", "lag_sum": None},
     )
     history.append("lag_group_topic_1m", made)
-    assert asked.group_lags(FIVE) == [
-        GroupLag("one", 20, NOON, None, None),
-        GroupLag("two", 12, NOON + MINUTE, 4, 3.0),
-        GroupLag("none", None, None, None, None),
+    assert records(asked.group_lags(FIVE)) == [
+        ("one", 20, micros(NOON), None, None),
+        ("two", 12, micros(NOON + MINUTE), 4, 3.0),
+        ("none", None, None, None, None),
     ]
 
 
@@ -242,16 +255,16 @@ def test_health_is_the_worst_of_each_hour(history: History, asked: HistoryQuerie
     )
     history.append("group_health_1m", made)
     trouble = [Status.STOPPED, Status.REWOUND]
-    assert asked.health_cells(Span(NOON, NOON + 2 * HOUR), trouble) == [
-        HealthCell("g", NOON, Status.STOPPED, 3, 2, 3, 1.5),
-        HealthCell("g", NOON + HOUR, None, 0, 0, 0, None),
-        HealthCell("h", NOON, Status.UNKNOWN, 1, 0, 0, None),
+    assert records(asked.health_cells(Span(NOON, NOON + 2 * HOUR), trouble)) == [
+        ("g", micros(NOON), 0, 3, 2, 3, 1.5),
+        ("g", micros(NOON + HOUR), None, 0, 0, 0, None),
+        ("h", micros(NOON), 11, 1, 0, 0, None),
     ]
     midnight = datetime(2026, 11, 22, tzinfo=UTC)
     days = asked.health_cells(Span(midnight, midnight + 30 * DAY), trouble)
-    assert days == [
-        HealthCell("g", midnight, Status.STOPPED, 3, 2, 3, 1.5),
-        HealthCell("h", midnight, Status.UNKNOWN, 1, 0, 0, None),
+    assert records(days) == [
+        ("g", micros(midnight), 0, 3, 2, 3, 1.5),
+        ("h", micros(midnight), 11, 1, 0, 0, None),
     ]
 
 
@@ -261,7 +274,9 @@ def test_cells_of_health_are_ten_minutes_an_hour_or_a_day_long(history: History,
 
     def known(hours: int) -> dict[timedelta, int]:
         cells = asked.health_cells(Span(NOON - (hours - 2) * HOUR, NOON + 2 * HOUR), [Status.STOPPED])
-        return {cell.at - NOON: cell.known_minutes for cell in cells}
+        return {
+            (at - micros(NOON)) * MICROSECOND: n for at, n in zip(cells["at_us"], cells["known_minutes"], strict=True)
+        }
 
     assert known(6) == {0 * MINUTE: 2, 10 * MINUTE: 1, 50 * MINUTE: 1, 60 * MINUTE: 1}
     assert known(7) == known(7 * 24) == {0 * MINUTE: 4, 60 * MINUTE: 1}
@@ -276,13 +291,11 @@ def test_a_group_has_verdicts_where_they_were_computed(history: History, asked: 
         {"at": 4, "group_id": "h"},
     )
     history.append("group_health_1m", made)
-    found = asked.health_series("g", FIVE)
-    assert found is not None
-    assert [at - micros(NOON) for at in found.at_us] == [60_000_000, 180_000_000]
-    assert found.status.tolist() == [11, 0]
-    assert (found.rebalances.tolist(), found.joins.tolist(), found.leaves.tolist()) == ([0, 1], [0, 2], [0, 3])
-    assert numbers(found.churn) == [None, 2.5]
-    assert asked.health_series("nobody", FIVE) is None
+    assert records(asked.health_series("g", FIVE)) == [
+        (micros(NOON + MINUTE), 11, 0, 0, 0, None),
+        (micros(NOON + 3 * MINUTE), 0, 1, 2, 3, 2.5),
+    ]
+    assert asked.health_series("nobody", FIVE).empty
 
 
 def test_the_newest_burn_of_each_objective_and_window_counts(history: History, asked: HistoryQueries) -> None:
@@ -295,10 +308,10 @@ def test_the_newest_burn_of_each_objective_and_window_counts(history: History, a
         {"at": 2, "cluster": "c2", "burn": 4.0},
     )
     history.append("slo_burn", made)
-    short = BurnRate("g", "fresh", NOON + MINUTE, 0.99, 60.0, 300, 1, 0, 60, None, None)
-    long = BurnRate("g", "fresh", NOON + 2 * MINUTE, 0.99, 60.0, 3600, 2, 4, 60, 2.0, 0.8)
-    assert asked.burn_rates(FIVE, "g") == [short, long]
-    assert [(one.group_id, one.burn) for one in asked.burn_rates(FIVE)] == [("g", None), ("g", 2.0), ("h", 3.0)]
+    short = ("g", "fresh", 99.0, 60.0, 300, None, None, 1, 0, 60, micros(NOON + MINUTE))
+    long = ("g", "fresh", 99.0, 60.0, 3600, 2.0, 80.0, 2, 4, 60, micros(NOON + 2 * MINUTE))
+    assert records(asked.burn_rates(FIVE, "g")) == [short, long]
+    assert records(asked.burn_rates(FIVE)[["group_id", "burn"]]) == [("g", None), ("g", 2.0), ("h", 3.0)]
 
 
 def test_a_window_that_ends_with_the_span_is_in_it_and_one_that_ended_as_it_began_is_not(
@@ -309,9 +322,9 @@ def test_a_window_that_ends_with_the_span_is_in_it_and_one_that_ended_as_it_bega
     last = (midnight - NOON) // MINUTE
     made = ({"at": at, "slo_id": f"s{at}", "burn": 1.0} for at in (last - 5, last - 4, last, last + 1))
     history.append("slo_burn", past("slo_burn", *made))
-    assert [one.at for one in asked.burn_rates(Span(midnight - 5 * MINUTE, midnight))] == [
-        midnight - 4 * MINUTE,
-        midnight,
+    assert list(asked.burn_rates(Span(midnight - 5 * MINUTE, midnight))["at_us"]) == [
+        micros(midnight - 4 * MINUTE),
+        micros(midnight),
     ]
 
 
@@ -327,14 +340,14 @@ def test_a_time_lag_that_is_only_known_to_be_exceeded_is_not_that_of_the_others(
         {"at": 60, "topic": "a", "lag_sum": 9, "time_lag_max_ms": 300},
     )
     history.append("lag_group_topic_1m", made)
-    assert numbers(asked.lag(G, FIVE).time_lag_s[:2]) == [5, None]
-    assert numbers(asked.lag(G, Span(NOON, NOON + 7 * DAY)).time_lag_s[:2]) == [None, 0.3]
+    assert numbers(asked.lag(G, FIVE)["time_lag_s"][:2]) == [5, None]
+    assert numbers(asked.lag(G, Span(NOON, NOON + 7 * DAY))["time_lag_s"][:2]) == [None, 0.3]
     half = {"lag_last": 9, "lag_max": 9, "time_lag_max_ms": 200}
     history.append("lag_1m", past("lag_1m", half | {"at": 0}, half | {"at": 1, "time_lag_bounded": False}))
     history.append("lag_1h", past("lag_1h", half | {"at": 0, "time_lag_bounded": False}, half | {"at": 60}))
     one = Scope("g", "t", 0)
-    assert numbers(asked.lag(one, FIVE).time_lag_s[:2]) == [0.2, None]
-    assert numbers(asked.lag(one, Span(NOON, NOON + 7 * DAY)).time_lag_s[:2]) == [None, 0.2]
+    assert numbers(asked.lag(one, FIVE)["time_lag_s"][:2]) == [0.2, None]
+    assert numbers(asked.lag(one, Span(NOON, NOON + 7 * DAY))["time_lag_s"][:2]) == [None, 0.2]
 
 
 def test_partitions_are_told_by_their_numbers(history: History, asked: HistoryQueries) -> None:
@@ -350,10 +363,9 @@ def test_over_days_a_span_of_part_hours_has_its_first_hour_and_not_its_last(
     made = ({"at": 60 * at, "lag_max": at + 1, "lag_last": at + 1} for at in range(97))
     history.append("lag_1h", past("lag_1h", *made))
     span = Span(NOON + 20 * MINUTE, NOON + 96 * HOUR + 20 * MINUTE)
-    found = numbers(asked.lag(Scope("g", "t", 0), span).lag_records)
+    found = numbers(asked.lag(Scope("g", "t", 0), span)["lag_records"])
     assert (len(found), found[0], found[95], found[96]) == (97, 1, 96, None)
-    (one,) = asked.partitions(G, span)
-    assert (one.most_records, one.last_records) == (96, 96)
+    assert records(asked.partitions(G, span)[["most_records", "last_records"]]) == [(96, 96)]
 
 
 def test_the_lag_of_all_groups_over_days_is_that_of_its_days(history: History, asked: HistoryQueries) -> None:
@@ -369,10 +381,10 @@ def test_the_lag_of_all_groups_over_days_is_that_of_its_days(history: History, a
         {"at": 1440, "group_id": "late", "lag_sum": 1},
     )
     history.append("lag_group_topic_1m", made)
-    assert asked.group_lags(Span(NOON, NOON + DAY)) == [
-        GroupLag("falls", 9, NOON, 2, 3.0),
-        GroupLag("grows", 9, NOON + 802 * MINUTE, 9, None),
-        GroupLag("stays", 0, NOON + MINUTE, 0, None),
+    assert records(asked.group_lags(Span(NOON, NOON + DAY))) == [
+        ("falls", 9, micros(NOON), 2, 3.0),
+        ("grows", 9, micros(NOON + 802 * MINUTE), 9, None),
+        ("stays", 0, micros(NOON + MINUTE), 0, None),
     ]
 
 
@@ -388,18 +400,18 @@ def test_both_tiers_answer_alike(history: History, asked: HistoryQueries) -> Non
         history.append("lag_1m", past("lag_1m", *part))
     span, place = Span(NOON - 800 * MINUTE, NOON + 5 * MINUTE), Scope("g", "t", 1)
     before = asked.lag(place, span)
-    assert numbers(before.lag_records) == [float(at + 1) for at in range(-800, 5)]
+    assert numbers(before["lag_records"]) == [float(at + 1) for at in range(-800, 5)]
     done = maintain(history, "lag_1m", NOON)
     assert done is not None
     assert (done.files_before, done.files_after) == (3, 2)
-    assert numbers(asked.lag(place, span).lag_records) == numbers(before.lag_records)
+    assert numbers(asked.lag(place, span)["lag_records"]) == numbers(before["lag_records"])
     assert len(asked.partitions(G, span)) == 2
 
 
 def test_a_name_with_quotes_is_a_name(history: History, asked: HistoryQueries) -> None:
     name = "o'neill' OR '1'='1"
     history.append("lag_group_topic_1m", past("lag_group_topic_1m", {"group_id": name, "lag_sum": 3}, {"lag_sum": 4}))
-    assert numbers(asked.lag(Scope(name), FIVE).lag_records) == [3, None, None, None, None]
+    assert numbers(asked.lag(Scope(name), FIVE)["lag_records"]) == [3, None, None, None, None]
 
 
 def test_a_damaged_table_is_named(history: History, asked: HistoryQueries) -> None:
@@ -422,15 +434,15 @@ def test_what_was_written_since_is_seen_whoever_wrote_it(history: History, asked
     other = History(history.root)
     for lag, write in ((1, other.append), (2, other.append), (3, partial(other.replace, where="burn >= 0"))):
         write("slo_burn", past("slo_burn", {"burn": float(lag), "slo_id": f"s{lag}"}))
-        newest = asked.burn_rates(FIVE)[-1]
-        assert (newest.slo_id, newest.burn) == (f"s{lag}", float(lag))
+        newest = asked.burn_rates(FIVE).iloc[-1]
+        assert (newest["objective"], newest["burn"]) == (f"s{lag}", float(lag))
     assert len(asked.burn_rates(FIVE)) == 1
 
 
 def test_a_table_that_was_removed_is_empty_and_then_another(history: History, asked: HistoryQueries) -> None:
     history.append("slo_burn", past("slo_burn", {"burn": 1.0}))
-    assert [one.burn for one in asked.burn_rates(FIVE)] == [1.0]
+    assert list(asked.burn_rates(FIVE)["burn"]) == [1.0]
     shutil.rmtree(history.table_path("slo_burn"))
-    assert asked.burn_rates(FIVE) == []
+    assert asked.burn_rates(FIVE).empty
     history.append("slo_burn", past("slo_burn", {"burn": 2.0}))
-    assert [one.burn for one in asked.burn_rates(FIVE)] == [2.0]
+    assert list(asked.burn_rates(FIVE)["burn"]) == [2.0]

@@ -1,9 +1,8 @@
 """How often, since when, how long: runs of trouble among the minutes that are known."""
 
-import numpy as np
+import pandas as pd
 import pytest
 
-from lag.history.results import HealthSeries
 from lag.history.trouble_periods import TroublePeriod, trouble_periods
 from lag.verdict.health import Status
 from lag.verdict.status import STATUS_CODE
@@ -12,21 +11,13 @@ MINUTE_US = 60_000_000
 FINE, S, L, U = Status.OK, Status.STOPPED, Status.LOST, Status.UNKNOWN
 
 
-def health(*minutes: tuple[int, Status]) -> HealthSeries:
+def health(*minutes: tuple[int, Status]) -> pd.DataFrame:
     """The status of the group in those minutes."""
-    nothing = np.zeros(len(minutes), np.int64)
-    at_us = np.array([at * MINUTE_US for at, _ in minutes], np.int64)
-    return HealthSeries(
-        at_us,
-        np.array([STATUS_CODE[status] for _, status in minutes], np.int8),
-        nothing,
-        nothing,
-        nothing,
-        np.zeros(len(minutes)),
-    )
+    rows = [(at * MINUTE_US, STATUS_CODE[status]) for at, status in minutes]
+    return pd.DataFrame(rows, columns=["at_us", "rank"])
 
 
-def run(*statuses: Status) -> HealthSeries:
+def run(*statuses: Status) -> pd.DataFrame:
     """That status minute after minute."""
     return health(*enumerate(statuses))
 
@@ -52,7 +43,7 @@ def spell(
     ],
 )
 def test_spells_are_runs_of_trouble_with_their_worst_status(
-    verdicts: HealthSeries, found: list[TroublePeriod] | None
+    verdicts: pd.DataFrame, found: list[TroublePeriod] | None
 ) -> None:
     assert trouble_periods(verdicts, [S, L]) == found
 
