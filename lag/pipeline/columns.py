@@ -1,21 +1,18 @@
 """Samples and commits as sorted columns of numbers, from the rows of a worker's share of the roll-up."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from lag.history.rollup_progress import LAST_COMMITS
 from lag.history.schemas import BYTES, TEXT, TIME
 from lag.offsets import UNKNOWN, Ints
+from lag.verdict.columns import concatenate, in_order, no_rows, take
 from lag.verdict.rates import Flags
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
 TOPIC_BITS, PARTITION_BITS = 20, 24
 """A place is one int64: cluster number, topic number and partition, from high to low bits."""
@@ -28,9 +25,6 @@ PLACE = ("cluster", "topic", "partition")
 SERIES = (*PLACE, "group_id")
 END_COLUMNS = (*PLACE, "poll_ts", "log_start", "log_end", "last_stable", "topic_id")
 COMMIT_COLUMNS = (*SERIES, "commit_ts", "src_ts", "src_offset", "committed", "topic_id", "bootstrap")
-
-Rows = TypeVar("Rows", bound="DataclassInstance")
-"""A dataclass of arrays of equal length."""
 
 Text = str | bytes
 
@@ -95,8 +89,7 @@ def place(cluster: Ints, topic: Ints, partition: Ints) -> Ints:
     return both
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class EndRows:
+class EndRows(NamedTuple):
     """Samples of log offsets, sorted by place and time: int64[n] each, -1 = unknown."""
 
     place: Ints
@@ -107,8 +100,7 @@ class EndRows:
     topic_id: Ints
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CommitRows:
+class CommitRows(NamedTuple):
     """Commits, sorted by place, group, time and `src_offset`: int64[n], bool[n]; a tombstone has `offset` -1."""
 
     place: Ints
@@ -140,12 +132,12 @@ class Parts(Generic[Placed]):
         order = np.argsort(part, kind="stable")
         bounds = np.searchsorted(part[order], np.arange(PARTS + 1))
         for mine, run in zip(self._dealt, pairwise(bounds.tolist()), strict=True):
-            mine.append(_taken(rows, order[slice(*run)]))
+            mine.append(take(rows, order[slice(*run)]))
 
     def __iter__(self) -> Iterator[Placed]:
         """Each part, sorted; a part is dropped once it was returned."""
         for part in self._dealt:
-            yield in_order(joined(self._kind, part), *self._order)
+            yield in_order(concatenate(part) if part else no_rows(self._kind), *self._order)
             part.clear()
 
 
@@ -188,22 +180,6 @@ def offsets(column: pa.Array) -> Ints:
     """int64[n]: the values, -1 for null."""
     found: Ints = column.fill_null(UNKNOWN).to_numpy()
     return found
-
-
-def joined(kind: type[Rows], parts: list[Rows]) -> Rows:
-    """The rows of all parts, in order; without parts, no rows."""
-    none: list[Any] = [np.zeros(0, np.int64)]
-    columns = ([getattr(part, one.name) for part in parts] or none for one in fields(kind))
-    return kind(*map(np.concatenate, columns))
-
-
-def in_order(rows: Rows, *by: str) -> Rows:
-    """The rows sorted by these columns, the first one first."""
-    return _taken(rows, np.lexsort([getattr(rows, name) for name in reversed(by)]))
-
-
-def _taken(rows: Rows, at: NDArray[np.integer]) -> Rows:
-    return type(rows)(*(getattr(rows, one.name)[at] for one in fields(rows)))
 
 
 def starts(*columns: Ints) -> Ints:

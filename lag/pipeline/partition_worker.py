@@ -4,7 +4,7 @@ Groups are not Spark groups, which would cost 1.3 ms each.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
@@ -34,6 +34,7 @@ from lag.pipeline.hours import hours
 from lag.pipeline.shares import Deal, by_partition
 from lag.pipeline.worker_results import Writing, result_of
 from lag.rollup.lag_minutes import MINUTE_US, LagMinutes, minutes
+from lag.verdict.columns import concatenate
 from lag.verdict.rates import Flags
 from lag.verdict.samples import Commits, LogSamples
 
@@ -137,10 +138,10 @@ def lag_minutes(
         some = series[first : first + AT_ONCE]
         there = [sampled.get(made.place[run.start], slice(0, 0)) for run in some]
         lag = minutes(_ends(samples, there), _commits(made, some), since_us, until_us)
-        found.append(replace(lag, series=lag.series + first))
+        found.append(lag._replace(series=lag.series + first))
     if not found:
         return LAG_1M.file_schema.empty_table()
-    every = LagMinutes(*(np.concatenate([getattr(one, f.name) for one in found]) for f in fields(LagMinutes)))
+    every = concatenate(found)
     row = np.array([run.start for run in series])[every.series]
     owner = _owners(every, made.place[row], made.group[row], owned)
     return _table(every, made.place[row], made.group[row], owner, names)

@@ -5,15 +5,17 @@ Each topic is in one share, because a 95th percentile cannot be computed from th
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from lag.history.schemas import I8, I32, LAG_1M, LAG_GROUP_TOPIC_1M, TEXT, TIME, with_day
 from lag.offsets import UNKNOWN, Ints
-from lag.pipeline.columns import Names, in_order, joined, offsets, place, starts, times, unplaced
+from lag.pipeline.columns import Names, offsets, place, starts, times, unplaced
 from lag.pipeline.shares import Deal, by_topic
 from lag.pipeline.worker_results import Writing, result_of
+from lag.verdict.columns import concatenate, in_order
 from lag.verdict.health import URGENCY
 from lag.verdict.rates import Flags, Floats
 
@@ -43,19 +45,18 @@ class TopicJob:
     def compute(self, _share: int, rows: Iterator[tuple[str, pa.RecordBatch]]) -> Iterator[pa.RecordBatch]:
         """Written files and `SEEN` of a share (`MADE`). Raises OSError if a file cannot be written."""
         names = Names()
-        every = joined(_Rows, [_rows(batch, names) for _, batch in rows])
-        if not len(every.place):
+        parts = [_rows(batch, names) for _, batch in rows]
+        if not any(len(part.place) for part in parts):
             yield result_of(SEEN, SEEN_SCHEMA.empty_table())
             return
-        together = _Together(in_order(every, "place", "group", "minute_us", "lag"), names)
+        together = _Together(in_order(concatenate(parts), "place", "group", "minute_us", "lag"), names)
         topics = Writing(self.root, LAG_GROUP_TOPIC_1M.name)
         topics.add(LAG_GROUP_TOPIC_1M.name, with_day(together.topics(), LAG_GROUP_TOPIC_1M))
         yield topics.result()
         yield result_of(SEEN, together.seen())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Rows:
+class _Rows(NamedTuple):
     """Minutes of partitions: int64[n], float64[n] and bool[n]; -1 and NaN = unknown."""
 
     place: Ints

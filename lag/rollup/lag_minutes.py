@@ -1,7 +1,7 @@
 """Lag of groups on partitions by the minute, from samples (`lag.verdict.samples`) and commits."""
 
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,7 @@ Column = TypeVar("Column", Ints, Floats)
 _MOST = np.iinfo(np.int64).max
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LagMinutes:
+class LagMinutes(NamedTuple):
     """One row for each minute with a sample or a commit, series by series; [n_minutes] each, -1 and NaN = unknown.
 
     Lags, `lost`, `lead_min` and `rewind_records` are records; rates are records per second; `status` indexes `URGENCY`.

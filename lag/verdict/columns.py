@@ -16,6 +16,18 @@ def take(columns: Columns, rows: Ints) -> Columns:
     return make(*(column[rows] if len(column) else np.zeros(len(rows), column.dtype) for column in columns))
 
 
+def no_rows(kind: type[Columns]) -> Columns:
+    """Columns int64[0]."""
+    make: Any = kind
+    none: Columns = make(*(np.zeros(0, np.int64) for _ in make._fields))
+    return none
+
+
+def in_order(columns: Columns, *by: str) -> Columns:
+    """The rows sorted by the columns `by`, the first one first; equal rows stay in their order."""
+    return take(columns, np.lexsort([getattr(columns, name) for name in reversed(by)]))
+
+
 def concatenate(parts: Sequence[Columns]) -> Columns:
     """The rows of all parts, in order; at least one part."""
     make: Callable[..., Columns] = type(parts[0])

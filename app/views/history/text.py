@@ -102,7 +102,8 @@ def _ongoing(last: TroublePeriod, shown: ShownTime) -> str:
 
 
 def _worst(series: pd.DataFrame, clock: Clock) -> str:
-    most, at_us = series.loc[series["lag_records"].idxmax(), ["lag_records", "at_us"]]
+    at = series["lag_records"].argmax()
+    most, at_us = series["lag_records"].iloc[at], series["at_us"].iloc[at]
     if not most:
         return "never behind"
     return f"at worst {formats.short(most)} records behind at {clock(int(at_us))}"

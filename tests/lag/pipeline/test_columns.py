@@ -15,9 +15,10 @@ from lag.history.file_replacement import StoredFile, stored_files
 from lag.history.rollup_progress import LAST_COMMITS
 from lag.history.store import History
 from lag.pipeline import columns as reading
-from lag.pipeline.columns import COMMIT_COLUMNS, END_COLUMNS, Names, Parts, commit_times, in_order, joined
+from lag.pipeline.columns import COMMIT_COLUMNS, END_COLUMNS, Names, Parts, commit_times
 from lag.pipeline.partition_worker import Owned, lag_minutes
 from lag.pipeline.shares import Deal, FilePart, by_partition, by_topic, file_parts, read
+from lag.verdict.columns import concatenate, in_order, no_rows
 from tests.lag.history.rows import NOON, rows
 
 
@@ -34,12 +35,13 @@ def read_rows(history: History, name: str, columns: Sequence[str]) -> list[pa.Re
 
 def ends(batches: Iterable[pa.RecordBatch], names: Names) -> reading.EndRows:
     made = [reading.ends(rows_, names) for rows_ in batches]
-    return in_order(joined(reading.EndRows, made), "place", "at_us")
+    return in_order(concatenate(made), "place", "at_us")
 
 
 def commits(batches: Iterable[pa.RecordBatch], names: Names) -> reading.CommitRows:
     made = [reading.commits(rows_, names) for rows_ in batches]
-    return in_order(joined(reading.CommitRows, made), "place", "group", "at_us", "src_offset")
+    found = concatenate(made) if made else no_rows(reading.CommitRows)
+    return in_order(found, "place", "group", "at_us", "src_offset")
 
 
 def at(seconds: float) -> datetime:

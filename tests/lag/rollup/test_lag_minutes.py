@@ -54,7 +54,7 @@ def column(values: list[int | None]) -> Any:
 
 
 def rows(found: LagMinutes) -> list[dict[str, Any]]:
-    names = [name for name in found.__dataclass_fields__ if name not in ("has_raw", "series")]
+    names = [name for name in found._fields if name not in ("has_raw", "series")]
     return [{_name(name): _value(found, name, at) for name in names} for at in range(len(found.minute_us))]
 
 
