@@ -1,10 +1,9 @@
 """Replaces some files of a table by new ones in one commit."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date
-from typing import Any
+from datetime import date, datetime, timedelta
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable
@@ -15,35 +14,50 @@ from lag.history.files import DataFile
 from lag.history.schemas import DAY, Table
 from lag.history.store import COMMIT_RETRIES
 
+STATS_RESOLUTION = timedelta(milliseconds=1)
+"""Delta's statistics truncate times to milliseconds."""
+
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """A file of a table. `rows` None: the Delta log has no statistics of it."""
+    """A file of a table, with its number of rows and its lowest and highest time.
+
+    None: the Delta log has no statistics of it.
+    """
 
     path: str
     day: date
     size_bytes: int
     rows: int | None
-
-    @classmethod
-    def of(cls, action: Mapping[str, Any]) -> "StoredFile":
-        """From an add action."""
-        return cls(action["path"], action[f"partition.{DAY}"], action["size_bytes"], action["num_records"])
+    first: datetime | None = None
+    last: datetime | None = None
 
     def has_prefix(self, prefix: str) -> bool:
         """Whether the name of the file starts with `prefix`."""
         return self.path.rsplit("/", 1)[-1].startswith(prefix)
 
+    def may_overlap(self, since: datetime, until: datetime) -> bool:
+        """Whether the file may have a row in [since, until)."""
+        return (self.first is None or self.first < until) and (
+            self.last is None or self.last + STATS_RESOLUTION >= since
+        )
 
-def stored_files(table: DeltaTable) -> list[StoredFile]:
-    """All files of the table."""
-    return [StoredFile.of(action) for action in add_actions(table)]
+    def is_within(self, since: datetime, until: datetime) -> bool:
+        """Whether all rows of the file are in [since, until)."""
+        if self.first is None or self.last is None:
+            return False
+        return self.first >= since and self.last + STATS_RESOLUTION < until
 
 
-def add_actions(table: DeltaTable) -> list[dict[str, Any]]:
-    """The add actions of the Delta log: path, size, day, and bounds of columns as `min.<column>` and `max.<column>`."""
-    actions: list[dict[str, Any]] = pa.table(table.get_add_actions(flatten=True)).to_pylist()
-    return actions
+def stored_files(table: DeltaTable, time: str = "") -> list[StoredFile]:
+    """All files of the table; with the bounds of the column `time`, if given."""
+    return [
+        StoredFile(
+            *(action[name] for name in ("path", f"partition.{DAY}", "size_bytes", "num_records")),
+            *(action.get(f"{bound}.{time}") for bound in ("min", "max")),
+        )
+        for action in pa.table(table.get_add_actions(flatten=True)).to_pylist()
+    ]
 
 
 def replace_files(

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
-from pyarrow.fs import FileSystem, LocalFileSystem
+from pyarrow.fs import FileSystem, FileType, LocalFileSystem
 
 from lag.history.schemas import DAY, Table
 
@@ -136,8 +136,19 @@ def file_system(root: str) -> tuple[FileSystem, str]:
     return LocalFileSystem(), str(Path(root).absolute())
 
 
-def write_atomically(files: FileSystem, path: str, data: bytes) -> None:
+def read_file(place: str) -> bytes | None:
+    """The content of the file at this path or URL; None if there is none."""
+    files, path = file_system(place)
+    if files.get_file_info(path).type == FileType.NotFound:
+        return None
+    with files.open_input_stream(path) as stream:
+        data: bytes = stream.read()
+    return data
+
+
+def write_atomically(place: str, data: bytes) -> None:
     """Write the file or replace it, as a whole or not at all, even if the process is killed."""
+    files, path = file_system(place)
     files.create_dir(path.rpartition("/")[0])
     with files.open_output_stream(f"{path}.new") as stream:
         stream.write(data)

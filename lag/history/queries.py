@@ -13,11 +13,12 @@ import pyarrow as pa
 
 from lag.history import frames
 from lag.history.schemas import TABLES, TIME
-from lag.history.span import DAY, HOUR, MICROSECOND, MINUTE, Scope, Span
+from lag.history.span import DAY, EPOCH, HOUR, MICROSECOND, MINUTE, Scope, Span, full_hour
 from lag.history.store import SQL_TYPES, History, literal
-from lag.verdict.health import URGENCY, Status
+from lag.verdict.health import Status
+from lag.verdict.status import STATUS_CODE
 
-_UNKNOWN = URGENCY.index(Status.UNKNOWN)
+_UNKNOWN = STATUS_CODE[Status.UNKNOWN]
 RECENT = timedelta(days=2)
 """The newest minute is looked for in this time first, because a search in all files is slow."""
 
@@ -33,7 +34,7 @@ class HistoryQueries:
 
     def latest(self, now: datetime) -> datetime | None:
         """The newest minute that is rolled up; None if there is none."""
-        for since in (now - RECENT, datetime(1970, 1, 1, tzinfo=UTC)):
+        for since in (now - RECENT, EPOCH):
             sql = f"SELECT max(minute) AS at FROM lag_group_topic_1m WHERE {self._where(Span(since, now + DAY))}"
             found = self._query("lag_group_topic_1m", sql)
             if found is None:
@@ -134,7 +135,7 @@ class HistoryQueries:
     def health_cells(self, span: Span, trouble: Collection[Status]) -> pd.DataFrame:
         """Every group in each cell of the span: HEALTH_CELLS. A minute with a status in `trouble` is in trouble."""
         cell = f"date_bin(INTERVAL '{span.cell.total_seconds():.0f} seconds', minute)"
-        codes = ", ".join(str(URGENCY.index(one)) for one in trouble)
+        codes = ", ".join(str(STATUS_CODE[one]) for one in trouble)
         sql = f"""SELECT group_id, {_us(cell)} AS at_us, min(status) AS rank,
             count(CASE WHEN status <> {_UNKNOWN} THEN 1 END) AS known_minutes,
             count(CASE WHEN status IN ({codes}) THEN 1 END) AS trouble_minutes, sum(rebalances) AS rebalances,
@@ -176,7 +177,7 @@ class HistoryQueries:
         of a `slo_burn` row is the end of its window; in all other tables the time is the start.
         """
         is_end, at = name == "slo_burn", TABLES[name].time
-        since, until = (_hour(span.since), _hour(span.until)) if name == "lag_1h" else (span.since, span.until)
+        since, until = (full_hour(span.since), full_hour(span.until)) if name == "lag_1h" else (span.since, span.until)
         last = until if is_end else until - MICROSECOND
         named = (
             {} if scope is None else {"group_id": scope.group_id, "topic": scope.topic, "partition": scope.partition}
@@ -213,10 +214,6 @@ def _by_hour(minutes: str) -> str:
 def _max_if_all_known(time_lag: str, known: str) -> str:
     """The longest time lag; NULL if one is unknown, because the unknown one may be the longest."""
     return f"CASE WHEN count(CASE WHEN {known} > 0 AND {time_lag} IS NULL THEN 1 END) = 0 THEN max({time_lag}) END"
-
-
-def _hour(at: datetime) -> datetime:
-    return at.replace(minute=0, second=0, microsecond=0)
 
 
 def _timestamp(at: datetime) -> str:

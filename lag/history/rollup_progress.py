@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import pyarrow as pa
-from pyarrow.fs import FileType
 
-from lag.history.files import file_system, write_atomically
+from lag.history.files import read_file, write_atomically
 from lag.history.schemas import BYTES, COMMITS, LAG_1M, TEXT, TIME
 from lag.history.store import History, history_errors
 
@@ -42,11 +41,9 @@ def load_progress(history: History) -> RollupProgress | None:
     """The stored progress. None: never stored, damaged, or of tables that were deleted. Raises HistoryError."""
     place = f"{history.root}/{PATH}"
     with history_errors(place):
-        files, path = file_system(place)
-        if files.get_file_info(path).type == FileType.NotFound:
-            return None
-        with files.open_input_file(path) as file:
-            data = file.read()
+        data = read_file(place)
+    if data is None:
+        return None
     try:
         rows = pa.ipc.open_file(data).read_all()
         about = json.loads(rows.schema.metadata[b"about"])
@@ -71,7 +68,7 @@ def save_progress(history: History, progress: RollupProgress) -> None:
     with pa.ipc.new_file(sink, rows.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as file:
         file.write_table(rows)
     with history_errors(f"{history.root}/{PATH}"):
-        write_atomically(*file_system(f"{history.root}/{PATH}"), sink.getvalue().to_pybytes())
+        write_atomically(f"{history.root}/{PATH}", sink.getvalue().to_pybytes())
 
 
 def _ids(history: History) -> list[str]:

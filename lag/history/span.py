@@ -16,7 +16,7 @@ MAX_MINUTE_SPAN = timedelta(days=3)
 MAX_TEN_MINUTE_CELLS, MAX_HOUR_CELLS = timedelta(hours=6), timedelta(days=7)
 """The longest spans whose health is shown in cells of ten minutes, and of an hour; longer ones have days."""
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Span:
         """The span split at midnight (UTC)."""
         since = self.since
         while since < self.until:
-            midnight = since.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0) + DAY
+            midnight = full_hour(since).replace(hour=0) + DAY
             yield Span(since, min(midnight, self.until))
             since = midnight
 
@@ -67,4 +67,19 @@ class Scope:
 
 def micros(at: datetime) -> int:
     """Microseconds since 1970."""
-    return (at - _EPOCH) // MICROSECOND
+    return (at - EPOCH) // MICROSECOND
+
+
+def moment(at_us: int) -> datetime:
+    """The time of microseconds since 1970."""
+    return EPOCH + at_us * MICROSECOND
+
+
+def full_minute(at: datetime) -> datetime:
+    """The start of its minute."""
+    return at.astimezone(UTC).replace(second=0, microsecond=0)
+
+
+def full_hour(at: datetime) -> datetime:
+    """The start of its hour in UTC."""
+    return full_minute(at).replace(minute=0)

@@ -1,50 +1,22 @@
 """Replaces all rows of a time span by written files, in one commit."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import chain
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable
 
-from lag.history.file_replacement import StoredFile, add_actions, try_replace_files
+from lag.history.file_replacement import StoredFile, stored_files, try_replace_files
 from lag.history.files import DataFile, TableWriter, read_rows
 from lag.history.schemas import TABLES, Table, with_day
 from lag.history.store import History, history_errors, retry_conflicts
 
-STATS_RESOLUTION = timedelta(milliseconds=1)
-"""Delta's statistics truncate times to milliseconds."""
 
-
-@dataclass(frozen=True, slots=True)
-class TimedFile:
-    """A file with its lowest and highest time; None: the Delta log has no statistics of it."""
-
-    file: StoredFile
-    first: datetime | None
-    last: datetime | None
-
-    def may_overlap(self, since: datetime, until: datetime) -> bool:
-        """Whether the file may have a row in [since, until)."""
-        return (self.first is None or self.first < until) and (
-            self.last is None or self.last + STATS_RESOLUTION >= since
-        )
-
-    def is_within(self, since: datetime, until: datetime) -> bool:
-        """Whether all rows of the file are in [since, until)."""
-        if self.first is None or self.last is None:
-            return False
-        return self.first >= since and self.last + STATS_RESOLUTION < until
-
-
-def files_in_span(table: DeltaTable, column: str, since: datetime, until: datetime) -> list[TimedFile]:
+def files_in_span(table: DeltaTable, column: str, since: datetime, until: datetime) -> list[StoredFile]:
     """The files that may have a row with `column` in [since, until)."""
-    timed = [
-        TimedFile(StoredFile.of(one), one.get(f"min.{column}"), one.get(f"max.{column}")) for one in add_actions(table)
-    ]
-    return [one for one in timed if one.may_overlap(since, until)]
+    return [file for file in stored_files(table, column) if file.may_overlap(since, until)]
 
 
 def replace_span(history: History, name: str, files: Sequence[DataFile], since: datetime, until: datetime) -> None:
@@ -57,9 +29,9 @@ def replace_span(history: History, name: str, files: Sequence[DataFile], since: 
     def write() -> None:
         table = DeltaTable(history.table_path(name))
         old = files_in_span(table, of.time, since, until)
-        partly = [one.file for one in old if not one.is_within(since, until)]
+        partly = [file for file in old if not file.is_within(since, until)]
         rest = _rest(history.root, of, partly, since, until)
-        try_replace_files(table, of, [*files, *rest], [one.file for one in old], data_change=True)
+        try_replace_files(table, of, [*files, *rest], old, data_change=True)
 
     with history_errors(history.table_path(name)):
         retry_conflicts(write)

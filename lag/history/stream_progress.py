@@ -7,14 +7,13 @@ judged only up to this time.
 import json
 from datetime import UTC, datetime
 
-from pyarrow.fs import FileType
-
 from lag.errors import HistoryError
-from lag.history.files import file_system, write_atomically
+from lag.history.files import read_file, write_atomically
+from lag.history.span import EPOCH
 from lag.history.store import History, history_errors
 
 PATH = "_checkpoints/read_until.json"
-NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+NEVER = EPOCH
 """The stream has started and has not yet read up to the log end of its start."""
 
 
@@ -22,13 +21,11 @@ def read_until(history: History) -> dict[str, datetime]:
     """The time for each cluster with a stream, in UTC. Raises HistoryError."""
     place = f"{history.root}/{PATH}"
     with history_errors(place):
-        files, path = file_system(place)
-        if files.get_file_info(path).type == FileType.NotFound:
-            return {}
-        with files.open_input_stream(path) as stream:
-            text = stream.read().decode()
+        data = read_file(place)
+    if data is None:
+        return {}
     try:
-        return {cluster: datetime.fromisoformat(at).astimezone(UTC) for cluster, at in json.loads(text).items()}
+        return {cluster: datetime.fromisoformat(at).astimezone(UTC) for cluster, at in json.loads(data).items()}
     except (ValueError, TypeError, AttributeError):
         raise HistoryError(f"{place} is damaged", "Delete it; the stream writes it again") from None
 
@@ -38,4 +35,4 @@ def mark_read(history: History, cluster: str, until: datetime) -> None:
     times = read_until(history) | {cluster: until}
     place = f"{history.root}/{PATH}"
     with history_errors(place):
-        write_atomically(*file_system(place), json.dumps({name: at.isoformat() for name, at in times.items()}).encode())
+        write_atomically(place, json.dumps({name: at.isoformat() for name, at in times.items()}).encode())

@@ -8,9 +8,10 @@ import pandas as pd
 
 from lag.history.span import MICROSECOND, MINUTE
 from lag.verdict.health import URGENCY, Status
+from lag.verdict.status import STATUS_CODE
 
 _MINUTE_US = MINUTE // MICROSECOND
-_UNKNOWN = URGENCY.index(Status.UNKNOWN)
+_UNKNOWN = STATUS_CODE[Status.UNKNOWN]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ def trouble_periods(health: pd.DataFrame, trouble: Collection[Status]) -> list[T
     if known.empty:
         return None
     rank, at_us = known["rank"].to_numpy(np.int64), known["at_us"].to_numpy(np.int64)
-    bad = np.isin(rank, [URGENCY.index(one) for one in trouble])
+    bad = np.isin(rank, [STATUS_CODE[one] for one in trouble])
     edges = np.flatnonzero(np.diff(np.concatenate(([False], bad, [False])).astype(np.int8)))
     return [
         TroublePeriod(

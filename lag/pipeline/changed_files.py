@@ -25,7 +25,7 @@ def recent(history: History, since: datetime) -> dict[str, datetime]:
     found: dict[str, datetime] = {}
     for name, columns in TIMES.items():
         table = DeltaTable(history.table_path(name))
-        for timed in (one for column in columns for one in files_in_span(table, column, since, _NO_END)):
-            place, first = f"{name}/{timed.file.path}", max(since, timed.first or since)
+        for file in (file for column in columns for file in files_in_span(table, column, since, _NO_END)):
+            place, first = f"{name}/{file.path}", max(since, file.first or since)
             found[place] = min(first, found.get(place, first))
     return found

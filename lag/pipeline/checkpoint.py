@@ -13,7 +13,7 @@ from pyarrow.fs import FileSelector, FileSystem, FileType
 
 from lag.cluster.offsets_topic import NAME, OffsetsTopic
 from lag.errors import HistoryError
-from lag.history.files import file_system, write_atomically
+from lag.history.files import file_system, read_file, write_atomically
 from lag.history.store import History, history_errors, literal
 
 FOLDER = "_checkpoints/stream"
@@ -58,13 +58,13 @@ def spark_checkpoint(history: History) -> str:
 
 def open_run(history: History, topic: OffsetsTopic) -> Run:
     """The stored run, or a new one. Raises HistoryError if the stored run is of another cluster or topic."""
+    place = f"{history.root}/{FOLDER}/run.json"
     with history_errors(f"{history.root}/{FOLDER}"):
-        files, folder = file_system(f"{history.root}/{FOLDER}")
-        run = _read(files, f"{folder}/run.json")
+        run = _read(place)
         if run is None:
             _refuse_duplicates(history, topic)
             run = Run(str(uuid.uuid4()), topic.cluster_id, topic.topic_id, topic.last_stable)
-            write_atomically(files, f"{folder}/run.json", json.dumps(asdict(run)).encode())
+            write_atomically(place, json.dumps(asdict(run)).encode())
     refuse_other_topic(history, run, topic)
     return run
 
@@ -110,8 +110,7 @@ def batch_end(history: History, number: int) -> Sequence[int]:
     with history_errors(spark_checkpoint(history)):
         files, folder = file_system(spark_checkpoint(history))
         with files.open_input_stream(f"{folder}/offsets/{number}") as stream:
-            lines = stream.read().decode().splitlines()
-        offsets = json.loads(lines[-1])[NAME]
+            offsets = json.loads(stream.read().splitlines()[-1])[NAME]
         return tuple(offsets[str(partition)] for partition in range(len(offsets)))
 
 
@@ -139,16 +138,15 @@ def _numbers(files: FileSystem, folder: str) -> list[int]:
     return [int(one.base_name) for one in found if one.base_name.isdigit()]
 
 
-def _read(files: FileSystem, path: str) -> Run | None:
-    if files.get_file_info(path).type == FileType.NotFound:
+def _read(place: str) -> Run | None:
+    data = read_file(place)
+    if data is None:
         return None
-    with files.open_input_stream(path) as stream:
-        text = stream.read().decode()
     try:
-        stored = json.loads(text)
+        stored = json.loads(data)
         return Run(stored["run_id"], stored["cluster_id"], stored["topic_id"], tuple(stored["bootstrap_until"]))
     except (ValueError, KeyError, TypeError):
-        raise HistoryError(f"{path} is damaged", "Restore it, or name another history") from None
+        raise HistoryError(f"{place} is damaged", "Restore it, or name another history") from None
 
 
 def _refuse_duplicates(history: History, topic: OffsetsTopic) -> None:

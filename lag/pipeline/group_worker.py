@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from itertools import groupby
 from typing import Any
 
@@ -12,7 +11,7 @@ import pyarrow as pa
 from lag.history.schemas import GROUP_HEALTH_1M, SLO_BURN, TIME
 from lag.rollup.error_budget import Burns, Slo, Tallies, burns, ends
 from lag.rollup.group_events import records
-from lag.rollup.group_minutes import GroupMinute, Seen, minutes
+from lag.rollup.group_minutes import Seen, minutes
 from lag.rollup.owners import changes
 
 GROUP = ("cluster", "group_id")
@@ -56,7 +55,7 @@ def health(since_us: int, until_us: int, events: pa.Table, seen: pa.Table) -> pa
     for group, rows in _groups(seen, "minute"):
         polled[group] = {row["at_us"]: _seen(row) for row in rows}
     made = [
-        {"cluster": cluster, "group_id": group_id, **_health(one)}
+        {"cluster": cluster, "group_id": group_id, **one._asdict()}
         for cluster, group_id in sorted(recorded.keys() | polled.keys())
         for one in minutes(recorded.get((cluster, group_id), []), polled[cluster, group_id], since_us, until_us)
     ]
@@ -106,8 +105,3 @@ def _groups(table: pa.Table, time: str, by: tuple[str, ...] = GROUP) -> Iterator
 
 def _seen(row: Row) -> Seen:
     return Seen(*(row[name] for name in SEEN_COLUMNS[len(GROUP) + 1 :]))
-
-
-def _health(one: GroupMinute) -> dict[str, Any]:
-    columns = asdict(one)
-    return {"minute": columns.pop("minute_us"), **columns}

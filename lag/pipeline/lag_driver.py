@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import pyarrow as pa
 from deltalake import DeltaTable
@@ -12,6 +12,7 @@ from pyspark.sql import functions as f
 from lag.history.file_replacement import StoredFile
 from lag.history.rollup_progress import LAST_COMMITS, RollupProgress, load_progress, save_progress
 from lag.history.schemas import COMMITS, END_OFFSETS, LAG_1H, LAG_1M, LAG_GROUP_TOPIC_1M, Table
+from lag.history.span import micros, moment
 from lag.history.span_replacement import files_in_span, replace_span
 from lag.history.store import History
 from lag.pipeline.changed_files import TIMES
@@ -27,7 +28,6 @@ SHARE_ROWS = 16_000_000
 
 LOOKBACK = timedelta(microseconds=LOOKBACK_US)
 MADE_OF_LAG = (LAG_1M, LAG_1H, LAG_GROUP_TOPIC_1M)
-EVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,7 +76,7 @@ class Lags:
         made = pa.concat_tables([lag, topics])
         for table in MADE_OF_LAG:
             replace_span(self._history, table.name, files_of(made, table.name), span.since, span.until)
-        self._rolled = RollupProgress(self.until, _moment(job.carry_us), rows_of(lag, CARRIED), self.files)
+        self._rolled = RollupProgress(self.until, moment(job.carry_us), rows_of(lag, CARRIED), self.files)
         rows = {table.name: sum(file.rows for file in files_of(made, table.name)) for table in MADE_OF_LAG}
         return rows, rows_of(topics, SEEN)
 
@@ -97,15 +97,15 @@ class Lags:
         return LagJob(
             root=self._history.root,
             shares=max(self._spark.sparkContext.defaultParallelism, -(-rows // SHARE_ROWS)),
-            since_us=us(span.since),
+            since_us=micros(span.since),
             times=Times(
-                look_back_us=us(span.since - LOOKBACK),
-                known_us=us(known.known_until),
-                until_us=us(span.until),
-                read_until_us={cluster: us(at) for cluster, at in span.read_until.items()},
+                look_back_us=micros(span.since - LOOKBACK),
+                known_us=micros(known.known_until),
+                until_us=micros(span.until),
+                read_until_us={cluster: micros(at) for cluster, at in span.read_until.items()},
             ),
             known=known.commits,
-            carry_us=max(us(known.known_until), us(span.next_since - LOOKBACK)),
+            carry_us=max(micros(known.known_until), micros(span.next_since - LOOKBACK)),
             owners=span.owners,
         )
 
@@ -116,7 +116,7 @@ class Lags:
     def _stored(self, of: Table, since: datetime, until: datetime) -> list[StoredFile]:
         """The files that may have a row in the span."""
         table = DeltaTable(self._history.table_path(of.name))
-        found = (one.file for column in TIMES[of.name] for one in files_in_span(table, column, since, until))
+        found = (file for column in TIMES[of.name] for file in files_in_span(table, column, since, until))
         return list({file.path: file for file in found}.values())
 
     def _known(self, span: Span) -> RollupProgress:
@@ -145,12 +145,3 @@ def _last(commits: DataFrame) -> DataFrame:
     last = f.max_by(f.struct("*"), "src_offset").alias("last")
     newest = commits.join(f.broadcast(times), [*series, "at"]).groupBy(series).agg(last)
     return newest.select("last.*").where("committed is not null").select(LAST_COMMITS.names)
-
-
-def us(at: datetime) -> int:
-    """Microseconds since 1970."""
-    return round(at.timestamp() * 1e6)
-
-
-def _moment(at_us: int) -> datetime:
-    return EVER + timedelta(microseconds=at_us)

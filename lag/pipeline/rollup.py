@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -25,6 +25,7 @@ from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from lag.history.schemas import GROUP_HEALTH_1M, SLO_BURN, TABLES, TEXT
+from lag.history.span import EPOCH, full_hour, full_minute, micros
 from lag.history.store import History, history_errors, literal
 from lag.history.stream_progress import read_until
 from lag.pipeline.changed_files import TIMES, recent
@@ -39,7 +40,7 @@ from lag.pipeline.group_worker import (
     health,
     owners,
 )
-from lag.pipeline.lag_driver import EVER, Lags, Span, us
+from lag.pipeline.lag_driver import Lags, Span
 from lag.rollup.error_budget import DEFAULT, WINDOWS_S, Slo
 
 LATE = timedelta(hours=2)
@@ -83,8 +84,10 @@ class Rollup:
 
         `tell` is called with each piece and the time span that is left.
         """
-        read = {cluster: _minute(at) for cluster, at in read_until(self._history).items()} or {ALL: _minute(now)}
-        until = min(_minute(now), max(read.values()))
+        read = {cluster: full_minute(at) for cluster, at in read_until(self._history).items()} or {
+            ALL: full_minute(now)
+        }
+        until = min(full_minute(now), max(read.values()))
         files = recent(self._history, min([until, *self._lags.until.values()]) - LATE)
         news = min((first for file, first in files.items() if file not in self._lags.files), default=until)
         since = self._since(read, until, news)
@@ -100,7 +103,7 @@ class Rollup:
     def _piece(self, since: datetime, until: datetime, end: datetime, read: Mapping[str, datetime]) -> Piece:
         """Compute the minutes of [since, until) again; `since` is a full hour, the run ends at `end`."""
         began = time.monotonic()
-        next_since = min(until, _hour(end - LATE))
+        next_since = min(until, full_hour(end - LATE))
         with history_errors(self._history.root), self._events(since, until) as events:
             owned = events.groupBy("bucket").applyInArrow(owners, from_arrow_schema(OWNERS)).toArrow()
             made, seen = self._lags.make(Span(since, until, next_since, read, owned))
@@ -113,7 +116,7 @@ class Rollup:
     def _since(self, read: Mapping[str, datetime], until: datetime, news: datetime) -> datetime | None:
         """The hour to begin with: the earliest of the clusters not computed up to `until`. None: all are."""
         ends = {cluster: min(at, until) for cluster, at in read.items()}
-        behind = [cluster for cluster, end in ends.items() if end > self._lags.until.get(cluster, EVER)]
+        behind = [cluster for cluster, end in ends.items() if end > self._lags.until.get(cluster, EPOCH)]
         begins = {cluster: self._begin(cluster, news) for cluster in behind}
         return min((begin for cluster, begin in begins.items() if begin and begin < ends[cluster]), default=None)
 
@@ -122,7 +125,7 @@ class Rollup:
         where = "" if cluster == ALL else f" WHERE cluster = {literal(cluster)}"
         again = self._again(cluster, where, news)
         first = self._one("min(poll_ts)", "end_offsets", where if again is None else "")
-        return None if first is None else _hour(max(first, again or first))
+        return None if first is None else full_hour(max(first, again or first))
 
     def _again(self, cluster: str, where: str, news: datetime) -> datetime | None:
         """The end of the computed minutes, or the earliest new row, at most LATE before it. None: none."""
@@ -166,7 +169,7 @@ class Rollup:
 
     def _health(self, since: datetime, until: datetime, events: DataFrame, lag: pa.Table) -> DataFrame:
         seen = self._seen(since, until, lag).withColumn("bucket", self._bucket(*GROUP))
-        compute = partial(health, *map(us, (since, until)))
+        compute = partial(health, *map(micros, (since, until)))
         return (
             events.groupBy("bucket")
             .cogroup(seen.groupBy("bucket"))
@@ -202,7 +205,7 @@ class Rollup:
             f.count_if(bad).alias("bad"),
             f.count_if(~f.coalesce(bad, f.lit(False)) & ~f.col("time_lag_known")).alias("unknown"),
         )
-        slos, since_us, until_us = self._slos, us(since), us(until)
+        slos, since_us, until_us = self._slos, micros(since), micros(until)
         buckets = tallies.select(self._bucket(*GROUP), *TALLY_COLUMNS).groupBy("bucket")
         schema = from_arrow_schema(SLO_BURN.file_schema)
         # not a partial: Spark warns about its missing type hints
@@ -221,14 +224,6 @@ def _levels(slos: tuple[Slo, ...]) -> pa.Table:
 def _within(column: str, since: datetime, until: datetime) -> Any:
     """The rows of that span; `dt` is not used, because it may be the day of another column."""
     return (f.col(column) >= f.lit(since)) & (f.col(column) < f.lit(until))
-
-
-def _hour(at: datetime) -> datetime:
-    return at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
-
-
-def _minute(at: datetime) -> datetime:
-    return at.astimezone(UTC).replace(second=0, microsecond=0)
 
 
 def _steps(since: datetime, until: datetime) -> Iterator[datetime]:

@@ -8,11 +8,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
+from typing import NamedTuple
 
 from lag.model import GroupType
 from lag.rollup.group_events import GroupRecord, Role
 from lag.rollup.lag_minutes import MINUTE_US
-from lag.verdict.health import URGENCY, Status
+from lag.verdict.health import Status
+from lag.verdict.status import STATUS_CODE
 
 STATES = (
     "Unknown", "Empty", "Stable", "PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling", "Dead",
@@ -20,7 +22,7 @@ STATES = (
 )  # fmt: skip
 """Kafka's group states; the column `state` is an index of this tuple. New ones come last."""
 
-_UNKNOWN = URGENCY.index(Status.UNKNOWN)
+_UNKNOWN = STATUS_CODE[Status.UNKNOWN]
 STATE_CODE: Mapping[str, int] = {name: code for code, name in enumerate(STATES)}
 
 
@@ -58,11 +60,10 @@ class Seen:
         return self.time_lag_max_ms, self.time_lag_known
 
 
-@dataclass(frozen=True, slots=True)
-class GroupMinute:
-    """A row of `group_health_1m`; None is "not known"."""
+class GroupMinute(NamedTuple):
+    """A row of `group_health_1m` without its group; None is "not known". `minute` is in microseconds since 1970."""
 
-    minute_us: int
+    minute: int
     type: str
     generation_first: int | None
     generation_last: int | None
@@ -156,7 +157,7 @@ def _minute(minute: int, now: _Now, records: Iterable[GroupRecord], seen: Seen) 
     state = now.state() if seen.state is None else STATE_CODE.get(seen.state, 0)
     time_lag_ms, time_lag_known = seen.time_lag()
     return GroupMinute(
-        minute_us=minute,
+        minute=minute,
         type=str(now.type or seen.type or GroupType.UNKNOWN),
         generation_first=tally.first,
         generation_last=now.number,

@@ -14,7 +14,7 @@ import streamlit as st
 from app.server import source
 from app.ui import state, verdicts
 from lag.history.queries import HistoryQueries
-from lag.history.span import HOUR, MAX_MINUTE_SPAN, MINUTE, Scope, Span
+from lag.history.span import HOUR, MAX_MINUTE_SPAN, MINUTE, Scope, Span, full_minute
 from lag.history.store import History
 from lag.verdict.health import URGENCY
 
@@ -107,14 +107,10 @@ def span(history: ClusterHistory, newest: datetime | None) -> Span:
 
     Raises HistoryError.
     """
-    end, length = until() or (newest or _this_minute()) + MINUTE, RANGES[_range(history, newest)][1]
+    end, length = until() or (newest or full_minute(datetime.now(UTC))) + MINUTE, RANGES[_range(history, newest)][1]
     if length > MAX_MINUTE_SPAN and end.minute:
         end = end.replace(minute=0) + HOUR
     return Span(end - length, end)
-
-
-def _this_minute() -> datetime:
-    return datetime.now(UTC).replace(second=0, microsecond=0)
 
 
 def set_until(to: datetime | None) -> None:

@@ -12,8 +12,6 @@ from lag.verdict.health import URGENCY, Status
 Local = Callable[[int], datetime]
 """Milliseconds since 1970 -> a time in the viewer's zone."""
 
-_UNKNOWN = URGENCY.index(Status.UNKNOWN)
-
 
 def fleet(cells: pd.DataFrame, lags: pd.DataFrame) -> pd.DataFrame:
     """One row for each group of `frames.HEALTH_CELLS` and `frames.GROUP_LAGS`.
@@ -76,7 +74,10 @@ def cells(lag: pd.DataFrame, health: pd.DataFrame, span: Span, trouble: Sequence
 
 
 def _health_cells(health: pd.DataFrame, size_us: int, trouble: Sequence[Status]) -> pd.DataFrame:
-    judged, troubled = health["rank"] != _UNKNOWN, health["rank"].isin([URGENCY.index(one) for one in trouble])
+    judged, troubled = (
+        health["rank"] != verdicts.RANK[Status.UNKNOWN],
+        health["rank"].isin([verdicts.RANK[one] for one in trouble]),
+    )
     cells = health.assign(judged_minutes=judged, trouble_minutes=troubled).groupby(health["at_us"] // size_us * size_us)
     counts = ["judged_minutes", "trouble_minutes", "rebalances", "joins", "leaves"]
     sums = cells[["rank"]].min().join(cells[counts].sum()).astype("Int64")

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from app.ui import formats
-from app.ui.verdicts import VERDICTS
+from app.ui.verdicts import RANK, VERDICTS
 from lag.history.span import DAY, MICROSECOND, MINUTE, Scope, Span, micros
 from lag.history.trouble_periods import TroublePeriod
 from lag.verdict.health import URGENCY, Status
@@ -24,7 +24,6 @@ MOSTLY_KNOWN = 0.9
 """If verdicts are known for a smaller share of the time, the sentence says so."""
 
 _ORDINALS = {0: "never", 1: "once", 2: "twice"}
-_UNKNOWN = URGENCY.index(Status.UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,7 @@ def _no_trouble(health: pd.DataFrame, shown: ShownTime) -> str:
 
 
 def _known_minutes(health: pd.DataFrame) -> int:
-    return int((health["rank"] != _UNKNOWN).sum())
+    return int((health["rank"] != RANK[Status.UNKNOWN]).sum())
 
 
 def _trouble(periods: Sequence[TroublePeriod], shown: ShownTime) -> str:

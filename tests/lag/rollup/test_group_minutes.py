@@ -32,8 +32,8 @@ def table(rows: list[Row]) -> list[dict[str, Any]]:
 def ours(rows: list[Row], seen: dict[int, Seen] | None = None) -> list[dict[str, Any]]:
     polled = {at * 1_000_000: one for at, one in (seen or {}).items()}
     found = minutes(list(records(table(rows))), polled, SINCE * 1_000_000, UNTIL * 1_000_000)
-    made = [{name: getattr(one, name) for name in one.__dataclass_fields__} for one in found]
-    return [{"minute": row.pop("minute_us") // 1_000_000, **row, "state": _word(row["state"])} for row in made]
+    made = [one._asdict() for one in found]
+    return [row | {"minute": row["minute"] // 1_000_000, "state": _word(row["state"])} for row in made]
 
 
 def _word(state: int | None) -> str | None:
