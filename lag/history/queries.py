@@ -14,6 +14,7 @@ import pyarrow as pa
 from lag.history import frames
 from lag.history.schemas import TABLES, TIME
 from lag.history.span import DAY, EPOCH, HOUR, MICROSECOND, MINUTE, Scope, Span, full_hour
+from lag.history.status_codes import STORED, rank_sql
 from lag.history.store import SQL_TYPES, History, literal
 from lag.verdict.health import Status
 from lag.verdict.status import STATUS_CODE
@@ -127,17 +128,17 @@ class HistoryQueries:
 
     def health_series(self, group_id: str, span: Span) -> pd.DataFrame:
         """Status and membership changes of a group by the minute: HEALTH."""
-        where = self._where(span, Scope(group_id))
-        sql = f"""SELECT {_us("minute")} AS at_us, coalesce(status, {_UNKNOWN}) AS rank, rebalances, joins, leaves,
-            churn FROM group_health_1m WHERE {where} ORDER BY at_us"""
+        where, rank = self._where(span, Scope(group_id)), f"coalesce({rank_sql('status')}, {_UNKNOWN})"
+        sql = f"""SELECT {_us("minute")} AS at_us, {rank} AS rank, rebalances, joins, leaves, churn
+            FROM group_health_1m WHERE {where} ORDER BY at_us"""
         return self._frame("group_health_1m", sql, frames.HEALTH)
 
     def health_cells(self, span: Span, trouble: Collection[Status]) -> pd.DataFrame:
         """Every group in each cell of the span: HEALTH_CELLS. A minute with a status in `trouble` is in trouble."""
         cell = f"date_bin(INTERVAL '{span.cell.total_seconds():.0f} seconds', minute)"
-        codes = ", ".join(str(STATUS_CODE[one]) for one in trouble)
-        sql = f"""SELECT group_id, {_us(cell)} AS at_us, min(status) AS rank,
-            count(CASE WHEN status <> {_UNKNOWN} THEN 1 END) AS known_minutes,
+        codes = ", ".join(str(STORED[one]) for one in trouble)
+        sql = f"""SELECT group_id, {_us(cell)} AS at_us, min({rank_sql("status")}) AS rank,
+            count(CASE WHEN status <> {STORED[Status.UNKNOWN]} THEN 1 END) AS known_minutes,
             count(CASE WHEN status IN ({codes}) THEN 1 END) AS trouble_minutes, sum(rebalances) AS rebalances,
             max(time_lag_max_ms) / 1000.0 AS time_lag_s
             FROM group_health_1m WHERE {self._where(span)} GROUP BY 1, 2 ORDER BY 1, 2"""

@@ -20,10 +20,11 @@ import pyarrow as pa
 from lag.errors import HistoryError
 from lag.history.maintenance import maintain
 from lag.history.schemas import END_OFFSETS, GROUP_SNAPSHOTS, TIME, with_day
+from lag.history.status_codes import STORED
 from lag.history.store import History
 from lag.model import ClusterSnapshot, is_internal_group
 from lag.offsets import UNKNOWN, Codes, Ints
-from lag.verdict.health import TOO_EARLY, GroupColumns, Health
+from lag.verdict.health import TOO_EARLY, URGENCY, GroupColumns, Health
 
 log = logging.getLogger(__name__)
 
@@ -182,7 +183,7 @@ def group_snapshots(health: Health) -> pa.Table:
 def _verdict(columns: GroupColumns, number: int) -> dict[str, int | None]:
     code, time_lag_s = int(columns.status[number]), float(columns.time_lag_s[number])
     return {
-        "status": None if code == TOO_EARLY else code,
+        "status": None if code == TOO_EARLY else STORED[URGENCY[code]],
         "time_lag_ms": None if math.isnan(time_lag_s) else round(time_lag_s * 1000),
         "markers": int(columns.markers[number]),
     }

@@ -9,10 +9,12 @@ import numpy as np
 import pyarrow as pa
 
 from lag.history.schemas import GROUP_HEALTH_1M, SLO_BURN, TIME
+from lag.history.status_codes import STORED
 from lag.rollup.error_budget import Burns, Slo, Tallies, burns, ends
 from lag.rollup.group_events import records
-from lag.rollup.group_minutes import Seen, minutes
+from lag.rollup.group_minutes import GroupMinute, Seen, minutes
 from lag.rollup.owners import changes
+from lag.verdict.health import URGENCY
 
 GROUP = ("cluster", "group_id")
 EVENT_COLUMNS = (
@@ -55,7 +57,7 @@ def health(since_us: int, until_us: int, events: pa.Table, seen: pa.Table) -> pa
     for group, rows in _groups(seen, "minute"):
         polled[group] = {row["at_us"]: _seen(row) for row in rows}
     made = [
-        {"cluster": cluster, "group_id": group_id, **one._asdict()}
+        {"cluster": cluster, "group_id": group_id, **_stored(one)}
         for cluster, group_id in sorted(recorded.keys() | polled.keys())
         for one in minutes(recorded.get((cluster, group_id), []), polled[cluster, group_id], since_us, until_us)
     ]
@@ -105,3 +107,7 @@ def _groups(table: pa.Table, time: str, by: tuple[str, ...] = GROUP) -> Iterator
 
 def _seen(row: Row) -> Seen:
     return Seen(*(row[name] for name in SEEN_COLUMNS[len(GROUP) + 1 :]))
+
+
+def _stored(one: GroupMinute) -> dict[str, Any]:
+    return one._asdict() | {"status": None if one.status is None else STORED[URGENCY[one.status]]}

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from lag.history.schemas import COMMITS as COMMITS_TABLE
 from lag.history.schemas import END_OFFSETS, LAG_1H, LAG_1M, TEXT, TIME, with_day
+from lag.history.status_codes import stored_codes
 from lag.offsets import UNKNOWN, Ints
 from lag.pipeline.columns import (
     COMMIT_COLUMNS,
@@ -200,6 +201,7 @@ def _table(every: LagMinutes, at: Ints, group: Ints, owner: pa.Array, names: Nam
         "group_id": names.groups.column(group, TEXT),
         "owner_member": owner,
         "minute": pa.array(every.minute_us.view("datetime64[us]"), TIME),
+        "status": stored_codes(every.status),
     }
     for name in LAG_1M.file_schema.names:
         if name not in columns:

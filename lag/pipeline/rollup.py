@@ -26,6 +26,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from lag.history.schemas import GROUP_HEALTH_1M, SLO_BURN, TABLES, TEXT
 from lag.history.span import EPOCH, full_hour, full_minute, micros
+from lag.history.status_codes import rank_sql
 from lag.history.store import History, history_errors, literal
 from lag.history.stream_progress import read_until
 from lag.pipeline.changed_files import TIMES, recent
@@ -184,7 +185,9 @@ class Rollup:
             f.bool_and("time_lag_known").alias("time_lag_known"),
         )  # fmt: skip
         polls = self._read("group_snapshots").where(_within("poll_ts", since, until))
-        named = polls.withColumnsRenamed({"status": "verdict", "time_lag_ms": "poll_time_lag_ms"})
+        named = polls.withColumnRenamed("time_lag_ms", "poll_time_lag_ms").withColumn(
+            "verdict", f.expr(rank_sql("status"))
+        )
         last = f.max_by(f.struct(*POLLED_COLUMNS), "poll_ts").alias("last")
         minute = f.date_trunc("minute", "poll_ts").alias("minute")
         polled = named.groupBy(*GROUP, minute).agg(last).select(*GROUP, "minute", "last.*")

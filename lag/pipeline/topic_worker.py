@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from lag.history.schemas import I8, I32, LAG_1M, LAG_GROUP_TOPIC_1M, TEXT, TIME, with_day
+from lag.history.status_codes import ranks, stored_codes
 from lag.offsets import UNKNOWN, Ints
 from lag.pipeline.columns import Names, offsets, place, starts, times, unplaced
 from lag.pipeline.shares import Deal, by_topic
@@ -29,7 +30,7 @@ SEEN, SEEN_SCHEMA = "seen", pa.schema(
         ("time_lag_known", pa.bool_()),
     ]
 )  # fmt: skip
-"""Status and time lag of a group on one topic in a minute (`lag.rollup.group_minutes.Seen`)."""
+"""Rank of the status and time lag of a group on one topic in a minute (`lag.rollup.group_minutes.Seen`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ def _rows(rows: pa.RecordBatch, names: Names) -> _Rows:
         consume_rate=rows["consume_rate"].fill_null(np.nan).to_numpy(),
         produce_rate=rows["produce_rate"].fill_null(np.nan).to_numpy(),
         commits=rows["commits"].to_numpy(),
-        status=rows["status"].to_numpy(),
+        status=ranks(rows["status"].to_numpy()),
     )
 
 
@@ -167,7 +168,7 @@ class _Together:
         there = np.flatnonzero(counts)
         ends = np.searchsorted(there, np.arange(len(self._starts) + 1) * kinds)
         return pa.MapArray.from_arrays(
-            pa.array(ends, pa.int32()), pa.array(there % kinds, I8), pa.array(counts[there], I32)
+            pa.array(ends, pa.int32()), pa.array(stored_codes(there % kinds), I8), pa.array(counts[there], I32)
         )
 
 

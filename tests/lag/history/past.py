@@ -5,8 +5,8 @@ from typing import Any
 import pyarrow as pa
 
 from lag.history.schemas import TABLES
+from lag.history.status_codes import STORED
 from lag.verdict.health import Status
-from lag.verdict.status import STATUS_CODE
 from tests.lag.history.rows import rows
 
 _LAG = {"time_lag_bounded": True, "commits": 0, "rewinds": 0, "rewind_records": 0, "samples": 6, "status": Status.OK}
@@ -34,4 +34,4 @@ def _name(table: str, name: str) -> str:
 def _value(name: str, value: Any) -> Any:
     if name == "at":
         return value * 60
-    return STATUS_CODE[value] if isinstance(value, Status) else value
+    return STORED[value] if isinstance(value, Status) else value

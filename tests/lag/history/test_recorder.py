@@ -15,13 +15,14 @@ import pytest
 from lag.errors import HistoryError
 from lag.history import recorder
 from lag.history.recorder import SnapshotRecorder, end_offsets, group_snapshots
+from lag.history.status_codes import STORED
 from lag.history.store import History
 from lag.model import INTERNAL_GROUP_PREFIX, ClusterSnapshot
 from lag.polling.collector import Collector
 from lag.verdict.health import URGENCY, Health, Status
 from lag.verdict.judge import judge
 from lag.verdict.sample_window import SampleRing
-from lag.verdict.status import MARKERS_ONLY, STATUS_CODE
+from lag.verdict.status import MARKERS_ONLY
 from tests.lag.make import cluster, deleted, end, failed, group, judged
 from tests.lag.polling.test_collector import Script, clock
 from tests.support.waiting import wait_until
@@ -64,7 +65,7 @@ def test_group_snapshots_say_what_their_lag_covers() -> None:
     assert group_g == {
         "cluster": "id-test", "poll_ts": AT, "group_id": "g", "type": "classic", "state": "Stable", "coordinator": 1,
         "assignor": "range", "epoch": None, "members": 2, "lag": 10, "lag_known": 1, "lag_partitions": 3,
-        "complete": True, "status": STATUS_CODE[Status.TOPIC_DELETED], "time_lag_ms": None, "markers": 0,
+        "complete": True, "status": STORED[Status.TOPIC_DELETED], "time_lag_ms": None, "markers": 0,
         "dt": AT.date(),
     }  # fmt: skip
     assert (group_h["state"], group_h["members"], group_h["lag"], group_h["lag_partitions"]) == ("Empty", 0, 0, 0)

@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 from lag.errors import HistoryError
 from lag.history import rollup_progress
 from lag.history.maintenance import DAY_OVER_AFTER
+from lag.history.status_codes import STORED
 from lag.history.store import History, history_errors, literal
 from lag.history.stream_progress import NEVER, mark_read
 from lag.pipeline.group_worker import OWNERS
@@ -24,7 +25,6 @@ from lag.pipeline.lag_driver import Lags, Span
 from lag.pipeline.rollup import LATE, PIECE, Piece, Rollup
 from lag.rollup.error_budget import DEFAULT, WINDOWS_S, Slo
 from lag.verdict.health import URGENCY, Status
-from lag.verdict.status import STATUS_CODE
 from tests.lag.history.rows import rows
 from tests.lag.rollup import plain_group_minutes as plain_group
 from tests.lag.rollup import plain_minutes as plain
@@ -351,7 +351,7 @@ def test_the_health_of_a_group_is_the_collectors_verdict_where_there_is_one(
     spark: SparkSession, history: History
 ) -> None:
     """By its commits alone it has stopped; a poll knows of the transaction, and of a partition without a commit."""
-    held = STATUS_CODE[Status.HELD]
+    held = STORED[Status.HELD]
     samples = [{"poll_ts": BEGIN + timedelta(minutes=n), "log_end": 100, "last_stable": 100} for n in range(14)]
     history.append("end_offsets", rows("end_offsets", *samples))
     history.append("commits", rows("commits", {"committed": 40, "src_ts": BEGIN, "commit_ts": BEGIN}))
@@ -361,7 +361,7 @@ def test_the_health_of_a_group_is_the_collectors_verdict_where_there_is_one(
     history.append("group_snapshots", rows("group_snapshots", *polls))
     Rollup(spark, history).run(BEGIN + timedelta(minutes=13), lambda *_: None)
     made = of(history, "group_health_1m", "minute")[-3:]
-    assert [row["status"] for row in made] == [STATUS_CODE[Status.STOPPED], STATUS_CODE[Status.STOPPED], held]
+    assert [row["status"] for row in made] == [STORED[Status.STOPPED], STORED[Status.STOPPED], held]
     assert [(row["lag"], row["lag_known"], row["lag_partitions"]) for row in made] == [
         (None,) * 3,
         (60, 1, 2),
@@ -399,7 +399,7 @@ def test_what_the_stream_has_not_read_waits_for_it_and_is_then_as_if_it_had_neve
     rollup.run(BEGIN + asked, tell)
     found = of(history, "lag_1m", "minute")
     assert [(row["minute"], row["lag_last"], row["status"]) for row in found] == [
-        (at, 5, STATUS_CODE[Status.OK]) for at in minutes
+        (at, 5, STORED[Status.OK]) for at in minutes
     ]
 
 
