@@ -1,0 +1,149 @@
+"""Since when records wait under the same committed offset: by the polls and the commit records seen so far."""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from lag.offsets import UNKNOWN, Ints
+from lag.verdict.onset import SOURCE_CODE, OnsetColumns, OnsetSource, RowCommits
+from lag.verdict.rates import Flags
+
+_COMMIT, _WINDOW = SOURCE_CODE[OnsetSource.COMMIT], SOURCE_CODE[OnsetSource.WINDOW]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Waiting:
+    """int64[n_rows] each, -1 = unknown or none.
+
+    committed     the last known committed offset
+    unmoved_ms    the first poll that saw it
+    seen_ms       the last poll that knew a committed offset
+    before_ms     the last poll that saw another one before it
+    since_ms      the first poll since which records wait under it in every poll that knows
+    first_ms      the first poll that had the row
+    commit_ms     its first commit record
+    commit_is_exact  1: it became the committed offset with that record
+    back_ms       the last poll that saw it go back, and
+    back_after_ms    the poll before that one
+    back_commit_ms   the commit record that went back
+    """
+
+    committed: Ints
+    unmoved_ms: Ints
+    seen_ms: Ints
+    before_ms: Ints
+    since_ms: Ints
+    first_ms: Ints
+    commit_ms: Ints
+    commit_is_exact: Ints
+    back_ms: Ints
+    back_after_ms: Ints
+    back_commit_ms: Ints
+
+    @classmethod
+    def none(cls, rows: int) -> "Waiting":
+        """Of rows that no poll has seen."""
+        unknown = np.full(rows, UNKNOWN, np.int64)
+        return cls(*(unknown for _ in fields(cls)))
+
+    def after(self, at_ms: int, committed: Ints, log_end: Ints, commits: RowCommits | None = None) -> "Waiting":
+        """With one poll more. `committed` and `log_end` are int64[n_rows]; `commits` None: no records are read."""
+        polled = self._polled(at_ms, committed, log_end)
+        return polled if commits is None else polled._with_commits(commits)
+
+    def _polled(self, at_ms: int, committed: Ints, log_end: Ints) -> "Waiting":
+        read = committed != UNKNOWN
+        known = read & (log_end != UNKNOWN)
+        moved = read & (committed != self.committed)
+        back = moved & (committed < self.committed)
+        waits = np.where(~moved & (self.since_ms != UNKNOWN), self.since_ms, at_ms)
+        return Waiting(
+            committed=np.where(read, committed, self.committed),
+            unmoved_ms=np.where(moved, at_ms, self.unmoved_ms),
+            seen_ms=np.where(read, at_ms, self.seen_ms),
+            before_ms=np.where(moved, self.seen_ms, self.before_ms),
+            since_ms=np.where(known, np.where(log_end > committed, waits, UNKNOWN), self.since_ms),
+            first_ms=np.where(self.first_ms == UNKNOWN, at_ms, self.first_ms),
+            commit_ms=np.where(moved, UNKNOWN, self.commit_ms),
+            commit_is_exact=np.where(moved, 0, self.commit_is_exact),
+            back_ms=np.where(back, at_ms, self.back_ms),
+            back_after_ms=np.where(back, self.seen_ms, self.back_after_ms),
+            back_commit_ms=np.where(back, UNKNOWN, self.back_commit_ms),
+        )
+
+    def _with_commits(self, commits: RowCommits) -> "Waiting":
+        """A record counts if it has the polled offset: the records read may be older or newer than the poll.
+
+        A run that begins later than the known one, and after another offset, is another commit of the same offset.
+        Without the other offset, earlier records of the run are only no longer read.
+        """
+        found = (commits.offset == self.committed) & (self.committed != UNKNOWN)
+        earlier = (self.commit_ms == UNKNOWN) | (commits.first_ms < self.commit_ms)
+        taken = found & (earlier | commits.follows)
+        went_back = (commits.back_ms > self.back_after_ms) & (commits.back_ms <= self.back_ms)
+        return Waiting(
+            self.committed,
+            self.unmoved_ms,
+            self.seen_ms,
+            self.before_ms,
+            self.since_ms,
+            self.first_ms,
+            np.where(taken, commits.first_ms, self.commit_ms),
+            np.where(taken, commits.is_exact, self.commit_is_exact),
+            self.back_ms,
+            self.back_after_ms,
+            np.where(went_back, commits.back_ms, self.back_commit_ms),
+        )
+
+    def onsets(self, run_ms: Ints, is_exact: Flags) -> OnsetColumns:
+        """The onset of rows whose records wait since the poll `run_ms` (int64[n_rows]), `is_exact` (bool[n_rows]) or
+        earlier: the commit of the offset, unless records began to wait only later.
+        """
+        at_commit = (run_ms != UNKNOWN) & (self.commit_ms != UNKNOWN) & (run_ms <= self.unmoved_ms)
+        commits = self.last_commits()
+        return OnsetColumns(
+            np.where(at_commit, np.minimum(commits.at_ms, run_ms), run_ms),
+            np.where(at_commit, commits.is_exact, is_exact),
+            np.where(at_commit, _COMMIT, _WINDOW).astype(np.uint8),
+        )
+
+    def last_commits(self) -> OnsetColumns:
+        """Since when each row has its committed offset: its record, else the first poll that saw it.
+
+        A record's time is kept between the polls that saw the change, whatever the clock of the broker says.
+        """
+        by_record = self.commit_ms != UNKNOWN
+        seen_moving = self.before_ms != UNKNOWN
+        clipped = np.clip(self.commit_ms, self.before_ms, np.maximum(self.before_ms, self.unmoved_ms))
+        return OnsetColumns(
+            np.where(by_record, clipped, self.unmoved_ms),
+            np.where(by_record, (self.commit_is_exact == 1) | seen_moving, self.unmoved_ms > self.first_ms),
+            np.where(by_record, _COMMIT, _WINDOW).astype(np.uint8),
+        )
+
+    def rewinds(self) -> OnsetColumns:
+        """When each row last went back; -1 where it did not."""
+        by_record = self.back_commit_ms != UNKNOWN
+        return OnsetColumns(
+            np.where(by_record, self.back_commit_ms, self.back_ms),
+            np.ones(len(self.back_ms), np.bool_),
+            np.where(by_record, _COMMIT, _WINDOW).astype(np.uint8),
+        )
+
+    def of_rows(self, rows: slice | Ints) -> "Waiting":
+        """Those of some rows."""
+        return Waiting(*(column[rows] for column in self._columns))
+
+    def reindexed(self, rows: Ints) -> "Waiting":
+        """For the rows of another table; `rows` is int64[n_new_rows], the old row or -1."""
+        if not len(self.committed):
+            return Waiting.none(len(rows))
+        return Waiting(*(np.where(rows < 0, UNKNOWN, column[rows]) for column in self._columns))
+
+    def forgotten(self, where: Flags) -> "Waiting":
+        """Without what is known of these rows: their topic was created again."""
+        return Waiting(*(np.where(where, UNKNOWN, column) for column in self._columns))
+
+    @property
+    def _columns(self) -> list[Ints]:
+        return [getattr(self, field.name) for field in fields(self)]
