@@ -16,6 +16,7 @@ from assignors.model import TopicPartition
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
+Flags = NDArray[np.bool_]
 Problems = NDArray[np.uint8]
 
 UNKNOWN = -1

@@ -12,10 +12,9 @@ from uuid import UUID
 import numpy as np
 
 from lag.model import ClusterSnapshot
-from lag.offsets import UNKNOWN, Codes, Ints
+from lag.offsets import UNKNOWN, Codes, Flags, Ints
 from lag.records import Commits
 from lag.verdict.onset import RowCommits
-from lag.verdict.rates import Flags
 from lag.verdict.row_index import group_of_row, sorted_indexer
 
 MAX_PARTITIONS = 200_000
@@ -178,7 +177,8 @@ def _differ(one: Ints, other: Ints) -> Flags:
 def _keys(groups: Ints, topics: Ints, partitions: Codes | Ints) -> Ints:
     """int64[n] from hashes of names; unsigned numbers wrap around."""
     mixed = groups.view(np.uint64) * _GROUP + topics.view(np.uint64) * _TOPIC
-    return (mixed + partitions.astype(np.uint64) * _PARTITION).view(np.int64)
+    keys: Ints = (mixed + partitions.astype(np.uint64) * _PARTITION).view(np.int64)
+    return keys
 
 
 def _hashes(names: Sequence[str]) -> Ints:

@@ -47,7 +47,7 @@ def _verdicts(rows: Sequence[dict[str, Any]], is_unbroken: bool) -> GroupOnsets:
         np.array([bool(row["onset_is_exact"]) for row in rows], np.bool_),
         np.full(len(rows), SOURCE_CODE[OnsetSource.HISTORY], np.uint8),
     )
-    status = np.array([row["status"] for row in rows], np.int64)
+    status = np.array([row["status"] for row in rows], np.int8)
     groups = [row["group_id"] for row in rows]
     return stored(groups, status, onsets, np.full(len(rows), is_unbroken, np.bool_))
 

@@ -10,9 +10,8 @@ import pyarrow as pa
 
 from lag.history.rollup_progress import LAST_COMMITS
 from lag.history.schemas import BYTES, TEXT, TIME
-from lag.offsets import UNKNOWN, Ints
+from lag.offsets import UNKNOWN, Flags, Ints
 from lag.verdict.columns import concatenate, in_order, no_rows, take
-from lag.verdict.rates import Flags
 
 TOPIC_BITS, PARTITION_BITS = 20, 24
 """A place is one int64: cluster number, topic number and partition, from high to low bits."""

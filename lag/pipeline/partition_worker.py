@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from lag.history.schemas import COMMITS as COMMITS_TABLE
 from lag.history.schemas import END_OFFSETS, LAG_1H, LAG_1M, TEXT, TIME, with_day
 from lag.history.status_codes import stored_codes
-from lag.offsets import UNKNOWN, Ints
+from lag.offsets import UNKNOWN, Flags, Ints
 from lag.pipeline.columns import (
     COMMIT_COLUMNS,
     END_COLUMNS,
@@ -36,7 +36,6 @@ from lag.pipeline.shares import Deal, by_partition
 from lag.pipeline.worker_results import Writing, result_of
 from lag.rollup.lag_minutes import MINUTE_US, LagMinutes, minutes
 from lag.verdict.columns import concatenate
-from lag.verdict.rates import Flags
 from lag.verdict.samples import Commits, LogSamples
 
 CARRIED = "last commits"

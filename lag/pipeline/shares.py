@@ -16,8 +16,7 @@ from pyspark import SparkContext
 from lag.history.file_replacement import StoredFile
 from lag.history.files import read_rows
 from lag.history.schemas import BYTES, TABLES, TEXT
-from lag.offsets import Ints
-from lag.verdict.rates import Flags
+from lag.offsets import Flags, Ints
 
 PART_ROWS = 2_000_000
 """The row groups of a larger file are divided between several workers."""

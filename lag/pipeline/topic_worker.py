@@ -12,13 +12,13 @@ import pyarrow as pa
 
 from lag.history.schemas import I8, I32, LAG_1M, LAG_GROUP_TOPIC_1M, TEXT, TIME, with_day
 from lag.history.status_codes import ranks, stored_codes
-from lag.offsets import UNKNOWN, Ints
+from lag.offsets import UNKNOWN, Flags, Ints
 from lag.pipeline.columns import Names, offsets, place, starts, times, unplaced
 from lag.pipeline.shares import Deal, by_topic
 from lag.pipeline.worker_results import Writing, result_of
 from lag.verdict.columns import concatenate, in_order
 from lag.verdict.health import URGENCY
-from lag.verdict.rates import Flags, Floats
+from lag.verdict.rates import Floats
 
 COLUMNS = (
     "cluster", "group_id", "topic", "minute", "lag_last", "time_lag_max_ms", "time_lag_min_ms", "time_lag_bounded",

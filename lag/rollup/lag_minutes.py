@@ -6,10 +6,10 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lag.offsets import UNKNOWN, Ints
+from lag.offsets import UNKNOWN, Flags, Ints
 from lag.verdict import rates
 from lag.verdict.health import Status
-from lag.verdict.rates import Flags, Floats
+from lag.verdict.rates import Floats
 from lag.verdict.sample_rates import Growth, growths, time_to_loss
 from lag.verdict.samples import Commits, LagSamples, LogSamples, lag_samples
 from lag.verdict.status import STATUS_CODE

@@ -9,6 +9,7 @@ from assignors.model import TopicPartition
 from lag.model import GroupSnapshot, LagTotal
 from lag.offsets import PROBLEM_CODES, UNKNOWN, PartitionProblem
 from lag.verdict.health import Finding, Status
+from lag.verdict.onset import Onset, OnsetSource
 from lag.verdict.status import MARKERS_ONLY, Rules
 
 NO_OFFSET = "the committed offset or the log end is unknown"
@@ -55,8 +56,7 @@ class RowFacts(NamedTuple):
     first_ms: int
     run_samples: int
     run_since_ms: int
-    onset_ms: int
-    onset_is_bound: bool
+    run_is_whole: bool
     arrived: int
     quiet: bool
     moved_ms: int
@@ -70,23 +70,27 @@ class RowFacts(NamedTuple):
     noise: float
 
 
-def of_row(row: RowFacts, status: Status) -> Finding:
-    """The finding about one partition."""
-    since = row.onset_ms if status in _QUIET else UNKNOWN
-    if since == UNKNOWN:
-        return Finding(status, RULES[status], _SENTENCES[status](row))
-    return Finding(status, RULES[status], _SENTENCES[status](row), since, row.onset_is_bound)
+def of_row(row: RowFacts, status: Status, onset: Onset | None) -> Finding:
+    """The finding about one partition; `onset`: since when records wait under its committed offset."""
+    return Finding(status, RULES[status], _SENTENCES[status](row), onset if status in _QUIET else None)
 
 
-def of_group(group: GroupSnapshot, status: Status, total: LagTotal, affected: int, worst: RowFacts | None) -> Finding:
+def of_group(
+    group: GroupSnapshot,
+    status: Status,
+    total: LagTotal,
+    affected: int,
+    worst: RowFacts | None,
+    onset: Onset | None,
+) -> Finding:
     """The finding about a group; `affected` partitions have its status, `worst` is the one with the most records."""
     if worst is None:
-        return Finding(status, RULES[status], _without_rows(group))
+        return Finding(status, RULES[status], _without_rows(group), onset)
     if status is Status.OK:
         return Finding(status, RULES[status], _calm(total, worst))
-    about = of_row(worst, status)
+    about = Finding(status, RULES[status], _SENTENCES[status](worst), onset)
     if status is Status.UNKNOWN and group.problems:
-        return Finding(status, about.rule, group.problems[0].cause, _last_read_ms(group, worst))
+        return replace(about, evidence=group.problems[0].cause, onset=_last_read(group, worst))
     if about_group(status, total, affected):
         return replace(about, evidence=_of_all(group, status, total, affected, worst))
     others = f"; the worst of {_count(affected, 'partition')}" if affected > 1 else ""
@@ -95,9 +99,9 @@ def of_group(group: GroupSnapshot, status: Status, total: LagTotal, affected: in
     return replace(about, evidence=about.evidence + others)
 
 
-def _last_read_ms(group: GroupSnapshot, row: RowFacts) -> int | None:
+def _last_read(group: GroupSnapshot, row: RowFacts) -> Onset | None:
     """When a group from an earlier poll was last read."""
-    return group.at_ms if group.at_ms < row.now_ms else None
+    return Onset(group.at_ms, True, OnsetSource.WINDOW) if group.at_ms < row.now_ms else None
 
 
 def about_group(status: Status, total: LagTotal, affected: int) -> bool:
@@ -220,7 +224,7 @@ def _ok(row: RowFacts) -> str:
     return f"{_count(lag, 'record')} behind on {row.tp}, no rule fired in {_count(samples, 'poll')}"
 
 
-_QUIET = {Status.STOPPED, Status.STALLED, Status.HELD, Status.NO_MEMBERS}
+_QUIET = {Status.STOPPED, Status.STALLED, Status.HELD}
 
 _SENTENCES: dict[Status, Callable[[RowFacts], str]] = {
     Status.LOST: _lost,

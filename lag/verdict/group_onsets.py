@@ -20,12 +20,12 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lag.offsets import UNKNOWN, Ints
-from lag.verdict.columns import concatenate
+from lag.offsets import UNKNOWN, Flags, Ints
+from lag.verdict.columns import concatenate, take
 from lag.verdict.health import TOO_EARLY, Status
 from lag.verdict.onset import SOURCE_CODE, GroupRecords, OnsetColumns, OnsetSource
-from lag.verdict.rates import Flags
 from lag.verdict.row_index import group_of_row, name_indexer, reduce_groups
 from lag.verdict.row_verdicts import RowVerdicts
 from lag.verdict.status import STATUS_CODE, StatusCodes
@@ -58,7 +58,7 @@ class GroupOnsets:
     """
 
     groups: tuple[str, ...]
-    status: Ints
+    status: NDArray[np.int8]
     onsets: OnsetColumns
     first_ms: Ints
     is_unbroken: Flags
@@ -68,7 +68,7 @@ class GroupOnsets:
         """Before the first poll."""
         n = len(groups)
         unknown = np.full(n, UNKNOWN, np.int64)
-        return cls(tuple(groups), np.full(n, TOO_EARLY, np.int64), OnsetColumns.none(n), unknown, np.ones(n, np.bool_))
+        return cls(tuple(groups), np.full(n, TOO_EARLY, np.int8), OnsetColumns.none(n), unknown, np.ones(n, np.bool_))
 
     def of_groups(self, groups: tuple[str, ...]) -> "GroupOnsets":
         """For other groups; new ones have no verdict yet."""
@@ -81,7 +81,7 @@ class GroupOnsets:
         return GroupOnsets(
             groups,
             np.where(is_old, self.status[at], blank.status),
-            OnsetColumns(*(column[at] for column in self.onsets)).where(is_old, blank.onsets),
+            take(self.onsets, at).where(is_old, blank.onsets),
             np.where(is_old, self.first_ms[at], blank.first_ms),
             np.where(is_old, self.is_unbroken[at], blank.is_unbroken),
         )
@@ -90,7 +90,7 @@ class GroupOnsets:
         self,
         at_ms: int,
         groups: tuple[str, ...],
-        status: Ints,
+        status: NDArray[np.int8],
         evidence: Evidence,
         records: GroupRecords | None = None,
     ) -> "GroupOnsets":
@@ -112,7 +112,7 @@ class GroupOnsets:
             before.is_unbroken | known,
         )
 
-    def _holds(self, at_ms: int, status: Ints, found: OnsetColumns, broken_ms: Ints) -> Flags:
+    def _holds(self, at_ms: int, status: NDArray[np.int8], found: OnsetColumns, broken_ms: Ints) -> Flags:
         """bool[n_groups]: the verdict and its onset stay."""
         mine = self.onsets
         same = (status == self.status) & (mine.at_ms != UNKNOWN) & (mine.at_ms <= at_ms) & (broken_ms <= mine.at_ms)
@@ -123,11 +123,11 @@ class GroupOnsets:
         return holds
 
 
-def stored(groups: Sequence[str], status: Ints, onsets: OnsetColumns, is_unbroken: Flags) -> GroupOnsets:
+def stored(groups: Sequence[str], status: NDArray[np.int8], onsets: OnsetColumns, is_unbroken: Flags) -> GroupOnsets:
     """The last verdicts of the stored history. `groups` in any order, without duplicates."""
     order = np.argsort(np.array(groups, object), kind="stable")
     names = tuple(groups[at] for at in order)
-    ordered = OnsetColumns(*(column[order] for column in onsets))
+    ordered = take(onsets, order)
     return replace(GroupOnsets.none(names), status=status[order], onsets=ordered, is_unbroken=is_unbroken[order])
 
 
@@ -189,13 +189,11 @@ def _extreme(onsets: OnsetColumns, chosen: Flags, bounds: Ints, ufunc: np.ufunc)
     hits = hits[np.argsort(onsets.is_exact[hits], kind="stable")]
     row = np.full(len(best), -1, np.int64)
     row[group[hits]] = hits
-    if not len(onsets.at_ms):
-        return OnsetColumns.none(len(best))
-    return OnsetColumns(*(column[row] for column in onsets)).where(row >= 0, OnsetColumns.none(len(best)))
+    return take(onsets, row).where(row >= 0, OnsetColumns.none(len(best)))
 
 
 def _with_records(
-    evidence: Evidence, groups: tuple[str, ...], status: Ints, records: GroupRecords | None
+    evidence: Evidence, groups: tuple[str, ...], status: NDArray[np.int8], records: GroupRecords | None
 ) -> Evidence:
     """With what the records about members show."""
     if records is None:

@@ -4,15 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lag.offsets import UNKNOWN, Ints
+from lag.offsets import UNKNOWN, Flags, Ints
 from lag.verdict.health import NEVER, URGENCY, Status
-from lag.verdict.onsets import Onsets
-from lag.verdict.rates import Flags, Floats, TimeLags
+from lag.verdict.rates import Floats, TimeLags
 from lag.verdict.row_index import group_of_row, reduce_groups
 from lag.verdict.row_verdicts import RowVerdicts
-from lag.verdict.status import MARKERS_ONLY, STATUS_CODE, StatusCodes, WindowStats
-
-_LATEST_MS = np.iinfo(np.int64).max
+from lag.verdict.status import MARKERS_ONLY, STATUS_CODE, StatusCodes
 
 
 class GroupVerdicts(NamedTuple):
@@ -84,26 +81,6 @@ def _sum(rate: Floats, bounds: Ints) -> Floats:
     known = ~np.isnan(rate)
     total = reduce_groups(np.add, np.where(known, rate, 0.0), bounds, np.nan)
     return np.where(reduce_groups(np.logical_or, known, bounds, False), total, np.nan)
-
-
-def stopped_onsets(
-    worst: WindowStats, rows: RowVerdicts, group_codes: StatusCodes, onsets: Onsets | None, bounds: Ints
-) -> WindowStats:
-    """`worst` with the onset of the whole group where it is STOPPED: its last commit, or when records began to wait.
-
-    The later of the two; `worst` has the numbers of one row of each group.
-    """
-    if onsets is None:
-        return worst
-    waits = np.where(rows.status == STATUS_CODE[Status.STOPPED], rows.stats.onset_ms, _LATEST_MS)
-    first_wait = reduce_groups(np.minimum, waits, bounds, _LATEST_MS)
-    onset_ms = np.maximum(reduce_groups(np.maximum, onsets.unmoved_ms, bounds, UNKNOWN), first_wait)
-    is_bound = onset_ms <= reduce_groups(np.minimum, onsets.first_ms, bounds, UNKNOWN)
-    stopped = group_codes == STATUS_CODE[Status.STOPPED]
-    return worst._replace(
-        onset_ms=np.where(stopped, onset_ms, worst.onset_ms),
-        onset_is_bound=np.where(stopped, is_bound, worst.onset_is_bound),
-    )
 
 
 def group_time_lag(rows: RowVerdicts, bounds: Ints) -> TimeLags:

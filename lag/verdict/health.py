@@ -3,11 +3,16 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lag.model import ClusterSnapshot, GroupSnapshot, LagTotal, Remainder
+from lag.verdict.onset import Onset, OnsetColumns
+
+if TYPE_CHECKING:
+    from lag.verdict.group_onsets import GroupOnsets
 
 TOO_EARLY = -1
 """A status code: the group is ok, but the window is too short for a verdict."""
@@ -39,17 +44,12 @@ URGENCY: tuple[Status, ...] = tuple(Status)
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A status, the rule that fired, and the evidence: the numbers and polls that it fired on.
-
-    `since_ms` is its onset; it may have begun earlier where `since_is_bound`, because our polls do not reach further
-    back.
-    """
+    """A status, the rule that fired, the evidence (the numbers and polls that it fired on), and since when it holds."""
 
     status: Status
     rule: str
     evidence: str
-    since_ms: int | None = None
-    since_is_bound: bool = False
+    onset: Onset | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,16 +111,18 @@ class GroupColumns:
     """What the history stores of every group: [n_groups] each.
 
     `status` is an index into URGENCY, or TOO_EARLY. `markers` counts the partitions whose lag may consist of
-    transaction markers only. `time_lag_s` is without these; NaN = unknown, 0 if nothing waits.
+    transaction markers only. `time_lag_s` is without these; NaN = unknown, 0 if nothing waits. `onsets` are those of
+    the findings.
     """
 
     status: NDArray[np.int8]
     time_lag_s: NDArray[np.float64]
     markers: NDArray[np.int64]
+    onsets: OnsetColumns
 
 
 def _no_columns() -> GroupColumns:
-    return GroupColumns(np.empty(0, np.int8), np.empty(0), np.empty(0, np.int64))
+    return GroupColumns(np.empty(0, np.int8), np.empty(0), np.empty(0, np.int64), OnsetColumns.none(0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,6 +131,7 @@ class Health:
 
     `group_partitions` returns the partitions of a group by its number; pages call `partitions`. `needs_marker_check` is
     int64[n], rows of the offset table with a small lag that does not move. `columns` has the numbers of all groups.
+    `onsets` is what the next verdicts need of these; None if the health was made without them.
     """
 
     snapshot: ClusterSnapshot
@@ -137,6 +140,7 @@ class Health:
     group_partitions: Callable[[int], Sequence[PartitionHealth]] = field(repr=False)
     needs_marker_check: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64), repr=False)
     columns: GroupColumns = field(default_factory=_no_columns, repr=False)
+    onsets: "GroupOnsets | None" = field(default=None, repr=False)
 
     def group(self, group_id: str) -> GroupHealth | None:
         """The health of this group; None if the snapshot does not have it."""

@@ -5,16 +5,19 @@ objects and sentences are made when somebody asks for a group, and only once.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lag import partition_lag
 from lag.model import ClusterSnapshot, GroupSnapshot, GroupType
 from lag.offsets import UNKNOWN, Ints
 from lag.verdict import evidence, status
 from lag.verdict.columns import concatenate, take
-from lag.verdict.group_verdicts import GroupVerdicts, group_time_lag, judge_groups, stopped_onsets
+from lag.verdict.group_onsets import Evidence, GroupOnsets, evidence_of, join_evidence
+from lag.verdict.group_verdicts import GroupVerdicts, group_time_lag, judge_groups
 from lag.verdict.health import (
     TOO_EARLY,
     URGENCY,
@@ -25,13 +28,14 @@ from lag.verdict.health import (
     Status,
     TimeLag,
 )
-from lag.verdict.onsets import Onsets
+from lag.verdict.onset import GroupRecords, OnsetColumns
 from lag.verdict.rates import Floats, TimeLags
 from lag.verdict.row_verdicts import GroupFlags, RowVerdicts, judge_rows
 from lag.verdict.sample_window import BLOCK_CELLS, Window
 from lag.verdict.status import STATUS_CODE, CurrentRows, RemainderCodes, Rules, WindowStats
+from lag.verdict.waiting import Waiting
 
-_OK = STATUS_CODE[Status.OK]
+_OK, _UNKNOWN = STATUS_CODE[Status.OK], STATUS_CODE[Status.UNKNOWN]
 _MEMBERLESS_STATES = {"empty", "dead"}
 
 
@@ -42,11 +46,29 @@ class _Block(NamedTuple):
     time_lag: TimeLags
     worst_current: CurrentRows
     worst_stats: WindowStats
+    evidence: Evidence
     needs_marker_check: Ints
 
 
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What onsets need besides the samples.
+
+    `onsets`: of the verdicts before these. `records`: those about members; None: not read. `reads_all_commits`: the
+    commit records are read up to their end.
+    """
+
+    onsets: GroupOnsets = field(default_factory=GroupOnsets.none)
+    records: GroupRecords | None = None
+    reads_all_commits: bool = False
+
+
 def judge(
-    snapshot: ClusterSnapshot, window: Window, rules: Rules | None = None, remainders: RemainderCodes | None = None
+    snapshot: ClusterSnapshot,
+    window: Window,
+    rules: Rules | None = None,
+    remainders: RemainderCodes | None = None,
+    past: Past | None = None,
 ) -> Health:
     """Judge every group of the snapshot, which is the last sample of `window`.
 
@@ -55,9 +77,15 @@ def judge(
     """
     if remainders is None:
         remainders = np.zeros(len(snapshot.offsets), np.uint8)
-    groups = _Groups(snapshot, window, rules or Rules(), remainders)
+    groups = _Groups(snapshot, window, rules or Rules(), remainders, past or Past())
     return Health(
-        snapshot, window.times_ms, groups, groups.partitions, groups.needs_marker_check, groups.group_columns()
+        snapshot,
+        window.times_ms,
+        groups,
+        groups.partitions,
+        groups.needs_marker_check,
+        groups.columns,
+        groups.onsets,
     )
 
 
@@ -68,16 +96,22 @@ class _Groups(Sequence[GroupHealth]):
         "_block",
         "_made",
         "_memberless",
+        "_past",
         "_remainders",
         "_rules",
         "_shared",
         "_snapshot",
         "_totals",
         "_window",
+        "columns",
+        "onsets",
     )
 
-    def __init__(self, snapshot: ClusterSnapshot, window: Window, rules: Rules, remainders: RemainderCodes) -> None:
+    def __init__(
+        self, snapshot: ClusterSnapshot, window: Window, rules: Rules, remainders: RemainderCodes, past: Past
+    ) -> None:
         self._snapshot, self._window, self._rules, self._remainders = snapshot, window, rules, remainders
+        self._past = past
         self._memberless = np.array([_is_memberless(group) for group in snapshot.groups], np.bool_)
         self._shared = np.array([group.type is GroupType.SHARE for group in snapshot.groups], np.bool_)
         self._totals = partition_lag.totals(snapshot.offsets)
@@ -87,9 +121,14 @@ class _Groups(Sequence[GroupHealth]):
             concatenate([block.time_lag for block in blocks]),
             concatenate([block.worst_current for block in blocks]),
             concatenate([block.worst_stats for block in blocks]),
+            join_evidence([block.evidence for block in blocks]),
             np.concatenate([block.needs_marker_check for block in blocks]),
         )
         self._made: list[GroupHealth | None] = [None] * len(snapshot.groups)
+        status = self._status()
+        names = tuple(group.group_id for group in snapshot.groups)
+        self.onsets = past.onsets.after(snapshot.at_ms, names, status, self._block.evidence, past.records)
+        self.columns = self._group_columns(status)
 
     @property
     def needs_marker_check(self) -> Ints:
@@ -116,16 +155,22 @@ class _Groups(Sequence[GroupHealth]):
         rows, first = self._rows(number, number + 1), self._snapshot.offsets.rows(number).start
         return tuple(self._partition(rows, at, first + at) for at in range(len(rows.status)))
 
-    def group_columns(self) -> GroupColumns:
-        """The numbers of all groups as arrays, without sentences."""
+    def _status(self) -> NDArray[np.int8]:
+        """int8[n_groups]: indexes into URGENCY, or TOO_EARLY."""
         groups, times_ms, rules = self._block.groups, self._window.times_ms, self._rules
         is_short = len(times_ms) < rules.min_samples or times_ms[-1] - times_ms[0] < rules.min_s * 1000
-        nothing_waits = (groups.waiting == 0) & (groups.status != STATUS_CODE[Status.UNKNOWN])
         early = (groups.status == _OK) & (groups.waiting > 0) & is_short
+        return np.where(early, TOO_EARLY, groups.status).astype(np.int8)
+
+    def _group_columns(self, status: NDArray[np.int8]) -> GroupColumns:
+        groups = self._block.groups
+        nothing_waits = (groups.waiting == 0) & (groups.status != _UNKNOWN)
+        is_known = (status != TOO_EARLY) & (status != _UNKNOWN)
         return GroupColumns(
-            status=np.where(early, TOO_EARLY, groups.status).astype(np.int8),
+            status=status,
             time_lag_s=np.where(nothing_waits, 0.0, self._block.time_lag.seconds),
             markers=groups.maybe_markers,
+            onsets=self.onsets.onsets.where(is_known, OnsetColumns.none(len(status))),
         )
 
     def _rows(self, first: int, last: int) -> RowVerdicts:
@@ -137,9 +182,9 @@ class _Groups(Sequence[GroupHealth]):
         of_groups = GroupFlags(self._memberless[first:last], self._shared[first:last])
         return judge_rows(self._window.rows(rows), current, bounds, of_groups, self._rules)
 
-    def _onsets(self, first: int, last: int) -> Onsets | None:
-        bounds, onsets = self._snapshot.offsets.bounds, self._window.onsets
-        return None if onsets is None else onsets.of_rows(slice(int(bounds[first]), int(bounds[last])))
+    def _waiting(self, first: int, last: int) -> Waiting | None:
+        bounds, waiting = self._snapshot.offsets.bounds, self._window.waiting
+        return None if waiting is None else waiting.of_rows(slice(int(bounds[first]), int(bounds[last])))
 
     def _judge(self, first: int, last: int) -> _Block:
         rows, bounds = self._rows(first, last), self._snapshot.offsets.bounds[first : last + 1]
@@ -150,9 +195,8 @@ class _Groups(Sequence[GroupHealth]):
             groups._replace(worst=np.where(groups.worst < 0, -1, groups.worst + start)),
             group_time_lag(rows, bounds - start),
             take(rows.current, groups.worst),
-            stopped_onsets(
-                take(rows.stats, groups.worst), rows, groups.status, self._onsets(first, last), bounds - start
-            ),
+            take(rows.stats, groups.worst),
+            evidence_of(rows, groups.status, self._waiting(first, last), bounds - start, self._past.reads_all_commits),
             np.flatnonzero(rows.needs_marker_check) + start,
         )
 
@@ -169,7 +213,9 @@ class _Groups(Sequence[GroupHealth]):
         row = None if table_row < 0 else self._facts(block.worst_current, block.worst_stats, number, table_row)
         whole = row is None or evidence.about_group(verdict, total, affected)
         return GroupHealth(
-            finding=evidence.of_group(self._snapshot.groups[number], verdict, total, affected, row),
+            finding=evidence.of_group(
+                self._snapshot.groups[number], verdict, total, affected, row, self.columns.onsets.at(number)
+            ),
             lag=total,
             consume_rate=_optional(groups.consume_rate, number),
             produce_rate=_optional(groups.produce_rate, number),
@@ -184,7 +230,7 @@ class _Groups(Sequence[GroupHealth]):
         lag, moved_ms = rows.lag[:, at], int(rows.stats.moved_ms[at])
         facts = self._facts(rows.current, rows.stats, at, table_row)
         return PartitionHealth(
-            finding=evidence.of_row(facts, URGENCY[rows.status[at]]),
+            finding=evidence.of_row(facts, URGENCY[rows.status[at]], rows.onsets.at(at)),
             consume_rate=_optional(rows.stats.consume, at),
             produce_rate=_optional(rows.stats.produce, at),
             time_lag=_time_lag(rows.time_lag, at, evidence.NO_OFFSET),

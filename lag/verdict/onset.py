@@ -8,8 +8,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lag.offsets import UNKNOWN, Ints
-from lag.verdict.rates import Flags
+from lag.offsets import UNKNOWN, Flags, Ints
 
 SourceCodes = NDArray[np.uint8]
 """Indexes into SOURCES."""

@@ -9,12 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lag.offsets import UNKNOWN, Ints
+from lag.offsets import UNKNOWN, Flags, Ints
 from lag.verdict.health import NEVER
 from lag.verdict.sample_window import RowWindow
 
 Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 GAIN = 1.02
 """A lag drains only if the group consumes at least this many times as fast as producers write."""

@@ -4,10 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lag.offsets import UNKNOWN, Ints
+from lag.offsets import UNKNOWN, Flags, Ints
 from lag.verdict import rates, status
 from lag.verdict.health import NEVER, Status
-from lag.verdict.rates import Flags, Floats, TimeLags
+from lag.verdict.onset import SOURCE_CODE, OnsetColumns, OnsetSource
+from lag.verdict.rates import Floats, TimeLags
 from lag.verdict.row_index import group_of_row, reduce_groups
 from lag.verdict.sample_window import RowWindow
 from lag.verdict.status import STATUS_CODE, CurrentRows, Rules, StatusCodes, WindowStats
@@ -16,13 +17,15 @@ from lag.verdict.status import STATUS_CODE, CurrentRows, Rules, StatusCodes, Win
 class RowVerdicts(NamedTuple):
     """Judged rows: [n_rows] each, but `lag` is int64[n_samples, n_rows].
 
-    `maybe_markers`: the lag may consist of transaction markers only.
+    `maybe_markers`: the lag may consist of transaction markers only. `onsets`: since when records wait under the
+    present committed offset.
     """
 
     lag: Ints
     current: CurrentRows
     stats: WindowStats
     status: StatusCodes
+    onsets: OnsetColumns
     time_lag: TimeLags
     drain_s: Floats
     maybe_markers: Flags
@@ -52,11 +55,23 @@ def judge_rows(window: RowWindow, current: CurrentRows, bounds: Ints, groups: Gr
         current=current,
         stats=stats,
         status=codes,
+        onsets=_onsets(window, stats),
         time_lag=_time_lag(window, current),
         drain_s=np.where(maybe_markers, np.nan, _drain(current, stats, codes, rules)),
         maybe_markers=maybe_markers,
         needs_marker_check=status.needs_marker_check(stats, current, no_members, rules),
     )
+
+
+def _onsets(window: RowWindow, stats: WindowStats) -> OnsetColumns:
+    """The onset of each row's run; a run that fills the window began at the poll that the memory of polls has."""
+    waiting, since_ms, whole = window.waiting, stats.run_since_ms, stats.run_is_whole
+    if waiting is None:
+        source = np.full(len(since_ms), SOURCE_CODE[OnsetSource.WINDOW], np.uint8)
+        return OnsetColumns(since_ms, ~whole & (since_ms != UNKNOWN), source)
+    longer = whole & (waiting.since_ms != UNKNOWN)
+    run_ms = np.where(longer, np.minimum(waiting.since_ms, since_ms), since_ms)
+    return waiting.onsets(run_ms, ~whole | (run_ms > waiting.first_ms))
 
 
 def _time_lag(window: RowWindow, current: CurrentRows) -> TimeLags:

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lag.offsets import UNKNOWN, Ints
-from lag.verdict.rates import Flags, Floats
+from lag.offsets import UNKNOWN, Flags, Ints
+from lag.verdict.rates import Floats
 from lag.verdict.samples import LOOKBACK_US, LagSamples
 
 MAX_GAP_US = 5 * 60_000_000

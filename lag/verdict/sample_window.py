@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from lag.model import ClusterSnapshot, GroupType, Topic
 from lag.offsets import UNKNOWN, Codes, EndOffsets, Ints, OffsetTable
 from lag.verdict import row_index
-from lag.verdict.onsets import Onsets
+from lag.verdict.onset import RowCommits
+from lag.verdict.waiting import Waiting
 
 MAX_SAMPLES = 60
 MIN_SAMPLES = 12
@@ -29,14 +30,14 @@ BLOCK_CELLS = 250_000
 class RowWindow:
     """Rows over time: `times_ms` int64[n_samples]; offsets int64[n_samples, n_rows], oldest first, -1 = unknown.
 
-    `onsets` is None where only the samples are known.
+    `waiting` is None where only the samples are known.
     """
 
     times_ms: Ints
     committed: Ints
     log_start: Ints
     log_end: Ints
-    onsets: Onsets | None = None
+    waiting: Waiting | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +54,7 @@ class Window:
     committed: tuple[Ints, ...]
     log_start: tuple[Ints, ...]
     log_end: tuple[Ints, ...]
-    onsets: Onsets | None = None
+    waiting: Waiting | None = None
 
     def blocks(self, rows: int) -> Iterator[slice]:
         """Slices of `rows` rows, with at most BLOCK_CELLS cells each; one empty slice for 0 rows."""
@@ -68,7 +69,7 @@ class Window:
             np.stack([column[rows] for column in self.committed]),
             np.stack([column[end] for column in self.log_start]),
             np.stack([column[end] for column in self.log_end]),
-            None if self.onsets is None else self.onsets.of_rows(rows),
+            None if self.waiting is None else self.waiting.of_rows(rows),
         )
 
 
@@ -111,18 +112,21 @@ class SampleRing:
         self._samples: list[_Sample] = []
         self._keys: _Keys | None = None
         self._topic_ids: dict[str, str] = {}
-        self._onsets = Onsets.none(0)
+        self._waiting = Waiting.none(0)
 
-    def append(self, snapshot: ClusterSnapshot) -> Window:
-        """Add one poll; returns the window that ends with it. A clock that went backwards drops earlier samples."""
+    def append(self, snapshot: ClusterSnapshot, commits: RowCommits | None = None) -> Window:
+        """Add one poll; returns the window that ends with it. A clock that went backwards drops earlier samples.
+
+        `commits` is what records tell about the rows of the snapshot; None: no records are read.
+        """
         table, ends = snapshot.offsets, snapshot.offsets.ends
         if self._samples and snapshot.at_ms <= self._samples[-1].at_ms:
-            self._samples, self._onsets = [], Onsets.none(len(self._onsets.committed))
+            self._samples, self._waiting = [], Waiting.none(len(self._waiting.committed))
         groups = tuple(group.group_id for group in snapshot.groups)
         self._rekey(_Keys(groups, table.bounds, table.end, ends))
         self._forget(self._recreated(ends, snapshot.topics), table)
         sample = _Sample(snapshot.at_ms, *map(_frozen_copy, (_positions(snapshot), ends.log_start, ends.log_end)))
-        self._onsets = self._onsets.after(snapshot.at_ms, sample.committed, sample.log_end[table.end])
+        self._waiting = self._waiting.after(snapshot.at_ms, sample.committed, sample.log_end[table.end], commits)
         self._samples.append(sample)
         del self._samples[: -self.capacity(len(table), len(ends))]
         return self._window(table)
@@ -136,12 +140,12 @@ class SampleRing:
         """Rearrange the samples for the rows of the new poll, if these differ."""
         old, self._keys = self._keys, keys
         if old is None:
-            self._onsets = Onsets.none(len(keys.end))
+            self._waiting = Waiting.none(len(keys.end))
         if old is None or old.equals(keys):
             return
         ends = row_index.partition_indexer(old.ends, keys.ends)
         rows = _row_indexer(old, keys, ends)
-        self._onsets = self._onsets.reindexed(rows)
+        self._waiting = self._waiting.reindexed(rows)
         self._samples = [
             _Sample(s.at_ms, _reindexed(s.committed, rows), _reindexed(s.log_start, ends), _reindexed(s.log_end, ends))
             for s in self._samples
@@ -165,7 +169,7 @@ class SampleRing:
         if not recreated.any():
             return
         rows = recreated[table.end]
-        self._onsets = self._onsets.forgotten(rows)
+        self._waiting = self._waiting.forgotten(rows)
         self._samples = [
             _Sample(s.at_ms, _blank(s.committed, rows), _blank(s.log_start, recreated), _blank(s.log_end, recreated))
             for s in self._samples
@@ -178,7 +182,7 @@ class SampleRing:
             committed=tuple(s.committed for s in self._samples),
             log_start=tuple(s.log_start for s in self._samples),
             log_end=tuple(s.log_end for s in self._samples),
-            onsets=self._onsets,
+            waiting=self._waiting,
         )
 
 

@@ -33,10 +33,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lag.model import Remainder
-from lag.offsets import UNKNOWN, Ints, OffsetTable, PartitionProblem, Problems, problem_code
+from lag.offsets import UNKNOWN, Flags, Ints, OffsetTable, PartitionProblem, Problems, problem_code
 from lag.verdict import rates
 from lag.verdict.health import URGENCY, Status
-from lag.verdict.rates import Flags, Floats, Rates
+from lag.verdict.rates import Floats, Rates
 from lag.verdict.sample_window import RowWindow
 
 StatusCodes = NDArray[np.uint8]
@@ -134,8 +134,7 @@ class WindowStats(NamedTuple):
     first_ms: Ints
     run_samples: Ints
     run_since_ms: Ints
-    onset_ms: Ints
-    onset_is_bound: Flags
+    run_is_whole: Flags
     arrived: Ints
     quiet: Flags
     moved_ms: Ints
@@ -174,14 +173,12 @@ def window_stats(window: RowWindow, lag: Ints, current: CurrentRows, rules: Rule
     early, late = _thirds(lag, current, times, rules)
     noise = np.maximum(jitter, rules.noise_share * np.nan_to_num(early))
     run_start = np.argmax(run, axis=0)
-    onset_ms, onset_is_bound = _onset(window, known & ~run, since_ms)
     return WindowStats(
         samples=known.sum(axis=0),
         first_ms=_first_ms(known, times),
         run_samples=run_samples,
         run_since_ms=since_ms,
-        onset_ms=onset_ms,
-        onset_is_bound=onset_is_bound,
+        run_is_whole=(since_ms != UNKNOWN) & ~(known & ~run).any(axis=0),
         arrived=current.log_end - np.take_along_axis(window.log_end, run_start[None], axis=0)[0],
         quiet=_quiet(run_samples, since_ms, moved, lag, times, rules),
         moved_ms=_last_ms(moved, times[1:]),
@@ -286,20 +283,6 @@ def _run(committed: Ints, lag: Ints, rules: Rules) -> Flags:
     unbroken = np.logical_and.accumulate((waits | ~known)[::-1], axis=0)[::-1]
     run: Flags = unbroken & known & known[-1]
     return run
-
-
-def _onset(window: RowWindow, before: Flags, since_ms: Ints) -> tuple[Ints, Flags]:
-    """int64[n_rows] and bool[n_rows]: since when the run lasts, and whether it may have begun earlier.
-
-    `before` is bool[n_samples, n_rows], the known samples before the run. Without any, the run is as old as the window
-    at least, and as old as the polls before it tell.
-    """
-    reaches_back = ~before.any(axis=0) & (since_ms != UNKNOWN)
-    if window.onsets is None:
-        return since_ms, reaches_back
-    known = reaches_back & (window.onsets.since_ms != UNKNOWN)
-    onset_ms = np.where(known, np.minimum(window.onsets.since_ms, since_ms), since_ms)
-    return onset_ms, reaches_back & (onset_ms <= window.onsets.first_ms)
 
 
 def _quiet(run_samples: Ints, since_ms: Ints, moved: Flags, lag: Ints, times: Ints, rules: Rules) -> Flags:

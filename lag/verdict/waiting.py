@@ -4,9 +4,8 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from lag.offsets import UNKNOWN, Ints
+from lag.offsets import UNKNOWN, Flags, Ints
 from lag.verdict.onset import SOURCE_CODE, OnsetColumns, OnsetSource, RowCommits
-from lag.verdict.rates import Flags
 
 _COMMIT, _WINDOW = SOURCE_CODE[OnsetSource.COMMIT], SOURCE_CODE[OnsetSource.WINDOW]
 

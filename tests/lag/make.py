@@ -19,7 +19,7 @@ from lag import partition_lag
 from lag.model import Broker, ClusterSnapshot, GroupSnapshot, GroupType, Member, Problem, Topic
 from lag.offsets import UNKNOWN, EndOffsets, OffsetTable, PartitionProblem, PartitionRows, problem_code
 from lag.verdict.health import Health
-from lag.verdict.judge import judge
+from lag.verdict.judge import Past, judge
 from lag.verdict.sample_window import SampleRing
 from lag.verdict.status import Rules
 
@@ -147,9 +147,11 @@ def offset_table(groups: Sequence[GroupSpec], ends: EndOffsets, at_ms: int = 0) 
 
 def judged(polls: Iterable[ClusterSnapshot], rules: Rules | None = None) -> Health:
     """What is known after those polls: the health of the last one."""
-    trend = SampleRing()
-    windows = [(snapshot, trend.append(snapshot)) for snapshot in polls]
-    return judge(*windows[-1], rules)
+    ring, past = SampleRing(), Past()
+    for snapshot in polls:
+        health = judge(snapshot, ring.append(snapshot), rules, past=past)
+        past = Past(health.onsets or past.onsets)
+    return health
 
 
 def tp(key: str) -> TopicPartition:

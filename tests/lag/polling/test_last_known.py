@@ -10,6 +10,7 @@ from lag.offsets import PartitionProblem
 from lag.polling.last_known import carry_forward
 from lag.verdict.health import Status
 from lag.verdict.judge import judge
+from lag.verdict.onset import Onset, OnsetSource
 from lag.verdict.sample_window import SampleRing
 from tests.lag.make import BROKERS, cluster, deleted, end, group, judged
 from tests.support.known import known
@@ -126,7 +127,7 @@ def test_a_kept_group_is_unknown_and_says_since_when() -> None:
     health = judged([before(), carry_forward(before(), after())])
     found = health.group("billing")
     assert known(found).finding.status is Status.UNKNOWN
-    assert known(found).finding.since_ms == AT
+    assert known(found).finding.onset == Onset(AT, is_exact=True, source=OnsetSource.WINDOW)
     assert known(found).finding.evidence.startswith(
         "its coordinator, broker 2, has not answered since 2026-11-18 11:06:40 UTC"
     )

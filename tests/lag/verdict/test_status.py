@@ -11,7 +11,8 @@ import pytest
 
 from lag.model import GroupType
 from lag.offsets import PartitionProblem
-from lag.verdict.health import GroupHealth, PartitionHealth, Status
+from lag.verdict.health import Finding, GroupHealth, PartitionHealth, Status
+from lag.verdict.onset import Onset, OnsetSource
 from lag.verdict.status import Rules
 from tests.lag.make import End, cluster, deleted, end, failed, group, judged
 
@@ -47,6 +48,11 @@ def watch(
     its = health.snapshot.groups[0]
     rows = zip(its.partitions, health.partitions(its), strict=True)
     return health.groups[0], {str(row.tp): found for row, found in rows}
+
+
+def since(finding: Finding) -> int | None:
+    """The time of its onset."""
+    return None if finding.onset is None else finding.onset.at_ms
 
 
 def steps(start: int, step: int, polls: int = 12) -> list[int]:
@@ -186,7 +192,7 @@ def test_a_partition_that_rests_while_others_move_is_stalled() -> None:
     assert rows["orders-1"].last_moved_ms == 1_110_000
     assert whole.finding.status is Status.STALLED
     assert whole.worst == 0
-    assert whole.finding.since_ms == 1_000_000
+    assert since(whole.finding) == 1_000_000
     assert whole.finding.evidence == (
         "committed offset unchanged at 500 in 12 of 12 polls (1 min 50 s) while 1,100 records arrived on orders-0; "
         "other committed offsets of the group moved"
@@ -203,7 +209,7 @@ def test_a_group_of_which_no_commit_moves_is_stopped() -> None:
     whole, rows = watch({"orders-0": 500, "orders-1": 70}, {"orders-0": steps(600, 100), "orders-1": 80})
     assert {found.finding.status for found in rows.values()} == {Status.STOPPED}
     assert whole.worst is None
-    assert whole.finding.since_ms == 1_000_000
+    assert since(whole.finding) == 1_000_000
     assert whole.finding.evidence == (
         "no committed offset of the group moved, and it is 1,210 records behind (known for 2 of 2 partitions); "
         "committed offset unchanged at 500 in 12 of 12 polls (1 min 50 s) while 1,100 records arrived on orders-0"
@@ -214,7 +220,7 @@ def test_the_run_of_a_stop_begins_where_the_commits_ended() -> None:
     moves = [*steps(0, 10, 6), *[50] * 6]
     whole, rows = watch({"orders-0": moves}, {"orders-0": steps(20, 10)})
     assert whole.finding.status is Status.STOPPED
-    assert whole.finding.since_ms == rows["orders-0"].last_moved_ms == 1_050_000
+    assert since(whole.finding) == rows["orders-0"].last_moved_ms == 1_050_000
     assert "unchanged at 50 in the last 7 of 12 polls (1 min) while 60 records arrived" in whole.finding.evidence
 
 
@@ -300,7 +306,7 @@ def test_a_marker_in_an_empty_group_is_no_lack_of_members() -> None:
 def test_an_open_transaction_holds_the_group() -> None:
     whole, _ = watch({"orders-0": 50}, {"orders-0": [end(e, stable=50) for e in steps(60, 10)]})
     assert whole.finding.status is Status.HELD
-    assert whole.finding.since_ms == 1_000_000
+    assert since(whole.finding) == 1_000_000
     assert whole.finding.evidence == (
         "last stable offset 50 of orders-0 is 120 records below the log end 170: an open transaction holds back "
         "read_committed consumers; committed offset 50 unchanged in 12 of 12 polls (1 min 50 s)"
@@ -493,7 +499,7 @@ def test_the_onset_is_known_beyond_the_window() -> None:
     """The group last committed in poll 20 of 200; the window has the last 60."""
     whole, _ = watch({"orders-0": [min(poll, 20) for poll in range(200)]}, {"orders-0": steps(30, 1, 200)}, polls=200)
     assert whole.finding.status is Status.STOPPED
-    assert (whole.finding.since_ms, whole.finding.since_is_bound) == (1_000_000 + 20 * 10_000, False)
+    assert whole.finding.onset == Onset(1_000_000 + 20 * 10_000, True, OnsetSource.WINDOW)
 
 
 def test_a_group_stopped_with_its_last_commit_on_any_partition() -> None:
@@ -501,20 +507,20 @@ def test_a_group_stopped_with_its_last_commit_on_any_partition() -> None:
     committed = {"orders-0": [min(poll, 20) for poll in range(200)], "orders-1": [min(poll, 80) for poll in range(200)]}
     whole, rows = watch(committed, {"orders-0": steps(300, 1, 200), "orders-1": steps(100, 1, 200)}, polls=200)
     assert whole.finding.status is Status.STOPPED
-    assert whole.finding.since_ms == rows["orders-1"].finding.since_ms == 1_000_000 + 80 * 10_000
-    assert rows["orders-0"].finding.since_ms == 1_000_000 + 20 * 10_000
+    assert since(whole.finding) == since(rows["orders-1"].finding) == 1_000_000 + 80 * 10_000
+    assert since(rows["orders-0"].finding) == 1_000_000 + 20 * 10_000
 
 
 def test_an_onset_at_our_first_poll_may_be_earlier() -> None:
     whole, _ = watch({"orders-0": 5}, {"orders-0": steps(30, 1, 200)}, polls=200)
-    assert (whole.finding.since_ms, whole.finding.since_is_bound) == (1_000_000, True)
+    assert whole.finding.onset == Onset(1_000_000, False, OnsetSource.WINDOW)
 
 
 def test_an_onset_begins_again_when_all_records_were_read() -> None:
     """Nothing waits up to poll 150, and the committed offset never changes."""
     ends = [30 if poll < 150 else 40 for poll in range(200)]
     whole, _ = watch({"orders-0": 30}, {"orders-0": ends}, polls=200)
-    assert (whole.finding.since_ms, whole.finding.since_is_bound) == (1_000_000 + 150 * 10_000, False)
+    assert whole.finding.onset == Onset(1_000_000 + 150 * 10_000, True, OnsetSource.WINDOW)
 
 
 def test_a_share_group_is_not_rewound_while_records_are_in_flight() -> None:
