@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,6 +18,9 @@ from lag.errors import GroupscopeError
 from lag.model import ClusterSnapshot, GroupSnapshot, LagTotal, Member, Problem
 from lag.offsets import PROBLEM_CODES, UNKNOWN, Ints
 from lag.partition_lag import totals
+from lag.verdict.health import TOO_EARLY, URGENCY, GroupColumns, Health
+from lag.verdict.judge import judge
+from lag.verdict.sample_window import SampleRing
 
 DASH = "-"
 
@@ -47,7 +50,7 @@ def snapshot(
         raise _unknown(missing, cluster)
     shown = [(g, lag) for g, lag in zip(cluster.groups, totals(cluster.offsets), strict=True) if wanted.admits(g, lag)]
     if json:
-        emit_json(document(cluster, shown))
+        emit_json(document(judge(cluster, SampleRing().append(cluster)), shown))
     else:
         listed = [(g, lag) for g, lag in shown if wanted.groups or not g.internal]
         _print(cluster, listed, detailed=bool(wanted.groups))
@@ -88,8 +91,9 @@ def read_once(bootstrap: str | None, config: Path | None, deadline_s: float) -> 
         reader.close()
 
 
-def document(snapshot: ClusterSnapshot, shown: Sequence[tuple[GroupSnapshot, LagTotal]]) -> dict[str, Any]:
+def document(health: Health, shown: Sequence[tuple[GroupSnapshot, LagTotal]]) -> dict[str, Any]:
     """The JSON document, schema 1."""
+    snapshot = health.snapshot
     rows = _rows(snapshot)
     return {
         "schema": 1,
@@ -98,8 +102,19 @@ def document(snapshot: ClusterSnapshot, shown: Sequence[tuple[GroupSnapshot, Lag
         "complete": snapshot.complete,
         "problems": [_problem(problem) for problem in snapshot.problems],
         "groups": [
-            _group(group, lag, rows[snapshot.offsets.rows(snapshot.by_group[group.group_id])]) for group, lag in shown
+            _group(group, lag, rows[snapshot.offsets.rows(snapshot.by_group[group.group_id])])
+            | _verdict(health.columns, snapshot.by_group[group.group_id])
+            for group, lag in shown
         ],
+    }
+
+
+def _verdict(columns: GroupColumns, number: int) -> dict[str, Any]:
+    """The verdict, null with too few polls for one, and since when it holds."""
+    code, onset = int(columns.status[number]), columns.onsets.at(number)
+    return {
+        "verdict": None if code == TOO_EARLY else URGENCY[code],
+        "onset": None if onset is None else asdict(onset),
     }
 
 

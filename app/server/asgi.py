@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from importlib import metadata
 
@@ -24,13 +25,12 @@ from lag.errors import ConfigError
 from lag.generations.tail import OffsetsReader, Tail
 from lag.polling.collector import Collector
 from lag.polling.collectors import Collectors
-from lag.polling.evaluation import ClusterReader
+from lag.polling.evaluation import ClusterReader, LastVerdicts, no_verdicts
 from lag.verdict.health import Health
 
 SWITCH_INTERVAL_S = 0.0005
 """A page waits this long for the GIL, about a hundred times while a large cluster is polled. Python's default of 5 ms
 would add up to half a second."""
-Record = Callable[[Health], None]
 PACKAGES = ("groupscope", "kafka-python", "streamlit", "plotly", "pandas", "numpy")
 
 
@@ -49,29 +49,46 @@ def collectors() -> Iterator[Source]:
     envs = {c.name: os.environ if c.from_environment else {} for c in settings.clusters}
     connections = {c.name: masked(c, envs[c.name]) for c in settings.clusters}
     versions = {package: metadata.version(package) for package in PACKAGES}
-    with recording(settings.history) as record:
-        running = Collectors({c.name: collector(c, envs[c.name], settings, record) for c in settings.clusters})
+    with recording(settings.history) as past:
+        running = Collectors({c.name: collector(c, envs[c.name], settings, past) for c in settings.clusters})
         with running:
             yield Source(settings, running, Controls.from_environment(), versions=versions, connections=connections)
 
 
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What a collector stores of each poll, and finds stored before its first one."""
+
+    record: Callable[[Health], None] | None = None
+    last_verdicts: LastVerdicts = no_verdicts
+
+
 @contextmanager
-def recording(history: str | None) -> Iterator[Record | None]:
-    """A function that stores the health of each poll, during the block; None without a history."""
+def recording(history: str | None) -> Iterator[Past]:
+    """Stores the health of each poll during the block; nothing without a history."""
     if history is None:
-        yield None
+        yield Past()
         return
+    from lag.history.last_verdicts import last_verdicts_or_none
     from lag.history.recorder import SnapshotRecorder
     from lag.history.store import History  # imported here because it takes half a second
 
-    with SnapshotRecorder(History(history)) as recorder:
-        yield recorder.observe
+    stored = History(history)
+    with SnapshotRecorder(stored) as recorder:
+        yield Past(recorder.observe, partial(last_verdicts_or_none, stored))
 
 
-def collector(cluster: ClusterSettings, env: Mapping[str, str], settings: Settings, record: Record | None) -> Collector:
-    """Polls the cluster, passes each health to `record`, and follows `__consumer_offsets` if that is configured."""
+def collector(cluster: ClusterSettings, env: Mapping[str, str], settings: Settings, past: Past) -> Collector:
+    """Polls the cluster, stores what it finds in `past`, and follows `__consumer_offsets` if that is configured."""
     tail = Tail(cluster.name, follow(cluster, env)) if settings.follow else None
-    return Collector(cluster.name, connect(cluster, env), settings.interval_s, follower=tail, record=record)
+    return Collector(
+        cluster.name,
+        connect(cluster, env),
+        settings.interval_s,
+        follower=tail,
+        record=past.record,
+        last_verdicts=past.last_verdicts,
+    )
 
 
 def connect(cluster: ClusterSettings, env: Mapping[str, str]) -> Callable[[], ClusterReader]:

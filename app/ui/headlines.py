@@ -1,22 +1,38 @@
 """The state of a group in a sentence, for headlines."""
 
+from datetime import tzinfo
+
 from app.ui import formats
 from app.ui.verdicts import VERDICTS
-from lag.verdict.health import NEVER, Finding, GroupHealth, Status
+from lag.verdict.health import NEVER, GroupHealth, Status
+from lag.verdict.onset import Onset, OnsetSource
+
+SOURCES: dict[OnsetSource, str] = {
+    OnsetSource.COMMIT: "from a commit in `__consumer_offsets`",
+    OnsetSource.GENERATION: "from a record about the group's members in `__consumer_offsets`",
+    OnsetSource.HISTORY: "from the stored history",
+    OnsetSource.WINDOW: "from the polls of this server",
+}
+"""Where an onset was read, in words."""
 
 
-def how_long(finding: Finding, now_ms: int) -> str:
-    """ " for 1 h 5 min", " for at least 5 min" where our polls reach no further back, "" where it is not known."""
-    if finding.since_ms is None:
+def clock(onset: Onset, now_ms: int, zone: tzinfo) -> str:
+    """ "20:14:05"; "20:14:05 or earlier" if it is not exact."""
+    return f"{formats.clock_or_day(onset.at_ms, now_ms, zone)}{'' if onset.is_exact else ' or earlier'}"
+
+
+def since(onset: Onset | None, now_ms: int, zone: tzinfo) -> str:
+    """ " since 20:14:05 (1 h 5 min)", " since 21:09:02 or earlier (at least 16 min)"; "" where it is not known."""
+    if onset is None:
         return ""
-    least = "at least " if finding.since_is_bound else ""
-    return f" for {least}{formats.duration((now_ms - finding.since_ms) / 1000)}"
+    least = "" if onset.is_exact else "at least "
+    return f" since {clock(onset, now_ms, zone)} ({least}{formats.duration((now_ms - onset.at_ms) / 1000)})"
 
 
-def predicate(health: GroupHealth, now_ms: int) -> str:
+def predicate(health: GroupHealth, now_ms: int, zone: tzinfo) -> str:
     """The predicate of a sentence that begins with the group's name."""
     finding, lag = health.finding, health.lag
-    for_ = how_long(finding, now_ms)
+    when = since(finding.onset, now_ms, zone)
     n = health.unhealthy.get(finding.status, 0)
     on = f" {n} of {lag.partitions}" if n and n != lag.partitions else " all" if n > 1 else " its"
     noun = "partitions" if lag.partitions > 1 else "partition"
@@ -25,9 +41,9 @@ def predicate(health: GroupHealth, now_ms: int) -> str:
             lost = formats.plural(lag.lost_records, "record") if lag.lost_records else "records"
             return f"lost {lost}: Kafka deleted them before they were read"
         case Status.STOPPED:
-            return f"has lag and has not committed{for_}"
+            return f"has lag and has not committed{when}"
         case Status.STALLED:
-            return f"is stuck: no commit on{on} {noun}{for_}"
+            return f"is stuck: no commit on{on} {noun}{when and f',{when}'}"
         case Status.BEYOND_END:
             return f"is beyond the log end on{on} {noun}: the topic was recreated or truncated"
         case Status.REWOUND:
@@ -37,13 +53,10 @@ def predicate(health: GroupHealth, now_ms: int) -> str:
         case Status.NEVER_COMMITTED:
             return f"has never committed on{on} {noun}"
         case Status.HELD:
-            return f"is held back by an open transaction{for_}"
+            return f"is held back by an open transaction{when}"
         case Status.NO_MEMBERS:
-            return (
-                f"has no members, and a lag of {formats.plural(lag.records, 'record')}"
-                if lag.records
-                else "has no members"
-            )
+            has = f"has had no members{when}" if when else "has no members"
+            return f"{has}, and a lag of {formats.plural(lag.records, 'record')}" if lag.records else has
         case Status.CATCHING_UP:
             return f"is catching up{drain_time(health)}"
         case Status.TOPIC_DELETED:

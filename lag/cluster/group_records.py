@@ -1,7 +1,7 @@
-"""The records about groups in fetched batches of `__consumer_offsets`; offset commits, most of the topic, are skipped.
+"""The records of `__consumer_offsets` in fetched batches: about groups and their members, and offset commits.
 
-Skipping a commit costs five varints and no object. Group records are never part of a transaction, so everything below
-the high watermark counts (read_uncommitted).
+Everything below the high watermark counts (read_uncommitted). Group records are never part of a transaction. A commit
+of a transaction counts before the transaction ends; one that is aborted has an offset that no poll finds committed.
 """
 
 import struct
@@ -14,16 +14,14 @@ from kafka.record.default_records import DefaultRecordBatch
 from kafka.record.util import decode_varint
 
 from lag.cluster.compat.record_batch import record_bytes
-from lag.records.record_types import OFFSET_COMMITS
 
-_TYPE = struct.Struct(">h")
-_LAST_COMMIT = OFFSET_COMMITS[-1]
+_TYPE_BYTES = 2
 UNREADABLE = (KafkaError, ValueError, IndexError, struct.error, EOFError, MemoryError, RuntimeError)
 """What kafka-python and its codecs raise for damaged bytes."""
 
 
 class GroupRecord(NamedTuple):
-    """A record that is not an offset commit; a `value` of None is a tombstone."""
+    """A record and its time; a `value` of None is a tombstone."""
 
     at_ms: int
     key: bytes
@@ -31,7 +29,7 @@ class GroupRecord(NamedTuple):
 
 
 class BatchContents(NamedTuple):
-    """Group records, number of all records, number of unreadable batches, and the offset to continue from."""
+    """Records, number of all records, number of unreadable batches, and the offset to continue from."""
 
     records: tuple[GroupRecord, ...]
     records_read: int
@@ -68,7 +66,7 @@ def _group_records(batch: DefaultRecordBatch, first: int) -> Iterator[GroupRecor
         delta_ms, at = decode_varint(data, at + 1)  # after the attributes
         delta, at = decode_varint(data, at)
         size, at = decode_varint(data, at)
-        if size >= _TYPE.size and _TYPE.unpack_from(data, at)[0] > _LAST_COMMIT and batch.base_offset + delta >= first:
+        if size >= _TYPE_BYTES and batch.base_offset + delta >= first:
             yield GroupRecord(_time(batch, delta_ms), bytes(data[at : at + size]), _value(data, at + size))
         at = end
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from assignors.offsets_partition import OFFSETS_TOPIC
+from lag.generations.commit_runs import CommitRuns
 from lag.generations.inferred import PollObserver
 from lag.generations.recorded import FollowStatus, Origin, RecordedGeneration, Recording, Timeouts
 from lag.model import ClusterSnapshot, Problem, Scope
@@ -36,6 +37,18 @@ class Follower(Protocol):
 
     def timeouts(self, group_id: str) -> Mapping[str, Timeouts]:
         """The timeouts of the group's members, by id, as far as their records were read."""
+
+    def commits(self) -> CommitRuns:
+        """The offset commits read so far."""
+
+    def reads_all(self) -> bool:
+        """Whether every partition of the topic has been read up to its end."""
+
+    def emptied_ms(self, group_id: str) -> int | None:
+        """The record that left the group empty; None if it was not read or the group has members."""
+
+    def joined_ms(self, group_id: str) -> int | None:
+        """The record of the first member after the group was last empty; None if it was not read."""
 
     def problem(self, group_id: str) -> Problem | None:
         """Why the group's records are not read now; None when they are."""

@@ -16,6 +16,7 @@ from uuid import UUID
 
 from assignors.offsets_partition import OFFSETS_TOPIC, offsets_partition
 from lag.errors import GroupscopeError
+from lag.generations.commit_runs import CommitRuns
 from lag.generations.recorded import (
     FollowStatus,
     GenerationRecorder,
@@ -26,7 +27,7 @@ from lag.generations.recorded import (
 )
 from lag.model import ClusterSnapshot, GroupSnapshot, Problem, Scope
 from lag.polling.schedule import pause_before_retry
-from lag.records import BytesColumn, decode
+from lag.records import BytesColumn, Decoded, decode
 from lag.records.group_values import TargetAssignmentMember
 
 if TYPE_CHECKING:
@@ -140,6 +141,25 @@ class Tail:
         with self._lock:
             return self._recorder.timeouts(group_id)
 
+    def commits(self) -> CommitRuns:
+        """The offset commits read so far."""
+        return self._commits
+
+    def reads_all(self) -> bool:
+        """Whether every partition has been read up to its end."""
+        status = self.status()
+        return bool(status.partitions) and status.followed == status.partitions and not status.problems
+
+    def emptied_ms(self, group_id: str) -> int | None:
+        """The record that left the group empty (`lag.generations.recorded.GenerationRecorder.emptied_ms`)."""
+        with self._lock:
+            return self._recorder.emptied_ms(group_id)
+
+    def joined_ms(self, group_id: str) -> int | None:
+        """The record of its first member (`lag.generations.recorded.GenerationRecorder.joined_ms`)."""
+        with self._lock:
+            return self._recorder.joined_ms(group_id)
+
     def problem(self, group_id: str) -> Problem | None:
         """Why the group's records are not read now; None when they are."""
         with self._lock:
@@ -168,6 +188,7 @@ class Tail:
         self._cluster_id = cluster_id
         self._names: dict[UUID, str] = {}
         self._recorder = GenerationRecorder(self._names.get)
+        self._commits = CommitRuns.none()
         self._positions: dict[int, _Position] = {}
         self._trouble: dict[int, Problem] = {}
         self._partitions = 0
@@ -224,11 +245,12 @@ class Tail:
         self._rounds_left -= 1
         seen, self._seen = self._seen, None
         pieces = reader.read({number: place.next_offset for number, place in self._positions.items()})
-        events = [self._events(piece) for piece in pieces]
+        decoded = [_decoded(piece) for piece in pieces]
+        events = [_timed(*pair) for pair in zip(pieces, decoded, strict=True)]
         self._learn_names(reader, events)
         groups = [] if seen is None else self._read_to_the_end(seen, pieces)
         with self._lock:
-            moved = [self._take(*pair) for pair in zip(pieces, events, strict=True)]
+            moved = [self._take(*each) for each in zip(pieces, decoded, events, strict=True)]
             if seen is not None:
                 self._recorder.observe(groups)
         if self._trouble or not pieces:
@@ -253,14 +275,6 @@ class Tail:
             return REFUSED_S
         return None if found.count else TROUBLE_S
 
-    def _events(self, piece: "PartitionData") -> list[TimedEvent]:
-        if not piece.records:
-            return []
-        keys, values = (record.key for record in piece.records), (record.value for record in piece.records)
-        decoded = decode(BytesColumn.of(keys), BytesColumn.of(values))
-        self._unreadable += len(decoded.errors)
-        return [TimedEvent(piece.records[event.row].at_ms, event) for event in decoded.events]
-
     def _learn_names(self, reader: OffsetsReader, events: Iterable[Iterable[TimedEvent]]) -> None:
         """Request the names of topic ids in target assignments; a deleted topic has none."""
         plans = (timed.event.value for each in events for timed in each)
@@ -273,7 +287,7 @@ class Tail:
         if new := {each for each in given if each is not None and each not in self._names}:
             self._names.update(reader.names(new))
 
-    def _take(self, piece: "PartitionData", events: list[TimedEvent]) -> bool:
+    def _take(self, piece: "PartitionData", decoded: Decoded, events: list[TimedEvent]) -> bool:
         """Add the records of a partition; returns whether there were any."""
         number, place = piece.partition, self._positions[piece.partition]
         if piece.problem is not None:
@@ -284,7 +298,8 @@ class Tail:
             self._forget(number)
             return False
         self._records += piece.records_read
-        self._unreadable += piece.unreadable
+        self._unreadable += piece.unreadable + len(decoded.errors)
+        self._commits = self._commits.after(decoded.commits, number)
         self._recorder.take(events, whole=place.whole)
         place.next_offset = piece.next_offset
         place.caught_up = place.caught_up or piece.next_offset >= piece.log_end
@@ -300,8 +315,18 @@ class Tail:
         log.info("cluster %s: %s-%d is read again", self.name, OFFSETS_TOPIC, number)
         groups = [group for group in self._recorder.known() if offsets_partition(group, self._partitions) == number]
         self._recorder.forget(groups)
+        self._commits = self._commits.forget(number)
         del self._positions[number]
         self._rounds_left = 0
+
+
+def _decoded(piece: "PartitionData") -> Decoded:
+    keys, values = (record.key for record in piece.records), (record.value for record in piece.records)
+    return decode(BytesColumn.of(keys), BytesColumn.of(values))
+
+
+def _timed(piece: "PartitionData", decoded: Decoded) -> list[TimedEvent]:
+    return [TimedEvent(piece.records[event.row].at_ms, event) for event in decoded.events]
 
 
 def _is_at_end(piece: "PartitionData") -> bool:

@@ -1,11 +1,13 @@
 """The last stored verdict of each group and its onset, from which a process that starts goes on."""
 
+import logging
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
 
+from lag.errors import HistoryError
 from lag.history.results import DAY
 from lag.history.schemas import TIME
 from lag.history.store import History, literal
@@ -13,6 +15,8 @@ from lag.offsets import UNKNOWN
 from lag.verdict.group_onsets import GroupOnsets, stored
 from lag.verdict.health import URGENCY, Status
 from lag.verdict.onset import SOURCE_CODE, OnsetColumns, OnsetSource
+
+log = logging.getLogger(__name__)
 
 LONGEST_GAP = timedelta(minutes=2)
 """Between the last stored poll and the first of this process: a restart takes less. After a longer one, a stored onset
@@ -39,6 +43,15 @@ def last_verdicts(history: History, cluster: str, at_ms: int) -> GroupOnsets:
         WHERE {of_cluster} AND poll_ts >= {_timestamp(last - SEARCHED)}
         AND status IS NOT NULL AND status <> {_NO_VERDICT}) AS ranked WHERE newest = 1"""
     return _verdicts(history.query(sql, "group_snapshots").to_pylist(), is_unbroken=at - last <= LONGEST_GAP)
+
+
+def last_verdicts_or_none(history: History, cluster: str, at_ms: int) -> GroupOnsets:
+    """`last_verdicts`; none, with a warning, if the history cannot be read: polling goes on without it."""
+    try:
+        return last_verdicts(history, cluster, at_ms)
+    except HistoryError as error:
+        log.warning("The verdicts before this start are not known: %s", error)
+        return GroupOnsets.none()
 
 
 def _verdicts(rows: Sequence[dict[str, Any]], is_unbroken: bool) -> GroupOnsets:

@@ -180,9 +180,13 @@ def group_snapshots(health: Health) -> pa.Table:
     return with_day(pa.table(columns), GROUP_SNAPSHOTS)
 
 
-def _verdict(columns: GroupColumns, number: int) -> dict[str, int | None]:
+def _verdict(columns: GroupColumns, number: int) -> dict[str, object]:
     code, time_lag_s = int(columns.status[number]), float(columns.time_lag_s[number])
+    onset = columns.onsets.at(number)
     return {
+        "onset": None if onset is None else onset.at_ms * 1000,
+        "onset_is_exact": None if onset is None else onset.is_exact,
+        "onset_source": None if onset is None else str(onset.source),
         "status": None if code == TOO_EARLY else STORED[URGENCY[code]],
         "time_lag_ms": None if math.isnan(time_lag_s) else round(time_lag_s * 1000),
         "markers": int(columns.markers[number]),

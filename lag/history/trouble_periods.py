@@ -1,13 +1,13 @@
 """Periods of trouble of a group: runs of minutes in trouble among the minutes with a known status."""
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from lag.history.span import MICROSECOND, MINUTE
-from lag.verdict.health import URGENCY, Status
+from lag.verdict.health import URGENCY, Finding, Status
 from lag.verdict.status import STATUS_CODE
 
 _MINUTE_US = MINUTE // MICROSECOND
@@ -28,6 +28,16 @@ class TroublePeriod:
     worst: Status
     starts_before_data: bool
     is_ongoing: bool
+
+
+def with_onset(periods: Sequence[TroublePeriod], finding: Finding) -> list[TroublePeriod]:
+    """The ongoing period begins at the onset of the live verdict, if that is its worst status and no other precedes."""
+    if not periods or not periods[-1].is_ongoing or finding.onset is None or finding.status is not periods[-1].worst:
+        return list(periods)
+    since_us, last = finding.onset.at_ms * 1000, periods[-1]
+    if since_us > last.since_us + _MINUTE_US:
+        return list(periods)
+    return [*periods[:-1], replace(last, since_us=since_us, starts_before_data=not finding.onset.is_exact)]
 
 
 def trouble_periods(health: pd.DataFrame, trouble: Collection[Status]) -> list[TroublePeriod] | None:

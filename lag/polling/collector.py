@@ -15,7 +15,7 @@ from dataclasses import replace
 from lag.errors import GroupscopeError
 from lag.generations.group_generations import Follower, GroupGenerations
 from lag.generations.recorded import FollowStatus, Recording
-from lag.polling.evaluation import ClusterReader, Evaluator
+from lag.polling.evaluation import ClusterReader, Evaluator, LastVerdicts, no_verdicts
 from lag.polling.report import CollectorStatus, Report
 from lag.polling.schedule import EMPTY_INTERVAL_S, Pause, pause_after, pause_before_retry
 from lag.verdict.health import Health
@@ -36,8 +36,9 @@ class Collector:
     """Polls one cluster in a thread of its own, between `start` and `stop`.
 
     `connect` opens a reader, at first and after every failure; it raises GroupscopeError. `follower` runs beside it;
-    None: generations are inferred from polls alone. `record` gets every health, and must return at once. The clocks and
-    `chance` (for the jitter of retries) can be replaced in tests.
+    None: generations are inferred from polls alone. `record` gets every health, and must return at once;
+    `last_verdicts` returns what was recorded before the first poll. The clocks and `chance` (for the jitter of retries)
+    can be replaced in tests.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class Collector:
         follower: Follower | None = None,
         *,
         record: Callable[[Health], None] | None = None,
+        last_verdicts: LastVerdicts = no_verdicts,
         clock_ms: Callable[[], int] = wall_clock_ms,
         monotonic_s: Callable[[], float] = time.monotonic,
         chance: Callable[[], float] = random.random,
@@ -56,7 +58,10 @@ class Collector:
         self.name = name
         self._connect, self._interval_s, self._record = connect, interval_s, record
         self._clock_ms, self._monotonic_s, self._chance = clock_ms, monotonic_s, chance
-        self._evaluator, self._generations = Evaluator(rules or Rules()), GroupGenerations(follower)
+        self._evaluator, self._generations = (
+            Evaluator(rules or Rules(), follower, last_verdicts),
+            GroupGenerations(follower),
+        )
         self._changed = threading.Condition()
         self._status = CollectorStatus(interval_s)
         self._report: Report | None = None

@@ -1,14 +1,16 @@
 """From a snapshot to a report: adds the last known groups, and computes verdicts with the earlier samples."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from lag.generations.group_generations import Follower
 from lag.model import ClusterSnapshot, Remainder
 from lag.offsets import PartitionLag
 from lag.polling.last_known import carry_forward
 from lag.polling.marker_checks import MarkerChecks
 from lag.polling.report import Report
-from lag.verdict.judge import judge
+from lag.verdict.group_onsets import GroupOnsets
+from lag.verdict.judge import Past, judge
 from lag.verdict.sample_window import SampleRing
 from lag.verdict.status import Rules
 
@@ -26,11 +28,23 @@ class ClusterReader(Protocol):
         """Close every connection; a `read` in another thread fails."""
 
 
+LastVerdicts = Callable[[str, int], GroupOnsets]
+"""The stored verdicts of a cluster (by its id) before a time in ms since 1970."""
+
+
+def no_verdicts(cluster_id: str, at_ms: int) -> GroupOnsets:
+    """Of a process without a history."""
+    return GroupOnsets.none()
+
+
 class Evaluator:
     """The state between polls that verdicts need: the samples, and what is known of transaction markers."""
 
-    def __init__(self, rules: Rules) -> None:
-        self._rules = rules
+    def __init__(
+        self, rules: Rules, follower: Follower | None = None, last_verdicts: LastVerdicts = no_verdicts
+    ) -> None:
+        self._rules, self._follower, self._last_verdicts = rules, follower, last_verdicts
+        self._onsets: GroupOnsets | None = None
         self._samples = SampleRing()
         self._marker_checks = MarkerChecks()
         self._last: ClusterSnapshot | None = None
@@ -38,11 +52,25 @@ class Evaluator:
     def evaluate(self, reader: ClusterReader, number: int, at_ms: int) -> Report:
         """Poll the reader and compute the verdicts. Raises what the reader raises."""
         snapshot = carry_forward(self._last, reader.read(number, at_ms))
-        window = self._samples.append(snapshot)
-        health = judge(snapshot, window, self._rules, self._marker_checks.column(snapshot))
+        follower = self._follower
+        commits = None if follower is None else follower.commits().of_rows(snapshot)
+        window = self._samples.append(snapshot, commits)
+        past = Past(self._onsets_before(snapshot), follower, follower is not None and follower.reads_all())
+        health = judge(snapshot, window, self._rules, self._marker_checks.column(snapshot), past)
+        self._onsets = health.onsets
         self._marker_checks.look(health, reader.remainders)
         self._last = snapshot
         return Report(snapshot, health, window)
+
+    def _onsets_before(self, snapshot: ClusterSnapshot) -> GroupOnsets:
+        """Of the last poll; before the first poll, those of the stored history."""
+        if self._onsets is not None:
+            return self._onsets
+        return (
+            GroupOnsets.none()
+            if snapshot.cluster_id is None
+            else self._last_verdicts(snapshot.cluster_id, snapshot.at_ms)
+        )
 
     def forget_samples(self) -> None:
         """Start the window again: after an internal error its samples may be incomplete."""

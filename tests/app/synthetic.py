@@ -14,6 +14,7 @@ from lag.cluster.problems import merged
 from lag.model import Broker, ClusterSnapshot, GroupSnapshot, GroupType, LagTotal, Member, Problem, Scope, Topic
 from lag.offsets import UNKNOWN, EndOffsets, OffsetTable, PartitionLag, PartitionProblem, PartitionRows, problem_code
 from lag.verdict.health import NEVER, Finding, GroupHealth, Health, PartitionHealth, Status, TimeLag
+from lag.verdict.onset import Onset, OnsetSource
 from lag.verdict.sample_window import Window
 
 NOW_MS = 1_795_258_817_000
@@ -84,9 +85,9 @@ def _partition(snapshot: ClusterSnapshot, spec: Spec, row: Row, lag: PartitionLa
     )
 
 
-def _since(spec: Spec, at_ms: int) -> int | None:
+def _since(spec: Spec, at_ms: int) -> Onset | None:
     """Since when, as far before the snapshot as the spec stands before NOW_MS."""
-    return None if spec.since_ms is None else spec.since_ms + at_ms - NOW_MS
+    return None if spec.since_ms is None else Onset(spec.since_ms + at_ms - NOW_MS, True, OnsetSource.COMMIT)
 
 
 def trend(last: int | None, slope: float) -> np.ndarray:

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from app.ui import formats, state, verdicts, widgets
+from app.ui.headlines import SOURCES, clock
 from app.views.group.view import GroupView
 from lag.verdict.health import Status
 from lag.verdict.hints import hint
@@ -75,9 +76,8 @@ def reason(view: GroupView) -> str:
     finding = view.health.finding
     verdict = verdicts.VERDICTS[finding.status]
     evidence = finding.evidence or (view.group.problems[0].cause if view.group.problems else verdict.meaning)
-    if finding.since_ms is not None:
-        at = formats.clock_or_day(finding.since_ms, view.group.at_ms, state.zone())
-        evidence += f", since {at}{' or earlier' if finding.since_is_bound else ''}"
+    if finding.onset is not None:
+        evidence += f", since {clock(finding.onset, view.group.at_ms, state.zone())}"
     return f"{formats.md((evidence[:1].upper() + evidence[1:]).rstrip('.'))}.{_advice(view)}"
 
 
@@ -90,9 +90,12 @@ def _advice(view: GroupView) -> str:
 
 
 def rule(view: GroupView) -> str:
-    """The rule of the verdict, small and grey; empty for OK."""
+    """The rule of the verdict and where its onset was read, small and grey; empty for OK."""
     finding = view.health.finding
-    return f":small[:gray[Rule: {formats.md(finding.rule)}]]" if finding.rule and finding.status != Status.OK else ""
+    if not finding.rule or finding.status is Status.OK:
+        return ""
+    source = "" if finding.onset is None else f". Since: {SOURCES[finding.onset.source]}"
+    return f":small[:gray[Rule: {formats.md(finding.rule)}{source}]]"
 
 
 def problems(view: GroupView) -> None:

@@ -22,8 +22,8 @@ def over_time(page: state.Shown, view: GroupView) -> None:
         st.markdown(_no_trend(len(seen), view))
         return
     marks, summary = _rebalances(page, view)
-    since = view.health.finding.since_ms if verdicts.needs_attention(view.health.finding.status) else None
-    begins = None if since is None else formats.moment(max(since, int(view.times_ms[0])), tz)
+    onset = view.health.finding.onset if verdicts.needs_attention(view.health.finding.status) else None
+    begins = None if onset is None else formats.moment(max(onset.at_ms, int(view.times_ms[0])), tz)
     fig = lag.over_time(times, values, begins, colours, marks)
     widgets.chart(fig, "lag_over_time", f"{_trend_alt(seen)}{summary}")
     if marks:

@@ -20,7 +20,7 @@ if view is None:
 
 left, right = st.columns([0.8, 0.2], vertical_alignment="bottom")
 with left:
-    widgets.headline(page, text.headline(view))
+    widgets.headline(page, text.headline(view, state.zone()))
 with right, st.container(gap="xxsmall"):
     conclusion.picker(page, chosen)
     conclusion.links(chosen)

@@ -1,9 +1,10 @@
 """The sentences of the Group page, and advice from live facts."""
 
 from collections.abc import Mapping
+from datetime import tzinfo
 
 from app.ui import formats, verdicts
-from app.ui.headlines import how_long, predicate
+from app.ui.headlines import predicate, since
 from app.views.group.view import GroupView
 from assignors.advice import Finding, advise_group
 from assignors.offsets_partition import DEFAULT_PARTITIONS, OFFSETS_TOPIC, offsets_partition
@@ -71,7 +72,7 @@ def _settings(member: Member, timeouts: Timeouts) -> dict[str, str]:
     return {name: str(value) for name, value in known.items() if value is not None}
 
 
-def headline(view: GroupView) -> str:
+def headline(view: GroupView, zone: tzinfo) -> str:
     """The headline; with member and partitions if one member owns all stalled partitions."""
     name, finding = formats.code(view.group.group_id), view.health.finding
     affected = view.partitions_with(finding.status)
@@ -79,9 +80,10 @@ def headline(view: GroupView) -> str:
     topics = {tp.topic for tp in affected}
     if finding.status == Status.STALLED and len(owners) == 1 and len(topics) == 1 and (owner := owners.pop()):
         which = f"partition{'s' if len(affected) > 1 else ''} {formats.listing([tp.partition for tp in affected])}"
-        since = how_long(finding, view.group.at_ms)
-        return f"{name} is stuck: {formats.code(view.names.get(owner, owner))} has not committed {which}{since}"
-    return f"{name} {predicate(view.health, view.group.at_ms)}"
+        when = since(finding.onset, view.group.at_ms, zone)
+        comma = "," if when else ""
+        return f"{name} is stuck: {formats.code(view.names.get(owner, owner))} has not committed {which}{comma}{when}"
+    return f"{name} {predicate(view.health, view.group.at_ms, zone)}"
 
 
 def facts(view: GroupView) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -15,7 +16,7 @@ from app.views.history.state import TROUBLE, ClusterHistory, ask
 from lag.history import frames
 from lag.history.queries import HistoryQueries
 from lag.history.span import Scope, Span
-from lag.history.trouble_periods import trouble_periods
+from lag.history.trouble_periods import TroublePeriod, trouble_periods, with_onset
 
 
 def draw(history: ClusterHistory, scope: Scope, span: Span, newest: datetime | None) -> None:
@@ -30,7 +31,7 @@ def draw(history: ClusterHistory, scope: Scope, span: Span, newest: datetime | N
         health = ask(history, HistoryQueries.health_series, scope.group_id, span)
     with parts.show_errors():
         partitions = ask(history, HistoryQueries.partitions, scope, span)
-    periods = trouble_periods(health, TROUBLE)
+    periods = _periods(health, scope)
     with title:
         st.header(text.group(scope, series, health, periods, parts.shown_time(span)), anchor=False)
         parts.status_line(history, span, newest, text.facts(series, partitions, health))
@@ -48,6 +49,15 @@ def draw(history: ClusterHistory, scope: Scope, span: Span, newest: datetime | N
         group_tables.partitions(partitions)
     with st.container(gap="xxsmall"), parts.show_errors():
         group_tables.burn_rates(ask(history, HistoryQueries.burn_rates, span, scope.group_id), scope, span)
+
+
+def _periods(health: pd.DataFrame, scope: Scope) -> list[TroublePeriod] | None:
+    """The periods of trouble; the one that goes on has the onset of the live verdict, as on the other pages."""
+    periods = trouble_periods(health, TROUBLE)
+    live = widgets.require_report().report.health.group(scope.group_id)
+    if periods is None or live is None or state_history.until() is not None:
+        return periods
+    return with_onset(periods, live.finding)
 
 
 def _controls(history: ClusterHistory, scope: Scope, span: Span) -> DeltaGenerator:

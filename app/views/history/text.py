@@ -40,9 +40,9 @@ class ShownTime:
 
 
 def clock(to_local: Callable[[int], datetime], span: Span) -> Clock:
-    """Formats times of day, with the date if the span is longer than a day."""
-    form = "%H:%M" if span.length <= DAY else "%d %b %H:%M"
-    return lambda at_us: f"{to_local(at_us // 1000):{form}}"
+    """Formats times of day, with seconds unless it is a full minute, with the date if the span is longer than a day."""
+    day = "" if span.length <= DAY else "%d %b "
+    return lambda at_us: f"{to_local(at_us // 1000):{day}{'%H:%M:%S' if at_us % (MINUTE // MICROSECOND) else '%H:%M'}}"
 
 
 def times(n: int) -> str:

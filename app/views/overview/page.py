@@ -12,7 +12,7 @@ page = widgets.require_report()
 table = state.group_table(page)
 snapshot, health = page.report.snapshot, page.report.health
 
-widgets.headline(page, text.headline(snapshot, health, table))
+widgets.headline(page, text.headline(snapshot, health, table, state.zone()))
 with st.container(gap="xxsmall"):
     coverage = f"lag known for {table.known:,} of {formats.plural(table.partitions, 'partition')}"
     widgets.status_line(text.second_sentence(snapshot, health, table), coverage)

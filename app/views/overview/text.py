@@ -1,5 +1,7 @@
 """The sentences of the Overview, as Markdown."""
 
+from datetime import tzinfo
+
 from app.ui import formats
 from app.ui.group_table import GroupTable
 from app.ui.headlines import drain_time, growth, predicate
@@ -7,8 +9,8 @@ from lag.model import ClusterSnapshot
 from lag.verdict.health import NEVER, GroupHealth, Health, Status
 
 
-def headline(snapshot: ClusterSnapshot, health: Health, table: GroupTable) -> str:
-    """ "3 of 42 groups need attention: `billing` has not committed for 14 min 3 s"."""
+def headline(snapshot: ClusterSnapshot, health: Health, table: GroupTable, zone: tzinfo) -> str:
+    """ "3 of 42 groups need attention: `billing` has not committed since 20:14:05 (14 min 3 s)"."""
     visible = table.frame[~table.frame["hidden"]]
     total, urgent = len(visible), table.attention
     if not total:
@@ -21,7 +23,7 @@ def headline(snapshot: ClusterSnapshot, health: Health, table: GroupTable) -> st
     worst = health.groups[snapshot.by_group[name]]
     verb = "group needs" if len(urgent) == 1 else "groups need"
     of = f" of {total:,}" if total > 1 else ""
-    return f"{len(urgent):,}{of} {verb} attention: {formats.code(name)} {predicate(worst, snapshot.at_ms)}"
+    return f"{len(urgent):,}{of} {verb} attention: {formats.code(name)} {predicate(worst, snapshot.at_ms, zone)}"
 
 
 def second_sentence(snapshot: ClusterSnapshot, health: Health, table: GroupTable) -> str:

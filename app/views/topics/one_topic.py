@@ -4,6 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from app.ui import state, widgets
+from app.ui.headlines import clock
 from app.ui.table_limits import MAX_LAG_COLUMNS, MAX_OPTIONS, MAX_ROWS
 from app.views.topics import text, topic_tables
 from app.views.topics.state import topic_view, topics_table
@@ -34,10 +35,10 @@ def one_topic(page: state.Shown, name: str) -> None:
         return
     with st.container(gap="xxsmall"):
         widgets.status_line("", text.facts(topics, name, topic), small=True)
-    _partitions(view, _readers(view.readers), name)
+    _partitions(view, _readers(view.readers, page.report.snapshot.at_ms), name)
 
 
-def _readers(readers: pd.DataFrame) -> pd.DataFrame:
+def _readers(readers: pd.DataFrame, at_ms: int) -> pd.DataFrame:
     """The table of the topic's groups; returns the groups that pass the filter."""
     legend = f":gray[{len(readers):,} with committed offsets in this topic]"
     if readers.empty:
@@ -51,23 +52,25 @@ def _readers(readers: pd.DataFrame) -> pd.DataFrame:
             rows = widgets.containing(readers, widgets.text_filter("Group", "readers_q", 160), "group")
             widgets.downloads("readers", lambda: topic_tables.export(rows))
         shown = rows.head(MAX_ROWS)
-        _readers_table(shown)
+        _readers_table(shown, at_ms)
         widgets.row_count(len(shown), len(rows), "group")
     return rows
 
 
-def _readers_table(rows: pd.DataFrame) -> None:
+def _readers_table(rows: pd.DataFrame, at_ms: int) -> None:
     left = widgets.timedeltas(topic_tables.two_units(rows["left_s"]))
-    view = rows.assign(v=widgets.as_tags(rows["verdict"]), left=left)
+    onsets = [None if one is None else clock(one, at_ms, state.zone()) for one in rows["onset"]]
+    view = rows.assign(v=widgets.as_tags(rows["verdict"]), left=left, since=onsets)
     c = st.column_config
     widgets.table(
-        view[["group", "v", "lag", "known", "left", "where", "lead", "lost"]],
+        view[["group", "v", "since", "lag", "known", "left", "where", "lead", "lost"]],
         key="readers",
         most=8,
         alt="Groups that read this topic, most urgent first: lag, and how long until deletion reaches their position",
         columns={
             "group": widgets.page_opener("Group", "open_reader", 200, rows["group"], "group", "group"),
             "v": widgets.verdict_column(),
+            "since": c.TextColumn("Since", width=130, help="Since when the group has this verdict"),
             "lag": widgets.integer("Lag in this topic", 120),
             "known": c.TextColumn("Known for", width=90, alignment="right"),
             "left": widgets.seconds_column("Retention left", 110, RETENTION_LEFT),

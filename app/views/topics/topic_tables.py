@@ -49,6 +49,7 @@ def view(snapshot: ClusterSnapshot, health: Health, window: Window, topic: str) 
     frame = frame.assign(
         group=names,
         verdict=[verdicts.VERDICTS[h.finding.status].label for h in healths],
+        onset=pd.Series([h.finding.onset for h in healths], dtype=object),
         rank=[verdicts.RANK[h.finding.status] for h in healths],
         drain_s=np.array([h.drain_s for h in healths], float),
     )

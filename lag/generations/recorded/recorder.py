@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from uuid import UUID
 
 from assignors.model import AssignorError
@@ -80,6 +81,23 @@ class GenerationRecorder:
     def knows(self, group_id: str) -> bool:
         """Whether the group's present state is known."""
         return group_id in self._last or group_id in self._polled
+
+    def emptied_ms(self, group_id: str) -> int | None:
+        """The time of the record that left the group without members.
+
+        None if the group has members, or was empty when it was first seen in a poll.
+        """
+        last = self._last.get(group_id)
+        if last is None or last.group.members:
+            return None
+        empty = list(takewhile(lambda state: not state.group.members, reversed(self._buffer.of(group_id) or [last])))
+        return None if not empty or empty[-1].cause == causes.SEEN_IN_POLL else empty[-1].at_ms
+
+    def joined_ms(self, group_id: str) -> int | None:
+        """The time of the first record with members after the group was last empty; None if that was not read."""
+        states = self._buffer.of(group_id)
+        with_members = list(takewhile(lambda state: bool(state.group.members), reversed(states)))
+        return with_members[-1].at_ms if 0 < len(with_members) < len(states) else None
 
     def timeouts(self, group_id: str) -> Mapping[str, Timeouts]:
         """The timeouts of the group's members, by member id, as far as their records were read."""

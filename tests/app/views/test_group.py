@@ -25,7 +25,9 @@ def test_the_member_that_holds_the_stalled_partitions_is_named(open_page: Open) 
     page = open_page("group", group="billing-settlement")
     assert not page.exception
     title = page.header[0].value
-    assert title.startswith("`billing-settlement` is stuck: `settle-7c9f-0` has not committed partitions 7 to 9 for ")
+    assert title.startswith(
+        "`billing-settlement` is stuck: `settle-7c9f-0` has not committed partitions 7 to 9, since "
+    )
 
 
 def test_verdict_evidence_and_rule_stand_under_the_conclusion(open_page: Open) -> None:

@@ -35,7 +35,7 @@ def test_the_worst_group_is_the_conclusion(open_page: Open) -> None:
     page = open_page()
     assert not page.exception
     title = page.header[0].value
-    worst = "`fraud-scoring-v2` has lag and has not committed for 15 min"
+    worst = "`fraud-scoring-v2` has lag and has not committed since 10:45:00 (15 min)"
     assert title.startswith(f"8 of 30 groups need attention: {worst}")
 
 

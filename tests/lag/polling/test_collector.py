@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import pytest
 
 from lag.errors import AddressError, GroupscopeError
+from lag.generations.commit_runs import CommitRuns
 from lag.generations.group_generations import INCOMPLETE, SWITCHED_OFF
 from lag.generations.recorded import FollowStatus, Origin, Timeouts
 from lag.model import ClusterSnapshot, Problem, Remainder, Scope
@@ -155,6 +156,18 @@ class Followed:
 
     def timeouts(self, group_id: str) -> dict[str, Timeouts]:
         return {"a": Timeouts(10_000, 300_000)}
+
+    def commits(self) -> CommitRuns:
+        return CommitRuns.none()
+
+    def reads_all(self) -> bool:
+        return False
+
+    def emptied_ms(self, group_id: str) -> int | None:
+        return None
+
+    def joined_ms(self, group_id: str) -> int | None:
+        return None
 
     def problem(self, group_id: str) -> Problem | None:
         return self.its
