@@ -56,7 +56,7 @@ def collectors() -> Iterator[Source]:
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class StoredHistory:
     """What a collector stores of each poll, and finds stored before its first one."""
 
     record: Callable[[Health], None] | None = None
@@ -64,10 +64,10 @@ class Past:
 
 
 @contextmanager
-def recording(history: str | None) -> Iterator[Past]:
+def recording(history: str | None) -> Iterator[StoredHistory]:
     """Stores the health of each poll during the block; nothing without a history."""
     if history is None:
-        yield Past()
+        yield StoredHistory()
         return
     from lag.history.last_verdicts import last_verdicts_or_none
     from lag.history.recorder import SnapshotRecorder
@@ -75,10 +75,10 @@ def recording(history: str | None) -> Iterator[Past]:
 
     stored = History(history)
     with SnapshotRecorder(stored) as recorder:
-        yield Past(recorder.observe, partial(last_verdicts_or_none, stored))
+        yield StoredHistory(recorder.observe, partial(last_verdicts_or_none, stored))
 
 
-def collector(cluster: ClusterSettings, env: Mapping[str, str], settings: Settings, past: Past) -> Collector:
+def collector(cluster: ClusterSettings, env: Mapping[str, str], settings: Settings, past: StoredHistory) -> Collector:
     """Polls the cluster, stores what it finds in `past`, and follows `__consumer_offsets` if that is configured."""
     tail = Tail(cluster.name, follow(cluster, env)) if settings.follow else None
     return Collector(

@@ -9,7 +9,6 @@ import numpy as np
 
 from lag.errors import HistoryError
 from lag.history.results import DAY
-from lag.history.schemas import TIME
 from lag.history.store import History, literal
 from lag.offsets import UNKNOWN
 from lag.verdict.group_onsets import GroupOnsets, stored
@@ -70,4 +69,4 @@ def _ms(at: datetime) -> int:
 
 
 def _timestamp(at: datetime) -> str:
-    return f"arrow_cast({literal(at)}, '{TIME}')"
+    return f"TIMESTAMP {literal(at)}"

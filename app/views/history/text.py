@@ -1,5 +1,6 @@
 """The sentences of the History page: since when, how often, how bad. Pure functions; `clock` formats their times."""
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -40,9 +41,17 @@ class ShownTime:
 
 
 def clock(to_local: Callable[[int], datetime], span: Span) -> Clock:
-    """Formats times of day, with seconds unless it is a full minute, with the date if the span is longer than a day."""
-    day = "" if span.length <= DAY else "%d %b "
-    return lambda at_us: f"{to_local(at_us // 1000):{day}{'%H:%M:%S' if at_us % (MINUTE // MICROSECOND) else '%H:%M'}}"
+    """Formats times of day, with seconds unless it is a full minute.
+
+    With the date if the span is longer than a day, or the time is before it.
+    """
+    first_us = micros(span.since) if span.length <= DAY else sys.maxsize
+
+    def formatted(at_us: int) -> str:
+        form = "%H:%M:%S" if at_us % (MINUTE // MICROSECOND) else "%H:%M"
+        return f"{to_local(at_us // 1000):{'' if at_us >= first_us else '%d %b '}{form}}"
+
+    return formatted
 
 
 def times(n: int) -> str:

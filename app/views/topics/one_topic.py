@@ -60,7 +60,7 @@ def _readers(readers: pd.DataFrame, at_ms: int) -> pd.DataFrame:
 def _readers_table(rows: pd.DataFrame, at_ms: int) -> None:
     left = widgets.timedeltas(topic_tables.two_units(rows["left_s"]))
     onsets = [None if one is None else clock(one, at_ms, state.zone()) for one in rows["onset"]]
-    view = rows.assign(v=widgets.as_tags(rows["verdict"]), left=left, since=onsets)
+    view = rows.assign(v=widgets.as_tags(rows["verdict"]), left=left, since=pd.Series(onsets, rows.index, dtype=object))
     c = st.column_config
     widgets.table(
         view[["group", "v", "since", "lag", "known", "left", "where", "lead", "lost"]],

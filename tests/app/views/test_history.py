@@ -1,5 +1,6 @@
 """The History page: since when, how often, how bad, of one group and of all; and its states without an answer."""
 
+import operator
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -15,7 +16,7 @@ from app.server.source import Source
 from app.ui import formats, widgets
 from app.views.history import state
 from lag.history.store import History
-from lag.verdict.health import Status
+from lag.verdict.health import URGENCY, Status
 from tests.app import feeds
 from tests.app.conftest import Open
 from tests.app.demo import HandControls
@@ -489,3 +490,28 @@ def test_the_group_page_leads_there_and_back(open_page: Open, kept: Any, root: s
     page.button(key="group_to_history").click().run()
     assert page.header[0].value.startswith(formats.code(pasts.BAD))
     assert page.button(key="history_to_group").label == "Group"
+
+
+def test_overview_group_topics_and_history_show_the_same_onset(
+    open_page: Open, kept: Any, feed: Any, tmp_path: Path
+) -> None:
+    """The viewer's zone is one where it is about noon, so the onset is of the same day."""
+    health, name = feed.report.health, "fraud-scoring-v2"
+    onset, now = health.group(name).finding.onset, datetime.now(UTC)
+    zone = f"Etc/GMT{now.hour - 12:+d}"
+    clock = formats.clock_or_day(onset.at_ms, feed.report.snapshot.at_ms, formats.zone(zone))
+    last = (now - NOON) // timedelta(minutes=1) - 1
+    minutes: list[dict[str, Any]] = [
+        {"at": last - back, "cluster": pasts.CLUSTER, "group_id": name} for back in range(30)
+    ]
+    status = [{"status": URGENCY.index(Status.OK if one["at"] < last - 10 else Status.STOPPED)} for one in minutes]
+    history = History(tmp_path)
+    history.append("lag_group_topic_1m", past("lag_group_topic_1m", *(one | {"lag_sum": 7} for one in minutes)))
+    history.append("group_health_1m", past("group_health_1m", *map(operator.or_, minutes, status)))
+    source, topic = kept(tmp_path), feed.report.snapshot.group(name).partitions[0].tp.topic
+    for page, query in (("overview", {}), ("group", {"group": name}), ("history", {"group": name})):
+        shown = open_page(page, source, zone, **query)
+        assert not shown.exception
+        assert f"since {clock}" in shown.header[0].value
+    readers = table(open_page("topics", source, zone, topic=topic), "Groups that read this topic").set_index("group")
+    assert readers["since"][name] == clock

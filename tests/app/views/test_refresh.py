@@ -15,4 +15,4 @@ def test_records_are_followed_unless_it_is_switched_off(
 ) -> None:
     if said is not None:
         monkeypatch.setenv("GROUPSCOPE_FOLLOW", said)
-    assert asgi.collector(CLUSTER, {}, Settings(), None).following() == status
+    assert asgi.collector(CLUSTER, {}, Settings(), asgi.StoredHistory()).following() == status

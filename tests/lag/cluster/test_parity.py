@@ -17,6 +17,8 @@ from lag.embedded.workload import describe
 from lag.model import ClusterSnapshot, GroupSnapshot, GroupType
 from lag.offsets import PartitionLag, PartitionProblem
 from lag.partition_lag import totals
+from lag.verdict.judge import judge
+from lag.verdict.sample_window import SampleRing
 from tests.conftest import Demo
 from tests.oracle import consumer_groups as oracle
 from tests.support.waiting import wait_until
@@ -196,7 +198,11 @@ def test_json_of_the_snapshot_command(demo: Demo, reader: ClusterReader) -> None
 
     def ours(snapshot: ClusterSnapshot) -> Rows:
         shown = list(zip(snapshot.groups, totals(snapshot.offsets), strict=True))
-        groups = [g for g in json.loads(json.dumps(document(snapshot, shown)))["groups"] if g["group_id"] in PLAIN]
+        groups = [
+            g
+            for g in json.loads(json.dumps(document(judge(snapshot, SampleRing().append(snapshot)), shown)))["groups"]
+            if g["group_id"] in PLAIN
+        ]
         rows = {
             (group["group_id"], row["topic"], row["partition"]): row_told(group, row)
             for group in groups

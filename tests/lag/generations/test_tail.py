@@ -277,3 +277,41 @@ def test_a_poll_counts_only_where_all_records_up_to_it_are_read(source: Log) -> 
     source.broken = {}
     rounds(tail, 2)
     assert not tail.knows(GROUPS[0])
+
+
+def commit(group_id: str, offset: int, at_ms: int) -> GroupRecord:
+    """A commit on t-0: OffsetCommitKey v1 and OffsetCommitValue v3."""
+    key = struct.pack(">h", 1) + text(group_id) + text("t") + struct.pack(">i", 0)
+    return GroupRecord(at_ms, key, struct.pack(">hqi", 3, offset, -1) + text("") + struct.pack(">q", at_ms))
+
+
+def committed(tail: Tail, group_id: str) -> tuple[int, int, bool]:
+    """Offset, first commit and whether it is exact."""
+    found = tail.commits().of_rows(cluster({group_id: group({"t-0": 1})}, {"t-0": end(9)}))
+    return found.offset[0].item(), found.first_ms[0].item(), found.is_exact[0].item()
+
+
+def test_commits_are_known_from_before_the_start_and_from_then_on(source: Log) -> None:
+    name = GROUPS[0]
+    source.records[0] += [commit(name, 5, 1000), commit(name, 7, 2000), commit(name, 7, 3000)]
+    tail = followed(source)
+    assert (tail.reads_all(), committed(tail, name)) == (True, (7, 2000, True))
+    source.records[0] += [commit(name, 8, 4000), commit(name, 8, 5000)]
+    rounds(tail)
+    assert committed(tail, name) == (8, 4000, True)
+    assert numbers(tail, 0) == []
+
+
+def test_commits_of_a_truncated_partition_are_forgotten(source: Log) -> None:
+    source.records[0] += [commit(GROUPS[0], 5, 1000)]
+    source.records[1] += [commit(GROUPS[1], 6, 1000)]
+    tail = followed(source)
+    source.records[0] = []
+    rounds(tail, 3)
+    assert (committed(tail, GROUPS[0])[0], committed(tail, GROUPS[1])[0]) == (-1, 6)
+
+
+def test_a_group_is_empty_since_the_record_that_says_so(source: Log) -> None:
+    assert followed(source).emptied_ms(GROUPS[0]) == 1000
+    assert followed(source, look_back=0).emptied_ms(GROUPS[0]) is None
+    assert followed(source).joined_ms(GROUPS[0]) is None

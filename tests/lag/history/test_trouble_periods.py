@@ -1,10 +1,13 @@
 """How often, since when, how long: runs of trouble among the minutes that are known."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
-from lag.history.trouble_periods import TroublePeriod, trouble_periods
-from lag.verdict.health import Status
+from lag.history.trouble_periods import TroublePeriod, trouble_periods, with_onset
+from lag.verdict.health import Finding, Status
+from lag.verdict.onset import Onset, OnsetSource
 from lag.verdict.status import STATUS_CODE
 
 MINUTE_US = 60_000_000
@@ -52,3 +55,31 @@ def test_a_minute_that_is_not_known_neither_ends_a_spell_nor_begins_one() -> Non
     assert trouble_periods(run(FINE, S, U, S, U, FINE), [S]) == [spell(1, 4, S, minutes=2)]
     assert trouble_periods(run(U, S, U), [S]) == [spell(1, 2, S, unseen=True, on=True)]
     assert trouble_periods(health((0, FINE), (1, S), (9, S), (10, FINE)), [S]) == [spell(1, 10, S, minutes=2)]
+
+
+def live(status: Status, at_ms: int, is_exact: bool = True) -> Finding:
+    return Finding(status, "", "", Onset(at_ms, is_exact, OnsetSource.COMMIT))
+
+
+def test_the_period_that_goes_on_begins_at_the_onset_of_the_same_live_verdict() -> None:
+    before = [spell(0, 1, S), spell(3, 5, S, unseen=True, on=True)]
+    assert with_onset(before, live(S, 140_000)) == [
+        before[0],
+        replace(before[1], since_us=140_000_000, starts_before_data=False),
+    ]
+    (_, bound) = with_onset(before, live(S, 140_000, is_exact=False))
+    assert (bound.since_us, bound.starts_before_data) == (140_000_000, True)
+
+
+@pytest.mark.parametrize(
+    ("period", "finding"),
+    [
+        (spell(3, 5, S, on=True), live(L, 140_000)),
+        (spell(3, 5, S, on=True), live(S, 260_000)),
+        (spell(3, 5, S), live(S, 140_000)),
+        (spell(3, 5, S, on=True), Finding(S, "", "")),
+    ],
+    ids=["another verdict", "other trouble precedes", "it is over", "no onset"],
+)
+def test_other_periods_stay(period: TroublePeriod, finding: Finding) -> None:
+    assert with_onset([period], finding) == [period]

@@ -102,7 +102,7 @@ def test_what_we_may_not_see_is_no_problem_of_a_sweep_and_a_broker_that_is_silen
 def written(path: Path) -> Path:
     snapshot = cluster(GROUPS, ENDS)
     shown = list(zip(snapshot.groups, totals(snapshot.offsets), strict=True))
-    return lines(path, snapshot_document(snapshot, shown))
+    return lines(path, snapshot_document(judged([snapshot]), shown))
 
 
 def test_a_snapshots_document_gives_the_same_group_with_all_its_topics_as_subscription(tmp_path: Path) -> None:
