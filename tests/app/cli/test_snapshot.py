@@ -135,6 +135,8 @@ def test_empty_group_with_lag(shop: Shop, document: dict[str, Any]) -> None:
             {**row, "partition": 0, "committed": 40, "lag": 60, "problem": None},
             {**row, "partition": 1, "committed": 100, "lag": 0, "problem": None},
         ],
+        "verdict": "no_members",
+        "onset": {"at_ms": document["at_ms"], "is_exact": False, "source": "window"},
     }
 
 

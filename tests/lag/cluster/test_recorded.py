@@ -1,10 +1,15 @@
 """RecordedGeneration generations of real groups on a real broker are what the callbacks of their consumers saw."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from typing import NamedTuple
 
+import numpy as np
 import pytest
+from kafka import KafkaConsumer
+from kafka import TopicPartition as KafkaPartition
 from kafka.admin import KafkaAdminClient, NewTopic
+from kafka.structs import OffsetAndMetadata
 
 from lag.cluster.offsets_log import open_offsets_log
 from lag.cluster.reader import open_reader
@@ -12,6 +17,7 @@ from lag.cluster.settings import load_settings
 from lag.embedded.broker import EmbeddedKafka
 from lag.generations.recorded import RecordedGeneration
 from lag.generations.tail import Tail
+from lag.verdict.onset import RowCommits
 from tests.support.member import Held, Member
 from tests.support.waiting import wait_until
 
@@ -152,3 +158,26 @@ def test_restart_of_the_broker_loses_nothing(world: World) -> None:
     events = [one.generation.event for one in world.tail.recorded("range/restart")]
     assert events[:3] == ["nobody is in the group", "a joined", "b joined"]
     assert world.tail.status().problems == ()
+
+
+def test_commits_of_a_real_group_are_known_with_their_first_time(world: World) -> None:
+    settings, tp = load_settings(world.kafka.bootstrap_servers, None, {}), KafkaPartition(TOPIC, 0)
+    reader = open_reader(settings, "test")
+    with closing(KafkaConsumer(bootstrap_servers=world.kafka.bootstrap_servers, group_id="commits")) as consumer:
+
+        def committed(offset: int) -> RowCommits:
+            read = world.tail.status().records
+            consumer.commit({tp: OffsetAndMetadata(offset, "", -1)})
+            wait_until(lambda: world.tail.status().records > read and offset in known().offset, within_s=60)
+            return known()
+
+        def known() -> RowCommits:
+            return world.tail.commits().of_rows(reader.read(1, 1000))
+
+        consumer.assign([tp])
+        first, second, third = committed(3), committed(7), committed(7)
+    (row,) = np.flatnonzero(third.offset == 7)
+    assert 0 < first.first_ms[row] <= second.first_ms[row] == third.first_ms[row]
+    assert third.is_exact[row]
+    assert third.follows[row]
+    reader.close()
