@@ -142,8 +142,9 @@ def evidence_of(
     has_verdict = rows.status == codes[group_of_row(bounds)]
     waits = _extreme(rows.onsets, has_verdict & (rows.onsets.at_ms != UNKNOWN), bounds, np.minimum)
     began_later = waits.is_exact & (waits.source == _WINDOW)
-    last = none if waiting is None else _last_commits(waiting, bounds, reads_all)
-    back = none if waiting is None else _rewinds(rows, waiting, bounds)
+    is_stopped, is_rewound = (codes == STATUS_CODE[status] for status in (Status.STOPPED, Status.REWOUND))
+    last = none if waiting is None or not is_stopped.any() else _last_commits(waiting, bounds, reads_all)
+    back = none if waiting is None or not is_rewound.any() else _rewinds(rows, waiting, bounds)
     use_waits = (last.at_ms == UNKNOWN) | (waits.is_exact & (waits.at_ms > last.at_ms))
     of_status: dict[Status, OnsetColumns] = {
         Status.STOPPED: waits.where(use_waits, last),
@@ -155,7 +156,6 @@ def evidence_of(
     onsets = none
     for status, found in of_status.items():
         onsets = found.where(codes == STATUS_CODE[status], onsets)
-    is_stopped = codes == STATUS_CODE[Status.STOPPED]
     broken_ms = np.where(is_stopped & last.is_exact, last.at_ms, UNKNOWN)
     return Evidence(onsets, broken_ms, reduce_groups(np.logical_and, has_verdict, bounds, False))
 

@@ -1,6 +1,6 @@
 """Since when records wait under the same committed offset: by the polls and the commit records seen so far."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -80,18 +80,11 @@ class Waiting:
         earlier = (self.commit_ms == UNKNOWN) | (commits.first_ms < self.commit_ms)
         taken = found & (earlier | commits.follows)
         went_back = (commits.back_ms > self.back_after_ms) & (commits.back_ms <= self.back_ms)
-        return Waiting(
-            self.committed,
-            self.unmoved_ms,
-            self.seen_ms,
-            self.before_ms,
-            self.since_ms,
-            self.first_ms,
-            np.where(taken, commits.first_ms, self.commit_ms),
-            np.where(taken, commits.is_exact, self.commit_is_exact),
-            self.back_ms,
-            self.back_after_ms,
-            np.where(went_back, commits.back_ms, self.back_commit_ms),
+        return replace(
+            self,
+            commit_ms=np.where(taken, commits.first_ms, self.commit_ms),
+            commit_is_exact=np.where(taken, commits.is_exact, self.commit_is_exact),
+            back_commit_ms=np.where(went_back, commits.back_ms, self.back_commit_ms),
         )
 
     def onsets(self, run_ms: Ints, is_exact: Flags) -> OnsetColumns:
