@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from lag.errors import HistoryError
-from lag.history.results import DAY
+from lag.history.span import DAY
+from lag.history.status_codes import STORED, rank_sql
 from lag.history.store import History, literal
 from lag.offsets import UNKNOWN
 from lag.verdict.group_onsets import GroupOnsets, stored
-from lag.verdict.health import URGENCY, Status
+from lag.verdict.health import Status
 from lag.verdict.onset import SOURCE_CODE, OnsetColumns, OnsetSource
 
 log = logging.getLogger(__name__)
@@ -25,7 +26,7 @@ SEARCHED = timedelta(minutes=10)
 """The time up to the last stored poll in which a group's last verdict is looked for."""
 
 SEARCHED_DAYS = 7
-_NO_VERDICT = URGENCY.index(Status.UNKNOWN)
+_NO_VERDICT = STORED[Status.UNKNOWN]
 
 
 def last_verdicts(history: History, cluster: str, at_ms: int) -> GroupOnsets:
@@ -37,10 +38,10 @@ def last_verdicts(history: History, cluster: str, at_ms: int) -> GroupOnsets:
     last = newest["at"][0].as_py() if len(newest) else None
     if last is None:
         return GroupOnsets.none()
-    sql = f"""SELECT group_id, status, onset, onset_is_exact FROM (
+    sql = f"""SELECT group_id, {rank_sql("status")} AS rank, onset, onset_is_exact FROM (
         SELECT *, row_number() OVER (PARTITION BY group_id ORDER BY poll_ts DESC) AS newest FROM group_snapshots
         WHERE {of_cluster} AND poll_ts >= {_timestamp(last - SEARCHED)}
-        AND status IS NOT NULL AND status <> {_NO_VERDICT}) AS ranked WHERE newest = 1"""
+        AND {rank_sql("status")} IS NOT NULL AND status <> {_NO_VERDICT}) AS ranked WHERE newest = 1"""
     return _verdicts(history.query(sql, "group_snapshots").to_pylist(), is_unbroken=at - last <= LONGEST_GAP)
 
 
@@ -59,7 +60,7 @@ def _verdicts(rows: Sequence[dict[str, Any]], is_unbroken: bool) -> GroupOnsets:
         np.array([bool(row["onset_is_exact"]) for row in rows], np.bool_),
         np.full(len(rows), SOURCE_CODE[OnsetSource.HISTORY], np.uint8),
     )
-    status = np.array([row["status"] for row in rows], np.int8)
+    status = np.array([row["rank"] for row in rows], np.int8)
     groups = [row["group_id"] for row in rows]
     return stored(groups, status, onsets, np.full(len(rows), is_unbroken, np.bool_))
 

@@ -55,7 +55,11 @@ class OnsetColumns(NamedTuple):
 
     def where(self, chosen: Flags, other: "OnsetColumns") -> "OnsetColumns":
         """`other` where not `chosen` (bool[n])."""
-        return OnsetColumns(*(np.where(chosen, mine, others) for mine, others in zip(self, other, strict=True)))
+        return OnsetColumns(
+            np.where(chosen, self.at_ms, other.at_ms),
+            np.where(chosen, self.is_exact, other.is_exact),
+            np.where(chosen, self.source, other.source),
+        )
 
     def at(self, row: int) -> Onset | None:
         """The onset of one row."""

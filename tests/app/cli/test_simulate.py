@@ -91,7 +91,7 @@ def test_each_seed_is_simulated_once(crash: str, monkeypatch: pytest.MonkeyPatch
         return simulate_all(*args, seed=seed)
 
     monkeypatch.setattr(command, "simulate_all", noted)
-    command.run(crash, ["eager"], range(5, 8), None, as_json=True)
+    assert run("simulate", crash, "--protocol", "eager", "--seed", "5", "--seeds", "3", "--json").code == 0
     assert simulated == [5, 6, 7]
 
 
