@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from lag.model import GroupSnapshot, GroupType
 from lag.offsets import PartitionLag
@@ -16,12 +17,26 @@ MIN_PARTITIONS = 3
 Rows = Sequence[tuple[PartitionLag, PartitionHealth]]
 
 
+class Remedy(StrEnum):
+    """The change of the group that a hint asks for, as far as a what-if can show its effect."""
+
+    NONE = "none"
+    ADD_MEMBERS = "add members"
+    ADD_PARTITIONS = "add partitions"
+    RESTART_MEMBER = "restart member"
+
+
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """`action` says what to do, `reason` the facts of this group that speak for it. Both are sentences."""
+    """`action` says what to do, `reason` the facts of this group that speak for it. Both are sentences.
+
+    `member_id` is the member to restart.
+    """
 
     action: str
     reason: str
+    remedy: Remedy = Remedy.NONE
+    member_id: str | None = None
 
 
 def hint(group: GroupSnapshot, status: Status, rows: Rows, names: Mapping[str, str]) -> Hint | None:
@@ -66,6 +81,8 @@ def _slow(group: GroupSnapshot, behind: Rows, names: Mapping[str, str]) -> Hint 
     return Hint(
         f"Check member {names.get(owner or '', owner)}: its host, its threads and what it waits for.",
         f"All partitions that fall behind ({_count(len(behind), 'partition')}) belong to it, and {keep}.",
+        Remedy.RESTART_MEMBER,
+        owner,
     )
 
 
@@ -75,15 +92,20 @@ def _parallel(group: GroupSnapshot, rows: Rows) -> Hint:
     have = f"{_count(members, 'member')} for {_count(partitions, 'partition')}"
     if group.type is GroupType.SHARE:
         return Hint(
-            "Add members, or make processing faster.", f"It has {have}, and members of a share group share partitions."
+            "Add members, or make processing faster.",
+            f"It has {have}, and members of a share group share partitions.",
+            Remedy.ADD_MEMBERS,
         )
     if members < partitions:
         return Hint(
-            "Add members, or make processing faster.", f"It has {have}: up to {partitions - members} more get some."
+            "Add members, or make processing faster.",
+            f"It has {have}: up to {partitions - members} more get some.",
+            Remedy.ADD_MEMBERS,
         )
     return Hint(
         "Add partitions and members, or make processing faster.",
         f"It has {have}: without new partitions more are idle.",
+        Remedy.ADD_PARTITIONS,
     )
 
 
@@ -98,6 +120,8 @@ def _stalled(rows: Rows, names: Mapping[str, str]) -> Hint | None:
     return Hint(
         f"Check member {names.get(owner, owner)}: it may fail on one record again and again, or a thread hangs.",
         f"It owns {first}{more}.",
+        Remedy.RESTART_MEMBER,
+        owner,
     )
 
 

@@ -6,7 +6,6 @@ from app.ui import formats, state, verdicts, widgets
 from app.ui.headlines import SOURCES, clock
 from app.views.group.view import GroupView
 from lag.verdict.health import Status
-from lag.verdict.hints import hint
 
 MOST_URGENT = 12
 LINKS = (
@@ -72,21 +71,13 @@ def links(chosen: str) -> None:
 
 
 def reason(view: GroupView) -> str:
-    """The evidence and what to do; for OK the meaning of the verdict."""
+    """The evidence; without any the meaning of the verdict."""
     finding = view.health.finding
     verdict = verdicts.VERDICTS[finding.status]
     evidence = finding.evidence or (view.group.problems[0].cause if view.group.problems else verdict.meaning)
     if finding.onset is not None:
         evidence += f", since {clock(finding.onset, view.group.at_ms, state.zone())}"
-    return f"{formats.md((evidence[:1].upper() + evidence[1:]).rstrip('.'))}.{_advice(view)}"
-
-
-def _advice(view: GroupView) -> str:
-    status = view.health.finding.status
-    if status is Status.OK:
-        return ""
-    found = hint(view.group, status, list(zip(view.lags, view.healths, strict=True)), view.names)
-    return f" {verdicts.VERDICTS[status].advice if found is None else formats.md(f'{found.action} {found.reason}')}"
+    return f"{formats.md((evidence[:1].upper() + evidence[1:]).rstrip('.'))}."
 
 
 def rule(view: GroupView) -> str:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app.ui import formats, state, verdicts, widgets
-from app.views.group import assignment, conclusion, lag_charts, members, partitions, tables, text
+from app.views.group import assignment, conclusion, lag_charts, members, next_step, partitions, tables, text
 from app.views.group.state import view as view_of
 
 widgets.follow()
@@ -29,6 +29,7 @@ with st.container(gap="xxsmall"):
     widgets.status_line("", text.facts(view), small=True)
     widgets.note(text.offsets_location(view, page.report.snapshot))
     conclusion.problems(view)
+next_step.show(page, view)
 
 left, right = st.columns([0.56, 0.44], gap="medium")
 with left, st.container(gap="xxsmall"):

@@ -6,7 +6,7 @@ import pytest
 
 from lag.model import GroupType, Member
 from lag.verdict.health import Status
-from lag.verdict.hints import Hint, hint
+from lag.verdict.hints import Hint, Remedy, hint
 from tests.lag.make import cluster, end, group, judged
 
 POLLS = 12
@@ -31,7 +31,9 @@ def found(reads: Sequence[int], gets: Sequence[int], members: int, type_: GroupT
 
 def test_members_are_added_while_there_are_fewer_than_partitions() -> None:
     assert found([10] * 6, [50] * 6, 3) == Hint(
-        "Add members, or make processing faster.", "It has 3 members for 6 partitions: up to 3 more get some."
+        "Add members, or make processing faster.",
+        "It has 3 members for 6 partitions: up to 3 more get some.",
+        Remedy.ADD_MEMBERS,
     )
 
 
@@ -41,6 +43,7 @@ def test_members_are_not_added_when_each_partition_has_one(members: int) -> None
     assert its is not None
     assert its.action == "Add partitions and members, or make processing faster."
     assert its.reason == f"It has {members} members for 3 partitions: without new partitions more are idle."
+    assert its.remedy is Remedy.ADD_PARTITIONS
 
 
 def test_members_of_a_share_group_share_partitions() -> None:
@@ -66,12 +69,17 @@ def test_one_slow_member_is_named() -> None:
     assert found([10, 50, 10, 50], [50] * 4, 2) == Hint(
         "Check member m0: its host, its threads and what it waits for.",
         "All partitions that fall behind (2 partitions) belong to it, and the other member keeps up.",
+        Remedy.RESTART_MEMBER,
+        "m0",
     )
 
 
 def test_a_stalled_partition_names_its_owner() -> None:
     assert found([0, 50], [50, 50], 2) == Hint(
-        "Check member m0: it may fail on one record again and again, or a thread hangs.", "It owns t-0."
+        "Check member m0: it may fail on one record again and again, or a thread hangs.",
+        "It owns t-0.",
+        Remedy.RESTART_MEMBER,
+        "m0",
     )
 
 

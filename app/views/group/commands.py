@@ -1,0 +1,125 @@
+"""Kafka's own commands for a verdict on a group, ready to paste."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from shlex import quote
+
+from app.ui import formats
+from app.views.group.view import GroupView
+from lag.model import FOREVER, ClusterSnapshot, GroupType
+from lag.offsets import PartitionLag
+from lag.verdict.health import Status
+
+TOOLS = {GroupType.SHARE: "kafka-share-groups", GroupType.STREAMS: "kafka-streams-groups"}
+RETENTION_FACTOR = 2
+MOST_PARTITIONS_NAMED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command line, and what it is for."""
+
+    purpose: str
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """The command line tools for one cluster; with `secured` they need a file with the client's credentials."""
+
+    bootstrap_servers: str
+    secured: bool = False
+
+    def line(self, tool: str, *arguments: str) -> str:
+        """The command line; ids are quoted for a POSIX shell."""
+        config = ["--command-config", "client.properties"] if self.secured else []
+        words = [tool, "--bootstrap-server", self.bootstrap_servers, *config, *arguments]
+        return " ".join(quote(word) for word in words)
+
+
+def commands(view: GroupView, snapshot: ClusterSnapshot, tools: Tools) -> list[Command]:
+    """What to run for the group's verdict, first things first."""
+    status = view.health.finding.status
+    affected = [row for row in view.lags if row.tp in set(view.partitions_with(status))]
+    worst = max(affected, key=lambda row: (row.held_records, row.lost_records, row.lag_records or 0), default=None)
+    match status:
+        case Status.STALLED if worst is not None and worst.committed is not None:
+            return [_read_record(worst, worst.committed, tools)]
+        case Status.LOST if worst is not None:
+            return [_retention(worst, snapshot, tools)]
+        case Status.HELD if worst is not None:
+            return _transaction(worst, tools)
+        case Status.BEYOND_END if affected:
+            return [_reset(view, affected, tools)]
+        case Status.TOPIC_DELETED if affected:
+            return [_delete_offsets(view, affected, tools)]
+        case Status.NO_MEMBERS:
+            return [Command("Show its state", _groups(view, tools, "--describe", "--state"))]
+    return [_describe(view, tools)]
+
+
+def add_partitions(topic: str, partitions: int, tools: Tools) -> Command:
+    """Records with the same key can then be in another partition than before, so the purpose says so."""
+    line = tools.line("kafka-topics", "--alter", "--topic", topic, "--partitions", str(partitions))
+    return Command(f"Grow the topic to {partitions:,} partitions. Keys then map to other partitions", line)
+
+
+def _groups(view: GroupView, tools: Tools, action: str, *arguments: str) -> str:
+    tool = TOOLS.get(view.group.type, "kafka-consumer-groups")
+    return tools.line(tool, action, "--group", view.group.group_id, *arguments)
+
+
+def _describe(view: GroupView, tools: Tools) -> Command:
+    return Command("Show its members and their hosts", _groups(view, tools, "--describe", "--members", "--verbose"))
+
+
+def _read_record(row: PartitionLag, offset: int, tools: Tools) -> Command:
+    """The record after the committed offset: the one that the member may fail on."""
+    where = ["--topic", row.tp.topic, "--partition", str(row.tp.partition), "--offset", str(offset)]
+    line = tools.line("kafka-console-consumer", *where, "--max-messages", "1")
+    return Command(f"Read the record that {row.tp} waits at", line)
+
+
+def _retention(row: PartitionLag, snapshot: ClusterSnapshot, tools: Tools) -> Command:
+    """Twice the present retention; where that is unknown or not by age, the settings that delete."""
+    topic, entity = snapshot.topics.get(row.tp.topic), ["--entity-type", "topics", "--entity-name", row.tp.topic]
+    ms = None if topic is None else topic.retention_ms
+    if ms is None or ms == FOREVER:
+        return Command("Show what deletes its records", tools.line("kafka-configs", "--describe", "--all", *entity))
+    longer = ms * RETENTION_FACTOR
+    change = ["--alter", *entity, "--add-config", f"retention.ms={longer}"]
+    kept = f"{formats.duration(longer / 1000)} instead of {formats.duration(ms / 1000)}"
+    return Command(f"Keep records for {kept}", tools.line("kafka-configs", *change))
+
+
+def _transaction(row: PartitionLag, tools: Tools) -> list[Command]:
+    """The last stable offset is where the oldest open transaction starts (KIP-664)."""
+    where = ["--topic", row.tp.topic, "--partition", str(row.tp.partition)]
+    abort = ["abort", *where, "--start-offset", str(row.last_stable)]
+    return [
+        Command("Show the producer of the transaction", tools.line("kafka-transactions", "describe-producers", *where)),
+        Command("Abort its transaction if the producer is gone", tools.line("kafka-transactions", *abort)),
+    ]
+
+
+def _reset(view: GroupView, affected: Sequence[PartitionLag], tools: Tools) -> Command:
+    topics = defaultdict(list)
+    for row in affected:
+        topics[row.tp.topic].append(str(row.tp.partition))
+    where = [word for name, numbers in topics.items() for word in ("--topic", _topic(view, name, numbers))]
+    line = _groups(view, tools, "--reset-offsets", *where, "--to-earliest", "--dry-run")
+    return Command("Stop the group, check the new offsets, then run it with --execute instead of --dry-run", line)
+
+
+def _topic(view: GroupView, name: str, partitions: Sequence[str]) -> str:
+    """`topic:0,1`, or the whole topic: share groups have no offsets of single partitions to reset."""
+    is_whole = view.group.type is GroupType.SHARE or len(partitions) > MOST_PARTITIONS_NAMED
+    return name if is_whole else f"{name}:{','.join(partitions)}"
+
+
+def _delete_offsets(view: GroupView, affected: Sequence[PartitionLag], tools: Tools) -> Command:
+    where = [word for name in sorted({row.tp.topic for row in affected}) for word in ("--topic", name)]
+    return Command(
+        "Delete the offsets if the topic will not come back", _groups(view, tools, "--delete-offsets", *where)
+    )

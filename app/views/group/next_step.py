@@ -1,0 +1,101 @@
+"""What to do next about the group's verdict: the hint, the commands to paste, and what the change would do."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from app.ui import formats, state, verdicts, widgets
+from app.ui.scenario import draft_state
+from app.ui.scenario.draft import Draft
+from app.views.group import remedy
+from app.views.group.commands import Command, Tools, add_partitions, commands
+from app.views.group.state import view as view_of
+from app.views.group.view import GroupView
+from lag.errors import GroupscopeError
+from lag.verdict.health import Status
+from lag.verdict.hints import Hint, hint
+
+CALM = frozenset({Status.OK, Status.CATCHING_UP})
+"""Verdicts that ask for nothing."""
+
+PLAINTEXT = "PLAINTEXT"
+
+
+@dataclass(frozen=True, slots=True)
+class NextStep:
+    """What to do. `what_if` is the draft of the change that `condition` names; None where no what-if shows it."""
+
+    action: str
+    reason: str
+    commands: tuple[Command, ...]
+    condition: str = ""
+    what_if: Draft | None = None
+
+
+@state.once_per_snapshot(max_entries=32)
+def next_step(page: state.Shown, group_id: str) -> NextStep | None:
+    """What to do about the group's verdict; None where there is nothing to do, or the group is not in the snapshot."""
+    view = view_of(page, group_id)
+    if view is None or view.health.finding.status in CALM:
+        return None
+    status = view.health.finding.status
+    found = hint(view.group, status, list(zip(view.lags, view.healths, strict=True)), view.names)
+    advised = Hint(verdicts.VERDICTS[status].advice, "") if found is None else found
+    tools = _tools(page)
+    lines = tuple(commands(view, page.report.snapshot, tools))
+    draft = _draft(page, view)
+    its = None if draft is None else remedy.change(found, view, draft)
+    if draft is None or its is None:
+        return NextStep(advised.action, advised.reason, lines)
+    if grown := its.partitions:
+        lines = (add_partitions(grown.topic, grown.partitions, tools), *lines)
+    return NextStep(advised.action, advised.reason, lines, its.condition, draft.then(its.actions))
+
+
+def _draft(page: state.Shown, view: GroupView) -> Draft | None:
+    try:
+        return draft_state.from_group(page, view.group.group_id)
+    except GroupscopeError:  # the group is rebalancing, or its members are unknown
+        return None
+
+
+def _tools(page: state.Shown) -> Tools:
+    """The cluster as the command line tools need it. A cluster without settings is named by its first broker."""
+    settings = state.settings_in_force(page.cluster)
+    brokers = ",".join(f"{broker.host}:{broker.port}" for broker in page.report.snapshot.brokers[:1])
+    return Tools(
+        settings.get("bootstrap.servers", brokers), settings.get("security.protocol", PLAINTEXT).upper() != PLAINTEXT
+    )
+
+
+def show(page: state.Shown, view: GroupView) -> None:
+    """The block under the conclusion; nothing for a group that keeps up."""
+    step = next_step(page, view.group.group_id)
+    if step is None:
+        return
+    with st.container(border=True, gap="xxsmall"):
+        widgets.titled("Do this next")
+        st.markdown(f"**{formats.md(step.action)}** {formats.md(step.reason)}")
+        for command in step.commands:
+            st.markdown(f":small[:gray[{formats.md(command.purpose)}:]]")
+            st.code(command.line, language="bash", wrap_lines=True)
+        if step.what_if is not None:
+            _effect(step.condition, step.what_if)
+
+
+@st.fragment(parallel=True)
+def _effect(condition: str, draft: Draft) -> None:
+    """The result of the what-if; it is computed while the rest of the page is drawn."""
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        line = st.empty()
+        widgets.page_button(
+            "Open in What if",
+            "whatif",
+            lambda: draft_state.hand_over(draft.scenario),
+            icon=":material/alt_route:",
+            key="next_step_to_whatif",
+        )
+        head = f"**If {formats.md(condition)}:**"
+        line.markdown(f":small[{head} :gray[computing…]]", width="content")
+        effect = remedy.effect(draft_state.outcome(draft, draft.scenario.assignor))
+        line.markdown(f":small[{head} {formats.md(effect)}]", width="content", help=formats.md(" ".join(draft.notes)))

@@ -1,0 +1,90 @@
+"""The change that a hint asks for as a what-if, and what it would do to the group."""
+
+from dataclasses import dataclass
+
+from app.ui import formats
+from app.ui.scenario.draft import MOST_AT_ONCE, Draft
+from app.views.group.view import GroupView
+from assignors.whatif.comparison import Outcome
+from assignors.whatif.drain import Drain
+from assignors.whatif.events import Action, AddPartitions, Restart, Scenario
+from assignors.whatif.suggested_joins import suggested_joins, usual_topics
+from lag.verdict.hints import Hint, Remedy
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of the group: `condition` is an English clause, `actions` are the events of the what-if."""
+
+    condition: str
+    actions: tuple[Action, ...]
+
+    @property
+    def partitions(self) -> AddPartitions | None:
+        """The topic that grows, if one does."""
+        return next((its for its in self.actions if isinstance(its, AddPartitions)), None)
+
+
+def change(hint: Hint | None, view: GroupView, draft: Draft) -> Change | None:
+    """The change that the hint asks for; None where a what-if cannot show it."""
+    scenario = draft.scenario
+    match hint:
+        case Hint(remedy=Remedy.RESTART_MEMBER, member_id=str(member)):
+            return Change(f"{view.names.get(member, member)} restarts", (Restart(member),))
+        case Hint(remedy=Remedy.ADD_MEMBERS):
+            return _more_members(scenario, _missing(scenario, len(view.lags)))
+        case Hint(remedy=Remedy.ADD_PARTITIONS):
+            return _more_partitions(scenario, view, _missing(scenario, None))
+    return None
+
+
+def _missing(scenario: Scenario, partitions: int | None) -> int:
+    """How many more members can process what is produced: at least 1, and no more than get a partition."""
+    loads, members = scenario.loads, len(scenario.members)
+    capacity, produced = loads.default_capacity_per_s, sum(loads.produced_per_s.values())
+    needed = int(produced / capacity) + 1 - members if capacity else 1
+    most = MOST_AT_ONCE if partitions is None else min(MOST_AT_ONCE, partitions - members)
+    return max(1, min(needed, most))
+
+
+def _more_members(scenario: Scenario, count: int) -> Change:
+    joins = suggested_joins(scenario, count, usual_topics(scenario.members), None)
+    return Change(f"{formats.plural(count, 'member')} {'joins' if count == 1 else 'join'}", tuple(joins))
+
+
+def _more_partitions(scenario: Scenario, view: GroupView, count: int) -> Change | None:
+    """The topic with the highest lag gets a partition for each member, those that join included."""
+    worst = max(view.lags, key=lambda row: row.lag_records or 0)
+    topic = scenario.topics.get(worst.tp.topic)
+    if topic is None:
+        return None
+    partitions = max(topic.partitions + 1, len(scenario.members) + count)
+    joins = _more_members(scenario, count)
+    grows = f"{topic.name} grows to {formats.plural(partitions, 'partition')}"
+    return Change(f"{grows} and {joins.condition}", (AddPartitions(topic.name, partitions), *joins.actions))
+
+
+def effect(outcome: Outcome) -> str:
+    """What the change does, with the drain time before and after; why it is unknown if the outcome has an error."""
+    last = outcome.last
+    if last is None:
+        return f"unknown: {outcome.error}"
+    moved = outcome.moved_partitions()
+    parts = [
+        f"{moved:,} of {formats.plural(last.partitions, 'partition')} {'moves' if moved == 1 else 'move'}",
+        f"{outcome.paused():,} paused",
+        f"{formats.plural(len(last.idle_members), 'idle member')}",
+        _drains(outcome.generations[0].quality.drain, last.drain),
+    ]
+    return ", ".join(parts)
+
+
+def _drains(before: Drain, after: Drain) -> str:
+    then, now = _drain(before), _drain(after)
+    if then == now:
+        return f"drain time {now}" + (f" ({after.reason})" if after.seconds is None and after.reason else "")
+    return f"drain time {then} → {now}" + (f" ({after.reason})" if after.seconds is None and after.reason else "")
+
+
+def _drain(drain: Drain) -> str:
+    return "unknown" if drain.seconds is None else formats.duration(drain.seconds)

@@ -1,0 +1,158 @@
+"""Do this next: the commands to paste, the effect of the change, and the what-if that it opens."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.ui import link_codec, state
+from app.views.group.commands import Tools, commands
+from app.views.group.view import GroupView, group_view
+from assignors.whatif.events import AddPartitions, Join, Restart
+from lag.model import FOREVER, ClusterSnapshot, GroupType
+from lag.verdict.health import Status
+from tests.app import feeds, synthetic
+from tests.app.conftest import Open
+from tests.app.reading import asked, said
+
+TOOLS = Tools("b:9092")
+SPECS = {spec.group_id: spec for spec in synthetic.specs()}
+
+
+def seen(spec: synthetic.Spec, **topic: Any) -> tuple[GroupView, ClusterSnapshot]:
+    """The group of a spec, alone on its cluster; `topic` replaces fields of each of its topics."""
+    snapshot = synthetic.snapshot([spec])
+    snapshot = replace(snapshot, topics={name: replace(its, **topic) for name, its in snapshot.topics.items()})
+    return group_view(snapshot.groups[0], snapshot, synthetic.health([spec], snapshot)), snapshot
+
+
+def lines(spec: synthetic.Spec, **topic: Any) -> list[str]:
+    """The command lines for the group of a spec."""
+    return [command.line for command in commands(*seen(spec, **topic), TOOLS)]
+
+
+@pytest.mark.parametrize(
+    ("group", "expected"),
+    [
+        (
+            "billing-settlement",
+            [
+                "kafka-console-consumer --bootstrap-server b:9092 --topic billing.events --partition 7"
+                f" --offset {96_000_000 + 7 * 417_003 - 402_117} --max-messages 1"
+            ],
+        ),
+        (
+            "orders-enrichment",
+            [
+                "kafka-configs --bootstrap-server b:9092 --alter --entity-type topics --entity-name orders"
+                f" --add-config retention.ms={2 * 604_800_000}"
+            ],
+        ),
+        (
+            "tx-reader",
+            [
+                "kafka-transactions --bootstrap-server b:9092 describe-producers --topic tx.events --partition 0",
+                "kafka-transactions --bootstrap-server b:9092 abort --topic tx.events --partition 0"
+                " --start-offset 9000",
+            ],
+        ),
+        (
+            "recreated-topic-reader",
+            [
+                "kafka-consumer-groups --bootstrap-server b:9092 --reset-offsets --group recreated-topic-reader"
+                " --topic recreated:0,1,2 --to-earliest --dry-run"
+            ],
+        ),
+        (
+            "returns-processor",
+            [
+                "kafka-consumer-groups --bootstrap-server b:9092 --delete-offsets --group returns-processor"
+                " --topic returns.v1"
+            ],
+        ),
+        ("dlq-replayer", ["kafka-consumer-groups --bootstrap-server b:9092 --describe --group dlq-replayer --state"]),
+        (
+            "replayer",
+            ["kafka-consumer-groups --bootstrap-server b:9092 --describe --group replayer --members --verbose"],
+        ),
+    ],
+)
+def test_each_verdict_has_the_command_of_kafkas_own_tool(group: str, expected: list[str]) -> None:
+    assert lines(SPECS[group]) == expected
+
+
+@pytest.mark.parametrize("retention_ms", [None, FOREVER])
+def test_a_retention_that_is_unknown_or_unlimited_is_not_doubled(retention_ms: int | None) -> None:
+    (line,) = lines(SPECS["orders-enrichment"], retention_ms=retention_ms)
+    assert "--describe" in line
+    assert "retention.ms" not in line
+
+
+def test_a_group_id_is_quoted_for_the_shell() -> None:
+    odd = replace(SPECS["replayer"], group_id="a'; rm -rf $HOME")
+    assert """--group 'a'"'"'; rm -rf $HOME' --members""" in lines(odd)[0]
+
+
+def test_a_share_group_has_the_tool_for_share_groups() -> None:
+    shared = replace(SPECS["replayer"], type=GroupType.SHARE)
+    assert lines(shared)[0].startswith("kafka-share-groups ")
+
+
+def test_a_secured_cluster_needs_a_file_with_credentials(open_page: Open) -> None:
+    page = open_page("group", group="replayer")
+    assert page.code[0].value.startswith(
+        "kafka-consumer-groups --bootstrap-server demo:9092 --command-config client.properties --describe"
+    )
+
+
+def opened(page: AppTest) -> Any:
+    """The scenario that the block's button opens."""
+    page.button(key="next_step_to_whatif").click().run()
+    assert not page.exception
+    return link_codec.unpack(asked(page)["scenario"])
+
+
+def test_members_are_added_until_the_lag_drains(open_page: Open) -> None:
+    """12 partitions get 480 records a second, and a member processes 93: two more members are enough."""
+    page = open_page("group", group="payments-ledger-writer")
+    assert "**If 2 members join:** 4 of 12 partitions move, 4 paused, 0 idle members, drain time never → 19 min" in (
+        said(page).replace("\\", "")
+    )
+    scenario = opened(page)
+    assert [type(event.action) for event in scenario.events] == [Join, Join]
+
+
+def test_a_stuck_member_restarts(open_page: Open) -> None:
+    page = open_page("group", group="billing-settlement")
+    assert "**If settle-7c9f-0 restarts:** 40 of 40 partitions move" in said(page).replace("\\", "")
+    (event,) = opened(page).events
+    assert isinstance(event.action, Restart)
+    assert event.action.member_id.startswith("settle-7c9f-0")
+
+
+def test_partitions_are_added_where_each_has_a_member(open_page: Open, feed: feeds.HandFeed) -> None:
+    slow = synthetic.rows("t", [9_000] * 2, [8_000] * 2, 2, status=Status.FALLING_BEHIND, produce=90.0, consume=30.0)
+    feed.report = feeds.report([synthetic.Spec("full", slow, synthetic.members(2), Status.FALLING_BEHIND)])
+    page = open_page("group", group="full")
+    assert page.code[0].value.startswith("kafka-topics ")
+    assert page.code[0].value.endswith("--alter --topic t --partitions 7")
+    actions = [event.action for event in opened(page).events]
+    assert actions[0] == AddPartitions("t", 7)
+    assert [type(action) for action in actions[1:]] == [Join] * 5
+
+
+def test_nothing_is_advised_to_a_group_that_keeps_up_or_catches_up(open_page: Open) -> None:
+    for group in ("audit-pair", "search-indexer"):
+        page = open_page("group", group=group)
+        assert "Do this next" not in [heading.value for heading in page.subheader]
+        assert not page.code
+
+
+def test_a_group_that_no_what_if_can_start_from_still_has_its_command(open_page: Open, feed: feeds.HandFeed) -> None:
+    stalled = SPECS["billing-settlement"]
+    feed.report = feeds.report([replace(stalled, state="PreparingRebalance")], at_ms=state.now_ms())
+    page = open_page("group", group="billing-settlement")
+    assert not page.exception
+    assert len(page.code) == 1
+    assert "next_step_to_whatif" not in [button.key for button in page.button]
