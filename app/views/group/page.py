@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app.ui import formats, state, verdicts, widgets
-from app.views.group import assignment, conclusion, lag_charts, members, next_step, partitions, tables, text
+from app.views.group import assignment, conclusion, lag_charts, members, next_step, offsets, partitions, tables, text
 from app.views.group.state import view as view_of
 
 widgets.follow()
@@ -30,6 +30,7 @@ with st.container(gap="xxsmall"):
     widgets.note(text.offsets_location(view, page.report.snapshot))
     conclusion.problems(view)
 next_step.show(page, view)
+offsets.rulers(view)
 
 left, right = st.columns([0.56, 0.44], gap="medium")
 with left, st.container(gap="xxsmall"):
@@ -53,4 +54,5 @@ with st.container(gap="xxsmall"):
         st.space("stretch")
         widgets.actions("partitions", lambda: tables.export(rows))
     partitions.partitions(rows, len(frame))
+    offsets.chosen(view)
 widgets.explain_verdicts()
