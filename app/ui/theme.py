@@ -24,6 +24,7 @@ class Palette:
     unassigned: str
     unassigned_text: str
     ramp: tuple[tuple[float, str], ...]
+    is_dark: bool = False
 
 
 LIGHT = Palette(
@@ -56,4 +57,15 @@ DARK = Palette(
     unassigned="#CC79A7",
     unassigned_text="#D99BBD",
     ramp=((0.0, "#1D2025"), (1.0, "#3F5C74")),
+    is_dark=True,
 )
+
+
+def luminance(colour: str) -> float:
+    """The relative luminance of `#RRGGBB`, from 0 (black) to 1 (white) (WCAG 2)."""
+    red, green, blue = (_linear(int(colour[at : at + 2], 16) / 255) for at in (1, 3, 5))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _linear(channel: float) -> float:
+    return channel / 12.92 if channel <= 0.04045 else float(((channel + 0.055) / 1.055) ** 2.4)

@@ -7,6 +7,7 @@ urgency, so a table sorted by its verdict column is sorted by urgency.
 from dataclasses import dataclass
 from typing import Literal
 
+from app.ui.theme import Palette, luminance
 from lag.model import GroupType
 from lag.offsets import PartitionProblem
 from lag.verdict.health import URGENCY, Status
@@ -15,11 +16,23 @@ Colour = Literal["red", "orange", "yellow", "violet", "blue", "green", "gray"]
 
 
 @dataclass(frozen=True, slots=True)
+class Fills:
+    """The fill of an area in the light and in the dark theme."""
+
+    light: str
+    dark: str
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
-    """How a status is shown. `label` is a symbol and a word, `colour` one of Streamlit's badge colours."""
+    """How a status is shown. `label` is a symbol and a word, `colour` one of Streamlit's badge colours.
+
+    `fills` are shades of that colour: verdicts of one badge colour differ in lightness, most urgent first.
+    """
 
     label: str
     colour: Colour
+    fills: Fills
     meaning: str
     advice: str
 
@@ -38,72 +51,99 @@ VERDICTS: dict[Status, Verdict] = {
     Status.STOPPED: Verdict(
         "■ Stopped",
         "red",
+        Fills("#8C1D04", "#FFA68C"),
         "The group has lag and committed nothing on any partition in the whole window.",
         "Check the consumers' processes and logs: they are down, hang, or process records without committing.",
     ),
     Status.STALLED: Verdict(
         "□ Stalled",
         "red",
+        Fills("#B8380C", "#F47A54"),
         "This partition has lag and its committed offset did not move, while others of the group did.",
         "Check the member that owns it: it may fail on one record again and again, or one of its threads hangs.",
     ),
     Status.LOST: Verdict(
         "▲ Records lost",
         "red",
+        Fills("#E26A33", "#C44A27"),
         "The committed offset is below the log start: Kafka deleted records before the group read them.",
         "Increase the topic's retention or make the group faster. Lost records can only be restored from elsewhere.",
     ),
     Status.BEYOND_END: Verdict(
         "▷ Beyond the end",
         "orange",
+        Fills("#EE8A45", "#E8A33D"),
         "The committed offset is beyond the log end: the topic was recreated or truncated after the commit.",
         "Reset the group's offsets on these partitions. Until the log has grown past them, the group reads nothing.",
     ),
     Status.REWOUND: Verdict(
         "▼ Rewound",
         "orange",
+        Fills("#F4A35C", "#C4842A"),
         "The committed offset moved backwards: records are read a second time.",
         "Expected after an offset reset. Otherwise two consumers commit for the same partition.",
     ),
     Status.FALLING_BEHIND: Verdict(
         "▽ Falling behind",
         "orange",
+        Fills("#F7BE82", "#946016"),
         "The group commits, but records arrive faster: the lag grows.",
         "Make processing faster; or add members, and partitions where each has a member already.",
     ),
     Status.NEVER_COMMITTED: Verdict(
         "◁ Never committed",
-        "orange",
+        "yellow",
+        Fills("#E9BD4E", "#BFA445"),
         "The partition belongs to the group's topics, but has no committed offset.",
         "Check that its member commits. After a restart it would begin at auto.offset.reset.",
     ),
     Status.HELD: Verdict(
         "◆ Held",
         "yellow",
+        Fills("#F7E29A", "#7D6A28"),
         "The group has read up to the last stable offset. A producer's open transaction holds back the rest.",
         "Find the producer, and let it commit or abort its transaction, or wait for the transaction timeout.",
     ),
     Status.NO_MEMBERS: Verdict(
         "◇ No members",
         "gray",
+        Fills("#8D96A3", "#99A1AC"),
         "Records are waiting, and the group has no members.",
         "Start its consumers, or delete the group if it is no longer needed.",
     ),
     Status.CATCHING_UP: Verdict(
         "◉ Catching up",
         "blue",
+        Fills("#6FADD6", "#4A92C2"),
         "The group has lag and reads faster than records arrive.",
         "Nothing to do: the lag is gone after the time in “Drains in”.",
     ),
     Status.TOPIC_DELETED: Verdict(
         "○ Topic deleted",
         "gray",
+        Fills("#C2C8CF", "#5A626D"),
         "The group has committed offsets for a topic that no longer exists.",
         "Delete these offsets if the topic will not come back.",
     ),
-    Status.UNKNOWN: Verdict("◌ Unknown", "violet", "Too little is known for a verdict.", "See the reason beside it."),
-    Status.OK: Verdict("● OK", "green", "The group keeps up.", "Nothing to do."),
+    Status.UNKNOWN: Verdict(
+        "◌ Unknown",
+        "violet",
+        Fills("#CFA5C6", "#B07FAC"),
+        "Too little is known for a verdict.",
+        "See the reason beside it.",
+    ),
+    Status.OK: Verdict(
+        "● OK",
+        "green",
+        Fills("#D5EBDF", "#23493A"),
+        "The group keeps up.",
+        "Nothing to do.",
+    ),
 }
+
+BLACK, WHITE = "#000000", "#FFFFFF"
+EQUAL_CONTRAST = 0.179
+"""The luminance of a fill on which black and white text have the same contrast, 4.58:1."""
 
 RANK: dict[Status, int] = {status: at for at, status in enumerate(URGENCY)}
 """0 is most urgent."""
@@ -134,6 +174,17 @@ def badge(status: Status) -> str:
     """The verdict as a Markdown badge."""
     verdict = VERDICTS[status]
     return f":{verdict.colour}-badge[{verdict.label}]"
+
+
+def fill(status: Status, colours: Palette) -> str:
+    """The colour of areas with that verdict in charts."""
+    fills = VERDICTS[status].fills
+    return fills.dark if colours.is_dark else fills.light
+
+
+def ink(status: Status, colours: Palette) -> str:
+    """The colour of text on the fill: black or white, whichever has the higher contrast."""
+    return BLACK if luminance(fill(status, colours)) > EQUAL_CONTRAST else WHITE
 
 
 def needs_attention(status: Status) -> bool:

@@ -12,7 +12,7 @@ from plotly.graph_objects import Figure
 from app.ui import formats, state, verdicts
 from app.ui.pages import BY_NAME
 from app.ui.problems import problem_lines
-from lag.verdict.health import URGENCY
+from lag.verdict.health import URGENCY, Status
 
 ROW_PX = 28
 TICK = "2s"
@@ -217,6 +217,12 @@ def containing(frame: pd.DataFrame, text: str, *columns: str) -> pd.DataFrame:
 def swatches(entries: Iterable[tuple[str, str, str]]) -> str:
     """A legend of (glyph, colour, word)."""
     return "\u2003".join(f':color[{glyph}]{{foreground="{colour}"}} :gray[{word}]' for glyph, colour, word in entries)
+
+
+def verdict_legend(statuses: Iterable[Status]) -> str:
+    """A legend of verdicts: the colour, symbol and word of each."""
+    colours = state.palette()
+    return swatches(("■", verdicts.fill(status, colours), verdicts.VERDICTS[status].label) for status in statuses)
 
 
 def table(

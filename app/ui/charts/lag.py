@@ -123,22 +123,21 @@ def _mark(fig: go.Figure, marks: Sequence[Mark], colours: Palette) -> None:
 
 
 def by_partition(
-    tps: Sequence[TopicPartition], lag_records: Sequence[int | None], bad: Sequence[bool], colours: Palette
+    tps: Sequence[TopicPartition], lag_records: Sequence[int | None], fills: Sequence[str], colours: Palette
 ) -> go.Figure:
-    """One bar per partition in order of (topic, partition); a cross where the lag is unknown; trouble coloured.
+    """One bar per partition in order of (topic, partition), in its fill; a cross where the lag is unknown.
 
     Beyond 400 partitions only the 400 with most lag are drawn (the caller's title says so).
     """
-    tps, lag_records, bad = _largest(tps, lag_records, bad)
+    tps, lag_records, fills = _largest(tps, lag_records, fills)
     fig = base.figure(colours, HEIGHT, left=46, right=8, top=20)
     x, y = list(range(len(tps))), [lag or 0 for lag in lag_records]
     top = float(max([*y, 10]))
-    fill = [colours.revoked if b else colours.kept for b in bad]
     fig.add_bar(
         x=x,
         y=y,
         customdata=[str(tp) for tp in tps],
-        marker={"color": fill, "line": {"width": 0}},
+        marker={"color": list(fills), "line": {"width": 0}},
         hovertemplate="%{customdata} · %{y:,.0f} records behind<extra></extra>",
     )
     unknown = [i for i, lag in enumerate(lag_records) if lag is None]
@@ -159,12 +158,12 @@ def by_partition(
 
 
 def _largest(
-    tps: Sequence[TopicPartition], lags: Sequence[int | None], bad: Sequence[bool]
-) -> tuple[Sequence[TopicPartition], Sequence[int | None], Sequence[bool]]:
+    tps: Sequence[TopicPartition], lags: Sequence[int | None], fills: Sequence[str]
+) -> tuple[Sequence[TopicPartition], Sequence[int | None], Sequence[str]]:
     sizes = [-1 if lag is None else lag for lag in lags]
     order = sorted(range(len(tps)), key=sizes.__getitem__, reverse=True)[: limits.BAR_PARTITIONS]
     picked = sorted(order, key=tps.__getitem__)
-    return [tps[i] for i in picked], [lags[i] for i in picked], [bad[i] for i in picked]
+    return [tps[i] for i in picked], [lags[i] for i in picked], [fills[i] for i in picked]
 
 
 def _partition_ticks(fig: go.Figure, tps: Sequence[TopicPartition], colours: Palette) -> None:

@@ -11,6 +11,7 @@ from app.views.group.state import explanation
 from app.views.group.view import GroupView, Tile
 from lag.generations.explanation import Comparison, Explanation
 from lag.model import GroupType
+from lag.verdict.health import Status
 
 MAX_DIFFERENCES = 100
 TITLE = "Assignment"
@@ -32,7 +33,7 @@ def chart(view: GroupView) -> None:
     owned = sum(map(len, lanes.values()))
     if limits.assignment(len(lanes), owned, max(map(len, lanes.values()))) == limits.Encoding.TILES:
         widgets.titled(TITLE, _legend(view))
-        figure = charts.tiles(lanes, text.idle_reason(view), colours)
+        figure = charts.tiles(lanes, view.statuses(), text.idle_reason(view), colours)
     else:
         widgets.titled(TITLE, ":gray[partitions per member and topic]")
         figure = charts.matrix(lanes, colours)
@@ -45,7 +46,9 @@ def _legend(view: GroupView) -> str:
     """The kinds of tiles, and the letters of topics."""
     tiles = [tile for lane in view.lanes().values() for tile in lane]
     kinds, styles = {kind for _, kind in tiles}, charts.styles(state.palette())
-    shown = [(styles[kind], charts.WORDS[kind]) for kind in Tile if kind in kinds]
+    looks: list[Tile | Status] = [kind for kind in charts.WORDS if kind in kinds]
+    looks += view.troubles() if Tile.BAD in kinds else []
+    shown = [(styles[look], charts.word(look)) for look in looks]
     legend = widgets.swatches(("□" if s.outline else "■", s.outline or s.fill, word) for s, word in shown)
     is_share = view.group.type == GroupType.SHARE
     shared = "\u2003:gray[share group: members can read the same partition]" if is_share else ""

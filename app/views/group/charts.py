@@ -5,52 +5,61 @@ from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
+from app.ui import verdicts
 from app.ui.charts import base, limits
 from app.ui.charts.lanes import LANE_PX, LEAST_SLOTS, Box, Style, boxes, name_lanes
 from app.ui.formats import code
 from app.ui.theme import Palette
 from app.views.group.view import NOBODY, Tile
 from assignors.model import TopicPartition
+from lag.verdict.health import URGENCY, Status
 
 Lanes = Mapping[str, Sequence[tuple[TopicPartition, Tile]]]
 MATRIX_ROW_PX = 26
 
 
-def styles(colours: Palette) -> dict[Tile, Style]:
-    """The style of each kind of tile."""
+def styles(colours: Palette) -> dict[Tile | Status, Style]:
+    """The style of each kind of tile; one that needs attention has the colour of its verdict."""
+    troubles = filter(verdicts.needs_attention, URGENCY)
     return {
         Tile.OK: Style(colours.kept_fill, colours.text, None),
-        Tile.BAD: Style(colours.revoked, colours.revoked_ink, None),
         Tile.UNKNOWN: Style(colours.background, colours.unassigned_text, colours.unassigned),
         Tile.COMING: Style(colours.background, colours.gained, colours.gained),
         Tile.LEAVING: Style(colours.background, colours.revoked_text, colours.revoked),
+        **{s: Style(verdicts.fill(s, colours), verdicts.ink(s, colours), None) for s in troubles},
     }
 
 
 WORDS = {
     Tile.OK: "partition",
-    Tile.BAD: "needs attention",
     Tile.UNKNOWN: "unknown",
     Tile.COMING: "to be assigned",
     Tile.LEAVING: "to be revoked",
 }
 
 
-def tiles(lanes: Lanes, idle_reason: str, colours: Palette) -> go.Figure:
+def word(look: Tile | Status) -> str:
+    """What a tile of that look is."""
+    return verdicts.VERDICTS[look].label if isinstance(look, Status) else WORDS[look]
+
+
+def tiles(lanes: Lanes, statuses: Mapping[TopicPartition, Status], idle_reason: str, colours: Palette) -> go.Figure:
     """One row per member with a tile per partition; the row of an idle member has the reason instead."""
     names = [base.clip(name) for name in lanes]
     fig = base.figure(colours, LANE_PX * len(lanes) + 6, left=base.lane_px(names), right=44, top=2, bottom=2)
     longest = max(map(len, lanes.values()), default=0)
     width = max(LEAST_SLOTS, longest)
     letter = base.letters(sorted({tp.topic for lane in lanes.values() for tp, _ in lane}))
-    kinds = list(Tile)
+    looks = styles(colours)
+    kinds = list(looks)
 
     def box(name: str, tp: TopicPartition, kind: Tile) -> Box:
         label = f"{letter.get(tp.topic, '')}{tp.partition}"
-        return Box(label, kinds.index(kind), f"{tp} · {name} · {WORDS[kind]}")
+        look = kind if kind is not Tile.BAD else statuses[tp]
+        return Box(label, kinds.index(look), f"{tp} · {name} · {word(look)}")
 
     rows = [[box(name, tp, kind) for tp, kind in lane] for name, lane in lanes.items()]
-    boxes(fig, rows, [styles(colours)[kind] for kind in kinds], width)
+    boxes(fig, rows, list(looks.values()), width)
     for row, (name, lane) in enumerate(lanes.items()):
         _lane_note(fig, row, name, lane, longest, idle_reason, colours)
     fig.update_xaxes(visible=False, range=[-0.5, width - 0.5])

@@ -84,9 +84,13 @@ def by_partition(view: GroupView) -> None:
         st.markdown(":gray[No partitions.]")
         return
     tps, lags = [row.tp for row in view.lags], [row.lag_records for row in view.lags]
-    bad = [verdicts.needs_attention(h.finding.status) for h in view.healths]
+    colours, statuses = state.palette(), [health.finding.status for health in view.healths]
+    troubles = view.troubles()
+    fills = [verdicts.fill(status, colours) if status in troubles else colours.kept for status in statuses]
     concentration, _ = lag.concentration(tps, lags)
     highest = f"Lag of {formats.plural(len(tps), 'partition')}, at most {formats.count(max((v or 0) for v in lags))}"
     alt = f"Partitions {concentration}" if concentration else highest
-    fig = lag.by_partition(tps, lags, bad, state.palette())
+    fig = lag.by_partition(tps, lags, fills, colours)
     widgets.chart(fig, "lag_by_partition", alt)
+    if troubles:
+        st.markdown(f":small[{widgets.verdict_legend(troubles)}]")

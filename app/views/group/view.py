@@ -12,7 +12,7 @@ from app.ui.member_names import member_names
 from assignors.model import TopicPartition
 from lag.model import ClusterSnapshot, GroupSnapshot, Member
 from lag.offsets import PartitionLag, PartitionProblem
-from lag.verdict.health import GroupHealth, Health, PartitionHealth, Status
+from lag.verdict.health import URGENCY, GroupHealth, Health, PartitionHealth, Status
 
 NOBODY = "unassigned"
 """The lane of partitions that no member owns."""
@@ -50,6 +50,15 @@ class GroupView:
     def partitions_with(self, status: Status) -> list[TopicPartition]:
         """The partitions whose own verdict is `status`."""
         return [row.tp for row, health in zip(self.lags, self.healths, strict=True) if health.finding.status == status]
+
+    def statuses(self) -> dict[TopicPartition, Status]:
+        """The verdict on each partition."""
+        return {row.tp: health.finding.status for row, health in zip(self.lags, self.healths, strict=True)}
+
+    def troubles(self) -> list[Status]:
+        """The verdicts of its partitions that need attention, most urgent first."""
+        found = {health.finding.status for health in self.healths}
+        return [status for status in URGENCY if status in found and verdicts.needs_attention(status)]
 
     def idle_members(self) -> list[Member]:
         """Members without a partition, now and in their target assignment."""

@@ -12,7 +12,7 @@ from app.ui.charts.lag import Scale
 from app.ui.charts.lanes import name_lanes, write
 from app.ui.formats import duration, short
 from app.ui.theme import Palette
-from lag.verdict.health import Status
+from lag.verdict.health import URGENCY, Status
 
 ROW_PX = 22
 MAX_GROUPS = 30
@@ -44,7 +44,7 @@ class Tile:
 def health(
     rows: Mapping[str, Mapping[int, Tile]], columns: Mapping[int, datetime], cell: timedelta, colours: Palette
 ) -> go.Figure:
-    """Groups (rows) x times (columns), coloured by the worst status; empty where none is known.
+    """Groups (rows) x times (columns), in the colour of the worst status; empty where none is known.
 
     `columns` maps the start of each cell to the time under it: local hours repeat when clocks go back. `cell` is the
     length of a cell.
@@ -52,13 +52,12 @@ def health(
     names = [base.clip(name) for name in rows]
     fig = base.figure(colours, ROW_PX * len(rows) + 30, left=base.lane_px(names), right=8, top=2, bottom=28)
     tiles = [[row.get(at) for at in columns] for row in rows.values()]
-    inks = _fills_and_inks(colours)
-    kinds = list(inks)
+    fills = [verdicts.fill(status, colours) for status in URGENCY]
     fig.add_heatmap(
-        z=[[None if tile is None else kinds.index(kind(tile.worst)) for tile in row] for row in tiles],
+        z=[[None if tile is None else URGENCY.index(tile.worst) for tile in row] for row in tiles],
         zmin=-0.5,
-        zmax=len(kinds) - 0.5,
-        colorscale=[[at / len(kinds), fill] for i, (fill, _) in enumerate(inks.values()) for at in (i, i + 1)],
+        zmax=len(fills) - 0.5,
+        colorscale=[[at / len(fills), fill] for i, fill in enumerate(fills) for at in (i, i + 1)],
         showscale=False,
         xgap=1 if len(columns) > MAX_SYMBOL_COLUMNS else 2,
         ygap=2,
@@ -67,32 +66,16 @@ def health(
         hovertemplate="%{customdata}<extra></extra>",
     )
     if len(columns) <= MAX_SYMBOL_COLUMNS:
-        for one, (_, ink) in inks.items():
-            write(fig, [[_symbol(tile, one) for tile in row] for row in tiles], ink)
+        for ink in (verdicts.BLACK, verdicts.WHITE):
+            write(fig, [[_symbol(tile, ink, colours) for tile in row] for row in tiles], ink)
     name_lanes(fig, names, colours.text)
     _times(fig, list(columns.values()), cell)
     return fig
 
 
-def kind(status: Status) -> str:
-    """The class of a status, which has a colour; the symbol tells the statuses of a class apart."""
-    if verdicts.needs_attention(status):
-        return "attention"
-    return {Status.OK: "ok", Status.UNKNOWN: "unknown"}.get(status, "waits")
-
-
-def _fills_and_inks(colours: Palette) -> dict[str, tuple[str, str]]:
-    """Fill and ink of each class."""
-    return {
-        "ok": (colours.kept_fill, colours.text),
-        "waits": (colours.gained, colours.background),
-        "unknown": (colours.unassigned, colours.revoked_ink),
-        "attention": (colours.revoked, colours.revoked_ink),
-    }
-
-
-def _symbol(tile: Tile | None, of: str) -> str:
-    if tile is None or tile.worst is Status.OK or kind(tile.worst) != of:
+def _symbol(tile: Tile | None, ink: str, colours: Palette) -> str:
+    """The symbol of the verdict where it is written in that ink; OK has none."""
+    if tile is None or tile.worst is Status.OK or verdicts.ink(tile.worst, colours) != ink:
         return ""
     return verdicts.VERDICTS[tile.worst].symbol
 

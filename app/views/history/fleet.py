@@ -61,7 +61,7 @@ def _map(rows: pd.DataFrame, cells: pd.DataFrame, span: Span) -> None:
         fig = charts.health(tiles, columns, span.cell, state.palette())
         widgets.chart(fig, "health", alt)
         seen = sorted({tile.worst for row in tiles.values() for tile in row.values()}, key=verdicts.RANK.__getitem__)
-        st.markdown(" ".join(verdicts.badge(status) for status in seen))
+        st.markdown(f":small[{widgets.verdict_legend(seen)}]")
 
 
 def _tiles(drawn: list[str], cells: pd.DataFrame, span: Span) -> dict[str, dict[int, charts.Tile]]:

@@ -2,15 +2,16 @@
 
 import math
 from datetime import UTC
+from itertools import groupby, pairwise
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from app.ui import formats, verdicts
+from app.ui import formats, theme, verdicts
 from lag.model import GroupType
 from lag.offsets import PartitionProblem
-from lag.verdict.health import URGENCY
+from lag.verdict.health import URGENCY, Status
 
 
 @pytest.mark.parametrize(
@@ -96,3 +97,19 @@ def test_symbols_sort_by_urgency() -> None:
     symbols = [verdicts.VERDICTS[status].symbol for status in URGENCY]
     assert symbols == sorted(symbols)
     assert len(set(symbols)) == len(symbols)
+
+
+@pytest.mark.parametrize("colours", [theme.LIGHT, theme.DARK])
+@pytest.mark.parametrize("status", URGENCY)
+def test_text_on_the_fill_of_a_verdict_has_enough_contrast(status: Status, colours: theme.Palette) -> None:
+    fill, ink = (theme.luminance(of(status, colours)) for of in (verdicts.fill, verdicts.ink))
+    assert (max(fill, ink) + 0.05) / (min(fill, ink) + 0.05) >= 4.5
+
+
+@pytest.mark.parametrize("colours", [theme.LIGHT, theme.DARK])
+def test_verdicts_of_one_hue_differ_in_lightness(colours: theme.Palette) -> None:
+    by_hue = groupby(URGENCY, lambda status: verdicts.VERDICTS[status].colour)
+    for _, statuses in by_hue:
+        for one, next_ in pairwise([theme.luminance(verdicts.fill(status, colours)) + 0.05 for status in statuses]):
+            assert max(one, next_) / min(one, next_) >= 1.2
+    assert len({verdicts.fill(status, colours) for status in URGENCY}) == len(URGENCY)

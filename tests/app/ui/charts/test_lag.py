@@ -43,22 +43,22 @@ def test_rebalances_are_marked_above_and_as_wide_as_they_took() -> None:
 
 
 def test_an_unknown_partition_is_a_cross_not_a_bar_of_zero() -> None:
-    fig = lag.by_partition(tps(4), [10, None, 30, None], [False, False, True, False], LIGHT)
+    fig = lag.by_partition(tps(4), [10, None, 30, None], ["#111111"] * 2 + ["#222222", "#111111"], LIGHT)
     bars, crosses = fig.data
     assert list(crosses.x) == [1, 3]
     assert list(crosses.customdata) == ["t-1", "t-3"]
-    assert bars.marker.color == (LIGHT.kept, LIGHT.kept, LIGHT.revoked, LIGHT.kept)
+    assert bars.marker.color == ("#111111", "#111111", "#222222", "#111111")
 
 
 def test_beyond_400_partitions_those_with_most_lag_are_drawn() -> None:
-    fig = lag.by_partition(tps(1_000), list(range(1_000)), [False] * 1_000, LIGHT)
+    fig = lag.by_partition(tps(1_000), list(range(1_000)), ["#111111"] * 1_000, LIGHT)
     assert len(fig.data[0].y) == 400
     assert min(fig.data[0].y) == 600
 
 
 def test_several_topics_get_letters_and_dividers() -> None:
     both = [*tps(3, "a.orders"), *tps(2, "b.payments")]
-    fig = lag.by_partition(both, [1, 2, 3, 4, 5], [False] * 5, LIGHT)
+    fig = lag.by_partition(both, [1, 2, 3, 4, 5], ["#111111"] * 5, LIGHT)
     assert fig.layout.xaxis.ticktext == ("<b>a</b>", "<b>b</b>")
     assert len(fig.layout.shapes) == 1
 

@@ -11,6 +11,7 @@ from app.ui.theme import LIGHT
 from app.views.group import charts
 from app.views.group.view import NOBODY, Tile
 from assignors.model import TopicPartition
+from lag.verdict.health import Status
 
 
 def lane(topic: str, numbers: list[int], kind: Tile = Tile.OK) -> list[tuple[TopicPartition, Tile]]:
@@ -28,7 +29,7 @@ def notes(fig: Figure) -> list[str]:
 
 
 def test_each_partition_is_one_tile_in_its_owners_lane() -> None:
-    fig = charts.tiles({"c1": lane("t", [0, 1]), "c2": lane("t", [2])}, "none", LIGHT)
+    fig = charts.tiles({"c1": lane("t", [0, 1]), "c2": lane("t", [2])}, {}, "none", LIGHT)
     assert texts(fig) == ["0", "1", "2"]
     heat = fig.data[0]
     assert [[z for z in row if z is not None] for row in heat.z] == [[0, 0], [0]]
@@ -37,24 +38,31 @@ def test_each_partition_is_one_tile_in_its_owners_lane() -> None:
 
 
 def test_an_idle_member_keeps_its_row_and_says_why() -> None:
-    fig = charts.tiles({"c1": lane("t", [0]), "c2": []}, "no partition: 2 members, 1 partition", LIGHT)
+    fig = charts.tiles({"c1": lane("t", [0]), "c2": []}, {}, "no partition: 2 members, 1 partition", LIGHT)
     assert notes(fig) == ["1", "idle: no partition: 2 members, 1 partition"]
 
 
 def test_what_comes_and_goes_is_outlined_and_not_counted_as_owned() -> None:
     lanes = {"c1": lane("t", [0], Tile.LEAVING), "c2": lane("t", [0], Tile.COMING)}
-    fig = charts.tiles(lanes, "", LIGHT)
+    fig = charts.tiles(lanes, {}, "", LIGHT)
     assert [shape.line.color for shape in fig.layout.shapes] == [LIGHT.gained, LIGHT.revoked]
     assert notes(fig) == ["1", "0"]
 
 
+def test_a_tile_that_needs_attention_names_its_verdict() -> None:
+    statuses = {TopicPartition("t", 0): Status.STALLED, TopicPartition("t", 1): Status.HELD}
+    fig = charts.tiles({"c1": lane("t", [0, 1], Tile.BAD)}, statuses, "", LIGHT)
+    assert list(fig.data[0].customdata[0][:2]) == ["t-0 · c1 · □ Stalled", "t-1 · c1 · ◆ Held"]
+    assert len({z for z in fig.data[0].z[0] if z is not None}) == 2
+
+
 def test_partitions_without_an_owner_have_a_lane() -> None:
-    fig = charts.tiles({"c1": lane("t", [0]), NOBODY: lane("t", [1])}, "", LIGHT)
+    fig = charts.tiles({"c1": lane("t", [0]), NOBODY: lane("t", [1])}, {}, "", LIGHT)
     assert notes(fig) == ["1", "1"]
 
 
 def test_several_topics_are_told_apart_by_letters() -> None:
-    fig = charts.tiles({"c1": [*lane("orders", [0]), *lane("payments", [0])]}, "", LIGHT)
+    fig = charts.tiles({"c1": [*lane("orders", [0]), *lane("payments", [0])]}, {}, "", LIGHT)
     assert texts(fig) == ["a0", "b0"]
     assert base.letters(["payments", "orders"]) == {"orders": "a", "payments": "b"}
     assert base.letters(["orders"]) == {}

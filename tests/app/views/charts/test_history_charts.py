@@ -1,12 +1,11 @@
 """The map of groups and hours, and durations on an axis."""
 
 from datetime import datetime, timedelta
-from typing import Any
 
 import pytest
 
 from app.ui import theme
-from app.views.history.charts import SECONDS, Tile, health, kind
+from app.views.history.charts import SECONDS, Tile, health
 from lag.verdict.health import Status
 
 DAY = datetime(2026, 11, 22, 7)
@@ -14,10 +13,10 @@ HOUR = timedelta(hours=1)
 HOURS = [DAY + HOUR * at for at in range(3)]
 
 
-def test_each_cell_has_the_class_of_its_worst_status_and_its_symbol() -> None:
+def test_each_cell_has_the_colour_of_its_worst_status_and_its_symbol() -> None:
     tiles = {"a": {0: Tile(Status.STOPPED, "x"), 2: Tile(Status.UNKNOWN, "y")}, "b": {}}
     fig = health(tiles, dict(enumerate(HOURS)), HOUR, theme.LIGHT)
-    assert [list(row) for row in fig.data[0].z] == [[3, None, 2], [None, None, None]]
+    assert [list(row) for row in fig.data[0].z] == [[0, None, 11], [None, None, None]]
     assert fig.data[0].customdata[0][0] == "x"
     words = [[word.strip() for word in trace.text[0]] for trace in fig.data[1:] if trace.text]
     assert ["■", "", ""] in words
@@ -43,20 +42,6 @@ def test_a_day_whose_first_hour_the_clock_leaves_out_is_named_where_it_begins() 
 def test_a_day_of_23_hours_after_another_is_a_day() -> None:
     fig = health({"a": {}}, {0: DAY, 1: DAY + 23 * HOUR}, timedelta(days=1), theme.DARK)
     assert fig.layout.xaxis.ticktext == ("22 Nov", "23 Nov")
-
-
-@pytest.mark.parametrize(
-    ("status", "found"),
-    [
-        (Status.OK, "ok"),
-        (Status.CATCHING_UP, "waits"),
-        (Status.UNKNOWN, "unknown"),
-        (Status.HELD, "attention"),
-        (Status.LOST, "attention"),
-    ],
-)
-def test_every_status_has_a_class(status: Any, found: str) -> None:
-    assert kind(status) == found
 
 
 @pytest.mark.parametrize(
