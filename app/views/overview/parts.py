@@ -80,9 +80,9 @@ def groups(rows: pd.DataFrame) -> None:
 def _columns(ids: pd.Series) -> dict[str, Any]:
     c = st.column_config
     return {
-        "group": widgets.page_opener("Group", "open_group", 176, ids, "group", "group"),
+        "group": widgets.page_opener("Group", "open_group", 150, ids, "group", "group"),
         "v": widgets.verdict_column(),
-        "lag": widgets.integer("Lag, records", 92, "Sum over the partitions with a known lag"),
+        "lag": widgets.integer("Lag", 80, "Records behind, summed over the partitions with a known lag"),
         "known": c.TextColumn("Known for", width=80, alignment="right", help="Partitions with a known lag"),
         "time_lag": widgets.seconds_column("Time lag", 104, TIME_LAG),
         "drains": c.TextColumn("Drains in", width=76, alignment="right", help="Slowest partition, at current rates"),
