@@ -18,6 +18,10 @@ TIME_LAG = (
     "Age of the oldest record that is not committed yet, computed from the polled offsets. "
     "A dash if it is older than the kept polls (see Why) or not known"
 )
+DELETED_IN = (
+    "Time until retention deletes its oldest unread record, at the earliest: the shortest retention.ms of its topics "
+    "minus the time lag. A dash if nothing is unread, or retention or time lag is unknown (see CSV or JSON)"
+)
 TREND = "Lag in the last polls, relative to the group's peak, or to 1,000 records if the peak is lower"
 
 
@@ -63,11 +67,28 @@ def value_chips(label: str, rows: pd.DataFrame, column: str) -> list[str]:
 def groups(rows: pd.DataFrame) -> None:
     """The table of groups, most urgent first."""
     shown = rows.head(MAX_ROWS)
-    view = shown.assign(v=widgets.as_tags(shown["verdict"]), time_lag=widgets.timedeltas(shown["time_lag_s"]))
-    columns = ["group", "v", "lag", "known", "time_lag", "drains", "members", "why", "state", "type", "coordinator"]
+    view = shown.assign(
+        v=widgets.as_tags(shown["verdict"]),
+        time_lag=widgets.timedeltas(shown["time_lag_s"]),
+        deleted_in=widgets.timedeltas(shown["deleted_in_s"]),
+    )
+    columns = [
+        "group",
+        "v",
+        "lag",
+        "known",
+        "time_lag",
+        "drains",
+        "deleted_in",
+        "members",
+        "why",
+        "state",
+        "type",
+        "coordinator",
+    ]
     if len(shown) <= MAX_SPARKLINE_ROWS:
         view = view.assign(spark=shown["trend"].map(sparkline))
-        columns.insert(6, "spark")
+        columns.insert(columns.index("drains") + 1, "spark")
     widgets.table(
         view[columns],
         key="groups",
@@ -86,6 +107,7 @@ def _columns(ids: pd.Series) -> dict[str, Any]:
         "known": c.TextColumn("Known for", width=80, alignment="right", help="Partitions with a known lag"),
         "time_lag": widgets.seconds_column("Time lag", 104, TIME_LAG),
         "drains": c.TextColumn("Drains in", width=76, alignment="right", help="Slowest partition, at current rates"),
+        "deleted_in": widgets.seconds_column("Deleted in", 92, DELETED_IN),
         "spark": c.LineChartColumn("Lag trend", width=96, color="gray", y_min=0, y_max=1, help=TREND),
         "members": c.NumberColumn("Members", width=70),
         "why": c.TextColumn("Why", width=248, help=WHY),

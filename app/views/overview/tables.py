@@ -55,6 +55,8 @@ def _contains(table: GroupTable, text: str) -> NDArray[np.bool_]:
 
 def export(frame: pd.DataFrame) -> pd.DataFrame:
     """The rows for CSV and JSON, with units in the column names."""
-    columns = "group status lag known time_lag_s drain_s members state type coordinator why rule"
+    columns = (
+        "group status lag known time_lag_s drain_s deleted_in_s deleted_in_why members state type coordinator why rule"
+    )
     out = frame[columns.split()].rename(columns={"lag": "lag_records", "known": "lag_known_for"})
     return out.assign(drain_s=seconds_or_never(out["drain_s"]))
