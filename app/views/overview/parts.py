@@ -70,7 +70,7 @@ def groups(rows: pd.DataFrame) -> None:
     view = shown.assign(
         v=widgets.as_tags(shown["verdict"]),
         time_lag=widgets.timedeltas(shown["time_lag_s"]),
-        deleted_in=widgets.timedeltas(shown["deleted_in_s"]),
+        deleted_in=widgets.timedeltas(tables.rounded_down(shown["deleted_in_s"])),
     )
     columns = [
         "group",
@@ -107,7 +107,7 @@ def _columns(ids: pd.Series) -> dict[str, Any]:
         "known": c.TextColumn("Known for", width=80, alignment="right", help="Partitions with a known lag"),
         "time_lag": widgets.seconds_column("Time lag", 104, TIME_LAG),
         "drains": c.TextColumn("Drains in", width=76, alignment="right", help="Slowest partition, at current rates"),
-        "deleted_in": widgets.seconds_column("Deleted in", 92, DELETED_IN),
+        "deleted_in": widgets.seconds_column("Deleted in", 104, DELETED_IN),
         "spark": c.LineChartColumn("Lag trend", width=96, color="gray", y_min=0, y_max=1, help=TREND),
         "members": c.NumberColumn("Members", width=70),
         "why": c.TextColumn("Why", width=248, help=WHY),

@@ -53,6 +53,12 @@ def _contains(table: GroupTable, text: str) -> NDArray[np.bool_]:
     return np.fromiter(found, bool, len(table.frame))
 
 
+def rounded_down(seconds: pd.Series) -> pd.Series:
+    """Seconds as whole hours from a day on, as whole minutes from an hour on: two units fit into a column."""
+    step = pd.Series(np.select([seconds >= 86_400, seconds >= 3_600], [3_600, 60], 1), seconds.index)
+    return seconds.floordiv(step).mul(step)
+
+
 def export(frame: pd.DataFrame) -> pd.DataFrame:
     """The rows for CSV and JSON, with units in the column names."""
     columns = (

@@ -3,9 +3,11 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from app.ui.group_table import retention_left
+from app.views.overview.tables import rounded_down
 from lag.model import FOREVER, LagTotal, Topic
 from lag.verdict.health import Finding, GroupHealth, Status, TimeLag
 
@@ -47,3 +49,8 @@ def test_an_unknown_time_has_its_reason(health: GroupHealth, retentions: list[in
     seconds, said = retention_left(health, topics(*retentions))
     assert seconds is None
     assert why in said
+
+
+def test_long_times_are_rounded_down_to_two_units() -> None:
+    assert rounded_down(pd.Series([59.0, 3_661.0, 90_061.0])).tolist() == [59, 3_660, 90_000]
+    assert rounded_down(pd.Series([np.nan])).isna().all()
