@@ -17,6 +17,7 @@ from app.ui.scenario import draft_state
 from app.ui.scenario.draft import Draft
 from app.views.whatif import tables, text
 from assignors.whatif.comparison import Outcome
+from assignors.whatif.recommendation import recommendation
 
 HOTTEST_CHARS = 13
 OPTIONAL = ("unassigned", "drains", "together", "racks", "hottest_lag", "hottest_rate", "hottest_weight")
@@ -105,6 +106,14 @@ LOOKS: dict[str, tuple[str, int, str | None]] = {
     "stayed": ("Stayed", 60, "Partitions with the same owner at the start and at the end"),
 }
 """Column -> label, width in pixels, what it counts."""
+
+
+def recommended(found: Sequence[Outcome], own: str) -> None:
+    """Which assignor to choose and why, where the group has members and a choice."""
+    choice = recommendation(found, own)
+    if choice is not None and any(its.last and its.last.members for its in found):
+        said = text.recommended(choice, own)
+        st.markdown(f":primary[:material/recommend:] {said}", help=text.RECOMMENDED_BY)
 
 
 def pick(found: Sequence[Outcome], own: str) -> Outcome:

@@ -44,6 +44,7 @@ with head:
 chosen = outcomes.pick(found, draft.scenario.assignor)
 with title:
     st.header(text.conclusion(chosen, draft.scenario), anchor=False)
+    outcomes.recommended(found, draft.scenario.assignor)
 if chosen.error is not None:
     st.stop()
 

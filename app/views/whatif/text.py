@@ -29,6 +29,7 @@ from assignors.whatif.events import (
 )
 from assignors.whatif.quality import Quality
 from assignors.whatif.rebalance_protocol import RebalanceProtocol, protocol_of
+from assignors.whatif.recommendation import Difference, Measure, Recommendation
 
 MOST_NAMED = 2
 
@@ -151,6 +152,49 @@ def _why_never(drain: Drain, names: Mapping[str, str]) -> str:
     if drain.member is None:
         return formats.md(drain.reason or "")
     return f"{_id(names.get(drain.member, drain.member))} cannot keep up"
+
+
+def recommended(found: Recommendation, own: str) -> str:
+    """Which assignor to choose, with the reasons (Markdown): "Change to `sticky`: 2 moves instead of 3"."""
+    name, other = formats.code(short(found.assignor)), formats.code(short(found.other))
+    change = f"**Change to {name}**"
+    if found.assignor == own:
+        change = f"**Keep {name}** rather than change to {other}"
+    gains, costs = (", ".join(map(_difference, side)) for side in (found.gains, found.costs))
+    if not gains and not costs:
+        return f"**Keep {name}**: no other is better" if found.assignor == own else f"{change}: {other} has no result"
+    but = f"; but {costs}" if gains and costs else costs
+    return f"{change}: {gains}{but}"
+
+
+RECOMMENDED_BY = (
+    "Compared are the assignors that a group of this type can use. What lasts decides first: partitions without an "
+    "owner, idle members, drain time, even numbers of partitions; then paused partitions, moves and rebalances, which "
+    "include the change to the other assignor."
+)
+
+
+def _difference(its: Difference) -> str:
+    """ "3 moves instead of 8"."""
+    if its.measure is Measure.DRAIN:
+        then = "never drains" if its.value == math.inf else f"drains in {formats.duration(its.value)}"
+        return f"the lag {then} instead of {'never' if its.other == math.inf else formats.duration(its.other)}"
+    one, many = _MEASURED[its.measure]
+    return f"{formats.plural(int(its.value), one, many)} instead of {its.other:,.0f}"
+
+
+_MORE = "partitions more on the busiest member than on the least busy"
+_MEASURED = {
+    Measure.UNASSIGNED: ("partition without an owner", "partitions without an owner"),
+    Measure.IDLE: ("idle member", "idle members"),
+    Measure.SPREAD: ("partition more on the busiest member than on the least busy", _MORE),
+    Measure.SPLIT: ("partition number split over members", "partition numbers split over members"),
+    Measure.OTHER_RACK: ("partition in another rack", "partitions in another rack"),
+    Measure.PAUSED: ("partition paused", "partitions paused"),
+    Measure.MOVES: ("move", "moves"),
+    Measure.REBALANCES: ("rebalance", "rebalances"),
+}
+"""Measure -> what it counts, one and many."""
 
 
 def table(frame: pd.DataFrame) -> str:

@@ -67,6 +67,27 @@ def test_hand_over_of_two_partitions(open_page: Open) -> None:
     assert (row["moved"], row["paused"], row["rebalances"], row["idle"]) == (2, 2, 2, 0)
 
 
+@pytest.mark.parametrize(
+    ("name", "choice", "reason"),
+    [
+        ("hot-member", "Change to `server-range`", "drains in 3 min 1 s instead of never"),
+        ("5000-partitions", "Change to `cooperative-sticky`", "298 partitions paused instead of 20,000"),
+        ("sticky-from-range", "Keep `sticky`", "3 moves instead of 7"),
+    ],
+)
+def test_the_recommendation_names_the_assignor_and_the_reason(
+    open_page: Open, name: str, choice: str, reason: str
+) -> None:
+    shown = said(open_page("whatif", example=name))
+    assert choice in shown
+    assert reason in shown
+
+
+def test_a_group_without_members_has_no_recommendation(open_page: Open) -> None:
+    its = replace(load_scenario(examples()["cooperative-hand-over"]), events=(), members=())
+    assert "rather than change to" not in said(open_page("whatif", scenario=link_codec.pack(its)))
+
+
 def test_a_live_group_without_events_is_as_it_is(open_page: Open) -> None:
     page = open_page("whatif", group="orders-enrichment")
     assert page.header[0].value.startswith("12 partitions on 4 members")
