@@ -5,7 +5,7 @@ import streamlit as st
 from app.ui import formats, state, widgets
 from app.ui.movement import panel
 from app.ui.scenario import draft_state
-from app.views.whatif import editor, outcomes, start, text
+from app.views.whatif import drain_chart, editor, outcomes, start, text
 from assignors.model import AssignorError
 from lag.errors import GroupscopeError
 
@@ -47,6 +47,8 @@ with title:
     outcomes.recommended(found, draft.scenario.assignor)
 if chosen.error is not None:
     st.stop()
+with left:
+    drain_chart.lag_over_time(chosen, draft.scenario)
 
 # -- movement of the chosen assignor
 names = panel.names_of(chosen.generations)
