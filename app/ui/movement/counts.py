@@ -33,7 +33,7 @@ def members_by_generations(steps: Steps, current: int, colours: Palette) -> Pict
     rows = _rows(shown)
     counts, here = shown.counts().T[rows], shown.present.T[rows]
     fig = _canvas([steps.members[row] for row in rows], shown, column, colours)
-    _ramp(fig, [steps.members[row] for row in rows], shown, counts, here, colours)
+    _ramp(fig, [steps.full_owner(row) for row in rows.tolist()], shown, counts, here, colours)
     for mask, ink, weight in _texts(counts, here, colours):
         if mask.any():
             words = np.where(here, counts.astype(str), NOT_A_MEMBER)

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 from typing import Any
 
 import plotly.graph_objects as go
 
 from app.ui.charts import base
 from app.ui.charts.lanes import CLEAR
+from app.ui.member_names import LANE_NAME_LENGTH
 from app.ui.movement.steps import GAINED, KEPT, NO_CELL, REVOKED, UNASSIGNED, Steps
 from app.ui.theme import Palette
 
@@ -62,12 +62,9 @@ def what_happened(steps: Steps, before: int, after: int, kind: int) -> str:
     return f"{steps.owner(before)} → {steps.owner(after)} {WORDS[kind]}"
 
 
-def lane_names(names: Sequence[str], most: int = 16) -> list[str]:
-    """Names of members that fit beside their lanes: where one is too long, what all begin with is cut short."""
-    alike = takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
-    too_much = max(map(len, names), default=0) - most + 1
-    cut = min(too_much, sum(1 for _ in alike)) if len(names) > 1 and too_much > 1 else 0
-    return [base.clip(f"…{name[cut:]}" if cut > 1 else name, most) for name in names]
+def lane_names(names: Sequence[str], most: int = LANE_NAME_LENGTH) -> list[str]:
+    """Names of members that fit beside their lanes."""
+    return [base.clip(name, most) for name in names]
 
 
 def short_title(name: str, event: str, most: int) -> str:

@@ -38,7 +38,7 @@ def steps_of(generations: Sequence[Generation], names: Mapping[str, str]) -> Ste
     members = tuple(names.get(member, member) for member in steps.members)
     words = (BETWEEN_WORDS.split(event) for event in steps.events)
     events = ("".join(clip(names.get(word, word), MAX_NAME_LENGTH) for word in event) for event in words)
-    return replace(steps, members=members, events=tuple(events))
+    return replace(steps, members=members, ids=steps.members, events=tuple(events))
 
 
 def controls(generations: Sequence[Generation], steps: Steps, default: int) -> tuple[int, Steps]:

@@ -123,8 +123,8 @@ def _boxes(steps: Steps, at: int, kind: int, columns: Columns, letters: dict[str
     for column in columns.tolist():
         tp = steps.partition(column)
         label = f"{glyph}{letters.get(tp.topic, '')}{tp.partition}"
-        owner = steps.owner(after[column])
-        way = owner if kind == _KEPT else f"{steps.owner(before[column])} → {owner}"
+        owner = steps.full_owner(after[column])
+        way = owner if kind == _KEPT else f"{steps.full_owner(before[column])} → {owner}"
         made.append(Box(label, kind, f"{tp} · {way}"))
     return made
 

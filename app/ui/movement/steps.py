@@ -25,7 +25,8 @@ class Steps:
     """Some generations of some partitions, in order.
 
     `start` is who owned each partition before the first of them, `owners` [generations x partitions] who did after
-    each: positions in `members`, NOBODY or ABSENT. `present` [generations x members] says who was a member.
+    each: positions in `members`, NOBODY or ABSENT. `present` [generations x members] says who was a member. `ids` are
+    the member ids where `members` are shorter names.
     """
 
     names: tuple[str, ...]
@@ -37,6 +38,7 @@ class Steps:
     start: Owners
     owners: Owners
     present: NDArray[np.bool_]
+    ids: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.owners)
@@ -71,6 +73,10 @@ class Steps:
     def owner(self, position: int) -> str:
         """The name of an owner, as people read it."""
         return self.members[position] if position >= 0 else NO_OWNER
+
+    def full_owner(self, position: int) -> str:
+        """The member id of an owner, for hovering."""
+        return self.ids[position] if position >= 0 and self.ids else self.owner(position)
 
     def title(self, at: int) -> str:
         """Number and event of a generation: "4 · c1 left"."""

@@ -88,3 +88,16 @@ def test_members_are_called_by_instance_then_client_then_id() -> None:
 def test_members_of_one_name_have_the_end_of_their_id_and_the_id_where_that_is_the_same() -> None:
     members = [Member(id_, client_id="app") for id_ in ("app-0a1b", "app-ffff", "other-ffff")]
     assert member_names(members) == {"app-0a1b": "app…0a1b", "app-ffff": "app-ffff", "other-ffff": "other-ffff"}
+
+
+def named(*client_ids: str) -> list[str]:
+    members = [Member(f"id-{at}", client_id=client_id) for at, client_id in enumerate(client_ids)]
+    return list(member_names(members).values())
+
+
+def test_long_names_lose_the_words_that_all_members_share() -> None:
+    assert named("warehouse-loader-1", "warehouse-loader-2") == ["loader-1", "loader-2"]
+    assert named("prod.billing.charge", "prod.billing.refund") == ["charge", "refund"]
+    assert named("warehouse-loader-1", "warehouse-12") == ["warehouse-loader-1", "warehouse-12"]
+    assert named("warehouse-loader-1") == ["warehouse-loader-1"]
+    assert named("app-one", "app-two") == ["app-one", "app-two"]

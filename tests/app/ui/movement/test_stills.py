@@ -1,5 +1,6 @@
 """Still pictures: colours and symbols per cell, blocks of columns, counts per member."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -143,12 +144,15 @@ def test_many_members_keep_those_whose_count_changes_most() -> None:
     assert size(picture) < FIGURE_BYTES
 
 
-def test_names_too_long_for_a_lane_lose_what_they_share() -> None:
+def test_the_member_id_is_read_on_hovering() -> None:
+    made = replace(steps("ab", "ba"), members=("loader-1", "loader-2"), ids=("warehouse-1-a0", "warehouse-2-b1"))
+    held = counts.members_by_generations(made, 1, LIGHT).figure
+    assert list(held.layout.yaxis.ticktext) == ["loader-1", "loader-2"]
+    assert held.data[0].customdata[0][1] == "warehouse-1-a0 · 2 · event 2"
+
+
+def test_names_too_long_for_a_lane_are_cut_in_the_middle() -> None:
     assert lane_names(["c1", "c2"]) == ["c1", "c2"]
-    assert lane_names(["consumer-billing-1-0a1b", "consumer-billing-12-ffff"]) == [
-        "…billing-1-0a1b",
-        "…billing-12-ffff",
-    ]
     assert lane_names(["consumer-billing-settlement-0001"]) == ["consume…ent-0001"]
 
 
