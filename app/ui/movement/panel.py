@@ -95,7 +95,13 @@ def one_step(steps: Steps, at: int) -> None:
     _titled(f"Step {before}{steps.names[at]}", legend(), step.one_step(steps, at, state.palette()), "step")
 
 
-def pictures(steps: Steps, at: int) -> None:
+def motion(steps: Steps, at: int) -> None:
+    """The animation, standing at this generation."""
+    moving = animation.animation(steps, at, state.palette())
+    _titled("Animation", legend(), moving, "motion")
+
+
+def pictures(steps: Steps, at: int, with_motion: bool = True) -> None:
     """All generations: partition by partition, still and in motion; member by member; from whom to whom it went.
 
     Two columns of their own, and the last picture where there is room, so that a tall one leaves no hole beside it.
@@ -103,7 +109,7 @@ def pictures(steps: Steps, at: int) -> None:
     colours = state.palette()
     still = stills.generations_by_partitions(steps, at, colours)
     held = counts.members_by_generations(steps, at, colours)
-    moving = animation.animation(steps, at, colours) if len(steps) > 1 else None
+    moving = animation.animation(steps, at, colours) if with_motion and len(steps) > 1 else None
     left, right = st.columns([0.62, 0.38], gap="medium")
     with left:
         _titled("Partitions by generation", legend(), still, "still")

@@ -39,23 +39,31 @@ def animate(
     fig.frames = [
         go.Frame(name=name, data=[*frames[at], _title(steps, at)], traces=traces) for at, name in enumerate(steps.names)
     ]
-    fig.update_layout(updatemenus=[_menu(_buttons(steps.names, current, redraw), below_px)])
+    fig.update_layout(updatemenus=[_menu(_buttons(_played(steps, current), redraw), below_px, colours)])
 
 
-def _buttons(names: tuple[str, ...], current: int, redraw: bool) -> list[tuple[str, list[Any]]]:
-    """Play from the generation after the current one, all of them after the last; Pause stops where it is."""
-    rest = list(names[current + 1 :]) or list(names)
+def _played(steps: Steps, current: int) -> list[str]:
+    """From the next generation with a move; if there is none, from before the first one of all."""
+    following = steps.first_move(current)
+    if following is None:
+        return list(steps.names[(steps.first_move() or 1) - 1 :])
+    return list(steps.names[following:])
+
+
+def _buttons(names: list[str], redraw: bool) -> list[tuple[str, list[Any]]]:
+    """Play those generations; Pause stops where it is."""
     how = {
         "frame": {"duration": HOLD_MS if redraw else HOLD_MS + TWEEN_MS, "redraw": redraw},
         "transition": {"duration": 0 if redraw else TWEEN_MS, "easing": "cubic-in-out"},
         "mode": "immediate",
     }
     stop = {"frame": {"duration": 0, "redraw": redraw}, "mode": "immediate", "transition": {"duration": 0}}
-    return [("▶ Play", [rest, how]), ("❚❚ Pause", [[None], stop])]
+    return [("▶ Play", [names, how]), ("❚❚ Pause", [[None], stop])]
 
 
-def _menu(buttons: list[tuple[str, list[Any]]], below_px: int) -> dict[str, Any]:
-    # Plotly paints a hovered button pale in every theme, so that the ink must be dark in every theme.
+def _menu(buttons: list[tuple[str, list[Any]]], below_px: int, colours: Palette) -> dict[str, Any]:
+    # Plotly paints a hovered button pale in every theme, so that fill and ink must suit dark text in every theme.
+    fill = LIGHT.grid if colours is LIGHT else colours.kept
     return {
         "type": "buttons",
         "direction": "left",
@@ -65,8 +73,8 @@ def _menu(buttons: list[tuple[str, list[Any]]], below_px: int) -> dict[str, Any]
         "y": 0,
         "yanchor": "top",
         "pad": {"t": 6 + below_px, "l": 0, "r": 0, "b": 0},
-        "bgcolor": LIGHT.grid,
-        "bordercolor": LIGHT.grid,
+        "bgcolor": fill,
+        "bordercolor": fill,
         "font": {"color": LIGHT.text, "size": 12},
         "buttons": [{"label": label, "method": "animate", "args": args} for label, args in buttons],
     }

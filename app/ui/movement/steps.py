@@ -101,6 +101,12 @@ class Steps:
         kinds = self.all_kinds()[1:]
         return np.asarray(((kinds == GAINED) | (kinds == REVOKED)).any(axis=0))
 
+    def first_move(self, after: int = 0) -> int | None:
+        """The first generation after that one in which a partition changed its owner; None if none does."""
+        kinds = self.all_kinds()[after + 1 :]
+        moves = np.flatnonzero(((kinds == GAINED) | (kinds == REVOKED)).any(axis=1))
+        return int(moves[0]) + after + 1 if len(moves) else None
+
     def window(self, first: int, last: int) -> "Steps":
         """Generations `first` up to but not including `last`."""
         return replace(

@@ -67,6 +67,10 @@ def side_by_side(found: Sequence[Outcome], its: Draft) -> None:
     )
     for sentence in text.under_the_table(found):
         widgets.note(sentence)
+
+
+def assumptions(found: Sequence[Outcome], its: Draft) -> None:
+    """What the results of the broker's assignors depend on."""
     if rests_on := text.on_a_broker(found, its.scenario):
         widgets.note(rests_on)
 
@@ -122,7 +126,7 @@ def pick(found: Sequence[Outcome], own: str) -> Outcome:
     asked = state.url("assignor")
     st.session_state["whatif_pick"] = asked if asked in names else own
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.subheader("Movement with", anchor=False, width="content")
+        st.subheader("Movement", anchor=False, width="content")
         st.pills(
             "Movement with",
             names,

@@ -28,7 +28,7 @@ if draft is None:
         start.gallery()
     st.stop()
 
-left, right = st.columns([0.33, 0.67], gap="medium")
+left, right = st.columns([0.31, 0.69], gap="medium")
 with left, st.container(gap="xxsmall"):
     editor.editor(draft)
     editor.capacity(draft)
@@ -38,10 +38,9 @@ with right, st.container(gap="xxsmall"):
     outcomes.side_by_side(found, draft)
     if awaited:
         outcomes.wait_for(draft, awaited)
+    chosen = outcomes.pick(found, draft.scenario.assignor)
 with head:
     start.notes(page, draft)
-
-chosen = outcomes.pick(found, draft.scenario.assignor)
 with title:
     st.header(text.conclusion(chosen, draft.scenario), anchor=False)
     outcomes.recommended(found, draft.scenario.assignor)
@@ -53,8 +52,14 @@ with left:
 # -- movement of the chosen assignor
 names = panel.names_of(chosen.generations)
 steps = panel.steps_of(chosen.generations, names)
-at, drawn = panel.controls(chosen.generations, steps, default=1)
-panel.sentence(steps, at, chosen.generations[at])
+with right, st.container(gap="xxsmall"):
+    moving = st.container(gap="xxsmall")
+    at, drawn = panel.controls(chosen.generations, steps, default=steps.first_move() or 1)
+    with moving:
+        panel.sentence(steps, at, chosen.generations[at])
+        if len(steps) > 1:
+            panel.motion(drawn, at)
+    outcomes.assumptions(found, draft)
 panel.one_step(drawn, at)
-panel.pictures(drawn, at)
+panel.pictures(drawn, at, with_motion=False)
 panel.move_table(chosen.generations[at], names)

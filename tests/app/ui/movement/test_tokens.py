@@ -1,5 +1,7 @@
 """Tokens: who stands where, what never moves, and what a frame sends."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from app.ui.movement.encoding import GLYPHS
 from app.ui.movement.slots import MOST_ROWS, grid, lanes_of, slots_of
 from app.ui.movement.steps import GAINED, KEPT, REVOKED
 from app.ui.movement.tokens import tokens
-from app.ui.theme import LIGHT
+from app.ui.theme import DARK, LIGHT, Palette
 from tests.app.ui.movement.ownerships import many, steps
 
 IN_TRANSIT, UNASSIGNED, NOWHERE = 2, 3, 4  # lanes after those of two members
@@ -88,6 +90,25 @@ def test_playing_glides_without_redrawing_from_the_next_generation_on() -> None:
     assert how["frame"]["redraw"] is False
     assert how["transition"] == {"duration": 400, "easing": "cubic-in-out"}
     assert tokens(steps("ab", "aa"), 1, LIGHT).figure.layout.updatemenus[0].buttons[0].args[0] == ("1", "2")
+
+
+def played(made: Any, at: int) -> Any:
+    return tokens(made, at, LIGHT).figure.layout.updatemenus[0].buttons[0].args[0]
+
+
+def test_playing_starts_at_the_next_generation_with_a_move() -> None:
+    made = steps("ab", "ab", "ab", "aa", "aa")
+    assert (made.first_move(), made.first_move(3)) == (3, None)
+    assert played(made, 0) == ("4", "5")
+    assert played(made, 4) == ("3", "4", "5")
+    assert played(steps("ab", "ab"), 1) == ("1", "2")
+
+
+@pytest.mark.parametrize("colours", [LIGHT, DARK])
+def test_the_buttons_have_a_fill_for_dark_text_in_both_themes(colours: Palette) -> None:
+    menu = tokens(steps("ab", "aa"), 1, colours).figure.layout.updatemenus[0]
+    assert menu.bgcolor == (LIGHT.grid if colours is LIGHT else DARK.kept)
+    assert menu.font.color == LIGHT.text
 
 
 def test_axes_are_fixed() -> None:
