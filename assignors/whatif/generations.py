@@ -86,7 +86,7 @@ class _Fold:
         self._state = GroupState(members, scenario.topics, assignor, capacity_per_s=capacity, settings=settings)
         self._number = max((member.generation or 0 for member in scenario.members), default=0)
         self._now = Assignment(None, {})
-        self._pending: list[Step] = []
+        self._pending: list[tuple[int, Step]] = []
         self._known: tuple[Layout, KnownLoads] | None = None
         self._begin()
 
@@ -107,7 +107,7 @@ class _Fold:
 
     def _apply(self, step: Step, at_ms: int) -> None:
         self._state = step.state
-        self._pending.append(step)
+        self._pending.append((at_ms, step))
         if step.state.is_coordinator_up:
             self._settle(at_ms)
         if step.followed_by is not None:
@@ -115,10 +115,11 @@ class _Fold:
 
     def _settle(self, at_ms: int) -> None:
         """Record the effect of the pending steps together: a rebalance, a pause, or nothing."""
-        steps, self._pending = self._pending, []
+        since_ms, steps = self._pending[0][0], [step for _, step in self._pending]
+        self._pending = []
         noticed = [step for step in steps if step.rebalances or step.restarted]
         text = "; ".join(step.text for step in noticed)
-        if len(steps) > 1:
+        if since_ms < at_ms:
             text = f"the coordinator is back: {text}"
         if any(step.rebalances for step in noticed):
             self._rebalance(text, at_ms, revokes_all=any(step.revokes_all for step in noticed))

@@ -5,9 +5,10 @@ Pure: pages hold a `Draft` per session and replace it by another one at every cl
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from assignors.model import Member
-from assignors.whatif.events import Action, Event, Scenario
+from assignors.whatif.events import Action, CoordinatorDown, CoordinatorUp, Event, Join, Scenario
 
 EVERY_MS = 30_000
 MOST_EVENTS = 1_000
@@ -58,14 +59,40 @@ class Draft:
         return self.with_events((*self.scenario.events, *more))
 
     def without(self, position: int) -> "Draft":
-        """Without the event at that position."""
-        events = self.scenario.events
-        return self.with_events((*events[:position], *events[position + 1 :]))
+        """Without the event at that position, and without a bracket that is then empty."""
+        events = (*self.scenario.events[:position], *self.scenario.events[position + 1 :])
+        ends = brackets(events)
+        empty = {end for pair in pairwise(ends) if pair[1] - pair[0] == 1 and _opens(events[pair[0]]) for end in pair}
+        return self.with_events(event for at, event in enumerate(events) if at not in empty)
 
     def with_capacity(self, per_s: float | None) -> "Draft":
         """With another number of records a second that a member can process."""
         loads = replace(self.scenario.loads, default_capacity_per_s=per_s)
         return self.changed(replace(self.scenario, loads=loads))
+
+
+def joining_together(joins: Sequence[Join]) -> list[Action]:
+    """The joins in one rebalance: the coordinator notices them at once, when it is back at the same moment."""
+    return [CoordinatorDown(), *joins, CoordinatorUp()] if len(joins) > 1 else [*joins]
+
+
+def brackets(events: Sequence[Event]) -> list[int]:
+    """The positions of a coordinator that fails, and of its return at the same moment.
+
+    They only make one rebalance of the events in between.
+    """
+    times = [{its.at_ms for its in events if isinstance(its.action, kind)} for kind in (CoordinatorDown, CoordinatorUp)]
+    ends = (at for at, its in enumerate(events) if isinstance(its.action, CoordinatorDown | CoordinatorUp))
+    return [at for at in ends if events[at].at_ms in times[0] & times[1]]
+
+
+def is_together(events: Sequence[Event], position: int) -> bool:
+    """Whether the event at that position shares its rebalance with others."""
+    return sum(at < position for at in brackets(events)) % 2 == 1
+
+
+def _opens(event: Event) -> bool:
+    return isinstance(event.action, CoordinatorDown)
 
 
 def members_at_end(scenario: Scenario) -> list[Member]:

@@ -19,6 +19,8 @@ from assignors.whatif.events import (
     Crash,
     CreateTopic,
     DeleteTopic,
+    Event,
+    Join,
     Leave,
     Restart,
     Subscribe,
@@ -26,6 +28,7 @@ from assignors.whatif.events import (
 )
 from assignors.whatif.suggested_joins import suggested_joins, usual_topics
 
+ONE_BY_ONE, TOGETHER = "one after the other", "together"
 LISTED_EVENTS, _BACK = 8, "whatif_leaves_back"
 MOST_PARTITIONS = 100_000
 TOPIC_NAME = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}")
@@ -35,7 +38,7 @@ LEAST_RECORDS_PER_S, MOST_RECORDS_PER_S = 0.01, 1e9
 
 def editor(its: Draft) -> None:
     """The events so far, with undo, and a line to add one."""
-    events = its.scenario.events
+    events = shown(its)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         widgets.titled("Events", f":gray[{formats.plural(len(events), 'event')}]" if events else "")
         st.space("stretch")
@@ -44,6 +47,12 @@ def editor(its: Draft) -> None:
         _icon("Clear", "delete_sweep", bool(events), lambda now: now.with_events(()))
     _add(its)
     _listed(its)
+
+
+def shown(its: Draft) -> list[int]:
+    """The positions of the events in the list: those that only hold others together are left out."""
+    ends = draft.brackets(its.scenario.events)
+    return [at for at in range(len(its.scenario.events)) if at not in ends]
 
 
 def _icon(label: str, icon: str, enabled: bool, change: Callable[[Draft], Draft]) -> None:
@@ -59,7 +68,8 @@ def _icon(label: str, icon: str, enabled: bool, change: Callable[[Draft], Draft]
 
 
 def _listed(its: Draft) -> None:
-    count = len(its.scenario.events)
+    positions = shown(its)
+    count = len(positions)
     if not count:
         st.markdown(":small[:gray[No events yet: the group stays as it is.]]")
     last = count - LISTED_EVENTS * _leaves_back(count)
@@ -67,7 +77,7 @@ def _listed(its: Draft) -> None:
     if count > LISTED_EVENTS:
         _leaf(first, last, count)
     with st.container(gap=None):
-        for at in range(first, last):
+        for at in positions[first:last]:
             _event(its, at)
 
 
@@ -92,7 +102,7 @@ def _leaf(first: int, last: int, count: int) -> None:
 def _event(its: Draft, at: int) -> None:
     happens = its.scenario.events[at]
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        said = text.event(happens, its.scenario)
+        said = text.event(happens, its.scenario) + _company(its.scenario.events, at)
         st.markdown(f":small[:gray[at {formats.duration(happens.at_ms / 1000)}] {said}]", width="content")
         st.button(
             "",
@@ -103,6 +113,15 @@ def _event(its: Draft, at: int) -> None:
             on_click=draft_state.edit,
             args=(lambda now: now.without(at),),
         )
+
+
+def _company(events: Sequence[Event], at: int) -> str:
+    """Whether the event shares its rebalance with others, for joins at the same time."""
+    if draft.is_together(events, at):
+        return " :gray[in one rebalance with the others]"
+    joins = [its.at_ms for its in events if isinstance(its.action, Join)]
+    has_others = isinstance(events[at].action, Join) and joins.count(events[at].at_ms) > 1
+    return " :gray[in a rebalance of its own]" if has_others else ""
 
 
 def _add(its: Draft) -> None:
@@ -136,7 +155,21 @@ def _joins(its: Draft) -> Made:
     rack = (
         st.selectbox("Rack", racks, index=None, key="whatif_rack", width=112, placeholder="unknown") if racks else None
     )
-    return suggested_joins(its.scenario, int(count), tuple(topics), rack)
+    joins = suggested_joins(its.scenario, int(count), tuple(topics), rack)
+    return draft.joining_together(joins) if int(count) > 1 and _joins_together() else joins
+
+
+def _joins_together() -> bool:
+    chosen = st.segmented_control(
+        "They join",
+        [ONE_BY_ONE, TOGETHER],
+        default=ONE_BY_ONE,
+        required=True,
+        key="whatif_together",
+        help="Together: one rebalance, as when all join while the coordinator still waits for members. One after the "
+        "other: a rebalance each.",
+    )
+    return chosen == TOGETHER
 
 
 def _member(its: Draft) -> str | None:

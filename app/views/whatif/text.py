@@ -10,14 +10,13 @@ from app.ui import formats
 from app.ui.charts.base import clip
 from app.ui.member_names import MAX_NAME_LENGTH, member_names
 from app.ui.movement.tables import short
+from app.ui.scenario import draft
 from app.views.whatif import tables
 from assignors.javahash import NEWEST_RULE_JDK
 from assignors.whatif.comparison import Outcome
 from assignors.whatif.drain import Drain
 from assignors.whatif.events import (
     Action,
-    CoordinatorDown,
-    CoordinatorUp,
     Crash,
     CreateTopic,
     Event,
@@ -114,10 +113,8 @@ def _happening(scenario: Scenario, assignor: str) -> str:
 
 def _without_brackets(events: Sequence[Event]) -> Sequence[Event]:
     """Without a coordinator that fails and returns at the same moment: it only groups the events in between."""
-    back = {its.at_ms for its in events if isinstance(its.action, CoordinatorUp)}
-    away = {its.at_ms for its in events if isinstance(its.action, CoordinatorDown)} & back
-    bare = [e for e in events if e.at_ms not in away or not isinstance(e.action, CoordinatorDown | CoordinatorUp)]
-    return bare or events
+    ends = draft.brackets(events)
+    return [event for at, event in enumerate(events) if at not in ends] or events
 
 
 def _runs(events: Sequence[Event]) -> list[list[Event]]:

@@ -5,10 +5,29 @@ from hypothesis import given
 
 from app.ui import link_codec
 from app.ui.member_names import member_names
-from app.ui.scenario.draft import EVERY_MS, Draft, members_at_end, topics_at_end
+from app.ui.scenario.draft import (
+    EVERY_MS,
+    Draft,
+    brackets,
+    is_together,
+    joining_together,
+    members_at_end,
+    topics_at_end,
+)
 from assignors.model import AssignorError, Member, Topic
 from assignors.scenario import dump, examples, load_scenario
-from assignors.whatif.events import AddPartitions, Crash, CreateTopic, DeleteTopic, Event, Join, Leave, Scenario
+from assignors.whatif.events import (
+    AddPartitions,
+    CoordinatorDown,
+    CoordinatorUp,
+    Crash,
+    CreateTopic,
+    DeleteTopic,
+    Event,
+    Join,
+    Leave,
+    Scenario,
+)
 from tests.assignors.scenario.strategies import scenarios
 
 MEMBERS = tuple(Member(f"c{n}-uuid", client_id=f"c{n}", topics=("t",)) for n in (1, 2))
@@ -101,3 +120,22 @@ def test_long_names_lose_the_words_that_all_members_share() -> None:
     assert named("warehouse-loader-1", "warehouse-12") == ["warehouse-loader-1", "warehouse-12"]
     assert named("warehouse-loader-1") == ["warehouse-loader-1"]
     assert named("app-one", "app-two") == ["app-one", "app-two"]
+
+
+def test_joins_together_are_one_rebalance_and_removing_them_leaves_nothing() -> None:
+    joins = [Join(Member(name, topics=("t",))) for name in ("c3", "c4")]
+    its = DRAFT.then(joining_together(joins))
+    events, start = its.scenario.events, len(DRAFT.scenario.events)
+    assert len({event.at_ms for event in events[start:]}) == 1
+    assert brackets(events) == [start, start + 3]
+    assert [is_together(events, start + at) for at in (1, 2)] == [True, True]
+    fewer = its.without(start + 1)
+    assert [event.action for event in fewer.scenario.events[start:]][1] == joins[1]
+    assert fewer.without(start + 1).scenario.events == DRAFT.scenario.events
+    assert joining_together(joins[:1]) == joins[:1]
+
+
+def test_a_coordinator_that_is_away_for_a_time_holds_nothing_together() -> None:
+    events = (Event(1, CoordinatorDown()), Event(2, Leave("c1-uuid")), Event(3, CoordinatorUp()))
+    assert brackets(events) == []
+    assert not is_together(events, 1)

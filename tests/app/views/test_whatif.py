@@ -107,6 +107,19 @@ def test_add_undo_and_redo_of_a_member(open_page: Open) -> None:
     assert click(page, "Redo").header[0].value == after
 
 
+def test_two_members_join_one_after_the_other_or_together(open_page: Open) -> None:
+    page = open_page("whatif", example="cooperative-hand-over")
+    page = click(click(page, "Clear").number_input(key="whatif_count").set_value(2).run(), "Add")
+    assert said(page).count("in a rebalance of its own") == 2
+    one_by_one = table(page).loc["range"]["rebalances"]
+    page = click(page, "Undo")
+    page = click(page.button_group(key="whatif_together").set_value("together").run(), "Add")
+    assert not page.exception
+    assert said(page).count("in one rebalance with the others") == 2
+    assert "2 events" in said(page)
+    assert (one_by_one, table(page).loc["range"]["rebalances"]) == (3, 2)  # with the change to range
+
+
 def test_a_link_opens_the_same_what_if(open_page: Open) -> None:
     page = click(open_page("whatif", group="orders-enrichment"), "Add")
     again = open_page("whatif", scenario=page.query_params["scenario"])

@@ -218,6 +218,13 @@ def test_events_wait_for_the_coordinator_and_are_one_rebalance() -> None:
     assert [(generation.number, generation.at_ms) for generation in made] == [(1, 0), (2, 5000), (3, 6000)]
 
 
+def test_events_of_an_outage_without_length_are_one_rebalance_and_nothing_else() -> None:
+    its = scenario("range", "A B", CoordinatorDown(), join("C"), join("D"), CoordinatorUp())
+    made = assignors.fold(replace(its, events=tuple(replace(event, at_ms=1000) for event in its.events)))
+    assert [generation.event for generation in made[1:]] == ["C joins; D joins"]
+    assert made[1].quality.rebalances == 1
+
+
 def test_a_coordinator_that_comes_back_to_the_same_group_changes_nothing() -> None:
     assert len(assignors.fold(scenario("range", "A B", CoordinatorDown(), CoordinatorUp()))) == 1
     assert len(assignors.fold(scenario("range", "A B", CoordinatorDown(), join("C")))) == 1
