@@ -96,9 +96,9 @@ def one_step(steps: Steps, at: int) -> None:
 
 
 def motion(steps: Steps, at: int) -> None:
-    """The animation, standing at this generation."""
-    moving = animation.animation(steps, at, state.palette())
-    _titled("Animation", legend(), moving, "motion")
+    """The animation, standing at this generation; nothing where there is only one."""
+    if len(steps) > 1:
+        _titled("Animation", legend(), animation.animation(steps, at, state.palette()), "motion")
 
 
 def pictures(steps: Steps, at: int, with_motion: bool = True) -> None:
@@ -109,21 +109,16 @@ def pictures(steps: Steps, at: int, with_motion: bool = True) -> None:
     colours = state.palette()
     still = stills.generations_by_partitions(steps, at, colours)
     held = counts.members_by_generations(steps, at, colours)
-    moving = animation.animation(steps, at, colours) if with_motion and len(steps) > 1 else None
     left, right = st.columns([0.62, 0.38], gap="medium")
     with left:
         _titled("Partitions by generation", legend(), still, "still")
-        if moving is not None:
-            _titled("Animation", ":gray[play it, or step with the arrow keys]", moving, "motion")
+        if with_motion:
+            motion(steps, at)
     with right:
         _titled("Members by generation", ":gray[partitions owned]", held, "counts")
     if int(flow.streams(steps, at).sizes.sum()) >= LEAST_STREAMS:
-        with right if _height(held) < _height(still) + _height(moving) else left:
+        with right if with_motion or held.figure.layout.height < still.figure.layout.height else left:
             _titled("Flow between members", ":gray[partitions that moved]", flow.flow(steps, at, colours), "flow")
-
-
-def _height(picture: Picture | None) -> int:
-    return 0 if picture is None else int(picture.figure.layout.height)
 
 
 def _titled(title: str, remark: str, picture: Picture, key: str) -> None:

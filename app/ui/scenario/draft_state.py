@@ -62,26 +62,14 @@ def is_in_link() -> bool:
     return bool(st.session_state.get(_IN_LINK))
 
 
-def as_file(its: Draft) -> bytes:
-    """The scenario as YAML."""
-    return dump(its.scenario).encode()
-
-
 @st.cache_resource(show_spinner=False)
 def gallery() -> pd.DataFrame:
     """One row per bundled example: example, shows, assignor, members, partitions, events."""
-    loaded = {name: load_scenario(path) for name, path in examples().items()}
-    rows = [
-        (
-            name,
-            its.description,
-            its.assignor,
-            len(its.members),
-            sum(topic.partitions for topic in its.topics.values()),
-            len(its.events),
-        )
-        for name, its in loaded.items()
-    ]
+    rows = []
+    for name, path in examples().items():
+        its = load_scenario(path)
+        partitions = sum(topic.partitions for topic in its.topics.values())
+        rows.append((name, its.description, its.assignor, len(its.members), partitions, len(its.events)))
     return pd.DataFrame(rows, columns=["example", "shows", "assignor", "members", "partitions", "events"])
 
 

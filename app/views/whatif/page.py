@@ -57,8 +57,7 @@ with right, st.container(gap="xxsmall"):
     at, drawn = panel.controls(chosen.generations, steps, default=steps.first_move() or 1)
     with moving:
         panel.sentence(steps, at, chosen.generations[at])
-        if len(steps) > 1:
-            panel.motion(drawn, at)
+        panel.motion(drawn, at)
     outcomes.assumptions(found, draft)
 panel.one_step(drawn, at)
 panel.pictures(drawn, at, with_motion=False)

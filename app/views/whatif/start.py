@@ -8,7 +8,7 @@ from app.ui.scenario import draft_state
 from app.ui.scenario.draft import Draft
 from app.ui.story import statements
 from assignors.labs.checklist import Page
-from assignors.scenario import examples
+from assignors.scenario import dump, examples
 from lag.generations.changes import changes
 from lag.generations.live_group import revision
 
@@ -81,8 +81,9 @@ def _links(its: Draft) -> None:
         help="Each generation of this scenario" if in_link else "This scenario is too large for a link to another page",
     )
     with st.popover("Share", icon=":material/share:", type="tertiary"):
-        file = "scenario.yaml"
-        widgets.download("Scenario file", lambda: draft_state.as_file(its), file, "application/yaml", "whatif_download")
+        widgets.download(
+            "Scenario file", lambda: dump(its.scenario).encode(), "scenario.yaml", "application/yaml", "whatif_download"
+        )
         link = "Or copy the address of this page: it contains the whole scenario."
         st.markdown(f":small[{link if in_link else 'The scenario is too large for a link: send the file.'}]")
 
