@@ -1,0 +1,120 @@
+"""The last rebalances of all groups of a cluster, newest first."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import nlargest
+from itertools import pairwise
+
+import numpy as np
+
+from assignors.whatif.generations import Generation
+from lag.generations.cause_kind import CauseKind, cause_kinds
+from lag.generations.ownership import WithoutOwner, without_owner
+from lag.generations.recorded import Origin, RecordedGeneration, generations_of
+from lag.generations.recorded.model import RecordedState
+from lag.generations.state_buffer import AssignmentState, generations
+
+MAX_REBALANCES = 500
+"""Rows of the list; each is computed from two stored states."""
+
+MAX_CELLS = 500_000
+"""Partitions and members in the states of all rows, so that the list takes well below a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rebalance:
+    """One rebalance of a group, with the number of members before and after it.
+
+    `moved`: partitions with another owner, or none, after it. `partitions`: all that are assigned before or after it.
+    """
+
+    group_id: str
+    number: int
+    at_ms: int
+    event: str
+    kinds: tuple[CauseKind, ...]
+    origin: Origin
+    moved: int
+    partitions: int
+    without_owner: WithoutOwner
+    members_before: int
+    members_after: int
+
+
+@dataclass(frozen=True, slots=True)
+class RecentRebalances:
+    """The newest rebalances, newest first. `left_out`: older ones in the same time that are not computed."""
+
+    rebalances: tuple[Rebalance, ...] = ()
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """The states of a group before and after a rebalance."""
+
+    group_id: str
+    old: AssignmentState
+    new: AssignmentState
+
+
+def recent_rebalances(
+    recorded: Mapping[str, Sequence[RecordedState]],
+    inferred: Mapping[str, Sequence[AssignmentState]],
+    since_ms: int,
+    most: int = MAX_REBALANCES,
+    most_cells: int = MAX_CELLS,
+) -> RecentRebalances:
+    """The rebalances since then, by the states of each group; recorded states are used where there are any.
+
+    At most `most`, and only so many that their states have at most `most_cells` cells.
+    """
+    states: dict[str, Sequence[AssignmentState]] = {**inferred, **recorded}
+    pairs = [pair for group_id, kept in states.items() for pair in _pairs(group_id, kept, since_ms)]
+    newest = list(_within(nlargest(most, pairs, key=lambda pair: pair.new.at_ms), most_cells))
+    return RecentRebalances(tuple(map(_rebalance, newest)), len(pairs) - len(newest))
+
+
+def _pairs(group_id: str, states: Sequence[AssignmentState], since_ms: int) -> Iterator[_Pair]:
+    for old, new in pairwise(states):
+        if new.at_ms >= since_ms and new.number > old.number:
+            yield _Pair(group_id, old, new)
+
+
+def _within(pairs: Iterable[_Pair], most_cells: int) -> Iterator[_Pair]:
+    cells = 0
+    for pair in pairs:
+        cells += pair.old.cells + pair.new.cells
+        if cells > most_cells:
+            return
+        yield pair
+
+
+def _rebalance(pair: _Pair) -> Rebalance:
+    one, origin = _generation(pair)
+    made = one.generation
+    return Rebalance(
+        group_id=pair.group_id,
+        number=made.number,
+        at_ms=made.at_ms,
+        event=made.event,
+        kinds=cause_kinds(made.event),
+        origin=origin,
+        moved=moved_partitions(made),
+        partitions=len(np.unique(made.moves.codes[(made.moves.sources >= 0) | (made.moves.targets >= 0)])),
+        without_owner=without_owner(one, origin, pair.old.at_ms),
+        members_before=len(pair.old.group.members),
+        members_after=len(made.members),
+    )
+
+
+def _generation(pair: _Pair) -> tuple[RecordedGeneration, Origin]:
+    if isinstance(pair.old, RecordedState) and isinstance(pair.new, RecordedState):
+        return generations_of([pair.old, pair.new])[1], Origin.RECORDED
+    return RecordedGeneration(generations([pair.old, pair.new])[1]), Origin.INFERRED
+
+
+def moved_partitions(generation: Generation) -> int:
+    """How many partitions have another owner, or none, after the generation."""
+    moves = generation.moves
+    return len(np.unique(moves.codes[moves.sources != moves.targets]))

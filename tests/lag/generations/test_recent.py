@@ -1,0 +1,67 @@
+"""The last rebalances of all groups: recorded or inferred, newest first, within a budget."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from lag.generations.cause_kind import CauseKind
+from lag.generations.ownership import FROM_POLLS, WithoutOwner
+from lag.generations.recent import recent_rebalances
+from lag.generations.recorded import GenerationRecorder, Origin, TimedEvent
+from lag.generations.recorded.model import RecordedState
+from lag.generations.state_buffer import AssignmentState
+from tests.lag.generations.recorded.events import NAMES, classic
+from tests.lag.generations.recorded.test_classic import FIRST, SECOND
+from tests.lag.generations.recorded.test_consumer import BEGIN
+
+
+def states(*events: TimedEvent) -> Sequence[RecordedState]:
+    recorder = GenerationRecorder(NAMES.get)
+    recorder.take(events, whole=True)
+    return recorder.states("g")
+
+
+def test_rebalances_of_all_groups_come_newest_first_with_cause_moves_gap_and_members() -> None:
+    found = recent_rebalances({"billing": states(FIRST, SECOND), "orders": states(*BEGIN)}, {}, 0).rebalances
+    assert [(one.group_id, one.number, one.at_ms) for one in found] == [
+        ("orders", 3, 3000),
+        ("billing", 2, 2000),
+        ("billing", 1, 1000),
+        ("orders", 2, 1000),
+    ]
+    joined = found[1]
+    assert (joined.event, joined.kinds, joined.origin) == ("c-b joined", (CauseKind.JOINED,), Origin.RECORDED)
+    assert (joined.moved, joined.partitions, joined.members_before, joined.members_after) == (1, 3, 1, 2)
+    assert joined.without_owner == WithoutOwner(3, 12, 36, at_least=True)
+
+
+def test_the_second_round_of_a_cooperative_rebalance_has_the_gap_since_the_first() -> None:
+    rounds = (
+        classic(1000, 1, {"a": [0, 1]}, protocol="cooperative-sticky"),
+        classic(2000, 2, {"a": [0], "b": []}, protocol="cooperative-sticky"),
+        classic(2100, 3, {"a": [0], "b": [1]}, protocol="cooperative-sticky"),
+    )
+    newest, *_ = recent_rebalances({"g": states(*rounds)}, {}, 0).rebalances
+    assert (newest.event, newest.without_owner) == ("c-b joined (rebalance 2)", WithoutOwner(1, 100, 100))
+
+
+def test_only_the_newest_within_the_time_and_the_budget_are_computed() -> None:
+    known = {"g": states(*(classic(1000 * n, n, {"a": [0]} if n % 2 else {"a": [0], "b": [1]}) for n in range(1, 9)))}
+    found = recent_rebalances(known, {}, 3000, most=4)
+    assert ([one.number for one in found.rebalances], found.left_out) == ([8, 7, 6, 5], 2)
+    found = recent_rebalances(known, {}, 3000, most_cells=400)
+    assert ([one.number for one in found.rebalances], found.left_out) == ([8], 5)
+
+
+def test_a_group_without_recorded_states_is_inferred_and_its_gaps_are_unknown() -> None:
+    seen = [AssignmentState(one.number, one.at_ms, one.event, one.group) for one in states(FIRST, SECOND)]
+    found = recent_rebalances({"orders": states(*BEGIN)}, {"billing": seen, "orders": seen}, 1500).rebalances
+    assert [(one.group_id, one.origin) for one in found] == [
+        ("orders", Origin.RECORDED),
+        ("billing", Origin.INFERRED),
+    ]
+    assert found[1].without_owner == WithoutOwner(reason=FROM_POLLS)
+
+
+def test_the_return_of_a_static_member_is_no_rebalance() -> None:
+    before, after = states(FIRST, SECOND)[-2:]
+    assert recent_rebalances({"g": [before, replace(after, number=before.number)]}, {}, 0).rebalances == ()
