@@ -11,6 +11,7 @@ from app.server.settings import Settings
 
 if TYPE_CHECKING:
     from lag.embedded.workload import Controls
+    from lag.generations.recent import RecentRebalances
     from lag.generations.recorded import FollowStatus, Recording
     from lag.polling.report import CollectorStatus, Report
 
@@ -29,6 +30,9 @@ class Feed(Protocol):
 
     def recording(self, group_id: str) -> "Recording":
         """The generations of a group, oldest first, and their source (recorded or inferred)."""
+
+    def recent_rebalances(self) -> "RecentRebalances":
+        """The last rebalances of all groups, newest first."""
 
     def following(self) -> "FollowStatus | None":
         """The state of reading `__consumer_offsets`; None when that is switched off."""

@@ -114,6 +114,12 @@ def clock_or_day(at_ms: int, now_ms: int, tz: tzinfo) -> str:
     return f"{then:%H:%M:%S}" if then.date() == now.date() else f"{then:%d %b %H:%M}"
 
 
+def clock_and_day(at_ms: int, now_ms: int, tz: tzinfo) -> str:
+    """Time of day with seconds, after the date if it is not today's."""
+    then, now = moment(at_ms, tz), moment(now_ms, tz)
+    return f"{then:%H:%M:%S}" if then.date() == now.date() else f"{then:%d %b %H:%M:%S}"
+
+
 def utc(at_ms: int) -> str:
     """Date and time in UTC, for tooltips."""
     return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"

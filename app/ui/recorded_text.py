@@ -6,8 +6,16 @@ from html import escape
 
 from app.ui import formats
 from app.ui.charts.base import clip
+from assignors.model import Member
 from assignors.whatif.rebalance_protocol import is_classic, protocol_of
-from lag.generations.recorded import MemberState, Origin, ReconciliationStep, RecordedGeneration, Recording
+from lag.generations.cause_kind import CauseKind, cause_kinds
+from lag.generations.recorded import (
+    MemberState,
+    Origin,
+    ReconciliationStep,
+    RecordedGeneration,
+    Recording,
+)
 
 MAX_HOVER_LENGTH = 90
 BADGES = {
@@ -26,10 +34,10 @@ def rebalances(recording: Recording) -> Sequence[RecordedGeneration]:
     return recording.generations[1:]
 
 
-def facts(generations: Sequence[RecordedGeneration], at: int, zone: tzinfo) -> str:
+def facts(generations: Sequence[RecordedGeneration], at: int, zone: tzinfo, now_ms: int) -> str:
     """When generation `at` was, and how long it took: "10:31:05 · took 3.1 s in 4 steps"."""
     one = generations[at]
-    parts = [formats.clock(one.generation.at_ms, zone)]
+    parts = [formats.clock_and_day(one.generation.at_ms, now_ms, zone)]
     if at:
         parts += filter(None, (duration(one, is_last=at == len(generations) - 1), _skipped(one)))
     return " · ".join(parts)
@@ -52,7 +60,38 @@ def _planned(one: RecordedGeneration) -> str:
     if one.settled_ms is None or one.began_ms is None or not one.generation.members:
         return ""
     took = formats.brief(max(0, one.settled_ms - one.began_ms))
-    return f"assigned {took} after all members had joined (the time until they joined is not recorded)"
+    joined = CauseKind.JOINED in cause_kinds(one.generation.event)
+    who = "the last member had joined" if joined else "all members had rejoined"
+    return f"assigned {took} after {who} (the wait for them is not recorded)"
+
+
+def departures(generations: Sequence[RecordedGeneration], at: int, names: Mapping[str, str]) -> str:
+    """How long the partitions of members that are gone had no consumer before the rebalance, if they timed out.
+
+    "" if no member is gone whose timeouts are recorded.
+    """
+    one = generations[at].generation
+    if not at or not one.quality.rebalances:
+        return ""
+    back = {member.instance_id for member in one.members} - {None}
+    present = {member.member_id for member in one.members}
+    by_session: dict[int | None, list[Member]] = {}
+    for member in generations[at - 1].generation.members:
+        timeouts = generations[at].departed.get(member.member_id)
+        if timeouts is not None and member.member_id not in present and member.instance_id not in back:
+            by_session.setdefault(timeouts.session_ms, []).append(member)
+    return "; ".join(_departure(session_ms, gone, names) for session_ms, gone in by_session.items())
+
+
+def _departure(session_ms: int | None, gone: Sequence[Member], names: Mapping[str, str]) -> str:
+    first, partitions = names.get(gone[0].member_id, gone[0].member_id), sum(len(member.owned) for member in gone)
+    who, whose = (first, "its") if len(gone) == 1 else (f"{first} and {len(gone) - 1:,} more", "their")
+    timeout = "the group's session timeout" if session_ms is None else formats.duration(session_ms / 1000)
+    note = "" if session_ms is None else "session timeout; "
+    return (
+        f"If {who} timed out, {whose} {formats.plural(partitions, 'partition')} had no consumer for up to {timeout} "
+        f"before that ({note}{whose} last heartbeat is not recorded)"
+    )
 
 
 def _skipped(one: RecordedGeneration) -> str:

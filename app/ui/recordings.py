@@ -14,6 +14,7 @@ from app.ui.state import Shown, feed, once_per_snapshot
 from lag.errors import HistoryError
 
 if TYPE_CHECKING:
+    from lag.generations.recent import RecentRebalances
     from lag.generations.recorded import RecordedGeneration, Recording
 
 log = logging.getLogger(__name__)
@@ -39,6 +40,15 @@ def recording(page: Shown, group_id: str) -> "Recording | None":
     """The group's generations at the time when the snapshot was first shown."""
     its = feed()
     return None if its is None else its.recording(group_id)
+
+
+@once_per_snapshot(max_entries=4)
+def recent(page: Shown) -> "RecentRebalances":
+    """The last rebalances of all groups at the time when the snapshot was first shown."""
+    from lag.generations.recent import RecentRebalances
+
+    its = feed()
+    return RecentRebalances() if its is None else its.recent_rebalances()
 
 
 def with_history(page: Shown, group_id: str, live: "Recording") -> "Recording":

@@ -6,6 +6,8 @@ import streamlit as st
 
 from app.ui import state
 
+PREVIOUS, NEXT = "step_Previous", "step_Next"
+
 
 def asked(parameter: str, default: int) -> int:
     """The step that the URL asks for; it may lie past the last one."""
@@ -26,28 +28,33 @@ def go(parameter: str, at: int) -> None:
 def stepper(
     parameter: str, at: int, last: int, label: str, text: Callable[[int], str], write: Callable[[int], None]
 ) -> None:
-    """Draw the controls for steps 0 to `last`; `write` puts another one where `parameter` stands."""
-    _go("Previous", "chevron_left", "Left", at - 1, at > 0, write)
-    _go("Next", "chevron_right", "Right", at + 1, at < last, write)
-    st.session_state[parameter] = at
+    """Draw the controls for steps 0 to `last`; `write` puts another one where `parameter` stands.
+
+    A click counts from the step that the last click led to, which may not be drawn yet.
+    """
+    position = f"_{parameter}_position"
+    st.session_state[position] = st.session_state[parameter] = at
+
+    def move(by: int) -> None:
+        st.session_state[position] = max(0, min(st.session_state[position] + by, last))
+        write(st.session_state[position])
+
+    def slide() -> None:
+        if not any(st.session_state.get(button) for button in (PREVIOUS, NEXT)):  # else the browser's slider is late
+            write(st.session_state[parameter])
+
+    _go("Previous", PREVIOUS, "chevron_left", "Left", at > 0, lambda: move(-1))
+    _go("Next", NEXT, "chevron_right", "Right", at < last, lambda: move(1))
     st.select_slider(
         label,
         range(last + 1),
         key=parameter,
         format_func=text,
         label_visibility="collapsed",
-        on_change=lambda: write(st.session_state[parameter]),
+        on_change=slide,
         width="stretch",
     )
 
 
-def _go(label: str, icon: str, key: str, to: int, enabled: bool, write: Callable[[int], None]) -> None:
-    st.button(
-        label,
-        icon=f":material/{icon}:",
-        shortcut=key,
-        disabled=not enabled,
-        on_click=write,
-        args=(to,),
-        key=f"step_{label}",
-    )
+def _go(label: str, key: str, icon: str, shortcut: str, enabled: bool, move: Callable[[], None]) -> None:
+    st.button(label, icon=f":material/{icon}:", shortcut=shortcut, disabled=not enabled, on_click=move, key=key)

@@ -6,7 +6,9 @@ from typing import Protocol
 from assignors.offsets_partition import OFFSETS_TOPIC
 from lag.generations.commit_runs import CommitRuns
 from lag.generations.inferred import PollObserver
+from lag.generations.recent import RecentRebalances, recent_rebalances
 from lag.generations.recorded import FollowStatus, Origin, RecordedGeneration, Recording, Timeouts
+from lag.generations.recorded.model import RecordedState
 from lag.model import ClusterSnapshot, Problem, Scope
 
 SWITCHED_OFF = Problem(
@@ -31,6 +33,9 @@ class Follower(Protocol):
 
     def recorded(self, group_id: str) -> Sequence[RecordedGeneration]:
         """The group's generations, oldest first."""
+
+    def all_states(self) -> Mapping[str, Sequence[RecordedState]]:
+        """The recorded states of every group that has any, oldest first."""
 
     def knows(self, group_id: str) -> bool:
         """Whether the group's state is known from its records."""
@@ -92,6 +97,11 @@ class GroupGenerations:
         if problem is None and follower.knows(group_id):
             return Recording(Origin.RECORDED, timeouts=follower.timeouts(group_id))
         return Recording(Origin.INFERRED, inferred, problem or INCOMPLETE)
+
+    def recent(self) -> RecentRebalances:
+        """The last rebalances of all groups: recorded where a group has records, else inferred."""
+        recorded = {} if self._follower is None else self._follower.all_states()
+        return recent_rebalances(recorded, self._observer.all_states())
 
     def status(self) -> FollowStatus | None:
         """How far the topic is read; None if following is switched off."""

@@ -40,9 +40,13 @@ class Deviation:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A predicted rebalance and the recorded one. `moves`: predicted; `as_predicted`: those that were recorded so."""
+    """A predicted rebalance and the recorded one, generation `number`.
+
+    `moves`: predicted; `as_predicted`: those that were recorded so.
+    """
 
     prediction: Prediction
+    number: int
     moves: int
     as_predicted: int
     deviations: tuple[Deviation, ...]
@@ -132,7 +136,7 @@ def _outcome(prediction: Prediction, predicted: Generation, recorded: Generation
     nobody: frozenset[str] = frozenset()
     different = {tp for tp in moves | moved if would.get(tp, nobody) != have.get(tp, nobody)}
     deviations = tuple(Deviation(tp, _name(would.get(tp)), _name(have.get(tp))) for tp in sorted(different))
-    return Outcome(prediction, len(moves), len(moves - different), deviations)
+    return Outcome(prediction, recorded.number, len(moves), len(moves - different), deviations)
 
 
 def _moved(moves: Moves) -> set[TopicPartition]:

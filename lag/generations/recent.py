@@ -43,7 +43,7 @@ class Rebalance:
 
 @dataclass(frozen=True, slots=True)
 class RecentRebalances:
-    """The newest rebalances, newest first. `left_out`: older ones in the same time that are not computed."""
+    """The newest rebalances, newest first. `left_out`: older ones that are not computed."""
 
     rebalances: tuple[Rebalance, ...] = ()
     left_out: int = 0
@@ -61,23 +61,22 @@ class _Pair:
 def recent_rebalances(
     recorded: Mapping[str, Sequence[RecordedState]],
     inferred: Mapping[str, Sequence[AssignmentState]],
-    since_ms: int,
     most: int = MAX_REBALANCES,
     most_cells: int = MAX_CELLS,
 ) -> RecentRebalances:
-    """The rebalances since then, by the states of each group; recorded states are used where there are any.
+    """The newest rebalances by the states of each group; recorded states are used where there are any.
 
     At most `most`, and only so many that their states have at most `most_cells` cells.
     """
     states: dict[str, Sequence[AssignmentState]] = {**inferred, **recorded}
-    pairs = [pair for group_id, kept in states.items() for pair in _pairs(group_id, kept, since_ms)]
+    pairs = [pair for group_id, kept in states.items() for pair in _pairs(group_id, kept)]
     newest = list(_within(nlargest(most, pairs, key=lambda pair: pair.new.at_ms), most_cells))
     return RecentRebalances(tuple(map(_rebalance, newest)), len(pairs) - len(newest))
 
 
-def _pairs(group_id: str, states: Sequence[AssignmentState], since_ms: int) -> Iterator[_Pair]:
+def _pairs(group_id: str, states: Sequence[AssignmentState]) -> Iterator[_Pair]:
     for old, new in pairwise(states):
-        if new.at_ms >= since_ms and new.number > old.number:
+        if new.number > old.number:
             yield _Pair(group_id, old, new)
 
 

@@ -8,7 +8,7 @@ are then inferred from polling (`lag.generations.inferred`).
 import logging
 import random
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -25,6 +25,7 @@ from lag.generations.recorded import (
     Timeouts,
     generations_of,
 )
+from lag.generations.recorded.model import RecordedState
 from lag.model import ClusterSnapshot, GroupSnapshot, Problem, Scope
 from lag.polling.schedule import pause_before_retry
 from lag.records import BytesColumn, Decoded, decode
@@ -130,6 +131,11 @@ class Tail:
         with self._lock:
             states = self._recorder.states(group_id)
         return generations_of(states)
+
+    def all_states(self) -> Mapping[str, Sequence[RecordedState]]:
+        """The recorded states of every group that has any."""
+        with self._lock:
+            return self._recorder.all_states()
 
     def knows(self, group_id: str) -> bool:
         """Whether the group's state is known from its records: if nothing is recorded, nothing has happened."""

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from lag.errors import GroupscopeError
 from lag.generations.group_generations import Follower, GroupGenerations
+from lag.generations.recent import RecentRebalances
 from lag.generations.recorded import FollowStatus, Recording
 from lag.polling.evaluation import ClusterReader, Evaluator, LastVerdicts, no_verdicts
 from lag.polling.report import CollectorStatus, Report
@@ -100,6 +101,10 @@ class Collector:
     def recording(self, group_id: str) -> Recording:
         """The group's generations, as far as they are kept: recorded, otherwise inferred."""
         return self._generations.recording(group_id)
+
+    def recent_rebalances(self) -> RecentRebalances:
+        """The last rebalances of all groups, newest first."""
+        return self._generations.recent()
 
     def following(self) -> FollowStatus | None:
         """The state of following `__consumer_offsets`; None when it is switched off."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from app.server.settings import ClusterSettings, Settings
 from app.server.source import Source
+from lag.generations.recent import RecentRebalances
 from lag.generations.recorded import FollowStatus, Origin, Recording
 from lag.model import Broker, Problem
 from tests.app import synthetic
@@ -25,6 +26,7 @@ class HandFeed:
     polled_now: list[int] = field(default_factory=list)
     seen: dict[str, Recording] = field(default_factory=dict)
     followed: FollowStatus | None = None
+    recent: RecentRebalances = field(default_factory=RecentRebalances)
 
     def latest(self) -> Any:
         return self.report
@@ -46,6 +48,9 @@ class HandFeed:
 
     def following(self) -> FollowStatus | None:
         return self.followed
+
+    def recent_rebalances(self) -> RecentRebalances:
+        return self.recent
 
     def recording(self, group_id: str) -> Recording:
         return self.seen.get(group_id, Recording(Origin.RECORDED))

@@ -1,7 +1,7 @@
 """Movement from generation to generation: the stepper, still pictures, the step, the animation, the moves."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import pandas as pd
@@ -41,21 +41,29 @@ def steps_of(generations: Sequence[Generation], names: Mapping[str, str]) -> Ste
     return replace(steps, members=members, ids=steps.members, events=tuple(events))
 
 
-def controls(generations: Sequence[Generation], steps: Steps, default: int) -> tuple[int, Steps]:
-    """Previous, next, slider, and one topic of many; the arrow keys work, and the URL's `gen` and `topic` say where.
+def position(generations: Sequence[Generation], default: int) -> int:
+    """The position in the URL's `gen`, within the generations."""
+    return max(0, min(asked_step(_AT, default), len(generations) - 1))
 
-    Returns the position, and the steps of the topic chosen.
+
+def write_position(at: int) -> None:
+    """Put a position into the URL."""
+    state.set_url(_AT, str(at))
+
+
+def controls(steps: Steps, at: int, write: Callable[[int], None] = write_position) -> Steps:
+    """Previous, next, slider, and one topic of many; the arrow keys work, and the URL's `topic` names the topic.
+
+    Returns the steps of the topic chosen; `write` gets another position.
     """
-    last = len(generations) - 1
-    at = max(0, min(asked_step(_AT, default), last))
 
     def text(step: int) -> str:
         return encoding.short_title(steps.names[step], steps.events[step], MOST_SLIDER_LETTERS)
 
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        if last > 0:
-            stepper(_AT, at, last, "Generation", text, lambda step: state.set_url(_AT, str(step)))
-        return at, _one_topic(steps)
+        if len(steps) > 1:
+            stepper(_AT, at, len(steps) - 1, "Generation", text, write)
+        return _one_topic(steps)
 
 
 def headline(steps: Steps, at: int) -> None:

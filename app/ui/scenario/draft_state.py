@@ -75,7 +75,7 @@ def gallery() -> pd.DataFrame:
 
 def start(**parameters: str) -> None:
     """Begin anew from another start: `group=`, `example=`, or nothing."""
-    for name in ("group", "example", "scenario", *_LOOKED_AT, "protocol", "story"):
+    for name in ("group", "example", "scenario", *_LOOKED_AT, "generation", "at", "protocol", "story"):
         state.set_url(name, parameters.get(name))
     st.session_state.pop(_DRAFT, None)
     st.session_state.pop(_DRAFT_URL, None)
@@ -169,7 +169,8 @@ def outcome(its: Draft, assignor: str) -> Outcome:
     return _outcome(its, assignor)
 
 
-def _key(its: Draft) -> str:
+def key_of(its: Draft) -> str:
+    """The same for drafts with the same start, events and capacity."""
     said = repr((its.scenario.events, its.scenario.loads.default_capacity_per_s))
     return f"{its.key}:{sha256(said.encode(errors='surrogatepass')).hexdigest()}"
 
@@ -182,7 +183,7 @@ def _too_large(scenario: Scenario) -> str | None:
     return f"{size} are too many for a page. Remove events, or use `groupscope assign`, which has no such limit."
 
 
-@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs={Draft: _key})
+@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs={Draft: key_of})
 def _outcome(its: Draft, assignor: str) -> Outcome:
     scenario, first = with_change_to(its.scenario, assignor)
     try:
@@ -204,14 +205,14 @@ def candidates(scenario: Scenario) -> list[str]:
 
 def awaited(its: Draft) -> list[str]:
     """The candidates that need a plugin, while this session has not waited for them; never the group's own."""
-    if st.session_state.get(_ANSWERED) == _key(its):
+    if st.session_state.get(_ANSWERED) == key_of(its):
         return []
     return [name for name in candidates(its.scenario)[1:] if not_kafkas(*with_change_to(its.scenario, name))]
 
 
 def have_answered(its: Draft) -> None:
     """The plugins have, so what comes of them is kept."""
-    st.session_state[_ANSWERED] = _key(its)
+    st.session_state[_ANSWERED] = key_of(its)
 
 
 def given() -> tuple[str, ...]:

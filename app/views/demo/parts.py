@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from app.server import source
-from app.ui import formats, state, verdicts, widgets
+from app.ui import formats, predictions, state, verdicts, widgets
 from lag.embedded.workload import Controls, Running, describe
 from lag.errors import EmbeddedError
 
@@ -89,7 +89,7 @@ def member_actions(running: Running) -> None:
         widgets.titled("Groups and members")
         group = st.selectbox("Group", running.groups, key="demo_group") or ""
         with st.container(horizontal=True, gap="small"):
-            _button("Add a member", "person_add", "The group rebalances", lambda: _controls().add_member(group))
+            _button("Add a member", "person_add", "The group rebalances", lambda: _add_member(group))
             stays = "The members stay in the group, but read nothing"
             _button("Stop consuming", "pause_circle", stays, lambda: _controls().stop_consuming(group))
             _button("Resume", "play_circle", "The members read again", lambda: _controls().resume_consuming(group))
@@ -101,9 +101,24 @@ def member_actions(running: Running) -> None:
         none, member = chosen is None, chosen or ""
         with st.container(horizontal=True, gap="small"):
             killed, frozen = "SIGKILL: it does not leave the group", "SIGSTOP: no poll, no heartbeat"
-            _button("Kill", "skull", killed, lambda: _controls().kill_member(member), none)
+            _button("Kill", "skull", killed, lambda: _kill(group, member), none)
             _button("Freeze", "ac_unit", frozen, lambda: _controls().freeze_member(member), none)
             _button("Thaw", "local_fire_department", "SIGCONT", lambda: _controls().thaw_member(member), none)
+
+
+def _add_member(group: str) -> str:
+    predictions.keep_join(group)
+    return _controls().add_member(group)
+
+
+def _kill(group: str, member: str) -> str:
+    predictions.keep_crash(group, member)
+    return _controls().kill_member(member)
+
+
+def _add_partitions(topic: str, count: int) -> str:
+    predictions.keep_growth(topic, count)
+    return _controls().add_partitions(topic, count)
 
 
 def topic_actions(running: Running) -> None:
@@ -126,7 +141,7 @@ def topic_actions(running: Running) -> None:
             _button("Commit it", "check", "", lambda: _controls().commit_transaction(topic), not held)
             _button("Abort it", "close", "", lambda: _controls().abort_transaction(topic), not held)
         with st.container(horizontal=True, gap="small"):
-            _button("Add 2 partitions", "add", "Its groups rebalance", lambda: _controls().add_partitions(topic, 2))
+            _button("Add 2 partitions", "add", "Its groups rebalance", lambda: _add_partitions(topic, 2))
             _button("Delete the topic", "delete", "Cannot be undone", lambda: _controls().delete_topic(topic))
 
 

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from app.ui import formats, state, widgets
+from app.ui import formats, predictions, state, widgets
 from app.ui.movement import panel
-from app.views.generations import parts
+from app.views.generations import fleet, link, parts, timeline
 from assignors.model import AssignorError
 from lag.errors import GroupscopeError
 
@@ -18,19 +18,38 @@ title = st.container(gap="xxsmall")
 parts.source(page, shown)
 if refused is not None:
     widgets.line(":red", "error", "There are no generations to show", formats.md(str(refused)))
-if shown is None or not shown.generations:
+    st.stop()
+if shown is None:
+    fleet.fleet(widgets.require_report(), title)
+    st.stop()
+if not shown.generations:
     with title:
         parts.nothing(shown)
     st.stop()
 
 names = panel.names_of(shown.generations)
 steps = panel.steps_of(shown.generations, names)
-at, drawn = panel.controls(shown.generations, steps, default=len(shown.generations) - 1 if shown.live else 1)
+live = shown.live
+if live is None:
+    at = panel.position(shown.generations, default=1)
+    drawn = panel.controls(steps, at)
+else:
+    keys = parts.keys(live)
+    place = link.place(keys, link.asked(), old=state.url("gen"))
+    at = place.position
+    link.write(keys, at)
+    drawn = panel.controls(steps, at, lambda position: link.write(keys, position))
 with title:
     panel.headline(steps, at)
-    parts.where_from(shown, at)
+    if live is not None and place.missing is not None:
+        parts.nearest(place.missing, keys[at].number)
+    if live is not None and page is not None:
+        predictions.show(predictions.came_true(page, shown.title, live).get(at), names)
+    parts.where_from(shown, at, names)
+if live is not None:
+    timeline.timeline(live, at, names, state.now_ms(), lambda position: link.write(keys, position))
 panel.one_step(drawn, at)
 panel.pictures(drawn, at)
-if shown.live is not None:
-    parts.reconciliation(shown.live.generations[at], names)
+if live is not None:
+    parts.reconciliation(live.generations[at], names)
 panel.move_table(shown.generations[at], names)

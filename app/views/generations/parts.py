@@ -10,15 +10,17 @@ from app.server.source import current
 from app.ui import formats, recordings, state, widgets
 from app.ui import recorded_text as text
 from app.ui.movement import tables
-from app.ui.pages import BY_NAME
 from app.ui.scenario import draft_state
 from app.ui.scenario.story_link import PROTOCOLS
 from app.ui.scenario.story_state import LAB, PROTOCOL, played
+from app.views.generations import link
+from app.views.generations.text import gap as gap_text
 from assignors.model import AssignorError
 from assignors.simulation.generations import generations
 from assignors.whatif.events import Scenario
 from assignors.whatif.generations import Generation
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
+from lag.generations.ownership import without_owner
 from lag.generations.recorded import Origin, RecordedGeneration, Recording
 
 MAX_STEPS = 12
@@ -81,6 +83,11 @@ def _played() -> Shown:
     return Shown(generations(line.timeline, its.scenario.loads), its.scenario.name, origin)
 
 
+def keys(live: Recording) -> list[link.Key]:
+    """What names each generation in the URL."""
+    return [link.Key(one.generation.number, one.generation.at_ms) for one in live.generations]
+
+
 def _live(group: str, page: state.Shown | None) -> Shown | None:
     feed = state.feed()
     if feed is None:
@@ -102,15 +109,8 @@ def source(page: state.Shown | None, its: Shown | None) -> None:
             widgets.go("whatif", draft_state.parameters())
 
 
-def nothing(its: Shown | None) -> None:
-    """The page without generations: its purpose, or how generations appear."""
-    if its is None:
-        st.header(BY_NAME["generations"].question, anchor=False)
-        st.markdown(
-            "Choose a live group to step through its last rebalances as recorded by its coordinator, or create a "
-            "scenario on the What if page and open it here."
-        )
-        return
+def nothing(its: Shown) -> None:
+    """A group without generations: how they appear."""
     st.header(f"No rebalance of {formats.code(its.title)} yet", anchor=False)
     st.markdown(
         "The next rebalance appears here: when a member joins or leaves, a topic gets more partitions, or the assignor "
@@ -122,15 +122,29 @@ def nothing(its: Shown | None) -> None:
         st.markdown("On this demo cluster, **Demo** → *Add a member* triggers one.")
 
 
-def where_from(its: Shown, at: int) -> None:
-    """The origin of the generations; of a live group the time and duration of this one."""
+def where_from(its: Shown, at: int, names: Mapping[str, str]) -> None:
+    """The origin of the generations; of a live group the time of this one, and what its durations cover."""
     count = formats.plural(len(its.generations), "generation")
     live = its.live
     badge = text.SIMULATED if live is None else text.BADGES[live.origin]
     st.markdown(f":small[{badge} :gray[{count} {its.origin}]]")
     if live is not None:
-        st.markdown(f":small[{formats.md(text.facts(live.generations, at, state.zone()))}]")
+        facts = text.facts(live.generations, at, state.zone(), state.now_ms())
+        gap = gap_text(without_owner(live.generations[at], live.origin, _before_ms(live, at))) if at else ""
+        st.markdown(f":small[{formats.md(' · '.join(part for part in (facts, gap) if part))}]")
+        if gone := text.departures(live.generations, at, names):
+            st.markdown(f":small[:gray[{formats.md(gone)}]]")
         not_recorded(live)
+
+
+def _before_ms(live: Recording, at: int) -> int:
+    return live.generations[at - 1].generation.at_ms
+
+
+def nearest(missing: int, shown: int) -> None:
+    """The URL names a generation that is not there."""
+    rest = f"showing generation {shown}, the nearest one"
+    widgets.line(":orange", "history_toggle_off", f"Generation {missing} is not kept", rest)
 
 
 def not_recorded(live: Recording) -> None:

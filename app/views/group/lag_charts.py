@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from app.ui import formats, recorded_text, recordings, state, verdicts, widgets
+from app.ui import formats, predictions, recorded_text, recordings, state, verdicts, widgets
 from app.ui.charts import lag, limits
 from app.views.group.charts import letter_legend
 from app.views.group.view import GroupView
@@ -29,6 +29,7 @@ def over_time(page: state.Shown, view: GroupView) -> None:
     if marks:
         legend = widgets.swatches([("▼", colours.gained, formats.md(summary.lstrip("; ")))])
         st.markdown(f":small[{legend}]")
+    _predicted(page, view)
 
 
 def _rebalances(page: state.Shown, view: GroupView) -> tuple[list[lag.Mark], str]:
@@ -51,6 +52,14 @@ def _rebalances(page: state.Shown, view: GroupView) -> tuple[list[lag.Mark], str
         for one in within
     ]
     return marks, f"; {recorded_text.summary(within, live.origin, tz)}" if within else ""
+
+
+def _predicted(page: state.Shown, view: GroupView) -> None:
+    """Whether the last rebalance was predicted."""
+    live = recordings.recording(page, view.group.group_id)
+    if live is not None:
+        found = predictions.came_true(page, view.group.group_id, live)
+        predictions.show(found.get(len(live.generations) - 1), view.names)
 
 
 def _no_trend(samples: int, view: GroupView) -> str:

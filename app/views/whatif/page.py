@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app.ui import formats, state, widgets
+from app.ui import formats, predictions, state, widgets
 from app.ui.movement import panel
 from app.ui.scenario import draft_state
 from app.views.whatif import drain_chart, editor, outcomes, start, text
@@ -46,6 +46,8 @@ with title:
     outcomes.recommended(found, draft.scenario.assignor)
 if chosen.error is not None:
     st.stop()
+if page is not None:
+    predictions.keep(page, draft)
 with left:
     drain_chart.lag_over_time(chosen, draft.scenario)
 
@@ -54,7 +56,8 @@ names = panel.names_of(chosen.generations)
 steps = panel.steps_of(chosen.generations, names)
 with right, st.container(gap="xxsmall"):
     moving = st.container(gap="xxsmall")
-    at, drawn = panel.controls(chosen.generations, steps, default=steps.first_move() or 1)
+    at = panel.position(chosen.generations, default=steps.first_move() or 1)
+    drawn = panel.controls(steps, at)
     with moving:
         panel.sentence(steps, at, chosen.generations[at])
         panel.motion(drawn, at)

@@ -71,7 +71,7 @@ class ModernGroup:
     """A group built from its records so far.
 
     `whole`: all of them were read, so its states are known. `planned`: the members of the last target assignment;
-    `unsettled`: those of them that have not reached it.
+    `unsettled`: those of them that have not reached it. `departed`: the timeouts of members gone since then.
     """
 
     group_id: str
@@ -88,6 +88,7 @@ class ModernGroup:
     stable_at: dict[str, int] = field(default_factory=dict)
     planned: frozenset[str] = frozenset()
     unsettled: set[str] = field(default_factory=set)
+    departed: dict[str, Timeouts] = field(default_factory=dict)
 
     def take(self, timed: TimedEvent, last: RecordedState | None) -> list[RecordedState]:
         """Add a record; returns the states that follow `last`, oldest first. Raises AssignorError."""
@@ -101,7 +102,9 @@ class ModernGroup:
     def _forget(self, role: Role, name: str) -> None:
         match role:
             case Role.MEMBER:
-                self.members.pop(name, None)
+                gone = self.members.pop(name, None)
+                if gone is not None and gone.timeouts is not None:
+                    self.departed[name] = gone.timeouts
                 self.unsettled.discard(name)
             case Role.TARGET:
                 self.targets.pop(name, None)
@@ -155,7 +158,8 @@ class ModernGroup:
         progress = Reconciliation(self.bumped_ms, None if self.unsettled else at_ms)
         why = causes.RECOMPUTED if self.planned_hash in (None, self.metadata_hash) else causes.NEW_METADATA
         self.planned, self.planned_hash, self.bumped_ms = frozenset(self.members), self.metadata_hash, None
-        return [causes.next_state(last, epoch, at_ms, group, progress, True, why)]
+        departed, self.departed = self.departed, {}
+        return [replace(causes.next_state(last, epoch, at_ms, group, progress, True, why), departed=departed)]
 
     def _move(self, at_ms: int, name: str, value: Any, last: RecordedState | None) -> list[RecordedState]:
         state = _STATES.get(value.state, MemberState.UNKNOWN)

@@ -55,6 +55,7 @@ class RecordedGeneration:
     `began_ms`: when the epoch was bumped; in a classic group when the last member joined, because the start of a
     rebalance is not recorded. `settled_ms`: when the last member reached its target assignment, in a classic group when
     the leader's assignment arrived; None if not yet or never. `skipped`: how many numbers before it have no assignment.
+    `departed`: the timeouts of the members that are gone since the one before, by member id, as far as recorded.
     """
 
     generation: Generation
@@ -62,6 +63,7 @@ class RecordedGeneration:
     settled_ms: int | None = None
     steps: tuple[ReconciliationStep, ...] = ()
     skipped: int = 0
+    departed: Mapping[str, "Timeouts"] = field(default_factory=dict)
 
 
 class Timeouts(NamedTuple):
@@ -129,6 +131,7 @@ class RecordedState(AssignmentState):
     modern: bool
     skipped: int = 0
     progress: Reconciliation = field(default_factory=Reconciliation)
+    departed: Mapping[str, Timeouts] = field(default_factory=dict)
 
     @property
     def cells(self) -> int:

@@ -6,6 +6,7 @@ from itertools import takewhile
 from uuid import UUID
 
 from assignors.model import AssignorError
+from assignors.whatif.generations import Generation
 from lag.generations.recorded import causes, classic, initial_state
 from lag.generations.recorded.consumer import ROLES, SHARE_RECORDS, ModernGroup, Role, TopicNameOf
 from lag.generations.recorded.model import RecordedGeneration, RecordedState, TimedEvent, Timeouts
@@ -25,12 +26,13 @@ def generations_of(states: Sequence[RecordedState]) -> list[RecordedGeneration]:
     made = generations(states)
     if states and states[0].cause not in _BEGINNINGS:
         made[0] = replace(made[0], event=OLDEST_KEPT)
-    return [
-        RecordedGeneration(
-            one, state.progress.began_ms, state.progress.settled_ms, tuple(state.progress.steps), state.skipped
-        )
-        for one, state in zip(made, states, strict=True)
-    ]
+    return [_recorded(one, state) for one, state in zip(made, states, strict=True)]
+
+
+def _recorded(made: Generation, state: RecordedState) -> RecordedGeneration:
+    progress = state.progress
+    steps = tuple(progress.steps)
+    return RecordedGeneration(made, progress.began_ms, progress.settled_ms, steps, state.skipped, state.departed)
 
 
 class GenerationRecorder:
@@ -77,6 +79,10 @@ class GenerationRecorder:
     def states(self, group_id: str) -> list[RecordedState]:
         """The states for `generations_of`, which computes the generations."""
         return self._buffer.of(group_id)
+
+    def all_states(self) -> dict[str, list[RecordedState]]:
+        """The states of every group that has any."""
+        return {group_id: self._buffer.of(group_id) for group_id in self._buffer.groups()}
 
     def knows(self, group_id: str) -> bool:
         """Whether the group's present state is known."""
@@ -156,9 +162,12 @@ class GenerationRecorder:
             self._timeouts.pop(group_id, None)
             self._deleted[group_id] = (timed.at_ms, False)
             return
-        self._timeouts[group_id] = classic.timeouts(value)
+        before, now = self._timeouts.get(group_id, {}), classic.timeouts(value)
+        self._timeouts[group_id] = now
         self._return(group_id, modern=False)
-        self._keep(group_id, classic.states(group_id, timed.at_ms, value, self._before(group_id)))
+        departed = {name: timeouts for name, timeouts in before.items() if name not in now}
+        states = classic.states(group_id, timed.at_ms, value, self._before(group_id))
+        self._keep(group_id, [replace(state, departed=departed) for state in states])
 
     def _take_modern(self, timed: TimedEvent, whole: bool) -> None:
         event, group_id = timed.event, timed.event.group_id

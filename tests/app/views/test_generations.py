@@ -5,25 +5,33 @@ from datetime import timedelta
 from pathlib import Path
 
 import pandas as pd
+import pytest
 from streamlit.testing.v1 import AppTest
 
 import assignors
 from app.server.source import Source
-from app.ui.pages import BY_NAME
+from app.ui import predictions
+from assignors.model import Member, Topic
 from assignors.scenario import examples, load_scenario
+from assignors.whatif.events import Event, Join, Scenario
+from lag.generations.cause_kind import CauseKind
 from lag.generations.group_generations import SWITCHED_OFF
+from lag.generations.ownership import WithoutOwner
+from lag.generations.prediction import Prediction
+from lag.generations.recent import Rebalance, RecentRebalances
 from lag.generations.recorded import Origin, RecordedGeneration, Recording
 from lag.generations.recorded.history import stored_generations
 from lag.history.store import History
 from tests.app import feeds
 from tests.app.conftest import Open
-from tests.app.reading import said
+from tests.app.reading import alt, asked, figure, said, table
 from tests.lag.generations.recorded import test_classic, test_consumer
-from tests.lag.generations.recorded.events import recorded
+from tests.lag.generations.recorded.events import classic, recorded
 from tests.lag.generations.recorded.test_history import keep
 from tests.lag.history.rows import NOON
 
 GROUP = "orders-enrichment"
+JOIN_B = Event(30_000, Join(Member("b", client_id="c-b", topics=("orders",))))
 
 
 def inferred() -> Recording:
@@ -39,10 +47,120 @@ def moves(page: AppTest) -> pd.DataFrame:
     return page.dataframe[-1].value
 
 
-def test_page_without_a_start_says_what_it_is_for(open_page: Open) -> None:
+JOINED = recorded(test_classic.FIRST, test_classic.SECOND)
+"""Generations 0 (nobody), 1 and 2, in which c-b joined."""
+
+
+def rebalance(group_id: str, number: int, at_ms: int, kind: CauseKind = CauseKind.JOINED) -> Rebalance:
+    gap = WithoutOwner(2, 1500, 3000, at_least=True)
+    return Rebalance(group_id, number, at_ms, f"c-{number} {kind}", (kind,), Origin.RECORDED, 1, 6, gap, 2, 3)
+
+
+@pytest.fixture
+def busy(feed: feeds.HandFeed) -> feeds.HandFeed:
+    """Two rebalances of the last minutes, and one of five hours ago."""
+    now_ms = feed.report.snapshot.at_ms
+    feed.recent = RecentRebalances(
+        (
+            rebalance(GROUP, 8, now_ms - 60_000),
+            rebalance("billing", 3, now_ms - 120_000, CauseKind.LEFT),
+            rebalance("billing", 2, now_ms - 5 * 3_600_000),
+        )
+    )
+    return feed
+
+
+def rebalances(page: AppTest) -> list[tuple[str, int, str, str, str]]:
+    columns = ["group", "generation", "moved", "without_owner", "members"]
+    return list(table(page, "rebalance").filter(columns)[columns].itertuples(index=False, name=None))
+
+
+def test_without_a_group_the_page_lists_the_last_rebalances_of_all(open_page: Open, busy: feeds.HandFeed) -> None:
     page = open_page("generations")
     assert not page.exception
-    assert page.header[0].value == BY_NAME["generations"].question
+    assert title(page) == "3 rebalances of 2 groups in the last 6 h, most of `billing` (2)"
+    assert rebalances(page) == [
+        (GROUP, 8, "1 of 6", "≥ 1.5 s", "2 → 3"),
+        ("billing", 3, "1 of 6", "≥ 1.5 s", "2 → 3"),
+        ("billing", 2, "1 of 6", "≥ 1.5 s", "2 → 3"),
+    ]
+
+
+def test_the_list_is_filtered_by_time_and_by_cause_in_the_url(open_page: Open, busy: feeds.HandFeed) -> None:
+    page = open_page("generations", range="15m")
+    assert [row[:2] for row in rebalances(page)] == [(GROUP, 8), ("billing", 3)]
+    page = open_page("generations", range="15m", cause="left")
+    assert [row[:2] for row in rebalances(page)] == [("billing", 3)]
+    assert title(page) == "1 rebalance of `billing` in the last 15 min"
+
+
+def test_without_a_group_and_without_rebalances_the_page_says_how_they_come_about(open_page: Open) -> None:
+    page = open_page("generations")
+    assert not page.exception
+    assert title(page) == "No rebalance in the last 1 h"
+
+
+def test_the_url_names_the_generation_by_its_number(open_page: Open, feed: feeds.HandFeed) -> None:
+    feed.seen[GROUP] = Recording(Origin.RECORDED, JOINED)
+    assert asked(open_page("generations", group=GROUP))["generation"] == "2"
+    page = open_page("generations", group=GROUP, generation="1")
+    assert title(page).startswith("Generation 1: c-a joined")
+    page = next(b for b in page.button if b.label == "Next").click().run()
+    assert asked(page)["generation"] == "2"
+
+
+def test_a_generation_that_is_not_kept_gives_way_to_the_nearest_one(open_page: Open, feed: feeds.HandFeed) -> None:
+    feed.seen[GROUP] = inferred()
+    page = open_page("generations", group=GROUP, generation="3")
+    assert title(page).startswith("Generation 7: ")
+    assert "Generation 3 is not kept:] showing generation 7, the nearest one" in said(page)
+    assert asked(page)["generation"] == "7"
+
+
+def test_the_timeline_has_a_mark_for_each_rebalance_and_a_lane_for_each_partition(
+    open_page: Open, feed: feeds.HandFeed
+) -> None:
+    feed.seen[GROUP] = Recording(Origin.RECORDED, JOINED)
+    page = open_page("generations", group=GROUP, range="all")
+    assert "2 rebalances from 01:00:01 to " in alt(page, "timeline")
+    owned, unowned, unknown, marks = figure(page, "timeline")["data"]
+    assert [(lane, name) for lane, name in zip(owned["y"], owned["text"], strict=True)] == [
+        *((0, "c-a"), (0, "c-a"), (1, "c-a"), (1, "c-a"), (2, "c-a"), (2, "c-b")),
+    ]
+    assert (list(unowned["y"]), list(unknown["y"])) == ([0, 1, 2], [])
+    assert [mark[1] for mark in marks["customdata"]] == [1, 2]
+    assert "at least 36 ms in total, most orders-0: at least 12 ms" in said(page).replace("\\", "")
+
+
+def test_of_more_partitions_than_lanes_the_timeline_shows_members_with_counts(
+    open_page: Open, feed: feeds.HandFeed
+) -> None:
+    wide = [classic(1000, 1, {"a": range(70)}), classic(2000, 2, {"a": range(40), "b": range(40, 70)})]
+    feed.seen[GROUP] = Recording(Origin.RECORDED, recorded(*wide))
+    owned, *_ = figure(open_page("generations", group=GROUP, range="all"), "timeline")["data"]
+    assert list(zip(owned["y"], owned["text"], strict=True)) == [(0, "70"), (0, "40"), (1, "30")]
+
+
+def test_a_member_that_is_gone_may_have_timed_out_and_nobody_has_joined(open_page: Open, feed: feeds.HandFeed) -> None:
+    left = classic(3000, 3, {"b": [0, 1, 2]}, joined_ms=2998)
+    feed.seen[GROUP] = Recording(Origin.RECORDED, recorded(test_classic.FIRST, test_classic.SECOND, left))
+    told = said(open_page("generations", group=GROUP)).replace("\\", "")
+    assert "assigned 2 ms after all members had rejoined" in told
+    assert "If c-a timed out, its 2 partitions had no consumer for up to < 1 s before that (session timeout" in told
+
+
+def test_a_rebalance_that_was_predicted_says_so_here_and_on_group(open_page: Open, feed: feeds.HandFeed) -> None:
+    feed.seen[GROUP] = Recording(Origin.RECORDED, JOINED)
+    page = open_page("generations", group=GROUP)
+    assert "As predicted" not in said(page)
+    guess = assignors.fold(
+        Scenario(GROUP, "range", {"orders": Topic("orders", 3)}, JOINED[1].generation.members, (JOIN_B,))
+    )
+    predictions._predictions().add("demo", GROUP, "k", Prediction(1000, "What if", tuple(guess)))
+    assert "As predicted:] 1 of 1 move :gray[generation 2, predicted by What if at" in said(page.run()).replace(
+        "\\", ""
+    )
+    assert "As predicted" in said(open_page("group", group=GROUP))
 
 
 def test_a_group_without_a_rebalance_says_how_one_comes_about(open_page: Open) -> None:
@@ -70,7 +188,7 @@ def test_a_recorded_generation_says_when_it_was_and_what_its_plan_took(open_page
     assert title(page) == "Generation 2: c-b joined; 1 of 3 partitions moved"
     told = said(page).replace("\\", "")
     assert f"Recorded] :gray[3 generations of `{GROUP}`, recorded in `__consumer_offsets`" in told
-    assert "01:00:02 · assigned 12 ms after all members had joined" in told
+    assert "01 Jan 01:00:02 · assigned 12 ms after the last member had joined" in told
     assert "Not recorded" not in told
 
 
@@ -107,7 +225,7 @@ def test_a_recorded_reconciliation_is_told_step_by_step(open_page: Open, feed: f
     feed.seen[GROUP] = Recording(Origin.RECORDED, recorded(*test_consumer.BEGIN))
     page = open_page("generations", group=GROUP)
     assert not page.exception
-    assert "01:00:03 · took 1.7 s in 4 steps" in said(page).replace("\\", "")
+    assert "01 Jan 01:00:03 · took 1.7 s in 4 steps" in said(page).replace("\\", "")
     steps = page.dataframe[0].value
     assert list(steps.itertuples(index=False, name=None)) == [
         ("1.0 s", "c-b", "has 0 partitions, waits for partitions of other members", 3),

@@ -1,0 +1,71 @@
+"""The filters of rebalances by time and by cause, in the URL as `range` and `cause`."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+import streamlit as st
+
+from app.ui import state
+from app.views.generations.cause_looks import cause_looks
+from lag.generations.cause_kind import CauseKind
+
+MINUTE_MS = 60_000
+ALL = "all"
+RANGES: Mapping[str, tuple[str, int | None]] = {
+    "15m": ("15 min", 15 * MINUTE_MS),
+    "1h": ("1 h", 60 * MINUTE_MS),
+    "6h": ("6 h", 360 * MINUTE_MS),
+    "24h": ("24 h", 1440 * MINUTE_MS),
+    ALL: ("All", None),
+}
+"""Label and length in ms; None: as far back as generations are kept."""
+
+RANGE, CAUSE = "range", "cause"
+USUAL = 10
+"""Without a range in the URL, the shortest one is used that holds this many rebalances, or all of them."""
+
+
+def shortest(times_ms: Sequence[int], now_ms: int) -> str:
+    """The key of the shortest range that holds the newest USUAL times, or all of them."""
+    wanted = sorted(times_ms)[-USUAL:]
+    if not wanted:
+        return "1h"
+    return next(key for key, (_, length) in RANGES.items() if length is None or wanted[0] >= now_ms - length)
+
+
+def time_range(default: str) -> str:
+    """The segmented control of ranges; returns the key of the chosen one."""
+    asked = state.url(RANGE)
+    st.session_state["generations_range"] = asked if asked in RANGES else default
+    st.segmented_control(
+        "Time",
+        list(RANGES),
+        key="generations_range",
+        format_func=lambda key: RANGES[key][0],
+        label_visibility="collapsed",
+        width="content",
+        on_change=lambda: state.set_url(RANGE, st.session_state["generations_range"]),
+    )
+    return str(st.session_state["generations_range"] or default)
+
+
+def since_ms(key: str, now_ms: int) -> int:
+    """The beginning of the range; 0: no limit."""
+    length = RANGES[key][1]
+    return 0 if length is None else now_ms - length
+
+
+def causes(kinds: Iterable[Iterable[CauseKind]]) -> frozenset[CauseKind]:
+    """Pills of the kinds that occur, with their counts; returns the chosen ones, all if none is."""
+    counts = Counter(kind for each in kinds for kind in each)
+    looks = cause_looks(state.palette())
+    asked = {value for value in st.query_params.get_all(CAUSE) if value in set(CauseKind)}
+    options = [kind.value for kind in CauseKind if counts[kind] or kind.value in asked]
+    chosen = state.chips(
+        "Cause", options, lambda key: _label(looks[CauseKind(key)].label, counts[CauseKind(key)]), CAUSE
+    )
+    return frozenset(map(CauseKind, chosen)) or frozenset(CauseKind)
+
+
+def _label(label: str, count: int) -> str:
+    return f"{label} {count:,}"

@@ -1,0 +1,111 @@
+"""The page without a group: the last rebalances of all groups."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pandas as pd
+import streamlit as st
+
+from app.ui import formats, recordings, state, widgets
+from app.views.generations import filters, link, text
+from app.views.generations.cause_looks import cause_looks
+from lag.generations.recent import Rebalance, RecentRebalances
+from lag.generations.recorded import Origin
+
+_ROWS = "_rebalance_rows"
+_OPEN = "open_rebalance"
+WITHIN = {key: f"in the last {label}" for key, (label, _) in filters.RANGES.items()} | {filters.ALL: "so far"}
+
+
+def fleet(page: state.Shown, title: "st.delta_generator.DeltaGenerator") -> None:
+    """The last rebalances of all groups, filtered by time and cause; a click opens one. The headline is in `title`."""
+    found = _of_users(page, recordings.recent(page))
+    now_ms = page.report.snapshot.at_ms
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        key = filters.time_range(filters.shortest([one.at_ms for one in found.rebalances], now_ms))
+        within = [one for one in found.rebalances if one.at_ms >= filters.since_ms(key, now_ms)]
+        kinds = filters.causes(one.kinds for one in within)
+    rows = [one for one in within if kinds & set(one.kinds)]
+    with title:
+        widgets.headline(page, text.fleet_headline(rows, WITHIN[key]))
+        widgets.status_line("", text.fleet_facts(rows), small=True)
+    if not found.rebalances:
+        st.markdown(
+            "Rebalances appear here when a member joins or leaves, a topic gets more partitions, or the assignor "
+            "changes. Choose a group to see its generations."
+        )
+        return
+    _table(rows)
+    if found.left_out:
+        widgets.note(f"{found.left_out:,} older rebalances are not listed; choose a group to see those of it.")
+
+
+def _of_users(page: state.Shown, found: RecentRebalances) -> RecentRebalances:
+    """Without groups that Overview hides, such as groupscope's own."""
+    groups = state.group_table(page).frame
+    hidden = set(groups["group"][groups["hidden"]])
+    return replace(found, rebalances=tuple(one for one in found.rebalances if one.group_id not in hidden))
+
+
+def _table(rows: Sequence[Rebalance]) -> None:
+    frame = frame_of(rows)
+    with st.container(gap="xxsmall"):
+        widgets.titled_table("Rebalances", ":gray[newest first; a click opens the generation]", "rebalances", frame)
+        looks = cause_looks(state.palette())
+        zone, now_ms = state.zone(), state.now_ms()
+        view = frame.assign(
+            time=[formats.clock_and_day(one.at_ms, now_ms, zone) for one in rows],
+            kinds=pd.Series([[looks[kind].label for kind in one.kinds] for one in rows], dtype="object"),
+            without_owner=pd.Series([text.short_gap(one.without_owner) for one in rows], dtype="object"),
+            members=[text.members(one) for one in rows],
+            moved=[f"{one.moved:,} of {one.partitions:,}" for one in rows],
+        )
+        st.session_state[_ROWS] = [(one.group_id, link.Key(one.number, one.at_ms)) for one in rows]
+        c = st.column_config
+        labels = [look.label for look in looks.values()]
+        widgets.table(
+            view[["group", "time", "generation", "kinds", "cause", "moved", "without_owner", "members", "known"]],
+            key="rebalances",
+            alt=f"{formats.plural(len(rows), 'rebalance')} of all groups: time, cause, partitions moved, members",
+            columns={
+                "group": widgets.opener("Group", _OPEN, 190, _open),
+                "time": c.TextColumn("Time", width=84),
+                "generation": c.NumberColumn("Generation", width=84, help="Generation, or group epoch (KIP-848)"),
+                "kinds": c.MultiselectColumn(
+                    "Kind", options=labels, color=[look.tag for look in looks.values()], width=150
+                ),
+                "cause": c.TextColumn("Cause", width=300),
+                "moved": c.TextColumn("Moved", width=84, help="Partitions with another owner, or none, of all"),
+                "without_owner": c.TextColumn(
+                    "Without owner", width=104, help="How long the partition that waited longest had no owner"
+                ),
+                "members": c.TextColumn("Members", width=76, help="Before → after"),
+                "known": c.TextColumn("Known from", width=84, help="`__consumer_offsets`, or polls"),
+            },
+        )
+
+
+def _open() -> None:
+    group_id, key = st.session_state[_ROWS][st.session_state[_OPEN].row]
+    state.set_url("group", group_id)
+    state.set_url(link.GENERATION, str(key.number))
+    state.set_url(link.AT, str(key.at_ms))
+
+
+def frame_of(rows: Sequence[Rebalance]) -> pd.DataFrame:
+    """One row per rebalance, as the downloads have it. Unknown is empty."""
+    return pd.DataFrame(
+        {
+            "at": [formats.utc(one.at_ms) for one in rows],
+            "group": [one.group_id for one in rows],
+            "generation": pd.array([one.number for one in rows], dtype="Int64"),
+            "cause": [one.event for one in rows],
+            "partitions_moved": pd.array([one.moved for one in rows], dtype="Int64"),
+            "partitions": pd.array([one.partitions for one in rows], dtype="Int64"),
+            "longest_without_owner_ms": pd.array([one.without_owner.longest_ms for one in rows], dtype="Int64"),
+            "at_least": [one.without_owner.at_least for one in rows],
+            "members_before": pd.array([one.members_before for one in rows], dtype="Int64"),
+            "members_after": pd.array([one.members_after for one in rows], dtype="Int64"),
+            "known": ["records" if one.origin is Origin.RECORDED else "polls" for one in rows],
+        }
+    )

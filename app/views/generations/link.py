@@ -1,0 +1,65 @@
+"""The generation of a live group in the URL: its number, and its time where a number is there twice."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.ui import state
+
+GENERATION, AT = "generation", "at"
+MAX_DIGITS = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What names a generation: its number, and when it was written in ms since 1970 (None: any)."""
+
+    number: int
+    at_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The position of the generation to show. `missing`: the number in the URL, if that generation is not there."""
+
+    position: int
+    missing: int | None = None
+
+
+def asked() -> Key | None:
+    """The generation in the URL; None if it names none."""
+    number = _whole(state.url(GENERATION))
+    return None if number is None else Key(number, _whole(state.url(AT)))
+
+
+def _whole(text: str | None) -> int | None:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS else None
+
+
+def place(keys: Sequence[Key], wanted: Key | None, old: str | None = None) -> Place:
+    """The generation of that number, the newest of several unless the time says which; else the one nearest to it.
+
+    Without a wanted one, the newest, or the position in an old link (`gen`).
+    """
+    last = len(keys) - 1
+    if wanted is None:
+        position = _whole(old)
+        return Place(last if position is None else min(position, last))
+    found = [at for at, key in enumerate(keys) if key.number == wanted.number]
+    exact = [at for at in found if keys[at].at_ms == wanted.at_ms]
+    if found:
+        return Place((exact or found)[-1])
+    return Place(min(range(last, -1, -1), key=lambda at: abs(keys[at].number - wanted.number)), wanted.number)
+
+
+def parameters(keys: Sequence[Key], position: int) -> dict[str, str | None]:
+    """The URL parameters of a generation; None: remove it."""
+    key = keys[position]
+    is_unique = sum(other.number == key.number for other in keys) == 1
+    return {GENERATION: str(key.number), AT: None if is_unique else str(key.at_ms), "gen": None}
+
+
+def write(keys: Sequence[Key], position: int) -> None:
+    """Put a generation into the URL, unless it is there already."""
+    for name, value in parameters(keys, position).items():
+        if state.url(name) != value:
+            state.set_url(name, value)
