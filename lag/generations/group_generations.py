@@ -68,6 +68,7 @@ class GroupGenerations:
     def __init__(self, follower: Follower | None) -> None:
         self._follower = follower
         self._observer = PollObserver()
+        self._recent = RecentRebalances()
 
     def start(self) -> None:
         """Start following the records."""
@@ -101,7 +102,8 @@ class GroupGenerations:
     def recent(self) -> RecentRebalances:
         """The last rebalances of all groups: recorded where a group has records, else inferred."""
         recorded = {} if self._follower is None else self._follower.all_states()
-        return recent_rebalances(recorded, self._observer.all_states())
+        self._recent = recent_rebalances(recorded, self._observer.all_states(), self._recent.rebalances)
+        return self._recent
 
     def status(self) -> FollowStatus | None:
         """How far the topic is read; None if following is switched off."""

@@ -9,12 +9,13 @@ import numpy as np
 
 from assignors.whatif.generations import Generation
 from lag.generations.cause_kind import CauseKind, cause_kinds
-from lag.generations.ownership import WithoutOwner, without_owner
-from lag.generations.recorded import Origin, RecordedGeneration, generations_of
+from lag.generations.ownership import UNFINISHED, WithoutOwner, without_owner
+from lag.generations.recorded import Origin, RecordedGeneration
 from lag.generations.recorded.model import RecordedState
-from lag.generations.state_buffer import AssignmentState, generations
+from lag.generations.recorded.recorder import recorded_generation
+from lag.generations.state_buffer import AssignmentState, generation_between
 
-MAX_REBALANCES = 500
+MAX_REBALANCES = 200
 """Rows of the list; each is computed from two stored states."""
 
 MAX_CELLS = 500_000
@@ -61,17 +62,21 @@ class _Pair:
 def recent_rebalances(
     recorded: Mapping[str, Sequence[RecordedState]],
     inferred: Mapping[str, Sequence[AssignmentState]],
+    known: Iterable[Rebalance] = (),
     most: int = MAX_REBALANCES,
     most_cells: int = MAX_CELLS,
 ) -> RecentRebalances:
     """The newest rebalances by the states of each group; recorded states are used where there are any.
 
-    At most `most`, and only so many that their states have at most `most_cells` cells.
+    At most `most`, and only so many that their states have at most `most_cells` cells. Those `known` from an earlier
+    call are not computed again, once their times are known.
     """
     states: dict[str, Sequence[AssignmentState]] = {**inferred, **recorded}
     pairs = [pair for group_id, kept in states.items() for pair in _pairs(group_id, kept)]
     newest = list(_within(nlargest(most, pairs, key=lambda pair: pair.new.at_ms), most_cells))
-    return RecentRebalances(tuple(map(_rebalance, newest)), len(pairs) - len(newest))
+    done = {(one.group_id, one.number, one.at_ms): one for one in known if one.without_owner.reason != UNFINISHED}
+    rows = (done.get((pair.group_id, pair.new.number, pair.new.at_ms)) or _rebalance(pair) for pair in newest)
+    return RecentRebalances(tuple(rows), len(pairs) - len(newest))
 
 
 def _pairs(group_id: str, states: Sequence[AssignmentState]) -> Iterator[_Pair]:
@@ -108,9 +113,10 @@ def _rebalance(pair: _Pair) -> Rebalance:
 
 
 def _generation(pair: _Pair) -> tuple[RecordedGeneration, Origin]:
+    made = generation_between(pair.old, pair.new)
     if isinstance(pair.old, RecordedState) and isinstance(pair.new, RecordedState):
-        return generations_of([pair.old, pair.new])[1], Origin.RECORDED
-    return RecordedGeneration(generations([pair.old, pair.new])[1]), Origin.INFERRED
+        return recorded_generation(made, pair.new), Origin.RECORDED
+    return RecordedGeneration(made), Origin.INFERRED
 
 
 def moved_partitions(generation: Generation) -> int:

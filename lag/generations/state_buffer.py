@@ -98,11 +98,12 @@ def pack_owned(owned: Sequence[Sequence[TopicPartition]]) -> tuple[list[Partitio
 
 def generations(states: Sequence[AssignmentState]) -> list[Generation]:
     """One generation for each state. The first one has no moves."""
-    first = [_generation(states[0], states[0])] if states else []
-    return first + [_generation(*pair) for pair in pairwise(states)]
+    first = [generation_between(states[0], states[0])] if states else []
+    return first + [generation_between(*pair) for pair in pairwise(states)]
 
 
-def _generation(old: AssignmentState, new: AssignmentState) -> Generation:
+def generation_between(old: AssignmentState, new: AssignmentState) -> Generation:
+    """The generation of `new`, with the moves since `old`."""
     group = new.group
     before, after = _assignment(old), _assignment(new)
     changed = moves(before, after)

@@ -187,6 +187,15 @@ IGNORE_ENDED_ANIMATION = "addEventListener('unhandledrejection', e => e.reason =
 """Plotly rejects, with no reason, the promise of an animation that Pause ends; its own buttons do not wait for it."""
 
 
+FOUR_CLICKS = """async () => {
+    for (let i = 0; i < 4; i++) {
+        document.querySelector(".st-key-step_Next button").click();
+        await new Promise(done => setTimeout(done, 100));
+    }
+}"""
+"""Next, four times in 0.4 s."""
+
+
 def motion_title(page: Page) -> Locator:
     """The line above the lanes of the animation: the generation that is shown."""
     return figures(page).filter(has=page.locator("g.updatemenu-button")).locator(".scatterlayer .textpoint text").last
@@ -210,6 +219,12 @@ def test_steps_by_button_key_and_play(open_page: Open) -> None:
     expect(page).to_have_url(re.compile(r"gen=1\b"))
     expect(motion_title(page)).to_contain_text(titles[1])
     page.get_by_role("button", name="Previous").click()
+    expect(motion_title(page)).to_contain_text(titles[0])
+
+    page.evaluate(FOUR_CLICKS)
+    expect(page).to_have_url(re.compile(r"gen=4\b"))
+    expect(motion_title(page)).to_contain_text(titles[4])
+    page.goto(f"{page.url.partition('?')[0]}?example=100-partitions&gen=0")
     expect(motion_title(page)).to_contain_text(titles[0])
 
     page.evaluate(IGNORE_ENDED_ANIMATION)

@@ -29,8 +29,8 @@ def cause_looks(colours: Palette) -> Mapping[CauseKind, CauseLook]:
         CauseKind.JOINED: CauseLook("▲", "triangle-up", "joined", "blue", colours.gained),
         CauseKind.LEFT: CauseLook("▼", "triangle-down", "left or timed out", "orange", colours.revoked_text),
         CauseKind.CAME_BACK: CauseLook("◆", "diamond", "came back", "blue", colours.gained),
-        CauseKind.SUBSCRIPTION: CauseLook("●", "circle", "subscription", "violet", colours.unassigned_text),
-        CauseKind.TOPIC: CauseLook("■", "square", "topic changed", "violet", colours.unassigned_text),
-        CauseKind.ASSIGNOR: CauseLook("★", "star", "assignor or protocol", "violet", colours.unassigned_text),
+        CauseKind.SUBSCRIPTION: CauseLook("●", "circle", "subscription", "violet", colours.text),
+        CauseKind.TOPIC: CauseLook("■", "square", "topic changed", "violet", colours.text),
+        CauseKind.ASSIGNOR: CauseLook("★", "star", "assignor or protocol", "violet", colours.text),
         CauseKind.OTHER: CauseLook("○", "circle-open", "other", "gray", colours.dim),
     }

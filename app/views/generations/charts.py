@@ -16,11 +16,11 @@ from lag.generations.cause_kind import CauseKind
 STRIP_ROWS = 2.0
 """The strip of marks above the lanes, in lanes."""
 LANE_PX, NARROW_LANE_PX, NARROW_FROM = 22, 17, 24
-LEAST_SHARE = 0.004
-"""A gap is drawn at least this wide (of the time shown): most last milliseconds."""
+GAP_PX = 3
+"""The outline of a gap, so that one of milliseconds is seen."""
 LABEL_SHARE = 0.12
 """Marks that are this far apart have their cause beside them."""
-MAX_LABEL = 16
+MAX_LABEL = 22
 TICKS = (
     {"dtickrange": [None, 60_000], "value": "%H:%M:%S"},
     {"dtickrange": [60_000, 86_400_000], "value": "%H:%M"},
@@ -99,6 +99,7 @@ def timeline(its: Timeline, colours: Palette, *, zoom: bool) -> go.Figure:
         type="date", range=[its.since - margin, its.until + margin], fixedrange=not zoom, tickformatstops=TICKS
     )
     fig.update_layout(
+        hoverlabel_font_color=colours.text,
         barmode="overlay",
         bargap=0.25,
         dragmode="zoom" if zoom else False,
@@ -111,12 +112,11 @@ def timeline(its: Timeline, colours: Palette, *, zoom: bool) -> go.Figure:
 
 def _add_bars(fig: go.Figure, its: Timeline, fill: Fill, colours: Palette, row_px: int) -> None:
     bars = [bar for bar in its.bars if bar.fill is fill]
-    least = timedelta() if fill is Fill.OWNED else its.length * LEAST_SHARE
     fig.add_bar(
         orientation="h",
         y=[bar.lane for bar in bars],
         base=[bar.begin for bar in bars],
-        x=[max(bar.end - bar.begin, least) / timedelta(milliseconds=1) for bar in bars],
+        x=[(bar.end - bar.begin) / timedelta(milliseconds=1) for bar in bars],
         width=0.88,
         text=[bar.text for bar in bars],
         textposition="inside",
@@ -138,7 +138,7 @@ def _ink(fill: Fill, colours: Palette) -> str:
 def _paint(fill: Fill, colours: Palette) -> dict[str, Any]:
     line = {"color": colours.background, "width": 1}
     if fill is Fill.UNOWNED:
-        return {"color": colours.unassigned, "line": {**line, "width": 0}}
+        return {"color": colours.unassigned, "line": {"color": colours.unassigned, "width": GAP_PX}}
     if fill is Fill.UNKNOWN:
         hatched = {"shape": "/", "fgcolor": colours.kept, "bgcolor": colours.background, "size": 5, "solidity": 0.3}
         return {"color": colours.background, "line": line, "pattern": hatched}
@@ -158,7 +158,7 @@ def _add_marks(fig: go.Figure, its: Timeline, colours: Palette) -> None:
             "line": {"width": 1, "color": colours.background},
         },
         text=labels,
-        textposition="top center",
+        textposition=[_text_position(its, mark) for mark in its.marks],
         textfont={"size": 11, "color": colours.text},
         cliponaxis=False,
         customdata=[[mark.hover, mark.position] for mark in its.marks],
@@ -166,6 +166,11 @@ def _add_marks(fig: go.Figure, its: Timeline, colours: Palette) -> None:
         selected={"marker": {"opacity": 1}},
         unselected={"marker": {"opacity": 1}},
     )
+
+
+def _text_position(its: Timeline, mark: Mark) -> str:
+    """Beside the mark, towards the middle of the figure."""
+    return "top right" if mark.at - its.since < its.length / 2 else "top left"
 
 
 def _labels(its: Timeline) -> list[str]:
@@ -179,7 +184,7 @@ def _labels(its: Timeline) -> list[str]:
 
 
 def _add_chosen(fig: go.Figure, its: Timeline, colours: Palette) -> None:
-    """A line down from the chosen generation."""
+    """A line through all lanes at the chosen generation."""
     chosen = next((mark for mark in its.marks if mark.position == its.chosen), None)
     if chosen is None:
         return

@@ -64,7 +64,7 @@ def _table(rows: Sequence[Rebalance]) -> None:
         c = st.column_config
         labels = [look.label for look in looks.values()]
         widgets.table(
-            view[["group", "time", "generation", "kinds", "cause", "moved", "without_owner", "members", "known"]],
+            view[["group", "time", "kinds", "cause", "moved", "without_owner", "members", "generation", "known"]],
             key="rebalances",
             alt=f"{formats.plural(len(rows), 'rebalance')} of all groups: time, cause, partitions moved, members",
             columns={

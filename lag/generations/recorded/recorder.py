@@ -26,10 +26,11 @@ def generations_of(states: Sequence[RecordedState]) -> list[RecordedGeneration]:
     made = generations(states)
     if states and states[0].cause not in _BEGINNINGS:
         made[0] = replace(made[0], event=OLDEST_KEPT)
-    return [_recorded(one, state) for one, state in zip(made, states, strict=True)]
+    return [recorded_generation(one, state) for one, state in zip(made, states, strict=True)]
 
 
-def _recorded(made: Generation, state: RecordedState) -> RecordedGeneration:
+def recorded_generation(made: Generation, state: RecordedState) -> RecordedGeneration:
+    """The generation of a state, with what its records tell of the time."""
     progress = state.progress
     steps = tuple(progress.steps)
     return RecordedGeneration(made, progress.began_ms, progress.settled_ms, steps, state.skipped, state.departed)
