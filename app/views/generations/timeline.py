@@ -75,11 +75,16 @@ def _figure_of(
 ) -> charts.Timeline:
     labels, bars = lanes.lanes(owned, names, since_ms, _local)
     marks = [
-        _mark(live, position, one, kind[0], names)
+        _mark(live, position, one, _gravest(kind), names)
         for position, one, kind in zip(rebalances.positions, rebalances.shown, rebalances.kinds, strict=True)
         if one.generation.at_ms >= since_ms and kinds & set(kind)
     ]
     return charts.Timeline(marks, labels, bars, _local(since_ms), _local(owned.until_ms), at)
+
+
+def _gravest(kinds: Sequence[CauseKind]) -> CauseKind:
+    """The kind that its mark shows: a member that is gone before others."""
+    return CauseKind.LEFT if CauseKind.LEFT in kinds else kinds[0]
 
 
 def _local(at_ms: int) -> datetime:

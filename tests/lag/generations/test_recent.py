@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lag.generations.cause_kind import CauseKind
-from lag.generations.ownership import FROM_POLLS, WithoutOwner
+from lag.generations.ownership import FROM_POLLS, UNFINISHED, WithoutOwner
 from lag.generations.recent import recent_rebalances
 from lag.generations.recorded import GenerationRecorder, Origin, TimedEvent
 from lag.generations.recorded.model import RecordedState
@@ -67,3 +67,12 @@ def test_a_group_without_recorded_states_is_inferred_and_its_gaps_are_unknown() 
 def test_the_return_of_a_static_member_is_no_rebalance() -> None:
     before, after = states(FIRST, SECOND)[-2:]
     assert recent_rebalances({"g": [before, replace(after, number=before.number)]}, {}).rebalances == ()
+
+
+def test_known_rebalances_are_not_computed_again_until_their_times_are_known() -> None:
+    kept = {"orders": states(*BEGIN[:-1]), "billing": states(FIRST, SECOND)}
+    before = recent_rebalances(kept, {}).rebalances
+    assert before[0].without_owner.reason == UNFINISHED
+    after = recent_rebalances({**kept, "orders": states(*BEGIN)}, {}, before).rebalances
+    assert after[0].without_owner == WithoutOwner(2, 400, 800, at_least=True)
+    assert all(new is old for new, old in zip(after[1:], before[1:], strict=True))

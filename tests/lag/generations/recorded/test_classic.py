@@ -130,3 +130,8 @@ def test_timeouts_are_those_of_the_last_record_and_go_with_the_group() -> None:
     assert dict(recorder.timeouts("h")) == {}
     recorder.take([written(9000, 2, None)], whole=True)
     assert dict(recorder.timeouts("g")) == {}
+
+
+def test_a_generation_has_the_timeouts_of_the_members_that_are_gone() -> None:
+    *_, joined, left = recorded(FIRST, SECOND, classic(3000, 3, {"b": [0, 1, 2]}))
+    assert (dict(joined.departed), dict(left.departed)) == ({}, {"a": Timeouts(1, None)})

@@ -195,3 +195,8 @@ def test_timeouts_are_those_that_members_said_last() -> None:
     assert dict(recorder.timeouts("g")) == {"a": Timeouts(None, 1)}
     recorder.forget(["g"])
     assert dict(recorder.timeouts("g")) == {}
+
+
+def test_a_generation_has_the_timeouts_of_the_members_that_are_gone() -> None:
+    *_, joined, left = recorded(*BEGIN, *B_LEAVES)
+    assert (dict(joined.departed), dict(left.departed)) == ({}, {"b": Timeouts(None, 1)})
