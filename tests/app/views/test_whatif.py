@@ -11,7 +11,7 @@ import assignors
 from app.plugins import worked_examples
 from app.server.settings import Settings
 from app.server.source import Source
-from app.ui import link_codec, state
+from app.ui import link_codec, predictions, state
 from app.ui.pages import BY_NAME
 from app.ui.scenario import draft
 from assignors.model import Member, Topic
@@ -450,3 +450,12 @@ def test_each_form_works_on_a_group_without_members_and_topics(open_page: Open) 
         page = page.selectbox(key="whatif_what").select(form).run()
         assert not page.exception
         assert page.button(key="whatif_add").disabled == (form not in {"Members join", "The assignor changes"})
+
+
+def test_a_what_if_of_a_live_group_is_kept_as_a_prediction(open_page: Open) -> None:
+    page = open_page("whatif", group="orders-enrichment")
+    assert predictions._predictions().of("demo", "orders-enrichment") == []
+    click(page, "Add")
+    (kept,) = predictions._predictions().of("demo", "orders-enrichment")
+    assert (kept.source, kept.generations[0].event) == ("What if", "as it is")
+    assert kept.generations[1].event == "enrich-4 joins"
