@@ -8,6 +8,7 @@
 - A partition of a member that is gone counts from when the coordinator noticed it.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -27,6 +28,9 @@ from lag.generations.recorded import MemberState, Origin, RecordedGeneration, Re
 Times = NDArray[np.int64]
 NEVER_MS = np.iinfo(np.int64).max
 """In place of a time: not until the last record of the generation."""
+
+SECOND_ROUND = re.compile(r" \(rebalance \d+\)$")
+"""Such a rebalance assigns what the one before it has revoked (KIP-429)."""
 
 FROM_POLLS = "polls do not see when a partition is revoked"
 SHARED = "partitions of a share group have several owners"
@@ -128,7 +132,7 @@ def _cooperative(one: RecordedGeneration, at: Times, before_ms: int | None) -> _
     orphaned = _orphaned(one)
     if one.began_ms is not None:
         lost[orphaned] = min(one.began_ms, one.generation.at_ms)
-    if before_ms is not None and one.generation.event.endswith(")"):  # "(rebalance 2)" assigns what 1 has revoked
+    if before_ms is not None and SECOND_ROUND.search(one.generation.event):
         lost[(moves.sources == NOBODY) & (moves.targets != NOBODY)] = before_ms
     return _Gaps(lost, at, bool(orphaned.any()))
 

@@ -86,9 +86,21 @@ def timeline(its: Timeline, colours: Palette, *, zoom: bool) -> go.Figure:
         _add_bars(fig, its, fill, colours, row_px)
     _add_marks(fig, its, colours)
     _add_chosen(fig, its, colours)
-    lanes_px = STRIP_ROWS * LANE_PX / row_px
+    _set_axes(fig, its, names, colours, row_px, zoom)
+    fig.update_layout(
+        hoverlabel_font_color=colours.text,
+        barmode="overlay",
+        dragmode="zoom" if zoom else False,
+        uniformtext={"mode": "hide", "minsize": 7},
+        uirevision=f"{its.since}",
+        clickmode="event+select",
+    )
+    return fig
+
+
+def _set_axes(fig: go.Figure, its: Timeline, names: list[str], colours: Palette, row_px: int, zoom: bool) -> None:
     fig.update_yaxes(
-        range=[len(names) - 0.5, -0.5 - lanes_px],
+        range=[len(names) - 0.5, -0.5 - STRIP_ROWS * LANE_PX / row_px],
         showgrid=False,
         tickvals=list(range(len(names))),
         ticktext=names,
@@ -98,16 +110,6 @@ def timeline(its: Timeline, colours: Palette, *, zoom: bool) -> go.Figure:
     fig.update_xaxes(
         type="date", range=[its.since - margin, its.until + margin], fixedrange=not zoom, tickformatstops=TICKS
     )
-    fig.update_layout(
-        hoverlabel_font_color=colours.text,
-        barmode="overlay",
-        bargap=0.25,
-        dragmode="zoom" if zoom else False,
-        uniformtext={"mode": "hide", "minsize": 7},
-        uirevision=f"{its.since}",
-        clickmode="event+select",
-    )
-    return fig
 
 
 def _add_bars(fig: go.Figure, its: Timeline, fill: Fill, colours: Palette, row_px: int) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -49,40 +50,46 @@ def _of_users(page: state.Shown, found: RecentRebalances) -> RecentRebalances:
 
 def _table(rows: Sequence[Rebalance]) -> None:
     frame = frame_of(rows)
+    st.session_state[_ROWS] = [(one.group_id, link.Key(one.number, one.at_ms)) for one in rows]
     with st.container(gap="xxsmall"):
         widgets.titled_table("Rebalances", ":gray[newest first; a click opens the generation]", "rebalances", frame)
-        looks = cause_looks(state.palette())
-        zone, now_ms = state.zone(), state.now_ms()
-        view = frame.assign(
-            time=[formats.clock_and_day(one.at_ms, now_ms, zone) for one in rows],
-            kinds=pd.Series([[looks[kind].label for kind in one.kinds] for one in rows], dtype="object"),
-            without_owner=pd.Series([text.short_gap(one.without_owner) for one in rows], dtype="object"),
-            members=[text.members(one) for one in rows],
-            moved=[f"{one.moved:,} of {one.partitions:,}" for one in rows],
-        )
-        st.session_state[_ROWS] = [(one.group_id, link.Key(one.number, one.at_ms)) for one in rows]
-        c = st.column_config
-        labels = [look.label for look in looks.values()]
         widgets.table(
-            view[["group", "time", "kinds", "cause", "moved", "without_owner", "members", "generation", "known"]],
+            _view(frame, rows),
             key="rebalances",
             alt=f"{formats.plural(len(rows), 'rebalance')} of all groups: time, cause, partitions moved, members",
-            columns={
-                "group": widgets.opener("Group", _OPEN, 190, _open),
-                "time": c.TextColumn("Time", width=84),
-                "generation": c.NumberColumn("Generation", width=84, help="Generation, or group epoch (KIP-848)"),
-                "kinds": c.MultiselectColumn(
-                    "Kind", options=labels, color=[look.tag for look in looks.values()], width=150
-                ),
-                "cause": c.TextColumn("Cause", width=300),
-                "moved": c.TextColumn("Moved", width=84, help="Partitions with another owner, or none, of all"),
-                "without_owner": c.TextColumn(
-                    "Without owner", width=104, help="How long the partition that waited longest had no owner"
-                ),
-                "members": c.TextColumn("Members", width=76, help="Before → after"),
-                "known": c.TextColumn("Known from", width=84, help="`__consumer_offsets`, or polls"),
-            },
+            columns=_columns(),
         )
+
+
+def _view(frame: pd.DataFrame, rows: Sequence[Rebalance]) -> pd.DataFrame:
+    """The rows as the table shows them."""
+    looks, zone, now_ms = cause_looks(state.palette()), state.zone(), state.now_ms()
+    view = frame.assign(
+        time=[formats.clock_and_day(one.at_ms, now_ms, zone) for one in rows],
+        kinds=pd.Series([[looks[kind].label for kind in one.kinds] for one in rows], dtype="object"),
+        without_owner=pd.Series([text.short_gap(one.without_owner) for one in rows], dtype="object"),
+        members=[text.members(one) for one in rows],
+        moved=[f"{one.moved:,} of {one.partitions:,}" for one in rows],
+    )
+    return view[["group", "time", "kinds", "cause", "moved", "without_owner", "members", "generation", "known"]]
+
+
+def _columns() -> dict[str, Any]:
+    c, looks = st.column_config, cause_looks(state.palette()).values()
+    waited = "How long the partition that waited longest had no owner"
+    return {
+        "group": widgets.opener("Group", _OPEN, 190, _open),
+        "time": c.TextColumn("Time", width=84),
+        "kinds": c.MultiselectColumn(
+            "Kind", options=[look.label for look in looks], color=[look.tag for look in looks], width=150
+        ),
+        "cause": c.TextColumn("Cause", width=300),
+        "moved": c.TextColumn("Moved", width=84, help="Partitions with another owner, or none, of all"),
+        "without_owner": c.TextColumn("Without owner", width=104, help=waited),
+        "members": c.TextColumn("Members", width=76, help="Before → after"),
+        "generation": c.NumberColumn("Generation", width=84, help="Generation, or group epoch (KIP-848)"),
+        "known": c.TextColumn("Known from", width=84, help="Records of `__consumer_offsets`, or polls"),
+    }
 
 
 def _open() -> None:

@@ -17,7 +17,8 @@ except (AssignorError, GroupscopeError) as error:
 title = st.container(gap="xxsmall")
 parts.source(page, shown)
 if refused is not None:
-    widgets.line(":red", "error", "There are no generations to show", formats.md(str(refused)))
+    title.header("There are no generations to show", anchor=False)
+    widgets.line(":red", "error", "The link cannot be followed", formats.md(str(refused)))
     st.stop()
 if shown is None:
     fleet.fleet(widgets.require_report(), title)
