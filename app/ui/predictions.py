@@ -109,7 +109,7 @@ def show(found: Outcome | None, names: Mapping[str, str]) -> None:
         return
     head, _, rest = sentence(found, names).partition(": ")
     when = formats.clock(found.prediction.at_ms, state.zone())
-    where = f":gray[generation {found.number}, predicted by {found.prediction.source} at {when}]"
+    where = f":gray[(generation {found.number}, predicted by {found.prediction.source} at {when})]"
     colour, icon = (":orange", "difference") if found.deviations else (":green", "check_circle")
     widgets.line(colour, icon, head, f"{formats.md(rest)} {where}")
 

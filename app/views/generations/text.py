@@ -65,13 +65,13 @@ def longest_gap(rebalances: Sequence[Rebalance]) -> str:
     if not known:
         return ""
     _, one = max(known, key=lambda pair: pair[0])
-    return f"Longest without an owner: {formats.code(one.group_id)}, generation {one.number}, {gap(one.without_owner)}."
+    return f"Longest without an owner: {formats.code(one.group_id)}, generation {one.number}, {gap(one.without_owner)}"
 
 
 def fleet_facts(rebalances: Sequence[Rebalance]) -> str:
     """The line under the headline: the longest time without an owner, and for how many rebalances it is known."""
     known = sum(one.without_owner.longest_ms is not None for one in rebalances)
-    coverage = f"time without an owner known for {formats.known_for(known, len(rebalances))}" if rebalances else ""
+    coverage = f"time without an owner known for {known:,} of {len(rebalances):,}" if rebalances else ""
     return " · ".join(part for part in (longest_gap(rebalances), coverage) if part)
 
 

@@ -157,7 +157,7 @@ def test_a_rebalance_that_was_predicted_says_so_here_and_on_group(open_page: Ope
         Scenario(GROUP, "range", {"orders": Topic("orders", 3)}, JOINED[1].generation.members, (JOIN_B,))
     )
     predictions._predictions().add("demo", GROUP, "k", Prediction(1000, "What if", tuple(guess)))
-    assert "As predicted:] 1 of 1 move :gray[generation 2, predicted by What if at" in said(page.run()).replace(
+    assert "As predicted:] 1 of 1 move :gray[(generation 2, predicted by What if at" in said(page.run()).replace(
         "\\", ""
     )
     assert "As predicted" in said(open_page("group", group=GROUP))
