@@ -21,6 +21,8 @@ from lag.embedded.workload import BROKER_PROPERTIES, Workload
 from tests.support.installed import Yours, install
 from tests.support.java import start_jvm
 
+pytest_plugins = ["tests.support.scheduling"]
+
 signal.signal(signal.SIGINT, signal.default_int_handler)
 """A run in the background of a shell ignores it, and so would every command that a test starts and interrupts."""
 
