@@ -1,5 +1,6 @@
 """A source put in place by hand, and the pages run against it without a browser."""
 
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -31,8 +32,10 @@ def demo_source(feed: feeds.HandFeed) -> Source:
 
 
 @pytest.fixture
-def open_page(demo_source: Source) -> Iterator[Open]:
+def open_page(demo_source: Source, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
     """Open a page by name with URL parameters; the source may be replaced."""
+    # AppTest leaves the page as `__main__`, which multiprocessing would run in each process that a later test starts
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
     state.clear()
 
     def opened(

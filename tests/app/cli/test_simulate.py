@@ -5,6 +5,7 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from app.cli import simulate as command
 from assignors.simulation.side_by_side import simulate_all
@@ -91,7 +92,8 @@ def test_each_seed_is_simulated_once(crash: str, monkeypatch: pytest.MonkeyPatch
         return simulate_all(*args, seed=seed)
 
     monkeypatch.setattr(command, "simulate_all", noted)
-    assert run("simulate", crash, "--protocol", "eager", "--seed", "5", "--seeds", "3", "--json").code == 0
+    args = [crash, "--protocol", "eager", "--seed", "5", "--seeds", "3", "--json"]
+    assert CliRunner().invoke(command.command, args).exit_code == 0
     assert simulated == [5, 6, 7]
 
 
