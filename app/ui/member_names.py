@@ -36,7 +36,15 @@ def member_names(members: Iterable[Named]) -> dict[str, str]:
     """
     wanted = {member.member_id: name_of(member) for member in members}
     shared = _shared_length(set(wanted.values()))
-    wanted = {id_: name[shared:] for id_, name in wanted.items()}
+    return _distinct({id_: name[shared:] for id_, name in wanted.items()})
+
+
+def full_member_names(members: Iterable[Named]) -> dict[str, str]:
+    """Member id -> name, as in `member_names` but with all its words: for files, which other programs read."""
+    return _distinct({member.member_id: name_of(member) for member in members})
+
+
+def _distinct(wanted: dict[str, str]) -> dict[str, str]:
     seen = Counter(wanted.values())
     longer = {id_: name if seen[name] == 1 else f"{name}…{id_[-4:]}" for id_, name in wanted.items()}
     seen = Counter(longer.values())

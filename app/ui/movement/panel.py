@@ -9,7 +9,7 @@ import streamlit as st
 
 from app.ui import formats, state, widgets
 from app.ui.charts.base import clip
-from app.ui.member_names import MAX_NAME_LENGTH, member_names
+from app.ui.member_names import MAX_NAME_LENGTH, full_member_names, member_names
 from app.ui.movement import animation, counts, encoding, flow, from_generations, sentences, step, stills, tables
 from app.ui.movement.encoding import Picture
 from app.ui.movement.steps import Steps
@@ -137,16 +137,17 @@ def _titled(title: str, remark: str, picture: Picture, key: str) -> None:
             widgets.note(formats.md(picture.caption))
 
 
-def move_table(generation: Generation, names: Mapping[str, str]) -> None:
-    """What changed in this generation, with downloads of all of it."""
-    frame = tables.move_rows(generation, names)
+def move_table(generations: Sequence[Generation], at: int, names: Mapping[str, str]) -> None:
+    """What changed in a generation, with downloads of all of it, which have the full names of members."""
+    generation, frame = generations[at], tables.move_rows(generations[at], names)
+    full_names = full_member_names(member for one in generations for member in one.members)
     with st.container(gap="xxsmall"):
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             widgets.titled("Moves", f":gray[{formats.plural(len(frame), 'partition')} changed]")
-            widgets.downloads("moves", lambda: frame)
+            widgets.downloads("moves", lambda: tables.move_rows(generation, full_names))
             widgets.download(
                 "Assignment",
-                lambda: widgets.csv(tables.plan_rows(generation, names)),
+                lambda: widgets.csv(tables.plan_rows(generation, full_names)),
                 "plan.csv",
                 "text/csv",
                 "plan_csv",

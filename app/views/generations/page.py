@@ -53,4 +53,4 @@ panel.one_step(drawn, at)
 panel.pictures(drawn, at)
 if live is not None:
     parts.reconciliation(live.generations[at], names)
-panel.move_table(shown.generations[at], names)
+panel.move_table(shown.generations, at, names)

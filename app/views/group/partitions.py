@@ -13,7 +13,7 @@ def filtered(frame: pd.DataFrame) -> pd.DataFrame:
         return frame
     text = widgets.text_filter("Topic, partition or owner", "partitions_q")
     names = frame["topic"] + "-" + frame["partition"].astype(str)
-    return widgets.containing(frame.assign(name=names), text, "name", "owner")
+    return widgets.containing(frame.assign(name=names), text, "name", "owner", "owner_in_full")
 
 
 def partitions(frame: pd.DataFrame, of: int) -> None:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from app.ui import formats, verdicts
 from app.ui.group_table import seconds_or_never, sparkline
+from app.ui.member_names import full_member_names
 from app.views.group.view import NOBODY, GroupView, is_reconciling
 from assignors.model import TopicPartition
 from lag.generations.explanation import Difference
@@ -32,7 +33,8 @@ def partitions(view: GroupView) -> pd.DataFrame:
             "status": [h.finding.status.value for _, h in rows],
             "verdict": [verdicts.VERDICTS[h.finding.status].label for _, h in rows],
             "rank": np.array([verdicts.RANK[h.finding.status] for _, h in rows], np.int64),
-            "owner": owners(view),
+            "owner": owners(view, view.names),
+            "owner_in_full": owners(view, full_member_names(view.group.members)),
             "lag": pd.array([r.lag_records for r, _ in rows], dtype="Int64"),
             "time_lag_s": np.array([h.time_lag.seconds for _, h in rows], float),
             "drain_s": np.array([h.drain_s for _, h in rows], float),
@@ -54,16 +56,16 @@ def partitions(view: GroupView) -> pd.DataFrame:
     )
 
 
-def owners(view: GroupView) -> list[str | None]:
+def owners(view: GroupView, names: Mapping[str, str]) -> list[str | None]:
     """The owner's name of each row of `view.lags`; in a share group up to two members, or their number."""
     if view.group.type != GroupType.SHARE:
-        return [view.names.get(row.member_id or "") for row in view.lags]
+        return [names.get(row.member_id or "") for row in view.lags]
     readers: dict[TopicPartition, list[str]] = defaultdict(list)
     for member in view.group.members:
         for tp in member.assigned:
-            readers[tp].append(view.names[member.member_id])
+            readers[tp].append(names[member.member_id])
     named = [sorted(readers[row.tp]) for row in view.lags]
-    return [(", ".join(names) or None) if len(names) <= 2 else f"{len(names)} members" for names in named]
+    return [(", ".join(both) or None) if len(both) <= 2 else f"{len(both)} members" for both in named]
 
 
 def note(row: PartitionLag, health: PartitionHealth) -> str:
@@ -150,10 +152,11 @@ def differences(found: Sequence[Difference], names: Mapping[str, str]) -> pd.Dat
 def export(frame: pd.DataFrame) -> pd.DataFrame:
     """The partitions for CSV and JSON, with units in the column names."""
     columns = (
-        "topic partition status owner lag time_lag_s drain_s produce consume committed log_start last_stable log_end "
-        "lost held note"
+        "topic partition status owner_in_full lag time_lag_s drain_s produce consume committed log_start "
+        "last_stable log_end lost held note"
     )
     names = {
+        "owner_in_full": "owner",
         "lag": "lag_records",
         "produce": "produced_per_s",
         "consume": "committed_per_s",

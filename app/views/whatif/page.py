@@ -64,4 +64,4 @@ with right, st.container(gap="xxsmall"):
     outcomes.assumptions(found, draft)
 panel.one_step(drawn, at)
 panel.pictures(drawn, at, with_motion=False)
-panel.move_table(chosen.generations[at], names)
+panel.move_table(chosen.generations, at, names)

@@ -1,5 +1,6 @@
 """The HTTP routes beside Streamlit's own."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +36,9 @@ def get(path: str, query: str = "") -> Answer:
         "headers": [],
         "server": ("localhost", 80),
     }
-    anyio.run(Starlette(routes=ROUTES), scope, receive, send)
+    # a thread of its own: Playwright keeps a loop running in this one after a browser test
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(anyio.run, Starlette(routes=ROUTES), scope, receive, send).result()
     headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
     return Answer(sent[0]["status"], headers, b"".join(part.get("body", b"") for part in sent[1:]).decode())
 
