@@ -177,7 +177,7 @@ def _differences(assigned: Owners, planned: Owners) -> Iterator[Difference]:
 def _sentence(group: Group, different: tuple[Difference, ...], partitions: int) -> str:
     name = group.assignor or ""
     if different:
-        return f"{len(different)} of {partitions} partitions are not where {name}, run again, would put them."
+        return f"{len(different)} of {partitions} partitions would have another owner if {name} ran again."
     rule = RULES.get(name, f"{name} has a rule of its own")
     text = f"The assignment is what the assignor computes from what members own: {rule}."
     if name in RANDOM_ORDER and any(member.instance_id is None for member in group.members):

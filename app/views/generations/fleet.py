@@ -15,7 +15,8 @@ from lag.generations.recorded import Origin
 
 _ROWS = "_rebalance_rows"
 _OPEN = "open_rebalance"
-WITHIN = {key: f"in the last {label}" for key, (label, _) in filters.RANGES.items()} | {filters.ALL: "so far"}
+WITHIN = {key: f"in the last {'hour' if key == '1h' else label}" for key, (label, _) in filters.RANGES.items()}
+WITHIN[filters.ALL] = "so far"
 
 
 def fleet(page: state.Shown, title: "st.delta_generator.DeltaGenerator") -> None:

@@ -180,11 +180,10 @@ def _difference(its: Difference) -> str:
     return f"{formats.plural(int(its.value), one, many)} instead of {its.other:,.0f}"
 
 
-_MORE = "partitions more on the busiest member than on the least busy"
 _MEASURED = {
     Measure.UNASSIGNED: ("partition without an owner", "partitions without an owner"),
     Measure.IDLE: ("idle member", "idle members"),
-    Measure.SPREAD: ("partition more on the busiest member than on the least busy", _MORE),
+    Measure.SPREAD: ("partition of difference between members", "partitions of difference between members"),
     Measure.SPLIT: ("partition number split over members", "partition numbers split over members"),
     Measure.OTHER_RACK: ("partition in another rack", "partitions in another rack"),
     Measure.PAUSED: ("partition paused", "partitions paused"),

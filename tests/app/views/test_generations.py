@@ -97,7 +97,7 @@ def test_the_list_is_filtered_by_time_and_by_cause_in_the_url(open_page: Open, b
 def test_without_a_group_and_without_rebalances_the_page_says_how_they_come_about(open_page: Open) -> None:
     page = open_page("generations")
     assert not page.exception
-    assert title(page) == "No rebalance in the last 1 h"
+    assert title(page) == "No rebalance in the last hour"
 
 
 def test_the_url_names_the_generation_by_its_number(open_page: Open, feed: feeds.HandFeed) -> None:

@@ -73,7 +73,7 @@ def test_cooperative_group_is_planned_from_what_was_claimed_not_from_what_came_o
         Difference(TP("orders", 5), ("a",), ("b",)),
     )
     assert found.moves_now == 0  # balanced, so a rebalance now would leave all where it is
-    assert found.sentence == "2 of 6 partitions are not where cooperative-sticky, run again, would put them."
+    assert found.sentence == "2 of 6 partitions would have another owner if cooperative-sticky ran again."
     assert found.reasons == ("No sign of the reason: the leader or broker may run another version of the assignor.",)
 
 
