@@ -32,6 +32,11 @@ def plural(n: int, one: str, many: str | None = None) -> str:
     return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
+def in_the_last(time: str) -> str:
+    """`in_the_last("6 h")` -> "in the last 6 h"; "1 h" is the last hour."""
+    return f"in the last {'hour' if time == '1 h' else time}"
+
+
 def duration(seconds: float | None) -> str:
     """The two largest units: 843 -> "14 min 3 s"; infinity -> "never"."""
     if seconds is None or math.isnan(seconds):

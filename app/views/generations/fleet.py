@@ -15,7 +15,7 @@ from lag.generations.recorded import Origin
 
 _ROWS = "_rebalance_rows"
 _OPEN = "open_rebalance"
-WITHIN = {key: f"in the last {'hour' if key == '1h' else label}" for key, (label, _) in filters.RANGES.items()}
+WITHIN = {key: formats.in_the_last(label) for key, (label, _) in filters.RANGES.items()}
 WITHIN[filters.ALL] = "so far"
 
 

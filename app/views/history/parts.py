@@ -158,7 +158,7 @@ def shown_time(span: Span) -> ShownTime:
     """The time shown in the words of sentences, in the viewer's zone."""
     ranged = state_history.RANGES[state_history.range_of(span)][0]
     is_past = state_history.until() is not None
-    within = f"in the {ranged} to {_moment(span.until)}" if is_past else f"in the last {ranged}"
+    within = f"in the {ranged} to {_moment(span.until)}" if is_past else formats.in_the_last(ranged)
     return ShownTime(span.length // MINUTE, within, is_past, text.clock(local, span))
 
 

@@ -76,7 +76,7 @@ def test_the_range_is_one_that_a_short_history_fills(
     asked = {"group": "g"}
     page = open_page("history", kept(tmp_path), **asked)
     assert not page.exception
-    assert f" in the last {shown}," in page.header[0].value
+    assert f" {formats.in_the_last(shown)}," in page.header[0].value
     assert " in the last 7 days," in open_page("history", kept(tmp_path), **asked, range="7d").header[0].value
     assert " in the 24 h to " in open_page("history", kept(tmp_path), **asked, until=UNTIL).header[0].value
 
@@ -345,7 +345,7 @@ def test_what_goes_on_is_told_as_going_on(open_page: Open, kept: Any, tmp_path: 
     since = formats.moment(1000 * round((NOON + timedelta(minutes=now - 3)).timestamp()), formats.zone("Europe/Berlin"))
     assert page.header[0].value.startswith(f"`g` has been in trouble since {since:%H:%M} (stopped), 3 min; ")
     fleet = open_page("history", kept(tmp_path))
-    assert fleet.header[0].value == ("1 of 1 group was in trouble in the last 1 h: `g` for 3 min, stopped at worst")
+    assert fleet.header[0].value == ("1 of 1 group was in trouble in the last hour: `g` for 3 min, stopped at worst")
 
 
 def test_the_last_rebalance_is_told_by_its_minute_however_they_are_marked(
