@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assignors.broker.group_spec import ServerGroup, sized
-from assignors.broker.share_builders import Walk
 from assignors.broker.share_maps import Changes, Flags, Maps, ShareMaps
 from assignors.broker.spec_arrays import (
     BrokerList,
@@ -21,7 +20,7 @@ from assignors.broker.spec_arrays import (
     topic_ranks,
 )
 from assignors.broker.uniform.containers import crowded_growth, crowded_places
-from assignors.javahash import INTEGERS, JavaHashMap, JavaHashSet, Keys, put_order, string_order, table_size_for
+from assignors.javahash import JavaHashMap, Keys, put_order, string_order, table_size_for
 from assignors.javahash.hashes import DEFAULT_CAPACITY, Hashes
 from assignors.javahash.orders import grown_capacities, spread_all
 from assignors.layout import Codes
@@ -192,13 +191,7 @@ class Share:
         pairs = np.append(codes.astype(np.int64) * n_rows + rows, places[:n].astype(np.int64) * n_rows + takers[:n])
         if len(takers) >= len(places) and len(np.unique(pairs)) == len(pairs):
             return places, takers[:n]
-        return _walked(
-            order[lacks > 0],
-            self._sharing,
-            (codes, rows),
-            dict(zip(unfilled.tolist(), needs[unfilled].tolist(), strict=True)),
-            n_rows,
-        )
+        raise UncleanError  # a member may hold already what is its turn
 
     def _partition_order(self) -> Codes:
         """All partitions in the order of Kafka's map of partitions to their holders."""
@@ -246,34 +239,6 @@ def _in_turns(rows: Numbers, needs: Numbers) -> Numbers:
     rounds = np.arange(int(needs.sum())) - (needs.cumsum() - needs).repeat(needs)
     narrow = rounds.astype(np.min_scalar_type(int(rounds.max(initial=0))))  # up to 16 bits sort by radix
     return rows.repeat(needs)[np.argsort(narrow, kind="stable")]
-
-
-def _walked(
-    order: Codes, sharing: int, claims: tuple[Codes, Numbers], needs: dict[int, int], n_rows: int
-) -> tuple[Codes, Numbers]:
-    """Partition by partition, where members may hold already what is their turn. AssignorError where Kafka throws."""
-    holders: dict[int, set[int]] = {code: set() for code in order.tolist()}
-    for code, row in zip(*(array.tolist() for array in claims), strict=True):
-        if code in holders:
-            holders[code].add(row)
-    unfilled = JavaHashSet(INTEGERS, sized(n_rows + 1))
-    for row in needs:
-        unfilled.add(row)
-    walk, given = Walk(unfilled), []
-    for code, have in holders.items():
-        if not unfilled:
-            break
-        for _ in range(sharing - len(have)):
-            taker = walk.next_without(have)
-            if taker is None:
-                break
-            have.add(taker)
-            given.append((code, taker))
-            needs[taker] -= 1
-            if not needs[taker]:
-                walk.remove_last()
-    found = np.array(given, dtype=np.int64).reshape(-1, 2)
-    return found[:, 0].astype(np.int32), found[:, 1]
 
 
 def _assignment(group: ServerGroup, maps: ShareMaps, planned: Maps) -> Assignment:

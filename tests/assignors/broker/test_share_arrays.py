@@ -7,6 +7,7 @@ import pytest
 from assignors.broker.group_spec import server_group
 from assignors.broker.share_arrays import fast_share_plan
 from assignors.broker.share_builders import Sharing
+from assignors.broker.share_simple import SHARE_SIMPLE
 from assignors.broker.spec_arrays import UncleanError
 from assignors.model import Assignment, Group, Member, Topic, TopicPartition
 from tests.oracle.server_groups import Chain
@@ -22,6 +23,13 @@ def _both_ways(group: Group, jdk: int = 21) -> Assignment:
     seen = server_group(group, jdk)
     plan = fast_share_plan(seen)
     assert _facts(plan) == _facts(Sharing(seen).plan())
+    return plan
+
+
+def _planned(group: Group) -> Assignment:
+    """The assignor's plan, on arrays or from exact maps, which must be that of the exact maps."""
+    plan = SHARE_SIMPLE.assign(group)
+    assert _facts(plan) == _facts(Sharing(server_group(group, 21)).plan())
     return plan
 
 
@@ -74,13 +82,34 @@ def test_more_members_than_partitions_share_them_as_members_come_and_go(mixed: b
     if mixed:
         group = replace(group, members=(*group.members[1:], Member("one", topics=("a",))))
     for step in range(6):
-        plan = _both_ways(group)
+        plan = _planned(group)
         holders = [tp for owned in plan.by_member.values() for tp in owned]
         assert len(set(holders)) == 10
         assert all(owned for owned in plan.by_member.values())
         group = _after(group, plan)
         joins = tuple(Member(f"n{step}-{at}", topics=("a", "b")) for at in range(9))
         group = replace(group, members=(*group.members[step + 3 :], *joins))
+
+
+HELD = {
+    "3ec82168-fc19-2410-f86a-394082fa3adc": (1,),
+    "87f6727b-5007-d203-1afb-ac72199e5ba0": (3,),
+    "9dc62cd3-7b30-0608-6445-d9c4fc287c89": (2,),
+    "53bb2f24-75cd-e101-6c1b-93f40e495f2e": (0, 3),
+    "baa500ea-2642-8b43-e286-0f96d1890265": (3,),
+    "042fcd4c-abe4-efcc-2a70-ad3c4f263af4": (0, 2),
+    "92968d44-539e-6ef0-bbf5-efe96125aefe": (1,),
+    "ec7e068e-58da-a9c8-d7b4-7877ea9c6e2a": (0,),
+    "f2e834a8-8701-0479-e82e-0e60c9f36d19": (),
+}
+"""Member ids, whose hash codes decide the order of the plan, and the partitions they own."""
+
+
+def test_member_holds_already_the_partition_whose_turn_it_is() -> None:
+    owned = {member: tuple(TopicPartition("t0", number) for number in numbers) for member, numbers in HELD.items()}
+    members = tuple(Member(member, topics=("t0",), owned=mine) for member, mine in owned.items())
+    plan = _planned(Group("g", members, {"t0": Topic("t0", 4)}))
+    assert sorted(map(str, plan.by_member["9dc62cd3-7b30-0608-6445-d9c4fc287c89"])) == ["t0-1", "t0-2"]
 
 
 def test_topic_deleted_leaves_every_map_at_once() -> None:
