@@ -54,6 +54,8 @@ class Supervisor:
                 return {"code": self._processes[name].poll()}
             case "signal":
                 self._processes[name].send_signal(request["number"])
+                if request["number"] == signal.SIGSTOP and sys.platform == "linux":
+                    _wait_until_stopped(self._processes[name].pid)
                 return {}
             case other:
                 raise ValueError(f"unknown request {other}")
@@ -89,6 +91,12 @@ def _start(command: list[str], folder: Path, log: Path) -> subprocess.Popen[byte
             start_new_session=True,
             preexec_fn=_die_with_parent if sys.platform == "linux" else None,
         )
+
+
+def _wait_until_stopped(pid: int) -> None:
+    """A busy machine delivers the signal late: until then the process still answers."""
+    with suppress(ChildProcessError):  # it has ended, and `poll` knows already
+        os.waitid(os.P_PID, pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
 
 
 def _die_with_parent() -> None:
