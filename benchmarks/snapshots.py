@@ -9,8 +9,8 @@ from pathlib import Path
 from benchmarks import fill
 from benchmarks.measure import GROUPSCOPE, Run, process, typical
 from benchmarks.report import Row
+from lag.cluster.connection.settings import load_settings
 from lag.cluster.reader import open_reader
-from lag.cluster.settings import load_settings
 from lag.embedded.broker import EmbeddedKafka
 from lag.embedded.jars import kafka_classpath
 from lag.embedded.java import find_java

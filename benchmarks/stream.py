@@ -20,8 +20,8 @@ from benchmarks import fill
 from benchmarks.measure import load
 from benchmarks.offset_records import records
 from benchmarks.report import Row
+from lag.cluster.connection.settings import load_settings
 from lag.cluster.offsets_topic import NAME
-from lag.cluster.settings import load_settings
 from lag.embedded.broker import EmbeddedKafka
 from lag.history.maintenance import table_sizes
 from lag.history.store import History

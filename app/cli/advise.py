@@ -7,11 +7,11 @@ import typer
 
 from app.cli.options import Json, WithArguments, new_command
 from app.cli.output import emit, emit_json, note
-from app.ui import properties_advice
+from app.ui.advice import properties_advice
+from app.ui.advice.properties_advice import Kind, PropertiesAdvice, row, verdict
 from app.ui.formats import listing
-from app.ui.properties_advice import Kind, PropertiesAdvice, row, verdict
 from assignors.advice import Severity, Workload
-from lag.cluster.properties import read_properties
+from lag.cluster.connection.properties import read_properties
 
 command = new_command()
 

@@ -16,10 +16,10 @@ from app.cli.options import Bootstrap, Config, Deadline, Json, new_command
 from app.cli.output import emit, emit_json
 from app.ui import formats
 from assignors.offsets_partition import OFFSETS_TOPIC
+from lag.cluster.connection.settings import Settings as ClientSettings
+from lag.cluster.connection.settings import load_settings
 from lag.cluster.offsets_log import OffsetsLog, open_offsets_log
 from lag.cluster.reader import ClusterReader, open_reader
-from lag.cluster.settings import Settings as ClientSettings
-from lag.cluster.settings import load_settings
 from lag.embedded.jars import Missing, missing_jars
 from lag.embedded.java import find_java
 from lag.errors import GroupscopeError

@@ -15,7 +15,7 @@ from app.cli.options import Bootstrap, Config, HistoryPath, Json, new_command
 from app.cli.output import emit, emit_json, note, table
 from app.cli.signals import until_stopped
 from app.ui.formats import duration
-from lag.cluster.settings import load_settings
+from lag.cluster.connection.settings import load_settings
 from lag.errors import HistoryError
 from lag.history.maintenance import MaintenanceResult, TableSize, maintain, table_size, table_sizes
 from lag.history.rollup_progress import load_progress

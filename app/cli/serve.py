@@ -18,7 +18,7 @@ from app.cli.options import Bootstrap, Browser, Config, JsonLine, Plugins, Port,
 from app.cli.output import emit, emit_json, open_on_a_desktop
 from app.cli.signals import until_stopped
 from app.server.settings import MAX_NAME_LENGTH, ClusterSettings, read_settings
-from lag.cluster.settings import load_settings
+from lag.cluster.connection.settings import load_settings
 from lag.errors import ConfigError
 
 ANNOUNCE_WITHIN_S = 300.0

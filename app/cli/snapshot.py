@@ -12,8 +12,8 @@ import typer
 
 from app.cli.options import Bootstrap, Config, Deadline, Json, new_command
 from app.cli.output import emit, emit_json, note, table
+from lag.cluster.connection.settings import load_settings
 from lag.cluster.reader import open_reader
-from lag.cluster.settings import load_settings
 from lag.errors import GroupscopeError
 from lag.model import ClusterSnapshot, GroupSnapshot, LagTotal, Member, Problem
 from lag.offsets import PROBLEM_CODES, UNKNOWN, Ints

@@ -165,8 +165,8 @@ def _fleet(source: Source) -> Fleet:
 
 def _observed(source: Source) -> Health:
     """The cluster now; rates need two polls."""
+    from lag.cluster.connection.settings import load_settings
     from lag.cluster.reader import open_reader
-    from lag.cluster.settings import load_settings
 
     settings = load_settings(source.bootstrap, source.config, os.environ)
     reader, trend, until = open_reader(settings, settings.name, source.deadline_s), SampleRing(), time.monotonic()

@@ -17,9 +17,9 @@ from importlib import metadata
 from app.server import web_app
 from app.server.settings import ClusterSettings, Settings, read_settings
 from app.server.source import Source
+from lag.cluster.connection.settings import load_settings
 from lag.cluster.offsets_log import open_offsets_log
 from lag.cluster.reader import open_reader
-from lag.cluster.settings import load_settings
 from lag.embedded.workload import Controls
 from lag.errors import ConfigError
 from lag.generations.tail import OffsetsReader, Tail

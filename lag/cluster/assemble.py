@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assignors.offsets_partition import OFFSETS_TOPIC
-from lag.cluster.log_offsets import LOG_END
-from lag.cluster.metadata import NO_LEADER, Metadata
-from lag.cluster.responses import CommittedOffsets, GroupDescription, LogOffsets
+from lag.cluster.requests.log_offsets import LOG_END
+from lag.cluster.requests.metadata import NO_LEADER, Metadata
+from lag.cluster.requests.responses import CommittedOffsets, GroupDescription, LogOffsets
 from lag.model import (
     Broker,
     ClusterSnapshot,

@@ -11,15 +11,15 @@ from kafka.protocol.consumer import IsolationLevel
 from kafka.protocol.metadata import MetadataRequest
 
 from assignors.offsets_partition import OFFSETS_TOPIC
-from lag.cluster import log_offsets
-from lag.cluster.connect import Connection, open_manager
-from lag.cluster.error_codes import error_name, is_unauthorized
+from lag.cluster.connection.connect import Connection, open_manager
+from lag.cluster.connection.settings import Settings
 from lag.cluster.group_records import UNREADABLE, GroupRecord, read_batches
-from lag.cluster.messages import Message, fetch_request
-from lag.cluster.metadata import NO_LEADER, leaders_of
-from lag.cluster.poll_client import BrokerFailed, PollClient, UnsupportedRequest, chunks
-from lag.cluster.responses import LogOffsets
-from lag.cluster.settings import Settings
+from lag.cluster.requests import log_offsets
+from lag.cluster.requests.error_codes import error_name, is_unauthorized
+from lag.cluster.requests.messages import Message, fetch_request
+from lag.cluster.requests.metadata import NO_LEADER, leaders_of
+from lag.cluster.requests.poll_client import BrokerFailed, PollClient, UnsupportedRequest, chunks
+from lag.cluster.requests.responses import LogOffsets
 from lag.model import Problem, Scope
 
 WAIT_MS = 1_000

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lag.cluster import log_offsets, metadata
-from lag.cluster.connect import open_manager
-from lag.cluster.poll_client import PollClient
-from lag.cluster.responses import LogOffsets
-from lag.cluster.settings import Settings
+from lag.cluster.connection.connect import open_manager
+from lag.cluster.connection.settings import Settings
+from lag.cluster.requests import log_offsets, metadata
+from lag.cluster.requests.poll_client import PollClient
+from lag.cluster.requests.responses import LogOffsets
 from lag.errors import ConnectError
 
 NAME = "__consumer_offsets"

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from assignors.offsets_partition import OFFSETS_TOPIC
-from lag.cluster.metadata import NO_LEADER, Metadata
-from lag.cluster.poll_client import PollClient
+from lag.cluster.requests.metadata import NO_LEADER, Metadata
+from lag.cluster.requests.poll_client import PollClient
 from lag.model import Problem, Scope
 
 NAMES_SHOWN = 3

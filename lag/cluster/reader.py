@@ -10,12 +10,13 @@ from dataclasses import replace
 
 from kafka.future import Future
 
-from lag.cluster import assemble, committed, describe, log_offsets, metadata, problems, unread_check
-from lag.cluster.connect import Connection, open_manager
-from lag.cluster.metadata import Metadata
-from lag.cluster.poll_client import BrokerFailed, PollClient, UnsupportedRequest
-from lag.cluster.responses import CommittedOffsets, GroupDescription, LogOffsets
-from lag.cluster.settings import Settings
+from lag.cluster import assemble, problems, unread_check
+from lag.cluster.connection.connect import Connection, open_manager
+from lag.cluster.connection.settings import Settings
+from lag.cluster.requests import committed, describe, log_offsets, metadata
+from lag.cluster.requests.metadata import Metadata
+from lag.cluster.requests.poll_client import BrokerFailed, PollClient, UnsupportedRequest
+from lag.cluster.requests.responses import CommittedOffsets, GroupDescription, LogOffsets
 from lag.model import Broker, ClusterSnapshot, GroupType, Problem, Remainder, Scope
 from lag.offsets import PartitionLag
 

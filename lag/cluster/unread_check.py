@@ -12,8 +12,8 @@ from kafka.record import MemoryRecords
 from kafka.record.default_records import DefaultRecordBatch
 
 from assignors.model import TopicPartition
-from lag.cluster.messages import Message, fetch_request
-from lag.cluster.poll_client import BrokerFailed, PollClient, UnsupportedRequest
+from lag.cluster.requests.messages import Message, fetch_request
+from lag.cluster.requests.poll_client import BrokerFailed, PollClient, UnsupportedRequest
 from lag.model import Remainder
 
 FETCH_BYTES = 65_536

@@ -9,7 +9,7 @@ import os
 import sys
 import tempfile
 
-from lag.cluster.settings import load_settings
+from lag.cluster.connection.settings import load_settings
 from lag.errors import GroupscopeError
 from lag.history.store import History
 

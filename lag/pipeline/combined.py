@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+from lag.cluster.connection.settings import Settings
 from lag.cluster.offsets_topic import read_offsets_topic
-from lag.cluster.settings import Settings
 from lag.errors import ConnectError
 from lag.history.maintenance import maintain
 from lag.history.recorder import MAINTENANCE_S, RECORDED

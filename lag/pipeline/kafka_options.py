@@ -4,8 +4,8 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from lag.cluster.credentials import PasswordLogin, login
-from lag.cluster.settings import Settings
+from lag.cluster.connection.credentials import PasswordLogin, login
+from lag.cluster.connection.settings import Settings
 from lag.errors import ConfigError
 
 _MODULES = {

@@ -24,8 +24,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.streaming.query import StreamingQuery
 
+from lag.cluster.connection.settings import Settings
 from lag.cluster.offsets_topic import NAME, OffsetsTopic, read_offsets_topic
-from lag.cluster.settings import Settings
 from lag.errors import ConnectError, GroupscopeError
 from lag.history.store import History, history_error
 from lag.history.stream_progress import NEVER, mark_read

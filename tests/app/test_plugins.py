@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.plugins import fold_any
 from app.server.settings import Settings
-from app.ui import link_codec
+from app.ui.labs import link_codec
 from app.ui.scenario import draft_state
 from app.views.whatif import outcomes
 from assignors.labs import calls

@@ -8,8 +8,8 @@ from typing import Any
 import confluent_kafka
 import pytest
 
+from lag.cluster.connection.settings import load_settings
 from lag.cluster.reader import open_reader
-from lag.cluster.settings import load_settings
 from lag.embedded.broker import EmbeddedKafka
 from lag.history.recorder import SnapshotRecorder
 from lag.history.store import History

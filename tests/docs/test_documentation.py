@@ -15,8 +15,8 @@ import typer
 
 from app.cli import COMMANDS, cli
 from app.server.settings import PREFIX, Settings
+from app.ui.groups.verdicts import VERDICTS
 from app.ui.pages import PAGES
-from app.ui.verdicts import VERDICTS
 from lag.history.schemas import TABLES
 from lag.verdict.health import URGENCY
 

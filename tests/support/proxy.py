@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
-from lag.cluster.address import Address
+from lag.cluster.connection.address import Address
 from lag.embedded.broker import EmbeddedKafka
 
 

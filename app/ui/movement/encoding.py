@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from app.ui.charts import base
 from app.ui.charts.lanes import CLEAR
-from app.ui.member_names import LANE_NAME_LENGTH
+from app.ui.groups.member_names import LANE_NAME_LENGTH
 from app.ui.movement.steps import GAINED, KEPT, NO_CELL, REVOKED, UNASSIGNED, Steps
 from app.ui.theme import Palette
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from app.ui import formats, state, widgets
 from app.ui.charts.base import clip
-from app.ui.member_names import MAX_NAME_LENGTH, full_member_names, member_names
+from app.ui.groups.member_names import MAX_NAME_LENGTH, full_member_names, member_names
 from app.ui.movement import animation, counts, encoding, flow, from_generations, sentences, step, stills, tables
 from app.ui.movement.encoding import Picture
 from app.ui.movement.steps import Steps

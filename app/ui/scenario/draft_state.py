@@ -13,7 +13,8 @@ import streamlit as st
 
 from app.plugins import DEADLINE_S, fold_any, not_kafkas
 from app.server import source
-from app.ui import link_codec, state, widgets
+from app.ui import state, widgets
+from app.ui.labs import link_codec
 from app.ui.scenario.draft import Draft
 from assignors.model import AssignorError
 from assignors.scenario import check_bytes, dump, examples, load_scenario

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from app.ui.lab_state import LabState
+from app.ui.labs.lab_state import LabState
 from app.ui.scenario.played import Played
 from app.ui.scenario.story_link import PROTOCOLS, SLIDERS, STORIES, ProtocolStory, value_of
 from assignors.model import AssignorError

@@ -7,7 +7,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app.ui import formats, recordings, state, widgets
+from app.ui import formats, state, widgets
+from app.ui.groups import recordings
 from app.views.generations import filters, link, text
 from app.views.generations.cause_looks import cause_looks
 from lag.generations.recent import Rebalance, RecentRebalances

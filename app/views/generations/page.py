@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from app.ui import formats, predictions, state, widgets
+from app.ui import formats, state, widgets
+from app.ui.groups import predictions
 from app.ui.movement import panel
 from app.views.generations import fleet, link, parts, timeline
 from assignors.model import AssignorError

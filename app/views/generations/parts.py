@@ -7,8 +7,9 @@ import pandas as pd
 import streamlit as st
 
 from app.server.source import current
-from app.ui import formats, recordings, state, widgets
-from app.ui import recorded_text as text
+from app.ui import formats, state, widgets
+from app.ui.groups import recorded_text as text
+from app.ui.groups import recordings
 from app.ui.movement import tables
 from app.ui.scenario import draft_state
 from app.ui.scenario.story_link import PROTOCOLS

@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from app.ui import formats, recordings, state, widgets
+from app.ui import formats, state, widgets
+from app.ui.advice.findings import show_finding
 from app.ui.charts import limits
-from app.ui.findings import show_finding
+from app.ui.groups import recordings
 from app.views.group import charts, tables, text
 from app.views.group.charts import letter_legend
 from app.views.group.state import explanation

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import pandas as pd
 
-from app.ui import verdicts
+from app.ui.groups import verdicts
 from lag.history.span import MICROSECOND, Span
 from lag.verdict.health import URGENCY, Status
 

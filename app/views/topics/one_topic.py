@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from app.ui import state, widgets
-from app.ui.headlines import clock
+from app.ui.groups.headlines import clock
 from app.ui.table_limits import MAX_LAG_COLUMNS, MAX_OPTIONS, MAX_ROWS
 from app.views.topics import text, topic_tables
 from app.views.topics.state import topic_view, topics_table

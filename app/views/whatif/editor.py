@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from app.ui import formats, widgets
-from app.ui.member_names import member_names
+from app.ui.groups.member_names import member_names
 from app.ui.scenario import draft, draft_state
 from app.ui.scenario.draft import Draft
 from app.ui.table_limits import MAX_OPTIONS

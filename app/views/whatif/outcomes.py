@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from app.ui import formats, state, widgets
-from app.ui.member_names import member_names
+from app.ui.groups.member_names import member_names
 from app.ui.movement.encoding import lane_names
 from app.ui.movement.tables import short
 from app.ui.scenario import draft_state

@@ -3,10 +3,10 @@
 import streamlit as st
 
 from app.ui import formats, state, upload, widgets
+from app.ui.labs.story import statements
 from app.ui.pages import BY_NAME
 from app.ui.scenario import draft_state
 from app.ui.scenario.draft import Draft
-from app.ui.story import statements
 from assignors.labs.checklist import Page
 from assignors.scenario import dump, examples
 from lag.generations.changes import changes

@@ -8,7 +8,7 @@ import pandas as pd
 
 from app.ui import formats
 from app.ui.charts.base import clip
-from app.ui.member_names import MAX_NAME_LENGTH, member_names
+from app.ui.groups.member_names import MAX_NAME_LENGTH, member_names
 from app.ui.movement.tables import short
 from app.ui.scenario import draft
 from app.views.whatif import tables

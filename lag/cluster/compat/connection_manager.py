@@ -26,7 +26,7 @@ from kafka.net.selector import NetworkSelector
 from kafka.net.transport import KafkaTCPTransport
 
 from lag.cluster.compat.transports import PlainTransport, TlsTransport
-from lag.cluster.oauth import TokenProvider
+from lag.cluster.connection.oauth import TokenProvider
 from lag.errors import ConnectError
 
 Result = TypeVar("Result")

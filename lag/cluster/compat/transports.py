@@ -13,7 +13,7 @@ import ssl
 from kafka.errors import KafkaProtocolError
 from kafka.net.transport import KafkaSSLTransport, KafkaTCPTransport
 
-from lag.cluster.messages import UNREADABLE
+from lag.cluster.requests.messages import UNREADABLE
 
 
 class _ReadAll:

@@ -17,8 +17,8 @@ from lag.errors import ConnectError
 from lag.model import Scope
 from tests.app.cli.commandline import refused, run
 from tests.conftest import USERS
-from tests.lag.cluster import strangers
-from tests.lag.cluster.certificates import DAY, Authority
+from tests.lag.cluster.connection import strangers
+from tests.lag.cluster.connection.certificates import DAY, Authority
 from tests.support.acls import let_describe
 from tests.support.member import Member
 from tests.support.proxy import Proxy, broker_behind_proxy

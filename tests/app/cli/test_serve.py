@@ -17,7 +17,7 @@ import pytest
 from lag.embedded.broker import EmbeddedKafka
 from lag.history.store import History
 from tests.app.cli.commandline import Running, refused, running
-from tests.lag.cluster import strangers
+from tests.lag.cluster.connection import strangers
 from tests.lag.pipeline.broker_side import commit, create_topic
 from tests.support.known import known
 from tests.support.proxy import Proxy, broker_behind_proxy

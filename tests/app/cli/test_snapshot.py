@@ -17,7 +17,7 @@ from kafka.errors import NoError, RetriableError
 
 from lag.embedded.broker import EmbeddedKafka
 from tests.app.cli.commandline import Done, run
-from tests.lag.cluster import strangers
+from tests.lag.cluster.connection import strangers
 from tests.support.forge import COMMAND
 from tests.support.member import Member
 from tests.support.waiting import wait_until

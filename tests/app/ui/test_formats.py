@@ -8,7 +8,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from app.ui import formats, theme, verdicts
+from app.ui import formats, theme
+from app.ui.groups import verdicts
 from lag.model import GroupType
 from lag.offsets import PartitionProblem
 from lag.verdict.health import URGENCY, Status

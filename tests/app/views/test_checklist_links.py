@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 import app
-from app.ui import link_codec
+from app.ui.labs import link_codec
 from app.ui.pages import BY_NAME
 from app.ui.scenario.story_link import STORIES as PROTOCOL_STORIES
 from assignors.labs import calls, delivery, watermark

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 import assignors
 from app.server.source import Source
-from app.ui import predictions
+from app.ui.groups import predictions
 from assignors.model import Member, Topic
 from assignors.scenario import examples, load_scenario
 from assignors.whatif.events import Event, Join, Scenario

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.ui import link_codec, state
+from app.ui import state
+from app.ui.labs import link_codec
 from app.views.group.commands import Tools, commands
 from app.views.group.view import GroupView, group_view
 from assignors.whatif.events import AddPartitions, Join, Restart

@@ -12,10 +12,10 @@ from streamlit.testing.v1 import AppTest
 
 from app.ui import state
 from app.ui.formats import drain
-from app.ui.group_table import build_group_table
+from app.ui.groups.group_table import build_group_table
 from app.views.overview import tables
-from lag.cluster.error_codes import group_problem
 from lag.cluster.problems import of_topics
+from lag.cluster.requests.error_codes import group_problem
 from lag.errors import AddressError
 from lag.model import Remainder
 from lag.verdict.health import Status

@@ -13,8 +13,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.server.source import Source
-from app.ui import link_codec
 from app.ui.formats import duration
+from app.ui.labs import link_codec
 from app.views.sweeps import state
 from app.views.sweeps.tables import BY_KEY, frontier, grid
 from assignors.whatif.events import CoordinatorDown, CoordinatorUp, Crash, Join

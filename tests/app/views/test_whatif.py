@@ -11,7 +11,9 @@ import assignors
 from app.plugins import worked_examples
 from app.server.settings import Settings
 from app.server.source import Source
-from app.ui import link_codec, predictions, state
+from app.ui import state
+from app.ui.groups import predictions
+from app.ui.labs import link_codec
 from app.ui.pages import BY_NAME
 from app.ui.scenario import draft
 from assignors.model import Member, Topic

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.ui import link_codec
+from app.ui.labs import link_codec
 from app.ui.theme import DARK
 from app.views.whatif.drain_chart import NOW, THEN, alt, curves, horizon_s
 from assignors.scenario import examples, load_scenario

@@ -5,10 +5,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from lag.cluster.address import Address
+from lag.cluster.connection.address import Address
 from lag.embedded.broker import EmbeddedKafka
 from lag.embedded.config import HOST, SaslSsl, free_ports
-from tests.lag.cluster.certificates import Authority
+from tests.lag.cluster.connection.certificates import Authority
 
 USER, PASSWORD = "alice", "wonderland"
 LISTENERS = {

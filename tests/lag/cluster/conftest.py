@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.lag.cluster.broker import Listeners, broker_with_every_listener
-from tests.lag.cluster.certificates import Authority
+from tests.lag.cluster.connection.certificates import Authority
 
 
 @pytest.fixture(scope="session")

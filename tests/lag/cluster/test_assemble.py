@@ -4,9 +4,9 @@ import pytest
 
 from assignors.model import TopicPartition as TP
 from lag.cluster.assemble import Read, beyond_end, snapshot
-from lag.cluster.log_offsets import LOG_END, LOG_START
-from lag.cluster.metadata import NO_LEADER, Metadata
-from lag.cluster.responses import CommittedOffsets, GroupDescription, LogOffsets
+from lag.cluster.requests.log_offsets import LOG_END, LOG_START
+from lag.cluster.requests.metadata import NO_LEADER, Metadata
+from lag.cluster.requests.responses import CommittedOffsets, GroupDescription, LogOffsets
 from lag.model import ClusterSnapshot, GroupType, Member, Problem, Scope, Topic
 from lag.offsets import PartitionProblem
 

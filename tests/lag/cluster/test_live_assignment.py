@@ -12,8 +12,8 @@ from assignors.javahash.hashes import spread, uuid_hash
 from assignors.model import Group, Member, TopicPartition
 from assignors.topic_ids import topic_uuid
 from assignors.whatif.events import Event, Join, Leave, Scenario
+from lag.cluster.connection.settings import load_settings
 from lag.cluster.reader import ClusterReader, open_reader
-from lag.cluster.settings import load_settings
 from lag.embedded.broker import EmbeddedKafka
 from lag.generations.explanation import Comparison, as_last_planned, explain
 from lag.generations.live_group import group_of, planned_topics

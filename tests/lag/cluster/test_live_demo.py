@@ -4,8 +4,8 @@ import pytest
 
 import assignors
 from assignors.scenario import dump
+from lag.cluster.connection.settings import load_settings
 from lag.cluster.reader import open_reader
-from lag.cluster.settings import load_settings
 from lag.embedded.workload.plan import GROUPS, Protocol
 from lag.generations.changes import changes
 from lag.generations.explanation import Comparison, explain

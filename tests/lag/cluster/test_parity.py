@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from app.cli.snapshot import document
+from lag.cluster.connection.settings import load_settings
 from lag.cluster.reader import ClusterReader, open_reader
-from lag.cluster.settings import load_settings
 from lag.embedded.workload import describe
 from lag.model import ClusterSnapshot, GroupSnapshot, GroupType
 from lag.offsets import PartitionLag, PartitionProblem

@@ -9,9 +9,9 @@ from kafka.admin import KafkaAdminClient, NewTopic, ResourceType
 
 from assignors.offsets_partition import OFFSETS_TOPIC, offsets_partition
 from benchmarks import fill
+from lag.cluster.connection.settings import Settings, load_settings
 from lag.cluster.offsets_log import open_offsets_log
 from lag.cluster.reader import ClusterReader, open_reader
-from lag.cluster.settings import Settings, load_settings
 from lag.embedded.broker import EmbeddedKafka
 from lag.generations.tail import REFUSED_S, Tail
 from lag.model import ClusterSnapshot, Scope

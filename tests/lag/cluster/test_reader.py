@@ -11,8 +11,8 @@ from kafka.protocol.broker_version_data import BrokerVersionData
 from kafka.protocol.consumer import JoinGroupRequest, LeaveGroupRequest, SyncGroupRequest
 
 from assignors.model import TopicPartition as TP
+from lag.cluster.connection.settings import load_settings
 from lag.cluster.reader import ClusterReader, open_reader
-from lag.cluster.settings import load_settings
 from lag.embedded.broker import EmbeddedKafka
 from lag.model import FOREVER, ClusterSnapshot, GroupSnapshot, GroupType
 from lag.offsets import PartitionProblem

@@ -11,9 +11,9 @@ from kafka import TopicPartition as KafkaPartition
 from kafka.admin import KafkaAdminClient, NewTopic
 from kafka.structs import OffsetAndMetadata
 
+from lag.cluster.connection.settings import load_settings
 from lag.cluster.offsets_log import open_offsets_log
 from lag.cluster.reader import open_reader
-from lag.cluster.settings import load_settings
 from lag.embedded.broker import EmbeddedKafka
 from lag.generations.recorded import RecordedGeneration
 from lag.generations.tail import Tail

@@ -9,8 +9,8 @@ from kafka import TopicPartition as KafkaPartition
 from kafka.admin import KafkaAdminClient, NewTopic
 
 from assignors.model import TopicPartition
+from lag.cluster.connection.settings import load_settings
 from lag.cluster.reader import ClusterReader, open_reader
-from lag.cluster.settings import load_settings
 from lag.embedded.broker import EmbeddedKafka
 from lag.model import Remainder
 from lag.offsets import PartitionLag

@@ -16,9 +16,9 @@ import pytest
 from kafka import IsolationLevel, KafkaAdminClient, TopicPartition
 from kafka.admin import OffsetSpec
 
-from lag.cluster.connect import open_manager
+from lag.cluster.connection.connect import open_manager
+from lag.cluster.connection.settings import load_settings
 from lag.cluster.reader import ClusterReader
-from lag.cluster.settings import load_settings
 from lag.embedded.broker import EmbeddedKafka
 from lag.embedded.workload import BROKER_PROPERTIES, Controls, Workload, describe
 from lag.embedded.workload.admin import Admin

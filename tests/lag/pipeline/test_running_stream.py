@@ -13,8 +13,8 @@ import confluent_kafka.admin
 import pytest
 from pyspark.sql import SparkSession
 
+from lag.cluster.connection.settings import Settings, load_settings
 from lag.cluster.offsets_topic import read_offsets_topic
-from lag.cluster.settings import Settings, load_settings
 from lag.embedded.broker import EmbeddedKafka
 from lag.errors import HistoryError
 from lag.history.maintenance import MaintenanceResult, maintain

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from lag.cluster.connection.settings import load_settings
 from lag.cluster.offsets_log import open_offsets_log
 from lag.cluster.offsets_topic import read_offsets_topic
-from lag.cluster.settings import load_settings
 from lag.embedded.broker import EmbeddedKafka
 from lag.errors import ConnectError, HistoryError
 from lag.generations.recorded import RecordedGeneration

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
+from app.ui.labs.story import head, linked
 from app.ui.stepper import position
-from app.ui.story import head, linked
 from app.views.labs.calls import outcome, setup, text
 from app.views.labs.calls.state import LAB, STEP
 from assignors.labs.calls import play_on

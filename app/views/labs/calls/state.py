@@ -1,6 +1,6 @@
 """The Call lab's story in the URL, and the step."""
 
-from app.ui.lab_state import LabState
+from app.ui.labs.lab_state import LabState
 from assignors.labs.calls import STORIES, CallStory
 from assignors.labs.story import from_values
 from assignors.model import AssignorError

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app.ui import formats, widgets
-from app.ui.story import head, linked
+from app.ui.labs.story import head, linked
 from app.views.labs.delivery import outcome, setup, text
 from app.views.labs.delivery.state import LAB, worst_of
 from assignors.labs.delivery import compare, run

@@ -3,9 +3,9 @@
 import streamlit as st
 
 from app.ui import widgets
-from app.ui.lab_fields import LabFields
+from app.ui.labs.fields import LabFields
+from app.ui.labs.story import refusal
 from app.ui.stepper import stepper
-from app.ui.story import refusal
 from app.views.labs.delivery import labels, text
 from app.views.labs.delivery.state import LAB, OUTSIDERS
 from assignors.labs.delivery import DeliveryStory, FailureKind, Interceptor, Strategy, first_life

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from app.ui.lab_state import LabState
+from app.ui.labs.lab_state import LabState
 from assignors.labs.delivery import (
     STORIES,
     DeliveryStory,

@@ -5,11 +5,11 @@ from functools import partial
 import streamlit as st
 
 from app.ui import formats, state, widgets
-from app.ui.findings import SOURCES, show_finding
+from app.ui.advice.findings import SOURCES, show_finding
+from app.ui.advice.scenario_advice import for_scenario
 from app.ui.scenario.played import NAMES
 from app.ui.scenario.story_link import ProtocolStory
 from app.ui.scenario.story_state import FINDER, LAB, played
-from app.ui.scenario_advice import for_scenario
 from app.views.labs.protocol import coordinator_text
 from assignors.advice import Finding
 from assignors.advice.config_table import CONSUMER, COORDINATOR

@@ -3,9 +3,9 @@
 import streamlit as st
 
 from app.ui import formats
+from app.ui.labs.story import head, linked
 from app.ui.scenario.played import Played
 from app.ui.scenario.story_state import LAB, played
-from app.ui.story import head, linked
 from app.views.labs.protocol import advice, outcome, setup, text
 
 story = linked(LAB)

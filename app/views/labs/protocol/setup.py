@@ -6,10 +6,10 @@ from functools import partial
 import streamlit as st
 
 from app.ui import widgets
-from app.ui.lab_fields import LabFields
+from app.ui.labs.fields import LabFields
+from app.ui.labs.story import refusal
 from app.ui.scenario.story_link import ASSUMED, KAFKA, MOST_NUMBER, ProtocolStory, Slider, value_of
 from app.ui.scenario.story_state import LAB
-from app.ui.story import refusal
 
 FIELDS = LabFields(LAB)
 

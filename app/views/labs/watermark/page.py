@@ -3,8 +3,8 @@
 import streamlit as st
 
 from app.ui import formats, widgets
+from app.ui.labs.story import head, linked
 from app.ui.stepper import position
-from app.ui.story import head, linked
 from app.views.labs.watermark import outcome, setup, text
 from app.views.labs.watermark.state import LAB, STEP
 from assignors.labs.watermark import begin, play_on

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 from app.ui import widgets
-from app.ui.lab_fields import LabFields
-from app.ui.story import refusal
+from app.ui.labs.fields import LabFields
+from app.ui.labs.story import refusal
 from app.views.labs.watermark.state import LAB
 from assignors.labs.watermark import WatermarkStory
 from assignors.labs.watermark.model import (

@@ -1,6 +1,6 @@
 """The Watermark lab's story in the URL, and the step."""
 
-from app.ui.lab_state import LabState
+from app.ui.labs.lab_state import LabState
 from app.ui.stepper import go
 from assignors.labs.watermark import STORIES, WatermarkStory, begin, play_on, step
 from assignors.labs.watermark.model import Action, WatermarkError

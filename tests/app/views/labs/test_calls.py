@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.ui import link_codec
+from app.ui.labs import link_codec
 from app.views.labs.calls import tables, text
 from assignors.labs.calls import STORIES, play_on
 from assignors.model import AssignorError

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.ui import link_codec
+from app.ui.labs import link_codec
 from app.views.labs.delivery import text
 from assignors.labs.delivery import STORIES, Failure, FailureKind, Lab, Record, Strategy, run
 from assignors.model import AssignorError

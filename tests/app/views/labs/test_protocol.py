@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.ui import link_codec
+from app.ui.labs import link_codec
 from app.ui.scenario import story_state as state
 from app.ui.scenario.played import Played
 from app.ui.scenario.story_link import STORIES

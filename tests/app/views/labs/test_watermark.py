@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.ui import link_codec
+from app.ui.labs import link_codec
 from app.views.labs.watermark import text
 from app.views.labs.watermark.tables import Cell, differing, lanes
 from assignors.labs.watermark import STORIES, begin, play, play_on

@@ -1,0 +1,1 @@
+"""Findings on settings, as pages and commands show them."""

@@ -1,0 +1,144 @@
+"""All groups of a snapshot as a table, most urgent first."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from app.ui import formats
+from app.ui.groups import verdicts
+from lag.model import FOREVER, ClusterSnapshot, GroupSnapshot, Topic
+from lag.offsets import OffsetTable
+from lag.verdict.health import GroupHealth, Health, Status
+
+SPARKLINE_POINTS = 30
+MIN_SPARKLINE_PEAK = 1_000
+"""A sparkline is scaled to its peak, or to this many records, so that small lags do not look like trouble."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupTable:
+    """`frame` has one row per group, most urgent first; `topics[row]` are the topics that the group has offsets for.
+
+    The lag is known for `known` of `partitions`, without those of internal groups.
+    """
+
+    frame: pd.DataFrame
+    topics: Sequence[frozenset[str]]
+    known: int
+    partitions: int
+
+    @property
+    def attention(self) -> pd.DataFrame:
+        """The rows that need attention now."""
+        return self.frame[self.frame["attention"] & ~self.frame["hidden"]]
+
+
+def build_group_table(snapshot: ClusterSnapshot, health: Health) -> GroupTable:
+    """One row per group of `snapshot`, sorted by urgency, then lag."""
+    topics = topics_by_group(snapshot.offsets, len(snapshot.groups))
+    frame = pd.DataFrame(_columns(snapshot.groups, health.groups))
+    left = [
+        retention_left(its, [snapshot.topics[name] for name in sorted(names) if name in snapshot.topics])
+        for its, names in zip(health.groups, topics, strict=True)
+    ]
+    frame["deleted_in_s"] = np.array([seconds for seconds, _ in left], float)
+    frame["deleted_in_why"] = [why for _, why in left]
+    frame["row"] = np.arange(len(frame))
+    frame = frame.sort_values(["rank", "lag", "group"], ascending=[True, False, True], na_position="last")
+    order = frame.pop("row").to_numpy()
+    lags = [h.lag for g, h in zip(snapshot.groups, health.groups, strict=True) if not is_internal(g)]
+    known, partitions = sum(lag.known for lag in lags), sum(lag.partitions for lag in lags)
+    return GroupTable(frame.reset_index(drop=True), [topics[i] for i in order], known, partitions)
+
+
+def _columns(groups: Sequence[GroupSnapshot], healths: Sequence[GroupHealth]) -> Mapping[str, object]:
+    statuses = [h.finding.status for h in healths]
+    lags = [h.lag.records if h.lag.partitions else None for h in healths]
+    return {
+        "group": [g.group_id for g in groups],
+        "status": [s.value for s in statuses],
+        "verdict": [verdicts.VERDICTS[s].label for s in statuses],
+        "rank": np.array([verdicts.RANK[s] for s in statuses], np.int8),
+        "attention": np.array([verdicts.needs_attention(s) for s in statuses], bool),
+        "hidden": np.array([is_internal(g) for g in groups], bool),
+        "lag": pd.array(lags, dtype="Int64"),
+        "known": [formats.known_for(h.lag.known, h.lag.partitions) if h.lag.partitions else None for h in healths],
+        "time_lag_s": np.array([h.time_lag.seconds for h in healths], float),
+        "drain_s": np.array([h.drain_s for h in healths], float),
+        "drains": [formats.drain(h.drain_s, lag) for h, lag in zip(healths, lags, strict=True)],
+        "members": pd.array([member_count(g) for g in groups], dtype="Int64"),
+        "why": [why(g, h) for g, h in zip(groups, healths, strict=True)],
+        "rule": [h.finding.rule for h in healths],
+        "state": [g.state or "Unknown" for g in groups],
+        "type": [verdicts.TYPES[g.type] for g in groups],
+        "coordinator": [formats.DASH if g.coordinator is None else f"broker {g.coordinator}" for g in groups],
+        "trend": [h.lag_trend for h in healths],
+    }
+
+
+def retention_left(health: GroupHealth, topics: Sequence[Topic]) -> tuple[float | None, str]:
+    """Seconds until retention deletes the group's oldest unread record, and why they are unknown.
+
+    The shortest `retention.ms` of its topics minus the age of that record: a lower bound, as topics differ.
+    """
+    if health.finding.status is Status.LOST:
+        return 0.0, ""
+    if not health.lag.records:
+        return None, "its lag is unknown" if health.lag.records is None else "no unread records"
+    if any(topic.retention_ms is None for topic in topics):
+        return None, "the retention.ms of its topics is unknown"
+    limits = [ms for topic in topics if (ms := topic.retention_ms) is not None and ms != FOREVER]
+    if not limits:
+        return None, "its topics keep records without a time limit"
+    if health.time_lag.seconds is None:
+        return None, f"its time lag is unknown: {health.time_lag.reason}"
+    return max(0.0, min(limits) / 1000 - health.time_lag.seconds), ""
+
+
+def seconds_or_never(seconds: pd.Series) -> pd.Series:
+    """Seconds for CSV and JSON: "never" for infinity, None for NaN."""
+    return seconds.map(lambda s: "never" if np.isinf(s) else None if np.isnan(s) else s)
+
+
+def is_internal(group: GroupSnapshot) -> bool:
+    """Whether the group is groupscope's own or Kafka's (`__…`, `_confluent…`)."""
+    return group.internal or group.group_id.startswith(("__", "_confluent"))
+
+
+def member_count(group: GroupSnapshot) -> int | None:
+    """The number of members; None if the group could not be described."""
+    return None if not group.members and group.problems else len(group.members)
+
+
+def why(group: GroupSnapshot, health: GroupHealth) -> str:
+    """The evidence of the verdict; for Unknown the reason; for OK the reason why the time lag is not known, if so."""
+    if health.finding.status == Status.OK:
+        return health.time_lag.reason or ""
+    if health.finding.status == Status.UNKNOWN and group.problems:
+        return group.problems[0].cause
+    text = health.finding.evidence or verdicts.VERDICTS[health.finding.status].meaning
+    if health.time_lag.seconds is None and health.time_lag.at_least_s:
+        text += f"; oldest record more than {formats.duration(health.time_lag.at_least_s)} old"
+    return text
+
+
+def topics_by_group(table: OffsetTable, groups: int) -> list[frozenset[str]]:
+    """The topics of each group in the offset table: one pass over its columns, no object per row."""
+    owner = np.repeat(np.arange(groups), np.diff(table.bounds)[:groups])
+    width = max(1, len(table.ends.topics))
+    pairs = np.unique(owner * width + table.ends.topic[table.end])
+    starts = np.searchsorted(pairs // width, np.arange(groups + 1))
+    names = np.array(table.ends.topics, dtype=object)[pairs % width] if len(pairs) else np.array([], dtype=object)
+    return [frozenset(names[starts[i] : starts[i + 1]]) for i in range(groups)]
+
+
+def sparkline(trend: NDArray[np.float64]) -> list[float] | None:
+    """`trend` (lag in records, NaN: unknown) as at most 30 points in 0..1; None with fewer than two known samples."""
+    seen = trend[~np.isnan(trend)]
+    if len(seen) < 2:
+        return None
+    picked = seen[np.linspace(0, len(seen) - 1, min(SPARKLINE_POINTS, len(seen))).round().astype(int)]
+    return [round(float(v), 3) for v in picked / max(float(seen.max()), MIN_SPARKLINE_PEAK)]

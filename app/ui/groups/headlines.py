@@ -1,0 +1,80 @@
+"""The state of a group in a sentence, for headlines."""
+
+from datetime import tzinfo
+
+from app.ui import formats
+from app.ui.groups.verdicts import VERDICTS
+from lag.verdict.health import NEVER, GroupHealth, Status
+from lag.verdict.onset import Onset, OnsetSource
+
+SOURCES: dict[OnsetSource, str] = {
+    OnsetSource.COMMIT: "from a commit in `__consumer_offsets`",
+    OnsetSource.GENERATION: "from a record about the group's members in `__consumer_offsets`",
+    OnsetSource.HISTORY: "from the stored history",
+    OnsetSource.WINDOW: "from the polls of this server",
+}
+"""Where an onset was read, in words."""
+
+
+def clock(onset: Onset, now_ms: int, zone: tzinfo) -> str:
+    """ "20:14:05"; "20:14:05 or earlier" if it is not exact."""
+    return f"{formats.clock_or_day(onset.at_ms, now_ms, zone)}{'' if onset.is_exact else ' or earlier'}"
+
+
+def since(onset: Onset | None, now_ms: int, zone: tzinfo) -> str:
+    """ " since 20:14:05 (1 h 5 min)", " since 21:09:02 or earlier (at least 16 min)"; "" where it is not known."""
+    if onset is None:
+        return ""
+    least = "" if onset.is_exact else "at least "
+    return f" since {clock(onset, now_ms, zone)} ({least}{formats.duration((now_ms - onset.at_ms) / 1000)})"
+
+
+def predicate(health: GroupHealth, now_ms: int, zone: tzinfo) -> str:
+    """The predicate of a sentence that begins with the group's name."""
+    finding, lag = health.finding, health.lag
+    when = since(finding.onset, now_ms, zone)
+    n = health.unhealthy.get(finding.status, 0)
+    on = f" {n} of {lag.partitions}" if n and n != lag.partitions else " all" if n > 1 else " its"
+    noun = "partitions" if lag.partitions > 1 else "partition"
+    match finding.status:
+        case Status.LOST:
+            lost = formats.plural(lag.lost_records, "record") if lag.lost_records else "records"
+            return f"lost {lost}: Kafka deleted them before they were read"
+        case Status.STOPPED:
+            return f"has lag and has not committed{when}"
+        case Status.STALLED:
+            return f"is stuck: no commit on{on} {noun}{when and f',{when}'}"
+        case Status.BEYOND_END:
+            return f"is beyond the log end on{on} {noun}: the topic was recreated or truncated"
+        case Status.REWOUND:
+            return f"was rewound on{on} {noun} and reads records again"
+        case Status.FALLING_BEHIND:
+            return f"is falling behind{growth(health)}"
+        case Status.NEVER_COMMITTED:
+            return f"has never committed on{on} {noun}"
+        case Status.HELD:
+            return f"is held back by an open transaction{when}"
+        case Status.NO_MEMBERS:
+            has = f"has had no members{when}" if when else "has no members"
+            return f"{has}, and a lag of {formats.plural(lag.records, 'record')}" if lag.records else has
+        case Status.CATCHING_UP:
+            return f"is catching up{drain_time(health)}"
+        case Status.TOPIC_DELETED:
+            return "has committed offsets for a deleted topic"
+        case Status.UNKNOWN:
+            return "has no verdict: too little is known"
+        case _:  # OK, and verdicts without a sentence of their own
+            word = VERDICTS[finding.status].word
+            return f"is {word}, {formats.plural(lag.records, 'record')} behind" if lag.records else f"is {word}"
+
+
+def growth(health: GroupHealth) -> str:
+    """ " by 120 records/s", the rate at which the lag grows; empty if it does not grow."""
+    if health.produce_rate is None or health.consume_rate is None or health.produce_rate <= health.consume_rate:
+        return ""
+    return f" by {formats.rate(health.produce_rate - health.consume_rate)} records/s"
+
+
+def drain_time(health: GroupHealth) -> str:
+    """ ", done in 4 min"; empty if that is unknown or never."""
+    return "" if health.drain_s in (None, NEVER) else f", done in {formats.duration(health.drain_s)}"

@@ -1,0 +1,1 @@
+"""What the four labs share: a story in the link, its head, and the fields that change it."""

@@ -1,0 +1,60 @@
+"""The story of a lab: from the link, with a head that chooses, describes, downloads and uploads it."""
+
+import streamlit as st
+
+from app.ui import formats, upload, widgets
+from app.ui.labs.lab_state import LabState, S
+from assignors.labs.checklist import Page, rows_of
+from assignors.model import AssignorError
+
+
+def linked(lab: LabState[S]) -> S:
+    """The story of the URL. An invalid link shows the reason and a button to the first story, and stops the page."""
+    widgets.follow()
+    try:
+        return lab.current()
+    except AssignorError as error:
+        st.header("This link is invalid", anchor=False)
+        widgets.line(":red", "error", "It was changed or truncated", formats.md(str(error)))
+        st.button("Open the first story", icon=":material/restart_alt:", key="begin_again", on_click=lab.open_first)
+        st.stop()
+
+
+def head(lab: LabState[S], story: S) -> None:
+    """Choose another story, read what this one shows, download it or upload one."""
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        _choose(lab, story)
+        badge = " :orange-badge[changed]" if lab.is_changed(story) and story.name in lab.stories else ""
+        st.markdown(
+            f":small[:gray[{formats.md(story.shows)}]]{badge}" if story.shows else "",
+            width="stretch",
+            help=statements(Page(lab.name), story.name),
+        )
+        upload.story_file(f"{lab.name}_file", f"{lab.name}.yaml", lambda: lab.file(story), lab.upload)
+    upload.problems(f"{lab.name}_file")
+
+
+def _choose(lab: LabState[S], story: S) -> None:
+    key = f"{lab.name}_story"
+    st.session_state[key] = story.name
+    st.selectbox(
+        "Story",
+        list(dict.fromkeys([*lab.stories, story.name])),
+        key=key,
+        format_func=lambda name: (story if name == story.name else lab.stories[name]).title,
+        on_change=lambda: lab.open(lab.stories[st.session_state[key]]),
+        label_visibility="collapsed",
+        width=400,
+    )
+
+
+def refusal(lab: LabState[S]) -> None:
+    """Why the last change was refused."""
+    if (why := lab.refusal()) is not None:
+        widgets.line(":red", "error", "Not changed", formats.md(why))
+
+
+def statements(page: Page, story: str) -> str | None:
+    """The statements about Kafka that a story checks, and whether they hold; None without any."""
+    rows = rows_of(page, story)
+    return "\n\n".join(f"{formats.md(row.claim)} **{formats.md(row.fact)}**" for row in rows) or None

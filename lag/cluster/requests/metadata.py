@@ -1,0 +1,169 @@
+"""The brokers, topics and partition leaders of a cluster, retention of topics, and topics that are hidden from us."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+
+from kafka.errors import KafkaTimeoutError
+from kafka.future import Future
+from kafka.net.manager import KafkaConnectionManager
+from kafka.protocol.admin import DescribeConfigsRequest
+from kafka.protocol.metadata import MetadataRequest
+
+from lag.cluster.requests.error_codes import is_unauthorized
+from lag.cluster.requests.log_offsets import LedPartitions
+from lag.cluster.requests.messages import Message
+from lag.cluster.requests.poll_client import PollClient, chunks
+from lag.model import FOREVER, Broker, Topic
+
+HEDGE_S = 0.5
+"""If a broker has not answered after this time, the next one is asked as well."""
+
+NO_LEADER = -1
+TOPIC_CONFIG = 2
+CONFIGS_CHUNK = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """`leaders`: topic -> node id of the leader of each partition, NO_LEADER if there is none."""
+
+    cluster_id: str | None
+    controller: int | None
+    brokers: tuple[Broker, ...]
+    topics: dict[str, Topic]
+    leaders: dict[str, list[int]]
+
+
+async def fetch(client: PollClient, manager: KafkaConnectionManager) -> Metadata:
+    """The metadata from the first broker that answers. Raises ConnectError if none does."""
+    waiting: list[Future] = []
+    nodes = client.nodes()
+    while nodes or waiting:
+        if nodes:
+            waiting.append(client.start(client.send, nodes.pop(0), _request()))
+        answered = await _first(manager, waiting, HEDGE_S if nodes else client.deadline_s)
+        if answered is not None:
+            manager.cluster.update_metadata(answered)
+            return _parse(answered)
+        waiting = [future for future in waiting if not future.is_done]
+    raise client.no_answer()
+
+
+async def _first(manager: KafkaConnectionManager, waiting: list[Message], within_s: float) -> Message | None:
+    """The first answer among `waiting`; None after `within_s`, or if one of them fails."""
+    either = Future()
+
+    def settle(_: object) -> None:
+        if not either.is_done:
+            either.success(None)
+
+    for future in waiting:
+        future.add_both(settle)
+    with suppress(KafkaTimeoutError):  # after a pause of this machine, answer and timeout come together
+        await manager.wait_for(either, within_s * 1000)
+    return next((future.value for future in waiting if future.succeeded()), None)
+
+
+def _request(names: Iterable[str] | None = None) -> Message:
+    topics = None if names is None else [MetadataRequest.MetadataRequestTopic(name=name) for name in names]
+    return MetadataRequest(topics=topics, allow_auto_topic_creation=False, min_version=1)
+
+
+def _parse(answer: Message) -> Metadata:
+    leaders = {t.name: leaders_of(t) for t in answer.topics if not t.error_code or t.partitions}
+    rack_of = {b.node_id: b.rack for b in answer.brokers if b.rack}
+    return Metadata(
+        cluster_id=getattr(answer, "cluster_id", None),
+        controller=None if answer.controller_id < 0 else answer.controller_id,
+        brokers=tuple(sorted((_broker(b) for b in answer.brokers), key=lambda b: b.node_id)),
+        topics={t.name: _topic(t, leaders[t.name], rack_of) for t in answer.topics if t.name in leaders},
+        leaders=leaders,
+    )
+
+
+def _broker(broker: Message) -> Broker:
+    return Broker(broker.node_id, broker.host, broker.port, broker.rack or None)
+
+
+def leaders_of(topic: Message) -> list[int]:
+    """The node id of the leader of each partition in a metadata answer; NO_LEADER if there is none."""
+    leaders = [NO_LEADER] * (1 + max((p.partition_index for p in topic.partitions), default=-1))
+    for partition in topic.partitions:
+        leaders[partition.partition_index] = partition.leader_id
+    return leaders
+
+
+def _racks(topic: Message, partitions: int, rack_of: dict[int, str]) -> tuple[tuple[str, ...], ...]:
+    """The racks of each partition's replicas; equal tuples are shared, to save memory."""
+    found: list[tuple[str, ...]] = [()] * partitions
+    same: dict[tuple[int, ...], tuple[str, ...]] = {}
+    for partition in topic.partitions:
+        nodes = tuple(partition.replica_nodes)
+        if nodes not in same:
+            same[nodes] = tuple(dict.fromkeys(rack_of[node] for node in nodes if node in rack_of))
+        found[partition.partition_index] = same[nodes]
+    return tuple(found)
+
+
+def _topic(topic: Message, leaders: list[int], rack_of: dict[int, str]) -> Topic:
+    identity = getattr(topic, "topic_id", None)
+    return Topic(
+        name=topic.name,
+        topic_id=str(identity) if identity is not None and identity.int else None,
+        partitions=len(leaders),
+        internal=bool(topic.is_internal),
+        leaderless=tuple(number for number, leader in enumerate(leaders) if leader == NO_LEADER),
+        racks=_racks(topic, len(leaders), rack_of) if rack_of else None,
+    )
+
+
+def by_leader(leaders: dict[str, list[int]], numbers: dict[str, int]) -> dict[int, LedPartitions]:
+    """Leader -> the partitions that it leads, as `log_offsets.fetch` takes them."""
+    led: dict[int, list[tuple[str, int, list[int]]]] = defaultdict(list)
+    for name, nodes in leaders.items():
+        mine: dict[int, list[int]] = defaultdict(list)
+        for partition, node in enumerate(nodes):
+            if node != NO_LEADER:
+                mine[node].append(partition)
+        for node, partitions in mine.items():
+            led[node].append((name, numbers[name], partitions))
+    return dict(led)
+
+
+async def unauthorized(client: PollClient, names: list[str]) -> set[str]:
+    """Those of `names` that we are not authorised to describe; empty if no broker answers.
+
+    An answer about all topics leaves them out; an answer about named topics has an error for them.
+    """
+    denied: set[str] = set()
+    for chunk in chunks(names, CONFIGS_CHUNK):
+        answer = await client.send_to_any(partial(_request, chunk))
+        if answer is not None:
+            denied |= {t.name for t in answer.topics if is_unauthorized(t.error_code)}
+    return denied
+
+
+async def retention(client: PollClient, names: list[str]) -> dict[str, int]:
+    """Topic -> retention.ms (FOREVER if nothing is deleted by age), for the topics whose settings we may read."""
+    found: dict[str, int] = {}
+    for chunk in chunks(names, CONFIGS_CHUNK):
+        answer = await client.send_to_any(partial(_retention_request, chunk))
+        if answer is not None:
+            found |= {r.resource_name: _retention(r) for r in answer.results if not r.error_code}
+    return found
+
+
+def _retention_request(names: list[str]) -> Message:
+    resource, keys = DescribeConfigsRequest.DescribeConfigsResource, ["retention.ms", "cleanup.policy"]
+    ask = [resource(resource_type=TOPIC_CONFIG, resource_name=name, configuration_keys=keys) for name in names]
+    return DescribeConfigsRequest(resources=ask)
+
+
+def _retention(result: Message) -> int:
+    values = {config.name: config.value for config in result.configs}
+    if "delete" not in (values.get("cleanup.policy") or "delete"):
+        return FOREVER
+    return max(FOREVER, int(values.get("retention.ms") or FOREVER))
