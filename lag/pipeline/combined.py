@@ -54,7 +54,7 @@ def record(settings: Settings, history: History) -> None:
             roll_up()
             maintenance()
 
-        stream.run(once=False, heard=Listeners(gap=_warn, trouble=_warn, idle=idle), every=STREAM_EVERY)
+        stream.run(once=False, listeners=Listeners(gap=_warn, trouble=_warn, idle=idle), every=STREAM_EVERY)
 
 
 def _wait_for_groups(settings: Settings) -> None:

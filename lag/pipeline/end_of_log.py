@@ -11,11 +11,11 @@ from lag.errors import ConnectError
 from lag.history.store import History
 from lag.history.stream_progress import mark_read
 
-LOOK_EVERY_S = 10.0
+ASK_EVERY_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class LogEnd:
     """The end of the topic at a time: the last stable offset of each partition. `at` is just before the request."""
 
     at: datetime
@@ -26,23 +26,23 @@ class Look:
         return all(at >= end for at, end in zip_longest(position, self.ends, fillvalue=0))
 
 
-class Looks:
+class ReadMarks:
     """Stores until when a cluster's records are in the history (`lag.history.stream_progress`).
 
     One log end at a time: the next one is requested after the stream has reached the previous one.
     """
 
-    def __init__(self, history: History, cluster: str, first: Look, ask: Callable[[], Look]) -> None:
+    def __init__(self, history: History, cluster: str, first: LogEnd, ask: Callable[[], LogEnd]) -> None:
         self._history, self._cluster, self._ask = history, cluster, ask
-        self._awaited: Look | None = first
-        self._next_s = time.monotonic() + LOOK_EVERY_S
+        self._awaited: LogEnd | None = first
+        self._next_s = time.monotonic() + ASK_EVERY_S
 
     def follow(self, position: Sequence[int]) -> None:
         """Call it repeatedly; all records before these offsets are in the tables. Raises HistoryError."""
         if self._awaited is None and time.monotonic() >= self._next_s:
             with suppress(ConnectError):  # the stream reports brokers that do not answer
                 self._awaited = self._ask()
-            self._next_s = time.monotonic() + LOOK_EVERY_S
+            self._next_s = time.monotonic() + ASK_EVERY_S
         if self._awaited is not None and self._awaited.is_reached(position):
             mark_read(self._history, self._cluster, self._awaited.at)
             self._awaited = None

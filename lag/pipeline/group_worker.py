@@ -56,43 +56,43 @@ def health(since_us: int, until_us: int, events: pa.Table, seen: pa.Table) -> pa
     polled: dict[tuple[str, str], dict[int, Seen]] = defaultdict(dict)
     for group, rows in _groups(seen, "minute"):
         polled[group] = {row["at_us"]: _seen(row) for row in rows}
-    made = [
+    rows = [
         {"cluster": cluster, "group_id": group_id, **_stored(one)}
         for cluster, group_id in sorted(recorded.keys() | polled.keys())
         for one in minutes(recorded.get((cluster, group_id), []), polled[cluster, group_id], since_us, until_us)
     ]
-    return pa.Table.from_pylist(made, GROUP_HEALTH_1M.file_schema)
+    return pa.Table.from_pylist(rows, GROUP_HEALTH_1M.file_schema)
 
 
 def budgets(slos: tuple[Slo, ...], since_us: int, until_us: int, tallies: pa.Table) -> pa.Table:
     """Rows of `slo_burn` for these groups and levels."""
     of = {slo.slo_id: slo for slo in slos}
     at_us = ends(since_us, until_us)
-    made = [
+    rows = [
         _burn_rows(
             {"cluster": cluster, "group_id": group_id}, of[slo_id], burns(_tallies(rows), at_us, of[slo_id].target)
         )
         for (cluster, group_id, slo_id), rows in _groups(tallies, "at", (*GROUP, "slo_id"))
     ]
-    return pa.concat_tables(made) if made else SLO_BURN.file_schema.empty_table()
+    return pa.concat_tables(rows) if rows else SLO_BURN.file_schema.empty_table()
 
 
 def _tallies(rows: list[Row]) -> Tallies:
     return Tallies(*(np.array([row[name] for row in rows], np.int64) for name in ("at_us", "good", "bad", "unknown")))
 
 
-def _burn_rows(group: Mapping[str, str], slo: Slo, made: Burns) -> pa.Table:
+def _burn_rows(group: Mapping[str, str], slo: Slo, burns: Burns) -> pa.Table:
     same = {**group, "slo_id": slo.slo_id, "target": slo.target, "threshold_ms": slo.threshold_ms}
-    columns = {name: pa.repeat(value, len(made.at_us)) for name, value in same.items()}
+    columns = {name: pa.repeat(value, len(burns.at_us)) for name, value in same.items()}
     columns |= {
-        "at": pa.array(made.at_us.view("datetime64[us]"), TIME),
-        "window_s": pa.array(made.window_s),
-        "good_minutes": pa.array(made.good),
-        "bad_minutes": pa.array(made.bad),
-        "unknown_minutes": pa.array(made.unknown),
-        "total_minutes": pa.array(made.good + made.bad + made.unknown),
-        "burn": pa.array(made.burn, mask=np.isnan(made.burn)),
-        "budget_left": pa.array(made.budget_left, mask=np.isnan(made.budget_left)),
+        "at": pa.array(burns.at_us.view("datetime64[us]"), TIME),
+        "window_s": pa.array(burns.window_s),
+        "good_minutes": pa.array(burns.good),
+        "bad_minutes": pa.array(burns.bad),
+        "unknown_minutes": pa.array(burns.unknown),
+        "total_minutes": pa.array(burns.good + burns.bad + burns.unknown),
+        "burn": pa.array(burns.burn, mask=np.isnan(burns.burn)),
+        "budget_left": pa.array(burns.budget_left, mask=np.isnan(burns.budget_left)),
     }
     return pa.table(columns).select(SLO_BURN.file_schema.names).cast(SLO_BURN.file_schema)
 

@@ -26,8 +26,8 @@ def hours(minutes: pa.Table) -> pa.Table:
         )
         weight = pc.if_else(pc.is_valid(minutes[name]), minutes["samples"], None)
         weighted = weighted.append_column(f"{name} weight", weight)
-    made = weighted.group_by(list(SERIES), use_threads=False).aggregate(_COLUMNS)
-    columns = {name: made[f"{name}_{how}"] for name, how, _ in _COLUMNS} | {name: made[name] for name in SERIES}
+    hours = weighted.group_by(list(SERIES), use_threads=False).aggregate(_COLUMNS)
+    columns = {name: hours[f"{name}_{how}"] for name, how, _ in _COLUMNS} | {name: hours[name] for name in SERIES}
     for name in WEIGHED:
         columns[name] = pc.divide(columns[f"{name} sum"], columns[f"{name} weight"].cast(pa.float64()))
     columns["time_lag_avg_ms"] = pc.round(columns["time_lag_avg_ms"])

@@ -29,7 +29,7 @@ class Job:
 
 
 def ingest(job: Job, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Written files and counts (`MADE`). Raises OSError if a file cannot be written."""
+    """Written files and counts (`RESULTS`). Raises OSError if a file cannot be written."""
     writing = Writing(job.root, *job.tables)
     counts: Counter[str] = Counter()
     for batch in filter(len, batches):

@@ -20,14 +20,14 @@ from lag.pipeline.columns import SERIES
 from lag.pipeline.partition_worker import CARRIED, LagJob, Times
 from lag.pipeline.shares import FilePart, computed, file_parts
 from lag.pipeline.topic_worker import SEEN, TopicJob
-from lag.pipeline.worker_results import MADE, files_of, rows_of
+from lag.pipeline.worker_results import RESULTS, files_of, rows_of
 from lag.verdict.samples import LOOKBACK_US
 
 SHARE_ROWS = 16_000_000
 """Samples and commits in one share: somewhat more than a gigabyte."""
 
 LOOKBACK = timedelta(microseconds=LOOKBACK_US)
-MADE_OF_LAG = (LAG_1M, LAG_1H, LAG_GROUP_TOPIC_1M)
+LAG_TABLES = (LAG_1M, LAG_1H, LAG_GROUP_TOPIC_1M)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,8 +44,8 @@ class Span:
     owners: pa.Table
 
 
-class Lags:
-    """Computes the tables MADE_OF_LAG. Raises HistoryError.
+class LagTables:
+    """Computes the tables LAG_TABLES. Raises HistoryError.
 
     The last commits of each series are kept, so the next run reads only newer commits.
     """
@@ -64,7 +64,7 @@ class Lags:
         """The recorded files that are already rolled up (`lag.pipeline.changed_files`)."""
         return frozenset() if self._rolled is None else self._rolled.files
 
-    def make(self, span: Span) -> tuple[dict[str, int], pa.Table]:
+    def compute(self, span: Span) -> tuple[dict[str, int], pa.Table]:
         """Compute the minutes of the span again: rows by table, and the lag of groups by minute (`SEEN_SCHEMA`)."""
         back, known = span.since - LOOKBACK, self._known(span)
         ends = self._stored(END_OFFSETS, back, span.until)
@@ -73,11 +73,11 @@ class Lags:
         lag = self._computed(job, job.shares, [*file_parts(END_OFFSETS.name, ends), *file_parts(COMMITS.name, commits)])
         minutes = [FilePart(LAG_1M.name, file.path) for file in files_of(lag, LAG_1M.name)]
         topics = self._computed(TopicJob(self._history.root), job.shares, minutes)
-        made = pa.concat_tables([lag, topics])
-        for table in MADE_OF_LAG:
-            replace_span(self._history, table.name, files_of(made, table.name), span.since, span.until)
+        results = pa.concat_tables([lag, topics])
+        for table in LAG_TABLES:
+            replace_span(self._history, table.name, files_of(results, table.name), span.since, span.until)
         self._rolled = RollupProgress(self.until, moment(job.carry_us), rows_of(lag, CARRIED), self.files)
-        rows = {table.name: sum(file.rows for file in files_of(made, table.name)) for table in MADE_OF_LAG}
+        rows = {table.name: sum(file.rows for file in files_of(results, table.name)) for table in LAG_TABLES}
         return rows, rows_of(topics, SEEN)
 
     def done(self, until: Mapping[str, datetime]) -> None:
@@ -109,9 +109,11 @@ class Lags:
             owners=span.owners,
         )
 
-    def _computed(self, job: LagJob | TopicJob, shares: int, some: Sequence[FilePart]) -> pa.Table:
-        """The results of the workers (`MADE`)."""
-        return pa.Table.from_batches(computed(self._spark.sparkContext, job.deal(), shares, some, job.compute), MADE)
+    def _computed(self, job: LagJob | TopicJob, shares: int, parts: Sequence[FilePart]) -> pa.Table:
+        """The results of the workers (`RESULTS`)."""
+        return pa.Table.from_batches(
+            computed(self._spark.sparkContext, job.shuffle(), shares, parts, job.compute), RESULTS
+        )
 
     def _stored(self, of: Table, since: datetime, until: datetime) -> list[StoredFile]:
         """The files that may have a row in the span."""

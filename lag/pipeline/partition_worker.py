@@ -32,7 +32,7 @@ from lag.pipeline.columns import (
     unplaced,
 )
 from lag.pipeline.hours import hours
-from lag.pipeline.shares import Deal, by_partition
+from lag.pipeline.shares import Shuffle, by_partition
 from lag.pipeline.worker_results import Writing, result_of
 from lag.rollup.lag_minutes import MINUTE_US, LagMinutes, minutes
 from lag.verdict.columns import concatenate
@@ -100,21 +100,24 @@ class LagJob:
     carry_us: int
     owners: pa.Table
 
-    def deal(self) -> Deal:
+    def shuffle(self) -> Shuffle:
         """Each partition is in one share."""
-        return Deal(self.root, {ENDS: END_COLUMNS, COMMITS: COMMIT_COLUMNS}, self.times.count, by_partition)
+        return Shuffle(self.root, {ENDS: END_COLUMNS, COMMITS: COMMIT_COLUMNS}, self.times.count, by_partition)
 
     def compute(self, share: int, rows: Iterator[tuple[str, pa.RecordBatch]]) -> Iterator[pa.RecordBatch]:
-        """Written files and last commits of a share (`MADE`). Raises OSError if a file cannot be written."""
+        """Written files and last commits of a share (`RESULTS`). Raises OSError if a file cannot be written."""
         names, carried, lag = Names(), [], Writing(self.root, LAG_1M.name, LAG_1H.name)
-        samples, made = Parts(EndRows, "place", "at_us"), Parts(CommitRows, "place", "group", "at_us", "src_offset")
+        samples, commit_rows = (
+            Parts(EndRows, "place", "at_us"),
+            Parts(CommitRows, "place", "group", "at_us", "src_offset"),
+        )
         for table, some in chain(self._known(share), rows):
             if table == COMMITS:
-                made.add(commits(some, names))
+                commit_rows.add(commits(some, names))
             else:
                 samples.add(ends(some, names))
         owned = _owned(self.owners, names)
-        for mine, there in zip(made, samples, strict=True):
+        for mine, there in zip(commit_rows, samples, strict=True):
             carried.append(last_commits(mine, self.carry_us, names))
             lag_1m = lag_minutes(there, mine, owned, names, self.since_us, self.times.until_us)
             lag.add(LAG_1M.name, with_day(lag_1m, LAG_1M))
@@ -128,23 +131,23 @@ class LagJob:
 
 
 def lag_minutes(
-    samples: EndRows, made: CommitRows, owned: Owned, names: Names, since_us: int, until_us: int
+    samples: EndRows, commit_rows: CommitRows, owned: Owned, names: Names, since_us: int, until_us: int
 ) -> pa.Table:
     """Rows of `lag_1m` for every series of these commits."""
     sampled = {samples.place[run.start]: run for run in runs(samples.place)}
-    series = runs(made.place, made.group)
+    series = runs(commit_rows.place, commit_rows.group)
     found = []
     for first in range(0, len(series), AT_ONCE):
         some = series[first : first + AT_ONCE]
-        there = [sampled.get(made.place[run.start], slice(0, 0)) for run in some]
-        lag = minutes(_ends(samples, there), _commits(made, some), since_us, until_us)
+        there = [sampled.get(commit_rows.place[run.start], slice(0, 0)) for run in some]
+        lag = minutes(_ends(samples, there), _commits(commit_rows, some), since_us, until_us)
         found.append(lag._replace(series=lag.series + first))
     if not found:
         return LAG_1M.file_schema.empty_table()
     every = concatenate(found)
     row = np.array([run.start for run in series])[every.series]
-    owner = _owners(every, made.place[row], made.group[row], owned)
-    return _table(every, made.place[row], made.group[row], owner, names)
+    owner = _owners(every, commit_rows.place[row], commit_rows.group[row], owned)
+    return _table(every, commit_rows.place[row], commit_rows.group[row], owner, names)
 
 
 def _ends(rows: EndRows, there: Sequence[slice]) -> LogSamples:

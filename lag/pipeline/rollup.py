@@ -41,7 +41,7 @@ from lag.pipeline.group_worker import (
     health,
     owners,
 )
-from lag.pipeline.lag_driver import Lags, Span
+from lag.pipeline.lag_driver import LagTables, Span
 from lag.rollup.error_budget import DEFAULT, WINDOWS_S, Slo
 
 LATE = timedelta(hours=2)
@@ -76,14 +76,14 @@ class Rollup:
 
     def __init__(self, spark: SparkSession, history: History, slos: tuple[Slo, ...] = DEFAULT) -> None:
         self._spark, self._history, self._slos = spark, history, slos
-        self._lags = Lags(spark, history)
+        self._lags = LagTables(spark, history)
         for name in (*TIMES, *ROLLED_UP):
             history.create(name)
 
-    def run(self, now: datetime, tell: Callable[[Piece, timedelta], None]) -> list[Piece]:
+    def run(self, now: datetime, report: Callable[[Piece, timedelta], None]) -> list[Piece]:
         """Compute every whole minute before `now` that the stream has read; empty if there is nothing new.
 
-        `tell` is called with each piece and the time span that is left.
+        `report` is called with each piece and the time span that is left.
         """
         read = {cluster: full_minute(at) for cluster, at in read_until(self._history).items()} or {
             ALL: full_minute(now)
@@ -96,7 +96,7 @@ class Rollup:
         for start in _steps(since or until, until):
             piece = self._piece(start, min(start + PIECE, until), until, read)
             pieces.append(piece)
-            tell(piece, until - piece.until)
+            report(piece, until - piece.until)
         if pieces:
             self._lags.saw(files)
         return pieces
@@ -107,12 +107,12 @@ class Rollup:
         next_since = min(until, full_hour(end - LATE))
         with history_errors(self._history.root), self._events(since, until) as events:
             owned = events.groupBy("bucket").applyInArrow(owners, from_arrow_schema(OWNERS)).toArrow()
-            made, seen = self._lags.make(Span(since, until, next_since, read, owned))
+            rows, seen = self._lags.compute(Span(since, until, next_since, read, owned))
             minutes = self._health(since, until, events, seen)
-            made["group_health_1m"] = self._replace("group_health_1m", minutes, since, until)
-            made["slo_burn"] = self._replace("slo_burn", self._budgets(since, until), since, until)
+            rows["group_health_1m"] = self._replace("group_health_1m", minutes, since, until)
+            rows["slo_burn"] = self._replace("slo_burn", self._budgets(since, until), since, until)
             self._lags.done({name: min(at, until) for name, at in read.items() if at > since})
-        return Piece(since, until, made, time.monotonic() - began)
+        return Piece(since, until, rows, time.monotonic() - began)
 
     def _since(self, read: Mapping[str, datetime], until: datetime, news: datetime) -> datetime | None:
         """The hour to begin with: the earliest of the clusters not computed up to `until`. None: all are."""

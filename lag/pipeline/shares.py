@@ -48,7 +48,7 @@ def file_parts(table: str, files: Iterable[StoredFile]) -> list[FilePart]:
 
 
 @dataclass(frozen=True, slots=True)
-class Deal:
+class Shuffle:
     """What is read: columns of tables below `root`, the rows to keep, and a number that determines each row's share."""
 
     root: str
@@ -56,27 +56,27 @@ class Deal:
     keep: Callable[[str, pa.RecordBatch], Flags]
     number: Callable[[pa.RecordBatch], Ints]
 
-    def out(self, shares: int, some: Iterable[FilePart]) -> Iterator[tuple[int, tuple[str, bytes]]]:
+    def shares_of(self, shares: int, parts: Iterable[FilePart]) -> Iterator[tuple[int, tuple[str, bytes]]]:
         """Share number, table name and bytes of rows. Raises OSError."""
-        for part in some:
+        for part in parts:
             for rows in read(self.root, part, self.columns[part.table]):
                 mine = rows.filter(pa.array(self.keep(part.table, rows)))
-                for share, dealt in _dealt(mine, self.number(mine) % shares, shares):
-                    yield share, (part.table, dealt)
+                for share, shuffled in _by_share(mine, self.number(mine) % shares, shares):
+                    yield share, (part.table, shuffled)
 
 
 def computed(
     spark: SparkContext,
-    deal: Deal,
+    shuffle: Shuffle,
     shares: int,
-    some: Sequence[FilePart],
+    parts: Sequence[FilePart],
     compute: Callable[[int, Iterator[tuple[str, pa.RecordBatch]]], Batches],
 ) -> list[pa.RecordBatch]:
     """The results of `compute` for each share: it gets the share's number, and rows with the names of their tables."""
-    slices = max(1, min(len(some), TURNS * spark.defaultParallelism))
-    dealt = spark.parallelize(some, slices).mapPartitions(lambda mine: deal.out(shares, mine))
-    made = dealt.partitionBy(shares, int).mapPartitionsWithIndex(lambda share, rows: compute(share, _rows(rows)))
-    return list(made.collect())
+    slices = max(1, min(len(parts), TURNS * spark.defaultParallelism))
+    shuffled = spark.parallelize(parts, slices).mapPartitions(lambda mine: shuffle.shares_of(shares, mine))
+    results = shuffled.partitionBy(shares, int).mapPartitionsWithIndex(lambda share, rows: compute(share, _rows(rows)))
+    return list(results.collect())
 
 
 def by_partition(rows: pa.RecordBatch) -> Ints:
@@ -101,7 +101,7 @@ def read(root: str, part: FilePart, columns: Sequence[str]) -> Batches:
     return read_rows(root, table, part.path, pa.schema(kinds | texts), slice(part.first, None, part.of))
 
 
-def _dealt(rows: pa.RecordBatch, shares: Ints, of: int) -> Iterator[tuple[int, bytes]]:
+def _by_share(rows: pa.RecordBatch, shares: Ints, of: int) -> Iterator[tuple[int, bytes]]:
     order = np.argsort(shares, kind="stable")
     bounds = np.searchsorted(shares[order], np.arange(of + 1))
     sorted_rows = rows.take(pa.array(order))
@@ -127,7 +127,7 @@ def _bytes(rows: pa.RecordBatch) -> bytes:
     return written
 
 
-def _rows(dealt: Iterable[tuple[int, tuple[str, bytes]]]) -> Iterator[tuple[str, pa.RecordBatch]]:
-    for _, (table, data) in dealt:
+def _rows(shuffled: Iterable[tuple[int, tuple[str, bytes]]]) -> Iterator[tuple[str, pa.RecordBatch]]:
+    for _, (table, data) in shuffled:
         for rows in pa.ipc.open_stream(data):
             yield table, rows

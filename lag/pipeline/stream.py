@@ -42,10 +42,10 @@ from lag.pipeline.checkpoint import (
     refuse_other_topic,
     spark_checkpoint,
 )
-from lag.pipeline.end_of_log import Look, Looks
+from lag.pipeline.end_of_log import LogEnd, ReadMarks
 from lag.pipeline.ingest import COLUMNS, OURS, RECORDS, STREAMED, UNKNOWN, Job, ingest
 from lag.pipeline.kafka_options import kafka_options
-from lag.pipeline.worker_results import MADE, counts_of, files_of
+from lag.pipeline.worker_results import RESULTS, counts_of, files_of
 
 BATCH_OFFSETS = 3_000_000
 EVERY = "10 seconds"
@@ -91,14 +91,14 @@ class Source:
 
     settings: Settings
     topic: OffsetsTopic
-    look: Look
+    end: LogEnd
     options: Mapping[str, str]
 
     @classmethod
     def of(cls, settings: Settings) -> "Source":
         """Read the topic. Raises ConnectError, and ConfigError for a login that Spark does not support."""
         at, topic = datetime.now(UTC), read_offsets_topic(settings)
-        return cls(settings, topic, Look(at, topic.last_stable), kafka_options(settings))
+        return cls(settings, topic, LogEnd(at, topic.last_stable), kafka_options(settings))
 
     def ask(self) -> OffsetsTopic:
         """The topic now. Raises ConnectError if the cluster does not answer."""
@@ -127,7 +127,7 @@ class Stream:
         self._run: Run = open_run(history, topic)
         self._ends = dict(enumerate(topic.last_stable))
         self._position = position(history)
-        self._looks = Looks(history, topic.cluster_id, source.look, self._look)
+        self._read_marks = ReadMarks(history, topic.cluster_id, source.end, self._log_end)
         if not self._position:  # nothing can be judged until it has reached the end of the topic
             mark_read(history, topic.cluster_id, NEVER)
         self.outcome = Outcome(topic.cluster_id)
@@ -136,7 +136,7 @@ class Stream:
         for name in STREAMED:
             history.create(name)
 
-    def run(self, once: bool, heard: Listeners, every: str = EVERY) -> Outcome:
+    def run(self, once: bool, listeners: Listeners, every: str = EVERY) -> Outcome:
         """Read what the topic has now (`once`), or a batch every `every` until interrupted.
 
         Raises HistoryError, also if the topic is created again meanwhile, and ConnectError if the brokers do not
@@ -145,7 +145,7 @@ class Stream:
         began = time.monotonic()
         query = self._start({"availableNow": True} if once else {"processingTime": every})
         try:
-            self._follow_and_stop(query, once, heard)
+            self._follow_and_stop(query, once, listeners)
         except OtherTopic:
             forget_planned(self._history, max(map(self._committed, STREAMED)))
             raise
@@ -153,9 +153,9 @@ class Stream:
             self.outcome.took_s = time.monotonic() - began
         return self.outcome
 
-    def _follow_and_stop(self, query: StreamingQuery, once: bool, heard: Listeners) -> None:
+    def _follow_and_stop(self, query: StreamingQuery, once: bool, listeners: Listeners) -> None:
         try:
-            self._follow(query, once, heard)
+            self._follow(query, once, listeners)
         except StreamingQueryException as error:
             raise self._cause(str(error)) from error
         finally:
@@ -185,8 +185,8 @@ class Stream:
             .load()
         )
 
-    def _follow(self, query: StreamingQuery, once: bool, heard: Listeners) -> None:
-        reported, gaps_reported, news = -1, 0, _News()
+    def _follow(self, query: StreamingQuery, once: bool, listeners: Listeners) -> None:
+        reported, gaps_reported, silence = -1, 0, _Silence()
         active = True
         while active:
             active = not query.awaitTermination(LOOK_S)  # type: ignore[arg-type]  # fractions of a second work
@@ -194,26 +194,26 @@ class Stream:
             for one in progress:
                 if one.batchId > reported and one.numInputRows:
                     reported = one.batchId
-                    heard.batch(_progress(json.loads(one.json), self._ends))
+                    listeners.batch(_progress(json.loads(one.json), self._ends))
             for gap in self.outcome.gaps[gaps_reported:]:
                 gaps_reported += 1
-                heard.gap(gap)
-            if active and news.is_silent(progress[-1].timestamp if progress else ""):
-                self._ask(once, heard)
-            self._looks.follow(self._position)
-            heard.idle()
+                listeners.gap(gap)
+            if active and silence.lasts(progress[-1].timestamp if progress else ""):
+                self._ask(once, listeners)
+            self._read_marks.follow(self._position)
+            listeners.idle()
 
-    def _ask(self, once: bool, heard: Listeners) -> None:
+    def _ask(self, once: bool, listeners: Listeners) -> None:
         try:
             self._topic_now()
         except ConnectError as error:
             if once:
                 raise
-            heard.trouble(str(error))
+            listeners.trouble(str(error))
 
-    def _look(self) -> Look:
+    def _log_end(self) -> LogEnd:
         at = datetime.now(UTC)
-        return Look(at, self._topic_now().last_stable)
+        return LogEnd(at, self._topic_now().last_stable)
 
     def _topic_now(self) -> OffsetsTopic:
         """Raises ConnectError, or OtherTopic if it is no longer the topic of this stream."""
@@ -253,9 +253,9 @@ class Stream:
     def _record(self, batch: DataFrame, number: int) -> None:
         """Topic ids are unique: if the topic has our id after the batch was read, the whole batch is from our topic."""
         lacking = tuple(name for name in STREAMED if self._committed(name) < number)
-        made = self._read(batch, lacking)
+        results = self._read(batch, lacking)
         topic = self._topic_after_reading()
-        self._write(made, lacking, number)
+        self._write(results, lacking, number)
         until = batch_end(self._history, number)
         self.outcome.gaps += gaps(self._position, until, topic.log_start)
         self._position = until
@@ -263,15 +263,15 @@ class Stream:
     def _read(self, batch: DataFrame, lacking: tuple[str, ...]) -> pa.Table:
         job = Job(self._history.root, self._run.cluster_id, self._run.bootstrap_until, lacking)
         cores = self._spark.sparkContext.defaultParallelism
-        return batch.coalesce(cores).mapInArrow(partial(ingest, job), from_arrow_schema(MADE)).toArrow()
+        return batch.coalesce(cores).mapInArrow(partial(ingest, job), from_arrow_schema(RESULTS)).toArrow()
 
-    def _write(self, made: pa.Table, lacking: tuple[str, ...], number: int) -> None:
+    def _write(self, results: pa.Table, lacking: tuple[str, ...], number: int) -> None:
         for name in lacking:
-            files = files_of(made, name)
+            files = files_of(results, name)
             if files:
                 self._history.commit(name, files, Transaction(self._run.run_id, number))
             self.outcome.rows[name] += sum(file.rows for file in files)
-        self._count(counts_of(made))
+        self._count(counts_of(results))
 
     def _committed(self, name: str) -> int:
         number = self._history.committed(name, self._run.run_id)
@@ -284,13 +284,13 @@ class Stream:
         self.outcome.unknown += Counter({int(kind.removeprefix(UNKNOWN)): rows for kind, rows in counts.items()})
 
 
-class _News:
-    """Detects that Spark made no progress for SILENT_S, and again after every further SILENT_S."""
+class _Silence:
+    """Detects that Spark results no progress for SILENT_S, and again after every further SILENT_S."""
 
     def __init__(self) -> None:
         self._last, self._since = "", time.monotonic()
 
-    def is_silent(self, newest: str) -> bool:
+    def lasts(self, newest: str) -> bool:
         now = time.monotonic()
         if newest == self._last and now - self._since < SILENT_S:
             return False

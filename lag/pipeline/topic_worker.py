@@ -14,7 +14,7 @@ from lag.history.schemas import I8, I32, LAG_1M, LAG_GROUP_TOPIC_1M, TEXT, TIME,
 from lag.history.status_codes import ranks, stored_codes
 from lag.offsets import UNKNOWN, Flags, Ints
 from lag.pipeline.columns import Names, offsets, place, starts, times, unplaced
-from lag.pipeline.shares import Deal, by_topic
+from lag.pipeline.shares import Shuffle, by_topic
 from lag.pipeline.worker_results import Writing, result_of
 from lag.verdict.columns import concatenate, in_order
 from lag.verdict.health import URGENCY
@@ -39,12 +39,12 @@ class TopicJob:
 
     root: str
 
-    def deal(self) -> Deal:
+    def shuffle(self) -> Shuffle:
         """Each topic is in one share."""
-        return Deal(self.root, {LAG_1M.name: COLUMNS}, lambda _, rows: np.ones(len(rows), bool), by_topic)
+        return Shuffle(self.root, {LAG_1M.name: COLUMNS}, lambda _, rows: np.ones(len(rows), bool), by_topic)
 
     def compute(self, _share: int, rows: Iterator[tuple[str, pa.RecordBatch]]) -> Iterator[pa.RecordBatch]:
-        """Written files and `SEEN` of a share (`MADE`). Raises OSError if a file cannot be written."""
+        """Written files and `SEEN` of a share (`RESULTS`). Raises OSError if a file cannot be written."""
         names = Names()
         parts = [_rows(batch, names) for _, batch in rows]
         if not any(len(part.place) for part in parts):

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from lag.history.files import DataFile, TableWriter
 from lag.history.schemas import TABLES
 
-MADE = pa.schema(
+RESULTS = pa.schema(
     [
         ("name", pa.string()), ("path", pa.string()), ("day", pa.string()), ("rows", pa.int64()),
         ("size_bytes", pa.int64()), ("written_ms", pa.int64()), ("stats", pa.string()), ("stream", pa.binary()),
@@ -39,7 +39,7 @@ class Writing:
     def result(self) -> pa.RecordBatch:
         """Close the files and return them."""
         every = [{"name": name, **asdict(file)} for name, files in self._files.items() for file in files.close()]
-        return pa.RecordBatch.from_pylist(every, MADE)
+        return pa.RecordBatch.from_pylist(every, RESULTS)
 
 
 def result_of(name: str, rows: pa.Table) -> pa.RecordBatch:
@@ -47,29 +47,29 @@ def result_of(name: str, rows: pa.Table) -> pa.RecordBatch:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, rows.schema) as stream:
         stream.write_table(rows)
-    return pa.RecordBatch.from_pylist([{"name": name, "stream": sink.getvalue().to_pybytes()}], MADE)
+    return pa.RecordBatch.from_pylist([{"name": name, "stream": sink.getvalue().to_pybytes()}], RESULTS)
 
 
 def counted(counts: Mapping[str, int]) -> pa.RecordBatch:
     """The counts as a result."""
-    return pa.RecordBatch.from_pylist([{"name": name, "rows": rows} for name, rows in counts.items()], MADE)
+    return pa.RecordBatch.from_pylist([{"name": name, "rows": rows} for name, rows in counts.items()], RESULTS)
 
 
-def files_of(made: pa.Table, table: str) -> list[DataFile]:
+def files_of(results: pa.Table, table: str) -> list[DataFile]:
     """The files of that table."""
-    files = made.filter((pc.field("name") == table) & pc.field("path").is_valid())
+    files = results.filter((pc.field("name") == table) & pc.field("path").is_valid())
     return [DataFile(**row) for row in files.select(_FILE).to_pylist()]
 
 
-def rows_of(made: pa.Table, name: str) -> pa.Table:
+def rows_of(results: pa.Table, name: str) -> pa.Table:
     """The rows returned under that name."""
-    streams: Iterable[bytes] = made.filter(pc.field("name") == name)["stream"].to_pylist()
+    streams: Iterable[bytes] = results.filter(pc.field("name") == name)["stream"].to_pylist()
     return pa.concat_tables([pa.ipc.open_stream(stream).read_all() for stream in streams])
 
 
-def counts_of(made: pa.Table) -> Counter[str]:
+def counts_of(results: pa.Table) -> Counter[str]:
     """The sums of all counts."""
     found: Counter[str] = Counter()
-    for row in made.filter(pc.field("path").is_null() & pc.field("stream").is_null()).to_pylist():
+    for row in results.filter(pc.field("path").is_null() & pc.field("stream").is_null()).to_pylist():
         found[row["name"]] += row["rows"]
     return found

@@ -17,7 +17,7 @@ from lag.history.store import History
 from lag.pipeline import columns as reading
 from lag.pipeline.columns import COMMIT_COLUMNS, END_COLUMNS, Names, Parts, commit_times
 from lag.pipeline.partition_worker import Owned, lag_minutes
-from lag.pipeline.shares import Deal, FilePart, by_partition, by_topic, file_parts, read
+from lag.pipeline.shares import FilePart, Shuffle, by_partition, by_topic, file_parts, read
 from lag.verdict.columns import concatenate, in_order, no_rows
 from tests.lag.history.rows import NOON, rows
 
@@ -65,11 +65,11 @@ def test_every_row_is_dealt_to_one_share_with_the_words_that_it_needs(history: H
     history.append("end_offsets", rows("end_offsets", *made[300:]))
     table = history.open("end_offsets")
     assert table is not None
-    deal = Deal(
+    shuffle = Shuffle(
         history.root, {"end_offsets": END_COLUMNS}, lambda _, batch: batch["log_end"].to_numpy() != 5, KEYS[whole]
     )
     found = []
-    for share, (name, data) in deal.out(3, file_parts("end_offsets", stored_files(table))):
+    for share, (name, data) in shuffle.shares_of(3, file_parts("end_offsets", stored_files(table))):
         assert name == "end_offsets"
         for batch in pa.ipc.open_stream(data):
             assert sorted(batch["topic"].dictionary.to_pylist()) == sorted(set(batch["topic"].to_pylist()))

@@ -9,7 +9,7 @@ from lag.errors import ConnectError, HistoryError
 from lag.history.store import History
 from lag.history.stream_progress import read_until
 from lag.pipeline import end_of_log
-from lag.pipeline.end_of_log import Look, Looks
+from lag.pipeline.end_of_log import LogEnd, ReadMarks
 from tests.lag.history.rows import NOON
 from tests.support.known import the
 
@@ -23,58 +23,58 @@ def history(tmp_path: Path) -> History:
 
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(end_of_log, "LOOK_EVERY_S", 0.0)
+    monkeypatch.setattr(end_of_log, "ASK_EVERY_S", 0.0)
 
 
 def test_a_look_counts_when_every_partition_has_been_read_to_where_it_ended(history: History) -> None:
-    made = Looks(history, "c1", Look(NOON, (5, 0, 3)), lambda: Look(LATER, (9, 0, 3)))
+    marks = ReadMarks(history, "c1", LogEnd(NOON, (5, 0, 3)), lambda: LogEnd(LATER, (9, 0, 3)))
     for position in ((), (5, 0, 2), (4, 0, 30)):
-        made.follow(position)
+        marks.follow(position)
         assert read_until(history) == {}
-    made.follow((5, 0, 3))
+    marks.follow((5, 0, 3))
     assert read_until(history) == {"c1": NOON}
-    made.follow((8, 0, 3))
+    marks.follow((8, 0, 3))
     assert read_until(history) == {"c1": NOON}
-    made.follow((9, 0, 4))
+    marks.follow((9, 0, 4))
     assert read_until(history) == {"c1": LATER}
 
 
 def test_a_topic_without_a_record_has_been_read(history: History) -> None:
-    Looks(history, "c1", Look(NOON, (0, 0)), lambda: Look(LATER, (0, 0))).follow(())
+    ReadMarks(history, "c1", LogEnd(NOON, (0, 0)), lambda: LogEnd(LATER, (0, 0))).follow(())
     assert read_until(history) == {"c1": NOON}
 
 
 def test_brokers_that_are_away_are_asked_again(history: History) -> None:
-    answers = iter([ConnectError("away", "wait"), Look(LATER, (5,))])
+    answers = iter([ConnectError("away", "wait"), LogEnd(LATER, (5,))])
 
-    def ask() -> Look:
+    def ask() -> LogEnd:
         answer = next(answers)
         if isinstance(answer, ConnectError):
             raise answer
-        return the(Look, answer)
+        return the(LogEnd, answer)
 
-    made = Looks(history, "c1", Look(NOON, (5,)), ask)
+    marks = ReadMarks(history, "c1", LogEnd(NOON, (5,)), ask)
     seen = []
     for _ in range(3):
-        made.follow((5,))
+        marks.follow((5,))
         seen.append(read_until(history)["c1"])
     assert seen == [NOON, NOON, LATER]
 
 
 def test_a_look_that_finds_another_topic_ends_it_and_says_nothing_of_time(history: History) -> None:
-    def ask() -> Look:
+    def ask() -> LogEnd:
         raise HistoryError("created again", "name a new history")
 
-    made = Looks(history, "c1", Look(NOON, (5,)), ask)
-    made.follow((5,))
+    marks = ReadMarks(history, "c1", LogEnd(NOON, (5,)), ask)
+    marks.follow((5,))
     with pytest.raises(HistoryError, match="created again"):
-        made.follow((5,))
+        marks.follow((5,))
     assert read_until(history) == {"c1": NOON}
 
 
 def test_the_next_look_waits_a_while(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(end_of_log, "LOOK_EVERY_S", 3600.0)
-    made = Looks(history, "c1", Look(NOON, (5,)), lambda: Look(LATER, (5,)))
+    monkeypatch.setattr(end_of_log, "ASK_EVERY_S", 3600.0)
+    marks = ReadMarks(history, "c1", LogEnd(NOON, (5,)), lambda: LogEnd(LATER, (5,)))
     for _ in range(3):
-        made.follow((5,))
+        marks.follow((5,))
     assert read_until(history) == {"c1": NOON}

@@ -21,7 +21,7 @@ from lag.history.status_codes import STORED
 from lag.history.store import History, history_errors, literal
 from lag.history.stream_progress import NEVER, mark_read
 from lag.pipeline.group_worker import OWNERS
-from lag.pipeline.lag_driver import Lags, Span
+from lag.pipeline.lag_driver import LagTables, Span
 from lag.pipeline.rollup import LATE, PIECE, Piece, Rollup
 from lag.rollup.error_budget import DEFAULT, WINDOWS_S, Slo
 from lag.verdict.health import URGENCY, Status
@@ -113,7 +113,7 @@ def lag_by_the_minute(spark: SparkSession, history: History, minutes: int) -> li
     for name in ("commits", "end_offsets", "lag_1m", "lag_1h", "lag_group_topic_1m"):
         history.create(name)
     until = BEGIN + timedelta(minutes=minutes)
-    Lags(spark, history).make(Span(BEGIN, until, until, {}, OWNERS.empty_table()))
+    LagTables(spark, history).compute(Span(BEGIN, until, until, {}, OWNERS.empty_table()))
     return of(history, "lag_1m", "minute")
 
 

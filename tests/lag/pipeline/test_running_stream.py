@@ -82,7 +82,9 @@ def test_records_that_are_deleted_while_a_stream_runs_are_told_once_and_all_othe
     told: list[Gap] = []
     delete = once(lambda: move_log_start(cluster, partition, ends[partition] - 1))
     monkeypatch.setattr(stream_module, "BATCH_OFFSETS", COMMITS)
-    outcome = Stream(spark, history, frugal(settings)).run(once=True, heard=Listeners(batch=delete, gap=told.append))
+    outcome = Stream(spark, history, frugal(settings)).run(
+        once=True, listeners=Listeners(batch=delete, gap=told.append)
+    )
     assert (tuple(told), told[-1].until) == (outcome.gaps, ends[partition] - 1)
     lost = [(partition, offset) for gap in told for offset in range(gap.since, gap.until)]
     assert len(lost) == len(set(lost))
@@ -106,7 +108,7 @@ def run_on(stream: Stream, history: History, then: Callable[[], object]) -> None
             then()
         assert time.monotonic() < deadline, "the stream goes on"
 
-    stream.run(once=False, heard=Listeners(idle=idle), every=EVERY)
+    stream.run(once=False, listeners=Listeners(idle=idle), every=EVERY)
 
 
 @pytest.mark.parametrize("found_by", ["a look", "a batch"])
@@ -124,13 +126,13 @@ def test_another_cluster_behind_the_same_address_ends_a_stream_before_anything_o
             commit(cluster.bootstrap_servers, "stranger", {("orders", 0): 1})
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(end_of_log, "LOOK_EVERY_S", 0.5 if found_by == "a look" else 3600.0)
+        patch.setattr(end_of_log, "ASK_EVERY_S", 0.5 if found_by == "a look" else 3600.0)
         with pytest.raises(HistoryError, match="and this is cluster other") as refused:
             run_on(stream, history, once(change))
     assert refused.value.hint == "Name another --history for this cluster, or the brokers of that one"
     assert before == [found(history, id_), read_until(history)]
     assert planned(history) == []
-    Stream(spark, history, Source.of(settings)).run(once=True, heard=Listeners())
+    Stream(spark, history, Source.of(settings)).run(once=True, listeners=Listeners())
     assert found(history, id_) == places(records(cluster.bootstrap_servers), commits=True)
 
 
@@ -177,9 +179,9 @@ def test_a_stream_a_process_that_appends_and_compaction_on_one_table_lose_nothin
                 raise EnoughError
 
         with pytest.raises(EnoughError):
-            stream.run(once=False, heard=Listeners(idle=idle), every=EVERY)
+            stream.run(once=False, listeners=Listeners(idle=idle), every=EVERY)
         appends = int(process.communicate(timeout=60)[0])
-    Stream(spark, history, Source.of(settings)).run(once=True, heard=Listeners())
+    Stream(spark, history, Source.of(settings)).run(once=True, listeners=Listeners())
     assert found(history, stream.outcome.cluster) == places(records(servers), commits=True)
     assert len(found(history, "c1")) == appends * ROWS
 

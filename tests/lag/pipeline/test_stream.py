@@ -50,7 +50,7 @@ def once(spark: SparkSession, cluster: EmbeddedKafka, history: History) -> Run:
 
     def run() -> Outcome:
         made = Stream(spark, history, Source.of(load_settings(cluster.bootstrap_servers, None, {})))
-        return made.run(once=True, heard=Listeners())
+        return made.run(once=True, listeners=Listeners())
 
     return run
 
@@ -147,7 +147,7 @@ def test_a_broker_that_goes_away_ends_a_single_run_with_the_mend(
     broker.kill()
     try:
         with pytest.raises(ConnectError) as refused:
-            made.run(once=True, heard=Listeners())
+            made.run(once=True, listeners=Listeners())
         assert refused.value.hint
     finally:
         broker.restart()
@@ -195,7 +195,7 @@ def test_progress_is_told_with_what_is_left(
     commit(cluster.bootstrap_servers, "many", {("orders", partition): 1 for partition in range(60)})
     settings = load_settings(cluster.bootstrap_servers, None, {})
     told: list[Progress] = []
-    outcome = Stream(spark, history, Source.of(settings)).run(once=True, heard=Listeners(batch=told.append))
+    outcome = Stream(spark, history, Source.of(settings)).run(once=True, listeners=Listeners(batch=told.append))
     assert outcome.batches >= 3
     assert [one.batch for one in told] == list(range(outcome.batches))
     assert sum(one.records for one in told) == outcome.records
