@@ -19,7 +19,7 @@ from benchmarks.report import Row
 from lag.history.queries import HistoryQueries
 from lag.history.span import DAY, HOUR, Scope, Span
 from lag.history.store import History
-from lag.verdict.health import Status
+from lag.verdict.status import Status
 
 ASKED = 60
 READ = 5

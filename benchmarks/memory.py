@@ -19,7 +19,7 @@ from lag.history.store import History
 from lag.model import ClusterSnapshot, GroupSnapshot, Remainder
 from lag.offsets import OffsetTable, PartitionLag, PartitionRows
 from lag.polling.collector import Collector, wall_clock_ms
-from lag.verdict.health import Status
+from lag.verdict.status import Status
 from tests.app import synthetic
 
 GROUPS, PARTITIONS = 1_000, 10

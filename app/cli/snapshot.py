@@ -18,9 +18,10 @@ from lag.errors import GroupscopeError
 from lag.model import ClusterSnapshot, GroupSnapshot, LagTotal, Member, Problem
 from lag.offsets import PROBLEM_CODES, UNKNOWN, Ints
 from lag.partition_lag import totals
-from lag.verdict.health import TOO_EARLY, URGENCY, GroupColumns, Health
+from lag.verdict.health import GroupColumns, Health
 from lag.verdict.judge import judge
 from lag.verdict.sample_window import SampleRing
+from lag.verdict.status import TOO_EARLY, URGENCY
 
 DASH = "-"
 

@@ -13,7 +13,7 @@ from app.ui import formats, state
 from app.ui.groups import verdicts
 from app.ui.pages import BY_NAME
 from app.ui.problems import problem_lines
-from lag.verdict.health import URGENCY, Status
+from lag.verdict.status import URGENCY, Status
 
 ROW_PX = 28
 TICK = "2s"

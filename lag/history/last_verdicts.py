@@ -13,8 +13,8 @@ from lag.history.status_codes import STORED, rank_sql
 from lag.history.store import History, literal
 from lag.offsets import UNKNOWN
 from lag.verdict.group_onsets import GroupOnsets, stored
-from lag.verdict.health import Status
 from lag.verdict.onset import SOURCE_CODE, OnsetColumns, OnsetSource
+from lag.verdict.status import Status
 
 log = logging.getLogger(__name__)
 

@@ -16,8 +16,7 @@ from lag.history.schemas import TABLES, TIME
 from lag.history.span import DAY, EPOCH, HOUR, MICROSECOND, MINUTE, Scope, Span, full_hour
 from lag.history.status_codes import STORED, rank_sql
 from lag.history.store import SQL_TYPES, History, literal
-from lag.verdict.health import Status
-from lag.verdict.status import STATUS_CODE
+from lag.verdict.status import STATUS_CODE, Status
 
 _UNKNOWN = STATUS_CODE[Status.UNKNOWN]
 RECENT = timedelta(days=2)

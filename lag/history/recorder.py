@@ -24,7 +24,8 @@ from lag.history.status_codes import STORED
 from lag.history.store import History
 from lag.model import ClusterSnapshot, is_internal_group
 from lag.offsets import UNKNOWN, Codes, Ints
-from lag.verdict.health import TOO_EARLY, URGENCY, GroupColumns, Health
+from lag.verdict.health import GroupColumns, Health
+from lag.verdict.status import TOO_EARLY, URGENCY
 
 log = logging.getLogger(__name__)
 

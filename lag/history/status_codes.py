@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lag.offsets import Ints
-from lag.verdict.health import URGENCY, Status
+from lag.verdict.status import URGENCY, Status
 
 STORED: Mapping[Status, int] = {
     Status.STOPPED: 0,

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 from lag.history.span import MICROSECOND, MINUTE
-from lag.verdict.health import URGENCY, Finding, Status
-from lag.verdict.status import STATUS_CODE
+from lag.verdict.health import Finding
+from lag.verdict.status import STATUS_CODE, URGENCY, Status
 
 _MINUTE_US = MINUTE // MICROSECOND
 _UNKNOWN = STATUS_CODE[Status.UNKNOWN]

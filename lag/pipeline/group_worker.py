@@ -14,7 +14,7 @@ from lag.rollup.error_budget import Burns, Slo, Tallies, burns, ends
 from lag.rollup.group_events import records
 from lag.rollup.group_minutes import GroupMinute, Seen, minutes
 from lag.rollup.owners import changes
-from lag.verdict.health import URGENCY
+from lag.verdict.status import URGENCY
 
 GROUP = ("cluster", "group_id")
 EVENT_COLUMNS = (

@@ -20,7 +20,7 @@ from lag.polling.evaluation import ClusterReader, Evaluator, LastVerdicts, no_ve
 from lag.polling.report import CollectorStatus, Report
 from lag.polling.schedule import EMPTY_INTERVAL_S, Pause, pause_after, pause_before_retry
 from lag.verdict.health import Health
-from lag.verdict.status import Rules
+from lag.verdict.status_rules import Rules
 
 log = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from lag.polling.report import Report
 from lag.verdict.group_onsets import GroupOnsets
 from lag.verdict.judge import Past, judge
 from lag.verdict.sample_window import SampleRing
-from lag.verdict.status import Rules
+from lag.verdict.status_rules import Rules
 
 
 class ClusterReader(Protocol):

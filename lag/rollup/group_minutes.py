@@ -13,8 +13,7 @@ from typing import NamedTuple
 from lag.model import GroupType
 from lag.rollup.group_events import GroupRecord, Role
 from lag.rollup.lag_minutes import MINUTE_US
-from lag.verdict.health import Status
-from lag.verdict.status import STATUS_CODE
+from lag.verdict.status import STATUS_CODE, Status
 
 STATES = (
     "Unknown", "Empty", "Stable", "PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling", "Dead",

@@ -8,11 +8,10 @@ from numpy.typing import NDArray
 
 from lag.offsets import UNKNOWN, Flags, Ints
 from lag.verdict import rates
-from lag.verdict.health import Status
 from lag.verdict.rates import Floats
 from lag.verdict.sample_rates import Growth, growths, time_to_loss
 from lag.verdict.samples import Commits, LagSamples, LogSamples, lag_samples
-from lag.verdict.status import STATUS_CODE
+from lag.verdict.status import STATUS_CODE, Status
 
 MINUTE_US = 60_000_000
 QUIET_US = 10 * MINUTE_US

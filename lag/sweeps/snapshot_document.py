@@ -20,7 +20,8 @@ from lag.generations.live_group import scenario_at
 from lag.model import GroupSnapshot, GroupType, Member, Topic, is_internal_group
 from lag.offsets import PartitionLag, PartitionProblem
 from lag.sweeps.fleet import Fleet, InputProblem
-from lag.verdict.health import Finding, PartitionHealth, Status, TimeLag
+from lag.verdict.health import Finding, PartitionHealth, TimeLag
+from lag.verdict.status import Status
 
 NOTE = "A snapshot has no subscriptions: each member is assumed to subscribe to all topics of its group."
 _UNSEEN = PartitionHealth(

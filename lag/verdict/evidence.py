@@ -8,9 +8,10 @@ from assignors.durations import duration
 from assignors.model import TopicPartition
 from lag.model import GroupSnapshot, LagTotal
 from lag.offsets import PROBLEM_CODES, UNKNOWN, PartitionProblem
-from lag.verdict.health import Finding, Status
+from lag.verdict.health import Finding
 from lag.verdict.onset import Onset, OnsetSource
-from lag.verdict.status import MARKERS_ONLY, Rules
+from lag.verdict.status import Status
+from lag.verdict.status_rules import MARKERS_ONLY, Rules
 
 NO_OFFSET = "the committed offset or the log end is unknown"
 """Why a partition has no time lag."""

@@ -24,11 +24,10 @@ from numpy.typing import NDArray
 
 from lag.offsets import UNKNOWN, Flags, Ints
 from lag.verdict.columns import concatenate, take
-from lag.verdict.health import TOO_EARLY, Status
 from lag.verdict.onset import SOURCE_CODE, GroupRecords, OnsetColumns, OnsetSource
 from lag.verdict.row_index import group_of_row, name_indexer, reduce_groups
 from lag.verdict.row_verdicts import RowVerdicts
-from lag.verdict.status import STATUS_CODE, StatusCodes
+from lag.verdict.status import STATUS_CODE, TOO_EARLY, Status, StatusCodes
 from lag.verdict.waiting import Waiting
 
 _WINDOW, _GENERATION = SOURCE_CODE[OnsetSource.WINDOW], SOURCE_CODE[OnsetSource.GENERATION]

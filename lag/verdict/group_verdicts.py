@@ -5,11 +5,11 @@ from typing import NamedTuple
 import numpy as np
 
 from lag.offsets import UNKNOWN, Flags, Ints
-from lag.verdict.health import NEVER, URGENCY, Status
-from lag.verdict.rates import Floats, TimeLags
+from lag.verdict.rates import NEVER, Floats, TimeLags
 from lag.verdict.row_index import group_of_row, reduce_groups
 from lag.verdict.row_verdicts import RowVerdicts
-from lag.verdict.status import MARKERS_ONLY, STATUS_CODE, StatusCodes
+from lag.verdict.status import STATUS_CODE, URGENCY, Status, StatusCodes
+from lag.verdict.status_rules import MARKERS_ONLY
 
 
 class GroupVerdicts(NamedTuple):

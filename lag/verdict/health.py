@@ -2,44 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lag.model import ClusterSnapshot, GroupSnapshot, LagTotal, Remainder
+from lag.verdict.group_onsets import GroupOnsets
 from lag.verdict.onset import Onset, OnsetColumns
-
-if TYPE_CHECKING:
-    from lag.verdict.group_onsets import GroupOnsets
-
-TOO_EARLY = -1
-"""A status code: the group is ok, but the window is too short for a verdict."""
-
-NEVER = float("inf")
-"""The drain time of a group that does not read faster than producers write."""
-
-
-class Status(StrEnum):
-    """The status of a partition or group, most urgent first."""
-
-    STOPPED = "stopped"  # the group has lag and committed nothing in the window
-    STALLED = "stalled"  # this partition has lag and its committed offset did not move, those of others did
-    LOST = "lost"  # the committed offset is below the log start: records were deleted before they were read
-    BEYOND_END = "beyond_end"  # the committed offset is beyond the log end: the topic was recreated or truncated
-    REWOUND = "rewound"  # the committed offset moved backwards in the window
-    FALLING_BEHIND = "falling_behind"
-    NEVER_COMMITTED = "never_committed"
-    HELD = "held"  # the group has read up to the last stable offset, which an open transaction holds back
-    NO_MEMBERS = "no_members"  # records wait, and the group has no members
-    CATCHING_UP = "catching_up"
-    TOPIC_DELETED = "topic_deleted"
-    UNKNOWN = "unknown"
-    OK = "ok"
-
-
-URGENCY: tuple[Status, ...] = tuple(Status)
+from lag.verdict.status import Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +110,7 @@ class Health:
     group_partitions: Callable[[int], Sequence[PartitionHealth]] = field(repr=False)
     needs_marker_check: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64), repr=False)
     columns: GroupColumns = field(default_factory=_no_columns, repr=False)
-    onsets: "GroupOnsets | None" = field(default=None, repr=False)
+    onsets: GroupOnsets | None = field(default=None, repr=False)
 
     def group(self, group_id: str) -> GroupHealth | None:
         """The health of this group; None if the snapshot does not have it."""

@@ -6,7 +6,8 @@ from enum import StrEnum
 
 from lag.model import GroupSnapshot, GroupType
 from lag.offsets import PartitionLag
-from lag.verdict.health import PartitionHealth, Status
+from lag.verdict.health import PartitionHealth
+from lag.verdict.status import Status
 
 HOT_SHARE = 0.5
 """A partition that gets more than this share of the records is hot."""

@@ -14,25 +14,17 @@ from numpy.typing import NDArray
 from lag import partition_lag
 from lag.model import ClusterSnapshot, GroupSnapshot, GroupType
 from lag.offsets import UNKNOWN, Ints
-from lag.verdict import evidence, status
+from lag.verdict import evidence, status_rules
 from lag.verdict.columns import concatenate, take
 from lag.verdict.group_onsets import Evidence, GroupOnsets, evidence_of, join_evidence
 from lag.verdict.group_verdicts import GroupVerdicts, group_time_lag, judge_groups
-from lag.verdict.health import (
-    TOO_EARLY,
-    URGENCY,
-    GroupColumns,
-    GroupHealth,
-    Health,
-    PartitionHealth,
-    Status,
-    TimeLag,
-)
+from lag.verdict.health import GroupColumns, GroupHealth, Health, PartitionHealth, TimeLag
 from lag.verdict.onset import GroupRecords, OnsetColumns
 from lag.verdict.rates import Floats, TimeLags
 from lag.verdict.row_verdicts import GroupFlags, RowVerdicts, judge_rows
 from lag.verdict.sample_window import BLOCK_CELLS, Window
-from lag.verdict.status import STATUS_CODE, CurrentRows, RemainderCodes, Rules, WindowStats
+from lag.verdict.status import STATUS_CODE, TOO_EARLY, URGENCY, Status
+from lag.verdict.status_rules import CurrentRows, RemainderCodes, Rules, WindowStats
 from lag.verdict.waiting import Waiting
 
 _OK, _UNKNOWN = STATUS_CODE[Status.OK], STATUS_CODE[Status.UNKNOWN]
@@ -72,7 +64,7 @@ def judge(
 ) -> Health:
     """Judge every group of the snapshot, which is the last sample of `window`.
 
-    `remainders` is uint8[n_rows of the offset table] (`status.REMAINDERS`): what earlier checks of the log found at
+    `remainders` is uint8[n_rows of the offset table] (`REMAINDERS`): what earlier checks of the log found at
     these offsets.
     """
     if remainders is None:
@@ -177,7 +169,7 @@ class _Groups(Sequence[GroupHealth]):
         """The rows of the groups `first` to `last` (not included)."""
         table = self._snapshot.offsets
         rows = slice(int(table.bounds[first]), int(table.bounds[last]))
-        current = status.current_rows(table, rows, self._remainders)
+        current = status_rules.current_rows(table, rows, self._remainders)
         bounds = table.bounds[first : last + 1] - rows.start
         of_groups = GroupFlags(self._memberless[first:last], self._shared[first:last])
         return judge_rows(self._window.rows(rows), current, bounds, of_groups, self._rules)
@@ -237,7 +229,7 @@ class _Groups(Sequence[GroupHealth]):
             drain_s=_optional(rows.drain_s, at),
             last_moved_ms=None if moved_ms == UNKNOWN else moved_ms,
             lag_trend=np.where(lag == UNKNOWN, np.nan, lag),
-            remainder=status.REMAINDERS[rows.current.remainder[at]],
+            remainder=status_rules.REMAINDERS[rows.current.remainder[at]],
         )
 
     def _facts(self, current: CurrentRows, stats: WindowStats, at: int, table_row: int) -> evidence.RowFacts:

@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lag.offsets import UNKNOWN, Flags, Ints
-from lag.verdict.health import NEVER
 from lag.verdict.sample_window import RowWindow
 
 Floats = NDArray[np.float64]
+
+NEVER = float("inf")
+"""The drain time of a group that does not read faster than producers write."""
 
 GAIN = 1.02
 """A lag drains only if the group consumes at least this many times as fast as producers write."""

@@ -5,13 +5,13 @@ from typing import NamedTuple
 import numpy as np
 
 from lag.offsets import UNKNOWN, Flags, Ints
-from lag.verdict import rates, status
-from lag.verdict.health import NEVER, Status
+from lag.verdict import rates, status_rules
 from lag.verdict.onset import SOURCE_CODE, OnsetColumns, OnsetSource
-from lag.verdict.rates import Floats, TimeLags
+from lag.verdict.rates import NEVER, Floats, TimeLags
 from lag.verdict.row_index import group_of_row, reduce_groups
 from lag.verdict.sample_window import RowWindow
-from lag.verdict.status import STATUS_CODE, CurrentRows, Rules, StatusCodes, WindowStats
+from lag.verdict.status import STATUS_CODE, Status, StatusCodes
+from lag.verdict.status_rules import CurrentRows, Rules, WindowStats
 
 
 class RowVerdicts(NamedTuple):
@@ -43,13 +43,13 @@ def judge_rows(window: RowWindow, current: CurrentRows, bounds: Ints, groups: Gr
     """The rows of some groups: group i has the rows `bounds[i]:bounds[i + 1]`."""
     group = group_of_row(bounds)
     lag = rates.lags(window.committed, window.log_start, window.log_end)
-    stats = status.window_stats(window, lag, current, rules)
+    stats = status_rules.window_stats(window, lag, current, rules)
     group_moved_ms = reduce_groups(np.maximum, stats.moved_ms, bounds, UNKNOWN)[group]
     no_members = groups.memberless[group]
-    codes = status.row_status(stats, current, group_moved_ms, no_members, groups.shared[group], rules)
+    codes = status_rules.row_status(stats, current, group_moved_ms, no_members, groups.shared[group], rules)
     still = stats.quiet | no_members | (stats.moved_ms == UNKNOWN)
-    small = (codes == STATUS_CODE[Status.OK]) & still & status.maybe_markers(current, rules)
-    maybe_markers = small | (current.remainder == status.MARKERS_ONLY)
+    small = (codes == STATUS_CODE[Status.OK]) & still & status_rules.maybe_markers(current, rules)
+    maybe_markers = small | (current.remainder == status_rules.MARKERS_ONLY)
     return RowVerdicts(
         lag=lag,
         current=current,
@@ -59,7 +59,7 @@ def judge_rows(window: RowWindow, current: CurrentRows, bounds: Ints, groups: Gr
         time_lag=_time_lag(window, current),
         drain_s=np.where(maybe_markers, np.nan, _drain(current, stats, codes, rules)),
         maybe_markers=maybe_markers,
-        needs_marker_check=status.needs_marker_check(stats, current, no_members, rules),
+        needs_marker_check=status_rules.needs_marker_check(stats, current, no_members, rules),
     )
 
 

@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from lag.verdict import rates, status
+from lag.verdict import rates, status_rules
 from lag.verdict.rates import Floats
 from lag.verdict.sample_window import Window
-from lag.verdict.status import Rules
+from lag.verdict.status_rules import Rules
 
 
 def produce_rates(window: Window, rules: Rules | None = None) -> Floats:
     """float64[n_rows of EndOffsets]: records per second; NaN if fewer than two polls read the log end."""
-    last = status.recent(window.times_ms, rules or Rules())
+    last = status_rules.recent(window.times_ms, rules or Rules())
     columns, times_ms = window.log_end[last], window.times_ms[last]
     blocks = window.blocks(len(columns[-1]))
     return np.concatenate([rates.rate(np.stack([column[rows] for column in columns]), times_ms) for rows in blocks])

@@ -13,9 +13,11 @@ from lag.cluster.problems import merged
 from lag.cluster.requests.error_codes import group_problem
 from lag.model import Broker, ClusterSnapshot, GroupSnapshot, GroupType, LagTotal, Member, Problem, Scope, Topic
 from lag.offsets import UNKNOWN, EndOffsets, OffsetTable, PartitionLag, PartitionProblem, PartitionRows, problem_code
-from lag.verdict.health import NEVER, Finding, GroupHealth, Health, PartitionHealth, Status, TimeLag
+from lag.verdict.health import Finding, GroupHealth, Health, PartitionHealth, TimeLag
 from lag.verdict.onset import Onset, OnsetSource
+from lag.verdict.rates import NEVER
 from lag.verdict.sample_window import Window
+from lag.verdict.status import Status
 
 NOW_MS = 1_795_258_817_000
 INTERVAL_MS = 10_000

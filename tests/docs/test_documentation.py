@@ -18,7 +18,7 @@ from app.server.settings import PREFIX, Settings
 from app.ui.groups.verdicts import VERDICTS
 from app.ui.pages import PAGES
 from lag.history.schemas import TABLES
-from lag.verdict.health import URGENCY
+from lag.verdict.status import URGENCY
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

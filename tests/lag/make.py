@@ -21,7 +21,7 @@ from lag.offsets import UNKNOWN, EndOffsets, OffsetTable, PartitionProblem, Part
 from lag.verdict.health import Health
 from lag.verdict.judge import Past, judge
 from lag.verdict.sample_window import SampleRing
-from lag.verdict.status import Rules
+from lag.verdict.status_rules import Rules
 
 CLUSTER = "test"
 BROKERS = (Broker(1, "b1", 9092), Broker(2, "b2", 9092), Broker(3, "b3", 9092))

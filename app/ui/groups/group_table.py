@@ -11,7 +11,8 @@ from app.ui import formats
 from app.ui.groups import verdicts
 from lag.model import FOREVER, ClusterSnapshot, GroupSnapshot, Topic
 from lag.offsets import OffsetTable
-from lag.verdict.health import GroupHealth, Health, Status
+from lag.verdict.health import GroupHealth, Health
+from lag.verdict.status import Status
 
 SPARKLINE_POINTS = 30
 MIN_SPARKLINE_PEAK = 1_000

@@ -4,8 +4,10 @@ from datetime import tzinfo
 
 from app.ui import formats
 from app.ui.groups.verdicts import VERDICTS
-from lag.verdict.health import NEVER, GroupHealth, Status
+from lag.verdict.health import GroupHealth
 from lag.verdict.onset import Onset, OnsetSource
+from lag.verdict.rates import NEVER
+from lag.verdict.status import Status
 
 SOURCES: dict[OnsetSource, str] = {
     OnsetSource.COMMIT: "from a commit in `__consumer_offsets`",

@@ -10,7 +10,7 @@ from typing import Literal
 from app.ui.theme import Palette, luminance
 from lag.model import GroupType
 from lag.offsets import PartitionProblem
-from lag.verdict.health import URGENCY, Status
+from lag.verdict.status import URGENCY, Status
 
 Colour = Literal["red", "orange", "yellow", "violet", "blue", "green", "gray"]
 

@@ -12,7 +12,7 @@ from app.views.group.state import explanation
 from app.views.group.view import GroupView, Tile
 from lag.generations.explanation import Comparison, Explanation
 from lag.model import GroupType
-from lag.verdict.health import Status
+from lag.verdict.status import Status
 
 MAX_DIFFERENCES = 100
 TITLE = "Assignment"

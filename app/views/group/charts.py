@@ -12,7 +12,7 @@ from app.ui.groups import verdicts
 from app.ui.theme import Palette
 from app.views.group.view import NOBODY, Tile
 from assignors.model import TopicPartition
-from lag.verdict.health import URGENCY, Status
+from lag.verdict.status import URGENCY, Status
 
 Lanes = Mapping[str, Sequence[tuple[TopicPartition, Tile]]]
 MATRIX_ROW_PX = 26

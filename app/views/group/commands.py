@@ -9,7 +9,7 @@ from app.ui import formats
 from app.views.group.view import GroupView
 from lag.model import FOREVER, ClusterSnapshot, GroupType
 from lag.offsets import PartitionLag
-from lag.verdict.health import Status
+from lag.verdict.status import Status
 
 TOOLS = {GroupType.SHARE: "kafka-share-groups", GroupType.STREAMS: "kafka-streams-groups"}
 RETENTION_FACTOR = 2

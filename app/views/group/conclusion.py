@@ -6,7 +6,7 @@ from app.ui import formats, state, widgets
 from app.ui.groups import verdicts
 from app.ui.groups.headlines import SOURCES, clock
 from app.views.group.view import GroupView
-from lag.verdict.health import Status
+from lag.verdict.status import Status
 
 MOST_URGENT = 12
 LINKS = (

@@ -13,8 +13,8 @@ from app.views.group.commands import Command, Tools, add_partitions, commands
 from app.views.group.state import view as view_of
 from app.views.group.view import GroupView
 from lag.errors import GroupscopeError
-from lag.verdict.health import Status
 from lag.verdict.hints import Hint, hint
+from lag.verdict.status import Status
 
 CALM = frozenset({Status.OK, Status.CATCHING_UP})
 """Verdicts that ask for nothing."""

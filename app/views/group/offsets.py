@@ -8,7 +8,7 @@ from app.ui.table_limits import MAX_OPTIONS
 from app.views.group import ruler
 from app.views.group.view import GroupView
 from lag.offsets import PartitionLag
-from lag.verdict.health import Status
+from lag.verdict.status import Status
 
 EXPLAINED = (Status.LOST, Status.BEYOND_END, Status.HELD)
 """Verdicts that rest on the order of the offsets."""

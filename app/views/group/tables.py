@@ -15,7 +15,8 @@ from assignors.model import TopicPartition
 from lag.generations.explanation import Difference
 from lag.model import GroupType, Member, Remainder
 from lag.offsets import PartitionLag
-from lag.verdict.health import PartitionHealth, Status
+from lag.verdict.health import PartitionHealth
+from lag.verdict.status import Status
 
 IDLE, WAITING = "○ Idle", "◌ Waiting"
 """In the verdict column of a member without partitions: it gets none, or its target assignment is not there yet."""

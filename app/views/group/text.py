@@ -12,7 +12,9 @@ from assignors.offsets_partition import DEFAULT_PARTITIONS, OFFSETS_TOPIC, offse
 from lag.generations.explanation import Explanation
 from lag.generations.recorded import Timeouts
 from lag.model import ClusterSnapshot, GroupType, Member
-from lag.verdict.health import NEVER, GroupHealth, Status
+from lag.verdict.health import GroupHealth
+from lag.verdict.rates import NEVER
+from lag.verdict.status import Status
 
 UNKNOWN_TIMEOUTS = Timeouts(None, None)
 _EXCLUSIVE = (GroupType.CLASSIC, GroupType.CONSUMER)

@@ -12,7 +12,8 @@ from app.ui.groups.member_names import member_names
 from assignors.model import TopicPartition
 from lag.model import ClusterSnapshot, GroupSnapshot, Member
 from lag.offsets import PartitionLag, PartitionProblem
-from lag.verdict.health import URGENCY, GroupHealth, Health, PartitionHealth, Status
+from lag.verdict.health import GroupHealth, Health, PartitionHealth
+from lag.verdict.status import URGENCY, Status
 
 NOBODY = "unassigned"
 """The lane of partitions that no member owns."""

@@ -12,7 +12,7 @@ from app.ui.charts.lanes import name_lanes, write
 from app.ui.formats import duration, short
 from app.ui.groups import verdicts
 from app.ui.theme import Palette
-from lag.verdict.health import URGENCY, Status
+from lag.verdict.status import URGENCY, Status
 
 ROW_PX = 22
 MAX_GROUPS = 30

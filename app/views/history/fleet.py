@@ -14,7 +14,7 @@ from app.views.history.state import TROUBLE, ClusterHistory
 from lag.history import frames
 from lag.history.queries import HistoryQueries
 from lag.history.span import DAY, Scope, Span
-from lag.verdict.health import URGENCY, Status
+from lag.verdict.status import URGENCY, Status
 
 NOT_COMPUTED = "Verdicts are not computed yet. `groupscope pipeline rollup` computes them from recorded group events."
 

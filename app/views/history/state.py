@@ -17,7 +17,7 @@ from app.ui.groups import verdicts
 from lag.history.queries import HistoryQueries
 from lag.history.span import HOUR, MAX_MINUTE_SPAN, MINUTE, Scope, Span, full_minute
 from lag.history.store import History
-from lag.verdict.health import URGENCY
+from lag.verdict.status import URGENCY
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")

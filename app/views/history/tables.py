@@ -7,7 +7,7 @@ import pandas as pd
 
 from app.ui.groups import verdicts
 from lag.history.span import MICROSECOND, Span
-from lag.verdict.health import URGENCY, Status
+from lag.verdict.status import URGENCY, Status
 
 Local = Callable[[int], datetime]
 """Milliseconds since 1970 -> a time in the viewer's zone."""

@@ -12,7 +12,7 @@ from app.ui import formats
 from app.ui.groups.verdicts import RANK, VERDICTS
 from lag.history.span import DAY, MICROSECOND, MINUTE, Scope, Span, micros
 from lag.history.trouble_periods import TroublePeriod
-from lag.verdict.health import URGENCY, Status
+from lag.verdict.status import URGENCY, Status
 
 Clock = Callable[[int], str]
 """Microseconds since 1970 -> a time in the viewer's zone, as a sentence writes it."""

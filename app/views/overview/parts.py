@@ -12,7 +12,7 @@ from app.ui.table_limits import MAX_ROWS, MAX_SPARKLINE_ROWS
 from app.views.overview import tables
 from app.views.overview.tables import Filters
 from lag.model import ClusterSnapshot
-from lag.verdict.health import URGENCY, Status
+from lag.verdict.status import URGENCY, Status
 
 WHY = "The evidence for the verdict. For a group that is OK, the reason why its time lag is not known"
 TIME_LAG = (

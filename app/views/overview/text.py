@@ -6,7 +6,9 @@ from app.ui import formats
 from app.ui.groups.group_table import GroupTable
 from app.ui.groups.headlines import drain_time, growth, predicate
 from lag.model import ClusterSnapshot
-from lag.verdict.health import NEVER, GroupHealth, Health, Status
+from lag.verdict.health import GroupHealth, Health
+from lag.verdict.rates import NEVER
+from lag.verdict.status import Status
 
 
 def headline(snapshot: ClusterSnapshot, health: Health, table: GroupTable, zone: tzinfo) -> str:

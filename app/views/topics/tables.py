@@ -15,8 +15,9 @@ from app.ui.groups.group_table import is_internal
 from lag.model import FOREVER, ClusterSnapshot, Topic
 from lag.offsets import UNKNOWN, EndOffsets, Ints
 from lag.verdict import topic_rates
-from lag.verdict.health import Health, Status
+from lag.verdict.health import Health
 from lag.verdict.sample_window import Window
+from lag.verdict.status import Status
 
 MIN_POLLS = 2
 """Polls that a rate needs."""

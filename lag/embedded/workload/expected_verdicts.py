@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from lag.model import GroupType
 from lag.offsets import PartitionProblem
-from lag.verdict.health import Status
+from lag.verdict.status import Status
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from app.ui import formats, theme
 from app.ui.groups import verdicts
 from lag.model import GroupType
 from lag.offsets import PartitionProblem
-from lag.verdict.health import URGENCY, Status
+from lag.verdict.status import URGENCY, Status
 
 
 @pytest.mark.parametrize(

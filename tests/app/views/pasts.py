@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 from lag.history.store import History
-from lag.verdict.health import Status
+from lag.verdict.status import Status
 from tests.lag.history.past import past
 from tests.lag.history.rows import NOON
 

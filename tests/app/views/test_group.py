@@ -13,7 +13,7 @@ from app.views.group import lag_charts
 from assignors.model import TopicPartition
 from lag.generations.recorded import Origin, Recording, TimedEvent
 from lag.model import GroupType
-from lag.verdict.health import Status
+from lag.verdict.status import Status
 from tests.app import feeds, synthetic
 from tests.app.conftest import Open
 from tests.app.reading import alt, figure, said, table

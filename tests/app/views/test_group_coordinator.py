@@ -10,7 +10,7 @@ from app.views.group import text
 from app.views.group.view import GroupView, group_view
 from lag.generations.recorded import Origin, Recording, Timeouts
 from lag.model import ClusterSnapshot, GroupType, Topic
-from lag.verdict.health import Status
+from lag.verdict.status import Status
 from tests.app import feeds, synthetic
 from tests.app.conftest import Open
 from tests.app.reading import said

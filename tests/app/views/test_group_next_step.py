@@ -12,7 +12,7 @@ from app.views.group.commands import Tools, commands
 from app.views.group.view import GroupView, group_view
 from assignors.whatif.events import AddPartitions, Join, Restart
 from lag.model import FOREVER, ClusterSnapshot, GroupType
-from lag.verdict.health import Status
+from lag.verdict.status import Status
 from tests.app import feeds, synthetic
 from tests.app.conftest import Open
 from tests.app.reading import asked, said

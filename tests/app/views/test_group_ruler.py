@@ -6,7 +6,7 @@ from app.ui.theme import LIGHT
 from app.views.group.ruler import Mark, Part, Segment, figure, finding, marks, segments
 from assignors.model import TopicPartition
 from lag.offsets import PartitionLag, PartitionProblem
-from lag.verdict.health import Status
+from lag.verdict.status import Status
 from tests.app import feeds, synthetic
 from tests.app.conftest import Open
 from tests.app.reading import alt

@@ -16,7 +16,7 @@ from app.server.source import Source
 from app.ui import formats, widgets
 from app.views.history import state
 from lag.history.store import History
-from lag.verdict.health import URGENCY, Status
+from lag.verdict.status import URGENCY, Status
 from tests.app import feeds
 from tests.app.conftest import Open
 from tests.app.demo import HandControls

@@ -18,10 +18,10 @@ from lag.cluster.problems import of_topics
 from lag.cluster.requests.error_codes import group_problem
 from lag.errors import AddressError
 from lag.model import Remainder
-from lag.verdict.health import Status
 from lag.verdict.judge import judge
 from lag.verdict.sample_window import SampleRing
-from lag.verdict.status import REMAINDERS
+from lag.verdict.status import Status
+from lag.verdict.status_rules import REMAINDERS
 from tests.app import feeds, synthetic
 from tests.app.conftest import Open
 from tests.app.reading import said

@@ -8,10 +8,11 @@ from lag.errors import HistoryError
 from lag.history.last_verdicts import last_verdicts, last_verdicts_or_none
 from lag.history.recorder import group_snapshots
 from lag.history.store import History
-from lag.verdict.health import URGENCY, Health, Status
+from lag.verdict.health import Health
 from lag.verdict.judge import Past, judge
 from lag.verdict.onset import Onset, OnsetSource
 from lag.verdict.sample_window import SampleRing
+from lag.verdict.status import URGENCY, Status
 from tests.lag.make import cluster, end, group
 
 START = 1_790_000_000_000

@@ -18,7 +18,7 @@ from lag.history.queries import HistoryQueries
 from lag.history.schemas import SCHEMA_VERSION
 from lag.history.span import DAY, HOUR, MICROSECOND, Scope, Span, micros
 from lag.history.store import VERSION_KEY, History
-from lag.verdict.health import Status
+from lag.verdict.status import Status
 from tests.lag.history.past import past
 from tests.lag.history.rows import NOON, rows
 

@@ -19,10 +19,11 @@ from lag.history.status_codes import STORED
 from lag.history.store import History
 from lag.model import INTERNAL_GROUP_PREFIX, ClusterSnapshot
 from lag.polling.collector import Collector
-from lag.verdict.health import URGENCY, Health, Status
+from lag.verdict.health import Health
 from lag.verdict.judge import judge
 from lag.verdict.sample_window import SampleRing
-from lag.verdict.status import MARKERS_ONLY
+from lag.verdict.status import URGENCY, Status
+from lag.verdict.status_rules import MARKERS_ONLY
 from tests.lag.make import cluster, deleted, end, failed, group, judged
 from tests.lag.polling.test_collector import Script, clock
 from tests.support.waiting import wait_until

@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 from lag.history.trouble_periods import TroublePeriod, trouble_periods, with_onset
-from lag.verdict.health import Finding, Status
+from lag.verdict.health import Finding
 from lag.verdict.onset import Onset, OnsetSource
-from lag.verdict.status import STATUS_CODE
+from lag.verdict.status import STATUS_CODE, Status
 
 MINUTE_US = 60_000_000
 FINE, S, L, U = Status.OK, Status.STOPPED, Status.LOST, Status.UNKNOWN

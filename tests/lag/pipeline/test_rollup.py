@@ -24,7 +24,7 @@ from lag.pipeline.group_worker import OWNERS
 from lag.pipeline.lag_driver import LagTables, Span
 from lag.pipeline.rollup import LATE, PIECE, Piece, Rollup
 from lag.rollup.error_budget import DEFAULT, WINDOWS_S, Slo
-from lag.verdict.health import URGENCY, Status
+from lag.verdict.status import URGENCY, Status
 from tests.lag.history.rows import rows
 from tests.lag.rollup import plain_group_minutes as plain_group
 from tests.lag.rollup import plain_minutes as plain

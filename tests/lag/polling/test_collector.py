@@ -17,7 +17,7 @@ from lag.model import ClusterSnapshot, Problem, Remainder, Scope
 from lag.polling.collector import Collector
 from lag.polling.collectors import Collectors
 from lag.polling.schedule import Pause, pause_after, pause_before_retry
-from lag.verdict.health import Status
+from lag.verdict.status import Status
 from tests.lag.generations.recorded.events import recorded
 from tests.lag.generations.recorded.test_classic import FIRST, SECOND
 from tests.lag.make import cluster, end, group

@@ -18,9 +18,10 @@ from lag.partition_lag import totals
 from lag.polling.evaluation import Evaluator
 from lag.polling.report import Report
 from lag.verdict.group_onsets import GroupOnsets, stored
-from lag.verdict.health import TOO_EARLY, URGENCY, Finding, Status
+from lag.verdict.health import Finding
 from lag.verdict.onset import SOURCE_CODE, OnsetColumns, OnsetSource
-from lag.verdict.status import Rules
+from lag.verdict.status import TOO_EARLY, URGENCY, Status
+from lag.verdict.status_rules import Rules
 from tests.lag.generations.commits import Commit, columns
 from tests.lag.make import cluster, end, group
 

@@ -8,7 +8,7 @@ import pytest
 
 from lag.rollup.group_events import records
 from lag.rollup.group_minutes import STATES, Seen, minutes
-from lag.verdict.health import URGENCY, Status
+from lag.verdict.status import URGENCY, Status
 from tests.lag.rollup import plain_group_minutes as plain
 from tests.lag.rollup.plain_group_minutes import Row
 

@@ -8,8 +8,8 @@ import pytest
 from lag.model import ClusterSnapshot
 from lag.verdict import judge as judging
 from lag.verdict.evidence import RowFacts
-from lag.verdict.health import Status
-from lag.verdict.status import CurrentRows, WindowStats
+from lag.verdict.status import Status
+from lag.verdict.status_rules import CurrentRows, WindowStats
 from tests.lag.make import cluster, end, group, judged
 from tests.support.known import known
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from lag.model import GroupType, Member
-from lag.verdict.health import Status
 from lag.verdict.hints import Hint, Remedy, hint
+from lag.verdict.status import Status
 from tests.lag.make import cluster, end, group, judged
 
 POLLS = 12

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from lag.verdict import rates
-from lag.verdict.health import NEVER
+from lag.verdict.rates import NEVER
 from lag.verdict.sample_window import RowWindow
 
 T = [0, 10_000, 20_000, 30_000]

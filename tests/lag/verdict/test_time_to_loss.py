@@ -10,7 +10,7 @@ import pytest
 from lag.model import FOREVER
 from lag.offsets import UNKNOWN
 from lag.verdict import time_to_loss
-from lag.verdict.health import NEVER
+from lag.verdict.rates import NEVER
 from lag.verdict.sample_window import RowWindow, SampleRing
 from tests.lag.make import cluster, end, group
 

@@ -9,7 +9,8 @@ import pytest
 from app.ui.groups.group_table import retention_left
 from app.views.overview.tables import rounded_down
 from lag.model import FOREVER, LagTotal, Topic
-from lag.verdict.health import Finding, GroupHealth, Status, TimeLag
+from lag.verdict.health import Finding, GroupHealth, TimeLag
+from lag.verdict.status import Status
 
 HOUR_MS = 3_600_000
 HEALTH = GroupHealth(

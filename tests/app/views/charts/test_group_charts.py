@@ -11,7 +11,7 @@ from app.ui.theme import LIGHT
 from app.views.group import charts
 from app.views.group.view import NOBODY, Tile
 from assignors.model import TopicPartition
-from lag.verdict.health import Status
+from lag.verdict.status import Status
 
 
 def lane(topic: str, numbers: list[int], kind: Tile = Tile.OK) -> list[tuple[TopicPartition, Tile]]:

@@ -6,7 +6,7 @@ import pytest
 
 from app.ui import theme
 from app.views.history.charts import SECONDS, Tile, health
-from lag.verdict.health import Status
+from lag.verdict.status import Status
 
 DAY = datetime(2026, 11, 22, 7)
 HOUR = timedelta(hours=1)

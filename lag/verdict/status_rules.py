@@ -1,0 +1,335 @@
+"""The rules that give each partition of a group a status. Pure functions on arrays.
+
+The status of a partition is that of the first rule that holds:
+
+1. What one poll shows: lost, beyond the end, topic deleted, unknown, never committed (an empty partition without a
+   committed offset is ok), and ok if the lag is at most `Rules.lag_floor`.
+2. A partition is *quiet* when, in enough polls (`Rules.min_samples`, `Rules.min_s`), its lag was above the floor and
+   its committed offset did not move. A quiet partition is
+   - held, if the committed offset has reached the last stable offset and an open transaction keeps that below the log
+     end;
+   - ok, if the lag is one record, which may be a transaction marker that no consumer can read; a look into the log or
+     a second record decides;
+   - stalled, if another partition of the group moved after this one stopped moving;
+   - stopped, if none did. In a group without members this holds only if the group committed earlier in the window,
+     that is, its last member has just left.
+3. Rewound: the committed offset is below its highest value in the window.
+4. No members: the group is empty and its committed offsets do not move. (A consumer that assigns partitions itself
+   commits without being a member.)
+5. Falling behind or catching up: the median lag of the last third of the samples is above or below that of the first
+   third by more than the noise, and the rates agree. A burst shorter than half a third of the window triggers neither.
+6. Ok.
+
+These are Burrow's rules with corrections: one drop of the lag does not clear a verdict, one commit does not make a
+group stopped, records must have waited for a while (topics with little traffic raise no alarm), and a group that
+commits rarely is quiet only after twice its longest earlier interval. For share groups, the committed offset is the
+share-partition start offset (KIP-932).
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lag.model import Remainder
+from lag.offsets import UNKNOWN, Flags, Ints, OffsetTable, PartitionProblem, Problems, problem_code
+from lag.verdict import rates
+from lag.verdict.rates import Floats, Rates
+from lag.verdict.sample_window import RowWindow
+from lag.verdict.status import STATUS_CODE, Status, StatusCodes
+
+RemainderCodes = NDArray[np.uint8]
+REMAINDERS: tuple[Remainder, ...] = (Remainder.UNKNOWN, Remainder.RECORDS, Remainder.MARKERS_ONLY)
+"""A column of remainders holds indexes into this tuple; 0 where the log was not checked."""
+
+RECORDS, MARKERS_ONLY = REMAINDERS.index(Remainder.RECORDS), REMAINDERS.index(Remainder.MARKERS_ONLY)
+
+_NO_COMMIT = problem_code(PartitionProblem.NO_COMMIT)
+UNREAD_CODES = np.array(
+    [
+        problem_code(problem)
+        for problem in (
+            PartitionProblem.LEADERLESS,
+            PartitionProblem.UNAUTHORIZED,
+            PartitionProblem.TIMEOUT,
+            PartitionProblem.ERROR,
+        )
+    ],
+    np.uint8,
+)
+"""Problems that leave an offset unread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The thresholds: `_records` in records, `_s` in seconds, `_samples` in polls.
+
+    lag_floor        a lag of at most this many records counts as none
+    min_samples      polls that a verdict about movement needs, and
+    min_s            the time they must span (longer than 30 s, the commit interval of Kafka Streams)
+    marker_records   up to this many unmoving records may be transaction markers until the log is checked; 0: stalled
+    check_records    up to this many unmoving records, the log is checked for transaction markers
+    commit_gap_factor  a partition is quiet after this many times its longest earlier interval between commits
+    trend_samples    polls that "falling behind" and "catching up" need
+    noise_records, noise_share, noise_s   a lag has changed if the change exceeds each of: this many records, this
+                     share of the earlier lag, and the records that arrive in this many seconds
+    rates_s          how far back rates look (at least `min_samples` polls)
+    gain             a lag drains if the group consumes at least this many times as fast as producers write
+    """
+
+    lag_floor: int = 0
+    min_samples: int = 3
+    min_s: float = 45.0
+    marker_records: int = 1
+    check_records: int = 10
+    commit_gap_factor: float = 2.0
+    trend_samples: int = 6
+    noise_records: int = 10
+    noise_share: float = 0.05
+    noise_s: float = 5.0
+    rates_s: float = 180.0
+    gain: float = rates.GAIN
+
+
+class CurrentRows(NamedTuple):
+    """Rows of the newest snapshot: [n_rows] each.
+
+    Offsets and `lag` are int64 in records, -1 = unknown; `problem` is uint8 (PROBLEM_CODES), `remainder` uint8
+    (REMAINDERS).
+    """
+
+    committed: Ints
+    lag: Ints
+    problem: Problems
+    log_start: Ints
+    log_end: Ints
+    last_stable: Ints
+    remainder: RemainderCodes
+
+
+class WindowStats(NamedTuple):
+    """What the window shows of each row: [n_rows] each, int64 (-1 = never), bool, or float64 (NaN = unknown).
+
+    samples        polls with a known lag, the first at `first_ms`
+    run_samples    polls at the end of the window, since `run_since_ms`, in which the lag was above the floor and the
+                   committed offset did not move; in that time `arrived` records were produced
+    onset_ms       since when the run lasts, also before the window; it may have begun earlier where `onset_is_bound`
+    quiet          the run is long enough for a verdict
+    moved_ms       the first poll that saw the newest committed offset
+    peak           the highest committed offset
+    consume, produce   records per second
+    after_burst    the rates include a burst that now drains
+    early, late    median lag of the first and last third of the samples; NaN if too few, or if the lag is constant
+    jitter         the lag that a group which keeps up may have
+    noise          the change of a lag that does not count
+    """
+
+    samples: Ints
+    first_ms: Ints
+    run_samples: Ints
+    run_since_ms: Ints
+    run_is_whole: Flags
+    arrived: Ints
+    quiet: Flags
+    moved_ms: Ints
+    peak: Ints
+    consume: Floats
+    produce: Floats
+    after_burst: Flags
+    early: Floats
+    late: Floats
+    jitter: Floats
+    noise: Floats
+
+
+def current_rows(table: OffsetTable, rows: slice, remainders: RemainderCodes) -> CurrentRows:
+    """These rows of the table, with the log offsets of their partitions."""
+    end, ends = table.end[rows], table.ends
+    return CurrentRows(
+        table.committed[rows],
+        table.lag[rows],
+        table.problem[rows],
+        ends.log_start[end],
+        ends.log_end[end],
+        ends.last_stable[end],
+        remainders[rows],
+    )
+
+
+def window_stats(window: RowWindow, lag: Ints, current: CurrentRows, rules: Rules) -> WindowStats:
+    """Everything that the rules need; `lag` is int64[n_samples, n_rows], from `rates.lags`."""
+    times, known = window.times_ms, lag != UNKNOWN
+    moved = _moves(window.committed)
+    run = _run(window.committed, lag, rules)
+    run_samples, since_ms = run.sum(axis=0), _first_ms(run, times)
+    consume, produce, after_burst = _rates(window, lag, rules)
+    jitter = np.maximum(rules.noise_records, rules.noise_s * np.nan_to_num(produce))
+    early, late = _thirds(lag, current, times, rules)
+    noise = np.maximum(jitter, rules.noise_share * np.nan_to_num(early))
+    run_start = np.argmax(run, axis=0)
+    return WindowStats(
+        samples=known.sum(axis=0),
+        first_ms=_first_ms(known, times),
+        run_samples=run_samples,
+        run_since_ms=since_ms,
+        run_is_whole=(since_ms != UNKNOWN) & ~(known & ~run).any(axis=0),
+        arrived=current.log_end - np.take_along_axis(window.log_end, run_start[None], axis=0)[0],
+        quiet=_quiet(run_samples, since_ms, moved, lag, times, rules),
+        moved_ms=_last_ms(moved, times[1:]),
+        peak=window.committed.max(axis=0),
+        consume=consume,
+        produce=produce,
+        after_burst=after_burst & ~(late - early > noise),
+        early=early,
+        late=late,
+        jitter=jitter,
+        noise=noise,
+    )
+
+
+def row_status(
+    stats: WindowStats, current: CurrentRows, group_moved_ms: Ints, memberless: Flags, shared: Flags, rules: Rules
+) -> StatusCodes:
+    """uint8[n_rows]: the status of each row. `group_moved_ms`, `memberless` and `shared` are those of the row's group.
+
+    A share group is never rewound: its start offset stays below records that were acknowledged out of order (KIP-932).
+    """
+    lag, committed = current.lag, current.committed
+    enough = stats.samples >= rules.min_samples
+    empty = (current.log_end != UNKNOWN) & (current.log_end == current.log_start)
+    no_commit = current.problem == _NO_COMMIT
+    open_transaction = (current.last_stable != UNKNOWN) & (current.last_stable < current.log_end)
+    active = (stats.moved_ms != UNKNOWN) & ~stats.quiet
+    others_moved = group_moved_ms > stats.run_since_ms + rules.min_s * 1000
+    change, behind = stats.late - stats.early, lag > stats.jitter
+    return _first_of(
+        (_has(current, PartitionProblem.BELOW_LOG_START), Status.LOST),
+        (_has(current, PartitionProblem.BEYOND_END), Status.BEYOND_END),
+        (_has(current, PartitionProblem.TOPIC_DELETED), Status.TOPIC_DELETED),
+        (no_commit & empty, Status.OK),
+        (no_commit, Status.NEVER_COMMITTED),
+        (np.isin(current.problem, UNREAD_CODES) | (lag == UNKNOWN), Status.UNKNOWN),
+        (lag <= rules.lag_floor, Status.OK),
+        (current.remainder == MARKERS_ONLY, Status.OK),
+        (stats.quiet & open_transaction & (committed >= current.last_stable), Status.HELD),
+        ((stats.quiet | memberless & ~active) & maybe_markers(current, rules), Status.OK),
+        (stats.quiet & ~memberless & others_moved, Status.STALLED),
+        (stats.quiet & (~memberless | (group_moved_ms != UNKNOWN)), Status.STOPPED),
+        (enough & (stats.peak > committed) & ~shared, Status.REWOUND),
+        (memberless & ~active, Status.NO_MEMBERS),
+        ((change > stats.noise) & behind & (stats.produce > stats.consume), Status.FALLING_BEHIND),
+        ((change < -stats.noise) & behind & (stats.consume > stats.produce), Status.CATCHING_UP),
+    )
+
+
+def maybe_markers(current: CurrentRows, rules: Rules) -> Flags:
+    """bool[n_rows]: the lag is so small that it may be transaction markers, and no check of the log found records."""
+    few: Flags = (current.lag > rules.lag_floor) & (current.lag <= rules.marker_records)
+    few &= current.remainder != RECORDS
+    return few
+
+
+def needs_marker_check(stats: WindowStats, current: CurrentRows, memberless: Flags, rules: Rules) -> Flags:
+    """bool[n_rows]: a small lag that does not move, and the log was not checked at these offsets."""
+    small: Flags = (current.lag > rules.lag_floor) & (current.lag <= rules.check_records) & (current.remainder == 0)
+    return small & (stats.quiet | memberless)
+
+
+def recent(times_ms: Ints, rules: Rules) -> slice:
+    """The samples that rates use: the last `rates_s` seconds."""
+    first = int(np.searchsorted(times_ms, times_ms[-1] - rules.rates_s * 1000))
+    return slice(max(0, min(first, len(times_ms) - rules.min_samples)), None)
+
+
+def _rates(window: RowWindow, lag: Ints, rules: Rules) -> Rates:
+    last = recent(window.times_ms, rules)
+    recently = RowWindow(window.times_ms[last], window.committed[last], window.log_start[last], window.log_end[last])
+    noise = np.maximum(rules.noise_records, rules.noise_share * lag[last].max(axis=0))
+    return rates.rates_after_burst(recently, lag[last], noise, rules.min_samples, rules.min_s)
+
+
+def _has(current: CurrentRows, problem: PartitionProblem) -> Flags:
+    has: Flags = current.problem == problem_code(problem)
+    return has
+
+
+def _first_of(*cases: tuple[Flags, Status]) -> StatusCodes:
+    codes = np.select(
+        [flags for flags, _ in cases], [STATUS_CODE[status] for _, status in cases], STATUS_CODE[Status.OK]
+    )
+    return codes.astype(np.uint8)
+
+
+def _moves(committed: Ints) -> Flags:
+    """bool[n_samples - 1, n_rows]: the committed offset differs from the last known one before it."""
+    filled = rates.forward_fill(committed)
+    moves: Flags = (filled[1:] != filled[:-1]) & (filled[:-1] != UNKNOWN)
+    return moves
+
+
+def _run(committed: Ints, lag: Ints, rules: Rules) -> Flags:
+    """bool[n_samples, n_rows]: known samples at the end of the window with the newest commit and a lag above the floor.
+
+    Unknown samples neither end the run nor count. Without a known newest sample there is no run.
+    """
+    known = lag != UNKNOWN
+    waits = (lag > rules.lag_floor) & (committed == committed[-1])
+    unbroken = np.logical_and.accumulate((waits | ~known)[::-1], axis=0)[::-1]
+    run: Flags = unbroken & known & known[-1]
+    return run
+
+
+def _quiet(run_samples: Ints, since_ms: Ints, moved: Flags, lag: Ints, times: Ints, rules: Rules) -> Flags:
+    run_ms = times[-1] - since_ms
+    quiet: Flags = (run_samples >= max(1, rules.min_samples)) & (run_ms >= rules.min_s * 1000)
+    rows = np.flatnonzero(quiet & moved.any(axis=0))
+    if len(rows):
+        gap_ms = _longest_commit_gap_ms(moved[:, rows], lag[:, rows], times, rules)
+        quiet[rows] = run_ms[rows] >= rules.commit_gap_factor * gap_ms
+    return quiet
+
+
+def _longest_commit_gap_ms(moved: Flags, lag: Ints, times: Ints, rules: Rules) -> Ints:
+    """int64[n_rows]: the longest time that records waited in the window before the committed offset moved."""
+    since = np.full(moved.shape[1], times[0])
+    longest = np.zeros(moved.shape[1], np.int64)
+    for sample, moves in enumerate(moved, start=1):
+        longest = np.where(moves, np.maximum(longest, times[sample] - since), longest)
+        since = np.where(moves | (lag[sample] <= rules.lag_floor), times[sample], since)
+    return longest
+
+
+def _thirds(lag: Ints, current: CurrentRows, times: Ints, rules: Rules) -> tuple[Floats, Floats]:
+    """float64[n_rows] each: median lag of the first and last third of a row's samples; NaN if the lag is constant."""
+    early, late = np.full(lag.shape[1], np.nan), np.full(lag.shape[1], np.nan)
+    known = lag != UNKNOWN
+    first = np.argmax(known, axis=0)
+    oldest = lag[first, np.arange(len(first))]
+    changed = (current.lag > rules.noise_records) & ((lag[-1] != oldest) | (lag.max(axis=0) != oldest))
+    changed &= (known.sum(axis=0) >= rules.trend_samples) & (times[-1] - times[first] >= rules.min_s * 1000)
+    for start in np.unique(first[changed]):
+        rows = np.flatnonzero(changed & (first == start))
+        third = (len(lag) - int(start)) // 3
+        early[rows] = _median(lag[start : start + third, rows])
+        late[rows] = _median(lag[-third:, rows])
+    return early, late
+
+
+def _median(lag: Ints) -> Floats:
+    """float64[n_rows]: the lower median of the known samples; NaN without any."""
+    known = (lag != UNKNOWN).sum(axis=0)
+    ordered = np.sort(np.where(lag == UNKNOWN, np.iinfo(np.int64).max, lag), axis=0)
+    middle = ordered[np.maximum(known - 1, 0) // 2, np.arange(lag.shape[1])]
+    return np.where(known > 0, middle, np.nan)
+
+
+def _first_ms(flags: Flags, times: Ints) -> Ints:
+    return np.where(flags.any(axis=0), times[np.argmax(flags, axis=0)], UNKNOWN)
+
+
+def _last_ms(flags: Flags, times: Ints) -> Ints:
+    if not len(flags):
+        return np.full(flags.shape[1], UNKNOWN, np.int64)
+    last = len(flags) - 1 - np.argmax(flags[::-1], axis=0)
+    return np.where(flags.any(axis=0), times[last], UNKNOWN)
