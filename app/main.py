@@ -5,9 +5,9 @@ from typing import Literal
 
 import streamlit as st
 
+from app.pages import BY_NAME, EMBEDDED_ONLY, IN_MENU, PAGES, PageInfo
 from app.server import source
 from app.ui import state, widgets
-from app.ui.pages import BY_NAME, EMBEDDED_ONLY, IN_MENU, PAGES, PageInfo
 
 ABOUT = """**groupscope** sees, predicts and explains Kafka consumer groups.
 

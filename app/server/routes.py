@@ -10,9 +10,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse
 from starlette.routing import Route
 
+from app.pages import BY_NAME, PAGES
 from app.server import source
 from app.server.compat.page_shell import page_shell
-from app.ui.pages import BY_NAME, PAGES
 
 UNKNOWN_PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">

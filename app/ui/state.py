@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import streamlit as st
 
+from app.pages import FOLLOW_GROUP, PageInfo
 from app.server import source
 from app.server.source import Feed
 from app.ui import formats, theme
-from app.ui.groups.group_table import GroupTable, build_group_table
-from app.ui.pages import FOLLOW_GROUP, PageInfo
+from app.ui.group_table import GroupTable, build_group_table
 from app.ui.table_limits import MAX_OPTIONS
 
 if TYPE_CHECKING:

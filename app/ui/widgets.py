@@ -9,9 +9,8 @@ import pandas as pd
 import streamlit as st
 from plotly.graph_objects import Figure
 
-from app.ui import formats, state
-from app.ui.groups import verdicts
-from app.ui.pages import BY_NAME
+from app.pages import BY_NAME
+from app.ui import formats, state, verdicts
 from app.ui.problems import problem_lines
 from lag.verdict.status import URGENCY, Status
 

@@ -27,9 +27,9 @@ from lag.generations.recorded import (
 )
 from lag.generations.recorded.model import RecordedState
 from lag.model import ClusterSnapshot, GroupSnapshot, Problem, Scope
-from lag.polling.schedule import pause_before_retry
 from lag.records import BytesColumn, Decoded, decode
 from lag.records.group_values import TargetAssignmentMember
+from lag.schedule import pause_before_retry
 
 if TYPE_CHECKING:
     from lag.cluster.offsets_log import LogBounds, OffsetsPartitions, PartitionData

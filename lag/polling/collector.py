@@ -18,7 +18,7 @@ from lag.generations.recent import RecentRebalances
 from lag.generations.recorded import FollowStatus, Recording
 from lag.polling.evaluation import ClusterReader, Evaluator, LastVerdicts, no_verdicts
 from lag.polling.report import CollectorStatus, Report
-from lag.polling.schedule import EMPTY_INTERVAL_S, Pause, pause_after, pause_before_retry
+from lag.schedule import EMPTY_INTERVAL_S, Pause, pause_after, pause_before_retry
 from lag.verdict.health import Health
 from lag.verdict.status_rules import Rules
 

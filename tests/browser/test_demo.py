@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 
-from app.ui.groups import verdicts
+from app.ui import verdicts
 from lag.embedded.workload import describe
 from lag.errors import GroupscopeError
 from tests.browser.conftest import DESKTOP, PATIENCE_MS, PHONE, Open, step_by_key

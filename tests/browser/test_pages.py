@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 from playwright.sync_api import Locator, Page, ViewportSize, WebSocketRoute, expect
 
-from app.ui.pages import BY_NAME
+from app.pages import BY_NAME
 from tests.browser.conftest import DESKTOP, PHONE, Open, step_by_key
 
 pytestmark = pytest.mark.browser

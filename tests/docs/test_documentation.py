@@ -14,9 +14,9 @@ import pytest
 import typer
 
 from app.cli import COMMANDS, cli
+from app.pages import PAGES
 from app.server.settings import PREFIX, Settings
-from app.ui.groups.verdicts import VERDICTS
-from app.ui.pages import PAGES
+from app.ui.verdicts import VERDICTS
 from lag.history.schemas import TABLES
 from lag.verdict.status import URGENCY
 

@@ -3,7 +3,7 @@
 from datetime import tzinfo
 
 from app.ui import formats
-from app.ui.groups.verdicts import VERDICTS
+from app.ui.verdicts import VERDICTS
 from lag.verdict.health import GroupHealth
 from lag.verdict.onset import Onset, OnsetSource
 from lag.verdict.rates import NEVER

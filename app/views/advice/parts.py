@@ -3,10 +3,10 @@
 import pandas as pd
 import streamlit as st
 
+from app.pages import BY_NAME
 from app.ui import formats, state, widgets
 from app.ui.advice.findings import SOURCES, show_finding
 from app.ui.advice.properties_advice import Kind, PropertiesAdvice, advise_text, row, verdict
-from app.ui.pages import BY_NAME
 from assignors.advice import Workload
 from lag.errors import ConfigError
 

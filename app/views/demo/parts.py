@@ -6,8 +6,8 @@ import pandas as pd
 import streamlit as st
 
 from app.server import source
-from app.ui import formats, state, widgets
-from app.ui.groups import predictions, verdicts
+from app.ui import formats, state, verdicts, widgets
+from app.ui.groups import predictions
 from lag.embedded.workload import Controls, Running, describe
 from lag.errors import EmbeddedError
 

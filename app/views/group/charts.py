@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
+from app.ui import verdicts
 from app.ui.charts import base, limits
 from app.ui.charts.lanes import LANE_PX, LEAST_SLOTS, Box, Style, boxes, name_lanes
 from app.ui.formats import code
-from app.ui.groups import verdicts
 from app.ui.theme import Palette
 from app.views.group.view import NOBODY, Tile
 from assignors.model import TopicPartition

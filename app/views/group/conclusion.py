@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from app.ui import formats, state, widgets
-from app.ui.groups import verdicts
+from app.ui import formats, state, verdicts, widgets
 from app.ui.groups.headlines import SOURCES, clock
 from app.views.group.view import GroupView
 from lag.verdict.status import Status

@@ -3,9 +3,9 @@
 import numpy as np
 import streamlit as st
 
-from app.ui import formats, state, widgets
+from app.ui import formats, state, verdicts, widgets
 from app.ui.charts import lag, limits
-from app.ui.groups import predictions, recorded_text, recordings, verdicts
+from app.ui.groups import predictions, recorded_text, recordings
 from app.views.group.charts import letter_legend
 from app.views.group.view import GroupView
 from lag.offsets import PartitionProblem

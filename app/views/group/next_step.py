@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from app.ui import formats, state, widgets
-from app.ui.groups import verdicts
+from app.ui import formats, state, verdicts, widgets
 from app.ui.scenario import draft_state
 from app.ui.scenario.draft import Draft
 from app.views.group import remedy

@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from app.ui import formats, state, widgets
-from app.ui.groups import verdicts
+from app.ui import formats, state, verdicts, widgets
 from app.ui.table_limits import MAX_OPTIONS
 from app.views.group import ruler
 from app.views.group.view import GroupView

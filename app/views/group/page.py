@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from app.ui import formats, state, widgets
-from app.ui.groups import verdicts
+from app.ui import formats, state, verdicts, widgets
 from app.views.group import assignment, conclusion, lag_charts, members, next_step, offsets, partitions, tables, text
 from app.views.group.state import view as view_of
 

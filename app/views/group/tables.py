@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from app.ui import formats
-from app.ui.groups import verdicts
-from app.ui.groups.group_table import seconds_or_never, sparkline
+from app.ui import formats, verdicts
+from app.ui.group_table import seconds_or_never, sparkline
 from app.ui.groups.member_names import full_member_names
 from app.views.group.view import NOBODY, GroupView, is_reconciling
 from assignors.model import TopicPartition

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from datetime import tzinfo
 
-from app.ui import formats
-from app.ui.groups import verdicts
+from app.ui import formats, verdicts
 from app.ui.groups.headlines import predicate, since
 from app.views.group.view import GroupView
 from assignors.advice import Finding, advise_group

@@ -7,7 +7,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from app.ui.groups import verdicts
+from app.ui import verdicts
 from app.ui.groups.member_names import member_names
 from assignors.model import TopicPartition
 from lag.model import ClusterSnapshot, GroupSnapshot, Member

@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 
 import plotly.graph_objects as go
 
+from app.ui import verdicts
 from app.ui.charts import base
 from app.ui.charts.lag import Scale
 from app.ui.charts.lanes import name_lanes, write
 from app.ui.formats import duration, short
-from app.ui.groups import verdicts
 from app.ui.theme import Palette
 from lag.verdict.status import URGENCY, Status
 

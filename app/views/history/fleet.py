@@ -5,8 +5,7 @@ from datetime import datetime
 import pandas as pd
 import streamlit as st
 
-from app.ui import formats, state, widgets
-from app.ui.groups import verdicts
+from app.ui import formats, state, verdicts, widgets
 from app.ui.table_limits import MAX_ROWS
 from app.views.history import charts, parts, tables, text
 from app.views.history import state as state_history

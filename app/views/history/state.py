@@ -12,8 +12,7 @@ from typing import Concatenate, ParamSpec, TypeVar, cast
 import streamlit as st
 
 from app.server import source
-from app.ui import state
-from app.ui.groups import verdicts
+from app.ui import state, verdicts
 from lag.history.queries import HistoryQueries
 from lag.history.span import HOUR, MAX_MINUTE_SPAN, MINUTE, Scope, Span, full_minute
 from lag.history.store import History

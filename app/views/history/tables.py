@@ -5,7 +5,7 @@ from datetime import datetime
 
 import pandas as pd
 
-from app.ui.groups import verdicts
+from app.ui import verdicts
 from lag.history.span import MICROSECOND, Span
 from lag.verdict.status import URGENCY, Status
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from app.ui import formats
-from app.ui.groups.verdicts import RANK, VERDICTS
+from app.ui.verdicts import RANK, VERDICTS
 from lag.history.span import DAY, MICROSECOND, MINUTE, Scope, Span, micros
 from lag.history.trouble_periods import TroublePeriod
 from lag.verdict.status import URGENCY, Status

@@ -5,9 +5,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app.ui import formats, state, widgets
-from app.ui.groups import verdicts
-from app.ui.groups.group_table import GroupTable, sparkline
+from app.ui import formats, state, verdicts, widgets
+from app.ui.group_table import GroupTable, sparkline
 from app.ui.table_limits import MAX_ROWS, MAX_SPARKLINE_ROWS
 from app.views.overview import tables
 from app.views.overview.tables import Filters

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from app.ui.groups.group_table import GroupTable, seconds_or_never
+from app.ui.group_table import GroupTable, seconds_or_never
 
 
 @dataclass(frozen=True, slots=True)

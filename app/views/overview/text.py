@@ -3,7 +3,7 @@
 from datetime import tzinfo
 
 from app.ui import formats
-from app.ui.groups.group_table import GroupTable
+from app.ui.group_table import GroupTable
 from app.ui.groups.headlines import drain_time, growth, predicate
 from lag.model import ClusterSnapshot
 from lag.verdict.health import GroupHealth, Health

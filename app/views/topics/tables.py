@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from app.ui import formats
-from app.ui.groups import verdicts
-from app.ui.groups.group_table import is_internal
+from app.ui import formats, verdicts
+from app.ui.group_table import is_internal
 from lag.model import FOREVER, ClusterSnapshot, Topic
 from lag.offsets import UNKNOWN, EndOffsets, Ints
 from lag.verdict import topic_rates

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from app.ui import formats
-from app.ui.groups import verdicts
+from app.ui import formats, verdicts
 from app.views.topics.tables import totals
 from lag.model import FOREVER, ClusterSnapshot
 from lag.offsets import PROBLEM_CODES, UNKNOWN, EndOffsets, Ints, OffsetTable

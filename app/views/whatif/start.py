@@ -2,9 +2,9 @@
 
 import streamlit as st
 
+from app.pages import BY_NAME
 from app.ui import formats, state, upload, widgets
 from app.ui.labs.story import statements
-from app.ui.pages import BY_NAME
 from app.ui.scenario import draft_state
 from app.ui.scenario.draft import Draft
 from assignors.labs.checklist import Page

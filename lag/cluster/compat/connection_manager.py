@@ -16,7 +16,7 @@ import ssl
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from kafka.errors import KafkaConnectionError, KafkaTimeoutError
 from kafka.future import Future
@@ -26,7 +26,6 @@ from kafka.net.selector import NetworkSelector
 from kafka.net.transport import KafkaTCPTransport
 
 from lag.cluster.compat.transports import PlainTransport, TlsTransport
-from lag.cluster.connection.oauth import TokenProvider
 from lag.errors import ConnectError
 
 Result = TypeVar("Result")
@@ -35,10 +34,20 @@ _IN_PROGRESS = {errno.EINPROGRESS, errno.EWOULDBLOCK, errno.EALREADY}
 _RETRY_TOKEN_S = 5.0
 
 
+class Tokens(Protocol):
+    """The OAuth tokens of one login (`lag.cluster.connection.oauth.TokenProvider`)."""
+
+    def renew_when_due(self) -> None:
+        """Fetch a new token if it is due. Blocks; raises ConnectError."""
+
+    def due_in_s(self) -> float:
+        """Seconds until the next renewal; 0 or less if it is due."""
+
+
 class ConnectionManager(KafkaConnectionManager):
     """Connections to the brokers of one cluster, all on one I/O thread."""
 
-    def __init__(self, net: NetworkSelector, tokens: TokenProvider | None = None, **config: Any) -> None:
+    def __init__(self, net: NetworkSelector, tokens: Tokens | None = None, **config: Any) -> None:
         self._tokens = tokens
         super().__init__(net, sasl_oauth_token_provider=tokens, **config)
 

@@ -9,11 +9,13 @@ Overrides `_read_from_sock` and `_sock_recv` of `KafkaTCPTransport` and `KafkaSS
 """
 
 import ssl
+import struct
 
 from kafka.errors import KafkaProtocolError
 from kafka.net.transport import KafkaSSLTransport, KafkaTCPTransport
 
-from lag.cluster.requests.messages import UNREADABLE
+UNREADABLE = (struct.error, ValueError, IndexError, TypeError, EOFError, MemoryError, OverflowError)
+"""What decoding invalid bytes may raise; UnicodeDecodeError is a ValueError."""
 
 
 class _ReadAll:

@@ -3,7 +3,6 @@
 Each class reads its fields from `schemas/<class name>.json`, with the fields of the message schemas of Kafka 4.3.1.
 """
 
-import struct
 from collections.abc import Mapping
 from typing import Any
 
@@ -47,9 +46,6 @@ class DescribeShareGroupOffsetsResponse(ApiMessage, load_json=SCHEMAS):
 
 Message = Any
 """A request or response of kafka-python; its classes are made from schemas at run time and are not typed."""
-
-UNREADABLE = (struct.error, ValueError, IndexError, TypeError, EOFError, MemoryError, OverflowError)
-"""What decoding invalid bytes may raise; UnicodeDecodeError is a ValueError."""
 
 LAST_FETCH_BY_NAME = 12
 """The last version of Fetch with topic names; later ones have topic ids."""

@@ -8,8 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from app.ui import formats, theme
-from app.ui.groups import verdicts
+from app.ui import formats, theme, verdicts
 from lag.model import GroupType
 from lag.offsets import PartitionProblem
 from lag.verdict.status import URGENCY, Status

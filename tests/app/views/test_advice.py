@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app.pages import BY_NAME
 from app.ui.advice.properties_advice import Kind, PropertiesAdvice, advise_text
-from app.ui.pages import BY_NAME
 from assignors.advice import Severity, Workload
 from lag.errors import ConfigError
 from tests.app.cli.commandline import refused, run

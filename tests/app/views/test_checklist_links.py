@@ -7,8 +7,8 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 import app
+from app.pages import BY_NAME
 from app.ui.labs import link_codec
-from app.ui.pages import BY_NAME
 from app.ui.scenario.story_link import STORIES as PROTOCOL_STORIES
 from assignors.labs import calls, delivery, watermark
 from assignors.labs.checklist import ROWS, Page, rows_of

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.ui import state
 from app.ui.formats import drain
-from app.ui.groups.group_table import build_group_table
+from app.ui.group_table import build_group_table
 from app.views.overview import tables
 from lag.cluster.problems import of_topics
 from lag.cluster.requests.error_codes import group_problem

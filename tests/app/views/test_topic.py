@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from app.ui import state
-from app.ui.groups.verdicts import PROBLEMS
 from app.ui.table_limits import MAX_LAG_COLUMNS
+from app.ui.verdicts import PROBLEMS
 from app.views.topics import text, topic_tables
 from app.views.topics.topic_tables import TopicView
 from lag.model import FOREVER

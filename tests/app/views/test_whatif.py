@@ -8,13 +8,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import assignors
+from app.pages import BY_NAME
 from app.plugins import worked_examples
 from app.server.settings import Settings
 from app.server.source import Source
 from app.ui import state
 from app.ui.groups import predictions
 from app.ui.labs import link_codec
-from app.ui.pages import BY_NAME
 from app.ui.scenario import draft
 from assignors.model import Member, Topic
 from assignors.scenario import examples, load_scenario

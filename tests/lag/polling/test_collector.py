@@ -16,7 +16,7 @@ from lag.generations.recorded import FollowStatus, Origin, Timeouts
 from lag.model import ClusterSnapshot, Problem, Remainder, Scope
 from lag.polling.collector import Collector
 from lag.polling.collectors import Collectors
-from lag.polling.schedule import Pause, pause_after, pause_before_retry
+from lag.schedule import Pause, pause_after, pause_before_retry
 from lag.verdict.status import Status
 from tests.lag.generations.recorded.events import recorded
 from tests.lag.generations.recorded.test_classic import FIRST, SECOND

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from app.cli.snapshot import document
-from app.ui.groups.group_table import build_group_table
+from app.ui.group_table import build_group_table
 from app.views.topics import topic_tables
 from lag.generations.commit_runs import CommitRuns
 from lag.history.recorder import group_snapshots

@@ -1,4 +1,4 @@
-"""When the next poll comes: after a good one, and after a failure. Pure."""
+"""When the next poll or attempt comes: after a good one, and after a failure. Pure."""
 
 from dataclasses import dataclass
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app.ui.groups.group_table import retention_left
+from app.ui.group_table import retention_left
 from app.views.overview.tables import rounded_down
 from lag.model import FOREVER, LagTotal, Topic
 from lag.verdict.health import Finding, GroupHealth, TimeLag

@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from app.ui import formats
-from app.ui.groups import verdicts
+from app.ui import formats, verdicts
 from lag.model import FOREVER, ClusterSnapshot, GroupSnapshot, Topic
 from lag.offsets import OffsetTable
 from lag.verdict.health import GroupHealth, Health
