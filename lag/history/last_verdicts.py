@@ -9,12 +9,12 @@ import numpy as np
 
 from lag.errors import HistoryError
 from lag.history.span import DAY
-from lag.history.status_codes import STORED, rank_sql
+from lag.history.status_codes import rank_sql
 from lag.history.store import History, literal
 from lag.offsets import UNKNOWN
 from lag.verdict.group_onsets import GroupOnsets, stored
 from lag.verdict.onset import SOURCE_CODE, OnsetColumns, OnsetSource
-from lag.verdict.status import Status
+from lag.verdict.status import STORED, Status
 
 log = logging.getLogger(__name__)
 

@@ -20,12 +20,11 @@ import pyarrow as pa
 from lag.errors import HistoryError
 from lag.history.maintenance import maintain
 from lag.history.schemas import END_OFFSETS, GROUP_SNAPSHOTS, TIME, with_day
-from lag.history.status_codes import STORED
 from lag.history.store import History
 from lag.model import ClusterSnapshot, is_internal_group
 from lag.offsets import UNKNOWN, Codes, Ints
 from lag.verdict.health import GroupColumns, Health
-from lag.verdict.status import TOO_EARLY, URGENCY
+from lag.verdict.status import STORED, TOO_EARLY, URGENCY
 
 log = logging.getLogger(__name__)
 

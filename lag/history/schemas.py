@@ -134,7 +134,7 @@ GROUP_SNAPSHOTS = _table(
 )  # fmt: skip
 """Each group at each poll; `lag` covers `lag_known` of `lag_partitions` partitions.
 
-`status` is a number of `status_codes.STORED`. `markers` counts partitions where perhaps only transaction markers are
+`status` is a number of `status.STORED`. `markers` counts partitions where perhaps only transaction markers are
 left to read; `time_lag_ms` is without them. `onset` is since when the status holds; not `onset_is_exact`: or earlier.
 `onset_source` is one of `onset.OnsetSource`.
 """
@@ -168,7 +168,7 @@ GROUP_HEALTH_1M = _table(
     state:i8? status:i8? time_lag_max_ms:i64? time_lag_known:bool? lag:i64? lag_known:i32? lag_partitions:i32?""",
     "minute", "group_id", 730,
 )  # fmt: skip
-"""One group by the minute: `state` indexes `group_minutes.STATES`, `status` is a number of `status_codes.STORED`.
+"""One group by the minute: `state` indexes `group_minutes.STATES`, `status` is a number of `status.STORED`.
 
 `status` is that of the last poll of the minute, else that of commits and log ends. `time_lag_max_ms` is the longest
 time lag of a partition, or the highest lower bound; `time_lag_known`: it is known for every partition. `lag` at

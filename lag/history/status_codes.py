@@ -1,32 +1,13 @@
-"""The numbers of statuses in the history's tables.
+"""From the numbers of statuses in the history's tables (`lag.verdict.status.STORED`) to ranks, and back.
 
-They never change, unlike ranks: a rank is the index into `health.URGENCY` and lower is more urgent.
+The numbers never change, unlike ranks: a rank is the index into `URGENCY` and lower is more urgent.
 """
-
-from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lag.offsets import Ints
-from lag.verdict.status import URGENCY, Status
-
-STORED: Mapping[Status, int] = {
-    Status.STOPPED: 0,
-    Status.STALLED: 1,
-    Status.LOST: 2,
-    Status.BEYOND_END: 3,
-    Status.REWOUND: 4,
-    Status.FALLING_BEHIND: 5,
-    Status.NEVER_COMMITTED: 6,
-    Status.HELD: 7,
-    Status.NO_MEMBERS: 8,
-    Status.CATCHING_UP: 9,
-    Status.TOPIC_DELETED: 10,
-    Status.UNKNOWN: 11,
-    Status.OK: 12,
-}
-"""A new status takes the next free number, however urgent it is."""
+from lag.verdict.status import STORED, URGENCY
 
 
 def _by_rank() -> Ints:

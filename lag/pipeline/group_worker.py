@@ -9,12 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from lag.history.schemas import GROUP_HEALTH_1M, SLO_BURN, TIME
-from lag.history.status_codes import STORED
 from lag.rollup.error_budget import Burns, Slo, Tallies, burns, ends
 from lag.rollup.group_events import records
 from lag.rollup.group_minutes import GroupMinute, Seen, minutes
 from lag.rollup.owners import changes
-from lag.verdict.status import URGENCY
+from lag.verdict.status import STORED, URGENCY
 
 GROUP = ("cluster", "group_id")
 EVENT_COLUMNS = (

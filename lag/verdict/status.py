@@ -1,5 +1,6 @@
 """The statuses of partitions and groups in order of urgency, and their codes in arrays."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 
 import numpy as np
@@ -33,3 +34,20 @@ class Status(StrEnum):
 URGENCY: tuple[Status, ...] = tuple(Status)
 
 STATUS_CODE: dict[Status, int] = {status: i for i, status in enumerate(URGENCY)}
+
+STORED: Mapping[Status, int] = {
+    Status.STOPPED: 0,
+    Status.STALLED: 1,
+    Status.LOST: 2,
+    Status.BEYOND_END: 3,
+    Status.REWOUND: 4,
+    Status.FALLING_BEHIND: 5,
+    Status.NEVER_COMMITTED: 6,
+    Status.HELD: 7,
+    Status.NO_MEMBERS: 8,
+    Status.CATCHING_UP: 9,
+    Status.TOPIC_DELETED: 10,
+    Status.UNKNOWN: 11,
+    Status.OK: 12,
+}
+"""Their numbers in the history's tables. A new status takes the next free number, however urgent it is."""

@@ -5,8 +5,7 @@ from typing import Any
 import pyarrow as pa
 
 from lag.history.schemas import TABLES
-from lag.history.status_codes import STORED
-from lag.verdict.status import Status
+from lag.verdict.status import STORED, Status
 from tests.lag.history.rows import rows
 
 _LAG = {"time_lag_bounded": True, "commits": 0, "rewinds": 0, "rewind_records": 0, "samples": 6, "status": Status.OK}

@@ -15,14 +15,13 @@ import pytest
 from lag.errors import HistoryError
 from lag.history import recorder
 from lag.history.recorder import SnapshotRecorder, end_offsets, group_snapshots
-from lag.history.status_codes import STORED
 from lag.history.store import History
 from lag.model import INTERNAL_GROUP_PREFIX, ClusterSnapshot
 from lag.polling.collector import Collector
 from lag.verdict.health import Health
 from lag.verdict.judge import judge
 from lag.verdict.sample_window import SampleRing
-from lag.verdict.status import URGENCY, Status
+from lag.verdict.status import STORED, URGENCY, Status
 from lag.verdict.status_rules import MARKERS_ONLY
 from tests.lag.make import cluster, deleted, end, failed, group, judged
 from tests.lag.polling.test_collector import Script, clock

@@ -7,9 +7,9 @@ import pytest
 
 from lag.history.queries import HistoryQueries
 from lag.history.span import MINUTE, Span
-from lag.history.status_codes import STORED, ranks, stored_codes
+from lag.history.status_codes import ranks, stored_codes
 from lag.history.store import History
-from lag.verdict.status import URGENCY, Status
+from lag.verdict.status import STORED, URGENCY, Status
 from tests.lag.history.past import past
 from tests.lag.history.rows import NOON
 

@@ -17,14 +17,13 @@ from pyspark.sql import SparkSession
 from lag.errors import HistoryError
 from lag.history import rollup_progress
 from lag.history.maintenance import DAY_OVER_AFTER
-from lag.history.status_codes import STORED
 from lag.history.store import History, history_errors, literal
 from lag.history.stream_progress import NEVER, mark_read
 from lag.pipeline.group_worker import OWNERS
 from lag.pipeline.lag_driver import LagTables, Span
 from lag.pipeline.rollup import LATE, PIECE, Piece, Rollup
 from lag.rollup.error_budget import DEFAULT, WINDOWS_S, Slo
-from lag.verdict.status import URGENCY, Status
+from lag.verdict.status import STORED, URGENCY, Status
 from tests.lag.history.rows import rows
 from tests.lag.rollup import plain_group_minutes as plain_group
 from tests.lag.rollup import plain_minutes as plain
