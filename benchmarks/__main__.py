@@ -8,6 +8,7 @@ import sys
 
 from benchmarks import (
     assignors,
+    first_sentence,
     history,
     memory,
     pages,
@@ -25,6 +26,7 @@ from benchmarks.measure import machine
 SUITES = {
     "snapshots": snapshots.rows,
     "pages": pages.rows,
+    "first_sentence": first_sentence.rows,
     "assignors": assignors.rows,
     "server_assignors": server_assignors.rows,
     "simulation": simulation.rows,

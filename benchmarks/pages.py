@@ -33,17 +33,17 @@ def rows() -> Iterator[Row]:
         browser = launch(playwright)
         with EmbeddedKafka() as kafka:
             fill.groups(kafka.bootstrap_servers, "page", GROUPS, 10)
-            with _server(["serve", "--bootstrap-server", kafka.bootstrap_servers]) as url:
+            with served(["serve", "--bootstrap-server", kafka.bootstrap_servers]) as url:
                 yield from _overview(browser, url)
                 yield _tabs(browser, url)
-        with EmbeddedKafka() as kafka, _server(["serve", "--bootstrap-server", kafka.bootstrap_servers]) as url:
+        with EmbeddedKafka() as kafka, served(["serve", "--bootstrap-server", kafka.bootstrap_servers]) as url:
             yield _sliders(browser, url)
         yield from _second_run(browser)
         browser.close()
 
 
 @contextmanager
-def _server(arguments: list[str]) -> Iterator[str]:
+def served(arguments: list[str]) -> Iterator[str]:
     """The address of a dashboard, as it tells a person, once it has data."""
     command = [GROUPSCOPE, *arguments, "--port", "0", "--no-browser"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
@@ -148,7 +148,7 @@ def _ready(url: str) -> dict[str, int]:
 
 def _second_run(browser: Browser) -> Iterator[Row]:
     began = time.monotonic()
-    with _server(["up", "--no-pipeline"]) as url:
+    with served(["up", "--no-pipeline"]) as url:
         page = browser.new_page()
         page.goto(url)
         page.wait_for_selector(TABLE)
