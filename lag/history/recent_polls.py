@@ -89,14 +89,16 @@ def verdict_periods(
     """The verdicts in rows of `frames.POLLS` and the present one, which ends at `now_ms`; oldest first.
 
     A verdict begins at its onset where that is known, and ends where the next one begins or where polls are missing.
-    The onset of the present verdict counts more than what polls said at the time.
+    The onset of the present verdict counts more than what polls said at the time. Without an onset, as OK has none, it
+    only goes on from the last stored poll.
     """
     before_gaps = [since for since, _ in gaps]
     found: list[VerdictPeriod] = []
     if finding.onset is not None:
         found.append(VerdictPeriod(finding.onset.at_ms, now_ms, finding.status))
     for run in reversed(list(_runs(polls, before_gaps))):
-        next_ms = found[-1].since_ms if found else run.until_ms
+        last_ms = now_ms if run.status is finding.status else run.until_ms
+        next_ms = found[-1].since_ms if found else last_ms
         until_ms = min([next_ms, *(at for at in before_gaps if at >= run.until_ms)])
         if run.since_ms < until_ms:
             found.append(replace(run, until_ms=until_ms))

@@ -12,24 +12,14 @@ from lag.history import frames
 from lag.history.queries import HistoryQueries
 from lag.history.recent_polls import LagPolls, VerdictPeriod, join, stored_lag, verdict_periods
 from lag.history.span import Span
-from lag.history.status_codes import STORED
 from lag.history.store import History
 from lag.verdict.health import Finding, Status
 from lag.verdict.onset import Onset, OnsetSource
-from tests.lag.history.rows import NOON, rows
+from tests.lag.history.rows import NOON, poll, rows
 
 NOON_MS = round(NOON.timestamp() * 1000)
 HOUR = Span(NOON, NOON + timedelta(hours=1))
 OK, STALLED, STOPPED = Status.OK, Status.STALLED, Status.STOPPED
-
-
-def poll(at_s: int, lag: int | None = 7, status: Status | None = OK, known: int = 2, **more: Any) -> dict[str, Any]:
-    """A row of `group_snapshots`."""
-    code = None if status is None else STORED[status]
-    return {
-        "poll_ts": at_s, "type": "classic", "state": "Stable", "members": 1, "complete": True, "status": code,
-        "lag": lag, "lag_known": known, "lag_partitions": 2, **more,
-    }  # fmt: skip
 
 
 def stored(tmp_path: Path, *polls: dict[str, Any], cluster: str = "c1") -> pd.DataFrame:
@@ -45,8 +35,12 @@ def lag_at(**polls: float) -> LagPolls:
     return LagPolls(np.array(at_ms, np.int64), np.array([*polls.values()], np.float64))
 
 
+def second(at_ms: int) -> int:
+    return (at_ms - NOON_MS) // 1000
+
+
 def seconds(times_ms: Any) -> list[int]:
-    return [(int(at) - NOON_MS) // 1000 for at in times_ms]
+    return [second(int(at_ms)) for at_ms in times_ms]
 
 
 def numbers(lag: LagPolls) -> list[float | None]:
@@ -58,7 +52,7 @@ def since(at_s: int, status: Status, is_exact: bool = True) -> Finding:
 
 
 def periods(found: list[VerdictPeriod]) -> list[tuple[int, int, Status]]:
-    return [(*seconds([one.since_ms, one.until_ms]), one.status) for one in found]
+    return [(second(one.since_ms), second(one.until_ms), one.status) for one in found]
 
 
 def test_polls_are_those_of_the_group_cluster_and_time(tmp_path: Path) -> None:
@@ -146,8 +140,15 @@ def test_a_verdict_ends_where_polls_are_missing(tmp_path: Path) -> None:
 def test_a_poll_without_a_verdict_is_a_time_of_an_unknown_one(tmp_path: Path, status: Status | None) -> None:
     found = stored(tmp_path, poll(0), poll(10), poll(20, status=status), poll(30, status=status), poll(40), poll(50))
     assert periods(verdict_periods(found, Finding(OK, "", ""), NOON_MS + 90_000, [])) == [
-        (0, 20, OK), (20, 40, Status.UNKNOWN), (40, 50, OK),
+        (0, 20, OK), (20, 40, Status.UNKNOWN), (40, 90, OK),
     ]  # fmt: skip
+
+
+def test_without_an_onset_the_last_stored_verdict_goes_on_only_if_it_is_the_same(tmp_path: Path) -> None:
+    found, now_ms = stored(tmp_path, poll(0), poll(10)), NOON_MS + 40_000
+    assert periods(verdict_periods(found, Finding(OK, "", ""), now_ms, [])) == [(0, 40, OK)]
+    assert periods(verdict_periods(found, Finding(STALLED, "", ""), now_ms, [])) == [(0, 10, OK)]
+    assert periods(verdict_periods(found, Finding(OK, "", ""), now_ms, [(NOON_MS + 10_000, now_ms)])) == [(0, 10, OK)]
 
 
 def test_without_stored_polls_the_present_verdict_is_the_only_one() -> None:
