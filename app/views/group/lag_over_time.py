@@ -24,7 +24,7 @@ def over_time(page: state.Shown, view: GroupView) -> None:
     found, clock = lag_history.lag_history(page, view), Clock(view.group.at_ms, state.zone())
     known = found.polls.lag_records[~np.isnan(found.polls.lag_records)]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        widgets.titled(lag_text.title(found, clock), f":gray[records behind, {lag_text.coverage(found)}]")
+        widgets.titled(lag_text.title(found, clock), f":gray[records behind, {lag_text.coverage(found)}{_hint()}]")
         if found.shown.is_chosen:
             _last_hour()
     if len(known) < 2:
@@ -33,6 +33,10 @@ def over_time(page: state.Shown, view: GroupView) -> None:
         _chart(page, view, found, known)
     _limits(found, clock)
     _predicted(page, view)
+
+
+def _hint() -> str:
+    return "" if state.is_phone() else " · drag to zoom"
 
 
 def _last_hour() -> None:
