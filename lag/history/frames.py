@@ -48,6 +48,14 @@ HEALTH_CELLS = pa.schema(
 `time_lag_s` is the longest time lag of its partitions, or the highest lower bound.
 """
 
+POLLS = pa.schema(
+    fields("at_us:i64 lag_records:f64? known:i64 partitions:i64 rank:i64? onset_us:i64? onset_is_exact:bool")
+)
+"""One group at each poll, oldest first. `lag_records` covers `known` of `partitions`.
+
+`rank` is missing before the first verdict. `onset_us` is since when the status holds, or earlier (`onset_is_exact`).
+"""
+
 GROUP_LAGS = pa.schema(fields("group_id:str most_records:i64? most_at_us:i64? last_records:i64? time_lag_s:f64?"))
 """The lag of each group over a span: the highest, at `most_at_us`, and the last."""
 

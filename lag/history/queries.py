@@ -1,4 +1,4 @@
-"""The queries of the History page, run by delta-rs without Spark.
+"""The queries of the History and Group pages, run by delta-rs without Spark.
 
 Each query names the days of its span, so only the files of those days are opened. Finished days are sorted by series
 (`lag.history.maintenance`), so only the pages of one group are read.
@@ -131,6 +131,14 @@ class HistoryQueries:
         sql = f"""SELECT {_us("minute")} AS at_us, {rank} AS rank, rebalances, joins, leaves, churn
             FROM group_health_1m WHERE {where} ORDER BY at_us"""
         return self._frame("group_health_1m", sql, frames.HEALTH)
+
+    def polls(self, group_id: str, span: Span) -> pd.DataFrame:
+        """A group at each poll of the span, as the dashboard recorded it, without a roll-up: POLLS."""
+        sql = f"""SELECT {_us("poll_ts")} AS at_us, lag AS lag_records, lag_known AS known,
+            lag_partitions AS partitions, {rank_sql("status")} AS rank, {_us("onset")} AS onset_us,
+            coalesce(onset_is_exact, false) AS onset_is_exact
+            FROM group_snapshots WHERE {self._where(span, Scope(group_id), "group_snapshots")} ORDER BY at_us"""
+        return self._frame("group_snapshots", sql, frames.POLLS)
 
     def health_cells(self, span: Span, trouble: Collection[Status]) -> pd.DataFrame:
         """Every group in each cell of the span: HEALTH_CELLS. A minute with a status in `trouble` is in trouble."""

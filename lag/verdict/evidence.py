@@ -207,22 +207,25 @@ def _unknown(row: RowFacts) -> str:
 
 
 def _ok(row: RowFacts) -> str:
-    lag, samples = row.lag, row.samples
     if row.committed == UNKNOWN:
         return f"no committed offset on {row.tp}, and no records"
-    if lag <= row.rules.lag_floor:
-        return f"{_count(lag, 'record')} behind on {row.tp}, at offset {row.committed:,}"
+    unit = "offset" if row.remainder == MARKERS_ONLY else "record"
+    return f"{_count(row.lag, unit)} behind on {row.tp}; {_why_ok(row)}"
+
+
+def _why_ok(row: RowFacts) -> str:
+    if row.lag <= row.rules.lag_floor:
+        return f"committed offset {row.committed:,}"
     if row.remainder == MARKERS_ONLY:
         return (
-            f"{_count(lag, 'offset')} behind on {row.tp}, but only transaction markers are left between committed "
-            f"offset {row.committed:,} and log end {row.log_end:,}: no consumer can read them"
+            f"only transaction markers are left between committed offset {row.committed:,} and log end "
+            f"{row.log_end:,}: no consumer can read them"
         )
     if row.quiet:
-        return f"{_count(lag, 'record')} behind, {_unmoved(row)}: possibly only a transaction marker"
-    if samples < row.rules.min_samples:
-        polls = f"{samples} of {row.rules.min_samples} polls needed for a verdict"
-        return f"{_count(lag, 'record')} behind on {row.tp}; {polls}"
-    return f"{_count(lag, 'record')} behind on {row.tp}, no rule fired in {_count(samples, 'poll')}"
+        return f"{_unmoved(row)}: possibly only a transaction marker"
+    if row.samples < row.rules.min_samples:
+        return f"{row.samples} of {row.rules.min_samples} polls needed for a verdict"
+    return f"no rule fired in {_count(row.samples, 'poll')}"
 
 
 _QUIET = {Status.STOPPED, Status.STALLED, Status.HELD}
@@ -250,9 +253,12 @@ def _behind(total: LagTotal) -> str:
 
 
 def _calm(total: LagTotal, worst: RowFacts) -> str:
+    """Without the lag of the group, which stands beside its verdict."""
+    if total.records == 0:
+        return f"no rule fired in {_count(worst.samples, 'poll')}"
     if total.records is None:
         return _ok(worst)
-    return _behind(total) if not total.records else f"{_behind(total)}; most: {_ok(worst)}"
+    return _why_ok(worst) if total.partitions == 1 else f"most: {_ok(worst)}"
 
 
 def _of_all(group: GroupSnapshot, status: Status, total: LagTotal, affected: int, worst: RowFacts) -> str:

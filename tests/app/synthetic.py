@@ -1,10 +1,10 @@
 """Made-up clusters for the tests of the pages: every verdict, every problem, every group type, no broker."""
 
-from base64 import urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import md5
+from uuid import UUID
 
 import numpy as np
 
@@ -183,7 +183,7 @@ def snapshot(
 
 
 def _topic_id(name: str) -> str:
-    return urlsafe_b64encode(md5(name.encode()).digest()).decode().rstrip("=")
+    return str(UUID(bytes=md5(name.encode()).digest()))
 
 
 def _code(value: int | None) -> int:

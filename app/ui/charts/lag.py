@@ -92,6 +92,11 @@ def over_time(
     return fig
 
 
+def set_time(fig: go.Figure, since: datetime, until: datetime) -> None:
+    """Let the time axis go from `since` to `until`, also where the line does not."""
+    fig.update_xaxes(range=[since, until], **_ticks((until - since).total_seconds()))
+
+
 def _ticks(span_s: float) -> dict[str, Any]:
     """How times stand under the axis: with seconds, without, with the day, the day alone."""
     if 0 < span_s < SECONDS_SHOWN_BELOW_S:

@@ -18,6 +18,10 @@ SOURCES: dict[OnsetSource, str] = {
 """Where an onset was read, in words."""
 
 
+SAYS_LAG = frozenset({Status.OK, Status.NO_MEMBERS})
+"""The verdicts whose predicate says the lag."""
+
+
 def clock(onset: Onset, now_ms: int, zone: tzinfo) -> str:
     """ "20:14:05"; "20:14:05 or earlier" if it is not exact."""
     return f"{formats.clock_or_day(onset.at_ms, now_ms, zone)}{'' if onset.is_exact else ' or earlier'}"

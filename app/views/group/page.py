@@ -3,7 +3,18 @@
 import streamlit as st
 
 from app.ui import formats, state, verdicts, widgets
-from app.views.group import assignment, conclusion, lag_charts, members, next_step, offsets, partitions, tables, text
+from app.views.group import (
+    assignment,
+    conclusion,
+    lag_by_partition,
+    lag_over_time,
+    members,
+    next_step,
+    offsets,
+    partitions,
+    tables,
+    text,
+)
 from app.views.group.state import view as view_of
 
 widgets.follow()
@@ -33,10 +44,10 @@ next_step.show(page, view)
 offsets.rulers(view)
 
 left, right = st.columns([0.56, 0.44], gap="medium")
-with left, st.container(gap="xxsmall"):
-    lag_charts.over_time(page, view)
+with left:
+    lag_place = st.container(gap="xxsmall")
 with right, st.container(gap="xxsmall"):
-    lag_charts.by_partition(view)
+    lag_by_partition.by_partition(view)
 
 left, right = st.columns([0.56, 0.44], gap="medium")
 with left, st.container(gap="xxsmall"):
@@ -56,3 +67,5 @@ with st.container(gap="xxsmall"):
     partitions.partitions(rows, len(frame))
     offsets.chosen(view)
 widgets.explain_verdicts()
+with lag_place:  # last, because it may have to read the history
+    lag_over_time.over_time(page, view)

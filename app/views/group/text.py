@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import tzinfo
 
 from app.ui import formats, verdicts
-from app.ui.groups.headlines import predicate, since
+from app.ui.groups.headlines import SAYS_LAG, predicate, since
 from app.views.group.view import GroupView
 from assignors.advice import Finding, advise_group
 from assignors.offsets_partition import DEFAULT_PARTITIONS, OFFSETS_TOPIC, offsets_partition
@@ -93,7 +93,9 @@ def facts(view: GroupView) -> str:
     group, lag = view.group, view.health.lag
     idle = len(view.idle_members())
     known = formats.coverage(lag.known, lag.partitions)
-    if lag.records is not None:
+    if view.health.finding.status in SAYS_LAG and lag.records:
+        behind = f"lag known for {known}"
+    elif lag.records is not None:
         behind = f"{formats.plural(lag.records, 'record')} behind, known for {known}"
     else:
         behind = f"lag not known for any of {formats.plural(lag.partitions, 'partition')}" if lag.partitions else ""

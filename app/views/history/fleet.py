@@ -6,10 +6,11 @@ import pandas as pd
 import streamlit as st
 
 from app.ui import formats, state, verdicts, widgets
+from app.ui.cluster_history import ClusterHistory
 from app.ui.table_limits import MAX_ROWS
 from app.views.history import charts, parts, tables, text
 from app.views.history import state as state_history
-from app.views.history.state import TROUBLE, ClusterHistory
+from app.views.history.state import TROUBLE
 from lag.history import frames
 from lag.history.queries import HistoryQueries
 from lag.history.span import DAY, Scope, Span

@@ -9,10 +9,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.ui import widgets
+from app.ui.cluster_history import ClusterHistory
 from app.ui.table_limits import MAX_OPTIONS
 from app.views.history import group_charts, group_tables, parts, tables, text
 from app.views.history import state as state_history
-from app.views.history.state import TROUBLE, ClusterHistory, ask
+from app.views.history.state import TROUBLE, ask
 from lag.history import frames
 from lag.history.queries import HistoryQueries
 from lag.history.span import Scope, Span

@@ -3,10 +3,11 @@
 import streamlit as st
 
 from app.ui import widgets
+from app.ui.cluster_history import cluster_history
 from app.views.history import fleet, group, parts, state
 
 widgets.follow()
-history = state.cluster_history(widgets.require_report())
+history = cluster_history(widgets.require_report())
 if history is None:
     parts.no_history()
     st.stop()

@@ -8,9 +8,9 @@ import streamlit as st
 
 from app.server import source
 from app.ui import formats, state, widgets
+from app.ui.cluster_history import ClusterHistory
 from app.views.history import state as state_history
 from app.views.history import text
-from app.views.history.state import ClusterHistory
 from app.views.history.text import ShownTime
 from lag.errors import HistoryError
 from lag.history.span import DAY, HOUR, MINUTE, TEN_MINUTES, Span

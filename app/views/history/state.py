@@ -5,17 +5,16 @@ page follows the newest minute).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Concatenate, ParamSpec, TypeVar, cast
 
 import streamlit as st
 
-from app.server import source
 from app.ui import state, verdicts
+from app.ui.cluster_history import ClusterHistory, queries
+from app.ui.time_link import set_time, time_in_url
 from lag.history.queries import HistoryQueries
 from lag.history.span import HOUR, MAX_MINUTE_SPAN, MINUTE, Scope, Span, full_minute
-from lag.history.store import History
 from lag.verdict.status import URGENCY
 
 Arguments = ParamSpec("Arguments")
@@ -38,26 +37,8 @@ CACHE_S = 60
 PICKER_SPAN = timedelta(hours=6)
 """The select box offers the groups of the last part of the span; the group in the URL is always offered."""
 
-_UNTIL = "%Y-%m-%dT%H:%MZ"
-_FIRST, _LAST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
-"""`until` outside of this range is ignored: not every library can represent it."""
-
 _MAX_PARTITION_DIGITS = 10
 _SHOWN_NEWEST = "_history_newest"
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterHistory:
-    """The history of one cluster: the folder or URL of its tables, and the cluster's id."""
-
-    root: str
-    cluster: str
-
-
-def cluster_history(page: state.Shown) -> ClusterHistory | None:
-    """The history of the page's cluster; None if the dashboard records none."""
-    root, cluster = source.current().settings.history, page.report.snapshot.cluster_id
-    return None if root is None or cluster is None else ClusterHistory(root, cluster)
 
 
 # -- the URL -----------------------------------------------------------------------------------------------------------
@@ -95,11 +76,7 @@ def set_scope(scope: Scope | None) -> None:
 
 def until() -> datetime | None:
     """The end in the URL; None: the page follows the newest minute."""
-    try:
-        found = datetime.strptime(state.url("until") or "", _UNTIL).replace(tzinfo=UTC)
-    except ValueError:
-        return None
-    return found if _FIRST <= found < _LAST else None
+    return time_in_url("until")
 
 
 def span(history: ClusterHistory, newest: datetime | None) -> Span:
@@ -115,7 +92,7 @@ def span(history: ClusterHistory, newest: datetime | None) -> Span:
 
 def set_until(to: datetime | None) -> None:
     """Write the end to the URL; None: follow the newest minute."""
-    state.set_url("until", None if to is None else f"{to.astimezone(UTC):{_UNTIL}}")
+    set_time("until", to)
 
 
 def remember_newest(newest: datetime | None) -> None:
@@ -131,11 +108,6 @@ def has_newer(history: ClusterHistory) -> bool:
 # -- results, shared by all sessions: never change them in place; all raise HistoryError -------------------------------
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _queries(history: ClusterHistory) -> HistoryQueries:
-    return HistoryQueries(History(history.root), history.cluster)
-
-
 def ask(
     history: ClusterHistory,
     query: Callable[Concatenate[HistoryQueries, Arguments], Result],
@@ -148,17 +120,17 @@ def ask(
 
 @st.cache_resource(ttl=CACHE_S, max_entries=256, show_spinner="Reading the history")
 def _answer(history: ClusterHistory, query: str, *arguments: object, **named: object) -> object:
-    return getattr(_queries(history), query)(*arguments, **named)
+    return getattr(queries(history), query)(*arguments, **named)
 
 
 @st.cache_resource(ttl=NEWEST_CACHE_S, max_entries=16, show_spinner=False)
 def latest(history: ClusterHistory) -> datetime | None:
-    return _queries(history).latest(datetime.now(UTC))
+    return queries(history).latest(datetime.now(UTC))
 
 
 @st.cache_resource(ttl=NEWEST_CACHE_S, max_entries=16, show_spinner=False)
 def is_recorded(history: ClusterHistory) -> bool:
-    return _queries(history).is_recorded()
+    return queries(history).is_recorded()
 
 
 def _shortest_range(history: ClusterHistory, end: datetime) -> str:
@@ -177,5 +149,5 @@ def group_ids(history: ClusterHistory, span: Span) -> list[str]:
 
 def clear() -> None:
     """Drop all cached results."""
-    for cached in (_queries, _answer, latest, is_recorded):
+    for cached in (queries, _answer, latest, is_recorded):
         cached.clear()

@@ -9,7 +9,7 @@ import pytest
 
 from app.ui import state
 from app.ui.formats import code
-from app.views.group import lag_charts
+from app.views.group import lag_text
 from assignors.model import TopicPartition
 from lag.generations.recorded import Origin, Recording, TimedEvent
 from lag.model import GroupType
@@ -52,7 +52,7 @@ def test_rebalances_stand_on_the_time_axis_of_the_lag(open_page: Open, feed: fee
     feed.seen["billing-settlement"] = Recording(Origin.RECORDED, recorded(*early, *events[len(early) :]))
     page = open_page("group", group="billing-settlement")
     assert not page.exception
-    marks = figure(page, "lag_over_time")["data"][-1]
+    (marks,) = [one for one in figure(page, "lag_over_time")["data"] if one.get("marker", {}).get("symbol")]
     assert marks["customdata"] == ["Generation 3: c-b joined<br>took 1.7 s in 4 steps<br>recorded"]
     assert "1 rebalance, recorded; at " in said(page).replace("\\", "")
     assert alt(page, "lag_over_time").endswith(": c-b joined")
@@ -236,4 +236,4 @@ def test_every_partition_beyond_the_limit_can_be_found(
     ],
 )
 def test_the_lag_over_time_is_told_without_saying_a_number_twice(values: list[float], told: str) -> None:
-    assert lag_charts._trend_alt(np.array(values)) == told
+    assert lag_text.trend_alt(np.array(values)) == told

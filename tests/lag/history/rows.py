@@ -6,6 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from lag.history.schemas import TABLES
+from lag.verdict.status import STORED, Status
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
@@ -22,6 +23,16 @@ def rows(table: str, *made: dict[str, Any]) -> pa.Table:
     filled = [{name: _DEFAULTS.get(name) for name in names} | {of.time: NOON} | row for row in made]
     timed = [{name: _time(value, of.schema.field(name).type) for name, value in row.items()} for row in filled]
     return pa.Table.from_pylist(timed, of.file_schema)
+
+
+def poll(
+    at_s: float, lag: int | None = 7, status: Status | None = Status.OK, known: int = 2, **more: Any
+) -> dict[str, Any]:
+    """A row of `group_snapshots`, in seconds after NOON. The lag covers `known` of two partitions."""
+    return {
+        "poll_ts": at_s, "type": "classic", "state": "Stable", "members": 1, "complete": True,
+        "lag": lag, "lag_known": known, "lag_partitions": 2, "status": None if status is None else STORED[status],
+    } | more  # fmt: skip
 
 
 def _time(value: Any, kind: pa.DataType) -> Any:

@@ -274,13 +274,23 @@ def test_polls_that_knew_nothing_neither_break_a_rest_nor_count() -> None:
     assert status(500, [900, failed(), failed(), failed(), failed(), 900], polls=6) is Status.OK
 
 
+def test_the_evidence_of_a_calm_group_leaves_its_lag_to_the_headline() -> None:
+    committed = [n * 90 for n in range(12)]
+    ends: dict[str, Any] = {"orders-0": [offset + 210 for offset in committed], "orders-1": 5}
+    two, _ = watch({"orders-0": committed, "orders-1": 5}, ends)
+    assert two.finding.evidence == "most: 210 records behind on orders-0; no rule fired in 12 polls"
+    none, _ = watch({"orders-0": 5}, {"orders-0": 5})
+    assert none.finding.evidence == "no rule fired in 12 polls"
+
+
 def test_one_record_that_may_be_a_transaction_marker_is_no_stall() -> None:
     whole, rows = watch({"orders-0": 99}, {"orders-0": 100})
     assert whole.finding.status is Status.OK
     assert rows["orders-0"].finding.evidence == (
-        "1 record behind, committed offset unchanged at 99 in 12 of 12 polls (1 min 50 s) "
+        "1 record behind on orders-0; committed offset unchanged at 99 in 12 of 12 polls (1 min 50 s) "
         "while 1 record waited on orders-0 and none arrived: possibly only a transaction marker"
     )
+    assert whole.finding.evidence == rows["orders-0"].finding.evidence.removeprefix("1 record behind on orders-0; ")
     assert whole.lag.records == 1
     assert whole.drain_s is None
     assert whole.time_lag.reason == "the remaining offsets may be transaction markers only"

@@ -1,0 +1,35 @@
+"""The history of the cluster that a page shows. Its tables stay open, shared by all pages and sessions."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from app.server import source
+from app.ui.state import Shown
+
+if TYPE_CHECKING:
+    from lag.history.queries import HistoryQueries
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterHistory:
+    """The history of one cluster: the folder or URL of its tables, and the cluster's id."""
+
+    root: str
+    cluster: str
+
+
+def cluster_history(page: Shown) -> ClusterHistory | None:
+    """The history of the page's cluster; None if the dashboard records none."""
+    root, cluster = source.current().settings.history, page.report.snapshot.cluster_id
+    return None if root is None or cluster is None else ClusterHistory(root, cluster)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def queries(history: ClusterHistory) -> "HistoryQueries":
+    """The queries of that history."""
+    from lag.history.queries import HistoryQueries
+    from lag.history.store import History  # deltalake is needed only with a history
+
+    return HistoryQueries(History(history.root), history.cluster)

@@ -1,0 +1,148 @@
+"""The lag of a group over time: the last hour, or a time chosen on the chart, with its rebalances and verdicts."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+from numpy.typing import NDArray
+
+from app.server import source
+from app.ui import formats, state, verdicts, widgets
+from app.ui.charts import lag
+from app.ui.charts.verdict_band import VerdictSpan, add_verdicts
+from app.ui.groups import predictions, recorded_text, recordings
+from app.views.group import lag_history, lag_text
+from app.views.group.lag_history import LagHistory, TimeShown
+from app.views.group.lag_text import Clock
+from app.views.group.view import GroupView
+
+
+def over_time(page: state.Shown, view: GroupView) -> None:
+    """The chart, what it covers, and why not more."""
+    found, clock = lag_history.lag_history(page, view), Clock(view.group.at_ms, state.zone())
+    known = found.polls.lag_records[~np.isnan(found.polls.lag_records)]
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        widgets.titled(lag_text.title(found, clock), f":gray[records behind, {lag_text.coverage(found)}{_hint()}]")
+        if found.shown.is_chosen:
+            _last_hour()
+    if len(known) < 2:
+        st.markdown(f":gray[{lag_text.no_line(len(known), found, view)}]")
+    else:
+        _chart(page, view, found, known)
+    _limits(found, clock)
+    _predicted(page, view)
+
+
+def _hint() -> str:
+    return "" if state.is_phone() else " · drag to zoom"
+
+
+def _last_hour() -> None:
+    icon = ":material/zoom_out_map:"
+    st.button("Last hour", icon=icon, type="tertiary", key="lag_last_hour", on_click=lag_history.show_last_hour)
+
+
+def _limits(found: LagHistory, clock: Clock) -> None:
+    """What the chart does not cover."""
+    if found.problem is not None:
+        widgets.line(":red", "error", "The lag before these polls cannot be read", formats.md(str(found.problem)))
+    is_recorded = source.current().settings.history is not None
+    notes = [lag_text.beginning(found, clock, is_recorded), lag_text.gaps(found, clock)]
+    if any(notes):
+        widgets.note(" ".join(filter(None, notes)))
+
+
+def _chart(page: state.Shown, view: GroupView, found: LagHistory, known: NDArray[np.float64]) -> None:
+    colours, line, (since_ms, until_ms) = state.palette(), found.polls.with_breaks(found.gaps), found.axis
+    marks, summary = _rebalances(page, view, found)
+    finding = view.health.finding
+    onset = finding.onset if verdicts.needs_attention(finding.status) else None
+    begins = None if onset is None else _local(max(onset.at_ms, since_ms))
+    fig = lag.over_time([_local(int(at_ms)) for at_ms in line.at_ms], line.lag_records, begins, colours, marks)
+    lag.set_time(fig, _local(since_ms), _local(until_ms))
+    spans = _spans(found, Clock(view.group.at_ms, state.zone()))
+    if spans:
+        add_verdicts(fig, spans, colours)
+    _draw(fig, found.shown, f"{lag_text.trend_alt(known)}{summary}")
+    _legend(spans, summary)
+
+
+def _legend(spans: Sequence[VerdictSpan], summary: str) -> None:
+    """The verdicts of the band, and how many rebalances are marked."""
+    statuses = sorted({span.status for span in spans}, key=verdicts.RANK.__getitem__)
+    rebalances = [("▼", state.palette().gained, formats.md(summary.lstrip("; ")))] if summary else []
+    if legend := [entry for entry in (widgets.verdict_legend(statuses), widgets.swatches(rebalances)) if entry]:
+        st.markdown(":small[" + "\u2003".join(legend) + "]")
+
+
+def _draw(fig: go.Figure, shown: TimeShown, alt: str) -> None:
+    """On a phone dragging scrolls the page; elsewhere it selects a time."""
+    if state.is_phone():
+        widgets.chart(fig, "lag_over_time", alt)
+        return
+    fig.update_layout(dragmode="select", selectdirection="h")
+    key = f"lag_over_time_{shown.since_ms}_{shown.until_ms}" if shown.is_chosen else "lag_over_time"
+    st.plotly_chart(
+        fig,
+        theme=None,
+        config=widgets.PLOTLY,
+        key=key,
+        alt=alt,
+        on_select=lambda: _selected(key),
+        selection_mode="box",
+    )
+
+
+def _selected(key: str) -> None:
+    """Show the time that was selected, which the chart gives in the viewer's zone."""
+    for box in st.session_state[key].selection.box:
+        since, until = sorted(datetime.fromisoformat(str(at)).replace(tzinfo=state.zone()) for at in box["x"])
+        lag_history.show_time(since, until)
+
+
+def _spans(found: LagHistory, clock: Clock) -> list[VerdictSpan]:
+    """The verdicts on the time axis."""
+    spans, (since_ms, until_ms) = [], found.axis
+    for one in found.verdicts:
+        begin_ms, end_ms = max(one.since_ms, since_ms), min(one.until_ms, until_ms)
+        if begin_ms < end_ms:
+            hover = f"{verdicts.VERDICTS[one.status].label}<br>{clock.between(one.since_ms, one.until_ms)}"
+            spans.append(VerdictSpan(_local(begin_ms), _local(end_ms), one.status, hover))
+    return spans
+
+
+def _rebalances(page: state.Shown, view: GroupView, found: LagHistory) -> tuple[list[lag.Mark], str]:
+    """The rebalances on the time axis as marks, and a summary of them."""
+    since_ms, until_ms = found.axis
+    live = recordings.recording(page, view.group.group_id)
+    if live is None:
+        return [], ""
+    if found.shown.is_chosen and (not live.generations or since_ms < live.generations[0].generation.at_ms):
+        live = recordings.with_history(page, view.group.group_id, live)
+    rebalances, tz = recorded_text.rebalances(live), state.zone()
+    within = [
+        one for one in rebalances if one.generation.quality.rebalances and since_ms <= one.generation.at_ms <= until_ms
+    ]
+    marks = [
+        lag.Mark(
+            _local(one.began_ms or one.generation.at_ms),
+            _local(one.settled_ms or one.generation.at_ms),
+            recorded_text.hover(one, live.origin, view.names, one is rebalances[-1]),
+        )
+        for one in within
+    ]
+    return marks, f"; {recorded_text.summary(within, live.origin, tz)}" if within else ""
+
+
+def _predicted(page: state.Shown, view: GroupView) -> None:
+    """Whether the last rebalance was predicted."""
+    live = recordings.recording(page, view.group.group_id)
+    if live is not None:
+        found = predictions.came_true(page, view.group.group_id, live)
+        predictions.show(found.get(len(live.generations) - 1), view.names)
+
+
+def _local(at_ms: int) -> datetime:
+    return formats.moment(at_ms, state.zone())
