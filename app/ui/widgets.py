@@ -298,6 +298,13 @@ def verdict_column(width: int = 128, label: str = "Verdict", extra: Iterable[tup
     )
 
 
+def since_column() -> Any:
+    """The times when verdicts began, as `headlines.clocks` gives them."""
+    return st.column_config.TextColumn(
+        "Since", width=140, help="When the verdict began. “or earlier”: nothing that can be read reaches further back"
+    )
+
+
 def integer(label: str, width: int, help_: str | None = None) -> Any:
     """Whole numbers with the thousands separator of the viewer's language."""
     return st.column_config.NumberColumn(label, format="localized", width=width, help=help_)

@@ -72,6 +72,7 @@ def _columns(groups: Sequence[GroupSnapshot], healths: Sequence[GroupHealth]) ->
         "members": pd.array([member_count(g) for g in groups], dtype="Int64"),
         "why": [why(g, h) for g, h in zip(groups, healths, strict=True)],
         "rule": [h.finding.rule for h in healths],
+        "onset": pd.Series([h.finding.onset for h in healths], dtype=object),
         "state": [g.state or "Unknown" for g in groups],
         "type": [verdicts.TYPES[g.type] for g in groups],
         "coordinator": [formats.DASH if g.coordinator is None else f"broker {g.coordinator}" for g in groups],

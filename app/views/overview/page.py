@@ -33,5 +33,5 @@ with st.container(gap="xsmall"):
 rows = tables.select(table, replace(filters, verdicts=verdicts, states=states, types=types, text=query))
 with tools:
     widgets.actions("groups", lambda: tables.export(rows))
-parts.groups(rows)
+parts.groups(rows, snapshot.at_ms)
 widgets.explain_verdicts()

@@ -8,6 +8,7 @@ import streamlit as st
 from app.ui import formats, state, widgets
 from app.ui.groups import verdicts
 from app.ui.groups.group_table import GroupTable, sparkline
+from app.ui.groups.headlines import clocks
 from app.ui.table_limits import MAX_ROWS, MAX_SPARKLINE_ROWS
 from app.views.overview import tables
 from app.views.overview.tables import Filters
@@ -65,11 +66,12 @@ def value_chips(label: str, rows: pd.DataFrame, column: str) -> list[str]:
     return state.chips(label, options, lambda v: f"{v} **{number[v]}**", column)
 
 
-def groups(rows: pd.DataFrame) -> None:
-    """The table of groups, most urgent first."""
+def groups(rows: pd.DataFrame, at_ms: int) -> None:
+    """The table of groups, most urgent first, as of `at_ms`."""
     shown = rows.head(MAX_ROWS)
     view = shown.assign(
         v=widgets.as_tags(shown["verdict"]),
+        since=clocks(shown["onset"], at_ms, state.zone()),
         time_lag=widgets.timedeltas(shown["time_lag_s"]),
         deleted_in=widgets.timedeltas(tables.rounded_down(shown["deleted_in_s"])),
     )
@@ -77,6 +79,7 @@ def groups(rows: pd.DataFrame) -> None:
         "group",
         "v",
         "lag",
+        "since",
         "known",
         "time_lag",
         "drains",
@@ -94,7 +97,7 @@ def groups(rows: pd.DataFrame) -> None:
         view[columns],
         key="groups",
         columns=_columns(shown["group"]),
-        alt=f"{formats.plural(len(view), 'group')} by urgency: verdict, lag, time lag, drain time, members, reason",
+        alt=f"{formats.plural(len(view), 'group')} by urgency: verdict, lag, since when, time lag, drain time, members, reason",
     )
     widgets.row_count(len(shown), len(rows), "group")
 
@@ -105,6 +108,7 @@ def _columns(ids: pd.Series) -> dict[str, Any]:
         "group": widgets.page_opener("Group", "open_group", 150, ids, "group", "group"),
         "v": widgets.verdict_column(),
         "lag": widgets.integer("Lag", 80, "Records behind, summed over the partitions with a known lag"),
+        "since": widgets.since_column(),
         "known": c.TextColumn("Known for", width=80, alignment="right", help="Partitions with a known lag"),
         "time_lag": widgets.seconds_column("Time lag", 104, TIME_LAG),
         "drains": c.TextColumn("Drains in", width=76, alignment="right", help="Slowest partition, at current rates"),

@@ -2,13 +2,15 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from app.ui.groups.group_table import GroupTable, seconds_or_never
+from lag.verdict.onset import Onset
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,4 +67,14 @@ def export(frame: pd.DataFrame) -> pd.DataFrame:
         "group status lag known time_lag_s drain_s deleted_in_s deleted_in_why members state type coordinator why rule"
     )
     out = frame[columns.split()].rename(columns={"lag": "lag_records", "known": "lag_known_for"})
-    return out.assign(drain_s=seconds_or_never(out["drain_s"]))
+    return out.assign(drain_s=seconds_or_never(out["drain_s"]), **_onsets(frame["onset"]))
+
+
+def _onsets(onsets: pd.Series) -> dict[str, pd.Series]:
+    """The columns of an onset; None in each where there is none."""
+    names = [field.name for field in fields(Onset)]
+    return {f"onset_{name}": onsets.map(partial(_value, name)).astype(object) for name in names}
+
+
+def _value(name: str, onset: Onset | None) -> object:
+    return getattr(onset, name, None)

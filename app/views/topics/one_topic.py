@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from app.ui import state, widgets
-from app.ui.groups.headlines import clock
+from app.ui.groups.headlines import clocks
 from app.ui.table_limits import MAX_LAG_COLUMNS, MAX_OPTIONS, MAX_ROWS
 from app.views.topics import text, topic_tables
 from app.views.topics.state import topic_view, topics_table
@@ -59,8 +59,8 @@ def _readers(readers: pd.DataFrame, at_ms: int) -> pd.DataFrame:
 
 def _readers_table(rows: pd.DataFrame, at_ms: int) -> None:
     left = widgets.timedeltas(topic_tables.two_units(rows["left_s"]))
-    onsets = [None if one is None else clock(one, at_ms, state.zone()) for one in rows["onset"]]
-    view = rows.assign(v=widgets.as_tags(rows["verdict"]), left=left, since=pd.Series(onsets, rows.index, dtype=object))
+    since = clocks(rows["onset"], at_ms, state.zone())
+    view = rows.assign(v=widgets.as_tags(rows["verdict"]), left=left, since=since)
     c = st.column_config
     widgets.table(
         view[["group", "v", "since", "lag", "known", "left", "where", "lead", "lost"]],
@@ -70,7 +70,7 @@ def _readers_table(rows: pd.DataFrame, at_ms: int) -> None:
         columns={
             "group": widgets.page_opener("Group", "open_reader", 200, rows["group"], "group", "group"),
             "v": widgets.verdict_column(),
-            "since": c.TextColumn("Since", width=130, help="Since when the group has this verdict"),
+            "since": widgets.since_column(),
             "lag": widgets.integer("Lag in this topic", 120),
             "known": c.TextColumn("Known for", width=90, alignment="right"),
             "left": widgets.seconds_column("Retention left", 110, RETENTION_LEFT),
