@@ -3,7 +3,6 @@
 import streamlit as st
 
 from app.ui import formats, state, widgets
-from app.ui.groups import verdicts
 from app.views.group import assignment, conclusion, lag_charts, members, next_step, offsets, partitions, tables, text
 from app.views.group.state import view as view_of
 
@@ -26,7 +25,9 @@ with right, st.container(gap="xxsmall"):
     conclusion.picker(page, chosen)
     conclusion.links(chosen)
 with st.container(gap="xxsmall"):
-    st.markdown(f"{verdicts.badge(view.health.finding.status)} {conclusion.reason(view)} {conclusion.rule(view)}")
+    st.markdown(
+        f"{widgets.verdict_badge(view.health.finding.status)} {conclusion.reason(view)} {conclusion.rule(view)}"
+    )
     widgets.status_line("", text.facts(view), small=True)
     widgets.note(text.offsets_location(view, page.report.snapshot))
     conclusion.problems(view)

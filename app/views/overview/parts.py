@@ -44,7 +44,12 @@ def verdict_chips(rows: pd.DataFrame) -> list[str]:
     number = tables.counts(rows, "status")
     chosen = state.picked("verdict")
     options = [s.value for s in URGENCY if s.value in number or s.value in chosen]
-    return state.chips("Verdict", options, lambda s: f"{verdicts.VERDICTS[Status(s)].label} **{number[s]}**", "verdict")
+
+    def text(value: str) -> str:
+        status = Status(value)
+        return f"{widgets.verdict_tile(status)} {verdicts.VERDICTS[status].word} **{number[value]:,}**"
+
+    return state.chips("Verdict", options, text, "verdict", wrap=True)
 
 
 def more_filters(snapshot: ClusterSnapshot) -> Filters:
@@ -97,7 +102,7 @@ def groups(rows: pd.DataFrame, at_ms: int) -> None:
         view[columns],
         key="groups",
         columns=_columns(shown["group"]),
-        alt=f"{formats.plural(len(view), 'group')} by urgency: verdict, lag, since when, time lag, drain time, members, reason",
+        alt=f"{formats.plural(len(view), 'group')} by urgency: verdict, lag, onset, time lag, drain time, members, why",
     )
     widgets.row_count(len(shown), len(rows), "group")
 
