@@ -4,6 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from app.ui import formats, state, widgets
+from app.ui.groups.deletion import DELETED_IN, two_units
 from app.ui.table_limits import MAX_ROWS
 from app.views.topics import tables, text
 from app.views.topics.state import topics_table
@@ -12,7 +13,7 @@ PRODUCED = (
     "Records per second over all partitions, from the polls of the last 3 minutes. "
     "A dash until two polls have read all partitions (see Note)"
 )
-COLUMNS = "topic v partitions groups worst_lag worst_group w lag produce records retention"
+COLUMNS = "topic v urgent_group w urgent_lag deleted_in groups lag partitions produce records retention"
 
 
 def all_topics(page: state.Shown) -> None:
@@ -28,7 +29,7 @@ def all_topics(page: state.Shown) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         rows = _filtered(frame)
         st.space("stretch")
-        widgets.actions("topics", lambda: rows.drop(columns=["rank"]))
+        widgets.actions("topics", lambda: rows.drop(columns=["rank", "urgency"]))
     shown = rows.head(MAX_ROWS)
     _table(shown)
     widgets.row_count(len(shown), len(rows), "topic")
@@ -47,6 +48,7 @@ def _table(rows: pd.DataFrame) -> None:
     view = rows.assign(
         v=widgets.as_tags(rows["state"]),
         w=widgets.as_tags(rows["urgent_status"]),
+        deleted_in=widgets.timedeltas(two_units(rows["deleted_in_s"])),
         retention=widgets.timedeltas(rows["retention_s"]),
     )
     notes = ["note"] if (rows["note"] != "").any() else []
@@ -55,7 +57,7 @@ def _table(rows: pd.DataFrame) -> None:
         view[[*COLUMNS.split(), *notes]],
         key="topics",
         most=22,
-        alt=f"{formats.plural(len(view), 'topic')}: partitions, groups, highest lag, records, produce rate, retention",
+        alt=f"{formats.plural(len(view), 'topic')} by urgency: most urgent group, its verdict and lag, deletion, size",
         columns={
             "topic": widgets.page_opener("Topic", "open_topic", 190, rows["topic"], "topics", "topic"),
             "v": c.MultiselectColumn(
@@ -63,10 +65,13 @@ def _table(rows: pd.DataFrame) -> None:
             ),
             "partitions": c.NumberColumn("Partitions", width=76),
             "groups": c.NumberColumn("Groups", width=64, help="Groups with committed offsets in the topic"),
-            "worst_lag": widgets.integer("Highest lag", 92, "Records behind, of the slowest group"),
-            "worst_group": c.TextColumn("Slowest group", width=170),
-            "w": widgets.verdict_column(124),
-            "lag": widgets.integer("Total lag", 92),
+            "urgent_group": c.TextColumn(
+                "Most urgent group", width=170, help="The group with the worst verdict; of several the slowest"
+            ),
+            "w": widgets.verdict_column(128, "Its verdict"),
+            "urgent_lag": widgets.integer("Its lag", 84, "Records that this group is behind in this topic"),
+            "deleted_in": widgets.seconds_column("Deleted in", 104, f"{DELETED_IN}. Of the group with the least time"),
+            "lag": widgets.integer("Total lag", 92, "Records behind, summed over the groups"),
             "produce": c.NumberColumn("Produced/s", format="%.1f", width=84, help=PRODUCED),
             "records": widgets.integer("Records", 100, "Log end minus log start, summed over the partitions"),
             "retention": widgets.seconds_column("Retention", 92, "retention.ms, where it could be read"),

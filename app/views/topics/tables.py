@@ -1,8 +1,9 @@
 """All topics of a snapshot: their groups, lag, size and produce rate."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import isfinite, isnan
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from app.ui import formats
-from app.ui.groups import verdicts
+from app.ui.groups import deletion, verdicts
 from app.ui.groups.group_table import is_internal
 from lag.model import FOREVER, ClusterSnapshot, Topic
 from lag.offsets import UNKNOWN, EndOffsets, Ints
 from lag.verdict import topic_rates
-from lag.verdict.health import Health, Status
+from lag.verdict.health import NEVER, Health, Status
 from lag.verdict.sample_window import Window
 
 MIN_POLLS = 2
@@ -24,16 +25,29 @@ MIN_POLLS = 2
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """The lag of a group in a topic, known for `known` of `partitions`."""
+    """The lag of a group in a topic, known for `known` of `partitions`.
+
+    `left_s` and `at_most_s` are the time until deletion (`TimeToLoss`) on the partition with the least, which is `row`
+    of the offset table.
+    """
 
     group: str
     status: Status
     lag: int | None
     known: int
     partitions: int
+    left_s: float
+    at_most_s: float
+    row: int
+
+    @property
+    def deletion_order(self) -> tuple[bool, float]:
+        """Least time first, unknown last."""
+        within = self.at_most_s if isnan(self.left_s) else self.left_s
+        return isnan(within), within
 
 
-def readers(snapshot: ClusterSnapshot, health: Health) -> dict[str, list[Reader]]:
+def readers(snapshot: ClusterSnapshot, health: Health, window: Window) -> dict[str, list[Reader]]:
     """Topic -> the groups with offsets in it, highest lag first. One pass over the columns of the offset table."""
     table = snapshot.offsets
     out: dict[str, list[Reader]] = defaultdict(list)
@@ -43,7 +57,9 @@ def readers(snapshot: ClusterSnapshot, health: Health) -> dict[str, list[Reader]
     width = len(table.ends.topics)
     key = groups * width + table.ends.topic[table.end]
     starts = np.flatnonzero(np.diff(key, prepend=-1))
-    for at, total, n, size in zip(key[starts], *totals(table.lag, starts), strict=True):
+    left = deletion.of_unread(snapshot, window)
+    worst = deletion.worst_rows(left, starts)
+    for at, row, total, n, size in zip(key[starts], worst, *totals(table.lag, starts), strict=True):
         group, topic = divmod(int(at), width)
         reader = Reader(
             snapshot.groups[group].group_id,
@@ -51,6 +67,9 @@ def readers(snapshot: ClusterSnapshot, health: Health) -> dict[str, list[Reader]
             int(total) if n else None,
             int(n),
             int(size),
+            float(left.seconds[row]),
+            float(left.at_most_s[row]),
+            int(row),
         )
         out[table.ends.topics[topic]].append(reader)
     for found in out.values():
@@ -69,16 +88,20 @@ def totals(lag: Ints, starts: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 def build(snapshot: ClusterSnapshot, health: Health, window: Window) -> pd.DataFrame:
-    """One row per topic, highest lag first. A topic that only has committed offsets is marked as deleted."""
-    by_topic, sized = readers(snapshot, health), sizes(snapshot.offsets.ends, window)
+    """One row per topic, most urgent first: by its state, then the verdict and lag of its most urgent group.
+
+    A topic that only has committed offsets is marked as deleted.
+    """
+    by_topic, sized = readers(snapshot, health, window), sizes(snapshot.offsets.ends, window)
     names = sorted({*snapshot.topics, *by_topic})
     gone, unread = Size(None, None), Size(None, None, "its offsets were not read")
     size = {name: sized.get(name, unread) if name in snapshot.topics else gone for name in names}
     rows = [_row(snapshot, name, by_topic.get(name, []), size[name]) for name in names]
     frame = pd.DataFrame(rows, columns=list(_row(snapshot, "", [], gone)))
-    frame = frame.astype(dict.fromkeys(("partitions", "records", "worst_lag", "lag"), "Int64") | {"produce": float})
-    order = frame.sort_values(["rank", "worst_lag", "topic"], ascending=[True, False, True], na_position="last")
-    return order.reset_index(drop=True)
+    whole = ("partitions", "records", "worst_lag", "urgent_lag", "lag")
+    frame = frame.astype(dict.fromkeys(whole, "Int64") | {"produce": float, "deleted_in_s": float})
+    by = ["rank", "urgency", "urgent_lag", "topic"]
+    return frame.sort_values(by, ascending=[True, True, False, True], na_position="last").reset_index(drop=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +147,7 @@ def _row(snapshot: ClusterSnapshot, name: str, readers: Sequence[Reader], size: 
     shown = [r for r in readers if not is_internal(snapshot.groups[snapshot.by_group[r.group]])]
     worst = next((r for r in shown if r.lag is not None), None)
     urgent = min(shown, key=lambda r: verdicts.RANK[r.status], default=None)
-    is_other = urgent and urgent.status is not Status.OK and (worst is None or urgent.group != worst.group)
+    first = min(shown, key=lambda r: r.deletion_order, default=None)
     state = _state(topic)
     retention_ms = topic.retention_ms if topic else None
     return {
@@ -140,12 +163,30 @@ def _row(snapshot: ClusterSnapshot, name: str, readers: Sequence[Reader], size: 
         "worst_group": worst.group if worst else None,
         "urgent_group": urgent.group if urgent else None,
         "urgent_status": verdicts.VERDICTS[urgent.status].label if urgent else None,
+        "urgent_lag": urgent.lag if urgent else None,
+        "urgency": verdicts.RANK[urgent.status] if urgent else len(verdicts.RANK),
+        "deleted_in_s": first.left_s if first and isfinite(first.left_s) else np.nan,
+        "deleted_in_why": _why_unknown(snapshot, name, first),
         "lag": sum(r.lag for r in shown if r.lag is not None) if worst else None,
         "retention_s": retention_ms / 1000 if retention_ms is not None and retention_ms > 0 else np.nan,
         "internal": (topic.internal if topic else False) or name.startswith("__"),
         "leaderless": len(topic.leaderless) if topic else 0,
-        "note": _note(topic, size, urgent if is_other else None),
+        "note": "; ".join(part for part in [*_notes(topic, size), *_other_groups(urgent, worst, first)] if part),
     }
+
+
+def _why_unknown(snapshot: ClusterSnapshot, name: str, first: Reader | None) -> str:
+    """Why there is no time until deletion for the group that it is shortest for; empty if there is."""
+    if first is None:
+        return "no group reads it"
+    if first.left_s == NEVER:
+        return deletion.NEVER_REACHED
+    if not isnan(first.left_s):
+        return ""
+    if first.lag == 0:
+        is_whole = first.known == first.partitions
+        return "no unread records" if is_whole else f"lag known for {formats.coverage(first.known, first.partitions)}"
+    return deletion.why_unknown(snapshot.offsets, first.row, first.at_most_s, deletion.retention_ms(snapshot, name))
 
 
 STATES: tuple[tuple[str, str], ...] = (
@@ -163,13 +204,18 @@ def _state(topic: Topic | None) -> str:
     return "■ Leaderless" if topic.leaderless else "◌ Unknown" if topic.problem else "● OK"
 
 
-def _note(topic: Topic | None, size: Size, urgent: Reader | None) -> str:
+def _notes(topic: Topic | None, size: Size) -> Iterator[str | None]:
     if topic is None:
-        return "deleted; groups still have committed offsets for it"
-    parts = [
-        f"no leader: {formats.listing(list(topic.leaderless))}" if topic.leaderless else topic.problem,
-        "unlimited retention" if topic.retention_ms == FOREVER else "",
-        f"produce rate unknown: {size.produce_why}" if size.produce_why else "",
-        f"{verdicts.VERDICTS[urgent.status].word.lower()}: {urgent.group}" if urgent else "",
-    ]
-    return "; ".join(part for part in parts if part)
+        yield "deleted; groups still have committed offsets for it"
+        return
+    yield f"no leader: {formats.listing(list(topic.leaderless))}" if topic.leaderless else topic.problem
+    yield "unlimited retention" if topic.retention_ms == FOREVER else ""
+    yield f"produce rate unknown: {size.produce_why}" if size.produce_why else ""
+
+
+def _other_groups(urgent: Reader | None, slowest: Reader | None, first: Reader | None) -> Iterator[str]:
+    """The slowest group and the `first` that records are deleted for, where they are not the most urgent one."""
+    if slowest and slowest is not urgent:
+        yield f"furthest behind: {slowest.group}, {formats.plural(slowest.lag or 0, 'record')}"
+    if first and first is not urgent and isfinite(first.left_s):
+        yield f"deleted first: unread records of {first.group}"
