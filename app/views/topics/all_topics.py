@@ -4,10 +4,12 @@ import pandas as pd
 import streamlit as st
 
 from app.ui import formats, state, widgets
+from app.ui.charts import limits
+from app.ui.groups import verdicts
 from app.ui.groups.deletion import DELETED_IN, two_units
 from app.ui.table_limits import MAX_ROWS
-from app.views.topics import tables, text
-from app.views.topics.state import topics_table
+from app.views.topics import charts, tables, text
+from app.views.topics.state import topic_readers, topics_table
 
 PRODUCED = (
     "Records per second over all partitions, from the polls of the last 3 minutes. "
@@ -33,6 +35,25 @@ def all_topics(page: state.Shown) -> None:
     shown = rows.head(MAX_ROWS)
     _table(shown)
     widgets.row_count(len(shown), len(rows), "topic")
+    _who_reads_what(page, rows)
+
+
+def _who_reads_what(page: state.Shown, rows: pd.DataFrame) -> None:
+    """The map of the topics that pass the filters and their groups, most urgent first."""
+    topics = list(rows["topic"][rows["groups"] > 0])
+    by_topic = topic_readers(page)
+    groups = tables.by_group({topic: by_topic[topic] for topic in topics})
+    if not groups:
+        return
+    with st.container(gap="xxsmall"):
+        widgets.titled("Who reads what", ":gray[groups by topic, with their lag, in the colour of the group's verdict]")
+        if len(topics) > limits.READER_TOPICS or len(groups) > limits.READER_GROUPS:
+            widgets.note(text.map_limit(len(topics), len(groups)))
+            return
+        fig = charts.who_reads_what(topics, groups, state.palette())
+        widgets.chart(fig, "who_reads_what", text.map_alt(len(topics), groups))
+        seen = {reader.status for its in groups.values() for reader in its.values()}
+        st.markdown(f":small[{widgets.verdict_legend(sorted(seen, key=verdicts.RANK.__getitem__))}]")
 
 
 def _filtered(frame: pd.DataFrame) -> pd.DataFrame:

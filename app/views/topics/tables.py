@@ -1,7 +1,7 @@
 """All topics of a snapshot: their groups, lag, size and produce rate."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite, isnan
 from typing import Any
@@ -48,7 +48,10 @@ class Reader:
 
 
 def readers(snapshot: ClusterSnapshot, health: Health, window: Window) -> dict[str, list[Reader]]:
-    """Topic -> the groups with offsets in it, highest lag first. One pass over the columns of the offset table."""
+    """Topic -> the groups with offsets in it, highest lag first, without internal groups.
+
+    One pass over the columns of the offset table.
+    """
     table = snapshot.offsets
     out: dict[str, list[Reader]] = defaultdict(list)
     groups = np.repeat(np.arange(len(snapshot.groups)), np.diff(table.bounds)[: len(snapshot.groups)])
@@ -61,6 +64,8 @@ def readers(snapshot: ClusterSnapshot, health: Health, window: Window) -> dict[s
     worst = deletion.worst_rows(left, starts)
     for at, row, total, n, size in zip(key[starts], worst, *totals(table.lag, starts), strict=True):
         group, topic = divmod(int(at), width)
+        if is_internal(snapshot.groups[group]):
+            continue
         reader = Reader(
             snapshot.groups[group].group_id,
             health.groups[group].finding.status,
@@ -77,6 +82,19 @@ def readers(snapshot: ClusterSnapshot, health: Health, window: Window) -> dict[s
     return out
 
 
+def by_group(by_topic: Mapping[str, Sequence[Reader]]) -> dict[str, dict[str, Reader]]:
+    """Group -> its readers by topic; most urgent group first, then by the sum of their lags."""
+    out: dict[str, dict[str, Reader]] = defaultdict(dict)
+    for topic, found in by_topic.items():
+        for reader in found:
+            out[reader.group][topic] = reader
+    return {group: out[group] for group in sorted(out, key=lambda group: _urgency(out[group].values()))}
+
+
+def _urgency(readers: Collection[Reader]) -> tuple[int, int]:
+    return min(verdicts.RANK[r.status] for r in readers), -sum(r.lag or 0 for r in readers)
+
+
 def totals(lag: Ints, starts: Ints) -> tuple[Ints, Ints, Ints]:
     """Per segment of `lag` (int64[n_rows], UNKNOWN if not known): sum of known lags, known rows, rows.
 
@@ -87,12 +105,12 @@ def totals(lag: Ints, starts: Ints) -> tuple[Ints, Ints, Ints]:
     return sums, counted, np.diff(np.append(starts, len(lag)))
 
 
-def build(snapshot: ClusterSnapshot, health: Health, window: Window) -> pd.DataFrame:
+def build(snapshot: ClusterSnapshot, by_topic: Mapping[str, Sequence[Reader]], window: Window) -> pd.DataFrame:
     """One row per topic, most urgent first: by its state, then the verdict and lag of its most urgent group.
 
     A topic that only has committed offsets is marked as deleted.
     """
-    by_topic, sized = readers(snapshot, health, window), sizes(snapshot.offsets.ends, window)
+    sized = sizes(snapshot.offsets.ends, window)
     names = sorted({*snapshot.topics, *by_topic})
     gone, unread = Size(None, None), Size(None, None, "its offsets were not read")
     size = {name: sized.get(name, unread) if name in snapshot.topics else gone for name in names}
@@ -144,10 +162,9 @@ def _no_rate(polls: int, unread: int, partitions: int) -> str:
 
 def _row(snapshot: ClusterSnapshot, name: str, readers: Sequence[Reader], size: Size) -> dict[str, object]:
     topic = snapshot.topics.get(name)
-    shown = [r for r in readers if not is_internal(snapshot.groups[snapshot.by_group[r.group]])]
-    worst = next((r for r in shown if r.lag is not None), None)
-    urgent = min(shown, key=lambda r: verdicts.RANK[r.status], default=None)
-    first = min(shown, key=lambda r: r.deletion_order, default=None)
+    worst = next((r for r in readers if r.lag is not None), None)
+    urgent = min(readers, key=lambda r: verdicts.RANK[r.status], default=None)
+    first = min(readers, key=lambda r: r.deletion_order, default=None)
     state = _state(topic)
     retention_ms = topic.retention_ms if topic else None
     return {
@@ -155,7 +172,7 @@ def _row(snapshot: ClusterSnapshot, name: str, readers: Sequence[Reader], size: 
         "state": state,
         "rank": _STATES.index(state),
         "partitions": topic.partitions if topic else None,
-        "groups": len(shown),
+        "groups": len(readers),
         "records": size.records,
         "produce": size.produce,
         "produce_why": size.produce_why,
@@ -167,7 +184,7 @@ def _row(snapshot: ClusterSnapshot, name: str, readers: Sequence[Reader], size: 
         "urgency": verdicts.RANK[urgent.status] if urgent else len(verdicts.RANK),
         "deleted_in_s": first.left_s if first and isfinite(first.left_s) else np.nan,
         "deleted_in_why": _why_unknown(snapshot, name, first),
-        "lag": sum(r.lag for r in shown if r.lag is not None) if worst else None,
+        "lag": sum(r.lag for r in readers if r.lag is not None) if worst else None,
         "retention_s": retention_ms / 1000 if retention_ms is not None and retention_ms > 0 else np.nan,
         "internal": (topic.internal if topic else False) or name.startswith("__"),
         "leaderless": len(topic.leaderless) if topic else 0,

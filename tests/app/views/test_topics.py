@@ -17,7 +17,7 @@ from lag.verdict.judge import judge
 from lag.verdict.sample_window import SampleRing, Window
 from tests.app import feeds, synthetic
 from tests.app.conftest import Open
-from tests.app.reading import said, table
+from tests.app.reading import alt, figure, said, table
 from tests.lag.make import End, cluster, deleted, end, failed, group
 from tests.support.known import known
 
@@ -136,7 +136,8 @@ def built(snapshot: ClusterSnapshot, log_ends: Mapping[str, Sequence[tuple[int, 
     times, offsets = np.array([0, 10_000]), snapshot.offsets
     starts, log_ends_seen = offsets.ends.log_start, tuple(np.array(column) for column in columns)
     seen = Window(times, offsets.end, (offsets.committed,) * 2, (starts, starts), log_ends_seen)
-    return tables.build(snapshot, judge(snapshot, SampleRing().append(snapshot)), seen).set_index("topic")
+    by_topic = tables.readers(snapshot, judge(snapshot, SampleRing().append(snapshot)), seen)
+    return tables.build(snapshot, by_topic, seen).set_index("topic")
 
 
 @pytest.mark.parametrize(
@@ -190,7 +191,7 @@ def row_after(polls: Polls, retention_ms: int | None = HOUR_MS) -> pd.Series:
     snapshot = replace(snapshot, topics=topics)
     health = judge(snapshot, window)
     detail = topic_tables.view(snapshot, health, window, "t").readers
-    row = tables.build(snapshot, health, window).query("topic == 't'").iloc[0]
+    row = tables.build(snapshot, tables.readers(snapshot, health, window), window).query("topic == 't'").iloc[0]
     unread = detail[(detail["lag"].fillna(0) > 0) & np.isfinite(detail["left_s"])]
     if pd.notna(row["deleted_in_s"]):
         assert row["deleted_in_s"] == unread["left_s"].min()  # as the page of the topic says
@@ -243,3 +244,26 @@ def test_a_group_faster_than_deletion_has_no_countdown() -> None:
     polls = [({"g": {"t-0": 500 + 50 * n}}, {"t-0": end(900, start=10 * n)}) for n in range(4)]
     row = row_after(polls, FOREVER)
     assert (pd.isna(row["deleted_in_s"]), row["deleted_in_why"]) == (True, NEVER_REACHED)
+
+
+def test_the_map_has_a_row_for_every_group_and_a_tile_for_every_topic_it_reads(
+    open_page: Open, feed: feeds.HandFeed
+) -> None:
+    page = open_page("topics")
+    drawn = figure(page, "who_reads_what")
+    labels, topics = drawn["layout"]["yaxis"]["ticktext"], drawn["layout"]["xaxis"]["ticktext"]
+    assert labels[:2] == ["■ fraud-scoring-v2", "□ billing-settlement"]
+    hovers = drawn["data"][0]["customdata"]
+    (hover,) = [one for one in hovers[0] if one]
+    assert hover == "fraud-scoring-v2<br>■ Stopped · 318,396 records behind"
+    assert topics[hovers[0].index(hover)] == "payments"
+    reads = sum(len(found) for found in tables.readers(*vars(feed.report).values()).values())
+    assert sum(bool(one) for row in hovers for one in row) == reads
+    assert "8 need attention: fraud-scoring-v2, billing-settlement" in alt(page, "who_reads_what")
+
+
+def test_a_map_beyond_its_limits_is_left_out_and_says_so(open_page: Open, feed: feeds.HandFeed) -> None:
+    feed.report = feeds.report(synthetic.many(61), at_ms=state.now_ms())
+    assert "61 groups" in said(open_page("topics"))
+    assert not open_page("topics").get("plotly_chart")
+    assert len(figure(open_page("topics", topics_q="topic-0"), "who_reads_what")["layout"]["yaxis"]["ticktext"]) == 7
