@@ -6,10 +6,11 @@ import streamlit as st
 
 from app.ui import formats, state, widgets
 from app.views.overview import parts, tables, text
+from app.views.overview.state import group_table
 
 widgets.follow()
 page = widgets.require_report()
-table = state.group_table(page)
+table = group_table(page)
 snapshot, health = page.report.snapshot, page.report.health
 
 widgets.headline(page, text.headline(snapshot, health, table, state.zone()))

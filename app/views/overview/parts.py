@@ -7,6 +7,7 @@ import streamlit as st
 
 from app.ui import formats, state, widgets
 from app.ui.groups import verdicts
+from app.ui.groups.deletion import DELETED_IN, two_units
 from app.ui.groups.group_table import GroupTable, sparkline
 from app.ui.groups.headlines import clocks
 from app.ui.table_limits import MAX_ROWS, MAX_SPARKLINE_ROWS
@@ -19,10 +20,6 @@ WHY = "The evidence for the verdict. For a group that is OK, the reason why its 
 TIME_LAG = (
     "Age of the oldest record that is not committed yet, computed from the polled offsets. "
     "A dash if it is older than the kept polls (see Why) or not known"
-)
-DELETED_IN = (
-    "Time until retention deletes its oldest unread record, at the earliest: the shortest retention.ms of its topics "
-    "minus the time lag. A dash if nothing is unread, or retention or time lag is unknown (see CSV or JSON)"
 )
 TREND = "Lag in the last polls, relative to the group's peak, or to 1,000 records if the peak is lower"
 
@@ -78,7 +75,7 @@ def groups(rows: pd.DataFrame, at_ms: int) -> None:
         v=widgets.as_tags(shown["verdict"]),
         since=clocks(shown["onset"], at_ms, state.zone()),
         time_lag=widgets.timedeltas(shown["time_lag_s"]),
-        deleted_in=widgets.timedeltas(tables.rounded_down(shown["deleted_in_s"])),
+        deleted_in=widgets.timedeltas(two_units(shown["deleted_in_s"])),
     )
     columns = [
         "group",

@@ -2,15 +2,18 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from app.ui.groups.deletion import of_groups
 from app.ui.groups.group_table import GroupTable, seconds_or_never
+from lag.model import ClusterSnapshot
 from lag.verdict.onset import Onset
+from lag.verdict.sample_window import Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,12 @@ class Filters:
     topic: str | None = None
     lag_at_least: int | None = None
     internal: bool = False
+
+
+def with_deletion(table: GroupTable, snapshot: ClusterSnapshot, window: Window) -> GroupTable:
+    """The table with the time until retention deletes what a group has not read."""
+    left = of_groups(snapshot, window).reindex(table.frame["group"]).reset_index(drop=True)
+    return replace(table, frame=pd.concat([table.frame, left], axis=1))
 
 
 def counts(frame: pd.DataFrame, column: str) -> Counter[str]:
@@ -53,12 +62,6 @@ def _contains(table: GroupTable, text: str) -> NDArray[np.bool_]:
         for group, topics in zip(table.frame["group"], table.topics, strict=True)
     )
     return np.fromiter(found, bool, len(table.frame))
-
-
-def rounded_down(seconds: pd.Series) -> pd.Series:
-    """Seconds as whole hours from a day on, as whole minutes from an hour on: two units fit into a column."""
-    step = pd.Series(np.select([seconds >= 86_400, seconds >= 3_600], [3_600, 60], 1), seconds.index)
-    return seconds.floordiv(step).mul(step)
 
 
 def export(frame: pd.DataFrame) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite, isnan
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from app.ui import formats
-from app.ui.groups import deletion, verdicts
+from app.ui.groups import verdicts
+from app.ui.groups.deletion import Countdown, countdowns, of_unread
 from app.ui.groups.group_table import is_internal
 from lag.model import FOREVER, ClusterSnapshot, Topic
 from lag.offsets import UNKNOWN, EndOffsets, Ints
 from lag.verdict import topic_rates
-from lag.verdict.health import NEVER, Health, Status
+from lag.verdict.health import Health, Status
 from lag.verdict.sample_window import Window
 
 MIN_POLLS = 2
@@ -25,26 +26,14 @@ MIN_POLLS = 2
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """The lag of a group in a topic, known for `known` of `partitions`.
-
-    `left_s` and `at_most_s` are the time until deletion (`TimeToLoss`) on the partition with the least, which is `row`
-    of the offset table.
-    """
+    """The lag of a group in a topic, known for `known` of `partitions`, and the time until records are deleted."""
 
     group: str
     status: Status
     lag: int | None
     known: int
     partitions: int
-    left_s: float
-    at_most_s: float
-    row: int
-
-    @property
-    def deletion_order(self) -> tuple[bool, float]:
-        """Least time first, unknown last."""
-        within = self.at_most_s if isnan(self.left_s) else self.left_s
-        return isnan(within), within
+    deletion: Countdown
 
 
 def readers(snapshot: ClusterSnapshot, health: Health, window: Window) -> dict[str, list[Reader]]:
@@ -60,9 +49,8 @@ def readers(snapshot: ClusterSnapshot, health: Health, window: Window) -> dict[s
     width = len(table.ends.topics)
     key = groups * width + table.ends.topic[table.end]
     starts = np.flatnonzero(np.diff(key, prepend=-1))
-    left = deletion.of_unread(snapshot, window)
-    worst = deletion.worst_rows(left, starts)
-    for at, row, total, n, size in zip(key[starts], worst, *totals(table.lag, starts), strict=True):
+    left = countdowns(snapshot, of_unread(snapshot, window), starts)
+    for at, its, total, n, size in zip(key[starts], left, *totals(table.lag, starts), strict=True):
         group, topic = divmod(int(at), width)
         if is_internal(snapshot.groups[group]):
             continue
@@ -72,9 +60,7 @@ def readers(snapshot: ClusterSnapshot, health: Health, window: Window) -> dict[s
             int(total) if n else None,
             int(n),
             int(size),
-            float(left.seconds[row]),
-            float(left.at_most_s[row]),
-            int(row),
+            its,
         )
         out[table.ends.topics[topic]].append(reader)
     for found in out.values():
@@ -164,7 +150,7 @@ def _row(snapshot: ClusterSnapshot, name: str, readers: Sequence[Reader], size: 
     topic = snapshot.topics.get(name)
     worst = next((r for r in readers if r.lag is not None), None)
     urgent = min(readers, key=lambda r: verdicts.RANK[r.status], default=None)
-    first = min(readers, key=lambda r: r.deletion_order, default=None)
+    first = min(readers, key=lambda r: r.deletion.order, default=None)
     state = _state(topic)
     retention_ms = topic.retention_ms if topic else None
     return {
@@ -182,28 +168,14 @@ def _row(snapshot: ClusterSnapshot, name: str, readers: Sequence[Reader], size: 
         "urgent_status": verdicts.VERDICTS[urgent.status].label if urgent else None,
         "urgent_lag": urgent.lag if urgent else None,
         "urgency": verdicts.RANK[urgent.status] if urgent else len(verdicts.RANK),
-        "deleted_in_s": first.left_s if first and isfinite(first.left_s) else np.nan,
-        "deleted_in_why": _why_unknown(snapshot, name, first),
+        "deleted_in_s": first.deletion.seconds if first and isfinite(first.deletion.seconds) else np.nan,
+        "deleted_in_why": first.deletion.why if first else "no group reads it",
         "lag": sum(r.lag for r in readers if r.lag is not None) if worst else None,
         "retention_s": retention_ms / 1000 if retention_ms is not None and retention_ms > 0 else np.nan,
         "internal": (topic.internal if topic else False) or name.startswith("__"),
         "leaderless": len(topic.leaderless) if topic else 0,
         "note": "; ".join(part for part in [*_notes(topic, size), *_other_groups(urgent, worst, first)] if part),
     }
-
-
-def _why_unknown(snapshot: ClusterSnapshot, name: str, first: Reader | None) -> str:
-    """Why there is no time until deletion for the group that it is shortest for; empty if there is."""
-    if first is None:
-        return "no group reads it"
-    if first.left_s == NEVER:
-        return deletion.NEVER_REACHED
-    if not isnan(first.left_s):
-        return ""
-    if first.lag == 0:
-        is_whole = first.known == first.partitions
-        return "no unread records" if is_whole else f"lag known for {formats.coverage(first.known, first.partitions)}"
-    return deletion.why_unknown(snapshot.offsets, first.row, first.at_most_s, deletion.retention_ms(snapshot, name))
 
 
 STATES: tuple[tuple[str, str], ...] = (
@@ -234,5 +206,5 @@ def _other_groups(urgent: Reader | None, slowest: Reader | None, first: Reader |
     """The slowest group and the `first` that records are deleted for, where they are not the most urgent one."""
     if slowest and slowest is not urgent:
         yield f"furthest behind: {slowest.group}, {formats.plural(slowest.lag or 0, 'record')}"
-    if first and first is not urgent and isfinite(first.left_s):
+    if first and first is not urgent and isfinite(first.deletion.seconds):
         yield f"deleted first: unread records of {first.group}"

@@ -69,7 +69,7 @@ def _ends(ends: EndOffsets, topic: str) -> range:
 def _readers(table: OffsetTable, rows: Ints, starts: Ints, left: TimeToLoss, retention_ms: int | None) -> pd.DataFrame:
     """One row per group; `lead` is the share of the log (percent) below its lowest committed offset."""
     lag, known, sizes = totals(table.lag[rows], starts)
-    worst = deletion.worst_rows(left, starts)
+    worst = deletion.worst_rows(left, starts, table.lag[rows])
     unknown = np.add.reduceat(np.isnan(left.seconds).astype(np.int64), starts)
     return pd.DataFrame(
         {
@@ -100,11 +100,15 @@ def _lead(table: OffsetTable, rows: Ints) -> Floats:
 def _where(table: OffsetTable, row: int, left_s: float, at_most_s: float, retention_ms: int | None) -> str:
     """The partition with the least retention left, or why that is unknown."""
     if np.isnan(left_s):
-        return deletion.why_unknown(table, row, at_most_s, retention_ms)
+        return deletion.why_unknown(table, row, at_most_s, _partition(table, row), retention_ms)
     if np.isinf(left_s):
         return deletion.NEVER_REACHED
     due = "" if left_s > 0 else ": unread records are deleted" if table.lost[row] else ": deletion possible at any time"
-    return deletion.partition(table, row) + due
+    return _partition(table, row) + due
+
+
+def _partition(table: OffsetTable, row: int) -> str:
+    return f"partition {table.ends.partition[table.end[row]]}"
 
 
 def soon(readers: pd.DataFrame) -> pd.DataFrame:

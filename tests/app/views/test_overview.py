@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 from app.ui import state, widgets
 from app.ui.formats import drain
 from app.ui.groups import verdicts
+from app.ui.groups.deletion import of_groups, two_units
 from app.ui.groups.group_table import build_group_table
 from app.ui.groups.headlines import SOURCES, clock
 from app.views.overview import tables
@@ -225,10 +226,16 @@ def test_every_verdict_is_explained(open_page: Open) -> None:
     assert [verdict.label for verdict in verdicts.VERDICTS.values() if verdict.label not in table] == []
 
 
+def exported(specs: list[synthetic.Spec]) -> pd.DataFrame:
+    """What a download of all groups holds."""
+    snapshot = synthetic.snapshot(specs)
+    table = build_group_table(snapshot, synthetic.health(specs, snapshot))
+    return tables.export(tables.with_deletion(table, snapshot, synthetic.window(specs, snapshot)).frame)
+
+
 def test_export_has_plain_units_and_every_row() -> None:
     specs = [replace(spec, drain_s=float("inf")) for spec in synthetic.specs()]
-    snapshot = synthetic.snapshot(specs)
-    out = tables.export(build_group_table(snapshot, synthetic.health(specs, snapshot)).frame)
+    out = exported(specs)
     assert list(out.columns[:4]) == ["group", "status", "lag_records", "lag_known_for"]
     assert set(out["drain_s"]) == {"never"}
     assert len(out) == 31
@@ -309,10 +316,20 @@ def test_the_headline_and_the_group_page_have_the_time_of_the_table(open_page: O
 
 
 def test_files_have_the_onset_and_its_source() -> None:
-    specs = synthetic.specs()
-    snapshot = synthetic.snapshot(specs)
-    health = synthetic.health(specs, snapshot)
-    rows = json.loads(widgets.records(tables.export(build_group_table(snapshot, health).frame)))
+    rows = json.loads(widgets.records(exported(synthetic.specs())))
     found = {row["group"]: (row["onset_at_ms"], row["onset_is_exact"], row["onset_source"]) for row in rows}
     assert found["fraud-scoring-v2"] == (synthetic.NOW_MS - 900_000, True, "commit_timestamp")
     assert found["audit-pair"] == (None, None, None)
+
+
+def test_deletion_counts_down_in_the_table_and_its_reason_is_in_the_files(
+    open_page: Open, feed: feeds.HandFeed
+) -> None:
+    table = open_page().dataframe[0].value.set_index("group")
+    left = of_groups(feed.report.snapshot, feed.report.window)
+    assert table.loc["orders-enrichment", "deleted_in"] == pd.Timedelta(0)
+    shown = table["deleted_in"].dropna().dt.total_seconds()
+    assert shown.to_dict() == two_units(left["deleted_in_s"])[shown.index].to_dict()
+    rows = exported(synthetic.specs()).set_index("group")
+    assert rows.loc["dlq-replayer", "deleted_in_why"] == left.loc["dlq-replayer", "deleted_in_why"]
+    assert rows.loc["gdpr-erasure-worker", "deleted_in_why"] == "it has no offsets"

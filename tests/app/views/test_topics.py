@@ -48,7 +48,7 @@ def test_text_filter_from_the_url(open_page: Open) -> None:
 def test_one_topic_lists_its_groups_and_their_lag_per_partition(open_page: Open) -> None:
     page = open_page("topics", topic="orders")
     assert not page.exception
-    assert page.header[0].value == "`orders` is read by 9 groups; `orders-enrichment` is 29,999 records behind"
+    assert page.header[0].value.startswith("`orders-enrichment` loses records of `orders`")
     readers = table(page, "Groups that read").set_index("group")
     assert readers.loc["orders-enrichment", "lost"] == 2_400
     matrix = table(page, "with offsets").set_index("partition")
@@ -225,11 +225,10 @@ def test_records_that_are_deleted_unread_leave_no_time() -> None:
     [
         ({}, HOUR_MS, "no group reads it"),
         ({"g": {"t-0": 130, "t-1": 130}}, HOUR_MS, "no unread records"),
-        ({"g": {"t-0": 130, "t-1": None}}, HOUR_MS, "lag known for 1 of 2 partitions"),
-        ({"g": {"t-0": None}}, HOUR_MS, PROBLEMS[PartitionProblem.NO_COMMIT]),
+        ({"g": {"t-0": 130, "t-1": None}}, HOUR_MS, PROBLEMS[PartitionProblem.NO_COMMIT]),
         ({"g": {"t-0": 120}}, None, "retention.ms is unknown"),
         ({"g": {"t-0": 120}}, FOREVER, "no deletion by age"),
-        ({"g": {"t-0": 120, "t-1": 90}}, HOUR_MS, "at most 59 min 30 s on partition 1"),
+        ({"g": {"t-0": 120, "t-1": 90}}, HOUR_MS, "at most 59 min 30 s on t-1"),
     ],
 )
 def test_without_a_time_until_deletion_there_is_a_reason(
