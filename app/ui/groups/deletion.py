@@ -45,12 +45,13 @@ def of_unread(snapshot: ClusterSnapshot, window: Window) -> TimeToLoss:
     """The time to loss of every row of the offset table; NaN also where nothing is unread."""
     table = snapshot.offsets
     left = TimeToLoss(np.full(len(table), np.nan), np.full(len(table), np.nan))
-    topic, unread = table.ends.topic[table.end], (table.lag > 0) | (table.lost > 0)
+    unread = np.flatnonzero((table.lag > 0) | (table.lost > 0))
     retentions = [retention_ms(snapshot, name) for name in table.ends.topics]
-    for one in set(retentions):
-        its_topics = [at for at, retention in enumerate(retentions) if retention == one]
-        rows = np.flatnonzero(unread & np.isin(topic, its_topics))
-        for column, found in zip(left, time_to_loss.of_rows(window, table, rows, one), strict=True):
+    distinct = {retention: code for code, retention in enumerate(dict.fromkeys(retentions))}
+    codes = np.array([distinct[retention] for retention in retentions], np.int64)[table.ends.topic[table.end[unread]]]
+    for retention, code in distinct.items():
+        rows = unread[codes == code]
+        for column, found in zip(left, time_to_loss.of_rows(window, table, rows, retention), strict=True):
             column[rows] = found
     return left
 
