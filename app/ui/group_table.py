@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from app.ui import formats, verdicts
-from lag.model import FOREVER, ClusterSnapshot, GroupSnapshot, Topic
+from lag.model import ClusterSnapshot, GroupSnapshot
 from lag.offsets import OffsetTable
 from lag.verdict.health import GroupHealth, Health
 from lag.verdict.status import Status
@@ -40,12 +40,6 @@ def build_group_table(snapshot: ClusterSnapshot, health: Health) -> GroupTable:
     """One row per group of `snapshot`, sorted by urgency, then lag."""
     topics = topics_by_group(snapshot.offsets, len(snapshot.groups))
     frame = pd.DataFrame(_columns(snapshot.groups, health.groups))
-    left = [
-        retention_left(its, [snapshot.topics[name] for name in sorted(names) if name in snapshot.topics])
-        for its, names in zip(health.groups, topics, strict=True)
-    ]
-    frame["deleted_in_s"] = np.array([seconds for seconds, _ in left], float)
-    frame["deleted_in_why"] = [why for _, why in left]
     frame["row"] = np.arange(len(frame))
     frame = frame.sort_values(["rank", "lag", "group"], ascending=[True, False, True], na_position="last")
     order = frame.pop("row").to_numpy()
@@ -72,30 +66,12 @@ def _columns(groups: Sequence[GroupSnapshot], healths: Sequence[GroupHealth]) ->
         "members": pd.array([member_count(g) for g in groups], dtype="Int64"),
         "why": [why(g, h) for g, h in zip(groups, healths, strict=True)],
         "rule": [h.finding.rule for h in healths],
+        "onset": pd.Series([h.finding.onset for h in healths], dtype=object),
         "state": [g.state or "Unknown" for g in groups],
         "type": [verdicts.TYPES[g.type] for g in groups],
         "coordinator": [formats.DASH if g.coordinator is None else f"broker {g.coordinator}" for g in groups],
         "trend": [h.lag_trend for h in healths],
     }
-
-
-def retention_left(health: GroupHealth, topics: Sequence[Topic]) -> tuple[float | None, str]:
-    """Seconds until retention deletes the group's oldest unread record, and why they are unknown.
-
-    The shortest `retention.ms` of its topics minus the age of that record: a lower bound, as topics differ.
-    """
-    if health.finding.status is Status.LOST:
-        return 0.0, ""
-    if not health.lag.records:
-        return None, "its lag is unknown" if health.lag.records is None else "no unread records"
-    if any(topic.retention_ms is None for topic in topics):
-        return None, "the retention.ms of its topics is unknown"
-    limits = [ms for topic in topics if (ms := topic.retention_ms) is not None and ms != FOREVER]
-    if not limits:
-        return None, "its topics keep records without a time limit"
-    if health.time_lag.seconds is None:
-        return None, f"its time lag is unknown: {health.time_lag.reason}"
-    return max(0.0, min(limits) / 1000 - health.time_lag.seconds), ""
 
 
 def seconds_or_never(seconds: pd.Series) -> pd.Series:

@@ -227,8 +227,11 @@ def whole_number(label: str, name: str, step: int) -> int:
     return int(number)
 
 
-def chips(label: str, options: Sequence[str], text: Callable[[str], str], key: str) -> list[str]:
-    """Multi-select pills with plain keys in the URL; `bind=` would write the formatted label with its count."""
+def chips(label: str, options: Sequence[str], text: Callable[[str], str], key: str, wrap: bool = False) -> list[str]:
+    """Multi-select pills with plain keys in the URL; `bind=` would write the formatted label with its count.
+
+    They fill several lines if `wrap`, else one that scrolls sideways.
+    """
     session, query = st.session_state, st.query_params
     selected = [value for value in query.get_all(key) if value in options]
     if selected != session.get(f"_{key}") or key not in session:  # a link, or the browser's back button
@@ -249,5 +252,5 @@ def chips(label: str, options: Sequence[str], text: Callable[[str], str], key: s
         format_func=text,
         on_change=write,
         label_visibility="collapsed",
-        wrap=False,
+        wrap=wrap,
     )

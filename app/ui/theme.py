@@ -61,6 +61,12 @@ DARK = Palette(
 )
 
 
+def blend(colour: str, other: str, share: float) -> str:
+    """`#RRGGBB` of which `share` (0 to 1) is `colour`, the rest `other`."""
+    pairs = ((int(colour[at : at + 2], 16), int(other[at : at + 2], 16)) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(a * share + b * (1 - share)):02X}" for a, b in pairs)
+
+
 def luminance(colour: str) -> float:
     """The relative luminance of `#RRGGBB`, from 0 (black) to 1 (white) (WCAG 2)."""
     red, green, blue = (_linear(int(colour[at : at + 2], 16) / 255) for at in (1, 3, 5))

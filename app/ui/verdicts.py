@@ -5,14 +5,11 @@ urgency, so a table sorted by its verdict column is sorted by urgency.
 """
 
 from dataclasses import dataclass
-from typing import Literal
 
-from app.ui.theme import Palette, luminance
+from app.ui.theme import Palette, blend, luminance
 from lag.model import GroupType
 from lag.offsets import PartitionProblem
 from lag.verdict.status import URGENCY, Status
-
-Colour = Literal["red", "orange", "yellow", "violet", "blue", "green", "gray"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +22,9 @@ class Fills:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How a status is shown. `label` is a symbol and a word, `colour` one of Streamlit's badge colours.
-
-    `fills` are shades of that colour: verdicts of one badge colour differ in lightness, most urgent first.
-    """
+    """How a status is shown, everywhere: `label` is a symbol and a word, `fills` its colour."""
 
     label: str
-    colour: Colour
     fills: Fills
     meaning: str
     advice: str
@@ -50,91 +43,78 @@ class Verdict:
 VERDICTS: dict[Status, Verdict] = {
     Status.STOPPED: Verdict(
         "■ Stopped",
-        "red",
         Fills("#8C1D04", "#FFA68C"),
         "The group has lag and committed nothing on any partition in the whole window.",
         "Check the consumers' processes and logs: they are down, hang, or process records without committing.",
     ),
     Status.STALLED: Verdict(
         "□ Stalled",
-        "red",
         Fills("#B8380C", "#F47A54"),
         "This partition has lag and its committed offset did not move, while others of the group did.",
         "Check the member that owns it: it may fail on one record again and again, or one of its threads hangs.",
     ),
     Status.LOST: Verdict(
         "▲ Records lost",
-        "red",
         Fills("#E26A33", "#C44A27"),
         "The committed offset is below the log start: Kafka deleted records before the group read them.",
         "Increase the topic's retention or make the group faster. Lost records can only be restored from elsewhere.",
     ),
     Status.BEYOND_END: Verdict(
         "▷ Beyond the end",
-        "orange",
         Fills("#EE8A45", "#E8A33D"),
         "The committed offset is beyond the log end: the topic was recreated or truncated after the commit.",
         "Reset the group's offsets on these partitions. Until the log has grown past them, the group reads nothing.",
     ),
     Status.REWOUND: Verdict(
         "▼ Rewound",
-        "orange",
         Fills("#F4A35C", "#C4842A"),
         "The committed offset moved backwards: records are read a second time.",
         "Expected after an offset reset. Otherwise two consumers commit for the same partition.",
     ),
     Status.FALLING_BEHIND: Verdict(
         "▽ Falling behind",
-        "orange",
         Fills("#F7BE82", "#946016"),
         "The group commits, but records arrive faster: the lag grows.",
         "Make processing faster; or add members, and partitions where each has a member already.",
     ),
     Status.NEVER_COMMITTED: Verdict(
         "◁ Never committed",
-        "yellow",
         Fills("#E9BD4E", "#BFA445"),
         "The partition belongs to the group's topics, but has no committed offset.",
         "Check that its member commits. After a restart it would begin at auto.offset.reset.",
     ),
     Status.HELD: Verdict(
         "◆ Held",
-        "yellow",
         Fills("#F7E29A", "#7D6A28"),
         "The group has read up to the last stable offset. A producer's open transaction holds back the rest.",
         "Find the producer, and let it commit or abort its transaction, or wait for the transaction timeout.",
     ),
     Status.NO_MEMBERS: Verdict(
         "◇ No members",
-        "gray",
         Fills("#8D96A3", "#99A1AC"),
         "Records are waiting, and the group has no members.",
         "Start its consumers, or delete the group if it is no longer needed.",
     ),
     Status.CATCHING_UP: Verdict(
         "◉ Catching up",
-        "blue",
         Fills("#6FADD6", "#4A92C2"),
         "The group has lag and reads faster than records arrive.",
         "Nothing to do: the lag is gone after the time in “Drains in”.",
     ),
     Status.TOPIC_DELETED: Verdict(
         "○ Topic deleted",
-        "gray",
         Fills("#C2C8CF", "#5A626D"),
         "The group has committed offsets for a topic that no longer exists.",
         "Delete these offsets if the topic will not come back.",
     ),
     Status.UNKNOWN: Verdict(
         "◌ Unknown",
-        "violet",
         Fills("#CFA5C6", "#B07FAC"),
         "Too little is known for a verdict.",
         "See the reason beside it.",
     ),
     Status.OK: Verdict(
         "● OK",
-        "green",
         Fills("#D5EBDF", "#23493A"),
         "The group keeps up.",
         "Nothing to do.",
@@ -144,6 +124,9 @@ VERDICTS: dict[Status, Verdict] = {
 BLACK, WHITE = "#000000", "#FFFFFF"
 EQUAL_CONTRAST = 0.179
 """The luminance of a fill on which black and white text have the same contrast, 4.58:1."""
+
+TINT = 0.3
+"""The share of the fill in a tint: low enough that the text of a tag has a contrast of 4.5:1."""
 
 RANK: dict[Status, int] = {status: at for at, status in enumerate(URGENCY)}
 """0 is most urgent."""
@@ -170,16 +153,21 @@ TYPES: dict[GroupType, str] = {
 }
 
 
-def badge(status: Status) -> str:
-    """The verdict as a Markdown badge."""
-    verdict = VERDICTS[status]
-    return f":{verdict.colour}-badge[{verdict.label}]"
+def on_fill(text: str, status: Status, colours: Palette) -> str:
+    """Markdown of a short text on the fill of the verdict."""
+    look = f'foreground="{ink(status, colours)}" background="{fill(status, colours)}"'
+    return f":color[\u2002{text}\u2002]{{{look}}}"
 
 
 def fill(status: Status, colours: Palette) -> str:
     """The colour of areas with that verdict in charts."""
     fills = VERDICTS[status].fills
     return fills.dark if colours.is_dark else fills.light
+
+
+def tint(status: Status, colours: Palette) -> str:
+    """A shade of the fill for tags in tables, whose text Streamlit draws in black or white."""
+    return blend(fill(status, colours), colours.background, TINT)
 
 
 def ink(status: Status, colours: Palette) -> str:

@@ -220,9 +220,18 @@ def swatches(entries: Iterable[tuple[str, str, str]]) -> str:
 
 
 def verdict_legend(statuses: Iterable[Status]) -> str:
-    """A legend of verdicts: the colour, symbol and word of each."""
-    colours = state.palette()
-    return swatches(("■", verdicts.fill(status, colours), verdicts.VERDICTS[status].label) for status in statuses)
+    """A legend of verdicts: the symbol of each on its colour, as maps show it, and its word."""
+    return "\u2003".join(f"{verdict_tile(status)} :gray[{verdicts.VERDICTS[status].word}]" for status in statuses)
+
+
+def verdict_tile(status: Status) -> str:
+    """The symbol of the verdict on its colour, as Markdown."""
+    return verdicts.on_fill(verdicts.VERDICTS[status].symbol, status, state.palette())
+
+
+def verdict_badge(status: Status) -> str:
+    """The verdict as a Markdown badge."""
+    return verdicts.on_fill(verdicts.VERDICTS[status].label, status, state.palette())
 
 
 def table(
@@ -287,13 +296,21 @@ def as_tags(labels: pd.Series) -> pd.Series:
 
 def verdict_column(width: int = 128, label: str = "Verdict", extra: Iterable[tuple[str, str]] = ()) -> Any:
     """Verdicts with symbol, word and colour."""
-    options = [(verdicts.VERDICTS[s].label, verdicts.VERDICTS[s].colour) for s in URGENCY] + list(extra)
+    colours = state.palette()
+    options = [(verdicts.VERDICTS[s].label, verdicts.tint(s, colours)) for s in URGENCY] + list(extra)
     return st.column_config.MultiselectColumn(
         label,
         options=[o for o, _ in options],
         color=[c for _, c in options],
         width=width,
         help="Sorts by urgency. “What the verdicts mean” below explains each verdict",
+    )
+
+
+def since_column() -> Any:
+    """The times when verdicts began, as `headlines.clocks` gives them."""
+    return st.column_config.TextColumn(
+        "Since", width=140, help="When the verdict began. “or earlier”: nothing that can be read reaches further back"
     )
 
 
@@ -360,6 +377,6 @@ def explain_verdicts() -> None:
     """The meaning of each verdict, and what to do about it."""
     with st.expander("What the verdicts mean", icon=":material/help:"):
         rows = [
-            f"| {verdicts.badge(s)} | {verdicts.VERDICTS[s].meaning} | {verdicts.VERDICTS[s].advice} |" for s in URGENCY
+            f"| {verdict_badge(s)} | {verdicts.VERDICTS[s].meaning} | {verdicts.VERDICTS[s].advice} |" for s in URGENCY
         ]
         st.markdown("\n".join(["| Verdict | Meaning | What to do |", "|---|---|---|", *rows]))

@@ -135,6 +135,8 @@ def snapshot(
     keys = sorted({(r.topic, r.partition) for s in specs for r in s.rows})
     names = tuple(sorted({topic for topic, _ in keys}))
     by_key = {(r.topic, r.partition): r for s in specs for r in s.rows}
+    by_start = sorted((r.start, (r.topic, r.partition)) for s in specs for r in s.rows)
+    starts = {key: start for start, key in by_start}  # the highest that a group knows
     gone = {r.topic for s in specs for r in s.rows if r.problem == PartitionProblem.TOPIC_DELETED}
     leaderless = {k for k, r in by_key.items() if r.problem == PartitionProblem.LEADERLESS}
     ends = EndOffsets(
@@ -142,7 +144,7 @@ def snapshot(
         np.array([names.index(t) for t, _ in keys], np.int32),
         np.array([p for _, p in keys], np.int32),
         np.array([UNKNOWN if k in leaderless else k[1] % 3 + 1 for k in keys], np.int32),
-        np.array([by_key[k].start for k in keys], np.int64),
+        np.array([starts[k] for k in keys], np.int64),
         np.array([_code(by_key[k].end) for k in keys], np.int64),
         np.array([_code(by_key[k].stable if by_key[k].stable is not None else by_key[k].end) for k in keys], np.int64),
         np.full(len(keys), UNKNOWN, np.int32),

@@ -2,6 +2,8 @@
 
 from datetime import tzinfo
 
+import pandas as pd
+
 from app.ui import formats
 from app.ui.verdicts import VERDICTS
 from lag.verdict.health import GroupHealth
@@ -27,6 +29,11 @@ def clock(onset: Onset, now_ms: int, zone: tzinfo) -> str:
     return f"{formats.clock_or_day(onset.at_ms, now_ms, zone)}{'' if onset.is_exact else ' or earlier'}"
 
 
+def clocks(onsets: pd.Series, now_ms: int, zone: tzinfo) -> pd.Series:
+    """The times of a column of onsets, for a table; None where there is none."""
+    return onsets.map(lambda onset: None if onset is None else clock(onset, now_ms, zone)).astype(object)
+
+
 def since(onset: Onset | None, now_ms: int, zone: tzinfo) -> str:
     """ " since 20:14:05 (1 h 5 min)", " since 21:09:02 or earlier (at least 16 min)"; "" where it is not known."""
     if onset is None:
@@ -42,31 +49,32 @@ def predicate(health: GroupHealth, now_ms: int, zone: tzinfo) -> str:
     n = health.unhealthy.get(finding.status, 0)
     on = f" {n} of {lag.partitions}" if n and n != lag.partitions else " all" if n > 1 else " its"
     noun = "partitions" if lag.partitions > 1 else "partition"
+    has_been = "has been" if when else "is"
     match finding.status:
         case Status.LOST:
             lost = formats.plural(lag.lost_records, "record") if lag.lost_records else "records"
-            return f"lost {lost}: Kafka deleted them before they were read"
+            return f"has lost {lost}{when}: Kafka deleted them before they were read"
         case Status.STOPPED:
             return f"has lag and has not committed{when}"
         case Status.STALLED:
             return f"is stuck: no commit on{on} {noun}{when and f',{when}'}"
         case Status.BEYOND_END:
-            return f"is beyond the log end on{on} {noun}: the topic was recreated or truncated"
+            return f"{has_been} beyond the log end on{on} {noun}{when}: the topic was recreated or truncated"
         case Status.REWOUND:
-            return f"was rewound on{on} {noun} and reads records again"
+            return f"was rewound on{on} {noun} and {'has read' if when else 'reads'} records again{when}"
         case Status.FALLING_BEHIND:
-            return f"is falling behind{growth(health)}"
+            return f"{has_been} falling behind{growth(health)}{when}"
         case Status.NEVER_COMMITTED:
-            return f"has never committed on{on} {noun}"
+            return f"has had no committed offset on{on} {noun}{when}" if when else f"has never committed on{on} {noun}"
         case Status.HELD:
             return f"is held back by an open transaction{when}"
         case Status.NO_MEMBERS:
             has = f"has had no members{when}" if when else "has no members"
             return f"{has}, and a lag of {formats.plural(lag.records, 'record')}" if lag.records else has
         case Status.CATCHING_UP:
-            return f"is catching up{drain_time(health)}"
+            return f"{has_been} catching up{when}{drain_time(health)}"
         case Status.TOPIC_DELETED:
-            return "has committed offsets for a deleted topic"
+            return f"has {'had ' if when else ''}committed offsets for a deleted topic{when}"
         case Status.UNKNOWN:
             return "has no verdict: too little is known"
         case _:  # OK, and verdicts without a sentence of their own

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app.ui import formats, state, verdicts, widgets
+from app.ui import formats, state, widgets
 from app.ui.table_limits import MAX_OPTIONS
 from app.views.group import ruler
 from app.views.group.view import GroupView
@@ -32,7 +32,7 @@ def rulers(view: GroupView) -> None:
     """The rulers of the worst partitions."""
     for status, row in worst(view).items():
         with st.container(gap="xxsmall"):
-            _ruler(row, f"{verdicts.badge(status)}\u2003", f"ruler_{status}")
+            _ruler(row, f"{widgets.verdict_badge(status)}\u2003", f"ruler_{status}")
 
 
 def chosen(view: GroupView) -> None:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app.ui import formats, state, verdicts, widgets
+from app.ui import formats, state, widgets
 from app.views.group import (
     assignment,
     conclusion,
@@ -36,7 +36,9 @@ with right, st.container(gap="xxsmall"):
     conclusion.picker(page, chosen)
     conclusion.links(chosen)
 with st.container(gap="xxsmall"):
-    st.markdown(f"{verdicts.badge(view.health.finding.status)} {conclusion.reason(view)} {conclusion.rule(view)}")
+    st.markdown(
+        f"{widgets.verdict_badge(view.health.finding.status)} {conclusion.reason(view)} {conclusion.rule(view)}"
+    )
     widgets.status_line("", text.facts(view), small=True)
     widgets.note(text.offsets_location(view, page.report.snapshot))
     conclusion.problems(view)

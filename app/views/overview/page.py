@@ -6,10 +6,11 @@ import streamlit as st
 
 from app.ui import formats, state, widgets
 from app.views.overview import parts, tables, text
+from app.views.overview.state import group_table
 
 widgets.follow()
 page = widgets.require_report()
-table = state.group_table(page)
+table = group_table(page)
 snapshot, health = page.report.snapshot, page.report.health
 
 widgets.headline(page, text.headline(snapshot, health, table, state.zone()))
@@ -33,5 +34,5 @@ with st.container(gap="xsmall"):
 rows = tables.select(table, replace(filters, verdicts=verdicts, states=states, types=types, text=query))
 with tools:
     widgets.actions("groups", lambda: tables.export(rows))
-parts.groups(rows)
+parts.groups(rows, snapshot.at_ms)
 widgets.explain_verdicts()

@@ -7,6 +7,8 @@ import streamlit as st
 
 from app.ui import formats, state, verdicts, widgets
 from app.ui.group_table import GroupTable, sparkline
+from app.ui.groups.deletion import DELETED_IN, two_units
+from app.ui.groups.headlines import clocks
 from app.ui.table_limits import MAX_ROWS, MAX_SPARKLINE_ROWS
 from app.views.overview import tables
 from app.views.overview.tables import Filters
@@ -17,10 +19,6 @@ WHY = "The evidence for the verdict. For a group that is OK, the reason why its 
 TIME_LAG = (
     "Age of the oldest record that is not committed yet, computed from the polled offsets. "
     "A dash if it is older than the kept polls (see Why) or not known"
-)
-DELETED_IN = (
-    "Time until retention deletes its oldest unread record, at the earliest: the shortest retention.ms of its topics "
-    "minus the time lag. A dash if nothing is unread, or retention or time lag is unknown (see CSV or JSON)"
 )
 TREND = "Lag in the last polls, relative to the group's peak, or to 1,000 records if the peak is lower"
 
@@ -42,7 +40,12 @@ def verdict_chips(rows: pd.DataFrame) -> list[str]:
     number = tables.counts(rows, "status")
     chosen = state.picked("verdict")
     options = [s.value for s in URGENCY if s.value in number or s.value in chosen]
-    return state.chips("Verdict", options, lambda s: f"{verdicts.VERDICTS[Status(s)].label} **{number[s]}**", "verdict")
+
+    def text(value: str) -> str:
+        status = Status(value)
+        return f"{widgets.verdict_tile(status)} {verdicts.VERDICTS[status].word} **{number[value]:,}**"
+
+    return state.chips("Verdict", options, text, "verdict", wrap=True)
 
 
 def more_filters(snapshot: ClusterSnapshot) -> Filters:
@@ -64,18 +67,20 @@ def value_chips(label: str, rows: pd.DataFrame, column: str) -> list[str]:
     return state.chips(label, options, lambda v: f"{v} **{number[v]}**", column)
 
 
-def groups(rows: pd.DataFrame) -> None:
-    """The table of groups, most urgent first."""
+def groups(rows: pd.DataFrame, at_ms: int) -> None:
+    """The table of groups, most urgent first, as of `at_ms`."""
     shown = rows.head(MAX_ROWS)
     view = shown.assign(
         v=widgets.as_tags(shown["verdict"]),
+        since=clocks(shown["onset"], at_ms, state.zone()),
         time_lag=widgets.timedeltas(shown["time_lag_s"]),
-        deleted_in=widgets.timedeltas(tables.rounded_down(shown["deleted_in_s"])),
+        deleted_in=widgets.timedeltas(two_units(shown["deleted_in_s"])),
     )
     columns = [
         "group",
         "v",
         "lag",
+        "since",
         "known",
         "time_lag",
         "drains",
@@ -93,7 +98,7 @@ def groups(rows: pd.DataFrame) -> None:
         view[columns],
         key="groups",
         columns=_columns(shown["group"]),
-        alt=f"{formats.plural(len(view), 'group')} by urgency: verdict, lag, time lag, drain time, members, reason",
+        alt=f"{formats.plural(len(view), 'group')} by urgency: verdict, lag, onset, time lag, drain time, members, why",
     )
     widgets.row_count(len(shown), len(rows), "group")
 
@@ -104,6 +109,7 @@ def _columns(ids: pd.Series) -> dict[str, Any]:
         "group": widgets.page_opener("Group", "open_group", 150, ids, "group", "group"),
         "v": widgets.verdict_column(),
         "lag": widgets.integer("Lag", 80, "Records behind, summed over the partitions with a known lag"),
+        "since": widgets.since_column(),
         "known": c.TextColumn("Known for", width=80, alignment="right", help="Partitions with a known lag"),
         "time_lag": widgets.seconds_column("Time lag", 104, TIME_LAG),
         "drains": c.TextColumn("Drains in", width=76, alignment="right", help="Slowest partition, at current rates"),

@@ -2,13 +2,18 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from app.ui.group_table import GroupTable, seconds_or_never
+from app.ui.groups.deletion import of_groups
+from lag.model import ClusterSnapshot
+from lag.verdict.onset import Onset
+from lag.verdict.sample_window import Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +27,12 @@ class Filters:
     topic: str | None = None
     lag_at_least: int | None = None
     internal: bool = False
+
+
+def with_deletion(table: GroupTable, snapshot: ClusterSnapshot, window: Window) -> GroupTable:
+    """The table with the time until retention deletes what a group has not read."""
+    left = of_groups(snapshot, window).reindex(table.frame["group"]).reset_index(drop=True)
+    return replace(table, frame=pd.concat([table.frame, left], axis=1))
 
 
 def counts(frame: pd.DataFrame, column: str) -> Counter[str]:
@@ -53,16 +64,20 @@ def _contains(table: GroupTable, text: str) -> NDArray[np.bool_]:
     return np.fromiter(found, bool, len(table.frame))
 
 
-def rounded_down(seconds: pd.Series) -> pd.Series:
-    """Seconds as whole hours from a day on, as whole minutes from an hour on: two units fit into a column."""
-    step = pd.Series(np.select([seconds >= 86_400, seconds >= 3_600], [3_600, 60], 1), seconds.index)
-    return seconds.floordiv(step).mul(step)
-
-
 def export(frame: pd.DataFrame) -> pd.DataFrame:
     """The rows for CSV and JSON, with units in the column names."""
     columns = (
         "group status lag known time_lag_s drain_s deleted_in_s deleted_in_why members state type coordinator why rule"
     )
     out = frame[columns.split()].rename(columns={"lag": "lag_records", "known": "lag_known_for"})
-    return out.assign(drain_s=seconds_or_never(out["drain_s"]))
+    return out.assign(drain_s=seconds_or_never(out["drain_s"]), **_onsets(frame["onset"]))
+
+
+def _onsets(onsets: pd.Series) -> dict[str, pd.Series]:
+    """The columns of an onset; None in each where there is none."""
+    names = [field.name for field in fields(Onset)]
+    return {f"onset_{name}": onsets.map(partial(_value, name)).astype(object) for name in names}
+
+
+def _value(name: str, onset: Onset | None) -> object:
+    return getattr(onset, name, None)

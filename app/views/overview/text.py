@@ -4,9 +4,10 @@ from datetime import tzinfo
 
 from app.ui import formats
 from app.ui.group_table import GroupTable
-from app.ui.groups.headlines import drain_time, growth, predicate
+from app.ui.groups.headlines import SOURCES, drain_time, growth, predicate
 from lag.model import ClusterSnapshot
 from lag.verdict.health import GroupHealth, Health
+from lag.verdict.onset import Onset
 from lag.verdict.rates import NEVER
 from lag.verdict.status import Status
 
@@ -29,9 +30,17 @@ def headline(snapshot: ClusterSnapshot, health: Health, table: GroupTable, zone:
 
 
 def second_sentence(snapshot: ClusterSnapshot, health: Health, table: GroupTable) -> str:
-    """The lag of the most urgent group; empty when no group needs attention."""
+    """The lag of the most urgent group and where its onset was read; empty when no group needs attention."""
     urgent = table.attention
-    return "" if urgent.empty else lag_of(health.groups[snapshot.by_group[str(urgent.iloc[0]["group"])]])
+    if urgent.empty:
+        return ""
+    its = health.groups[snapshot.by_group[str(urgent.iloc[0]["group"])]]
+    return f"{lag_of(its)} {onset_source(its.finding.onset)}".strip()
+
+
+def onset_source(onset: Onset | None) -> str:
+    """Where the time in the headline was read; empty without one."""
+    return "" if onset is None else f"The time is {SOURCES[onset.source]}."
 
 
 def lag_of(health: GroupHealth) -> str:

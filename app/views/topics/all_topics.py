@@ -3,16 +3,18 @@
 import pandas as pd
 import streamlit as st
 
-from app.ui import formats, state, widgets
+from app.ui import formats, state, verdicts, widgets
+from app.ui.charts import limits
+from app.ui.groups.deletion import DELETED_IN, two_units
 from app.ui.table_limits import MAX_ROWS
-from app.views.topics import tables, text
-from app.views.topics.state import topics_table
+from app.views.topics import charts, tables, text
+from app.views.topics.state import topic_readers, topics_table
 
 PRODUCED = (
     "Records per second over all partitions, from the polls of the last 3 minutes. "
     "A dash until two polls have read all partitions (see Note)"
 )
-COLUMNS = "topic v partitions groups worst_lag worst_group w lag produce records retention"
+COLUMNS = "topic v urgent_group w urgent_lag deleted_in groups lag partitions produce records retention"
 
 
 def all_topics(page: state.Shown) -> None:
@@ -28,10 +30,29 @@ def all_topics(page: state.Shown) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         rows = _filtered(frame)
         st.space("stretch")
-        widgets.actions("topics", lambda: rows.drop(columns=["rank"]))
+        widgets.actions("topics", lambda: rows.drop(columns=["rank", "urgency"]))
     shown = rows.head(MAX_ROWS)
     _table(shown)
     widgets.row_count(len(shown), len(rows), "topic")
+    _who_reads_what(page, rows)
+
+
+def _who_reads_what(page: state.Shown, rows: pd.DataFrame) -> None:
+    """The map of the topics that pass the filters and their groups, most urgent first."""
+    topics = list(rows["topic"][rows["groups"] > 0])
+    by_topic = topic_readers(page)
+    groups = tables.by_group({topic: by_topic[topic] for topic in topics})
+    if not groups:
+        return
+    with st.container(gap="xxsmall"):
+        widgets.titled("Who reads what", ":gray[groups by topic, with their lag, in the colour of the group's verdict]")
+        if len(topics) > limits.READER_TOPICS or len(groups) > limits.READER_GROUPS:
+            widgets.note(text.map_limit(len(topics), len(groups)))
+            return
+        fig = charts.who_reads_what(topics, groups, state.palette())
+        widgets.chart(fig, "who_reads_what", text.map_alt(len(topics), groups))
+        seen = {reader.status for its in groups.values() for reader in its.values()}
+        st.markdown(f":small[{widgets.verdict_legend(sorted(seen, key=verdicts.RANK.__getitem__))}]")
 
 
 def _filtered(frame: pd.DataFrame) -> pd.DataFrame:
@@ -47,6 +68,7 @@ def _table(rows: pd.DataFrame) -> None:
     view = rows.assign(
         v=widgets.as_tags(rows["state"]),
         w=widgets.as_tags(rows["urgent_status"]),
+        deleted_in=widgets.timedeltas(two_units(rows["deleted_in_s"])),
         retention=widgets.timedeltas(rows["retention_s"]),
     )
     notes = ["note"] if (rows["note"] != "").any() else []
@@ -55,7 +77,7 @@ def _table(rows: pd.DataFrame) -> None:
         view[[*COLUMNS.split(), *notes]],
         key="topics",
         most=22,
-        alt=f"{formats.plural(len(view), 'topic')}: partitions, groups, highest lag, records, produce rate, retention",
+        alt=f"{formats.plural(len(view), 'topic')} by urgency: most urgent group, its verdict and lag, deletion, size",
         columns={
             "topic": widgets.page_opener("Topic", "open_topic", 190, rows["topic"], "topics", "topic"),
             "v": c.MultiselectColumn(
@@ -63,10 +85,13 @@ def _table(rows: pd.DataFrame) -> None:
             ),
             "partitions": c.NumberColumn("Partitions", width=76),
             "groups": c.NumberColumn("Groups", width=64, help="Groups with committed offsets in the topic"),
-            "worst_lag": widgets.integer("Highest lag", 92, "Records behind, of the slowest group"),
-            "worst_group": c.TextColumn("Slowest group", width=170),
-            "w": widgets.verdict_column(124),
-            "lag": widgets.integer("Total lag", 92),
+            "urgent_group": c.TextColumn(
+                "Most urgent group", width=170, help="The group with the worst verdict; of several the slowest"
+            ),
+            "w": widgets.verdict_column(128, "Its verdict"),
+            "urgent_lag": widgets.integer("Its lag", 84, "Records that this group is behind in this topic"),
+            "deleted_in": widgets.seconds_column("Deleted in", 104, f"{DELETED_IN}. Of the group with the least time"),
+            "lag": widgets.integer("Total lag", 92, "Records behind, summed over the groups"),
             "produce": c.NumberColumn("Produced/s", format="%.1f", width=84, help=PRODUCED),
             "records": widgets.integer("Records", 100, "Log end minus log start, summed over the partitions"),
             "retention": widgets.seconds_column("Retention", 92, "retention.ms, where it could be read"),

@@ -4,16 +4,14 @@ import pandas as pd
 import streamlit as st
 
 from app.ui import state, widgets
-from app.ui.groups.headlines import clock
+from app.ui.groups.deletion import ESTIMATE, two_units
+from app.ui.groups.headlines import clocks
 from app.ui.table_limits import MAX_LAG_COLUMNS, MAX_OPTIONS, MAX_ROWS
 from app.views.topics import text, topic_tables
 from app.views.topics.state import topic_view, topics_table
 from app.views.topics.topic_tables import TopicView
 
-RETENTION_LEFT = (
-    "Time until retention deletes the oldest record that the group has not read: retention.ms minus the age of the "
-    "record, or the distance to the log start at the rate of recent deletions, whichever is less"
-)
+RETENTION_LEFT = f"Time until retention deletes the oldest record that the group has not read: {ESTIMATE}"
 ABOVE_LOG_START = (
     "Distance of the lowest committed offset from the log start, in percent of the log. "
     "Near 0 % with lag, retention is about to delete unread records"
@@ -58,9 +56,9 @@ def _readers(readers: pd.DataFrame, at_ms: int) -> pd.DataFrame:
 
 
 def _readers_table(rows: pd.DataFrame, at_ms: int) -> None:
-    left = widgets.timedeltas(topic_tables.two_units(rows["left_s"]))
-    onsets = [None if one is None else clock(one, at_ms, state.zone()) for one in rows["onset"]]
-    view = rows.assign(v=widgets.as_tags(rows["verdict"]), left=left, since=pd.Series(onsets, rows.index, dtype=object))
+    left = widgets.timedeltas(two_units(rows["left_s"]))
+    since = clocks(rows["onset"], at_ms, state.zone())
+    view = rows.assign(v=widgets.as_tags(rows["verdict"]), left=left, since=since)
     c = st.column_config
     widgets.table(
         view[["group", "v", "since", "lag", "known", "left", "where", "lead", "lost"]],
@@ -70,7 +68,7 @@ def _readers_table(rows: pd.DataFrame, at_ms: int) -> None:
         columns={
             "group": widgets.page_opener("Group", "open_reader", 200, rows["group"], "group", "group"),
             "v": widgets.verdict_column(),
-            "since": c.TextColumn("Since", width=130, help="Since when the group has this verdict"),
+            "since": widgets.since_column(),
             "lag": widgets.integer("Lag in this topic", 120),
             "known": c.TextColumn("Known for", width=90, alignment="right"),
             "left": widgets.seconds_column("Retention left", 110, RETENTION_LEFT),

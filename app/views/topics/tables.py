@@ -1,8 +1,9 @@
 """All topics of a snapshot: their groups, lag, size and produce rate."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from app.ui import formats, verdicts
 from app.ui.group_table import is_internal
+from app.ui.groups.deletion import Countdown, countdowns, of_unread
 from lag.model import FOREVER, ClusterSnapshot, Topic
 from lag.offsets import UNKNOWN, EndOffsets, Ints
 from lag.verdict import topic_rates
@@ -24,17 +26,21 @@ MIN_POLLS = 2
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """The lag of a group in a topic, known for `known` of `partitions`."""
+    """The lag of a group in a topic, known for `known` of `partitions`, and the time until records are deleted."""
 
     group: str
     status: Status
     lag: int | None
     known: int
     partitions: int
+    deletion: Countdown
 
 
-def readers(snapshot: ClusterSnapshot, health: Health) -> dict[str, list[Reader]]:
-    """Topic -> the groups with offsets in it, highest lag first. One pass over the columns of the offset table."""
+def readers(snapshot: ClusterSnapshot, health: Health, window: Window) -> dict[str, list[Reader]]:
+    """Topic -> the groups with offsets in it, highest lag first, without internal groups.
+
+    One pass over the columns of the offset table.
+    """
     table = snapshot.offsets
     out: dict[str, list[Reader]] = defaultdict(list)
     groups = np.repeat(np.arange(len(snapshot.groups)), np.diff(table.bounds)[: len(snapshot.groups)])
@@ -43,19 +49,36 @@ def readers(snapshot: ClusterSnapshot, health: Health) -> dict[str, list[Reader]
     width = len(table.ends.topics)
     key = groups * width + table.ends.topic[table.end]
     starts = np.flatnonzero(np.diff(key, prepend=-1))
-    for at, total, n, size in zip(key[starts], *totals(table.lag, starts), strict=True):
+    left = countdowns(snapshot, of_unread(snapshot, window), starts)
+    for at, its, total, n, size in zip(key[starts], left, *totals(table.lag, starts), strict=True):
         group, topic = divmod(int(at), width)
+        if is_internal(snapshot.groups[group]):
+            continue
         reader = Reader(
             snapshot.groups[group].group_id,
             health.groups[group].finding.status,
             int(total) if n else None,
             int(n),
             int(size),
+            its,
         )
         out[table.ends.topics[topic]].append(reader)
     for found in out.values():
         found.sort(key=lambda r: -1 if r.lag is None else r.lag, reverse=True)
     return out
+
+
+def by_group(by_topic: Mapping[str, Sequence[Reader]]) -> dict[str, dict[str, Reader]]:
+    """Group -> its readers by topic; most urgent group first, then by the sum of their lags."""
+    out: dict[str, dict[str, Reader]] = defaultdict(dict)
+    for topic, found in by_topic.items():
+        for reader in found:
+            out[reader.group][topic] = reader
+    return {group: out[group] for group in sorted(out, key=lambda group: _urgency(out[group].values()))}
+
+
+def _urgency(readers: Collection[Reader]) -> tuple[int, int]:
+    return min(verdicts.RANK[r.status] for r in readers), -sum(r.lag or 0 for r in readers)
 
 
 def totals(lag: Ints, starts: Ints) -> tuple[Ints, Ints, Ints]:
@@ -68,17 +91,21 @@ def totals(lag: Ints, starts: Ints) -> tuple[Ints, Ints, Ints]:
     return sums, counted, np.diff(np.append(starts, len(lag)))
 
 
-def build(snapshot: ClusterSnapshot, health: Health, window: Window) -> pd.DataFrame:
-    """One row per topic, highest lag first. A topic that only has committed offsets is marked as deleted."""
-    by_topic, sized = readers(snapshot, health), sizes(snapshot.offsets.ends, window)
+def build(snapshot: ClusterSnapshot, by_topic: Mapping[str, Sequence[Reader]], window: Window) -> pd.DataFrame:
+    """One row per topic, most urgent first: by its state, then the verdict and lag of its most urgent group.
+
+    A topic that only has committed offsets is marked as deleted.
+    """
+    sized = sizes(snapshot.offsets.ends, window)
     names = sorted({*snapshot.topics, *by_topic})
     gone, unread = Size(None, None), Size(None, None, "its offsets were not read")
     size = {name: sized.get(name, unread) if name in snapshot.topics else gone for name in names}
     rows = [_row(snapshot, name, by_topic.get(name, []), size[name]) for name in names]
     frame = pd.DataFrame(rows, columns=list(_row(snapshot, "", [], gone)))
-    frame = frame.astype(dict.fromkeys(("partitions", "records", "worst_lag", "lag"), "Int64") | {"produce": float})
-    order = frame.sort_values(["rank", "worst_lag", "topic"], ascending=[True, False, True], na_position="last")
-    return order.reset_index(drop=True)
+    whole = ("partitions", "records", "worst_lag", "urgent_lag", "lag")
+    frame = frame.astype(dict.fromkeys(whole, "Int64") | {"produce": float, "deleted_in_s": float})
+    by = ["rank", "urgency", "urgent_lag", "topic"]
+    return frame.sort_values(by, ascending=[True, True, False, True], na_position="last").reset_index(drop=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +148,9 @@ def _no_rate(polls: int, unread: int, partitions: int) -> str:
 
 def _row(snapshot: ClusterSnapshot, name: str, readers: Sequence[Reader], size: Size) -> dict[str, object]:
     topic = snapshot.topics.get(name)
-    shown = [r for r in readers if not is_internal(snapshot.groups[snapshot.by_group[r.group]])]
-    worst = next((r for r in shown if r.lag is not None), None)
-    urgent = min(shown, key=lambda r: verdicts.RANK[r.status], default=None)
-    is_other = urgent and urgent.status is not Status.OK and (worst is None or urgent.group != worst.group)
+    worst = next((r for r in readers if r.lag is not None), None)
+    urgent = min(readers, key=lambda r: verdicts.RANK[r.status], default=None)
+    first = min(readers, key=lambda r: r.deletion.order, default=None)
     state = _state(topic)
     retention_ms = topic.retention_ms if topic else None
     return {
@@ -132,7 +158,7 @@ def _row(snapshot: ClusterSnapshot, name: str, readers: Sequence[Reader], size: 
         "state": state,
         "rank": _STATES.index(state),
         "partitions": topic.partitions if topic else None,
-        "groups": len(shown),
+        "groups": len(readers),
         "records": size.records,
         "produce": size.produce,
         "produce_why": size.produce_why,
@@ -140,11 +166,15 @@ def _row(snapshot: ClusterSnapshot, name: str, readers: Sequence[Reader], size: 
         "worst_group": worst.group if worst else None,
         "urgent_group": urgent.group if urgent else None,
         "urgent_status": verdicts.VERDICTS[urgent.status].label if urgent else None,
-        "lag": sum(r.lag for r in shown if r.lag is not None) if worst else None,
+        "urgent_lag": urgent.lag if urgent else None,
+        "urgency": verdicts.RANK[urgent.status] if urgent else len(verdicts.RANK),
+        "deleted_in_s": first.deletion.seconds if first and isfinite(first.deletion.seconds) else np.nan,
+        "deleted_in_why": first.deletion.why if first else "no group reads it",
+        "lag": sum(r.lag for r in readers if r.lag is not None) if worst else None,
         "retention_s": retention_ms / 1000 if retention_ms is not None and retention_ms > 0 else np.nan,
         "internal": (topic.internal if topic else False) or name.startswith("__"),
         "leaderless": len(topic.leaderless) if topic else 0,
-        "note": _note(topic, size, urgent if is_other else None),
+        "note": "; ".join(part for part in [*_notes(topic, size), *_other_groups(urgent, worst, first)] if part),
     }
 
 
@@ -163,13 +193,18 @@ def _state(topic: Topic | None) -> str:
     return "■ Leaderless" if topic.leaderless else "◌ Unknown" if topic.problem else "● OK"
 
 
-def _note(topic: Topic | None, size: Size, urgent: Reader | None) -> str:
+def _notes(topic: Topic | None, size: Size) -> Iterator[str | None]:
     if topic is None:
-        return "deleted; groups still have committed offsets for it"
-    parts = [
-        f"no leader: {formats.listing(list(topic.leaderless))}" if topic.leaderless else topic.problem,
-        "unlimited retention" if topic.retention_ms == FOREVER else "",
-        f"produce rate unknown: {size.produce_why}" if size.produce_why else "",
-        f"{verdicts.VERDICTS[urgent.status].word.lower()}: {urgent.group}" if urgent else "",
-    ]
-    return "; ".join(part for part in parts if part)
+        yield "deleted; groups still have committed offsets for it"
+        return
+    yield f"no leader: {formats.listing(list(topic.leaderless))}" if topic.leaderless else topic.problem
+    yield "unlimited retention" if topic.retention_ms == FOREVER else ""
+    yield f"produce rate unknown: {size.produce_why}" if size.produce_why else ""
+
+
+def _other_groups(urgent: Reader | None, slowest: Reader | None, first: Reader | None) -> Iterator[str]:
+    """The slowest group and the `first` that records are deleted for, where they are not the most urgent one."""
+    if slowest and slowest is not urgent:
+        yield f"furthest behind: {slowest.group}, {formats.plural(slowest.lag or 0, 'record')}"
+    if first and first is not urgent and isfinite(first.deletion.seconds):
+        yield f"deleted first: unread records of {first.group}"

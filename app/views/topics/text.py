@@ -1,8 +1,12 @@
 """The sentences of the Topics page, as Markdown."""
 
+from collections.abc import Mapping
+
 import pandas as pd
 
-from app.ui import formats
+from app.ui import formats, verdicts
+from app.ui.charts import limits
+from app.views.topics.tables import Reader
 from lag.model import FOREVER, Topic
 
 
@@ -32,6 +36,22 @@ def counts(frame: pd.DataFrame) -> str:
     read, deleted = int((own["groups"] > 0).sum()), int((own["state"] == "○ Deleted").sum())
     gone = f", {deleted} of them deleted" if deleted else ""
     return f"{formats.plural(len(own), 'topic')}{gone}; {read} with at least one group."
+
+
+def map_limit(topics: int, groups: int) -> str:
+    """Why there is no map of these topics and groups."""
+    return (
+        f"The map shows at most {limits.READER_TOPICS} topics and {limits.READER_GROUPS} groups; here are "
+        f"{formats.plural(topics, 'topic')} and {formats.plural(groups, 'group')}. Filter the topics to see it."
+    )
+
+
+def map_alt(topics: int, groups: Mapping[str, Mapping[str, Reader]]) -> str:
+    """The finding of the map: which of its groups need attention."""
+    statuses = {name: next(iter(its.values())).status for name, its in groups.items()}
+    urgent = [name for name, status in statuses.items() if verdicts.needs_attention(status)]
+    found = f"{len(urgent)} need attention: {formats.few(urgent, 3)}" if urgent else "none needs attention"
+    return f"{formats.plural(len(groups), 'group')} read {formats.plural(topics, 'topic')}; {found}"
 
 
 def losing(topic: str, soon: pd.DataFrame) -> str:

@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 
 from app.ui import formats, verdicts
+from app.ui.groups import deletion
 from app.views.topics.tables import totals
-from lag.model import FOREVER, ClusterSnapshot
+from lag.model import ClusterSnapshot
 from lag.offsets import PROBLEM_CODES, UNKNOWN, EndOffsets, Ints, OffsetTable
 from lag.verdict import row_index, time_to_loss
 from lag.verdict.health import Health
@@ -41,8 +42,7 @@ def view(snapshot: ClusterSnapshot, health: Health, window: Window, topic: str) 
     group = row_index.group_of_row(table.bounds)[rows]
     starts = np.flatnonzero(np.diff(group, prepend=-1))
     names = [snapshot.groups[number].group_id for number in group[starts]]
-    known = snapshot.topics.get(topic)
-    retention_ms = known.retention_ms if known else None
+    retention_ms = deletion.retention_ms(snapshot, topic)
     left = time_to_loss.of_rows(window, table, rows, retention_ms)
     frame = _readers(table, rows, starts, left, retention_ms)
     healths = [health.groups[number] for number in group[starts]]
@@ -69,7 +69,7 @@ def _ends(ends: EndOffsets, topic: str) -> range:
 def _readers(table: OffsetTable, rows: Ints, starts: Ints, left: TimeToLoss, retention_ms: int | None) -> pd.DataFrame:
     """One row per group; `lead` is the share of the log (percent) below its lowest committed offset."""
     lag, known, sizes = totals(table.lag[rows], starts)
-    worst = _worst(left, starts, sizes)
+    worst = deletion.worst_rows(left, starts, table.lag[rows])
     unknown = np.add.reduceat(np.isnan(left.seconds).astype(np.int64), starts)
     return pd.DataFrame(
         {
@@ -88,13 +88,6 @@ def _readers(table: OffsetTable, rows: Ints, starts: Ints, left: TimeToLoss, ret
     )
 
 
-def _worst(left: TimeToLoss, starts: Ints, sizes: Ints) -> Ints:
-    """int64[n_groups]: the row of each group with the least retention left, or the lowest upper bound."""
-    group = np.repeat(np.arange(len(starts)), sizes)
-    order: Ints = np.lexsort((np.fmin(left.seconds, left.at_most_s), group))
-    return order[starts]
-
-
 def _lead(table: OffsetTable, rows: Ints) -> Floats:
     """float64[n_rows]: the committed offset above the log start, in percent of the log; NaN: unknown."""
     end, committed = table.end[rows], table.committed[rows]
@@ -107,32 +100,15 @@ def _lead(table: OffsetTable, rows: Ints) -> Floats:
 def _where(table: OffsetTable, row: int, left_s: float, at_most_s: float, retention_ms: int | None) -> str:
     """The partition with the least retention left, or why that is unknown."""
     if np.isnan(left_s):
-        return _unknown(table, row, at_most_s, retention_ms)
+        return deletion.why_unknown(table, row, at_most_s, _partition(table, row), retention_ms)
     if np.isinf(left_s):
-        return "the group reads faster than retention deletes"
+        return deletion.NEVER_REACHED
     due = "" if left_s > 0 else ": unread records are deleted" if table.lost[row] else ": deletion possible at any time"
     return _partition(table, row) + due
 
 
 def _partition(table: OffsetTable, row: int) -> str:
     return f"partition {table.ends.partition[table.end[row]]}"
-
-
-def _unknown(table: OffsetTable, row: int, at_most_s: float, retention_ms: int | None) -> str:
-    if table.lag[row] == UNKNOWN:
-        problem = PROBLEM_CODES[table.problem[row]]
-        return verdicts.PROBLEMS[problem] if problem else "the lag is unknown"
-    if not np.isnan(at_most_s):
-        return f"at most {formats.duration(at_most_s)} on {_partition(table, row)}: older than the first poll"
-    return "no deletion by age" if retention_ms == FOREVER else "retention.ms is unknown"
-
-
-def two_units(left_s: pd.Series) -> pd.Series:
-    """Seconds, rounded down to minutes from an hour on, and to hours from a day on."""
-    seconds = left_s.where(np.isfinite(left_s))
-    unit = np.select([seconds >= 86_400, seconds >= 3600], [3600, 60], 1)
-    whole: pd.Series = seconds - seconds % unit
-    return whole
 
 
 def soon(readers: pd.DataFrame) -> pd.DataFrame:

@@ -1,8 +1,9 @@
 """Numbers, times and names as people read them."""
 
 import math
+from collections.abc import Callable, Sequence
 from datetime import UTC
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -107,9 +108,21 @@ def test_text_on_the_fill_of_a_verdict_has_enough_contrast(status: Status, colou
 
 
 @pytest.mark.parametrize("colours", [theme.LIGHT, theme.DARK])
-def test_verdicts_of_one_hue_differ_in_lightness(colours: theme.Palette) -> None:
-    by_hue = groupby(URGENCY, lambda status: verdicts.VERDICTS[status].colour)
-    for _, statuses in by_hue:
-        for one, next_ in pairwise([theme.luminance(verdicts.fill(status, colours)) + 0.05 for status in statuses]):
-            assert max(one, next_) / min(one, next_) >= 1.2
-    assert len({verdicts.fill(status, colours) for status in URGENCY}) == len(URGENCY)
+@pytest.mark.parametrize("hue", [URGENCY[:3], URGENCY[3:6], URGENCY[6:8]], ids=["red", "orange", "yellow"])
+def test_verdicts_of_one_hue_differ_in_lightness(hue: Sequence[Status], colours: theme.Palette) -> None:
+    for one, next_ in pairwise([theme.luminance(verdicts.fill(status, colours)) + 0.05 for status in hue]):
+        assert max(one, next_) / min(one, next_) >= 1.2
+
+
+@pytest.mark.parametrize("colours", [theme.LIGHT, theme.DARK])
+@pytest.mark.parametrize("of", [verdicts.fill, verdicts.tint])
+def test_no_two_verdicts_have_one_colour(of: Callable[..., str], colours: theme.Palette) -> None:
+    assert len({of(status, colours) for status in URGENCY}) == len(URGENCY)
+
+
+@pytest.mark.parametrize("status", URGENCY)
+def test_text_on_a_tag_of_a_table_has_enough_contrast(status: Status) -> None:
+    """Streamlit draws it in black where the luminance of the tag is above 0.5, else in white."""
+    light, dark = (theme.luminance(verdicts.tint(status, colours)) for colours in (theme.LIGHT, theme.DARK))
+    assert light > 0.5
+    assert 1.05 / (dark + 0.05) >= 4.5

@@ -1,6 +1,7 @@
 """A made-up past of the made-up cluster: a day in which one group got stuck twice, and another was always well."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from lag.history.store import History
 from lag.verdict.status import Status

@@ -1,8 +1,10 @@
 """The Overview: what it concludes, shows, filters, and says when something fails."""
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC
 from typing import Any
 
 import numpy as np
@@ -10,15 +12,18 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.ui import state
+from app.ui import state, verdicts, widgets
 from app.ui.formats import drain
 from app.ui.group_table import build_group_table
+from app.ui.groups.deletion import of_groups, two_units
+from app.ui.groups.headlines import SOURCES, clock
 from app.views.overview import tables
 from lag.cluster.problems import of_topics
 from lag.cluster.requests.error_codes import group_problem
 from lag.errors import AddressError
 from lag.model import Remainder
 from lag.verdict.judge import judge
+from lag.verdict.onset import OnsetSource
 from lag.verdict.sample_window import SampleRing
 from lag.verdict.status import Status
 from lag.verdict.status_rules import REMAINDERS
@@ -217,13 +222,19 @@ def test_drain_time_in_words(records: int, shown: str) -> None:
 def test_every_verdict_is_explained(open_page: Open) -> None:
     page = open_page()
     table = page.expander[0].markdown[0].value
-    assert table.count("badge[") == 13
+    assert [verdict.label for verdict in verdicts.VERDICTS.values() if verdict.label not in table] == []
+
+
+def exported(specs: list[synthetic.Spec]) -> pd.DataFrame:
+    """What a download of all groups holds."""
+    snapshot = synthetic.snapshot(specs)
+    table = build_group_table(snapshot, synthetic.health(specs, snapshot))
+    return tables.export(tables.with_deletion(table, snapshot, synthetic.window(specs, snapshot)).frame)
 
 
 def test_export_has_plain_units_and_every_row() -> None:
     specs = [replace(spec, drain_s=float("inf")) for spec in synthetic.specs()]
-    snapshot = synthetic.snapshot(specs)
-    out = tables.export(build_group_table(snapshot, synthetic.health(specs, snapshot)).frame)
+    out = exported(specs)
     assert list(out.columns[:4]) == ["group", "status", "lag_records", "lag_known_for"]
     assert set(out["drain_s"]) == {"never"}
     assert len(out) == 31
@@ -279,3 +290,45 @@ def test_a_link_with_a_lag_that_is_no_number_of_records_shows_all_groups(open_pa
 
 def test_a_link_with_a_minimum_lag_filters(open_page: Open) -> None:
     assert 0 < len(groups(open_page(lag="1000"))) < len(groups(open_page()))
+
+
+def test_the_table_has_the_onset_of_every_verdict(open_page: Open, feed: feeds.HandFeed) -> None:
+    snapshot, health = feed.report.snapshot, feed.report.health
+    shown = open_page(zone="UTC").dataframe[0].value.set_index("group")["since"]
+    onsets = {name: health.groups[snapshot.by_group[name]].finding.onset for name in shown.index}
+    assert {name for name, onset in onsets.items() if onset} >= {
+        "fraud-scoring-v2",
+        "replayer",
+        "payments-ledger-writer",
+    }
+    assert shown.to_dict() == {name: onset and clock(onset, snapshot.at_ms, UTC) for name, onset in onsets.items()}
+
+
+def test_the_headline_and_the_group_page_have_the_time_of_the_table(open_page: Open) -> None:
+    page = open_page(zone="UTC")
+    since = page.dataframe[0].value.set_index("group").loc["fraud-scoring-v2", "since"]
+    assert f"since {since} (15 min)" in page.header[0].value
+    assert SOURCES[OnsetSource.COMMIT] in said(page)
+    group = open_page("group", zone="UTC", group="fraud-scoring-v2")
+    assert f"since {since} (15 min)" in group.header[0].value
+    assert SOURCES[OnsetSource.COMMIT] in said(group)
+
+
+def test_files_have_the_onset_and_its_source() -> None:
+    rows = json.loads(widgets.records(exported(synthetic.specs())))
+    found = {row["group"]: (row["onset_at_ms"], row["onset_is_exact"], row["onset_source"]) for row in rows}
+    assert found["fraud-scoring-v2"] == (synthetic.NOW_MS - 900_000, True, "commit_timestamp")
+    assert found["audit-pair"] == (None, None, None)
+
+
+def test_deletion_counts_down_in_the_table_and_its_reason_is_in_the_files(
+    open_page: Open, feed: feeds.HandFeed
+) -> None:
+    table = open_page().dataframe[0].value.set_index("group")
+    left = of_groups(feed.report.snapshot, feed.report.window)
+    assert table.loc["orders-enrichment", "deleted_in"] == pd.Timedelta(0)
+    shown = table["deleted_in"].dropna().dt.total_seconds()
+    assert shown.to_dict() == two_units(left["deleted_in_s"])[shown.index].to_dict()
+    rows = exported(synthetic.specs()).set_index("group")
+    assert rows.loc["dlq-replayer", "deleted_in_why"] == left.loc["dlq-replayer", "deleted_in_why"]
+    assert rows.loc["gdpr-erasure-worker", "deleted_in_why"] == "it has no offsets"

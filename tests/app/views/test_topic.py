@@ -164,13 +164,6 @@ def test_what_is_far_or_drained_in_time_is_no_conclusion(row: Any) -> None:
     assert topic_tables.soon(pd.DataFrame([row])).empty
 
 
-def test_a_countdown_is_shown_in_its_two_largest_units_rounded_down() -> None:
-    left = pd.Series([59.6, 3_599.0, 3_661.0, 86_399.0, 90_061.0, 604_495.0, np.inf, np.nan])
-    shown = topic_tables.two_units(left)
-    assert shown[:6].tolist() == [59.0, 3_599.0, 3_660.0, 86_340.0, 90_000.0, 601_200.0]
-    assert shown[6:].isna().all()
-
-
 def one_topic(groups: int, partitions: int = 3, **rest: Any) -> Report:
     """Groups that all read `t`, g0 with most lag; retention one hour, or as `rest` says."""
     specs = [

@@ -239,7 +239,12 @@ def test_onset_lag_and_verdict_are_the_same_everywhere(seed: int) -> None:
         for number, one in enumerate(snapshot.groups):
             finding, lag = health.groups[number].finding, health.groups[number].lag.records
             row, told, name = in_history[one.group_id], in_document[one.group_id], one.group_id
-            assert health.columns.onsets.at(number) == finding.onset == on_topics["onset"][name]
+            assert (
+                health.columns.onsets.at(number)
+                == finding.onset
+                == on_topics["onset"][name]
+                == on_overview["onset"][name]
+            )
             assert lag == row["lag"] == told["lag"] == on_overview["lag"][name] == on_topics["lag"][name]
             assert on_overview["status"][name] == finding.status.value
             if row["status"] is None:

@@ -1,0 +1,48 @@
+"""Since when a verdict holds, in the sentence about its group and in a table."""
+
+import re
+from datetime import UTC
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from app.ui.groups.headlines import clocks, predicate
+from lag.model import LagTotal
+from lag.verdict.health import Finding, GroupHealth, TimeLag
+from lag.verdict.onset import Onset, OnsetSource
+from lag.verdict.status import URGENCY, Status
+
+NOON_MS = 1_795_262_400_000
+EXACT = Onset(NOON_MS - 65_000, True, OnsetSource.COMMIT)
+AT_LEAST = Onset(NOON_MS - 65_000, False, OnsetSource.WINDOW)
+WITH_ONSET = [status for status in URGENCY if status not in (Status.UNKNOWN, Status.OK)]
+
+
+def said(status: Status, onset: Onset | None) -> str:
+    """The predicate for a group with that verdict on 2 of its 3 partitions, at noon."""
+    lag = LagTotal(10, 3, 3, 4)
+    finding = Finding(status, "", "", onset)
+    health = GroupHealth(finding, lag, 1.0, 2.0, TimeLag(None), 60.0, {status: 2}, None, np.empty(0))
+    return predicate(health, NOON_MS, UTC)
+
+
+@pytest.mark.parametrize("status", WITH_ONSET)
+def test_every_verdict_with_an_onset_says_its_time_and_how_long_ago_it_was(status: Status) -> None:
+    assert "since 11:58:55 (1 min 5 s)" in said(status, EXACT)
+
+
+@pytest.mark.parametrize("status", WITH_ONSET)
+def test_an_onset_that_is_not_exact_is_a_bound(status: Status) -> None:
+    assert "since 11:58:55 or earlier (at least 1 min 5 s)" in said(status, AT_LEAST)
+
+
+@pytest.mark.parametrize("status", URGENCY)
+def test_without_an_onset_there_is_no_time(status: Status) -> None:
+    assert not re.search(r"since|\d\d:\d\d|has been|has had", said(status, None))
+
+
+def test_a_column_of_onsets_has_nothing_where_there_is_none() -> None:
+    onsets = pd.Series([EXACT, None, AT_LEAST], dtype=object)
+    assert clocks(onsets, NOON_MS, UTC).tolist() == ["11:58:55", None, "11:58:55 or earlier"]
+    assert clocks(onsets[:0], NOON_MS, UTC).tolist() == []
