@@ -12,7 +12,7 @@ from assignors.labs.calls.fetcher import Reader, ranges
 from assignors.labs.calls.interceptors import Interceptor, commit_through, poll_through
 from assignors.labs.calls.log import MOST_RECORDS, PartitionLog, Record
 from assignors.labs.calls.script import Call
-from assignors.labs.calls.script_machine import Machine, Refusal, Verb, listed
+from assignors.labs.calls.script_machine import Machine, Offsets, Refusal, Verb, listed
 from assignors.model import TopicPartition
 
 MAIN = "main"
@@ -87,6 +87,14 @@ class Client(Machine):
             "committed": listed(f"{p} {at}" for p, at in reader.committed.items()),
             "log end": listed(f"{p} {log.end}" for p, log in reader.logs.items()),
         }
+
+    def offsets(self) -> tuple[Offsets, ...]:
+        """The offsets of each partition of the cluster."""
+        its = self._reader
+        return tuple(
+            Offsets(p, log.start, log.end, its.position.get(p), its.committed.get(p), its.consumed.get(p, ()))
+            for p, log in its.logs.items()
+        )
 
     # The cluster
 

@@ -18,6 +18,7 @@ class Reader:
     committed: dict[TopicPartition, int] = field(default_factory=dict)
     position: dict[TopicPartition, int] = field(default_factory=dict)
     fetched: list[tuple[TopicPartition, int]] = field(default_factory=list)
+    consumed: dict[TopicPartition, tuple[range, ...]] = field(default_factory=dict)
 
     def whole(self, name: str) -> int:
         """A setting as a number."""
@@ -72,8 +73,9 @@ class Reader:
             self.fetched += (mine := self._fetch(partitions))
         given = mine[: self.whole("max.poll.records")]
         self.fetched = [entry for entry in self.fetched if entry not in given]
-        for partition, offset in given:
-            self.position[partition] = offset + 1
+        for partition, offsets in _by_partition(given).items():
+            self.position[partition] = offsets[-1] + 1
+            self.consumed[partition] = (*self.consumed.get(partition, ()), *_runs(offsets))
         return given
 
     def _fetch(self, partitions: Sequence[TopicPartition]) -> list[tuple[TopicPartition, int]]:
@@ -127,17 +129,26 @@ class Reader:
 
 def ranges(records: Sequence[tuple[TopicPartition, int]]) -> str:
     """ "orders-0 0–2, orders-1 0"; "no records" for none."""
-    by_partition: dict[TopicPartition, list[int]] = {}
+    texts = (f"{partition} {_text(_runs(offsets))}" for partition, offsets in _by_partition(records).items())
+    return listed(texts) or "no records"
+
+
+def _by_partition(records: Sequence[tuple[TopicPartition, int]]) -> dict[TopicPartition, list[int]]:
+    found: dict[TopicPartition, list[int]] = {}
     for partition, offset in records:
-        by_partition.setdefault(partition, []).append(offset)
-    return listed(f"{partition} {_runs(offsets)}" for partition, offsets in by_partition.items()) or "no records"
+        found.setdefault(partition, []).append(offset)
+    return found
 
 
-def _runs(offsets: list[int]) -> str:
-    runs: list[list[int]] = []
+def _runs(offsets: list[int]) -> list[range]:
+    runs: list[range] = []
     for offset in offsets:
-        if runs and offset == runs[-1][-1] + 1:
-            runs[-1].append(offset)
+        if runs and offset == runs[-1].stop:
+            runs[-1] = range(runs[-1].start, offset + 1)
         else:
-            runs.append([offset])
+            runs.append(range(offset, offset + 1))
+    return runs
+
+
+def _text(runs: list[range]) -> str:
     return " and ".join(f"{run[0]}–{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
