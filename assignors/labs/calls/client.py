@@ -54,7 +54,8 @@ class Client(Machine):
         """Calls about the cluster, then those of the application."""
         return (
             Verb("topic NAME PARTITIONS", self._topic),
-            Verb("produce PARTITION COUNT [size=KIB]", self._produce),
+            Verb("produce PARTITION COUNT [size=KIB] [transaction=open]", self._produce),
+            Verb("end-transaction PARTITION", self._end_transaction),
             Verb("delete-records PARTITION OFFSET", self._delete_records),
             Verb("wait TIME", self._wait),
             Verb("config NAME VALUE", self._config),
@@ -90,11 +91,7 @@ class Client(Machine):
 
     def offsets(self) -> tuple[Offsets, ...]:
         """The offsets of each partition of the cluster."""
-        its = self._reader
-        return tuple(
-            Offsets(p, log.start, log.end, its.position.get(p), its.committed.get(p), its.consumed.get(p, ()))
-            for p, log in its.logs.items()
-        )
+        return self._reader.offsets()
 
     # The cluster
 
@@ -118,8 +115,15 @@ class Client(Machine):
             raise call.wrong(f"a partition holds 1 to {MOST_RECORDS:,} records.")
         if size > (most := self._reader.whole("message.max.bytes")):
             raise Refusal("RecordTooLargeException", f"{size:,} bytes, and message.max.bytes is {most:,}")
-        log.records += [Record(self._now_ms, size)] * call.number(1)
+        log.append(Record(self._now_ms, size), call.number(1), "transaction" in call.options)
         return "; ".join([f"{partition} ends at {log.end}", *self._poll_ends()])
+
+    def _end_transaction(self, call: Call) -> str:
+        partition, log = self._log(call)
+        if log.open_since is None:
+            raise Refusal("InvalidTxnStateException", f"no transaction is open in {partition}")
+        log.end_transaction(self._now_ms)
+        return "; ".join([f"{partition} gets a commit marker and ends at {log.end}", *self._poll_ends()])
 
     def _poll_ends(self) -> list[str]:
         """End a poll that waited, if there are records now."""

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from assignors.advice.offset_reset import reset_duration_ms
-from assignors.labs.calls.log import Logs
-from assignors.labs.calls.script_machine import Refusal, listed
+from assignors.labs.calls.log import Logs, PartitionLog
+from assignors.labs.calls.script_machine import Offsets, Refusal, listed
 from assignors.model import TopicPartition
 
 
@@ -23,6 +23,10 @@ class Reader:
     def whole(self, name: str) -> int:
         """A setting as a number."""
         return int(self.config[name])
+
+    def end(self, log: PartitionLog) -> int:
+        """The end of the log for this consumer: with read_committed the last stable offset."""
+        return log.last_stable if self.config["isolation.level"] == "read_committed" else log.end
 
     # Positions
 
@@ -56,7 +60,7 @@ class Reader:
         if duration_ms is not None:
             found = log.first_since(now_ms - duration_ms)
         else:
-            found = log.start if policy == "earliest" else log.end
+            found = log.start if policy == "earliest" else self.end(log)
         self.fetched = [entry for entry in self.fetched if entry[0] != partition]
         if found is None:
             self.position.pop(partition, None)
@@ -76,7 +80,16 @@ class Reader:
         for partition, offsets in _by_partition(given).items():
             self.position[partition] = offsets[-1] + 1
             self.consumed[partition] = (*self.consumed.get(partition, ()), *_runs(offsets))
+        if len(given) < self.whole("max.poll.records"):
+            self._skip_markers(partitions)
         return given
+
+    def _skip_markers(self, partitions: Sequence[TopicPartition]) -> None:
+        """Move positions past the transaction markers that follow them."""
+        for partition in partitions:
+            log = self.logs[partition]
+            while (at := self.position.get(partition)) is not None and at < self.end(log) and log.records[at].is_marker:
+                self.position[partition] = at + 1
 
     def _fetch(self, partitions: Sequence[TopicPartition]) -> list[tuple[TopicPartition, int]]:
         """One response within both limits; the first record is always returned, however large (KIP-74)."""
@@ -86,7 +99,9 @@ class Reader:
                 continue
             of_partition = 0
             log = self.logs[partition]
-            for offset in range(self.position[partition], log.end):
+            for offset in range(self.position[partition], self.end(log)):
+                if log.records[offset].is_marker:
+                    continue
                 size = log.records[offset].size_bytes
                 too_much = of_partition + size > self.whole("max.partition.fetch.bytes")
                 if found and (too_much or total + size > self.whole("fetch.max.bytes")):
@@ -105,6 +120,15 @@ class Reader:
         self.position = {partition: at for partition, at in self.position.items() if partition in kept}
         self.fetched = [entry for entry in self.fetched if entry[0] in kept]
 
+    def offsets(self) -> tuple[Offsets, ...]:
+        """The offsets of each partition."""
+        return tuple(self._offsets(partition, log) for partition, log in self.logs.items())
+
+    def _offsets(self, partition: TopicPartition, log: PartitionLog) -> Offsets:
+        committed, position = self.committed.get(partition), self.position.get(partition)
+        consumed = self.consumed.get(partition, ())
+        return Offsets(partition, log.start, committed, position, log.last_stable, log.end, log.markers, consumed)
+
     # Lag
 
     def metrics(self, assigned: Sequence[TopicPartition]) -> str:
@@ -114,7 +138,7 @@ class Reader:
         ]
         if not known:
             return "no metrics: the consumer has no position yet"
-        lag = max(log.end - at for log, at in known)
+        lag = max(self.end(log) - at for log, at in known)
         lead = min(at - log.start for log, at in known)
         return f"records-lag-max {lag}, records-lead-min {lead}"
 

@@ -21,15 +21,18 @@ class Refusal(Exception):
 class Offsets:
     """A partition's log and the consumer's offsets in it; None where there is none.
 
-    `consumed`: the offsets that poll has taken so far, in order; a record that was read twice is in two ranges.
+    `markers`: the offsets of transaction markers. `consumed`: the offsets that poll has taken so far, in order; a record
+    that was read twice is in two ranges.
     """
 
     partition: TopicPartition
     log_start: int
-    log_end: int
-    position: int | None
     committed: int | None
-    consumed: tuple[range, ...]
+    position: int | None
+    last_stable: int
+    log_end: int
+    markers: tuple[int, ...] = ()
+    consumed: tuple[range, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
