@@ -21,8 +21,8 @@ class Refusal(Exception):
 class Offsets:
     """A partition's log and the consumer's offsets in it; None where there is none.
 
-    `markers`: the offsets of transaction markers. `consumed`: the offsets that poll has taken so far, in order; a record
-    that was read twice is in two ranges.
+    `markers`: the offsets of transaction markers. `consumed`: the offsets that poll has taken so far, in order; a
+    record that was read twice is in two ranges.
     """
 
     partition: TopicPartition

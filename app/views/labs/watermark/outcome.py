@@ -61,15 +61,15 @@ def picture(steps: Sequence[Step], at: int) -> None:
     colours, state_ = state.palette(), steps[at].state
     lanes, looks = tables.lanes(steps, at), charts.styles(colours)
     seen = {kind for lane in lanes for _, kind in lane.cells}
-    cells = [
-        ("□" if looks[kind].outline else "■", looks[kind].outline or looks[kind].fill, kind.value) for kind in Cell
-    ]
+    first = charts.first_offset(lanes)
+    same = f" :gray[The first {first} records are the same on all replicas.]" if first else ""
+    cells = [(charts.GLYPHS[kind] or "■", looks[kind].outline or looks[kind].fill, kind.value) for kind in Cell]
     marks = [("┃", colours.gained, "high watermark"), ("┊", colours.text, "log end")]
     widgets.titled(
         f"Epoch {state_.epoch}",
-        widgets.swatches([*marks, *(cell for cell, kind in zip(cells, Cell, strict=True) if kind in seen)]),
+        widgets.swatches([*marks, *(cell for cell, kind in zip(cells, Cell, strict=True) if kind in seen)]) + same,
     )
-    widgets.chart(charts.replicas(lanes, colours), "watermark_replicas", f"Step {at}: {text.picture(steps[at])}")
+    widgets.chart(charts.replicas(lanes, colours), "watermark_replicas", text.picture(steps, at))
 
 
 def producers(now: State) -> None:

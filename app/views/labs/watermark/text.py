@@ -1,5 +1,7 @@
 """A step of the Watermark lab in words: what a consumer sees, and why the high watermark is where it is."""
 
+from collections.abc import Sequence
+
 from app.ui.formats import plural
 from app.views.labs.watermark.tables import differing, values
 from assignors.labs.watermark.model import Ack, Produced, State, Step
@@ -62,10 +64,8 @@ def responses(before: State, after: State) -> list[str]:
     return sentences
 
 
-def picture(step: Step) -> str:
-    """The picture in words."""
-    state = step.state
-    return "; ".join(
-        f"{name}: {plural(replica.leo, 'record')}, high watermark {replica.hw}"
-        for name, replica in state.replicas.items()
-    )
+def picture(steps: Sequence[Step], at: int) -> str:
+    """The picture in words: what happened, and the log of each replica."""
+    replicas = steps[at].state.replicas.items()
+    logs = (f"{name}: {plural(replica.leo, 'record')}, high watermark {replica.hw}" for name, replica in replicas)
+    return f"Step {at}: {steps[at].sentence} {'; '.join(logs)}"

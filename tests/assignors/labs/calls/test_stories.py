@@ -226,8 +226,13 @@ def test_offsets_tell_the_last_stable_offset_and_what_poll_took() -> None:
 
 @pytest.mark.parametrize(
     ("level", "ends", "most", "position"),
-    [("read_uncommitted", False, 500, 5), ("read_committed", False, 500, 2), ("read_uncommitted", True, 500, 6)]
-    + [("read_committed", True, 500, 6), ("read_committed", True, 5, 5)],
+    [
+        ("read_uncommitted", False, 500, 5),
+        ("read_committed", False, 500, 2),
+        ("read_uncommitted", True, 500, 6),
+        ("read_committed", True, 500, 6),
+        ("read_committed", True, 5, 5),
+    ],
 )
 def test_the_position_after_a_transaction(level: str, ends: bool, most: int, position: int) -> None:
     lines = [f"config isolation.level {level}", f"config max.poll.records {most}", "topic t 1", "produce t-0 2"]
