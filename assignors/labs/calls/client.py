@@ -167,7 +167,7 @@ class Client(Machine):
             raise call.wrong("a listener is `listener rewind RECORDS` or `listener store`.")
         self._listener, self._rewind = kind, call.number(1) if len(call.words) > 1 else 0
         if kind == "rewind":
-            return f"onPartitionsAssigned goes {self._rewind} records back"
+            return f"onPartitionsAssigned seeks {self._rewind} records back"
         return "onPartitionsRevoked saves positions in the store, onPartitionsAssigned seeks there"
 
     def _enter(self, call: Call) -> None:

@@ -44,7 +44,8 @@ def watermark(state: State) -> str:
     reads = f"A consumer reads below {leader.hw}, the high watermark of {state.leader}"
     need = state.settings.min_insync_replicas
     if state.settings.hw_waits_for_min_isr and len(state.isr) < need:
-        return f"{reads}. It does not move: the ISR has {len(state.isr)}, min.insync.replicas is {need}."
+        isr = plural(len(state.isr), "replica")
+        return f"{reads}. It does not move: the ISR has {isr}, and min.insync.replicas is {need}."
     return f"{reads}. Log end offsets of the ISR as known to {state.leader}: {', '.join(known)}."
 
 

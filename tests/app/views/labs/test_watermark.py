@@ -118,7 +118,7 @@ def test_next_says_what_happened_and_why_the_watermark_stands_there(open_page: O
 
 def test_too_few_in_sync_are_named_where_the_watermark_stands_still(open_page: Open) -> None:
     page = open_page("watermark", story="too-few", step="6")
-    assert "It does not move\\: the ISR has 1, min\\.insync\\.replicas is 2\\." in said(page)
+    assert "It does not move\\: the ISR has 1 replica, and min\\.insync\\.replicas is 2\\." in said(page)
     assert list(table(page, "the response to its producer")["now"]) == ["visible", "not yet visible"]
 
 

@@ -159,7 +159,7 @@ def test_close_commits_and_leaves() -> None:
 
 def test_the_chain_goes_on_behind_an_interceptor_that_throws() -> None:
     first, second = outcomes("interceptors", "poll")
-    thrown = "broken throws in onConsume: logged, the chain goes on"
+    thrown = "broken throws in onConsume: the exception is logged, and the chain continues"
     assert first.endswith(f"returns orders-0 2; ttl drops orders-0 0, orders-0 1; {thrown}")
     assert second == f"returns no records; ttl drops orders-0 3; {thrown}"
     committed = [text.partition(";")[0] for text in outcomes("interceptors", "commit")]
