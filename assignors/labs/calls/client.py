@@ -12,7 +12,7 @@ from assignors.labs.calls.fetcher import Reader, ranges
 from assignors.labs.calls.interceptors import Interceptor, commit_through, poll_through
 from assignors.labs.calls.log import MOST_RECORDS, PartitionLog, Record
 from assignors.labs.calls.script import Call
-from assignors.labs.calls.script_machine import Machine, Offsets, Refusal, Verb, listed
+from assignors.labs.calls.script_machine import Machine, PartitionOffsets, Refusal, Verb, listed
 from assignors.model import TopicPartition
 
 MAIN = "main"
@@ -89,7 +89,7 @@ class Client(Machine):
             "log end": listed(f"{p} {log.end}" for p, log in reader.logs.items()),
         }
 
-    def offsets(self) -> tuple[Offsets, ...]:
+    def offsets(self) -> tuple[PartitionOffsets, ...]:
         """The offsets of each partition of the cluster."""
         return self._reader.offsets()
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from assignors.advice.offset_reset import reset_duration_ms
 from assignors.labs.calls.log import Logs, PartitionLog
-from assignors.labs.calls.script_machine import Offsets, Refusal, listed
+from assignors.labs.calls.script_machine import PartitionOffsets, Refusal, listed
 from assignors.model import TopicPartition
 
 
@@ -120,14 +120,16 @@ class Reader:
         self.position = {partition: at for partition, at in self.position.items() if partition in kept}
         self.fetched = [entry for entry in self.fetched if entry[0] in kept]
 
-    def offsets(self) -> tuple[Offsets, ...]:
+    def offsets(self) -> tuple[PartitionOffsets, ...]:
         """The offsets of each partition."""
         return tuple(self._offsets(partition, log) for partition, log in self.logs.items())
 
-    def _offsets(self, partition: TopicPartition, log: PartitionLog) -> Offsets:
+    def _offsets(self, partition: TopicPartition, log: PartitionLog) -> PartitionOffsets:
         committed, position = self.committed.get(partition), self.position.get(partition)
         consumed = self.consumed.get(partition, ())
-        return Offsets(partition, log.start, committed, position, log.last_stable, log.end, log.markers, consumed)
+        return PartitionOffsets(
+            partition, log.start, committed, position, log.last_stable, log.end, log.markers, consumed
+        )
 
     # Lag
 

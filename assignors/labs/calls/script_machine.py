@@ -18,7 +18,7 @@ class Refusal(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Offsets:
+class PartitionOffsets:
     """A partition's log and the consumer's offsets in it; None where there is none.
 
     `markers`: the offsets of transaction markers. `consumed`: the offsets that poll has taken so far, in order; a
@@ -68,7 +68,7 @@ class Machine(ABC):
     def state(self) -> Mapping[str, str]:
         """The present state: always the same columns; "" = nothing."""
 
-    def offsets(self) -> tuple[Offsets, ...]:
+    def offsets(self) -> tuple[PartitionOffsets, ...]:
         """The present offsets of each partition; none for machines without a log."""
         return ()
 
@@ -81,7 +81,7 @@ class Turn:
     outcome: str
     error: str | None
     state: Mapping[str, str]
-    offsets: tuple[Offsets, ...] = ()
+    offsets: tuple[PartitionOffsets, ...] = ()
 
 
 def play(machine: Machine, script: str) -> tuple[Turn, ...]:

@@ -1,116 +1,119 @@
 """The pictures of the Call lab: a consumer's records and offsets, and the calls to a coordinator."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
 from app.ui.charts import base, limits, ruler
 from app.ui.charts.lanes import CLEAR, LEAST_SLOTS, Box, Style, boxes, name_lanes
 from app.ui.theme import Palette
-from app.views.labs.calls.records import KINDS, Record, classify, marked
-from assignors.labs.calls import Offsets, Turn
+from app.views.labs.calls.records import KINDS, Change, RecordState, classify, marked, most_records
+from assignors.labs.calls import PartitionOffsets, Turn
 
 ROW_PX = 25
 LABEL_PX = 104
 MOST_LETTERS = 13
+POSITION = "position"
 GLYPHS = {
-    Record.LOST: "✕",
-    Record.DELETED: "·",
-    Record.MARKER: "◇",
-    Record.AGAIN: "2×",
-    Record.NOW: "▸",
-    Record.REWOUND: "↺",
-    Record.COMMITTED: "✓",
-    Record.READ: "●",
-    Record.SKIPPED: "–",
-    Record.HELD: "…",
-    Record.UNREAD: "○",
+    RecordState.LOST: "✕",
+    RecordState.DELETED: "·",
+    RecordState.MARKER: "◇",
+    RecordState.AGAIN: "2×",
+    RecordState.NOW: "▸",
+    RecordState.REWOUND: "↺",
+    RecordState.COMMITTED: "✓",
+    RecordState.READ: "●",
+    RecordState.SKIPPED: "–",
+    RecordState.HELD: "…",
+    RecordState.UNREAD: "○",
 }
 
 
-def styles(colours: Palette) -> dict[Record, Style]:
+def styles(colours: Palette) -> dict[RecordState, Style]:
     """How each kind of record looks."""
     return {
-        Record.LOST: Style(colours.unassigned, "#000000", None),
-        Record.DELETED: Style(colours.background, colours.dim, colours.grid),
-        Record.MARKER: Style(colours.background, colours.dim, colours.grid),
-        Record.AGAIN: Style(colours.revoked, colours.revoked_ink, None),
-        Record.NOW: Style(colours.gained, colours.background, None),
-        Record.REWOUND: Style(colours.background, colours.revoked_text, colours.revoked),
-        Record.COMMITTED: Style(colours.kept_fill, colours.text, None),
-        Record.READ: Style(colours.background, colours.text, colours.kept),
-        Record.SKIPPED: Style(colours.unassigned, "#000000", None),
-        Record.HELD: Style(colours.background, colours.unassigned_text, colours.unassigned),
-        Record.UNREAD: Style(colours.background, colours.dim, colours.dim),
+        RecordState.LOST: Style(colours.unassigned, "#000000", None),
+        RecordState.DELETED: Style(colours.background, colours.dim, colours.grid),
+        RecordState.MARKER: Style(colours.background, colours.dim, colours.grid),
+        RecordState.AGAIN: Style(colours.revoked, colours.revoked_ink, None),
+        RecordState.NOW: Style(colours.gained, colours.background, None),
+        RecordState.REWOUND: Style(colours.background, colours.revoked_text, colours.revoked),
+        RecordState.COMMITTED: Style(colours.kept_fill, colours.text, None),
+        RecordState.READ: Style(colours.background, colours.text, colours.kept),
+        RecordState.SKIPPED: Style(colours.unassigned, "#000000", None),
+        RecordState.HELD: Style(colours.background, colours.unassigned_text, colours.unassigned),
+        RecordState.UNREAD: Style(colours.background, colours.dim, colours.dim),
     }
 
 
-def offsets(pairs: Sequence[tuple[Offsets | None, Offsets]], width: int, colours: Palette) -> go.Figure:
-    """For each partition (before and after the call) a row of records, and a row for each offset that it has.
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of the picture: the records of a partition, or one offset with what it was before the call."""
 
-    `width` is the largest log end of the story, so that the axis stays while the story is played.
-    """
-    looks, names, rows = styles(colours), list[str](), list[list[Box]]()
-    slots = max(LEAST_SLOTS, width + 1)
-    marks, edges = list[tuple[int, str, int, int | None]](), list[int]()
-    for before, its in pairs:
-        edges.append(len(rows))
-        old = ruler.named(marked(before)) if before else {}
-        for name, offset in _rows(its).items():
-            if offset is not None:
-                marks.append((len(rows), name, offset, old.get(name)))
-            names.append(name)
-            rows.append(_records(before, its) if name == str(its.partition) else [])
+    name: str
+    offset: int | None = None
+    before: int | None = None
+    records: tuple[Box, ...] = ()
+
+
+def offsets(turns: Sequence[Turn], changes: Sequence[Change], colours: Palette) -> go.Figure:
+    """For each partition a row of records, and a row for each offset; the same axis and rows at every call."""
+    names, slots = offset_names(turns), max(LEAST_SLOTS, most_records(turns) + 1)
+    rows = [row for change in changes for row in _rows(*change, names)]
     fig = base.figure(colours, ROW_PX * len(rows) + 24, left=LABEL_PX, right=8, top=2, bottom=22)
-    boxes(fig, rows, list(looks.values()), slots)
-    for mark in marks:
-        _mark(fig, *mark, slots, colours)
-    for edge in edges[1:]:
-        fig.add_hline(y=edge - 0.5, line={"color": colours.grid, "width": 1})
+    boxes(fig, [row.records for row in rows], list(styles(colours).values()), slots)
+    for at, row in enumerate(rows):
+        if row.offset is not None:
+            _mark(fig, at, row, row.offset, slots, colours)
+        if at and row.name == POSITION:
+            fig.add_hline(y=at - 0.5, line={"color": colours.grid, "width": 1})
     ticks = base.spread(slots, 12)
     fig.update_xaxes(range=[-0.6, slots - 0.4], tickvals=ticks, ticktext=[str(at) for at in ticks])
-    name_lanes(fig, [base.clip(name, MOST_LETTERS) for name in names], colours.text)
+    name_lanes(fig, [base.clip(row.name, MOST_LETTERS) for row in rows], colours.text)
     return fig
 
 
-def _rows(its: Offsets) -> Mapping[str, int | None]:
-    """The rows of a partition from above: its position, its records, and its other offsets; 0 is no log start."""
-    marks = ruler.named(marked(its))
-    below = {name: marks[name] for name in ("committed", "last stable", "log end")}
-    start = {"log start": its.log_start} if its.log_start else {}
-    shown = {name: offset for name, offset in below.items() if offset is not None or name == "committed"}
-    return {"position": its.position, str(its.partition): None, **shown, **start}
+def offset_names(turns: Sequence[Turn]) -> list[str]:
+    """The offsets that the story has: the last stable one with a transaction, log start when records are deleted."""
+    every = [its for turn in turns for its in turn.offsets]
+    held = ["last stable"] * any(its.last_stable < its.log_end for its in every)
+    return ["committed", *held, "log end", *["log start"] * any(its.log_start for its in every)]
 
 
-def _records(before: Offsets | None, its: Offsets) -> list[Box]:
+def _rows(before: PartitionOffsets | None, its: PartitionOffsets, names: Sequence[str]) -> list[Row]:
+    """From above: the position, the records, and the other offsets."""
+    old, new = (ruler.named(marked(before)) if before else {}), ruler.named(marked(its))
+    marks = [Row(name, new[name], old.get(name)) for name in (POSITION, *names)]
+    return [marks[0], Row(str(its.partition), records=_records(before, its)), *marks[1:]]
+
+
+def _records(before: PartitionOffsets | None, its: PartitionOffsets) -> tuple[Box, ...]:
     kinds = [KINDS[code] for code in classify(before, its)]
-    return [
+    return tuple(
         Box(GLYPHS[kind], KINDS.index(kind), f"{its.partition}, offset {offset} · {kind}")
         for offset, kind in enumerate(kinds)
-    ]
+    )
 
 
-def _mark(fig: go.Figure, row: int, name: str, offset: int, before: int | None, slots: int, colours: Palette) -> None:
-    """A triangle at the boundary before that offset, with its number; an arrow from where it was."""
-    moved = before != offset
+def _mark(fig: go.Figure, at: int, row: Row, offset: int, slots: int, colours: Palette) -> None:
+    """A triangle at the boundary before that offset, with its number; a dotted line from where it was."""
+    moved = row.before != offset
     colour = colours.gained if moved else colours.text
-    was = f", was {before}" if moved and before is not None else ""
-    left = offset > slots * 0.6
-    if moved and before is not None:
-        fig.add_shape(
-            type="line", x0=before - 0.5, x1=offset - 0.5, y0=row, y1=row,
-            line={"color": colour, "width": 2, "dash": "dot"}, layer="below",
-        )  # fmt: skip
+    was = f", was {row.before}" if moved and row.before is not None else ""
+    if was:
+        line = {"color": colour, "width": 2, "dash": "dot"}
+        fig.add_shape(type="line", x0=(row.before or 0) - 0.5, x1=offset - 0.5, y0=at, y1=at, line=line, layer="below")
     fig.add_scatter(
         x=[offset - 0.5],
-        y=[row],
+        y=[at],
         mode="markers+text",
-        marker={"symbol": "triangle-down" if name == "position" else "triangle-up", "size": 11, "color": colour},
+        marker={"symbol": "triangle-down" if row.name == POSITION else "triangle-up", "size": 11, "color": colour},
         text=[f"<b>{offset}{was}</b>" if moved else str(offset)],
-        textposition="middle left" if left else "middle right",
+        textposition="middle left" if offset > slots * 0.6 else "middle right",
         textfont={"color": colours.text},
         cliponaxis=False,
-        hovertemplate=f"{name} {offset}{was}<extra></extra>",
+        hovertemplate=f"{row.name} {offset}{was}<extra></extra>",
     )
 
 

@@ -61,22 +61,22 @@ def picture(turns: Sequence[Turn], at: int) -> None:
 
 
 def _offsets(turns: Sequence[Turn], at: int) -> None:
-    colours, width = state.palette(), records.most_records(turns)
-    pairs = records.shown(turns, at, limits.LOGS)
+    colours = state.palette()
+    drawn = records.shown(turns, at, limits.LOGS)
     partitions = len(turns[at].offsets)
     some = (
-        f" :gray[{len(pairs)} of {partitions} partitions, those that change first]" if partitions > len(pairs) else ""
+        f" :gray[{len(drawn)} of {partitions} partitions, those that change first]" if partitions > len(drawn) else ""
     )
-    if limits.log(width) is limits.Log.RECORDS:
-        looks, seen = charts.styles(colours), {kind for pair in pairs for kind in records.classify(*pair)}
+    if limits.log(records.most_records(turns)) is limits.Log.RECORDS:
+        looks, seen = charts.styles(colours), {kind for change in drawn for kind in records.classify(*change)}
         kinds = [kind for at, kind in enumerate(records.KINDS) if at in seen]
         legend = ((charts.GLYPHS[kind], looks[kind].outline or looks[kind].fill, kind.value) for kind in kinds)
         widgets.titled("Offsets", f"{widgets.swatches(legend)}{some}")
-        alt = text.offsets(turns, at, [its for _, its in pairs])
-        widgets.chart(charts.offsets(pairs, width, colours), "calls_offsets", alt)
+        alt = text.offsets(turns, at, [its for _, its in drawn])
+        widgets.chart(charts.offsets(turns, drawn, colours), "calls_offsets", alt)
         return
     widgets.titled("Offsets", f":gray[distances are not to scale]{some}")
-    for before, its in pairs:
+    for before, its in drawn:
         old = None if before is None else records.marked(before)
         st.markdown(f":small[{formats.code(str(its.partition))}]")
         alt = text.offsets(turns, at, [its])

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.ui.charts import ruler
-from assignors.labs.calls import Offsets, Turn
+from assignors.labs.calls import PartitionOffsets, Turn
 from assignors.simulation.errors import KafkaError
 
 
-class Record(StrEnum):
+class RecordState(StrEnum):
     """What a record is to the consumer."""
 
     LOST = "deleted before it was read"
@@ -27,34 +27,36 @@ class Record(StrEnum):
     UNREAD = "to read"
 
 
-KINDS = tuple(Record)
+KINDS = tuple(RecordState)
+Change = tuple[PartitionOffsets | None, PartitionOffsets]
+"""The offsets of a partition before and after a call; before is None for a new partition."""
 
 
-def marked(its: Offsets) -> ruler.Offsets:
+def marked(its: PartitionOffsets) -> ruler.Offsets:
     """The offsets that a ruler shows; the last stable one only while a transaction is open."""
     held = its.last_stable if its.last_stable < its.log_end else None
     return ruler.Offsets(its.log_start, its.committed, its.position, held, its.log_end)
 
 
-def classify(before: Offsets | None, its: Offsets) -> NDArray[np.int8]:
+def classify(before: PartitionOffsets | None, its: PartitionOffsets) -> NDArray[np.int8]:
     """Each record's index in `KINDS`: int8[log end]; `before` are the offsets before the call."""
     offsets, earlier = np.arange(its.log_end), len(before.consumed) if before else 0
     read, now = (_covered(runs, its.log_end) for runs in (its.consumed[:earlier], its.consumed[earlier:]))
     position, committed = its.position, its.committed or 0
     found = {
-        Record.LOST: (offsets < its.log_start) & ~read & ~now,
-        Record.DELETED: offsets < its.log_start,
-        Record.MARKER: np.isin(offsets, its.markers),
-        Record.AGAIN: read & now,
-        Record.NOW: now,
-        Record.REWOUND: read & (position is not None) & (offsets >= (position or 0)),
-        Record.COMMITTED: read & (offsets < committed),
-        Record.READ: read,
-        Record.SKIPPED: offsets < max(position or 0, committed),
-        Record.HELD: offsets >= its.last_stable,
+        RecordState.LOST: (offsets < its.log_start) & ~read & ~now,
+        RecordState.DELETED: offsets < its.log_start,
+        RecordState.MARKER: np.isin(offsets, its.markers),
+        RecordState.AGAIN: read & now,
+        RecordState.NOW: now,
+        RecordState.REWOUND: read & (position is not None) & (offsets >= (position or 0)),
+        RecordState.COMMITTED: read & (offsets < committed),
+        RecordState.READ: read,
+        RecordState.SKIPPED: offsets < max(position or 0, committed),
+        RecordState.HELD: offsets >= its.last_stable,
     }
     codes = [np.int8(KINDS.index(kind)) for kind in found]
-    return np.select(list(found.values()), codes, np.int8(KINDS.index(Record.UNREAD)))
+    return np.select(list(found.values()), codes, np.int8(KINDS.index(RecordState.UNREAD)))
 
 
 def _covered(runs: Sequence[range], end: int) -> NDArray[np.bool_]:
@@ -64,23 +66,23 @@ def _covered(runs: Sequence[range], end: int) -> NDArray[np.bool_]:
     return covered
 
 
-def _count(before: Offsets | None, its: Offsets, kind: Record) -> int:
+def _count(before: PartitionOffsets | None, its: PartitionOffsets, kind: RecordState) -> int:
     """How many records of the partition are of that kind."""
     return int(np.count_nonzero(classify(before, its) == KINDS.index(kind)))
 
 
-def pairs(turns: Sequence[Turn], at: int) -> list[tuple[Offsets | None, Offsets]]:
-    """The offsets of each partition before and after a call; before is None for a new partition."""
+def changes(turns: Sequence[Turn], at: int) -> list[Change]:
+    """Each partition before and after a call."""
     old = {its.partition: its for its in turns[at - 1].offsets} if at else {}
     return [(old.get(its.partition), its) for its in turns[at].offsets]
 
 
-def trouble(before: Offsets | None, its: Offsets) -> dict[Record, int]:
+def trouble(before: PartitionOffsets | None, its: PartitionOffsets) -> dict[RecordState, int]:
     """How many records the call reads again, skips, or deletes unread; kinds without any are left out."""
     if before == its:
         return {}
-    found = {Record.AGAIN: _count(before, its, Record.AGAIN)}
-    for kind in (Record.SKIPPED, Record.LOST):
+    found = {RecordState.AGAIN: _count(before, its, RecordState.AGAIN)}
+    for kind in (RecordState.SKIPPED, RecordState.LOST):
         found[kind] = _count(before, its, kind) - (_count(None, before, kind) if before else 0)
     return {kind: number for kind, number in found.items() if number > 0}
 
@@ -94,7 +96,7 @@ def first_trouble(turns: Sequence[Turn]) -> int:
     troubled = (
         at
         for at, turn in enumerate(turns)
-        if turn.error not in (None, HANDSHAKE) or any(trouble(*pair) for pair in pairs(turns, at))
+        if turn.error not in (None, HANDSHAKE) or any(trouble(*change) for change in changes(turns, at))
     )
     return next(troubled, len(turns) - 1)
 
@@ -104,8 +106,8 @@ def most_records(turns: Sequence[Turn]) -> int:
     return max((its.log_end for turn in turns for its in turn.offsets), default=0)
 
 
-def shown(turns: Sequence[Turn], at: int, most: int) -> list[tuple[Offsets | None, Offsets]]:
+def shown(turns: Sequence[Turn], at: int, most: int) -> list[Change]:
     """The partitions to draw, before and after the call: of more than `most` those that change, then the assigned."""
-    found = pairs(turns, at)
-    order = sorted(found, key=lambda pair: (pair[0] == pair[1], pair[1].position is None))[:most]
-    return [pair for pair in found if pair in order]
+    found = changes(turns, at)
+    order = sorted(found, key=lambda change: (change[0] == change[1], change[1].position is None))[:most]
+    return [change for change in found if change in order]

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from app.ui.charts import ruler
 from app.ui.formats import plural
-from app.views.labs.calls.records import Record, marked, pairs, trouble
-from assignors.labs.calls import Kind, Offsets, Turn
+from app.views.labs.calls.records import RecordState, changes, marked, trouble
+from assignors.labs.calls import Kind, PartitionOffsets, Turn
 from assignors.simulation.errors import KafkaError
 
 MACHINES = {
@@ -31,15 +31,15 @@ def headline(turns: Sequence[Turn]) -> str:
 MOST_PARTITIONS = 3
 _NAMES = {"committed": "committed offset", "last stable": "last stable offset"}
 _TROUBLES = {
-    Record.AGAIN: ("{} is read again", "{} are read again"),
-    Record.SKIPPED: ("{} is skipped", "{} are skipped"),
-    Record.LOST: ("{} is deleted before it was read", "{} are deleted before they were read"),
+    RecordState.AGAIN: ("{} is read again", "{} are read again"),
+    RecordState.SKIPPED: ("{} is skipped", "{} are skipped"),
+    RecordState.LOST: ("{} is deleted before it was read", "{} are deleted before they were read"),
 }
 
 
 def moved(turns: Sequence[Turn], at: int) -> str:
     """What a call does to the offsets of each partition, and which records it skips, loses or reads again."""
-    found = [sentence for before, its in pairs(turns, at) if (sentence := _moved(before, its))]
+    found = [sentence for before, its in changes(turns, at) if (sentence := _moved(before, its))]
     rest = (
         f" {plural(len(found) - MOST_PARTITIONS, 'more partition changes', 'more partitions change')}."
         if len(found) > MOST_PARTITIONS
@@ -48,14 +48,14 @@ def moved(turns: Sequence[Turn], at: int) -> str:
     return f"{' '.join(found[:MOST_PARTITIONS])}{rest}" or "No offset changes."
 
 
-def _moved(before: Offsets | None, its: Offsets) -> str:
+def _moved(before: PartitionOffsets | None, its: PartitionOffsets) -> str:
     old, new = (ruler.named(marked(before)) if before else {}), ruler.named(marked(its))
-    changes = [_change(_NAMES.get(name, name), old.get(name), at) for name, at in new.items() if old.get(name) != at]
-    changes = changes if before else []
-    changes += [
+    parts = [_change(_NAMES.get(name, name), old.get(name), at) for name, at in new.items() if old.get(name) != at]
+    parts = parts if before else []
+    parts += [
         _TROUBLES[kind][number > 1].format(plural(number, "record")) for kind, number in trouble(before, its).items()
     ]
-    return f"In {its.partition} {_listed(changes)}." if changes else ""
+    return f"In {its.partition} {_listed(parts)}." if parts else ""
 
 
 def _change(name: str, old: int | None, new: int | None) -> str:
@@ -68,7 +68,7 @@ def _listed(phrases: Sequence[str]) -> str:
     return " and ".join([", ".join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases)
 
 
-def offsets(turns: Sequence[Turn], at: int, shown: Sequence[Offsets]) -> str:
+def offsets(turns: Sequence[Turn], at: int, shown: Sequence[PartitionOffsets]) -> str:
     """The picture of the offsets in words."""
     return " ".join([moved(turns, at), *(f"{ruler.finding(str(its.partition), marked(its))}." for its in shown)])
 

@@ -9,7 +9,7 @@ import pytest
 from app.ui.labs import link_codec
 from app.ui.theme import LIGHT
 from app.views.labs.calls import charts, tables, text
-from app.views.labs.calls.records import KINDS, classify, first_trouble, pairs, shown
+from app.views.labs.calls.records import KINDS, changes, classify, first_trouble, shown
 from assignors.labs.calls import STORIES, Kind, Turn, play_on
 from assignors.model import AssignorError
 from assignors.simulation.errors import KafkaError
@@ -96,8 +96,11 @@ def test_a_link_that_cannot_be_played_says_why(open_page: Open, parameters: Any,
 def test_a_step_tells_what_it_has_changed() -> None:
     turns = play_on(STORIES["states"].machine, STORIES["states"].script)
     leave = next(at for at, turn in enumerate(turns) if turn.call.verb == "leave")
-    changes = tables.changed(turns, leave)
-    assert changes == {"group": ("Stable", "Empty"), "generation": ("1", "2"), "members": ("A-1 leads", "")}
+    assert tables.changed(turns, leave) == {
+        "group": ("Stable", "Empty"),
+        "generation": ("1", "2"),
+        "members": ("A-1 leads", ""),
+    }
 
 
 def test_the_headline_counts_refusals_and_names_each_error_once() -> None:
@@ -160,7 +163,7 @@ def client(script: str) -> tuple[Turn, ...]:
 
 def kinds(turns: Sequence[Turn]) -> str:
     """A letter for what each record of t-0 is after the last call."""
-    return "".join(charts.GLYPHS[KINDS[code]][0] for code in classify(*pairs(turns, len(turns) - 1)[0]))
+    return "".join(charts.GLYPHS[KINDS[code]][0] for code in classify(*changes(turns, len(turns) - 1)[0]))
 
 
 @pytest.mark.parametrize(
@@ -226,7 +229,7 @@ def marks(fig: go.Figure) -> dict[str, tuple[float, str]]:
 
 def test_each_offset_has_a_row_and_what_moved_says_from_where() -> None:
     turns = client("produce t-0 5\nsubscribe t\npoll\ncommit\nseek t-0 2")
-    fig = charts.offsets(pairs(turns, len(turns) - 1), 5, LIGHT)
+    fig = charts.offsets(turns, changes(turns, len(turns) - 1), LIGHT)
     assert marks(fig) == {"position": (1.5, "<b>2, was 5</b>"), "committed": (4.5, "5"), "log end": (4.5, "5")}
     assert list(fig.layout.yaxis.ticktext) == ["position", "t-0", "committed", "log end"]
     arrow = next(shape for shape in fig.layout.shapes if shape.line.dash == "dot")
@@ -235,7 +238,7 @@ def test_each_offset_has_a_row_and_what_moved_says_from_where() -> None:
 
 def test_log_start_and_last_stable_offset_have_rows_when_they_matter() -> None:
     turns = client("produce t-0 3\nproduce t-0 2 transaction=open\ndelete-records t-0 1")
-    fig = charts.offsets(pairs(turns, len(turns) - 1), 5, LIGHT)
+    fig = charts.offsets(turns, changes(turns, len(turns) - 1), LIGHT)
     assert marks(fig) == {"last stable": (2.5, "3"), "log end": (4.5, "5"), "log start": (0.5, "<b>1, was 0</b>")}
 
 

@@ -5,7 +5,7 @@ import doctest
 import pytest
 
 from assignors.labs import calls
-from assignors.labs.calls import STORIES, Kind, Offsets, Turn, play_on, script
+from assignors.labs.calls import STORIES, Kind, PartitionOffsets, Turn, play_on, script
 from assignors.model import TopicPartition
 
 GENERATION_1 = "A: generation 1, range, leads, and assigns for A-1, B-2; B: generation 1, range, follows A-1"
@@ -219,8 +219,8 @@ def test_an_open_transaction_holds_back_all_that_follows_it() -> None:
 def test_offsets_tell_the_last_stable_offset_and_what_poll_took() -> None:
     turns = told("open-transaction")
     held, end = turns[7].offsets[0], turns[-1].offsets[0]
-    assert held == Offsets(TopicPartition("orders", 0), 0, None, 2, 2, 6, (), (range(2),))
-    assert end == Offsets(TopicPartition("orders", 0), 0, 7, 7, 7, 7, (6,), (range(2), range(2, 6)))
+    assert held == PartitionOffsets(TopicPartition("orders", 0), 0, None, 2, 2, 6, (), (range(2),))
+    assert end == PartitionOffsets(TopicPartition("orders", 0), 0, 7, 7, 7, 7, (6,), (range(2), range(2, 6)))
     assert told("finder")[-1].offsets == ()
 
 
