@@ -1,18 +1,18 @@
 """The pictures of the Call lab: a consumer's records and offsets, and the calls to a coordinator."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from app.ui.charts import base, limits, ruler
+from app.ui.charts import base, limits
 from app.ui.charts.lanes import CLEAR, LEAST_SLOTS, Box, Style, boxes, name_lanes
 from app.ui.theme import Palette
-from app.views.labs.calls.records import KINDS, Change, RecordState, classify, marked, most_records
+from app.views.labs.calls.records import KINDS, Change, RecordState, classify, most_records
 from assignors.labs.calls import PartitionOffsets, Turn
 
 ROW_PX = 25
-LABEL_PX = 104
+LABEL_PX, NOTE_PX = 104, 56
 MOST_LETTERS = 13
 POSITION = "position"
 GLYPHS = {
@@ -61,14 +61,14 @@ def offsets(turns: Sequence[Turn], changes: Sequence[Change], colours: Palette) 
     """For each partition a row of records, and a row for each offset; the same axis and rows at every call."""
     names, slots = offset_names(turns), max(LEAST_SLOTS, most_records(turns) + 1)
     rows = [row for change in changes for row in _rows(*change, names)]
-    fig = base.figure(colours, ROW_PX * len(rows) + 24, left=LABEL_PX, right=8, top=2, bottom=22)
+    fig = base.figure(colours, ROW_PX * len(rows) + 24, left=LABEL_PX, right=NOTE_PX, top=2, bottom=22)
     boxes(fig, [row.records for row in rows], list(styles(colours).values()), slots)
     for at, row in enumerate(rows):
         if row.offset is not None:
-            _mark(fig, at, row, row.offset, slots, colours)
+            _mark(fig, at, row, row.offset, colours)
         if at and row.name == POSITION:
             fig.add_hline(y=at - 0.5, line={"color": colours.grid, "width": 1})
-    ticks = base.spread(slots, 12)
+    ticks = base.spread(most_records(turns) + 1, 12)
     fig.update_xaxes(range=[-0.6, slots - 0.4], tickvals=ticks, ticktext=[str(at) for at in ticks])
     name_lanes(fig, [base.clip(row.name, MOST_LETTERS) for row in rows], colours.text)
     return fig
@@ -83,9 +83,19 @@ def offset_names(turns: Sequence[Turn]) -> list[str]:
 
 def _rows(before: PartitionOffsets | None, its: PartitionOffsets, names: Sequence[str]) -> list[Row]:
     """From above: the position, the records, and the other offsets."""
-    old, new = (ruler.named(marked(before)) if before else {}), ruler.named(marked(its))
+    old, new = (_named(before) if before else {}), _named(its)
     marks = [Row(name, new[name], old.get(name)) for name in (POSITION, *names)]
     return [marks[0], Row(str(its.partition), records=_records(before, its)), *marks[1:]]
+
+
+def _named(its: PartitionOffsets) -> Mapping[str, int | None]:
+    return {
+        POSITION: its.position,
+        "committed": its.committed,
+        "last stable": its.last_stable,
+        "log end": its.log_end,
+        "log start": its.log_start,
+    }
 
 
 def _records(before: PartitionOffsets | None, its: PartitionOffsets) -> tuple[Box, ...]:
@@ -96,7 +106,7 @@ def _records(before: PartitionOffsets | None, its: PartitionOffsets) -> tuple[Bo
     )
 
 
-def _mark(fig: go.Figure, at: int, row: Row, offset: int, slots: int, colours: Palette) -> None:
+def _mark(fig: go.Figure, at: int, row: Row, offset: int, colours: Palette) -> None:
     """A triangle at the boundary before that offset, with its number; a dotted line from where it was."""
     moved = row.before != offset
     colour = colours.gained if moved else colours.text
@@ -107,14 +117,17 @@ def _mark(fig: go.Figure, at: int, row: Row, offset: int, slots: int, colours: P
     fig.add_scatter(
         x=[offset - 0.5],
         y=[at],
-        mode="markers+text",
+        mode="markers",
         marker={"symbol": "triangle-down" if row.name == POSITION else "triangle-up", "size": 11, "color": colour},
-        text=[f"<b>{offset}{was}</b>" if moved else str(offset)],
-        textposition="middle left" if offset > slots * 0.6 else "middle right",
-        textfont={"color": colours.text},
         cliponaxis=False,
         hovertemplate=f"{row.name} {offset}{was}<extra></extra>",
     )
+    text = f"<b>{offset}</b>{was}" if moved else str(offset)
+    # its background covers the dotted line
+    fig.add_annotation(
+        x=offset - 0.5, y=at, text=text, showarrow=False, xanchor="left", xshift=8, bgcolor=colours.background,
+        borderpad=0, font={"color": colours.text},
+    )  # fmt: skip
 
 
 GROUP = "group"
@@ -123,9 +136,9 @@ CLUSTER = "cluster"
 
 
 def letters(turns: Sequence[Turn]) -> dict[str, str]:
-    """The letter of each state of the group that occurs: its first one, "–" for no group or coordinator."""
+    """The letter of each state of the group that occurs, by its name."""
     names = dict.fromkeys(turn.state[GROUP] for turn in turns)
-    return {name: "–" if name.startswith("no ") else name[0].upper() for name in names}
+    return {name: {"no group": "–", "no coordinator": "!"}.get(name, name[0].upper()) for name in names}
 
 
 def callers(turns: Sequence[Turn]) -> list[str]:

@@ -7,6 +7,7 @@ import streamlit as st
 
 from app.ui import formats, state, widgets
 from app.ui.charts import limits, ruler
+from app.ui.labs.legend import legend
 from app.ui.stepper import go, stepper
 from app.ui.widgets import Column
 from app.views.labs.calls import charts, records, tables, text
@@ -15,7 +16,7 @@ from assignors.labs.calls import Turn
 
 LOOKS = {
     "step": Column("", 44),
-    "call": Column("Call", 190),
+    "call": Column("Call", 230),
     "outcome": Column("Result", 330),
     "time": Column("Time", 70),
     "group": Column("Group", 150),
@@ -70,8 +71,8 @@ def _offsets(turns: Sequence[Turn], at: int) -> None:
     if limits.log(records.most_records(turns)) is limits.Log.RECORDS:
         looks, seen = charts.styles(colours), {kind for change in drawn for kind in records.classify(*change)}
         kinds = [kind for at, kind in enumerate(records.KINDS) if at in seen]
-        legend = ((charts.GLYPHS[kind], looks[kind].outline or looks[kind].fill, kind.value) for kind in kinds)
-        widgets.titled("Offsets", f"{widgets.swatches(legend)}{some}")
+        words = legend((charts.GLYPHS[kind], looks[kind], kind) for kind in kinds)
+        widgets.titled("Offsets", f"{words}{some}")
         alt = text.offsets(turns, at, [its for _, its in drawn])
         widgets.chart(charts.offsets(turns, drawn, colours), "calls_offsets", alt)
         return

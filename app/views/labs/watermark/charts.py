@@ -1,6 +1,6 @@
 """The picture of the Watermark lab: replicas as rows of records, with leader epochs, high watermark and log end."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 import plotly.graph_objects as go
@@ -51,8 +51,8 @@ def replicas(lanes: Sequence[Lane], colours: Palette) -> go.Figure:
     else:
         _bars(fig, lanes, first, colours)
     for row, lane in enumerate(lanes):
-        _marker(fig, lane.leo - first, row, colours.text, "dot")
-        _marker(fig, lane.hw - first, row, colours.gained, "solid")
+        _line(fig, lane.leo - first, (row - HALF, row), {"color": colours.text, "width": 3, "dash": "dot"})
+        _line(fig, lane.hw - first, (row, row + HALF), {"color": colours.gained, "width": 4})
         fig.add_annotation(_note(row, lane, colours))
     ticks = base.spread(end - first, limits.LABELLED_LANE)
     names = [str(first + at) for at in ticks]
@@ -89,11 +89,9 @@ def _bars(fig: go.Figure, lanes: Sequence[Lane], first: int, colours: Palette) -
             )  # fmt: skip
 
 
-def _marker(fig: go.Figure, offset: int, row: int, colour: str, dash: str) -> None:
-    x = offset - 0.5
-    width = 3 if dash == "solid" else 2
-    line = {"color": colour, "width": width, "dash": dash}
-    fig.add_shape(type="line", x0=x, x1=x, y0=row - HALF, y1=row + HALF, line=line)
+def _line(fig: go.Figure, offset: int, y: tuple[float, float], line: Mapping[str, object]) -> None:
+    """A line before that offset: the log end in the upper half of a row, the high watermark in the lower half."""
+    fig.add_shape(type="line", x0=offset - 0.5, x1=offset - 0.5, y0=y[0], y1=y[1], line=line)
 
 
 def _note(row: int, lane: Lane, colours: Palette) -> dict[str, object]:

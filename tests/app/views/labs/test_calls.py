@@ -224,13 +224,15 @@ def test_many_partitions_are_counted() -> None:
 def marks(fig: go.Figure) -> dict[str, tuple[float, str]]:
     """Row -> where its triangle is, and its number."""
     rows = fig.layout.yaxis.ticktext
-    return {rows[trace.y[0]]: (trace.x[0], trace.text[0]) for trace in fig.data if trace.type == "scatter"}
+    triangles = [(trace.x[0], trace.y[0]) for trace in fig.data if trace.type == "scatter"]
+    assert triangles == [(note.x, note.y) for note in fig.layout.annotations]
+    return {rows[note.y]: (note.x, note.text) for note in fig.layout.annotations}
 
 
 def test_each_offset_has_a_row_and_what_moved_says_from_where() -> None:
     turns = client("produce t-0 5\nsubscribe t\npoll\ncommit\nseek t-0 2")
     fig = charts.offsets(turns, changes(turns, len(turns) - 1), LIGHT)
-    assert marks(fig) == {"position": (1.5, "<b>2, was 5</b>"), "committed": (4.5, "5"), "log end": (4.5, "5")}
+    assert marks(fig) == {"position": (1.5, "<b>2</b>, was 5"), "committed": (4.5, "5"), "log end": (4.5, "5")}
     assert list(fig.layout.yaxis.ticktext) == ["position", "t-0", "committed", "log end"]
     arrow = next(shape for shape in fig.layout.shapes if shape.line.dash == "dot")
     assert (arrow.x0, arrow.x1, arrow.y0) == (4.5, 1.5, 0)
@@ -239,7 +241,7 @@ def test_each_offset_has_a_row_and_what_moved_says_from_where() -> None:
 def test_log_start_and_last_stable_offset_have_rows_when_they_matter() -> None:
     turns = client("produce t-0 3\nproduce t-0 2 transaction=open\ndelete-records t-0 1")
     fig = charts.offsets(turns, changes(turns, len(turns) - 1), LIGHT)
-    assert marks(fig) == {"last stable": (2.5, "3"), "log end": (4.5, "5"), "log start": (0.5, "<b>1, was 0</b>")}
+    assert marks(fig) == {"last stable": (2.5, "3"), "log end": (4.5, "5"), "log start": (0.5, "<b>1</b>, was 0")}
 
 
 def test_a_short_log_is_drawn_record_by_record_and_a_long_one_as_a_ruler(open_page: Open) -> None:

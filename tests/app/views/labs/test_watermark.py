@@ -221,17 +221,17 @@ def picture(story: WatermarkStory, at: int) -> go.Figure:
     return charts.replicas(lanes(play(begin(story.replicas, story.settings), story.actions), at), LIGHT)
 
 
-def markers(fig: go.Figure) -> list[tuple[float, int, str]]:
-    """The vertical lines: where, in which row, and their dash."""
+def markers(fig: go.Figure) -> list[tuple[float, float, float]]:
+    """The vertical lines: where, and between which heights; per replica its log end and its high watermark."""
     lines = [shape for shape in fig.layout.shapes if shape.type == "line"]
-    return [(line.x0, round((line.y0 + line.y1) / 2), line.line.dash) for line in lines]
+    return [(line.x0, line.y0, line.y1) for line in lines]
 
 
 def test_a_truncated_record_stays_visible_with_its_epoch_and_the_marks_stand_before_it() -> None:
     fig = picture(STORIES["loss"], 7)
     texts = {text for trace in fig.data for row in trace.text or () for text in row if text.strip()}
     assert texts == {"m0<br>epoch 0", "m1<br>epoch 0", "✕m1<br>epoch 0"}
-    assert markers(fig) == [(1.5, 0, "dot"), (1.5, 0, "solid"), (0.5, 1, "dot"), (0.5, 1, "solid")]
+    assert markers(fig) == [(1.5, -0.47, 0), (1.5, 0, 0.47), (0.5, 0.53, 1), (0.5, 1, 1.47)]
     assert [note.text for note in fig.layout.annotations] == ["HW 2 · LEO 2", "HW 1 · <b>LEO 1</b>"]
 
 
@@ -243,7 +243,7 @@ def test_records_that_all_replicas_hold_are_left_out_of_long_logs() -> None:
     assert charts.first_offset(lanes(steps, 20)) == 0
     fig = charts.replicas(lanes(steps, at), LIGHT)
     assert list(fig.layout.xaxis.ticktext) == ["24", "25", "26", "27", "28"]
-    assert markers(fig)[:2] == [(2.5, 0, "dot"), (1.5, 0, "solid")]  # log end 27, high watermark 26
+    assert markers(fig)[:2] == [(2.5, -0.47, 0), (1.5, 0, 0.47)]  # log end 27, high watermark 26
 
 
 def test_long_logs_that_differ_are_bars_by_epoch() -> None:
