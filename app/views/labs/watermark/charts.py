@@ -11,7 +11,7 @@ from app.ui.theme import Palette
 from app.views.labs.watermark.tables import Cell, Lane, in_common
 
 ROW_PX = 52
-LABEL_PX, NOTE_PX = 108, 92
+LABEL_PX = 112
 LEAST_OFFSETS = 5
 CONTEXT = 2
 """How many of the records that are the same on all replicas stay visible."""
@@ -44,8 +44,8 @@ def replicas(lanes: Sequence[Lane], colours: Palette) -> go.Figure:
     """
     first = first_offset(lanes)
     end = max(first + LEAST_OFFSETS, *(len(lane.cells) + 1 for lane in lanes))
-    fig = base.figure(colours, ROW_PX * len(lanes) + 26, left=LABEL_PX, right=NOTE_PX, top=2, bottom=24)
-    name_lanes(fig, [f"{lane.name} {lane.role}" for lane in lanes], colours.text)
+    fig = base.figure(colours, ROW_PX * len(lanes) + 26, left=LABEL_PX, right=8, top=2, bottom=24)
+    name_lanes(fig, [_name(lane) for lane in lanes], colours.text)
     if limits.log(end - first - 1) is limits.Log.RECORDS:
         _tiles(fig, lanes, first, end, colours)
     else:
@@ -53,7 +53,6 @@ def replicas(lanes: Sequence[Lane], colours: Palette) -> go.Figure:
     for row, lane in enumerate(lanes):
         _line(fig, lane.leo - first, (row - HALF, row), {"color": colours.text, "width": 3, "dash": "dot"})
         _line(fig, lane.hw - first, (row, row + HALF), {"color": colours.gained, "width": 4})
-        fig.add_annotation(_note(row, lane, colours))
     ticks = base.spread(end - first, limits.LABELLED_LANE)
     names = [str(first + at) for at in ticks]
     fig.update_xaxes(range=[-0.55, end - first - 0.5], tickvals=ticks, ticktext=names)
@@ -69,7 +68,7 @@ def _tiles(fig: go.Figure, lanes: Sequence[Lane], first: int, end: int, colours:
 def _box(lane: Lane, offset: int, kinds: Sequence[Cell]) -> Box:
     entry, kind = lane.cells[offset]
     hover = f"{lane.name}, offset {offset}: {entry.value} of leader epoch {entry.epoch} · {kind.value}"
-    return Box(f"{GLYPHS[kind]}{entry.value}<br>epoch {entry.epoch}", kinds.index(kind), hover)
+    return Box(f"{GLYPHS[kind]}{entry.value}<br>e{entry.epoch}", kinds.index(kind), hover)
 
 
 def _bars(fig: go.Figure, lanes: Sequence[Lane], first: int, colours: Palette) -> None:
@@ -84,7 +83,7 @@ def _bars(fig: go.Figure, lanes: Sequence[Lane], first: int, colours: Palette) -
             )  # fmt: skip
             fig.add_annotation(
                 x=(run[0] + run[-1]) / 2 - first, y=row, showarrow=False, font={"color": look.ink},
-                text=f"{GLYPHS[kind]}epoch {epoch}<br>{len(run)} records" if len(run) > limits.BAR_RECORDS
+                text=f"{GLYPHS[kind]} {len(run)} records<br>e{epoch}" if len(run) > limits.BAR_RECORDS
                 else GLYPHS[kind],
             )  # fmt: skip
 
@@ -94,16 +93,8 @@ def _line(fig: go.Figure, offset: int, y: tuple[float, float], line: Mapping[str
     fig.add_shape(type="line", x0=offset - 0.5, x1=offset - 0.5, y0=y[0], y1=y[1], line=line)
 
 
-def _note(row: int, lane: Lane, colours: Palette) -> dict[str, object]:
+def _name(lane: Lane) -> str:
+    """The replica and its role; below them its offsets, those that moved in bold."""
     numbers = {"HW": lane.hw, "LEO": lane.leo}
     texts = (f"<b>{name} {at}</b>" if name in lane.moved else f"{name} {at}" for name, at in numbers.items())
-    return {
-        "x": 1,
-        "xref": "paper",
-        "y": row,
-        "text": " · ".join(texts),
-        "xanchor": "left",
-        "xshift": 6,
-        "showarrow": False,
-        "font": {"color": colours.text if lane.moved else colours.dim},
-    }
+    return f"{lane.name} {lane.role}<br>{' · '.join(texts)}"

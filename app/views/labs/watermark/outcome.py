@@ -64,7 +64,10 @@ def picture(steps: Sequence[Step], at: int) -> None:
     seen = {kind for lane in lanes for _, kind in lane.cells}
     first = charts.first_offset(lanes)
     same = f" :gray[The first {first} records are the same on all replicas.]" if first else ""
-    marks = widgets.swatches([("┃", colours.gained, "high watermark"), ("┊", colours.text, "log end")])
+    ink = colours.text
+    marks = widgets.swatches(
+        [("e0", ink, "leader epoch 0"), ("┃", colours.gained, "high watermark (HW)"), ("┊", ink, "log end (LEO)")]
+    )
     cells = legend((charts.GLYPHS[kind] or "■", looks[kind], kind) for kind in Cell if kind in seen)
     widgets.titled(f"Epoch {state_.epoch}", f"{marks}\u2003{cells}{same}")
     widgets.chart(charts.replicas(lanes, colours), "watermark_replicas", text.picture(steps, at))

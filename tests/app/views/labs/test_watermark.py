@@ -112,8 +112,16 @@ def test_next_says_what_happened_and_why_the_watermark_stands_there(open_page: O
     assert (
         "A consumer reads below 1, the high watermark of A\\. Log end offsets of the ISR as known to A\\: A 1, B 1\\."
     ) in said(page)
-    assert "The producer of m0 \\(acks=all\\) is acknowledged\\." in said(page)
+    assert "The producer of m0 \\(acks=all\\) gets an acknowledgement\\." in said(page)
     assert next(button for button in page.button if button.label == "Next").disabled
+
+
+def test_many_records_and_producers_are_counted() -> None:
+    steps = play(begin("AB"), [*(Produce(f"m{n}") for n in range(9)), Crash("A")])
+    before, after = steps[-2].state, steps[-1].state
+    names = "m0, m1, m2, m3, m4, m5 and 3 more"
+    assert text.headline(before) == f"A consumer sees nothing yet; {names} wait for the ISR"
+    assert text.responses(before, after) == [f"The producers of {names} (acks=all) fail with NOT_LEADER_OR_FOLLOWER."]
 
 
 def test_too_few_in_sync_are_named_where_the_watermark_stands_still(open_page: Open) -> None:
@@ -230,9 +238,10 @@ def markers(fig: go.Figure) -> list[tuple[float, float, float]]:
 def test_a_truncated_record_stays_visible_with_its_epoch_and_the_marks_stand_before_it() -> None:
     fig = picture(STORIES["loss"], 7)
     texts = {text for trace in fig.data for row in trace.text or () for text in row if text.strip()}
-    assert texts == {"m0<br>epoch 0", "m1<br>epoch 0", "✕m1<br>epoch 0"}
+    assert texts == {"m0<br>e0", "m1<br>e0", "✕m1<br>e0"}
     assert markers(fig) == [(1.5, -0.47, 0), (1.5, 0, 0.47), (0.5, 0.53, 1), (0.5, 1, 1.47)]
-    assert [note.text for note in fig.layout.annotations] == ["HW 2 · LEO 2", "HW 1 · <b>LEO 1</b>"]
+    names = ["A leader<br>HW 2 · LEO 2", "B in ISR<br>HW 1 · <b>LEO 1</b>"]
+    assert list(fig.layout.yaxis.ticktext) == names
 
 
 def test_records_that_all_replicas_hold_are_left_out_of_long_logs() -> None:
@@ -252,7 +261,7 @@ def test_long_logs_that_differ_are_bars_by_epoch() -> None:
     fig = charts.replicas(lanes(steps, 40), LIGHT)
     bars = [(shape.x0, shape.x1) for shape in fig.layout.shapes if shape.type == "rect"]
     assert bars == [(-0.45, 38.45), (38.55, 39.45)]
-    assert [note.text for note in fig.layout.annotations][:2] == ["…epoch 0<br>39 records", "+"]
+    assert [note.text for note in fig.layout.annotations] == ["… 39 records<br>e0", "+"]
 
 
 def test_only_the_followers_copy_is_the_wrong_one() -> None:
