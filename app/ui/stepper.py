@@ -15,9 +15,9 @@ def asked(parameter: str, default: int) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else default
 
 
-def position(parameter: str, last: int) -> int:
-    """The step that the URL asks for, from 0 to `last`; by default the last one."""
-    return min(asked(parameter, last), last)
+def position(parameter: str, last: int, default: int) -> int:
+    """The step that the URL asks for, at most `last`; `default` when it asks for none."""
+    return min(asked(parameter, default), last)
 
 
 def go(parameter: str, at: int) -> None:

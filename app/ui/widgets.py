@@ -216,7 +216,9 @@ def containing(frame: pd.DataFrame, text: str, *columns: str) -> pd.DataFrame:
 
 def swatches(entries: Iterable[tuple[str, str, str]]) -> str:
     """A legend of (glyph, colour, word)."""
-    return "\u2003".join(f':color[{glyph}]{{foreground="{colour}"}} :gray[{word}]' for glyph, colour, word in entries)
+    return "\u2003".join(
+        f':color[{glyph}]{{foreground="{colour}"}}\u00a0:gray[{word}]' for glyph, colour, word in entries
+    )
 
 
 def verdict_legend(statuses: Iterable[Status]) -> str:

@@ -14,6 +14,23 @@ READER_GROUPS = 60
 READER_TOPICS = 60
 
 
+LOGS = 4
+BAR_RECORDS = 8
+"""A bar of fewer records has room for a symbol only."""
+
+
+class Log(StrEnum):
+    """How the log of a partition is drawn."""
+
+    RECORDS = "records"  # a labelled tile per record
+    RANGES = "ranges"  # what lies from one offset to the next
+
+
+def log(records: int) -> Log:
+    """A tile per record while its label has room."""
+    return Log.RECORDS if records < LABELLED_LANE else Log.RANGES
+
+
 class Encoding(StrEnum):
     """How an assignment is drawn."""
 

@@ -14,14 +14,13 @@ S = TypeVar("S", bound=Story)
 
 
 class LabState(Generic[S]):
-    """One for each lab; a story that is chosen or uploaded opens at `first_step`."""
+    """One for each lab; a story that is chosen or uploaded opens at the step that its lab finds most interesting."""
 
-    def __init__(self, stories: Mapping[str, S], first_step: str | None = None) -> None:
+    def __init__(self, stories: Mapping[str, S]) -> None:
         self.stories = stories
         self.first = next(iter(stories.values()))
         self.name = self.first.lab_name
         self._parameters = tuple(self.first.keys())
-        self._first_step = first_step
 
     def current(self) -> S:
         """The story of the URL; without parameters the first preset. Raises AssignorError."""
@@ -43,10 +42,10 @@ class LabState(Generic[S]):
             state.set_url(name, parameters.get(name))
 
     def open(self, story: S) -> None:
-        """Show another story from its first step."""
+        """Show another story, at no step in particular."""
         self.write(story)
         if "step" not in self._parameters:
-            state.set_url("step", self._first_step)
+            state.set_url("step", None)
 
     def open_first(self) -> None:
         """Show the first preset."""

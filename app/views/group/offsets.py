@@ -3,8 +3,8 @@
 import streamlit as st
 
 from app.ui import formats, state, widgets
+from app.ui.charts import ruler
 from app.ui.table_limits import MAX_OPTIONS
-from app.views.group import ruler
 from app.views.group.view import GroupView
 from lag.offsets import PartitionLag
 from lag.verdict.status import Status
@@ -54,5 +54,5 @@ def chosen(view: GroupView) -> None:
 
 def _ruler(row: PartitionLag, badge: str, key: str) -> None:
     widgets.titled("Offsets", f"{badge}{formats.code(str(row.tp))} :gray[distances are not to scale]")
-    fig = ruler.figure(row, state.palette())
-    st.plotly_chart(fig, theme=None, config=widgets.PLOTLY, key=key, alt=ruler.finding(row))
+    its = ruler.Offsets(row.log_start, row.committed, None, row.last_stable, row.log_end)
+    widgets.chart(ruler.figure(its, state.palette()), key, ruler.finding(str(row.tp), its))

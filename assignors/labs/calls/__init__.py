@@ -5,7 +5,7 @@
 """
 
 from assignors.labs.calls.script import ScriptError
-from assignors.labs.calls.script_machine import Turn
+from assignors.labs.calls.script_machine import PartitionOffsets, Turn
 from assignors.labs.calls.stories import STORIES, CallStory, Kind, play_on, usages
 
-__all__ = ["STORIES", "CallStory", "Kind", "ScriptError", "Turn", "play_on", "usages"]
+__all__ = ["STORIES", "CallStory", "Kind", "PartitionOffsets", "ScriptError", "Turn", "play_on", "usages"]

@@ -12,7 +12,7 @@ from assignors.labs.calls.fetcher import Reader, ranges
 from assignors.labs.calls.interceptors import Interceptor, commit_through, poll_through
 from assignors.labs.calls.log import MOST_RECORDS, PartitionLog, Record
 from assignors.labs.calls.script import Call
-from assignors.labs.calls.script_machine import Machine, Refusal, Verb, listed
+from assignors.labs.calls.script_machine import Machine, PartitionOffsets, Refusal, Verb, listed
 from assignors.model import TopicPartition
 
 MAIN = "main"
@@ -54,7 +54,8 @@ class Client(Machine):
         """Calls about the cluster, then those of the application."""
         return (
             Verb("topic NAME PARTITIONS", self._topic),
-            Verb("produce PARTITION COUNT [size=KIB]", self._produce),
+            Verb("produce PARTITION COUNT [size=KIB] [transaction=open]", self._produce),
+            Verb("end-transaction PARTITION", self._end_transaction),
             Verb("delete-records PARTITION OFFSET", self._delete_records),
             Verb("wait TIME", self._wait),
             Verb("config NAME VALUE", self._config),
@@ -88,6 +89,10 @@ class Client(Machine):
             "log end": listed(f"{p} {log.end}" for p, log in reader.logs.items()),
         }
 
+    def offsets(self) -> tuple[PartitionOffsets, ...]:
+        """The offsets of each partition of the cluster."""
+        return self._reader.offsets()
+
     # The cluster
 
     def _topic(self, call: Call) -> str:
@@ -110,8 +115,15 @@ class Client(Machine):
             raise call.wrong(f"a partition holds 1 to {MOST_RECORDS:,} records.")
         if size > (most := self._reader.whole("message.max.bytes")):
             raise Refusal("RecordTooLargeException", f"{size:,} bytes, and message.max.bytes is {most:,}")
-        log.records += [Record(self._now_ms, size)] * call.number(1)
+        log.append(Record(self._now_ms, size), call.number(1), "transaction" in call.options)
         return "; ".join([f"{partition} ends at {log.end}", *self._poll_ends()])
+
+    def _end_transaction(self, call: Call) -> str:
+        partition, log = self._log(call)
+        if log.open_since is None:
+            raise Refusal("InvalidTxnStateException", f"no transaction is open in {partition}")
+        log.end_transaction(self._now_ms)
+        return "; ".join([f"{partition} gets a commit marker and ends at {log.end}", *self._poll_ends()])
 
     def _poll_ends(self) -> list[str]:
         """End a poll that waited, if there are records now."""
@@ -155,7 +167,7 @@ class Client(Machine):
             raise call.wrong("a listener is `listener rewind RECORDS` or `listener store`.")
         self._listener, self._rewind = kind, call.number(1) if len(call.words) > 1 else 0
         if kind == "rewind":
-            return f"onPartitionsAssigned goes {self._rewind} records back"
+            return f"onPartitionsAssigned seeks {self._rewind} records back"
         return "onPartitionsRevoked saves positions in the store, onPartitionsAssigned seeks there"
 
     def _enter(self, call: Call) -> None:

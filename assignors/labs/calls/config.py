@@ -12,12 +12,14 @@ CONFIG: dict[str, str] = {
     "max.poll.records": "500",
     "fetch.max.bytes": str(50 * MIB),
     "max.partition.fetch.bytes": str(MIB),
+    "isolation.level": "read_uncommitted",
     "metadata.max.age.ms": "300000",
     "message.max.bytes": str(MIB + 12),
 }
 """Settings with Kafka's defaults; the last one is the broker's. Kafka has no default for group.id."""
 
 RESETS = ("latest", "earliest", "none")
+ISOLATION_LEVELS = ("read_uncommitted", "read_committed")
 
 
 def checked(name: str, value: str) -> str:
@@ -25,6 +27,8 @@ def checked(name: str, value: str) -> str:
     is_whole = value.isascii() and value.isdecimal() and 1 <= len(value) <= 10
     if name == "auto.offset.reset":
         fits = value in RESETS or reset_duration_ms(value) is not None
+    elif name == "isolation.level":
+        fits = value in ISOLATION_LEVELS
     elif name == "enable.auto.commit":
         fits = value in ("true", "false")
     else:

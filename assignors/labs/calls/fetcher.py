@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from assignors.advice.offset_reset import reset_duration_ms
-from assignors.labs.calls.log import Logs
-from assignors.labs.calls.script_machine import Refusal, listed
+from assignors.labs.calls.log import Logs, PartitionLog
+from assignors.labs.calls.script_machine import PartitionOffsets, Refusal, listed
 from assignors.model import TopicPartition
 
 
@@ -18,10 +18,15 @@ class Reader:
     committed: dict[TopicPartition, int] = field(default_factory=dict)
     position: dict[TopicPartition, int] = field(default_factory=dict)
     fetched: list[tuple[TopicPartition, int]] = field(default_factory=list)
+    consumed: dict[TopicPartition, tuple[range, ...]] = field(default_factory=dict)
 
     def whole(self, name: str) -> int:
         """A setting as a number."""
         return int(self.config[name])
+
+    def end(self, log: PartitionLog) -> int:
+        """The end of the log for this consumer: with read_committed the last stable offset."""
+        return log.last_stable if self.config["isolation.level"] == "read_committed" else log.end
 
     # Positions
 
@@ -55,7 +60,7 @@ class Reader:
         if duration_ms is not None:
             found = log.first_since(now_ms - duration_ms)
         else:
-            found = log.start if policy == "earliest" else log.end
+            found = log.start if policy == "earliest" else self.end(log)
         self.fetched = [entry for entry in self.fetched if entry[0] != partition]
         if found is None:
             self.position.pop(partition, None)
@@ -72,9 +77,19 @@ class Reader:
             self.fetched += (mine := self._fetch(partitions))
         given = mine[: self.whole("max.poll.records")]
         self.fetched = [entry for entry in self.fetched if entry not in given]
-        for partition, offset in given:
-            self.position[partition] = offset + 1
+        for partition, offsets in _by_partition(given).items():
+            self.position[partition] = offsets[-1] + 1
+            self.consumed[partition] = (*self.consumed.get(partition, ()), *_runs(offsets))
+        if len(given) < self.whole("max.poll.records"):
+            self._skip_markers(partitions)
         return given
+
+    def _skip_markers(self, partitions: Sequence[TopicPartition]) -> None:
+        """Move positions past the transaction markers that follow them."""
+        for partition in partitions:
+            log = self.logs[partition]
+            while (at := self.position.get(partition)) is not None and at < self.end(log) and log.records[at].is_marker:
+                self.position[partition] = at + 1
 
     def _fetch(self, partitions: Sequence[TopicPartition]) -> list[tuple[TopicPartition, int]]:
         """One response within both limits; the first record is always returned, however large (KIP-74)."""
@@ -84,7 +99,9 @@ class Reader:
                 continue
             of_partition = 0
             log = self.logs[partition]
-            for offset in range(self.position[partition], log.end):
+            for offset in range(self.position[partition], self.end(log)):
+                if log.records[offset].is_marker:
+                    continue
                 size = log.records[offset].size_bytes
                 too_much = of_partition + size > self.whole("max.partition.fetch.bytes")
                 if found and (too_much or total + size > self.whole("fetch.max.bytes")):
@@ -103,6 +120,17 @@ class Reader:
         self.position = {partition: at for partition, at in self.position.items() if partition in kept}
         self.fetched = [entry for entry in self.fetched if entry[0] in kept]
 
+    def offsets(self) -> tuple[PartitionOffsets, ...]:
+        """The offsets of each partition."""
+        return tuple(self._offsets(partition, log) for partition, log in self.logs.items())
+
+    def _offsets(self, partition: TopicPartition, log: PartitionLog) -> PartitionOffsets:
+        committed, position = self.committed.get(partition), self.position.get(partition)
+        consumed = self.consumed.get(partition, ())
+        return PartitionOffsets(
+            partition, log.start, committed, position, log.last_stable, log.end, log.markers, consumed
+        )
+
     # Lag
 
     def metrics(self, assigned: Sequence[TopicPartition]) -> str:
@@ -112,7 +140,7 @@ class Reader:
         ]
         if not known:
             return "no metrics: the consumer has no position yet"
-        lag = max(log.end - at for log, at in known)
+        lag = max(self.end(log) - at for log, at in known)
         lead = min(at - log.start for log, at in known)
         return f"records-lag-max {lag}, records-lead-min {lead}"
 
@@ -127,17 +155,26 @@ class Reader:
 
 def ranges(records: Sequence[tuple[TopicPartition, int]]) -> str:
     """ "orders-0 0–2, orders-1 0"; "no records" for none."""
-    by_partition: dict[TopicPartition, list[int]] = {}
+    texts = (f"{partition} {_text(_runs(offsets))}" for partition, offsets in _by_partition(records).items())
+    return listed(texts) or "no records"
+
+
+def _by_partition(records: Sequence[tuple[TopicPartition, int]]) -> dict[TopicPartition, list[int]]:
+    found: dict[TopicPartition, list[int]] = {}
     for partition, offset in records:
-        by_partition.setdefault(partition, []).append(offset)
-    return listed(f"{partition} {_runs(offsets)}" for partition, offsets in by_partition.items()) or "no records"
+        found.setdefault(partition, []).append(offset)
+    return found
 
 
-def _runs(offsets: list[int]) -> str:
-    runs: list[list[int]] = []
+def _runs(offsets: list[int]) -> list[range]:
+    runs: list[range] = []
     for offset in offsets:
-        if runs and offset == runs[-1][-1] + 1:
-            runs[-1].append(offset)
+        if runs and offset == runs[-1].stop:
+            runs[-1] = range(runs[-1].start, offset + 1)
         else:
-            runs.append([offset])
+            runs.append(range(offset, offset + 1))
+    return runs
+
+
+def _text(runs: list[range]) -> str:
     return " and ".join(f"{run[0]}–{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)

@@ -24,7 +24,7 @@ def poll_through(chain: Sequence[Interceptor], records: Records, logs: Logs, now
     remarks = list[str]()
     for its in chain:
         if its.throws:
-            remarks.append(f"{its.name} throws in onConsume: logged, the chain goes on")
+            remarks.append(f"{its.name} throws in onConsume: the exception is logged, and the chain continues")
             continue
         kept = [entry for entry in records if not _expired(its, entry, logs, now_ms)]
         if len(kept) < len(records):
@@ -44,4 +44,4 @@ def commit_through(chain: Sequence[Interceptor]) -> list[str]:
     threw = [its.name for its in chain if its.throws]
     called = [its.name for its in chain if not its.throws]
     outcomes = [f"onCommit of {listed(called)}"] if called else []
-    return outcomes + [f"{name} throws in onCommit: logged" for name in threw]
+    return outcomes + [f"{name} throws in onCommit: the exception is logged" for name in threw]

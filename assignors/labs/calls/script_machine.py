@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from assignors.labs.calls.script import Call, parse
+from assignors.model import TopicPartition
 
 
 class Refusal(Exception):
@@ -14,6 +15,24 @@ class Refusal(Exception):
     def __init__(self, error: str, why: str = "") -> None:
         super().__init__(f"{error}: {why}" if why else error)
         self.error = error
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionOffsets:
+    """A partition's log and the consumer's offsets in it; None where there is none.
+
+    `markers`: the offsets of transaction markers. `consumed`: the offsets that poll has taken so far, in order; a
+    record that was read twice is in two ranges.
+    """
+
+    partition: TopicPartition
+    log_start: int
+    committed: int | None
+    position: int | None
+    last_stable: int
+    log_end: int
+    markers: tuple[int, ...] = ()
+    consumed: tuple[range, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +68,20 @@ class Machine(ABC):
     def state(self) -> Mapping[str, str]:
         """The present state: always the same columns; "" = nothing."""
 
+    def offsets(self) -> tuple[PartitionOffsets, ...]:
+        """The present offsets of each partition; none for machines without a log."""
+        return ()
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One call, its outcome, and the state after it. `error`: Kafka's name of the error; None = success."""
+    """One call, its outcome, and state and offsets after it. `error`: Kafka's name of the error; None = success."""
 
     call: Call
     outcome: str
     error: str | None
     state: Mapping[str, str]
+    offsets: tuple[PartitionOffsets, ...] = ()
 
 
 def play(machine: Machine, script: str) -> tuple[Turn, ...]:
@@ -77,7 +101,7 @@ def _turn(machine: Machine, verbs: Mapping[str, Verb], call: Call) -> Turn:
         outcome, error = verb.does(call), None
     except Refusal as refusal:
         outcome, error = str(refusal), refusal.error
-    return Turn(call, outcome, error, machine.state())
+    return Turn(call, outcome, error, machine.state(), machine.offsets())
 
 
 def listed(values: Iterable[object]) -> str:

@@ -39,7 +39,11 @@ def power_cut(state: State, action: PowerCut) -> tuple[State, str]:
         name: replace(truncated(replica, replica.leo - action.unflushed.get(name, 0)), alive=False)
         for name, replica in state.replicas.items()
     }
-    losses = ", ".join(f"{name} loses {records}" for name, records in action.unflushed.items() if records)
+    losses = ", ".join(
+        f"{name} loses its last {f'{records} records' if records > 1 else 'record'}"
+        for name, records in action.unflushed.items()
+        if records
+    )
     after = _without_leader(replace(state, replicas=dead, leader=None))
     return after, f"All brokers lose power; {losses or 'all records were flushed'}."
 
@@ -75,7 +79,7 @@ def elect(state: State) -> tuple[State, str]:
         return _led(state, clean[0], isr), f"{clean[0]} of the ISR leads epoch {state.epoch + 1}"
     if alive and state.settings.unclean_leader_election:
         after = _led(state, alive[0], (alive[0],))
-        return after, f"{alive[0]} leads epoch {after.epoch} though it was not in the ISR (unclean)"
+        return after, f"{alive[0]} leads epoch {after.epoch} although it was not in the ISR (unclean leader election)"
     return _without_leader(state), f"no live replica is in the ISR ({_names(state.isr)}), so there is no leader"
 
 

@@ -33,7 +33,7 @@ def produce(state: State, action: Produce) -> tuple[State, str]:
     name, leader = leading(state)
     need = state.settings.min_insync_replicas
     if action.acks_all and len(state.isr) < need:
-        why = f"the ISR has {len(state.isr)} and min.insync.replicas is {need}"
+        why = f"the ISR has {len(state.isr)} replica{'s' * (len(state.isr) != 1)}, and min.insync.replicas is {need}"
         return state, f"{name} refuses {action.value} with NOT_ENOUGH_REPLICAS: {why}."
     entry = Entry(state.epoch, action.value)
     ack = Ack.WAITING if action.acks_all else Ack.ACKED

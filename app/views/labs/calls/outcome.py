@@ -1,20 +1,22 @@
-"""The results of the calls: one at a time, and all as a table."""
+"""The results of the calls: one at a time with its picture, and all as a table."""
 
 from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
 
-from app.ui import formats, widgets
+from app.ui import formats, state, widgets
+from app.ui.charts import limits, ruler
+from app.ui.labs.legend import legend
 from app.ui.stepper import go, stepper
 from app.ui.widgets import Column
-from app.views.labs.calls import tables, text
+from app.views.labs.calls import charts, records, tables, text
 from app.views.labs.calls.state import STEP
 from assignors.labs.calls import Turn
 
 LOOKS = {
     "step": Column("", 44),
-    "call": Column("Call", 190),
+    "call": Column("Call", 230),
     "outcome": Column("Result", 330),
     "time": Column("Time", 70),
     "group": Column("Group", 150),
@@ -26,23 +28,70 @@ STATE_PX = 190
 """Of the other columns of the state."""
 
 
-def one(turns: Sequence[Turn], at: int) -> None:
-    """Previous, next and the slider; the call, its result, and what it has changed."""
-    last, turn = len(turns) - 1, turns[at]
+def controls(turns: Sequence[Turn], at: int) -> None:
+    """Previous, next and the slider."""
+    last = len(turns) - 1
     if last:
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             stepper(STEP, at, last, "Step", lambda step: f"{step + 1} of {last + 1}", partial(go, STEP))
-    st.markdown(formats.code(turn.call.text))
+
+
+def sentences(turns: Sequence[Turn], at: int) -> None:
+    """The call, its result, and what it changes."""
+    turn = turns[at]
     icon, colour = ("block", "red") if turn.error else ("check", "green")
-    st.markdown(f":{colour}[:material/{icon}:] {formats.md(turn.outcome)}")
+    st.markdown(f"{formats.code(turn.call.text)} :{colour}[:material/{icon}:] {formats.md(turn.outcome)}")
     if (meaning := text.meaning(turn.error)) is not None:
         st.markdown(f":small[{formats.md(meaning)}]")
+    if turn.offsets:
+        st.markdown(f"**{formats.md(text.moved(turns, at))}**")
     changes = tables.changed(turns, at)
-    if not changes:
+    if not changes and not turn.offsets:
         widgets.note("The state is unchanged.")
     for name, (before, after) in changes.items():
         was = f" :gray[was {formats.md(before)}]" if before else ""
         st.markdown(f":small[:gray[{name}:] {formats.md(after or tables.NONE)}{was}]")
+
+
+def picture(turns: Sequence[Turn], at: int) -> None:
+    """The offsets of a consumer, or the calls to a coordinator; other machines have none."""
+    if turns[at].offsets:
+        _offsets(turns, at)
+    elif charts.GROUP in turns[at].state:
+        _requests(turns, at)
+
+
+def _offsets(turns: Sequence[Turn], at: int) -> None:
+    colours = state.palette()
+    drawn = records.shown(turns, at, limits.LOGS)
+    partitions = len(turns[at].offsets)
+    some = (
+        f" :gray[{len(drawn)} of {partitions} partitions, those that change first]" if partitions > len(drawn) else ""
+    )
+    if limits.log(records.most_records(turns)) is limits.Log.RECORDS:
+        looks, seen = charts.styles(colours), {kind for change in drawn for kind in records.classify(*change)}
+        kinds = [kind for at, kind in enumerate(records.KINDS) if at in seen]
+        words = legend((charts.GLYPHS[kind], looks[kind], kind) for kind in kinds)
+        widgets.titled("Offsets", f"{words}{some}")
+        alt = text.offsets(turns, at, [its for _, its in drawn])
+        widgets.chart(charts.offsets(turns, drawn, colours), "calls_offsets", alt)
+        return
+    widgets.titled("Offsets", f":gray[distances are not to scale]{some}")
+    for before, its in drawn:
+        old = None if before is None else records.marked(before)
+        st.markdown(f":small[{formats.code(str(its.partition))}]")
+        alt = text.offsets(turns, at, [its])
+        widgets.chart(ruler.figure(records.marked(its), colours, old), f"calls_ruler_{its.partition}", alt)
+
+
+def _requests(turns: Sequence[Turn], at: int) -> None:
+    colours = state.palette()
+    states = ((letter, colours.text, name) for name, letter in charts.letters(turns).items())
+    widgets.titled(
+        "Calls",
+        widgets.swatches([*states, ("✓", colours.kept, "accepted"), ("✕", colours.revoked, "refused")]),
+    )
+    widgets.chart(charts.requests(turns, at, colours), "calls_requests", text.requests(turns, at))
 
 
 def table(turns: Sequence[Turn], at: int) -> None:

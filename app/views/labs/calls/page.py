@@ -5,21 +5,25 @@ import streamlit as st
 from app.ui.labs.story import head, linked
 from app.ui.stepper import position
 from app.views.labs.calls import outcome, setup, text
+from app.views.labs.calls.records import first_trouble
 from app.views.labs.calls.state import LAB, STEP
 from assignors.labs.calls import play_on
 
 story = linked(LAB)
 turns = play_on(story.machine, story.script)
-at = position(STEP, len(turns) - 1)
+at = position(STEP, len(turns) - 1, first_trouble(turns))
 
 st.header(text.headline(turns), anchor=False)
 head(LAB, story)
 
+outcome.controls(turns, at)
+with st.container(gap="xxsmall"):
+    outcome.sentences(turns, at)
+with st.container(gap="xxsmall"):
+    outcome.picture(turns, at)
+
 left, right = st.columns([0.34, 0.66], gap="medium")
 with left, st.container(gap="xxsmall"):
     setup.script(story)
-with right:
-    with st.container(gap="xxsmall"):
-        outcome.one(turns, at)
-    with st.container(gap="xxsmall"):
-        outcome.table(turns, at)
+with right, st.container(gap="xxsmall"):
+    outcome.table(turns, at)

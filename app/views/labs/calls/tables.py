@@ -25,8 +25,12 @@ def turns_frame(turns: Sequence[Turn]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+IN_THE_PICTURE = frozenset({"position", "committed", "log end"})
+
+
 def changed(turns: Sequence[Turn], at: int) -> Mapping[str, tuple[str, str]]:
-    """What the call at that index changed: column -> before, after."""
+    """What the call at that index changed: column -> before, after. Without the offsets that a picture shows."""
     after = turns[at].state
     before = turns[at - 1].state if at else dict.fromkeys(after, "")
-    return {name: (before[name], value) for name, value in after.items() if before[name] != value}
+    drawn = IN_THE_PICTURE if turns[at].offsets else ()
+    return {name: (before[name], value) for name, value in after.items() if before[name] != value and name not in drawn}

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 
+from app.ui.charts import ruler
 from app.ui.formats import plural
-from assignors.labs.calls import Kind, Turn
+from app.views.labs.calls.records import RecordState, changes, marked, trouble
+from assignors.labs.calls import Kind, PartitionOffsets, Turn
 from assignors.simulation.errors import KafkaError
 
 MACHINES = {
@@ -24,6 +26,59 @@ def headline(turns: Sequence[Turn]) -> str:
         return f"{plural(len(turns), 'call')}, none is refused"
     refused = "1 is" if len(errors) == 1 else f"{len(errors)} are"
     return f"{plural(len(turns), 'call')}, {refused} refused: {', '.join(dict.fromkeys(errors))}"
+
+
+MOST_PARTITIONS = 3
+_NAMES = {"committed": "committed offset", "last stable": "last stable offset"}
+_TROUBLES = {
+    RecordState.AGAIN: ("{} is read again", "{} are read again"),
+    RecordState.SKIPPED: ("{} is skipped", "{} are skipped"),
+    RecordState.LOST: ("{} is deleted before it was read", "{} are deleted before they were read"),
+}
+
+
+def moved(turns: Sequence[Turn], at: int) -> str:
+    """What a call does to the offsets of each partition, and which records it skips, loses or reads again."""
+    found = [sentence for before, its in changes(turns, at) if (sentence := _moved(before, its))]
+    rest = (
+        f" {plural(len(found) - MOST_PARTITIONS, 'more partition changes', 'more partitions change')}."
+        if len(found) > MOST_PARTITIONS
+        else ""
+    )
+    return f"{' '.join(found[:MOST_PARTITIONS])}{rest}" or "No offset changes."
+
+
+def _moved(before: PartitionOffsets | None, its: PartitionOffsets) -> str:
+    old, new = (ruler.named(marked(before)) if before else {}), ruler.named(marked(its))
+    parts = [_change(_NAMES.get(name, name), old.get(name), at) for name, at in new.items() if old.get(name) != at]
+    parts = parts if before else []
+    parts += [
+        _TROUBLES[kind][number > 1].format(plural(number, "record")) for kind, number in trouble(before, its).items()
+    ]
+    return f"In {its.partition} {_listed(parts)}." if parts else ""
+
+
+def _change(name: str, old: int | None, new: int | None) -> str:
+    if new is None:
+        return "the transaction ends" if name == _NAMES["last stable"] else f"the {name} is cleared"
+    return f"the {name} is now {new}" if old is None else f"the {name} moves from {old} to {new}"
+
+
+def _listed(phrases: Sequence[str]) -> str:
+    return " and ".join([", ".join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases)
+
+
+def offsets(turns: Sequence[Turn], at: int, shown: Sequence[PartitionOffsets]) -> str:
+    """The picture of the offsets in words."""
+    return " ".join([moved(turns, at), *(f"{ruler.finding(str(its.partition), marked(its))}." for its in shown)])
+
+
+def requests(turns: Sequence[Turn], at: int) -> str:
+    """The picture of the requests in words."""
+    turn = turns[at]
+    before = turns[at - 1].state["group"] if at else turn.state["group"]
+    state = turn.state["group"] if before == turn.state["group"] else f"{turn.state['group']}, was {before}"
+    return f"Call {at + 1} of {len(turns)}, {turn.call.text}: {'refused' if turn.error else 'accepted'}; group: {state}"
 
 
 _MEANINGS = {

@@ -1,11 +1,11 @@
 """The result: each record's counts and the steps as pictures, the records and all strategies as tables."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import streamlit as st
 
 from app.ui import formats, state, widgets
-from app.ui.charts.lanes import Style
+from app.ui.labs.legend import legend
 from app.ui.widgets import Column
 from app.views.labs.delivery import charts, labels, tables, text
 from app.views.labs.delivery.tables import Fate, Mark
@@ -20,23 +20,15 @@ def pictures(lab: Lab, ledger: Ledger) -> None:
     seen = {tables.fate(ledger, record) for record in ledger.records}
     drawn = {mark for row in rows for mark in row.marks.values()}
     with st.container(gap="xxsmall"):
-        widgets.titled("Ledger", _legend((charts.GLYPHS[fate], fate, fates[fate]) for fate in Fate if fate in seen))
+        widgets.titled("Ledger", legend((charts.GLYPHS[fate], fates[fate], fate) for fate in Fate if fate in seen))
         alt = f"Ledger of {formats.plural(len(ledger.records), 'record')}: {text.headline(ledger)}"
         widgets.chart(charts.ledger(lab, ledger, colours), "delivery_ledger", alt)
     with st.container(gap="xxsmall"):
         widgets.titled(
-            "Step by step", _legend((charts.LETTERS[mark], mark, marks[mark]) for mark in Mark if mark in drawn)
+            "Step by step", legend((charts.LETTERS[mark], marks[mark], mark) for mark in Mark if mark in drawn)
         )
         alt = f"{formats.plural(len(rows), 'row')}: {'; '.join(row.label for row in rows[:12])}"
         widgets.chart(charts.steps(ledger.records, rows, colours), "delivery_steps", alt)
-
-
-def _legend(entries: Iterable[tuple[str, str, Style]]) -> str:
-    colours = state.palette()
-    ink = {colours.kept_fill: colours.kept}  # the fill is too pale for a letter
-    return widgets.swatches(
-        (glyph, look.outline or ink.get(look.fill, look.fill), word) for glyph, word, look in entries
-    )
 
 
 def records(lab: Lab, ledger: Ledger) -> None:

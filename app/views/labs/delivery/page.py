@@ -27,8 +27,7 @@ with right, st.container(gap="xsmall"):
     setup.moment(story)
     outcome.pictures(lab, ledger)
 
-left, right = st.columns([0.66, 0.34], gap="medium")
-with left, st.container(gap="xxsmall"):
+with st.container(gap="xxsmall"):
     outcome.strategies(compare(lab, failure), worst_of(lab, failure), lab.strategy)
-with right, st.container(gap="xxsmall"):
+with st.container(gap="xxsmall"):
     outcome.records(lab, ledger)

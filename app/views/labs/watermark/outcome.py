@@ -6,6 +6,7 @@ from functools import partial
 import streamlit as st
 
 from app.ui import formats, state, widgets
+from app.ui.labs.legend import legend
 from app.ui.stepper import go, stepper
 from app.ui.widgets import Column
 from app.views.labs.watermark import charts, tables, text
@@ -61,15 +62,15 @@ def picture(steps: Sequence[Step], at: int) -> None:
     colours, state_ = state.palette(), steps[at].state
     lanes, looks = tables.lanes(steps, at), charts.styles(colours)
     seen = {kind for lane in lanes for _, kind in lane.cells}
-    cells = [
-        ("□" if looks[kind].outline else "■", looks[kind].outline or looks[kind].fill, kind.value) for kind in Cell
-    ]
-    marks = [("┃", colours.gained, "high watermark"), ("┊", colours.text, "log end")]
-    widgets.titled(
-        f"Epoch {state_.epoch}",
-        widgets.swatches([*marks, *(cell for cell, kind in zip(cells, Cell, strict=True) if kind in seen)]),
+    first = charts.first_offset(lanes)
+    same = f" :gray[The first {first} records are the same on all replicas.]" if first else ""
+    ink = colours.text
+    marks = widgets.swatches(
+        [("e0", ink, "leader epoch 0"), ("┃", colours.gained, "high watermark (HW)"), ("┊", ink, "log end (LEO)")]
     )
-    widgets.chart(charts.replicas(lanes, colours), "watermark_replicas", f"Step {at}: {text.picture(steps[at])}")
+    cells = legend((charts.GLYPHS[kind] or "■", looks[kind], kind) for kind in Cell if kind in seen)
+    widgets.titled(f"Epoch {state_.epoch}", f"{marks}\u2003{cells}{same}")
+    widgets.chart(charts.replicas(lanes, colours), "watermark_replicas", text.picture(steps, at))
 
 
 def producers(now: State) -> None:

@@ -7,11 +7,12 @@ from app.ui.labs.story import head, linked
 from app.ui.stepper import position
 from app.views.labs.watermark import outcome, setup, text
 from app.views.labs.watermark.state import LAB, STEP
+from app.views.labs.watermark.tables import first_trouble
 from assignors.labs.watermark import begin, play_on
 
 story = linked(LAB)
 steps, refusal = play_on(begin(story.replicas, story.settings), story.actions)
-at = position(STEP, len(steps) - 1)
+at = position(STEP, len(steps) - 1, first_trouble(steps))
 now = steps[at].state
 
 st.header(text.headline(now), anchor=False)

@@ -30,8 +30,8 @@ _TRUNCATIONS = {
     Truncation.LEADER_EPOCH: "where its epochs diverge from the leader's (KIP-101, KIP-279)",
 }
 _TIMINGS = {
-    Timing.TEXTBOOK: "from after the fetch",
-    Timing.EXACT: "from before the fetch with records, else a newer one after replica.fetch.wait.max.ms",
+    Timing.TEXTBOOK: "as this fetch moves it",
+    Timing.EXACT: "from before this fetch; without records, the one after replica.fetch.wait.max.ms",
 }
 
 

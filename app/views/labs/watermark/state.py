@@ -28,4 +28,4 @@ class WatermarkLab(LabState[WatermarkStory]):
         go(STEP, at + 1)
 
 
-LAB = WatermarkLab(STORIES, first_step="1")
+LAB = WatermarkLab(STORIES)

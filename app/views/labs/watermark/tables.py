@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import pairwise, takewhile
 
 import pandas as pd
 
 from assignors.labs.watermark import WatermarkStory, begin, play_on
-from assignors.labs.watermark.model import Ack, Entry, Produced, Replica, Settings, State, Step, Truncation
+from assignors.labs.watermark.model import Ack, Entry, Produce, Produced, Replica, Settings, State, Step, Truncation
 
 
 class Cell(StrEnum):
@@ -22,13 +23,17 @@ class Cell(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """One replica: its name, its role (leader, in ISR, …), its records and their state."""
+    """One replica: its name, its role (leader, in ISR, …), its records and their state.
+
+    `moved`: which of high watermark (HW) and log end (LEO) this step has changed.
+    """
 
     name: str
     role: str
     cells: tuple[tuple[Entry, Cell], ...]
     hw: int
     leo: int
+    moved: frozenset[str] = frozenset()
 
 
 def lanes(steps: Sequence[Step], at: int) -> list[Lane]:
@@ -36,9 +41,20 @@ def lanes(steps: Sequence[Step], at: int) -> list[Lane]:
     state = steps[at].state
     before = steps[at - 1].state.replicas if at else state.replicas
     return [
-        Lane(name, role(state, name), _cells(state, name, before[name]), replica.hw, replica.leo)
-        for name, replica in state.replicas.items()
+        Lane(name, role(state, name), _cells(state, name, before[name]), its.hw, its.leo, _moved(before[name], its))
+        for name, its in state.replicas.items()
     ]
+
+
+def _moved(before: Replica, now: Replica) -> frozenset[str]:
+    pairs = {"HW": (before.hw, now.hw), "LEO": (before.leo, now.leo)}
+    return frozenset(name for name, (old, new) in pairs.items() if old != new)
+
+
+def in_common(lanes: Sequence[Lane]) -> int:
+    """How many records from the log start on all replicas hold below their high watermarks."""
+    kinds = zip(*([kind for _, kind in lane.cells] for lane in lanes), strict=False)
+    return sum(1 for _ in takewhile(lambda column: set(column) == {Cell.COMMITTED}, kinds))
 
 
 def role(state: State, name: str) -> str:
@@ -74,6 +90,30 @@ def differing(state: State) -> set[tuple[str, int]]:
             if name != state.leader and other != name:
                 found |= {(name, offset) for offset, (mine, theirs) in enumerate(pairs) if mine != theirs}
     return found
+
+
+def first_trouble(steps: Sequence[Step]) -> int:
+    """The first step that truncates a log, loses a record or gives a client an error; without one the last step."""
+    found = (at for at, (before, step) in enumerate(pairwise(steps), 1) if _is_trouble(before.state, step))
+    return next(found, len(steps) - 1)
+
+
+def _is_trouble(before: State, step: Step) -> bool:
+    after = step.state
+    truncates = any(after.replicas[name].leo < replica.leo for name, replica in before.replicas.items())
+    refuses = isinstance(step.action, Produce) and len(after.produced) == len(before.produced)
+    return (
+        truncates
+        or refuses
+        or len(after.lost) > len(before.lost)
+        or _failed(after) > _failed(before)
+        or (after.leader is None and before.leader is not None)
+    )
+
+
+def _failed(state: State) -> int:
+    """How many producers have got an error."""
+    return sum(made.ack not in (Ack.WAITING, Ack.ACKED) for made in state.produced)
 
 
 def steps_frame(steps: Sequence[Step]) -> pd.DataFrame:

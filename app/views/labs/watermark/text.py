@@ -1,8 +1,13 @@
 """A step of the Watermark lab in words: what a consumer sees, and why the high watermark is where it is."""
 
-from app.ui.formats import plural
-from app.views.labs.watermark.tables import differing, values
-from assignors.labs.watermark.model import Ack, Produced, State, Step
+from collections.abc import Sequence
+
+from app.ui.formats import few, listing, plural
+from app.views.labs.watermark.tables import differing
+from assignors.labs.watermark.model import Ack, Entry, State, Step
+
+MOST_NAMED = 6
+"""How many records a sentence names."""
 
 
 def headline(state: State) -> str:
@@ -11,18 +16,19 @@ def headline(state: State) -> str:
         return "There is no leader: no client can write or read"
     leader, facts = state.replicas[state.leader], []
     if state.lost:
-        facts.append(f"{_records(state.lost)} {'was' if len(state.lost) == 1 else 'were'} acknowledged and lost")
+        lost = _few([its.entry for its in state.lost])
+        facts.append(f"{lost} {'was' if len(state.lost) == 1 else 'were'} acknowledged and lost")
     if offsets := sorted({offset for _, offset in differing(state)}):
-        facts.append(f"the logs differ at offset {', '.join(map(str, offsets))}")
-    facts.append(f"a consumer sees {values(state.committed) if state.committed else 'nothing yet'}")
+        facts.append(f"the logs differ at offset {listing(offsets)}")
+    facts.append(f"a consumer sees {_few(state.committed) if state.committed else 'nothing yet'}")
     if waiting := leader.log[leader.hw :]:
-        facts.append(f"{values(waiting)} {'waits' if len(waiting) == 1 else 'wait'} for the ISR")
+        facts.append(f"{_few(waiting)} {'waits' if len(waiting) == 1 else 'wait'} for the ISR")
     whole = "; ".join(facts)
     return whole if state.lost else whole[0].upper() + whole[1:]
 
 
-def _records(made: tuple[Produced, ...]) -> str:
-    return ", ".join(its.entry.value for its in made)
+def _few(entries: Sequence[Entry]) -> str:
+    return few([entry.value for entry in entries], MOST_NAMED)
 
 
 def why(before: State, after: State) -> list[str]:
@@ -42,7 +48,8 @@ def watermark(state: State) -> str:
     reads = f"A consumer reads below {leader.hw}, the high watermark of {state.leader}"
     need = state.settings.min_insync_replicas
     if state.settings.hw_waits_for_min_isr and len(state.isr) < need:
-        return f"{reads}. It does not move: the ISR has {len(state.isr)}, min.insync.replicas is {need}."
+        isr = plural(len(state.isr), "replica")
+        return f"{reads}. It does not move: the ISR has {isr}, and min.insync.replicas is {need}."
     return f"{reads}. Log end offsets of the ISR as known to {state.leader}: {', '.join(known)}."
 
 
@@ -52,20 +59,25 @@ def _known(state: State, name: str) -> str:
 
 
 def responses(before: State, after: State) -> list[str]:
-    """The responses to producers in this step."""
+    """The responses to producers in this step, those that are alike in one sentence."""
     old = {(its.offset, its.entry): its.ack for its in before.produced}
-    sentences = []
+    alike: dict[tuple[bool, Ack], list[str]] = {}
     for its in after.produced:
         if its.ack is not Ack.WAITING and old.get((its.offset, its.entry)) is not its.ack:
-            answer = "is acknowledged" if its.ack is Ack.ACKED else f"fails with {its.ack.value}"
-            sentences.append(f"The producer of {its.entry.value} (acks={'all' if its.acks_all else '1'}) {answer}.")
-    return sentences
+            alike.setdefault((its.acks_all, its.ack), []).append(its.entry.value)
+    return [_response(names, *kind) for kind, names in alike.items()]
 
 
-def picture(step: Step) -> str:
-    """The picture in words."""
-    state = step.state
-    return "; ".join(
-        f"{name}: {plural(replica.leo, 'record')}, high watermark {replica.hw}"
-        for name, replica in state.replicas.items()
-    )
+def _response(names: list[str], acks_all: bool, ack: Ack) -> str:
+    many = len(names) > 1
+    whom = f"The producer{'s' * many} of {few(names, MOST_NAMED)} (acks={'all' if acks_all else '1'})"
+    if ack is Ack.ACKED:
+        return f"{whom} {'get' if many else 'gets'} an acknowledgement."
+    return f"{whom} {'fail' if many else 'fails'} with {ack.value}."
+
+
+def picture(steps: Sequence[Step], at: int) -> str:
+    """The picture in words: what happened, and the log of each replica."""
+    replicas = steps[at].state.replicas.items()
+    logs = (f"{name}: {plural(replica.leo, 'record')}, high watermark {replica.hw}" for name, replica in replicas)
+    return f"Step {at}: {steps[at].sentence} {'; '.join(logs)}"

@@ -1,16 +1,20 @@
 """The Call lab: each story by its link, the stepper, scripts of one's own, and links that cannot be played."""
 
+from collections.abc import Sequence
 from typing import Any
 
+import plotly.graph_objects as go
 import pytest
 
 from app.ui.labs import link_codec
-from app.views.labs.calls import tables, text
-from assignors.labs.calls import STORIES, play_on
+from app.ui.theme import LIGHT
+from app.views.labs.calls import charts, tables, text
+from app.views.labs.calls.records import KINDS, changes, classify, first_trouble, shown
+from assignors.labs.calls import STORIES, Kind, Turn, play_on
 from assignors.model import AssignorError
 from assignors.simulation.errors import KafkaError
 from tests.app.conftest import Open
-from tests.app.reading import asked, said, table, title
+from tests.app.reading import alt, asked, said, table, title
 
 FIRST = "8 calls, none is refused"
 
@@ -92,8 +96,11 @@ def test_a_link_that_cannot_be_played_says_why(open_page: Open, parameters: Any,
 def test_a_step_tells_what_it_has_changed() -> None:
     turns = play_on(STORIES["states"].machine, STORIES["states"].script)
     leave = next(at for at, turn in enumerate(turns) if turn.call.verb == "leave")
-    changes = tables.changed(turns, leave)
-    assert changes == {"group": ("Stable", "Empty"), "generation": ("1", "2"), "members": ("A-1 leads", "")}
+    assert tables.changed(turns, leave) == {
+        "group": ("Stable", "Empty"),
+        "generation": ("1", "2"),
+        "members": ("A-1 leads", ""),
+    }
 
 
 def test_the_headline_counts_refusals_and_names_each_error_once() -> None:
@@ -111,3 +118,166 @@ def test_every_error_of_a_coordinator_is_explained(story: Any) -> None:
     for error in errors:
         assert str(text.meaning(error)).endswith(f"(error code {KafkaError[error].value}).")
     assert text.meaning("WakeupException") is text.meaning(None) is None
+
+
+OPENS_AT = {
+    "subscription-modes": 3,
+    "unsubscribe": 5,
+    "no-group-id": 5,
+    "one-thread": 5,
+    "wakeup": 7,
+    "pause": 12,
+    "seek": 5,
+    "seek-back": 9,  # two records are read again
+    "close": 9,
+    "reset-latest": 4,  # five records are skipped
+    "reset-earliest": 9,  # a record is read again
+    "reset-none": 5,
+    "big-message": 3,
+    "commit-in-rebalance": 11,
+    "errors": 9,
+    "failure-detection": 12,
+    "generation-fencing": 13,
+    "slow-consumer": 15,
+    "standalone-commit": 6,
+    "failover-stable": 10,
+    "failover-told": 11,
+    "failover-joining": 15,
+    "failover-not-written": 14,
+    "broker-errors": 2,
+    "finder": 11,
+}
+"""The call at which each story opens; the others open at their last one."""
+
+
+@pytest.mark.parametrize("story", STORIES.values(), ids=lambda story: story.name)
+def test_a_story_opens_where_it_first_goes_wrong(story: Any) -> None:
+    turns = play_on(story.machine, story.script)
+    assert first_trouble(turns) + 1 == OPENS_AT.get(story.name, len(turns))
+
+
+def client(script: str) -> tuple[Turn, ...]:
+    """A consumer with auto.offset.reset earliest and a topic t of one partition."""
+    return play_on(Kind.CLIENT, f"config auto.offset.reset earliest\ntopic t 1\n{script}")
+
+
+def kinds(turns: Sequence[Turn]) -> str:
+    """A letter for what each record of t-0 is after the last call."""
+    return "".join(charts.GLYPHS[KINDS[code]][0] for code in classify(*changes(turns, len(turns) - 1)[0]))
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        ("produce t-0 3", "○○○"),
+        ("produce t-0 3\nsubscribe t\npoll", "▸▸▸"),
+        ("produce t-0 3\nsubscribe t\npoll\ncommit\nproduce t-0 1", "✓✓✓○"),
+        ("produce t-0 3\nsubscribe t\npoll\nproduce t-0 1", "●●●○"),
+        ("produce t-0 3\nsubscribe t\npoll\nseek t-0 1", "●↺↺"),
+        ("produce t-0 3\nsubscribe t\npoll\nseek t-0 1\npoll", "●22"),
+        ("produce t-0 3\nsubscribe t\npoll\ndelete-records t-0 2", "··●"),
+        ("produce t-0 3\ndelete-records t-0 2", "✕✕○"),
+        ("produce t-0 3\nassign t-0\nseek t-0 2", "––○"),
+        ("produce t-0 1\nproduce t-0 1 transaction=open\nproduce t-0 1", "○……"),
+        ("produce t-0 1 transaction=open\nend-transaction t-0\nproduce t-0 1", "○◇○"),
+    ],
+)
+def test_what_each_record_is_to_the_consumer(script: str, expected: str) -> None:
+    assert kinds(client(script)) == expected
+
+
+@pytest.mark.parametrize(
+    ("script", "sentence"),
+    [
+        ("produce t-0 3", "In t-0 the log end moves from 0 to 3."),
+        ("produce t-0 3\nsubscribe t\npoll", "In t-0 the position is now 3."),
+        ("produce t-0 3\nsubscribe t\npoll\ncommit", "In t-0 the committed offset is now 3."),
+        ("produce t-0 3\nsubscribe t\npoll\nunsubscribe", "In t-0 the position is cleared."),
+        (
+            "produce t-0 3\nsubscribe t\npoll\nseek t-0 1\npoll",
+            "In t-0 the position moves from 1 to 3 and 2 records are read again.",
+        ),
+        (
+            "produce t-0 3\ndelete-records t-0 1",
+            "In t-0 the log start moves from 0 to 1 and 1 record is deleted before it was read.",
+        ),
+        (
+            "produce t-0 2 transaction=open\nend-transaction t-0",
+            "In t-0 the transaction ends and the log end moves from 2 to 3.",
+        ),
+        ("subscribe t", "No offset changes."),
+    ],
+)
+def test_what_a_call_does_to_the_offsets(script: str, sentence: str) -> None:
+    turns = client(script)
+    assert text.moved(turns, len(turns) - 1) == sentence
+
+
+def test_many_partitions_are_counted() -> None:
+    turns = play_on(Kind.CLIENT, "topic t 5\nassign t-0 t-1 t-2 t-3 t-4\npoll")
+    assert text.moved(turns, 2).endswith("In t-2 the position is now 0. 2 more partitions change.")
+    assert [str(its.partition) for _, its in shown(turns, 2, 4)] == ["t-0", "t-1", "t-2", "t-3"]
+    quiet = play_on(Kind.CLIENT, "topic t 5\nproduce t-4 1")
+    assert [str(its.partition) for _, its in shown(quiet, 1, 2)] == ["t-0", "t-4"]  # what changes is drawn
+
+
+def marks(fig: go.Figure) -> dict[str, tuple[float, str]]:
+    """Row -> where its triangle is, and its number."""
+    rows = fig.layout.yaxis.ticktext
+    triangles = [(trace.x[0], trace.y[0]) for trace in fig.data if trace.type == "scatter"]
+    assert triangles == [(note.x, note.y) for note in fig.layout.annotations]
+    return {rows[note.y]: (note.x, note.text) for note in fig.layout.annotations}
+
+
+def test_each_offset_has_a_row_and_what_moved_says_from_where() -> None:
+    turns = client("produce t-0 5\nsubscribe t\npoll\ncommit\nseek t-0 2")
+    fig = charts.offsets(turns, changes(turns, len(turns) - 1), LIGHT)
+    assert marks(fig) == {"position": (1.5, "<b>2</b>, was 5"), "committed": (4.5, "5"), "log end": (4.5, "5")}
+    assert list(fig.layout.yaxis.ticktext) == ["position", "t-0", "committed", "log end"]
+    arrow = next(shape for shape in fig.layout.shapes if shape.line.dash == "dot")
+    assert (arrow.x0, arrow.x1, arrow.y0) == (4.5, 1.5, 0)
+
+
+def test_log_start_and_last_stable_offset_have_rows_when_they_matter() -> None:
+    turns = client("produce t-0 3\nproduce t-0 2 transaction=open\ndelete-records t-0 1")
+    fig = charts.offsets(turns, changes(turns, len(turns) - 1), LIGHT)
+    assert marks(fig) == {"last stable": (2.5, "3"), "log end": (4.5, "5"), "log start": (0.5, "<b>1</b>, was 0")}
+
+
+def test_a_short_log_is_drawn_record_by_record_and_a_long_one_as_a_ruler(open_page: Open) -> None:
+    page = open_page("calls", story="seek-back")
+    assert not page.exception
+    assert alt(page, "calls_offsets") == (
+        "In orders-0 the position moves from 3 to 5 and 2 records are read again. "
+        "orders-0: 3 records read, 2 records not committed; log start 0, committed 3, position and log end 5."
+    )
+    page = open_page("calls", story="rewind")
+    assert not page.exception
+    assert alt(page, "calls_ruler_orders-0").startswith(
+        "In orders-0 the position is now 250 and 100 records are read again."
+    )
+
+
+def test_calls_to_a_coordinator_are_drawn_by_caller(open_page: Open) -> None:
+    turns = play_on(STORIES["states"].machine, STORIES["states"].script)
+    fig = charts.requests(turns, 6, LIGHT)
+    assert list(fig.layout.yaxis.ticktext) == ["group", "cluster", "A"]
+    words = {text for trace in fig.data for row in trace.text or () for text in row if text.strip()}
+    assert words == {"–", "E", "P", "C", "S", "✓", "✕"}
+    current = next(shape for shape in fig.layout.shapes if shape.line.width == 3)
+    assert (current.x0, current.x1) == (5.5, 6.5)
+    page = open_page("calls", story="states", step="6")
+    assert alt(page, "calls_requests") == "Call 7 of 8, A: leave: accepted; group: Empty, was Stable"
+
+
+def test_a_long_script_shows_the_calls_around_the_current_one() -> None:
+    turns = play_on(Kind.CLASSIC_GROUP, "\n".join(["topic orders 1", *["A: beat"] * 59]))
+    fig = charts.requests(turns, 40, LIGHT)
+    assert list(fig.layout.xaxis.ticktext) == [str(step) for step in range(30, 52)]
+    assert next(shape for shape in fig.layout.shapes if shape.line.width == 3).x0 == 10.5
+
+
+def test_a_machine_without_offsets_or_a_group_has_no_picture(open_page: Open) -> None:
+    page = open_page("calls", story="finder")
+    assert not page.exception
+    assert not page.get("plotly_chart")

@@ -41,7 +41,7 @@ def test_an_edited_file_is_played_in_the_watermark_lab(open_page: Open) -> None:
     text = to_file(watermark.STORIES["loss"]).decode()
     page = send(open_page("watermark"), text.replace("truncation: high-watermark", "truncation: leader-epoch"))
     assert not page.exception
-    assert asked(page) == {"story": "loss", "truncation": "leader-epoch", "step": "1"}
+    assert asked(page) == {"story": "loss", "truncation": "leader-epoch"}
 
 
 OLD_DELIVERY = """# A story of groupscope's delivery lab. Change a value, and send it in again.

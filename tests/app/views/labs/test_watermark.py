@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import plotly.graph_objects as go
 import pytest
 
 from app.ui.labs import link_codec
-from app.views.labs.watermark import text
-from app.views.labs.watermark.tables import Cell, differing, lanes
+from app.ui.theme import LIGHT
+from app.views.labs.watermark import charts, text
+from app.views.labs.watermark.tables import Cell, differing, first_trouble, lanes
 from assignors.labs.watermark import STORIES, begin, play, play_on
 from assignors.labs.watermark.model import (
     Crash,
@@ -58,19 +60,49 @@ def test_story_ends_as_it_tells(story: Any) -> None:
     assert text.headline(end_of(story)) == ENDS[story.name]
 
 
-@pytest.mark.parametrize("name", ["t1-t4", "divergence", "isr-only", "clean"])
-def test_a_story_opens_at_its_end_by_its_link(open_page: Open, name: str) -> None:
+OPENS_AT = {
+    "t1-t4": 3,  # nothing goes wrong: the end
+    "exact-timing": 3,
+    "isr-only": 11,
+    "loss": 7,  # B truncates
+    "loss-epochs": 8,
+    "divergence": 6,  # B loses an unflushed record
+    "divergence-epochs": 6,
+    "restart": 5,  # B truncates
+    "slow-follower": 5,
+    "too-few": 5,  # NOT_ENOUGH_REPLICAS
+    "shrinks": 3,  # REQUEST_TIMED_OUT
+    "one-ack": 2,  # the record is lost
+    "clean": 4,  # no leader
+    "unclean": 4,
+}
+
+
+@pytest.mark.parametrize("story", STORIES.values(), ids=lambda story: story.name)
+def test_a_story_opens_where_it_first_goes_wrong(story: Any) -> None:
+    assert first_trouble(play(begin(story.replicas, story.settings), story.actions)) == OPENS_AT[story.name]
+
+
+def test_a_producers_error_by_a_new_leader_is_trouble() -> None:
+    steps = play(begin("AB"), (Produce("m0"), Crash("A"), Start("A"), Fetch("A"), Fetch("A")))
+    assert first_trouble(steps) == 2  # NOT_LEADER_OR_FOLLOWER
+
+
+@pytest.mark.parametrize("name", ["t1-t4", "isr-only"])
+def test_a_story_without_trouble_opens_at_its_end_by_its_link(open_page: Open, name: str) -> None:
     page = open_page("watermark", story=name)
     assert not page.exception
     assert title(page) == ENDS[name]
     assert page.selectbox(key="watermark_story").value == name
 
 
-def test_a_story_chosen_begins_with_its_first_action(open_page: Open) -> None:
-    page = open_page("watermark").selectbox(key="watermark_story").select("loss").run()
-    assert asked(page) == {"story": "loss", "step": "1"}
-    assert title(page) == "A consumer sees nothing yet; m0 waits for the ISR"
-    assert alt(page, "watermark_replicas") == "Step 1: A: 1 record, high watermark 0; B: 0 records, high watermark 0"
+def test_a_story_chosen_opens_at_the_truncation(open_page: Open) -> None:
+    page = open_page("watermark", step="2").selectbox(key="watermark_story").select("loss").run()
+    assert asked(page) == {"story": "loss"}
+    assert alt(page, "watermark_replicas") == (
+        "Step 7: B restarts and truncates from 2 to its high watermark 1. "
+        "A: 2 records, high watermark 2; B: 1 record, high watermark 1"
+    )
 
 
 def test_next_says_what_happened_and_why_the_watermark_stands_there(open_page: Open) -> None:
@@ -80,13 +112,21 @@ def test_next_says_what_happened_and_why_the_watermark_stands_there(open_page: O
     assert (
         "A consumer reads below 1, the high watermark of A\\. Log end offsets of the ISR as known to A\\: A 1, B 1\\."
     ) in said(page)
-    assert "The producer of m0 \\(acks=all\\) is acknowledged\\." in said(page)
+    assert "The producer of m0 \\(acks=all\\) gets an acknowledgement\\." in said(page)
     assert next(button for button in page.button if button.label == "Next").disabled
+
+
+def test_many_records_and_producers_are_counted() -> None:
+    steps = play(begin("AB"), [*(Produce(f"m{n}") for n in range(9)), Crash("A")])
+    before, after = steps[-2].state, steps[-1].state
+    names = "m0, m1, m2, m3, m4, m5 and 3 more"
+    assert text.headline(before) == f"A consumer sees nothing yet; {names} wait for the ISR"
+    assert text.responses(before, after) == [f"The producers of {names} (acks=all) fail with NOT_LEADER_OR_FOLLOWER."]
 
 
 def test_too_few_in_sync_are_named_where_the_watermark_stands_still(open_page: Open) -> None:
     page = open_page("watermark", story="too-few", step="6")
-    assert "It does not move\\: the ISR has 1, min\\.insync\\.replicas is 2\\." in said(page)
+    assert "It does not move\\: the ISR has 1 replica, and min\\.insync\\.replicas is 2\\." in said(page)
     assert list(table(page, "the response to its producer")["now"]) == ["visible", "not yet visible"]
 
 
@@ -115,7 +155,7 @@ def test_an_action_of_ones_own_takes_the_place_of_what_follows(open_page: Open) 
 
 
 def test_a_producer_sends_a_value_that_was_never_used(open_page: Open) -> None:
-    page = open_page("watermark", story="divergence")
+    page = open_page("watermark", story="divergence", step="11")
     page = page.button(key="watermark_add").click().run()
     assert asked(page)["do"].endswith(".f:A.f:A.p:m3")
 
@@ -185,6 +225,45 @@ def test_records_that_come_and_go_are_marked() -> None:
     assert [lane.role for lane in lanes(steps, 5)] == ["leader", "in ISR"]
 
 
+def picture(story: WatermarkStory, at: int) -> go.Figure:
+    return charts.replicas(lanes(play(begin(story.replicas, story.settings), story.actions), at), LIGHT)
+
+
+def markers(fig: go.Figure) -> list[tuple[float, float, float]]:
+    """The vertical lines: where, and between which heights; per replica its log end and its high watermark."""
+    lines = [shape for shape in fig.layout.shapes if shape.type == "line"]
+    return [(line.x0, line.y0, line.y1) for line in lines]
+
+
+def test_a_truncated_record_stays_visible_with_its_epoch_and_the_marks_stand_before_it() -> None:
+    fig = picture(STORIES["loss"], 7)
+    texts = {text for trace in fig.data for row in trace.text or () for text in row if text.strip()}
+    assert texts == {"m0<br>e0", "m1<br>e0", "✕m1<br>e0"}
+    assert markers(fig) == [(1.5, -0.47, 0), (1.5, 0, 0.47), (0.5, 0.53, 1), (0.5, 1, 1.47)]
+    names = ["A leader<br>HW 2 · LEO 2", "B in ISR<br>HW 1 · <b>LEO 1</b>"]
+    assert list(fig.layout.yaxis.ticktext) == names
+
+
+def test_records_that_all_replicas_hold_are_left_out_of_long_logs() -> None:
+    story = STORIES["t1-t4"].changed({"do": [*(each for n in range(27) for each in (Produce(f"m{n}"), Fetch("B")))]})
+    steps = play(begin(story.replicas, story.settings), story.actions)
+    at = len(steps) - 1
+    assert charts.first_offset(lanes(steps, at)) == 24  # both hold 26 below their high watermarks
+    assert charts.first_offset(lanes(steps, 20)) == 0
+    fig = charts.replicas(lanes(steps, at), LIGHT)
+    assert list(fig.layout.xaxis.ticktext) == ["24", "25", "26", "27", "28"]
+    assert markers(fig)[:2] == [(2.5, -0.47, 0), (1.5, 0, 0.47)]  # log end 27, high watermark 26
+
+
+def test_long_logs_that_differ_are_bars_by_epoch() -> None:
+    story = STORIES["t1-t4"].changed({"do": [Produce(f"m{n}") for n in range(40)]})
+    steps = play(begin(story.replicas, story.settings), story.actions)
+    fig = charts.replicas(lanes(steps, 40), LIGHT)
+    bars = [(shape.x0, shape.x1) for shape in fig.layout.shapes if shape.type == "rect"]
+    assert bars == [(-0.45, 38.45), (38.55, 39.45)]
+    assert [note.text for note in fig.layout.annotations] == ["… 39 records<br>e0", "+"]
+
+
 def test_only_the_followers_copy_is_the_wrong_one() -> None:
     assert differing(end_of(STORIES["divergence"])) == {("A", 1)}
 
@@ -196,7 +275,7 @@ def test_play_on_gives_the_steps_before_the_one_that_cannot_happen() -> None:
 
 
 def test_a_number_and_the_click_that_follow_each_other_at_once_count_both(open_page: Open) -> None:
-    page = open_page("watermark", story="divergence")
+    page = open_page("watermark", story="divergence", step="11")
     page = page.selectbox(key="watermark_what").select("Time passes").run()
     page.number_input(key="watermark_ms").set_value(1_234)
     page = page.button(key="watermark_add").click().run()

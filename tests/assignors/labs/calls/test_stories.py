@@ -5,7 +5,8 @@ import doctest
 import pytest
 
 from assignors.labs import calls
-from assignors.labs.calls import STORIES, Kind, Turn, play_on, script
+from assignors.labs.calls import STORIES, Kind, PartitionOffsets, Turn, play_on, script
+from assignors.model import TopicPartition
 
 GENERATION_1 = "A: generation 1, range, leads, and assigns for A-1, B-2; B: generation 1, range, follows A-1"
 FIRST_STEP = "MEMBER_ID_REQUIRED"
@@ -31,6 +32,7 @@ REFUSED_AND_END: dict[str, tuple[list[str], dict[str, str]]] = {
     "interceptors": ([], {"position": "orders-0 4", "committed": "orders-0 4"}),
     "positions": ([], {"position": "orders-0 5", "committed": "orders-0 3", "log end": "orders-0 5"}),
     "by-partition": ([], {"committed": "orders-0 2, orders-1 3"}),
+    "open-transaction": ([], {"position": "orders-0 7", "committed": "orders-0 7", "log end": "orders-0 7"}),
     "reset-latest": ([], {"position": "orders-0 7"}),
     "reset-earliest": ([], {"position": "orders-0 5", "committed": "orders-0 1"}),
     "reset-none": (["NoOffsetForPartitionException", "OffsetOutOfRangeException"], {"position": "orders-0 9"}),
@@ -157,7 +159,7 @@ def test_close_commits_and_leaves() -> None:
 
 def test_the_chain_goes_on_behind_an_interceptor_that_throws() -> None:
     first, second = outcomes("interceptors", "poll")
-    thrown = "broken throws in onConsume: logged, the chain goes on"
+    thrown = "broken throws in onConsume: the exception is logged, and the chain continues"
     assert first.endswith(f"returns orders-0 2; ttl drops orders-0 0, orders-0 1; {thrown}")
     assert second == f"returns no records; ttl drops orders-0 3; {thrown}"
     committed = [text.partition(";")[0] for text in outcomes("interceptors", "commit")]
@@ -203,6 +205,50 @@ def test_a_message_above_both_limits_comes_alone() -> None:
     assert kib * 1024 > fetch_max
     given = [text.rpartition("returns ")[2] for text in outcomes("big-message", "poll")]
     assert given == ["orders-0 0", "orders-0 1–2"]
+
+
+def test_an_open_transaction_holds_back_all_that_follows_it() -> None:
+    first, held, rest = outcomes("open-transaction", "poll")
+    assert first.endswith("returns orders-0 0–1")
+    assert held == "returns no records"
+    assert rest == "returns orders-0 2–5"  # the marker at 6 is not returned, and the position is past it
+    assert outcomes("open-transaction", "metrics") == ["records-lag-max 0, records-lead-min 2"]
+    assert outcomes("open-transaction", "describe") == ["orders-0: lag 4"]
+
+
+def test_offsets_tell_the_last_stable_offset_and_what_poll_took() -> None:
+    turns = told("open-transaction")
+    held, end = turns[7].offsets[0], turns[-1].offsets[0]
+    assert held == PartitionOffsets(TopicPartition("orders", 0), 0, None, 2, 2, 6, (), (range(2),))
+    assert end == PartitionOffsets(TopicPartition("orders", 0), 0, 7, 7, 7, 7, (6,), (range(2), range(2, 6)))
+    assert told("finder")[-1].offsets == ()
+
+
+@pytest.mark.parametrize(
+    ("level", "ends", "most", "position"),
+    [
+        ("read_uncommitted", False, 500, 5),
+        ("read_committed", False, 500, 2),
+        ("read_uncommitted", True, 500, 6),
+        ("read_committed", True, 500, 6),
+        ("read_committed", True, 5, 5),
+    ],
+)
+def test_the_position_after_a_transaction(level: str, ends: bool, most: int, position: int) -> None:
+    lines = [f"config isolation.level {level}", f"config max.poll.records {most}", "topic t 1", "produce t-0 2"]
+    lines += ["produce t-0 3 transaction=open", *(["end-transaction t-0"] if ends else [])]
+    lines += ["config auto.offset.reset earliest", "subscribe t", "poll"]
+    assert play_on(Kind.CLIENT, "\n".join(lines))[-1].offsets[0].position == position
+
+
+def test_latest_is_the_last_stable_offset_for_read_committed() -> None:
+    lines = ["config isolation.level read_committed", "topic t 1", "produce t-0 2 transaction=open", "subscribe t"]
+    assert play_on(Kind.CLIENT, "\n".join([*lines, "poll"]))[-1].offsets[0].position == 0
+
+
+def test_a_transaction_that_is_not_open_cannot_end() -> None:
+    turn = play_on(Kind.CLIENT, "topic t 1\nend-transaction t-0")[-1]
+    assert turn.error == "InvalidTxnStateException"
 
 
 def test_lag_of_the_metrics_and_lag_of_describe() -> None:

@@ -104,7 +104,10 @@ def test_slow_follower_leaves_the_isr_after_30_s_and_returns_when_caught_up() ->
 def test_too_few_in_sync_replicas_refuse_acks_all_alone() -> None:
     two = Settings(min_insync_replicas=2)
     refused = play(begin("AB", two), (Crash("B"), Produce("m0")))[-1]
-    assert refused.sentence == "A refuses m0 with NOT_ENOUGH_REPLICAS: the ISR has 1 and min.insync.replicas is 2."
+    assert (
+        refused.sentence
+        == "A refuses m0 with NOT_ENOUGH_REPLICAS: the ISR has 1 replica, and min.insync.replicas is 2."
+    )
     assert refused.state.replicas["A"].log == ()
     assert refused.state.produced == ()
     assert step(refused.state, Produce("m0", acks_all=False)).state.produced[0].ack is Ack.ACKED
