@@ -1,7 +1,7 @@
 """A sweep started from a page: in a process of its own, with progress, a limit, a deadline and a way to cancel it.
 
 The process has a low priority, so polling and pages go first. It writes the result itself, and reports on stdout as
-JSON, one object a line: {"done": cases}, and at last {"written": true} or {"cause": …, "hint": …}.
+JSON, one object a line: {"done": cases}, and at last {"sweep_id": …} or {"cause": …, "hint": …}.
 """
 
 import json
@@ -9,18 +9,22 @@ import os
 import pickle
 import signal
 import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from threading import BoundedSemaphore, Event, Thread
 from typing import Any
 
 from app.server.child_process import Child, end, how_it_ended, started
+from assignors.whatif.events import Scenario
 from lag.errors import ConfigError, GroupscopeError
 from lag.history.store import History
 from lag.sweeps import local, sweep_table
-from lag.sweeps.plan import Plan
+from lag.sweeps.plan import Plan, SweepRequest
 from lag.sweeps.sweep_table import SweepHeader
 
 MAX_CASES = 100_000
 """About two minutes of one core for groups of usual size."""
+MAX_MEMBER_COUNTS = 200
 DEADLINE_S = 600
 MAX_RUNS = 2
 """Sweeps that run at once, of all sessions: each takes one core."""
@@ -28,26 +32,28 @@ REPORT_EVERY_S = 0.5
 NICENESS = 10
 """Added to the niceness of the process."""
 
+SMALLER = "Choose fewer groups, assignors or numbers of members, or run the command."
+
 _free_runs = BoundedSemaphore(MAX_RUNS)
 
 
 class SweepRun:
     """One sweep, started by its constructor. `root` is the history that the result is written to.
 
-    `error` says why nothing was written, once the run has ended; None after a success and after `cancel`. The
-    constructor raises ConfigError if the sweep has more than MAX_CASES cases, or MAX_RUNS others are running.
+    Once the run has ended, either `sweep_id` is the id of the sweep, `error` says why nothing was written, or the run
+    is cancelled. The constructor raises ConfigError if MAX_RUNS others are running.
     """
 
-    def __init__(self, plan: Plan, header: SweepHeader, root: str, deadline_s: int = DEADLINE_S) -> None:
-        check_size(plan)
+    def __init__(self, plan: Plan, cluster: str, root: str, deadline_s: int = DEADLINE_S) -> None:
         if not _free_runs.acquire(blocking=False):
             raise ConfigError(f"{MAX_RUNS} sweeps are running on this server", "Start yours when one has ended.")
-        self.header, self.root = header, root
         self.cases, self.groups = len(plan), len(plan.scenarios)
         self.cases_done = self.groups_done = 0
+        self.sweep_id: str | None = None
         self.error: GroupscopeError | None = None
-        self._plan, self._deadline_s = plan, deadline_s
-        self._written, self._cancelled = False, Event()
+        self._plan, self._asked = plan, (plan, cluster, root, deadline_s)
+        self._deadline_s = deadline_s
+        self._cancelled = Event()
         self._process: Child | None = None
         self._thread = Thread(target=self._run, name="sweep", daemon=True)
         self._thread.start()
@@ -60,7 +66,7 @@ class SweepRun:
     @property
     def is_cancelled(self) -> bool:
         """Whether `cancel` ended it."""
-        return self._cancelled.is_set() and not self._written
+        return self._cancelled.is_set() and self.sweep_id is None
 
     def cancel(self) -> None:
         """End the process; nothing is written, unless all was written before. No effect on a run that has ended."""
@@ -90,7 +96,7 @@ class SweepRun:
         assert process.stdout is not None
         try:
             with process.stdin as asked:
-                pickle.dump((self._plan, self.header, self.root, self._deadline_s), asked, pickle.HIGHEST_PROTOCOL)
+                pickle.dump(self._asked, asked, pickle.HIGHEST_PROTOCOL)
         except BrokenPipeError:
             return  # it has ended: by `cancel`, or with an error on stderr
         for line in process.stdout:
@@ -102,44 +108,49 @@ class SweepRun:
             self.error = GroupscopeError(report["cause"], report["hint"])
         self.cases_done = report.get("done", self.cases_done)
         self.groups_done = self._plan.groups_done(self.cases_done)
-        self._written = self._written or "written" in report
+        self.sweep_id = report.get("sweep_id")
 
     def _early_end(self, code: int) -> GroupscopeError | None:
-        if self._written or self._cancelled.is_set():
+        if self.sweep_id is not None or self._cancelled.is_set():
             return None
         if code == -signal.SIGALRM:
             why = f"The sweep was stopped: it had not ended after {self._deadline_s} s"
-            return GroupscopeError(why, "Choose fewer groups, assignors or numbers of members, or run the command.")
+            return GroupscopeError(why, SMALLER)
         return GroupscopeError(f"The process of the sweep ended {how_it_ended(code)}", "The server's log has more.")
 
 
-def check_size(plan: Plan) -> None:
-    """Raises ConfigError if the sweep has more than MAX_CASES cases."""
+def plan_of(scenarios: Sequence[Scenario], request: SweepRequest) -> Plan:
+    """The cases. Raises ConfigError if there are none, or more than MAX_CASES."""
+    if (counts := len(request.member_counts)) > MAX_MEMBER_COUNTS:
+        raise ConfigError(f"{counts:,} numbers of members are more than the {MAX_MEMBER_COUNTS} of this page", SMALLER)
+    plan = Plan(scenarios, request)
     if len(plan) > MAX_CASES:
-        hint = "Choose fewer groups, assignors or numbers of members, or run the command."
-        raise ConfigError(f"{len(plan):,} cases are more than the {MAX_CASES:,} that run from this page", hint)
+        raise ConfigError(f"{len(plan):,} cases are more than the {MAX_CASES:,} of this page", SMALLER)
+    return plan
 
 
 def _serve() -> None:
     """The process: one sweep on stdin, reports on stdout."""
     os.nice(NICENESS)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # the server has ended, and this process ends with its next report
-    plan, header, root, deadline_s = pickle.load(sys.stdin.buffer)
+    plan, cluster, root, deadline_s = pickle.load(sys.stdin.buffer)
     signal.alarm(deadline_s)
     try:
-        _sweep(plan, header, root)
+        _sweep(plan, cluster, root)
     except GroupscopeError as error:
         _report(cause=error.cause, hint=error.hint)
 
 
-def _sweep(plan: Plan, header: SweepHeader, root: str) -> None:
+def _sweep(plan: Plan, cluster: str, root: str) -> None:
+    groups = sweep_table.groups(plan)
+    header = SweepHeader(sweep_table.sweep_id(cluster, groups, plan.request), cluster, datetime.now(UTC))
     found, done = [], 0
     for portion in local.run(plan, header, REPORT_EVERY_S):
         found.append(portion)
         done += len(portion)
         _report(done=done)
-    sweep_table.write(History(root), header, sweep_table.groups(plan), found)
-    _report(written=True)
+    sweep_table.write(History(root), header, groups, found)
+    _report(sweep_id=header.sweep_id)
 
 
 def _report(**report: Any) -> None:

@@ -12,17 +12,16 @@ import pyarrow as pa
 import pytest
 
 from app.server import sweep_run
-from app.server.sweep_run import MAX_RUNS, NICENESS, SweepRun
+from app.server.sweep_run import MAX_RUNS, NICENESS, SweepRun, plan_of
 from assignors.whatif.events import Scenario
 from lag.errors import ConfigError
 from lag.history.store import History
-from lag.sweeps import local
+from lag.sweeps import local, sweep_table
 from lag.sweeps.plan import Plan, SweepRequest, parse_member_counts
 from lag.sweeps.sweep_table import SweepHeader
 from tests.app.views import swept
 from tests.lag.sweeps.scenarios import orders
 
-HEADER = SweepHeader("one", "made-up", swept.AT)
 PATIENCE_S = 60.0
 
 
@@ -51,18 +50,19 @@ def by_case(cells: pa.Table) -> list[dict[str, object]]:
 
 def test_a_run_writes_what_the_command_writes(tmp_path: Path) -> None:
     plan = Plan(swept.groups(), swept.REQUEST)
-    run = SweepRun(plan, HEADER, str(tmp_path))
+    run = SweepRun(plan, "made-up", str(tmp_path))
     run.wait()
     assert (run.error, run.is_cancelled, run.is_running) == (None, False, False)
     assert (run.cases_done, run.groups_done) == (run.cases, run.groups) == (108, 3)
-    (expected,) = local.run(plan, HEADER)
-    found = History(tmp_path).query("SELECT * EXCEPT (dt) FROM sweeps", "sweeps").select(expected.column_names)
+    assert run.sweep_id == sweep_table.sweep_id("made-up", sweep_table.groups(plan), plan.request)
+    found = History(tmp_path).query("SELECT * EXCEPT (dt) FROM sweeps", "sweeps")
+    (expected,) = local.run(plan, SweepHeader(run.sweep_id, "made-up", found["at"][0].as_py()))
     assert by_case(found) == by_case(expected)
     assert len(History(tmp_path).query("SELECT group_id FROM sweep_groups", "sweep_groups")) == 3
 
 
 def test_a_cancelled_run_leaves_no_process_and_writes_nothing(tmp_path: Path) -> None:
-    run = SweepRun(long_plan(), HEADER, str(tmp_path / "history"))
+    run = SweepRun(long_plan(), "made-up", str(tmp_path / "history"))
     process = reported(run)
     assert process.nice() == min(19, os.nice(0) + NICENESS)
     run.cancel()
@@ -74,7 +74,7 @@ def test_a_cancelled_run_leaves_no_process_and_writes_nothing(tmp_path: Path) ->
 
 
 def test_a_run_that_is_cancelled_at_once_leaves_no_process(tmp_path: Path) -> None:
-    run = SweepRun(long_plan(), HEADER, str(tmp_path / "history"))
+    run = SweepRun(long_plan(), "made-up", str(tmp_path / "history"))
     run.cancel()
     run.wait(PATIENCE_S)
     assert (run.is_running, run.is_cancelled, run.error) == (False, True, None)
@@ -83,7 +83,7 @@ def test_a_run_that_is_cancelled_at_once_leaves_no_process(tmp_path: Path) -> No
 
 
 def test_a_run_that_has_not_ended_by_its_deadline_is_stopped(tmp_path: Path) -> None:
-    run = SweepRun(long_plan(), HEADER, str(tmp_path / "history"), deadline_s=1)
+    run = SweepRun(long_plan(), "made-up", str(tmp_path / "history"), deadline_s=1)
     run.wait(PATIENCE_S)
     assert run.error is not None
     assert run.error.cause == "The sweep was stopped: it had not ended after 1 s"
@@ -92,7 +92,7 @@ def test_a_run_that_has_not_ended_by_its_deadline_is_stopped(tmp_path: Path) -> 
 
 
 def test_a_process_that_is_killed_by_others_is_said(tmp_path: Path) -> None:
-    run = SweepRun(long_plan(), HEADER, str(tmp_path / "history"))
+    run = SweepRun(long_plan(), "made-up", str(tmp_path / "history"))
     reported(run).send_signal(signal.SIGKILL)
     run.wait(PATIENCE_S)
     assert run.error is not None
@@ -101,27 +101,32 @@ def test_a_process_that_is_killed_by_others_is_said(tmp_path: Path) -> None:
 
 def test_a_history_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
-    run = SweepRun(Plan(swept.groups(), swept.REQUEST), HEADER, str(tmp_path / "file"))
+    run = SweepRun(Plan(swept.groups(), swept.REQUEST), "made-up", str(tmp_path / "file"))
     run.wait(PATIENCE_S)
     assert run.error is not None
     assert f"{tmp_path}/file" in run.error.cause
 
 
-def test_a_sweep_with_too_many_cases_is_refused_with_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sweep_with_too_many_cases_is_refused_with_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert len(plan_of(swept.groups(), swept.REQUEST)) == 108
     monkeypatch.setattr(sweep_run, "MAX_CASES", 107)
-    with pytest.raises(ConfigError, match="108 cases are more than the 107 that run from this page"):
-        SweepRun(Plan(swept.groups(), swept.REQUEST), HEADER, str(tmp_path))
-    assert psutil.Process().children() == []
+    with pytest.raises(ConfigError, match="108 cases are more than the 107 of this page"):
+        plan_of(swept.groups(), swept.REQUEST)
+
+
+def test_a_sweep_with_too_many_numbers_of_members_is_refused_with_the_limit() -> None:
+    with pytest.raises(ConfigError, match="10,000 numbers of members are more than the 200 of this page"):
+        plan_of([orders()], SweepRequest(("range",), parse_member_counts("1..10000")))
 
 
 def test_more_runs_than_the_server_allows_are_refused_until_one_has_ended(tmp_path: Path) -> None:
-    runs = [SweepRun(long_plan(), HEADER, str(tmp_path / "history")) for _ in range(MAX_RUNS)]
+    runs = [SweepRun(long_plan(), "made-up", str(tmp_path / "history")) for _ in range(MAX_RUNS)]
     try:
         with pytest.raises(ConfigError, match="2 sweeps are running on this server"):
-            SweepRun(long_plan(), HEADER, str(tmp_path / "history"))
+            SweepRun(long_plan(), "made-up", str(tmp_path / "history"))
         runs[0].cancel()
         runs[0].wait(PATIENCE_S)
-        runs.append(SweepRun(long_plan(), HEADER, str(tmp_path / "history")))
+        runs.append(SweepRun(long_plan(), "made-up", str(tmp_path / "history")))
     finally:
         for run in runs:
             run.cancel()
@@ -130,8 +135,8 @@ def test_more_runs_than_the_server_allows_are_refused_until_one_has_ended(tmp_pa
 
 SERVER = """
 import sys, time
-from tests.app.server.test_sweep_run import HEADER, SweepRun, long_plan, reported
-print(reported(SweepRun(long_plan(), HEADER, sys.argv[1])).pid, flush=True)
+from tests.app.server.test_sweep_run import SweepRun, long_plan, reported
+print(reported(SweepRun(long_plan(), "made-up", sys.argv[1])).pid, flush=True)
 time.sleep(600)
 """
 
