@@ -57,7 +57,7 @@ def _form() -> None:
             "Also after", _FAILURES, key="run_failures", format_func=text.FAILURES.__getitem__, placeholder="no failure"
         )
     if page is None:
-        st.markdown(":gray[The groups appear here after the first poll of the cluster.]")
+        st.markdown(f":gray[{text.NO_CLUSTER if state.cluster() is None else text.NO_POLL}]")
     else:
         _run(page, filter_text, members, assignors, failures)
     st.markdown(text.LARGER)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from threading import BoundedSemaphore
 
 import psutil
 import pytest
@@ -14,7 +15,7 @@ from app.server import sweep_run
 from app.server.source import Source
 from app.server.sweep_run import SweepRun
 from app.views.sweeps import state
-from app.views.sweeps.state import EXAMPLE_FLEET, EXAMPLE_REQUEST
+from app.views.sweeps.state import EXAMPLE_FLEET, EXAMPLE_REQUEST, TemporaryHistory
 from lag.errors import ConnectError
 from lag.history.store import History
 from tests.app import feeds
@@ -158,7 +159,7 @@ def test_two_tabs_run_a_sweep_each(open_page: Open, tmp_path: Path) -> None:
     runs = started(first), started(second)
     assert runs[0] is not runs[1]
     assert {asked(ended(page))["sweep"] for page in (first, second)} == {runs[0].sweep_id}
-    assert len(state.sweeps_of(str(tmp_path))) == 1
+    assert [sweep.cases for sweep in state.sweeps_of(str(tmp_path))] == [12]
 
 
 @pytest.mark.parametrize(
@@ -190,9 +191,10 @@ def test_a_run_that_fails_says_why(open_page: Open, tmp_path: Path) -> None:
 
 
 def test_more_runs_than_the_server_allows_are_refused(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sweep_run, "_free_runs", sweep_run.BoundedSemaphore(1))
+    none_free = BoundedSemaphore(1)
+    none_free.acquire()
+    monkeypatch.setattr(sweep_run, "_free_runs", none_free)
     page = chosen(open_page("sweeps", its=source(None)))
-    sweep_run._free_runs.acquire()
     page.button(key="sweep_run").click().run()
     assert not page.exception
     assert "sweeps are running on this server" in said(page)
@@ -214,6 +216,21 @@ def test_before_the_first_poll_there_is_nothing_to_run(open_page: Open) -> None:
     assert "after the first poll" in said(page)
     assert "sweep_run" not in {button.key for button in page.button}
     assert page.code[0].value.endswith("--history PATH")
+
+
+def test_without_a_cluster_there_is_the_example(open_page: Open) -> None:
+    page = open_page("sweeps", its=feeds.source())
+    assert not page.exception
+    assert "No cluster is configured" in said(page)
+    assert len(table(page, "7 groups")) == 7
+
+
+def test_the_folder_of_a_session_is_deleted_with_it() -> None:
+    kept = TemporaryHistory()
+    folder = Path(kept.root)
+    assert folder.is_dir()
+    del kept
+    assert not folder.exists()
 
 
 def test_the_form_is_closed_where_there_is_a_result(open_page: Open, tmp_path: Path) -> None:
