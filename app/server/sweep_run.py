@@ -9,6 +9,7 @@ import os
 import pickle
 import signal
 import sys
+import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from threading import BoundedSemaphore, Event, Thread
@@ -52,7 +53,9 @@ class SweepRun:
         self.sweep_id: str | None = None
         self.error: GroupscopeError | None = None
         self._plan, self._asked = plan, (plan, cluster, root, deadline_s)
-        self._deadline_s = deadline_s
+        self.deadline_s = deadline_s
+        self._started_s = time.monotonic()
+        self._first: tuple[float, int] | None = None  # time and cases of the first report
         self._cancelled = Event()
         self._process: Child | None = None
         self._thread = Thread(target=self._run, name="sweep", daemon=True)
@@ -67,6 +70,20 @@ class SweepRun:
     def is_cancelled(self) -> bool:
         """Whether `cancel` ended it."""
         return self._cancelled.is_set() and self.sweep_id is None
+
+    @property
+    def left_s(self) -> float | None:
+        """The estimated time until it ends; None before the second report."""
+        if self._first is None or self.cases_done == self._first[1]:
+            return None
+        since_s, before = self._first
+        return (self.cases - self.cases_done) * (time.monotonic() - since_s) / (self.cases_done - before)
+
+    @property
+    def is_too_slow(self) -> bool:
+        """Whether the estimate is beyond the deadline."""
+        took_s = time.monotonic() - self._started_s
+        return self.left_s is not None and took_s + self.left_s > self.deadline_s
 
     def cancel(self) -> None:
         """End the process; nothing is written, unless all was written before. No effect on a run that has ended."""
@@ -107,6 +124,7 @@ class SweepRun:
         if "cause" in report:
             self.error = GroupscopeError(report["cause"], report["hint"])
         self.cases_done = report.get("done", self.cases_done)
+        self._first = self._first or (time.monotonic(), self.cases_done)
         self.groups_done = self._plan.groups_done(self.cases_done)
         self.sweep_id = report.get("sweep_id")
 
@@ -114,7 +132,7 @@ class SweepRun:
         if self.sweep_id is not None or self._cancelled.is_set():
             return None
         if code == -signal.SIGALRM:
-            why = f"The sweep was stopped: it had not ended after {self._deadline_s} s"
+            why = f"The sweep was stopped: it had not ended after {self.deadline_s} s"
             return GroupscopeError(why, SMALLER)
         return GroupscopeError(f"The process of the sweep ended {how_it_ended(code)}", "The server's log has more.")
 

@@ -1,6 +1,5 @@
 """The sweep that this session runs: at most one at a time, ended with the session."""
 
-import time
 from uuid import uuid4
 
 import streamlit as st
@@ -14,7 +13,6 @@ from lag.sweeps.plan import Plan
 LOOK_EVERY = "1s"
 CANCEL_S = 2.0
 _RUN = "_sweep_run"
-_STARTED_S = "_sweep_started_s"
 
 
 def current() -> SweepRun | None:
@@ -25,8 +23,7 @@ def current() -> SweepRun | None:
 
 def start(plan: Plan, cluster: str) -> None:
     """Run the sweep in a process of its own. Raises ConfigError if too many are running."""
-    run = SweepRun(plan, cluster, state_sweeps.root_to_write())
-    st.session_state[_RUN], st.session_state[_STARTED_S] = run, time.monotonic()
+    run = st.session_state[_RUN] = SweepRun(plan, cluster, state_sweeps.root_to_write())
     _ended_with_session(uuid4().hex, run)
 
 
@@ -63,9 +60,8 @@ def _progress() -> None:
     if run is None or not run.is_running:
         st.rerun()
         return
-    left = text.time_left(run.cases_done, run.cases, time.monotonic() - st.session_state[_STARTED_S])
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
-        st.progress(run.cases_done / run.cases, text.progress(run, left))
+        st.progress(run.cases_done / run.cases, text.progress(run))
         st.button("Cancel", icon=":material/close:", key="sweep_cancel", on_click=_cancel)
 
 

@@ -115,16 +115,12 @@ def left_out(found: Fleet) -> list[str]:
     return told
 
 
-def progress(run: SweepRun, left_s: float | None) -> str:
+def progress(run: SweepRun) -> str:
     """How far a run is."""
     parts = [
         f"{run.groups_done:,} of {formats.plural(run.groups, 'group')}",
         f"{run.cases_done:,} of {formats.plural(run.cases, 'case')}",
-        "" if left_s is None else f"about {formats.duration(left_s)} left",
+        "" if run.left_s is None else f"about {formats.duration(max(1.0, run.left_s))} left",
+        f"stops after {formats.duration(run.deadline_s)}" if run.is_too_slow else "",
     ]
     return " · ".join(part for part in parts if part)
-
-
-def time_left(done: int, of: int, took_s: float) -> float | None:
-    """The estimated time of the other cases in seconds; None before the first."""
-    return max(1.0, (of - done) * took_s / done) if done else None

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from operator import itemgetter
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pyarrow as pa
@@ -13,7 +14,6 @@ import pytest
 
 from app.server import sweep_run
 from app.server.sweep_run import MAX_RUNS, NICENESS, SweepRun, plan_of
-from assignors.whatif.events import Scenario
 from lag.errors import ConfigError
 from lag.history.store import History
 from lag.sweeps import local, sweep_table
@@ -25,9 +25,9 @@ from tests.lag.sweeps.scenarios import orders
 PATIENCE_S = 60.0
 
 
-def long_plan(its: Scenario | None = None) -> Plan:
+def long_plan() -> Plan:
     """A sweep that takes minutes."""
-    return Plan([its or orders()], SweepRequest(("range",), parse_member_counts("1..5000")))
+    return Plan([orders()], SweepRequest(("range",), parse_member_counts("1..5000")))
 
 
 def reported(run: SweepRun) -> psutil.Process:
@@ -89,6 +89,24 @@ def test_a_run_that_has_not_ended_by_its_deadline_is_stopped(tmp_path: Path) -> 
     assert run.error.cause == "The sweep was stopped: it had not ended after 1 s"
     assert not run.is_cancelled
     assert not (tmp_path / "history").exists()
+
+
+def test_the_time_left_follows_the_speed_since_the_first_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = SimpleNamespace(now_s=0.0)
+    clock.monotonic = lambda: clock.now_s
+    monkeypatch.setattr(sweep_run, "time", clock)
+    run = SweepRun(long_plan(), "made-up", str(tmp_path / "history"), deadline_s=500)
+    run.cancel()
+    run.wait(PATIENCE_S)
+    told = []
+    for clock.now_s, done in ((3.0, 1000), (13.0, 1100), (23.0, 4000)):
+        run._heard({"done": done})
+        told.append((run.left_s, run.is_too_slow))
+    assert told == [(None, False), (390.0, False), (pytest.approx(20 * 1000 / 3000), False)]
+    run.deadline_s = 25
+    assert run.is_too_slow
 
 
 def test_a_process_that_is_killed_by_others_is_said(tmp_path: Path) -> None:
