@@ -3,18 +3,16 @@
 URL parameters: `sweep` (an id; without it the newest), `group`, `members`, `measure`, `value` and `failure`.
 """
 
-import shutil
-import weakref
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from tempfile import mkdtemp
 
 import pandas as pd
 import streamlit as st
 
 from app.server import source
+from app.server.temporary_history import TemporaryHistory
 from app.ui import widgets
 from app.ui.scenario import draft_state
 from assignors.registry import names
@@ -53,14 +51,6 @@ class Sweep:
     cluster: str
     at: datetime
     cases: int
-
-
-class TemporaryHistory:
-    """A history in a new folder, which is deleted with this object. `root` is the folder."""
-
-    def __init__(self) -> None:
-        self.root = mkdtemp(prefix="groupscope-sweeps-")
-        weakref.finalize(self, shutil.rmtree, self.root, ignore_errors=True)
 
 
 def root() -> str | None:

@@ -15,7 +15,7 @@ from app.server import sweep_run
 from app.server.source import Source
 from app.server.sweep_run import SweepRun
 from app.views.sweeps import state
-from app.views.sweeps.state import EXAMPLE_FLEET, EXAMPLE_REQUEST, TemporaryHistory
+from app.views.sweeps.state import EXAMPLE_FLEET, EXAMPLE_REQUEST
 from lag.errors import ConnectError
 from lag.history.store import History
 from tests.app import feeds
@@ -223,14 +223,6 @@ def test_without_a_cluster_there_is_the_example(open_page: Open) -> None:
     assert not page.exception
     assert "No cluster is configured" in said(page)
     assert len(table(page, "7 groups")) == 7
-
-
-def test_the_folder_of_a_session_is_deleted_with_it() -> None:
-    kept = TemporaryHistory()
-    folder = Path(kept.root)
-    assert folder.is_dir()
-    del kept
-    assert not folder.exists()
 
 
 def test_the_form_is_closed_where_there_is_a_result(open_page: Open, tmp_path: Path) -> None:
