@@ -7,7 +7,6 @@ file.
 import io
 import os
 import pickle
-import signal
 import subprocess
 import sys
 from collections.abc import Collection, Sequence
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import assignors
+from app.server.child_process import how_it_ended, started
 from assignors.model import AssignorError
 from assignors.registry import BUILT_IN, refuse_unknown
 from assignors.whatif.events import Scenario, UseAssignor
@@ -54,37 +54,20 @@ def not_kafkas(scenario: Scenario, assignor: str) -> str:
 def _fold_apart(scenario: Scenario, assignor: str, yours: str, deadline_s: float) -> list[Generation]:
     """The module of a plugin is looked for where Python looks, and in the working directory."""
     asked = pickle.dumps((scenario, assignor, yours, [*sys.path, os.getcwd()]))
-    # -P: a folder `app` of the working directory is not ours.
-    # -u: what the plugin prints is out at once. The child ends, or is ended, without Python's own flush at exit.
-    with subprocess.Popen(
-        [sys.executable, "-u", "-P", "-m", "app.plugins"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        start_new_session=True,
-    ) as process:
+    with started("app.plugins") as process:
         try:
             answer, _ = process.communicate(asked, deadline_s)
         except subprocess.TimeoutExpired:
             told = f"The assignor {yours} timed out: it had no plan after {deadline_s:g} s, so its process was stopped."
             raise AssignorError(told) from None
-        finally:
-            _end(process)
     return _read(answer, process.returncode, yours)
-
-
-def _end(process: "subprocess.Popen[bytes]") -> None:
-    """With everything that it has started itself."""
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return
 
 
 def _read(answer: bytes, code: int, yours: str) -> list[Generation]:
     try:
         generations, refusal = _Answer(io.BytesIO(answer)).load()
     except (EOFError, pickle.UnpicklingError):
-        how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
+        how = how_it_ended(code)
         raise AssignorError(f"The assignor {yours} ended its process {how} before it had a plan.") from None
     if refusal is not None:
         raise AssignorError(refusal)

@@ -16,7 +16,7 @@ from typing import Any
 import streamlit as st
 from anyio import to_thread
 
-from app.server import source
+from app.server import source, temporary_history
 from app.server.compat.media_files import retain_media_files
 from app.server.compat.shutdown import graceful_shutdown_timeout
 from app.server.routes import ROUTES
@@ -42,6 +42,7 @@ def build_app(start: Callable[[], AbstractContextManager[Source]]) -> st.App:
             log.info("stopped without waiting for open connections")
         finally:
             source.uninstall()
+            temporary_history.delete_all()
             await to_thread.run_sync(running.__exit__, None, None, None)
 
     return st.App(APP / "main.py", lifespan=lifespan, routes=ROUTES)

@@ -39,13 +39,13 @@ class Fleet:
     skipped: tuple[InputProblem, ...] = ()
 
 
-def of_cluster(health: Health) -> Fleet:
-    """The present groups of a cluster, without groupscope's own."""
+def of_cluster(health: Health, containing: str = "") -> Fleet:
+    """The present groups of a cluster whose id contains the text in any case, without groupscope's own."""
     snapshot = health.snapshot
     found: list[Scenario] = []
     skipped: list[InputProblem] = []
     for group in snapshot.groups:
-        if group.internal:
+        if group.internal or containing.casefold() not in group.group_id.casefold():
             continue
         try:
             found.append(scenario_of(group, health).scenario)

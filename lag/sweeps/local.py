@@ -14,13 +14,13 @@ BATCH_S = 2.0
 SAMPLE = 24
 
 
-def run(plan: Plan, header: SweepHeader) -> Iterator[pa.Table]:
-    """The rows of all cases in order, in batches of about BATCH_S."""
+def run(plan: Plan, header: SweepHeader, batch_s: float = BATCH_S) -> Iterator[pa.Table]:
+    """The rows of all cases in order, in batches of about `batch_s` seconds."""
     batch: list[dict[str, object]] = []
     since = time.monotonic()
     for made in rows(plan, range(len(plan))):
         batch.append(made)
-        if time.monotonic() - since >= BATCH_S:
+        if time.monotonic() - since >= batch_s:
             yield header.table(batch, SWEEPS)
             batch, since = [], time.monotonic()
     if batch:

@@ -102,6 +102,10 @@ class Plan:
         assignor, size = divmod(rest, len(members))
         return Case(group, self._assignors(its)[assignor], members[size], self.request.failures[failure])
 
+    def groups_done(self, cases: int) -> int:
+        """The number of groups whose cases are all among the first `cases`."""
+        return bisect_right(self._ends, cases)
+
     def _assignors(self, its: Scenario) -> Sequence[str]:
         return self.request.assignors or [name for name in compatible_assignors(its) if name in BUILT_IN]
 

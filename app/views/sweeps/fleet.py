@@ -1,6 +1,6 @@
 """The Sweeps page of all groups: the choice of a sweep, and what each group would gain."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC
 from functools import partial
@@ -9,13 +9,13 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app.server import source
+from app.server.sweep_run import MAX_CASES
 from app.ui import formats, state, widgets
-from app.ui.sweep_findings import recommendation
+from app.ui.sweep_findings import conclusion, recommendation
 from app.ui.table_limits import MAX_ROWS
 from app.views.sweeps import state as state_sweeps
 from app.views.sweeps import text
-from app.views.sweeps.state import Sweep
+from app.views.sweeps.state import Place, Sweep
 from lag.errors import HistoryError
 from lag.sweeps.gains import MIN_REDUCTION, Gain, records
 
@@ -29,19 +29,18 @@ LABELS = {
 }
 
 
-def no_sweep(root: str | None) -> None:
-    """There is no sweep yet: what a sweep is, and the command that runs one."""
+def introduction() -> None:
+    """There is no sweep yet: what a sweep is."""
     st.header("Which assignor and how many members for my fleet?", anchor=False)
     st.markdown(
-        "A sweep tries every assignor and number of members on every group of a cluster, and shows which groups would "
-        "gain, and what it costs. It changes nothing on the cluster. Run one with:"
+        "A sweep tries every assignor and several numbers of members on every group, and shows which groups would "
+        "gain, and what it costs. It changes nothing on the cluster."
     )
-    st.code(f"groupscope sweep --bootstrap-server {_servers()} --history {root or 'PATH'}", language="bash")
-    if root is None:
-        st.markdown("This dashboard records no history. Start it with: `groupscope serve --history PATH …`")
-        return
-    st.markdown(":gray[It appears here within 10 s. A snapshot file or scenario files work as well.]")
-    st.button("Reload", icon=":material/refresh:", key="look_again", on_click=state_sweeps.clear)
+
+
+def example_title(frame: pd.DataFrame) -> None:
+    """What the example finds, under the form."""
+    st.subheader(f"Example: {conclusion(frame)}", anchor=False)
 
 
 @contextmanager
@@ -61,14 +60,7 @@ def cannot_open(error: Exception) -> None:
     widgets.line(":red", "error", "This case cannot be opened in What if", text.refusal(error))
 
 
-def _servers() -> str:
-    """The bootstrap servers of the chosen cluster."""
-    name = state.cluster()
-    clusters = source.current().settings.clusters
-    return next((one.bootstrap_servers for one in clusters if one.name == name), "HOST:9092")
-
-
-def sweep_picker(found: list[Sweep]) -> Sweep:
+def sweep_picker(found: Sequence[Sweep]) -> Sweep:
     """The sweep in the URL, or the newest; draws a select box if there are several."""
     by_id = {sweep.sweep_id: sweep for sweep in found}
     chosen = by_id.get(state.url("sweep") or "", found[0])
@@ -97,27 +89,36 @@ def _ms(sweep: Sweep) -> int:
 
 
 def about(sweep: Sweep, groups: int) -> None:
-    """What the sweep covers, and its age."""
-    covers = (
-        f"{formats.plural(sweep.cases, 'case')} of {formats.plural(groups, 'group')} of {formats.code(sweep.cluster)}"
-    )
-    age = formats.age(_ms(sweep), state.now_ms())
-    st.markdown(f":small[{covers} :gray[· {age} · sweep {formats.md(sweep.sweep_id)}]]", help=formats.utc(_ms(sweep)))
+    """What the sweep covers, its age, and where it is stored."""
+    covers = f"{formats.plural(sweep.cases, 'case')} of {formats.plural(groups, 'group')}"
+    if sweep.place is Place.EXAMPLE:
+        st.markdown(f":small[{covers} :orange-badge[:material/info: Example fleet, not your cluster]]")
+    else:
+        kept = " · only in this session" if sweep.place is Place.SESSION else ""
+        said = f"{formats.age(_ms(sweep), state.now_ms())} · sweep {formats.md(sweep.sweep_id)}{kept}"
+        st.markdown(f":small[{covers} of {formats.code(sweep.cluster)} :gray[· {said}]]", help=formats.utc(_ms(sweep)))
+    _missing(sweep)
+
+
+def _missing(sweep: Sweep) -> None:
+    """The sweep in the URL is not stored."""
     asked = state.url("sweep")
     if asked is not None and asked != sweep.sweep_id:
-        missing = f"Sweep {formats.code(formats.cut(asked))} is not in this history"
-        widgets.line(":orange", "search_off", missing, "This is the newest one")
+        shown = "This is an example" if sweep.place is Place.EXAMPLE else "This is the newest one"
+        widgets.line(":orange", "search_off", f"Sweep {formats.code(formats.cut(asked))} is not stored here", shown)
 
 
 # -- the fleet ---------------------------------------------------------------------------------------------------------
 
 
-def fleet(frame: pd.DataFrame) -> None:
+def fleet(sweep: Sweep, frame: pd.DataFrame) -> None:
     """Every group, most to gain first."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         rows = _filtered(frame)
         st.space("stretch")
         widgets.downloads("sweep", lambda: rows)
+        if sweep.cases <= MAX_CASES:
+            _download_cases(sweep)
     _fleet_table(rows.head(MAX_ROWS))
     if len(rows) > MAX_ROWS:
         widgets.note(f"The first {MAX_ROWS:,} of {len(rows):,} groups. Filter to see others.")
@@ -125,6 +126,18 @@ def fleet(frame: pd.DataFrame) -> None:
         "Busiest: the largest share of a group's load on one member, by rate if known, otherwise by weight, lag or "
         f"partitions. Another assignor is recommended if it reduces this share by at least {MIN_REDUCTION:.0%}, fewer "
         "members if none of them has more load than the busiest member now."
+    )
+
+
+def _download_cases(sweep: Sweep) -> None:
+    widgets.download(
+        "All cases",
+        lambda: widgets.csv(state_sweeps.all_cells(sweep)),
+        "sweep_cases.csv",
+        "text/csv",
+        "sweep_all_cases",
+        type="tertiary",
+        help="Every case of every group, as CSV",
     )
 
 

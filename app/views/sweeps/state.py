@@ -1,33 +1,52 @@
-"""The state of the Sweeps page: cached queries of the history, and opening a case in What if.
+"""The state of the Sweeps page: stored sweeps and the example, cached queries, and opening a case in What if.
 
 URL parameters: `sweep` (an id; without it the newest), `group`, `members`, `measure`, `value` and `failure`.
 """
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
 
 import pandas as pd
 import streamlit as st
 
 from app.server import source
+from app.server.temporary_history import TemporaryHistory
 from app.ui import widgets
 from app.ui.scenario import draft_state
 from assignors.registry import names
 from assignors.scenario import load_scenario
 from lag.errors import HistoryError
 from lag.history.store import History, literal
+from lag.sweeps import fleet, local, sweep_table
 from lag.sweeps import gains as sweep_gains
 from lag.sweeps.cases import case_scenario
-from lag.sweeps.plan import Failure
+from lag.sweeps.plan import Failure, Plan, SweepRequest, parse_member_counts
+from lag.sweeps.sweep_table import SweepHeader
 
 LIST_CACHE_S = 10
+EXAMPLE_FLEET = Path(__file__).with_name("example_fleet")
+EXAMPLE_CLUSTER = "an example fleet"
+EXAMPLE_REQUEST = SweepRequest((), parse_member_counts("x0.5,x1,x1.5,x2"), (Failure.NONE, Failure.CRASH))
 _CASE = "_sweep_case"
+_SESSION = "_sweep_history"
+
+
+class Place(StrEnum):
+    """Where a sweep is stored."""
+
+    HISTORY = "history"
+    SESSION = "session"  # a folder that is deleted when the session ends
+    EXAMPLE = "example"  # computed from scenarios that come with groupscope
 
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """One sweep in the history."""
+    """One stored sweep. `root` is the history that it is in."""
 
+    place: Place
+    root: str
     sweep_id: str
     cluster: str
     at: datetime
@@ -39,41 +58,85 @@ def root() -> str | None:
     return source.current().settings.history
 
 
+def root_to_write() -> str:
+    """Where a sweep of this session is written: the history, else a folder of the session."""
+    if (stored := root()) is not None:
+        return stored
+    if _SESSION not in st.session_state:
+        st.session_state[_SESSION] = TemporaryHistory()
+    return str(st.session_state[_SESSION].root)
+
+
+def sweeps() -> list[Sweep]:
+    """The sweeps of the history and of this session, the newest first; the example if there are none.
+
+    Raises HistoryError.
+    """
+    stored, kept = root(), st.session_state.get(_SESSION)
+    found = [
+        *(sweeps_of(stored) if stored is not None else ()),
+        *(sweeps_of(kept.root, Place.SESSION) if kept is not None else ()),
+    ]
+    return sorted(found, key=lambda sweep: sweep.at, reverse=True) or [example()]
+
+
 @st.cache_data(ttl=LIST_CACHE_S, show_spinner=False)
-def sweeps(root: str) -> list[Sweep]:
-    """All sweeps, the newest first. Raises HistoryError."""
+def sweeps_of(root: str, place: Place = Place.HISTORY) -> list[Sweep]:
+    """The sweeps of one history, the newest first. Raises HistoryError."""
     sql = (
         'SELECT sweep_id, "cluster", max("at") AS "at", count(*) AS cases FROM sweeps '
         'GROUP BY sweep_id, "cluster" ORDER BY 3 DESC, 1'
     )
     found = History(root).query_open(sql, "sweeps")
-    return [] if found is None else [Sweep(**row) for row in found.to_pylist()]
+    return [] if found is None else [Sweep(place, root, **row) for row in found.to_pylist()]
+
+
+def example() -> Sweep:
+    """The sweep of the example fleet."""
+    return _example()[1]
+
+
+@st.cache_resource(show_spinner="Computing the example")
+def _example() -> tuple[TemporaryHistory, Sweep]:
+    plan, kept = Plan(fleet.of_files(EXAMPLE_FLEET).scenarios, EXAMPLE_REQUEST), TemporaryHistory()
+    header = SweepHeader(Place.EXAMPLE, EXAMPLE_CLUSTER, datetime.now(UTC))
+    sweep_table.write(History(kept.root), header, sweep_table.groups(plan), list(local.run(plan, header)))
+    return kept, Sweep(Place.EXAMPLE, kept.root, header.sweep_id, header.cluster, header.at, len(plan))
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the sweep")
-def gains(root: str, sweep: Sweep) -> pd.DataFrame:
+def gains(sweep: Sweep) -> pd.DataFrame:
     """What each group would gain (`lag.sweeps.gains`). Raises HistoryError."""
     where = f"WHERE sweep_id = {literal(sweep.sweep_id)}"
-    groups = _rows(root, "sweep_groups", f"SELECT * EXCEPT (scenario, dt) FROM sweep_groups {where}")
+    groups = _rows(sweep.root, "sweep_groups", f"SELECT * EXCEPT (scenario, dt) FROM sweep_groups {where}")
     needed = "group_id, assignor, members, moved, hot_share, unassigned, drain_s, reason"
-    return sweep_gains.gains(groups, _rows(root, "sweeps", f"SELECT {needed} FROM sweeps {where} AND failure = 'none'"))
+    return sweep_gains.gains(
+        groups, _rows(sweep.root, "sweeps", f"SELECT {needed} FROM sweeps {where} AND failure = 'none'")
+    )
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def cells(root: str, sweep: Sweep, group_id: str, own: str) -> pd.DataFrame:
+def cells(sweep: Sweep, group_id: str, own: str) -> pd.DataFrame:
     """All cases of a group, its own assignor first, then by members. Raises HistoryError."""
     sql = f"SELECT * EXCEPT (dt) FROM sweeps WHERE {_where(sweep, group_id)} ORDER BY members"
     order = {name: at for at, name in enumerate(dict.fromkeys([own, *names()]))}
-    frame = _rows(root, "sweeps", sql)
+    frame = _rows(sweep.root, "sweeps", sql)
     return frame.sort_values("assignor", key=lambda column: column.map(order), kind="stable").reset_index(drop=True)
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def _scenario(root: str, sweep: Sweep, group_id: str) -> str:
-    found = _rows(root, "sweep_groups", f"SELECT scenario FROM sweep_groups WHERE {_where(sweep, group_id)}")
+def _scenario(sweep: Sweep, group_id: str) -> str:
+    found = _rows(sweep.root, "sweep_groups", f"SELECT scenario FROM sweep_groups WHERE {_where(sweep, group_id)}")
     if found.empty:
         raise HistoryError(f"{group_id} is no longer in sweep {sweep.sweep_id}", "Load the page again.")
     return str(found["scenario"][0])
+
+
+def all_cells(sweep: Sweep) -> pd.DataFrame:
+    """All cases of all groups. Raises HistoryError."""
+    where = f"WHERE sweep_id = {literal(sweep.sweep_id)}"
+    order = "ORDER BY group_id, assignor, members, failure"
+    return _rows(sweep.root, "sweeps", f"SELECT * EXCEPT (dt) FROM sweeps {where} {order}")
 
 
 def _rows(root: str, name: str, sql: str) -> pd.DataFrame:
@@ -93,7 +156,7 @@ def choose(group_id: str, assignor: str, members: int, failure: str) -> None:
     st.session_state[_CASE] = (group_id, assignor, members, failure)
 
 
-def follow(root: str, sweep: Sweep) -> None:
+def follow(sweep: Sweep) -> None:
     """Open the clicked case in What if, as a link if it is small enough.
 
     Raises HistoryError; AssignorError if the case is impossible or What if refuses its scenario.
@@ -101,12 +164,17 @@ def follow(root: str, sweep: Sweep) -> None:
     if (chosen := st.session_state.pop(_CASE, None)) is None:
         return
     group_id, assignor, members, failure = chosen
-    base = load_scenario(_scenario(root, sweep, group_id))
+    base = load_scenario(_scenario(sweep, group_id))
     parameters = draft_state.hand_over(case_scenario(base, members, Failure(failure)))
     widgets.go("whatif", {**parameters, "assignor": assignor})
 
 
+def clear_list() -> None:
+    """Read the list of sweeps again."""
+    sweeps_of.clear()
+
+
 def clear() -> None:
     """Drop all cached results."""
-    for cached in (sweeps, gains, cells, _scenario):
+    for cached in (sweeps_of, gains, cells, _scenario):
         cached.clear()

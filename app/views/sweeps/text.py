@@ -6,11 +6,14 @@ from typing import Any
 
 import pandas as pd
 
+from app.server.sweep_run import SweepRun
 from app.ui import formats
 from app.ui.sweep_findings import has_case, recommendation, share
 from app.views.sweeps.tables import Measure
 from assignors.scenario import ScenarioError
+from lag.sweeps.fleet import Fleet
 from lag.sweeps.gains import Gain, records
+from lag.sweeps.plan import Plan
 
 FAILURES = {
     "none": "nothing fails",
@@ -19,6 +22,15 @@ FAILURES = {
     "rack": "one rack fails",
     "restart": "all members restart, one by one",
 }
+MEMBERS_HELP = "Numbers of members: `1..20`, `3,6,12`, or multiples of the present number: `x0.5,x1,x2`"
+LARGER = ":gray[For a larger fleet, run it on Spark. This command takes every group of the cluster:]"
+NO_CLUSTER = "No cluster is configured, so there are no live groups to sweep."
+NO_POLL = "The groups appear here after the first poll of the cluster. Reload the page then."
+NO_HISTORY = (
+    "This dashboard has no history, so sweeps are kept until you close or reload this page. To store them, start it "
+    "with `--history PATH`."
+)
+MAX_PROBLEMS = 3
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
 
 
@@ -86,3 +98,29 @@ def frontier_alt(best: pd.DataFrame, measure: Measure) -> str:
         return f"{measure.label}: unknown or never in every case"
     steps = "; ".join(_case(measure, row) for row in records(best))
     return f"{measure.label} by number of members: {steps}"
+
+
+def size(plan: Plan) -> str:
+    """How large a sweep is."""
+    return f"{formats.plural(len(plan.scenarios), 'group')}, {formats.plural(len(plan), 'case')}"
+
+
+def left_out(found: Fleet) -> list[str]:
+    """Which groups a sweep of the cluster leaves out, and what could not be read (Markdown)."""
+    told = [formats.md(str(problem)) for problem in found.problems[:MAX_PROBLEMS]]
+    if found.skipped:
+        told.append(
+            f"{formats.plural(len(found.skipped), 'group')} cannot be planned: {formats.md(str(found.skipped[0]))}"
+        )
+    return told
+
+
+def progress(run: SweepRun) -> str:
+    """How far a run is."""
+    parts = [
+        f"{run.groups_done:,} of {formats.plural(run.groups, 'group')}",
+        f"{run.cases_done:,} of {formats.plural(run.cases, 'case')}",
+        "" if run.left_s is None else f"about {formats.duration(max(1.0, run.left_s))} left",
+        f"stops after {formats.duration(run.deadline_s)}" if run.is_too_slow else "",
+    ]
+    return " · ".join(part for part in parts if part)

@@ -1,4 +1,4 @@
-"""The Sweeps page: what it says without a sweep, of a fleet, of one group; and where its cells lead."""
+"""The Sweeps page: what it says of a fleet and of one group, and where its cells lead."""
 
 import json
 from dataclasses import replace
@@ -52,20 +52,6 @@ def open_sweeps(open_page: Open) -> Open:
         return open_page("sweeps", its=source(history), **query)
 
     return opened
-
-
-def test_without_a_history_the_page_says_how_to_keep_one(open_sweeps: Any) -> None:
-    page = open_sweeps(None)
-    assert not page.exception
-    assert page.header[0].value == "Which assignor and how many members for my fleet?"
-    assert page.code[0].value == "groupscope sweep --bootstrap-server demo:9092 --history PATH"
-    assert "groupscope serve --history PATH" in said(page)
-
-
-def test_without_a_sweep_the_page_has_the_command_for_this_history(open_sweeps: Any, tmp_path: Path) -> None:
-    page = open_sweeps(tmp_path)
-    assert page.code[0].value == f"groupscope sweep --bootstrap-server demo:9092 --history {tmp_path}"
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_history_that_cannot_be_read_is_told_with_its_mend(open_sweeps: Any, tmp_path: Path) -> None:
@@ -255,9 +241,9 @@ def test_many_numbers_of_members_come_in_portions_around_the_present_one(open_sw
 def test_a_sweep_that_is_not_there_is_said_and_names_are_text(open_sweeps: Any, tmp_path: Path) -> None:
     swept.sweep(tmp_path, "[a](http://b) *c*", its=[orders()])
     page = open_sweeps(tmp_path, sweep="nine")
-    assert "Sweep `nine` is not in this history" in said(page)
+    assert "Sweep `nine` is not stored here" in said(page)
     assert "sweep \\[a\\]\\(http\\:" in said(page)
-    assert "not in this history" not in said(open_sweeps(tmp_path))
+    assert "not stored here" not in said(open_sweeps(tmp_path))
 
 
 def test_what_is_not_known_is_neither_a_gain_nor_none(open_sweeps: Any, tmp_path: Path) -> None:

@@ -99,6 +99,11 @@ def test_what_we_may_not_see_is_no_problem_of_a_sweep_and_a_broker_that_is_silen
     assert fleet.problems == (InputProblem("broker 2", "", "broker 2 has not answered for 5 s"),)
 
 
+@pytest.mark.parametrize(("text", "names"), [("BILL", ["billing"]), ("ill", ["billing"]), ("x", []), ("", ["billing"])])
+def test_groups_of_a_cluster_are_found_by_a_part_of_their_id(text: str, names: list[str]) -> None:
+    assert [its.name for its in of_cluster(judged([cluster(GROUPS, ENDS)]), text).scenarios] == names
+
+
 def written(path: Path) -> Path:
     snapshot = cluster(GROUPS, ENDS)
     shown = list(zip(snapshot.groups, totals(snapshot.offsets), strict=True))

@@ -87,3 +87,8 @@ def test_a_sweep_without_groups_or_with_too_many_cases_is_refused() -> None:
         Plan([], SweepRequest())
     with pytest.raises(ConfigError, match="6,000,000 cases are more than the 5,000,000 of one sweep"):
         Plan([orders()] * 120, SweepRequest(tuple(BUILT_IN)[:5], parse_member_counts("1..10000")))
+
+
+def test_a_group_is_done_when_all_its_cases_are() -> None:
+    plan = Plan([orders(), shared()], SweepRequest(("range",), parse_member_counts("1,2,3")))
+    assert [plan.groups_done(cases) for cases in (0, 2, 3, 5, 6)] == [0, 0, 1, 1, 2]

@@ -1,0 +1,40 @@
+"""Processes of their own, for work that must not slow, block or end the server."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+Child = subprocess.Popen[bytes]
+
+
+@contextmanager
+def started(module: str) -> Iterator[Child]:
+    """A process that runs a module of ours, with pipes for its stdin and stdout; the end of the block ends it."""
+    # -P: a folder `app` of the working directory is not ours.
+    # -u: what the process prints is out at once. It ends, or is ended, without Python's own flush at exit.
+    with subprocess.Popen(
+        [sys.executable, "-u", "-P", "-m", module],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            end(process)
+
+
+def end(process: Child) -> None:
+    """End the process, with everything that it has started itself. No effect if it has ended."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+def how_it_ended(code: int) -> str:
+    """The return code of a process in words."""
+    return f"by signal {-code}" if code < 0 else f"with exit code {code}"
