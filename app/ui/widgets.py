@@ -311,7 +311,7 @@ def verdict_column(width: int = 128, label: str = "Verdict", extra: Iterable[tup
 def since_column() -> Any:
     """The times when verdicts began, as `headlines.clocks` gives them."""
     return st.column_config.TextColumn(
-        "Since", width=140, help="When the verdict began. “or earlier”: nothing that can be read reaches further back"
+        "Since", width=132, help="When the verdict began. “or earlier”: nothing that can be read reaches further back"
     )
 
 

@@ -156,7 +156,7 @@ TYPES: dict[GroupType, str] = {
 def on_fill(text: str, status: Status, colours: Palette) -> str:
     """Markdown of a short text on the fill of the verdict."""
     look = f'foreground="{ink(status, colours)}" background="{fill(status, colours)}"'
-    return f":color[\u2002{text}\u2002]{{{look}}}"
+    return f":color[\u2006{text}\u2006]{{{look}}}"
 
 
 def fill(status: Status, colours: Palette) -> str:
