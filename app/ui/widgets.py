@@ -222,7 +222,8 @@ def swatches(entries: Iterable[tuple[str, str, str]]) -> str:
 
 def verdict_legend(statuses: Iterable[Status]) -> str:
     """A legend of verdicts: the symbol of each on its colour, as maps show it, and its word."""
-    return "\u2003".join(f"{verdict_tile(status)} :gray[{verdicts.VERDICTS[status].word}]" for status in statuses)
+    words = {status: verdicts.VERDICTS[status].word.replace(" ", verdicts.NO_BREAK) for status in statuses}
+    return "\u2003".join(f"{verdict_tile(s)}{verdicts.NO_BREAK}:gray[{word}]" for s, word in words.items())
 
 
 def verdict_tile(status: Status) -> str:
