@@ -121,6 +121,7 @@ VERDICTS: dict[Status, Verdict] = {
     ),
 }
 
+NO_BREAK = "\u00a0"
 BLACK, WHITE = "#000000", "#FFFFFF"
 EQUAL_CONTRAST = 0.179
 """The luminance of a fill on which black and white text have the same contrast, 4.58:1."""
@@ -154,9 +155,9 @@ TYPES: dict[GroupType, str] = {
 
 
 def on_fill(text: str, status: Status, colours: Palette) -> str:
-    """Markdown of a short text on the fill of the verdict."""
+    """Markdown of a short text on the fill of the verdict, on one line."""
     look = f'foreground="{ink(status, colours)}" background="{fill(status, colours)}"'
-    return f":color[\u2002{text}\u2002]{{{look}}}"
+    return f":color[\u2006{text.replace(' ', NO_BREAK)}\u2006]{{{look}}}"
 
 
 def fill(status: Status, colours: Palette) -> str:

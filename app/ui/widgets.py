@@ -223,7 +223,8 @@ def swatches(entries: Iterable[tuple[str, str, str]]) -> str:
 
 def verdict_legend(statuses: Iterable[Status]) -> str:
     """A legend of verdicts: the symbol of each on its colour, as maps show it, and its word."""
-    return "\u2003".join(f"{verdict_tile(status)} :gray[{verdicts.VERDICTS[status].word}]" for status in statuses)
+    words = {status: verdicts.VERDICTS[status].word.replace(" ", verdicts.NO_BREAK) for status in statuses}
+    return "\u2003".join(f"{verdict_tile(s)}{verdicts.NO_BREAK}:gray[{word}]" for s, word in words.items())
 
 
 def verdict_tile(status: Status) -> str:
@@ -312,7 +313,7 @@ def verdict_column(width: int = 128, label: str = "Verdict", extra: Iterable[tup
 def since_column() -> Any:
     """The times when verdicts began, as `headlines.clocks` gives them."""
     return st.column_config.TextColumn(
-        "Since", width=140, help="When the verdict began. “or earlier”: nothing that can be read reaches further back"
+        "Since", width=132, help="When the verdict began. “or earlier”: nothing that can be read reaches further back"
     )
 
 

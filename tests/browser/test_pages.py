@@ -44,7 +44,10 @@ def test_overview(open_page: Open, viewport: ViewportSize) -> None:
     expect(cell(page, "318396")).to_be_attached()
     table = page.locator('[data-testid="stDataFrame"]').first.bounding_box()
     assert table is not None
-    assert table["y"] < viewport["height"]
+    assert table["y"] + 28 * 3 < viewport["height"]  # the head and two rows
+    assert table["width"] > 150 + 128 + 80  # group, verdict and lag
+    pills = page.locator('[data-testid="stButtonGroup"]').first
+    assert pills.evaluate("e => [e, ...e.querySelectorAll('*')].every(one => one.scrollWidth <= one.clientWidth + 1)")
     no_sideways_scroll(page)
 
 

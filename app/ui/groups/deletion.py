@@ -23,6 +23,9 @@ DELETED_IN = (
     "A dash if nothing is unread or the time is not known (reason in CSV and JSON)"
 )
 
+SOON_S = 3600.0
+"""With less time left, the page of the topic begins with it."""
+
 NEVER_REACHED = "the group reads faster than retention deletes"
 
 

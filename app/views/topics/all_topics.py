@@ -14,7 +14,7 @@ PRODUCED = (
     "Records per second over all partitions, from the polls of the last 3 minutes. "
     "A dash until two polls have read all partitions (see Note)"
 )
-COLUMNS = "topic v urgent_group w urgent_lag deleted_in groups lag partitions produce records retention"
+COLUMNS = "topic w urgent_lag urgent_group deleted_in note v groups lag partitions produce records retention"
 
 
 def all_topics(page: state.Shown) -> None:
@@ -35,6 +35,7 @@ def all_topics(page: state.Shown) -> None:
     _table(shown)
     widgets.row_count(len(shown), len(rows), "topic")
     _who_reads_what(page, rows)
+    widgets.explain_verdicts()
 
 
 def _who_reads_what(page: state.Shown, rows: pd.DataFrame) -> None:
@@ -71,25 +72,26 @@ def _table(rows: pd.DataFrame) -> None:
         deleted_in=widgets.timedeltas(two_units(rows["deleted_in_s"])),
         retention=widgets.timedeltas(rows["retention_s"]),
     )
-    notes = ["note"] if (rows["note"] != "").any() else []
+    columns = [one for one in COLUMNS.split() if one != "note" or (rows["note"] != "").any()]
     c = st.column_config
+    alike, colours = tables.STATES.values(), state.palette()
     widgets.table(
-        view[[*COLUMNS.split(), *notes]],
+        view[columns],
         key="topics",
         most=22,
         alt=f"{formats.plural(len(view), 'topic')} by urgency: most urgent group, its verdict and lag, deletion, size",
         columns={
-            "topic": widgets.page_opener("Topic", "open_topic", 190, rows["topic"], "topics", "topic"),
+            "topic": widgets.page_opener("Topic", "open_topic", 150, rows["topic"], "topics", "topic"),
             "v": c.MultiselectColumn(
-                "State", options=[s for s, _ in tables.STATES], color=[k for _, k in tables.STATES], width=104
+                "State", options=list(tables.STATES), color=[verdicts.tint(s, colours) for s in alike], width=104
             ),
             "partitions": c.NumberColumn("Partitions", width=76),
             "groups": c.NumberColumn("Groups", width=64, help="Groups with committed offsets in the topic"),
+            "w": widgets.verdict_column(128, "Worst verdict"),
+            "urgent_lag": widgets.integer("Lag", 80, "Records that the group with this verdict is behind in the topic"),
             "urgent_group": c.TextColumn(
-                "Most urgent group", width=170, help="The group with the worst verdict; of several the slowest"
+                "Group", width=170, help="The group with this verdict; of several the slowest"
             ),
-            "w": widgets.verdict_column(128, "Its verdict"),
-            "urgent_lag": widgets.integer("Its lag", 84, "Records that this group is behind in this topic"),
             "deleted_in": widgets.seconds_column("Deleted in", 104, f"{DELETED_IN}. Of the group with the least time"),
             "lag": widgets.integer("Total lag", 92, "Records behind, summed over the groups"),
             "produce": c.NumberColumn("Produced/s", format="%.1f", width=84, help=PRODUCED),

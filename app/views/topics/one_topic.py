@@ -34,6 +34,7 @@ def one_topic(page: state.Shown, name: str) -> None:
     with st.container(gap="xxsmall"):
         widgets.status_line("", text.facts(topics, name, topic), small=True)
     _partitions(view, _readers(view.readers, page.report.snapshot.at_ms), name)
+    widgets.explain_verdicts()
 
 
 def _readers(readers: pd.DataFrame, at_ms: int) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from app.ui import formats, verdicts
 from app.ui.group_table import is_internal
-from app.ui.groups.deletion import Countdown, countdowns, of_unread
+from app.ui.groups.deletion import SOON_S, Countdown, countdowns, of_unread
 from lag.model import FOREVER, ClusterSnapshot, Topic
 from lag.offsets import UNKNOWN, EndOffsets, Ints
 from lag.verdict import topic_rates
@@ -156,7 +156,7 @@ def _row(snapshot: ClusterSnapshot, name: str, readers: Sequence[Reader], size: 
     return {
         "topic": name,
         "state": state,
-        "rank": _STATES.index(state),
+        "rank": list(STATES).index(state),
         "partitions": topic.partitions if topic else None,
         "groups": len(readers),
         "records": size.records,
@@ -169,6 +169,7 @@ def _row(snapshot: ClusterSnapshot, name: str, readers: Sequence[Reader], size: 
         "urgent_lag": urgent.lag if urgent else None,
         "urgency": verdicts.RANK[urgent.status] if urgent else len(verdicts.RANK),
         "deleted_in_s": first.deletion.seconds if first and isfinite(first.deletion.seconds) else np.nan,
+        "deleted_in_group": first.group if first and isfinite(first.deletion.seconds) else None,
         "deleted_in_why": first.deletion.why if first else "no group reads it",
         "lag": sum(r.lag for r in readers if r.lag is not None) if worst else None,
         "retention_s": retention_ms / 1000 if retention_ms is not None and retention_ms > 0 else np.nan,
@@ -178,13 +179,13 @@ def _row(snapshot: ClusterSnapshot, name: str, readers: Sequence[Reader], size: 
     }
 
 
-STATES: tuple[tuple[str, str], ...] = (
-    ("■ Leaderless", "red"),
-    ("◌ Unknown", "violet"),
-    ("● OK", "green"),
-    ("○ Deleted", "gray"),
-)
-_STATES = [label for label, _ in STATES]
+STATES: dict[str, Status] = {
+    "■ Leaderless": Status.STOPPED,
+    "◌ Unknown": Status.UNKNOWN,
+    "● OK": Status.OK,
+    "○ Deleted": Status.TOPIC_DELETED,
+}
+"""The states of a topic, worst first, each with the verdict whose symbol and colour it has."""
 
 
 def _state(topic: Topic | None) -> str:
@@ -203,8 +204,8 @@ def _notes(topic: Topic | None, size: Size) -> Iterator[str | None]:
 
 
 def _other_groups(urgent: Reader | None, slowest: Reader | None, first: Reader | None) -> Iterator[str]:
-    """The slowest group and the `first` that records are deleted for, where they are not the most urgent one."""
+    """The slowest group, and the `first` that loses records if that is soon, where they are not the most urgent one."""
     if slowest and slowest is not urgent:
         yield f"furthest behind: {slowest.group}, {formats.plural(slowest.lag or 0, 'record')}"
-    if first and first is not urgent and isfinite(first.deletion.seconds):
+    if first and first is not urgent and first.deletion.seconds < SOON_S:
         yield f"deleted first: unread records of {first.group}"

@@ -17,9 +17,6 @@ from lag.verdict.rates import Floats
 from lag.verdict.sample_window import Window
 from lag.verdict.time_to_loss import TimeToLoss
 
-SOON_S = 3600.0
-"""With less retention left, it is the headline of the topic."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TopicView:
@@ -112,9 +109,9 @@ def _partition(table: OffsetTable, row: int) -> str:
 
 
 def soon(readers: pd.DataFrame) -> pd.DataFrame:
-    """The groups that may lose records within SOON_S, before their lag drains; the earliest first."""
+    """The groups that may lose records within an hour, before their lag drains; the earliest first."""
     within = readers["left_s"].fillna(readers["at_most_s"])
-    near = (within < SOON_S) & (readers["lag"].fillna(0) > 0) & ~(readers["drain_s"] < within)
+    near = (within < deletion.SOON_S) & (readers["lag"].fillna(0) > 0) & ~(readers["drain_s"] < within)
     return readers.assign(within_s=within)[near.astype(bool)].sort_values("within_s", kind="stable")
 
 

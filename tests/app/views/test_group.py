@@ -34,7 +34,7 @@ def test_verdict_evidence_and_rule_stand_under_the_conclusion(open_page: Open) -
     page = open_page("group", group="billing-settlement")
     text = said(page)
     (evidence,) = [one.value for one in page.markdown if "84 of 84 samples" in one.value]
-    assert "□ Stalled" in evidence
+    assert "□ Stalled" in evidence.replace("\u00a0", " ")
     assert "commit unchanged in 84 of 84 samples" in text
     assert "Rule: lag at every sample" in text
     assert "records behind, known for 38 of 40 partitions" in text

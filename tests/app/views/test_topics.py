@@ -205,8 +205,13 @@ def growing(commits: Mapping[str, Mapping[str, int | None]]) -> Polls:
 
 def test_deletion_counts_down_for_the_group_with_the_least_time() -> None:
     row = row_after(growing({"a": {"t-0": 120, "t-1": 130}, "b": {"t-0": 130, "t-1": 105}, "c": {"t-0": 130}}))
-    assert (row["deleted_in_s"], row["deleted_in_why"]) == (3600.0 - 25, "")
-    assert "unread records of b" not in row["note"]
+    assert (row["deleted_in_s"], row["deleted_in_group"], row["deleted_in_why"]) == (3600.0 - 25, "b", "")
+
+
+def test_a_deletion_that_is_far_is_not_noted() -> None:
+    row = row_after(growing({"a": {"t-0": None, "t-1": 130}, "b": {"t-0": 130, "t-1": 105}}), 2 * HOUR_MS)
+    assert (row["urgent_group"], row["deleted_in_group"]) == ("a", "b")
+    assert "deleted first" not in row["note"]
 
 
 def test_a_group_that_loses_records_before_the_most_urgent_one_is_noted() -> None:
