@@ -120,15 +120,21 @@ class Reader:
         self.position = {partition: at for partition, at in self.position.items() if partition in kept}
         self.fetched = [entry for entry in self.fetched if entry[0] in kept]
 
-    def offsets(self) -> tuple[PartitionOffsets, ...]:
+    def offsets(self, assigned: Sequence[TopicPartition]) -> tuple[PartitionOffsets, ...]:
         """The offsets of each partition."""
-        return tuple(self._offsets(partition, log) for partition, log in self.logs.items())
-
-    def _offsets(self, partition: TopicPartition, log: PartitionLog) -> PartitionOffsets:
-        committed, position = self.committed.get(partition), self.position.get(partition)
-        consumed = self.consumed.get(partition, ())
-        return PartitionOffsets(
-            partition, log.start, committed, position, log.last_stable, log.end, log.markers, consumed
+        return tuple(
+            PartitionOffsets(
+                partition,
+                log.start,
+                self.committed.get(partition),
+                self.position.get(partition),
+                log.last_stable,
+                log.end,
+                partition in assigned,
+                log.markers,
+                self.consumed.get(partition, ()),
+            )
+            for partition, log in self.logs.items()
         )
 
     # Lag

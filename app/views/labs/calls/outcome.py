@@ -10,7 +10,7 @@ from app.ui.charts import limits, ruler
 from app.ui.labs.legend import legend
 from app.ui.stepper import go, stepper
 from app.ui.widgets import Column
-from app.views.labs.calls import charts, records, tables, text
+from app.views.labs.calls import charts, records, strips, tables, text
 from app.views.labs.calls.state import STEP
 from assignors.labs.calls import Turn
 
@@ -55,9 +55,11 @@ def sentences(turns: Sequence[Turn], at: int) -> None:
 
 def picture(turns: Sequence[Turn], at: int) -> None:
     """The offsets of a consumer, or the calls to a coordinator; other machines have none."""
-    if turns[at].offsets:
+    if turns[-1].offsets and not records.most_records(turns):
+        _assignments(turns, at)
+    elif turns[-1].offsets:
         _offsets(turns, at)
-    elif charts.GROUP in turns[at].state:
+    elif strips.GROUP in turns[at].state:
         _requests(turns, at)
 
 
@@ -84,14 +86,21 @@ def _offsets(turns: Sequence[Turn], at: int) -> None:
         widgets.chart(ruler.figure(records.marked(its), colours, old), f"calls_ruler_{its.partition}", alt)
 
 
+def _assignments(turns: Sequence[Turn], at: int) -> None:
+    colours = state.palette()
+    marks = [("+", colours.gained, "assigned by this call"), ("✓", colours.kept, "still assigned")]
+    widgets.titled("Assignment", widgets.swatches([*marks, ("✕", colours.revoked, "refused")]))
+    widgets.chart(strips.assignments(turns, at, colours), "calls_assignments", text.assignments(turns, at))
+
+
 def _requests(turns: Sequence[Turn], at: int) -> None:
     colours = state.palette()
-    states = ((letter, colours.text, name) for name, letter in charts.letters(turns).items())
+    states = ((letter, colours.text, name) for name, letter in strips.letters(turns).items())
     widgets.titled(
         "Calls",
         widgets.swatches([*states, ("✓", colours.kept, "accepted"), ("✕", colours.revoked, "refused")]),
     )
-    widgets.chart(charts.requests(turns, at, colours), "calls_requests", text.requests(turns, at))
+    widgets.chart(strips.requests(turns, at, colours), "calls_requests", text.requests(turns, at))
 
 
 def table(turns: Sequence[Turn], at: int) -> None:

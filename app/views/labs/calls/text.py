@@ -73,6 +73,15 @@ def offsets(turns: Sequence[Turn], at: int, shown: Sequence[PartitionOffsets]) -
     return " ".join([moved(turns, at), *(f"{ruler.finding(str(its.partition), marked(its))}." for its in shown)])
 
 
+def assignments(turns: Sequence[Turn], at: int) -> str:
+    """The picture of the assignment in words."""
+    turn = turns[at]
+    refused = "refused" if turn.error else "accepted"
+    return (
+        f"Call {at + 1} of {len(turns)}, {turn.call.text}: {refused}; assigned: {turn.state['assigned'] or 'nothing'}"
+    )
+
+
 def requests(turns: Sequence[Turn], at: int) -> str:
     """The picture of the requests in words."""
     turn = turns[at]

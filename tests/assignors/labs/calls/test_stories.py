@@ -219,8 +219,8 @@ def test_an_open_transaction_holds_back_all_that_follows_it() -> None:
 def test_offsets_tell_the_last_stable_offset_and_what_poll_took() -> None:
     turns = told("open-transaction")
     held, end = turns[7].offsets[0], turns[-1].offsets[0]
-    assert held == PartitionOffsets(TopicPartition("orders", 0), 0, None, 2, 2, 6, (), (range(2),))
-    assert end == PartitionOffsets(TopicPartition("orders", 0), 0, 7, 7, 7, 7, (6,), (range(2), range(2, 6)))
+    assert held == PartitionOffsets(TopicPartition("orders", 0), 0, None, 2, 2, 6, True, (), (range(2),))
+    assert end == PartitionOffsets(TopicPartition("orders", 0), 0, 7, 7, 7, 7, True, (6,), (range(2), range(2, 6)))
     assert told("finder")[-1].offsets == ()
 
 
