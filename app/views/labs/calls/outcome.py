@@ -11,8 +11,9 @@ from app.ui.labs.legend import legend
 from app.ui.stepper import go, stepper
 from app.ui.widgets import Column
 from app.views.labs.calls import charts, records, strips, tables, text
+from app.views.labs.calls.records import Change
 from app.views.labs.calls.state import STEP
-from assignors.labs.calls import Turn
+from assignors.labs.calls import PartitionOffsets, Turn
 
 LOOKS = {
     "step": Column("", 44),
@@ -64,26 +65,29 @@ def picture(turns: Sequence[Turn], at: int) -> None:
 
 
 def _offsets(turns: Sequence[Turn], at: int) -> None:
-    colours = state.palette()
-    drawn = records.shown(turns, at, limits.LOGS)
-    partitions = len(turns[at].offsets)
-    some = (
-        f" :gray[{len(drawn)} of {partitions} partitions, those that change first]" if partitions > len(drawn) else ""
-    )
+    drawn, partitions = records.shown(turns, at, limits.LOGS), len(turns[at].offsets)
+    some = f"{len(drawn)} of {partitions} partitions, those that change first" if partitions > len(drawn) else ""
     if limits.log(records.most_records(turns)) is limits.Log.RECORDS:
-        looks, seen = charts.styles(colours), {kind for change in drawn for kind in records.classify(*change)}
-        kinds = [kind for at, kind in enumerate(records.KINDS) if at in seen]
-        words = legend((charts.GLYPHS[kind], looks[kind], kind) for kind in kinds)
-        widgets.titled("Offsets", f"{words}{some}")
-        alt = text.offsets(turns, at, [its for _, its in drawn])
-        widgets.chart(charts.offsets(turns, drawn, colours), "calls_offsets", alt)
-        return
-    widgets.titled("Offsets", f":gray[distances are not to scale]{some}")
-    for before, its in drawn:
-        old = None if before is None else records.marked(before)
-        st.markdown(f":small[{formats.code(str(its.partition))}]")
-        alt = text.offsets(turns, at, [its])
-        widgets.chart(ruler.figure(records.marked(its), colours, old), f"calls_ruler_{its.partition}", alt)
+        _tiles(turns, at, drawn, f" :gray[{some}]" if some else "")
+    else:
+        widgets.titled("Offsets", f":gray[distances are not to scale{'; ' if some else ''}{some}]")
+        for change in drawn:
+            _ruler(turns, at, *change)
+
+
+def _tiles(turns: Sequence[Turn], at: int, drawn: Sequence[Change], some: str) -> None:
+    colours, codes = state.palette(), {code for change in drawn for code in records.classify(*change)}
+    looks, kinds = charts.styles(colours), [kind for code, kind in enumerate(records.KINDS) if code in codes]
+    widgets.titled("Offsets", legend((charts.GLYPHS[kind], looks[kind], kind) for kind in kinds) + some)
+    alt = text.offsets(turns, at, [its for _, its in drawn])
+    widgets.chart(charts.offsets(turns, drawn, colours), "calls_offsets", alt)
+
+
+def _ruler(turns: Sequence[Turn], at: int, before: PartitionOffsets | None, its: PartitionOffsets) -> None:
+    old = None if before is None else records.marked(before)
+    st.markdown(f":small[{formats.code(str(its.partition))}]")
+    fig = ruler.figure(records.marked(its), state.palette(), old)
+    widgets.chart(fig, f"calls_ruler_{its.partition}", text.offsets(turns, at, [its]))
 
 
 def _assignments(turns: Sequence[Turn], at: int) -> None:

@@ -106,6 +106,8 @@ def test_a_step_tells_what_it_has_changed() -> None:
 def test_the_headline_counts_refusals_and_names_each_error_once() -> None:
     turns = play_on(STORIES["one-thread"].machine, STORIES["one-thread"].script)
     assert text.headline(turns) == "8 calls, 2 are refused: ConcurrentModificationException"
+    turns = play_on(STORIES["seek-back"].machine, STORIES["seek-back"].script)
+    assert text.headline(turns) == "10 calls, none is refused; 2 records are read again"
 
 
 @pytest.mark.parametrize("story", STORIES.values(), ids=lambda story: story.name)

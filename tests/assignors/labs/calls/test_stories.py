@@ -200,6 +200,14 @@ def test_a_fetch_of_seven_is_handed_out_in_threes() -> None:
     assert given == ["orders-0 0–2", "orders-0 3–5", "orders-0 6", "no records"]
 
 
+def test_the_largest_logs_are_read_to_their_ends() -> None:
+    lines = ["config auto.offset.reset earliest", "config max.poll.records 5000", "topic t 20"]
+    lines += [*(f"produce t-{at} 5000" for at in range(20)), "subscribe t", *["poll"] * 36]
+    end = play_on(Kind.CLIENT, "\n".join(lines))[-1].offsets
+    assert [its.position for its in end] == [5000] * 20
+    assert {sum(map(len, its.consumed)) for its in end} == {5000}
+
+
 def test_a_message_above_both_limits_comes_alone() -> None:
     kib, fetch_max = 60_000, 50 * 1024 * 1024
     assert kib * 1024 > fetch_max
