@@ -15,6 +15,7 @@ READER_TOPICS = 60
 
 
 LOGS = 4
+STRIP_ROWS = 12
 BAR_RECORDS = 8
 """A bar of fewer records has room for a symbol only."""
 

@@ -91,7 +91,7 @@ class Client(Machine):
 
     def offsets(self) -> tuple[PartitionOffsets, ...]:
         """The offsets of each partition of the cluster."""
-        return self._reader.offsets()
+        return self._reader.offsets(self._assigned)
 
     # The cluster
 

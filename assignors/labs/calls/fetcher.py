@@ -76,7 +76,8 @@ class Reader:
         if not mine:
             self.fetched += (mine := self._fetch(partitions))
         given = mine[: self.whole("max.poll.records")]
-        self.fetched = [entry for entry in self.fetched if entry not in given]
+        taken = set(given)
+        self.fetched = [entry for entry in self.fetched if entry not in taken]
         for partition, offsets in _by_partition(given).items():
             self.position[partition] = offsets[-1] + 1
             self.consumed[partition] = (*self.consumed.get(partition, ()), *_runs(offsets))
@@ -88,7 +89,7 @@ class Reader:
         """Move positions past the transaction markers that follow them."""
         for partition in partitions:
             log = self.logs[partition]
-            while (at := self.position.get(partition)) is not None and at < self.end(log) and log.records[at].is_marker:
+            while (at := self.position.get(partition)) is not None and at < self.end(log) and at in log.markers:
                 self.position[partition] = at + 1
 
     def _fetch(self, partitions: Sequence[TopicPartition]) -> list[tuple[TopicPartition, int]]:
@@ -100,7 +101,7 @@ class Reader:
             of_partition = 0
             log = self.logs[partition]
             for offset in range(self.position[partition], self.end(log)):
-                if log.records[offset].is_marker:
+                if offset in log.markers:
                     continue
                 size = log.records[offset].size_bytes
                 too_much = of_partition + size > self.whole("max.partition.fetch.bytes")
@@ -120,15 +121,21 @@ class Reader:
         self.position = {partition: at for partition, at in self.position.items() if partition in kept}
         self.fetched = [entry for entry in self.fetched if entry[0] in kept]
 
-    def offsets(self) -> tuple[PartitionOffsets, ...]:
+    def offsets(self, assigned: Sequence[TopicPartition]) -> tuple[PartitionOffsets, ...]:
         """The offsets of each partition."""
-        return tuple(self._offsets(partition, log) for partition, log in self.logs.items())
-
-    def _offsets(self, partition: TopicPartition, log: PartitionLog) -> PartitionOffsets:
-        committed, position = self.committed.get(partition), self.position.get(partition)
-        consumed = self.consumed.get(partition, ())
-        return PartitionOffsets(
-            partition, log.start, committed, position, log.last_stable, log.end, log.markers, consumed
+        return tuple(
+            PartitionOffsets(
+                partition,
+                log.start,
+                self.committed.get(partition),
+                self.position.get(partition),
+                log.last_stable,
+                log.end,
+                partition in assigned,
+                log.markers,
+                self.consumed.get(partition, ()),
+            )
+            for partition, log in self.logs.items()
         )
 
     # Lag

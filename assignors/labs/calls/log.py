@@ -11,26 +11,24 @@ MARKER_BYTES = 78
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The time of the append, in milliseconds since the start of the script, and the size. Each is its own batch.
-
-    A marker ends a transaction; poll never returns it.
-    """
+    """The time of the append, in milliseconds since the start of the script, and the size. Each is its own batch."""
 
     at_ms: int
     size_bytes: int
-    is_marker: bool = False
 
 
 @dataclass(slots=True)
 class PartitionLog:
     """The records of a partition; offsets begin with 0, those before `start` are deleted.
 
-    `open_since`: the first offset of the open transaction; None without one.
+    `open_since`: the first offset of the open transaction; None without one. `markers`: the offsets of the markers that
+    end transactions; poll never returns them.
     """
 
     records: list[Record] = field(default_factory=list)
     start: int = 0
     open_since: int | None = None
+    markers: tuple[int, ...] = ()
 
     @property
     def end(self) -> int:
@@ -42,11 +40,6 @@ class PartitionLog:
         """The offset up to which no transaction is open: read_committed consumers read below it."""
         return self.end if self.open_since is None else self.open_since
 
-    @property
-    def markers(self) -> tuple[int, ...]:
-        """The offsets of the transaction markers."""
-        return tuple(at for at, record in enumerate(self.records) if record.is_marker)
-
     def append(self, record: Record, count: int, is_open: bool) -> None:
         """Append it `count` times; with `is_open` in a transaction that stays open."""
         if is_open and self.open_since is None:
@@ -55,7 +48,8 @@ class PartitionLog:
 
     def end_transaction(self, at_ms: int) -> None:
         """Commit the open transaction: its marker takes an offset."""
-        self.records.append(Record(at_ms, MARKER_BYTES, is_marker=True))
+        self.markers = (*self.markers, self.end)
+        self.records.append(Record(at_ms, MARKER_BYTES))
         self.open_since = None
 
     def first_since(self, at_ms: int) -> int | None:

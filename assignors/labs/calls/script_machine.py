@@ -31,6 +31,7 @@ class PartitionOffsets:
     position: int | None
     last_stable: int
     log_end: int
+    is_assigned: bool = False
     markers: tuple[int, ...] = ()
     consumed: tuple[range, ...] = ()
 

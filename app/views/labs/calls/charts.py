@@ -1,12 +1,12 @@
-"""The pictures of the Call lab: a consumer's records and offsets, and the calls to a coordinator."""
+"""The picture of a consumer in the Call lab: its records and offsets."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from app.ui.charts import base, limits
-from app.ui.charts.lanes import CLEAR, LEAST_SLOTS, Box, Style, boxes, name_lanes
+from app.ui.charts import base
+from app.ui.charts.lanes import LEAST_SLOTS, Box, Style, boxes, name_lanes
 from app.ui.theme import Palette
 from app.views.labs.calls.records import KINDS, Change, RecordState, classify, most_records
 from assignors.labs.calls import PartitionOffsets, Turn
@@ -55,6 +55,7 @@ class Row:
     offset: int | None = None
     before: int | None = None
     records: tuple[Box, ...] = ()
+    is_partition: bool = False
 
 
 def offsets(turns: Sequence[Turn], changes: Sequence[Change], colours: Palette) -> go.Figure:
@@ -70,8 +71,14 @@ def offsets(turns: Sequence[Turn], changes: Sequence[Change], colours: Palette) 
             fig.add_hline(y=at - 0.5, line={"color": colours.grid, "width": 1})
     ticks = base.spread(most_records(turns) + 1, 12)
     fig.update_xaxes(range=[-0.6, slots - 0.4], tickvals=ticks, ticktext=[str(at) for at in ticks])
-    name_lanes(fig, [base.clip(row.name, MOST_LETTERS) for row in rows], colours.text)
+    name_lanes(fig, [_label(row) for row in rows], colours.text)
     return fig
+
+
+def _label(row: Row) -> str:
+    """Partitions are bold: their row comes between those of their offsets."""
+    name = base.clip(row.name, MOST_LETTERS)
+    return f"<b>{name}</b>" if row.is_partition else name
 
 
 def offset_names(turns: Sequence[Turn]) -> list[str]:
@@ -85,7 +92,7 @@ def _rows(before: PartitionOffsets | None, its: PartitionOffsets, names: Sequenc
     """From above: the position, the records, and the other offsets."""
     old, new = (_named(before) if before else {}), _named(its)
     marks = [Row(name, new[name], old.get(name)) for name in (POSITION, *names)]
-    return [marks[0], Row(str(its.partition), records=_records(before, its)), *marks[1:]]
+    return [marks[0], Row(str(its.partition), records=_records(before, its), is_partition=True), *marks[1:]]
 
 
 def _named(its: PartitionOffsets) -> Mapping[str, int | None]:
@@ -128,49 +135,3 @@ def _mark(fig: go.Figure, at: int, row: Row, offset: int, colours: Palette) -> N
         x=offset - 0.5, y=at, text=text, showarrow=False, xanchor="left", xshift=8, bgcolor=colours.background,
         borderpad=0, font={"color": colours.text},
     )  # fmt: skip
-
-
-GROUP = "group"
-CLUSTER = "cluster"
-"""The row of calls that name no caller: time, topics, the coordinator's broker."""
-
-
-def letters(turns: Sequence[Turn]) -> dict[str, str]:
-    """The letter of each state of the group that occurs, by its name."""
-    names = dict.fromkeys(turn.state[GROUP] for turn in turns)
-    return {name: {"no group": "–", "no coordinator": "!"}.get(name, name[0].upper()) for name in names}
-
-
-def callers(turns: Sequence[Turn]) -> list[str]:
-    """Who calls, in order of appearance."""
-    return list(dict.fromkeys(turn.call.who or CLUSTER for turn in turns))
-
-
-def requests(turns: Sequence[Turn], at: int, colours: Palette) -> go.Figure:
-    """The group's state after each call, and a row for each caller: ✓ a call that succeeds, ✕ one that is refused.
-
-    Of a long script the calls around the current one.
-    """
-    first, last = limits.window(len(turns), at, limits.LABELLED_LANE)
-    names, letter, shown = callers(turns), letters(turns), turns[first:last]
-    looks = [
-        Style(CLEAR, colours.text, colours.dim),
-        Style(colours.kept_fill, colours.text, None),
-        Style(colours.revoked, colours.revoked_ink, None),
-    ]
-    blank = Box("", 3, "")
-    rows = [[Box(letter[turn.state[GROUP]], 0, f"{turn.call.text}: {turn.state[GROUP]}") for turn in shown]]
-    rows += [[_call(turn) if (turn.call.who or CLUSTER) == name else blank for turn in shown] for name in names]
-    slots = max(LEAST_SLOTS, len(shown))
-    fig = base.figure(colours, ROW_PX * len(rows) + 24, left=LABEL_PX, right=8, top=2, bottom=22)
-    boxes(fig, rows, [*looks, Style(CLEAR, CLEAR, None)], slots)
-    now = at - first
-    fig.add_vrect(x0=now - 0.5, x1=now + 0.5, line={"color": colours.gained, "width": 3}, fillcolor=CLEAR)
-    ticks = list(range(len(shown)))
-    fig.update_xaxes(range=[-0.6, slots - 0.4], tickvals=ticks, ticktext=[str(first + step + 1) for step in ticks])
-    name_lanes(fig, [GROUP, *(base.clip(name, MOST_LETTERS) for name in names)], colours.text)
-    return fig
-
-
-def _call(turn: Turn) -> Box:
-    return Box("✕" if turn.error else "✓", 2 if turn.error else 1, f"{turn.call.text}: {turn.outcome}")

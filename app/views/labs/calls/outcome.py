@@ -10,9 +10,10 @@ from app.ui.charts import limits, ruler
 from app.ui.labs.legend import legend
 from app.ui.stepper import go, stepper
 from app.ui.widgets import Column
-from app.views.labs.calls import charts, records, tables, text
+from app.views.labs.calls import charts, records, strips, tables, text
+from app.views.labs.calls.records import Change
 from app.views.labs.calls.state import STEP
-from assignors.labs.calls import Turn
+from assignors.labs.calls import PartitionOffsets, Turn
 
 LOOKS = {
     "step": Column("", 44),
@@ -55,43 +56,55 @@ def sentences(turns: Sequence[Turn], at: int) -> None:
 
 def picture(turns: Sequence[Turn], at: int) -> None:
     """The offsets of a consumer, or the calls to a coordinator; other machines have none."""
-    if turns[at].offsets:
+    if turns[-1].offsets and not records.most_records(turns):
+        _assignments(turns, at)
+    elif turns[-1].offsets:
         _offsets(turns, at)
-    elif charts.GROUP in turns[at].state:
+    elif strips.GROUP in turns[at].state:
         _requests(turns, at)
 
 
 def _offsets(turns: Sequence[Turn], at: int) -> None:
-    colours = state.palette()
-    drawn = records.shown(turns, at, limits.LOGS)
-    partitions = len(turns[at].offsets)
-    some = (
-        f" :gray[{len(drawn)} of {partitions} partitions, those that change first]" if partitions > len(drawn) else ""
-    )
+    drawn, partitions = records.shown(turns, at, limits.LOGS), len(turns[at].offsets)
+    some = f"{len(drawn)} of {partitions} partitions, those that change first" if partitions > len(drawn) else ""
     if limits.log(records.most_records(turns)) is limits.Log.RECORDS:
-        looks, seen = charts.styles(colours), {kind for change in drawn for kind in records.classify(*change)}
-        kinds = [kind for at, kind in enumerate(records.KINDS) if at in seen]
-        words = legend((charts.GLYPHS[kind], looks[kind], kind) for kind in kinds)
-        widgets.titled("Offsets", f"{words}{some}")
-        alt = text.offsets(turns, at, [its for _, its in drawn])
-        widgets.chart(charts.offsets(turns, drawn, colours), "calls_offsets", alt)
-        return
-    widgets.titled("Offsets", f":gray[distances are not to scale]{some}")
-    for before, its in drawn:
-        old = None if before is None else records.marked(before)
-        st.markdown(f":small[{formats.code(str(its.partition))}]")
-        alt = text.offsets(turns, at, [its])
-        widgets.chart(ruler.figure(records.marked(its), colours, old), f"calls_ruler_{its.partition}", alt)
+        _tiles(turns, at, drawn, f" :gray[{some}]" if some else "")
+    else:
+        widgets.titled("Offsets", f":gray[distances are not to scale{'; ' if some else ''}{some}]")
+        for change in drawn:
+            _ruler(turns, at, *change)
+
+
+def _tiles(turns: Sequence[Turn], at: int, drawn: Sequence[Change], some: str) -> None:
+    colours, codes = state.palette(), {code for change in drawn for code in records.classify(*change)}
+    looks, kinds = charts.styles(colours), [kind for code, kind in enumerate(records.KINDS) if code in codes]
+    widgets.titled("Offsets", legend((charts.GLYPHS[kind], looks[kind], kind) for kind in kinds) + some)
+    alt = text.offsets(turns, at, [its for _, its in drawn])
+    widgets.chart(charts.offsets(turns, drawn, colours), "calls_offsets", alt)
+
+
+def _ruler(turns: Sequence[Turn], at: int, before: PartitionOffsets | None, its: PartitionOffsets) -> None:
+    old = None if before is None else records.marked(before)
+    st.markdown(f":small[{formats.code(str(its.partition))}]")
+    fig = ruler.figure(records.marked(its), state.palette(), old)
+    widgets.chart(fig, f"calls_ruler_{its.partition}", text.offsets(turns, at, [its]))
+
+
+def _assignments(turns: Sequence[Turn], at: int) -> None:
+    colours = state.palette()
+    marks = [("+", colours.gained, "assigned by this call"), ("✓", colours.kept, "still assigned")]
+    widgets.titled("Assignment", widgets.swatches([*marks, ("✕", colours.revoked, "refused")]))
+    widgets.chart(strips.assignments(turns, at, colours), "calls_assignments", text.assignments(turns, at))
 
 
 def _requests(turns: Sequence[Turn], at: int) -> None:
     colours = state.palette()
-    states = ((letter, colours.text, name) for name, letter in charts.letters(turns).items())
+    states = ((letter, colours.text, name) for name, letter in strips.letters(turns).items())
     widgets.titled(
         "Calls",
         widgets.swatches([*states, ("✓", colours.kept, "accepted"), ("✕", colours.revoked, "refused")]),
     )
-    widgets.chart(charts.requests(turns, at, colours), "calls_requests", text.requests(turns, at))
+    widgets.chart(strips.requests(turns, at, colours), "calls_requests", text.requests(turns, at))
 
 
 def table(turns: Sequence[Turn], at: int) -> None:

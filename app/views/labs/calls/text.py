@@ -1,6 +1,7 @@
 """A run of the Call lab in words."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from app.ui.charts import ruler
 from app.ui.formats import plural
@@ -20,12 +21,22 @@ MACHINES = {
 
 
 def headline(turns: Sequence[Turn]) -> str:
-    """How many calls are refused, and with which errors."""
+    """How many calls are refused and with which errors, and how many records are read again, skipped or lost."""
     errors = [turn.error for turn in turns if turn.error is not None]
-    if not errors:
-        return f"{plural(len(turns), 'call')}, none is refused"
-    refused = "1 is" if len(errors) == 1 else f"{len(errors)} are"
-    return f"{plural(len(turns), 'call')}, {refused} refused: {', '.join(dict.fromkeys(errors))}"
+    refused = {0: "none is", 1: "1 is"}.get(len(errors), f"{len(errors)} are")
+    names = f": {', '.join(dict.fromkeys(errors))}" if errors else ""
+    found = _total(turns)
+    records = f"; {_listed(_troubles(found))}" if found else ""
+    return f"{plural(len(turns), 'call')}, {refused} refused{names}{records}"
+
+
+def _total(turns: Sequence[Turn]) -> Mapping[RecordState, int]:
+    """How many records all calls read again, skip or delete unread."""
+    found = Counter[RecordState]()
+    for at in range(len(turns)):
+        for change in changes(turns, at):
+            found.update(trouble(*change))
+    return found
 
 
 MOST_PARTITIONS = 3
@@ -52,10 +63,12 @@ def _moved(before: PartitionOffsets | None, its: PartitionOffsets) -> str:
     old, new = (ruler.named(marked(before)) if before else {}), ruler.named(marked(its))
     parts = [_change(_NAMES.get(name, name), old.get(name), at) for name, at in new.items() if old.get(name) != at]
     parts = parts if before else []
-    parts += [
-        _TROUBLES[kind][number > 1].format(plural(number, "record")) for kind, number in trouble(before, its).items()
-    ]
+    parts += _troubles(trouble(before, its))
     return f"In {its.partition} {_listed(parts)}." if parts else ""
+
+
+def _troubles(found: Mapping[RecordState, int]) -> list[str]:
+    return [_TROUBLES[kind][number > 1].format(plural(number, "record")) for kind, number in found.items()]
 
 
 def _change(name: str, old: int | None, new: int | None) -> str:
@@ -71,6 +84,15 @@ def _listed(phrases: Sequence[str]) -> str:
 def offsets(turns: Sequence[Turn], at: int, shown: Sequence[PartitionOffsets]) -> str:
     """The picture of the offsets in words."""
     return " ".join([moved(turns, at), *(f"{ruler.finding(str(its.partition), marked(its))}." for its in shown)])
+
+
+def assignments(turns: Sequence[Turn], at: int) -> str:
+    """The picture of the assignment in words."""
+    turn = turns[at]
+    refused = "refused" if turn.error else "accepted"
+    return (
+        f"Call {at + 1} of {len(turns)}, {turn.call.text}: {refused}; assigned: {turn.state['assigned'] or 'nothing'}"
+    )
 
 
 def requests(turns: Sequence[Turn], at: int) -> str:

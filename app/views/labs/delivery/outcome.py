@@ -20,14 +20,14 @@ def pictures(lab: Lab, ledger: Ledger) -> None:
     seen = {tables.fate(ledger, record) for record in ledger.records}
     drawn = {mark for row in rows for mark in row.marks.values()}
     with st.container(gap="xxsmall"):
-        widgets.titled("Ledger", legend((charts.GLYPHS[fate], fates[fate], fate) for fate in Fate if fate in seen))
+        words = legend((charts.GLYPHS[fate], fates[fate], fate) for fate in Fate if fate in seen)
+        widgets.titled("Ledger", f"{words}\u2003:gray[how often each record is delivered, processed, committed]")
         alt = f"Ledger of {formats.plural(len(ledger.records), 'record')}: {text.headline(ledger)}"
         widgets.chart(charts.ledger(lab, ledger, colours), "delivery_ledger", alt)
     with st.container(gap="xxsmall"):
-        widgets.titled(
-            "Step by step", legend((charts.LETTERS[mark], marks[mark], mark) for mark in Mark if mark in drawn)
-        )
-        alt = f"{formats.plural(len(rows), 'row')}: {'; '.join(row.label for row in rows[:12])}"
+        words = legend((charts.LETTERS[mark], marks[mark], mark) for mark in Mark if mark in drawn)
+        widgets.titled("Step by step", f"{words}{text.consumers(ledger)}")
+        alt = f"{text.headline(ledger)}: {formats.few([row.label for row in rows], 12)}"
         widgets.chart(charts.steps(ledger.records, rows, colours), "delivery_steps", alt)
 
 
@@ -39,6 +39,7 @@ def records(lab: Lab, ledger: Ledger) -> None:
         frame,
         key="ledger",
         most=12,
+        width="content",
         alt="Each record with how often it was delivered, processed and committed, and its result",
         columns=widgets.columns(frame, RECORD_COLUMNS),
     )
@@ -57,8 +58,8 @@ def strategies(ledgers: Mapping[Strategy, Ledger], worst: Mapping[Strategy, Outc
         columns=widgets.columns(shown, STRATEGY_COLUMNS),
     )
     widgets.note(
-        "Twice and Lost are for a failure after as many polls and processed records as above, At worst for the worst "
-        "moment."
+        "Twice and Lost: the failure happens after as many polls and processed records as above. "
+        "At worst: it happens at the worst moment."
     )
 
 

@@ -39,6 +39,12 @@ def _are(some: int) -> str:
     return "is" if some == 1 else "are"
 
 
+def consumers(ledger: Ledger) -> str:
+    """Who the consumers are; "" for one alone."""
+    takes_over = any(event.consumer == SECOND for event in ledger.events)
+    return f"\u2003:gray[{SECOND} takes over from {FIRST}]" if takes_over else ""
+
+
 def reasons(lab: Lab, failure: Failure, ledger: Ledger) -> list[str]:
     """Why records are processed twice, lost, stuck, skipped or out of order."""
     return [twice(lab, failure, ledger), lost(lab, failure, ledger), *others(lab, ledger)]

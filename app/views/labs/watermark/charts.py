@@ -76,16 +76,17 @@ def _bars(fig: go.Figure, lanes: Sequence[Lane], first: int, colours: Palette) -
     for row, lane in enumerate(lanes):
         runs = groupby(range(first, len(lane.cells)), key=lambda at: (lane.cells[at][0].epoch, lane.cells[at][1]))
         for (epoch, kind), offsets in runs:
-            run, look = list(offsets), looks[kind]
-            fig.add_shape(
-                type="rect", x0=run[0] - first - 0.45, x1=run[-1] - first + 0.45, y0=row - 0.4, y1=row + 0.4,
-                fillcolor=look.fill, line={"color": look.outline or look.fill, "width": 1.5}, layer="below",
-            )  # fmt: skip
-            fig.add_annotation(
-                x=(run[0] + run[-1]) / 2 - first, y=row, showarrow=False, font={"color": look.ink},
-                text=f"{GLYPHS[kind]} {len(run)} records<br>e{epoch}" if len(run) > limits.BAR_RECORDS
-                else GLYPHS[kind],
-            )  # fmt: skip
+            run = [at - first for at in offsets]
+            words = f" {len(run)} records<br>e{epoch}" if len(run) > limits.BAR_RECORDS else ""
+            _bar(fig, row, run, f"{GLYPHS[kind]}{words}", looks[kind])
+
+
+def _bar(fig: go.Figure, row: int, run: Sequence[int], text: str, look: Style) -> None:
+    fig.add_shape(
+        type="rect", x0=run[0] - 0.45, x1=run[-1] + 0.45, y0=row - 0.4, y1=row + 0.4,
+        fillcolor=look.fill, line={"color": look.outline or look.fill, "width": 1.5}, layer="below",
+    )  # fmt: skip
+    fig.add_annotation(x=(run[0] + run[-1]) / 2, y=row, text=text, showarrow=False, font={"color": look.ink})
 
 
 def _line(fig: go.Figure, offset: int, y: tuple[float, float], line: Mapping[str, object]) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from app.ui.labs import link_codec
 from app.ui.theme import LIGHT
-from app.views.labs.calls import charts, tables, text
+from app.views.labs.calls import charts, strips, tables, text
 from app.views.labs.calls.records import KINDS, changes, classify, first_trouble, shown
 from assignors.labs.calls import STORIES, Kind, Turn, play_on
 from assignors.model import AssignorError
@@ -106,6 +106,8 @@ def test_a_step_tells_what_it_has_changed() -> None:
 def test_the_headline_counts_refusals_and_names_each_error_once() -> None:
     turns = play_on(STORIES["one-thread"].machine, STORIES["one-thread"].script)
     assert text.headline(turns) == "8 calls, 2 are refused: ConcurrentModificationException"
+    turns = play_on(STORIES["seek-back"].machine, STORIES["seek-back"].script)
+    assert text.headline(turns) == "10 calls, none is refused; 2 records are read again"
 
 
 @pytest.mark.parametrize("story", STORIES.values(), ids=lambda story: story.name)
@@ -233,7 +235,7 @@ def test_each_offset_has_a_row_and_what_moved_says_from_where() -> None:
     turns = client("produce t-0 5\nsubscribe t\npoll\ncommit\nseek t-0 2")
     fig = charts.offsets(turns, changes(turns, len(turns) - 1), LIGHT)
     assert marks(fig) == {"position": (1.5, "<b>2</b>, was 5"), "committed": (4.5, "5"), "log end": (4.5, "5")}
-    assert list(fig.layout.yaxis.ticktext) == ["position", "t-0", "committed", "log end"]
+    assert list(fig.layout.yaxis.ticktext) == ["position", "<b>t-0</b>", "committed", "log end"]
     arrow = next(shape for shape in fig.layout.shapes if shape.line.dash == "dot")
     assert (arrow.x0, arrow.x1, arrow.y0) == (4.5, 1.5, 0)
 
@@ -260,7 +262,7 @@ def test_a_short_log_is_drawn_record_by_record_and_a_long_one_as_a_ruler(open_pa
 
 def test_calls_to_a_coordinator_are_drawn_by_caller(open_page: Open) -> None:
     turns = play_on(STORIES["states"].machine, STORIES["states"].script)
-    fig = charts.requests(turns, 6, LIGHT)
+    fig = strips.requests(turns, 6, LIGHT)
     assert list(fig.layout.yaxis.ticktext) == ["group", "cluster", "A"]
     words = {text for trace in fig.data for row in trace.text or () for text in row if text.strip()}
     assert words == {"–", "E", "P", "C", "S", "✓", "✕"}
@@ -272,7 +274,7 @@ def test_calls_to_a_coordinator_are_drawn_by_caller(open_page: Open) -> None:
 
 def test_a_long_script_shows_the_calls_around_the_current_one() -> None:
     turns = play_on(Kind.CLASSIC_GROUP, "\n".join(["topic orders 1", *["A: beat"] * 59]))
-    fig = charts.requests(turns, 40, LIGHT)
+    fig = strips.requests(turns, 40, LIGHT)
     assert list(fig.layout.xaxis.ticktext) == [str(step) for step in range(30, 52)]
     assert next(shape for shape in fig.layout.shapes if shape.line.width == 3).x0 == 10.5
 
@@ -281,3 +283,18 @@ def test_a_machine_without_offsets_or_a_group_has_no_picture(open_page: Open) ->
     page = open_page("calls", story="finder")
     assert not page.exception
     assert not page.get("plotly_chart")
+
+
+def test_a_consumer_without_records_has_its_assignment_drawn(open_page: Open) -> None:
+    turns = play_on(STORIES["subscribe-replaces"].machine, STORIES["subscribe-replaces"].script)
+    fig = strips.assignments(turns, 5, LIGHT)
+    assert list(fig.layout.yaxis.ticktext) == ["call", "orders-0", "orders-1", "payments-0"]
+    tiles = fig.data[0].customdata[3]  # payments-0
+    assert [bool(hover) for hover in tiles] == [False] * 5 + [True] * 3
+    page = open_page("calls", step="5")
+    assert alt(page, "calls_assignments") == "Call 6 of 8, poll: accepted; assigned: payments-0"
+
+
+def test_of_many_partitions_those_ever_assigned_are_drawn() -> None:
+    turns = play_on(Kind.CLIENT, "topic t 20\nassign t-18")
+    assert [str(tp) for tp in strips.partitions(turns)] == ["t-18", *(f"t-{n}" for n in range(11))]

@@ -200,6 +200,14 @@ def test_a_fetch_of_seven_is_handed_out_in_threes() -> None:
     assert given == ["orders-0 0–2", "orders-0 3–5", "orders-0 6", "no records"]
 
 
+def test_the_largest_logs_are_read_to_their_ends() -> None:
+    lines = ["config auto.offset.reset earliest", "config max.poll.records 5000", "topic t 20"]
+    lines += [*(f"produce t-{at} 5000" for at in range(20)), "subscribe t", *["poll"] * 36]
+    end = play_on(Kind.CLIENT, "\n".join(lines))[-1].offsets
+    assert [its.position for its in end] == [5000] * 20
+    assert {sum(map(len, its.consumed)) for its in end} == {5000}
+
+
 def test_a_message_above_both_limits_comes_alone() -> None:
     kib, fetch_max = 60_000, 50 * 1024 * 1024
     assert kib * 1024 > fetch_max
@@ -219,8 +227,8 @@ def test_an_open_transaction_holds_back_all_that_follows_it() -> None:
 def test_offsets_tell_the_last_stable_offset_and_what_poll_took() -> None:
     turns = told("open-transaction")
     held, end = turns[7].offsets[0], turns[-1].offsets[0]
-    assert held == PartitionOffsets(TopicPartition("orders", 0), 0, None, 2, 2, 6, (), (range(2),))
-    assert end == PartitionOffsets(TopicPartition("orders", 0), 0, 7, 7, 7, 7, (6,), (range(2), range(2, 6)))
+    assert held == PartitionOffsets(TopicPartition("orders", 0), 0, None, 2, 2, 6, True, (), (range(2),))
+    assert end == PartitionOffsets(TopicPartition("orders", 0), 0, 7, 7, 7, 7, True, (6,), (range(2), range(2, 6)))
     assert told("finder")[-1].offsets == ()
 
 
