@@ -12,7 +12,7 @@ from benchmarks.report import Row
 from tests.support.chromium import launch
 
 GROUP = "order-fulfilment"
-HEADLINE = "[data-testid=stMain] h2"
+HEADLINE = "[data-testid=stMain] h1"
 VISITS = 3
 WARM_UP_S = 60.0
 """For the demo's members to join and its lag to be known over several polls."""

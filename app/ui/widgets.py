@@ -34,7 +34,7 @@ def require_report() -> state.Shown:
 
 
 def _no_cluster() -> None:
-    st.header("No cluster is configured", anchor=False)
+    st.title("No cluster is configured", anchor=False)
     st.markdown("groupscope shows the consumer groups of a Kafka cluster. To connect it to one, start it with:")
     st.code(
         "groupscope serve --bootstrap-server broker:9092     # your cluster\n"
@@ -51,10 +51,10 @@ def _waiting() -> None:
         return
     status = feed.status()
     if status.error is None:
-        st.header(f"Reading {formats.code(name)} for the first time", anchor=False)
+        st.title(f"Reading {formats.code(name)} for the first time", anchor=False)
         st.markdown(":gray[Groups, members and offsets appear here after the first poll.]")
         return
-    st.header(f"{formats.code(name)} cannot be read", anchor=False)
+    st.title(f"{formats.code(name)} cannot be read", anchor=False)
     st.markdown(f":red[:material/error: {formats.md(str(status.error))}]")
     attempts = formats.plural(status.consecutive_failures, "attempt")
     st.markdown(
@@ -70,7 +70,7 @@ def _next_try(next_poll_ms: int | None) -> str:
 
 def headline(page: state.Shown, sentence: str) -> None:
     """The headline; grey while the data is stale."""
-    st.header(f":gray[{sentence}]" if page.stale else sentence, anchor=False)
+    st.title(f":gray[{sentence}]" if page.stale else sentence, anchor=False)
 
 
 @st.fragment(run_every=TICK)
@@ -155,7 +155,7 @@ def records(frame: pd.DataFrame) -> bytes:
 def titled(title: str, legend: str = "") -> None:
     """A section title with its legend beside it, or below it on a phone."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.subheader(title, anchor=False, width="content")
+        st.header(title, anchor=False, width="content")
         if legend:
             st.markdown(f":small[{legend}]", width="content")
 

@@ -9,12 +9,12 @@ from streamlit.testing.v1 import AppTest
 
 def said(page: AppTest) -> str:
     """All headings and running text."""
-    return "\n".join(element.value for element in [*page.header, *page.markdown])
+    return "\n".join(element.value for element in [*page.title, *page.markdown])
 
 
 def title(page: AppTest) -> str:
     """The first heading."""
-    return str(page.header[0].value)
+    return str(page.title[0].value)
 
 
 def asked(page: AppTest) -> dict[str, str]:

@@ -71,7 +71,7 @@ def test_a_link_to_generations_names_an_assignor_of_the_settings(
 
 def test_a_link_to_what_if_names_an_assignor_that_is_not_offered(open_page: Open) -> None:
     page = open_page("whatif", example=HAND_OVER, assignor="os:abort")
-    assert page.header[0].value == "`c3` joins: 2 of 6 partitions move, no idle members"
+    assert page.title[0].value == "`c3` joins: 2 of 6 partitions move, no idle members"
     assert "os:abort" not in told(page)
 
 
@@ -188,7 +188,7 @@ def test_kafkas_assignors_are_there_before_a_plugin_has_answered(
     assert not page.exception
     assert waited == [(f"example:{HAND_OVER}", ["yours:First"])]
     assert list(table(page).index) == ["cooperative-sticky", "range", "roundrobin", "sticky", "uniform", "server-range"]
-    assert page.header[0].value == "`c3` joins: 2 of 6 partitions move, no idle members"
+    assert page.title[0].value == "`c3` joins: 2 of 6 partitions move, no idle members"
 
 
 def test_a_group_whose_own_assignor_is_a_plugin_is_there_first(

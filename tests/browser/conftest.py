@@ -95,7 +95,7 @@ def open_page(chromium: Browser, dashboard_url: str) -> Iterator[Open]:
         page.on("console", lambda m: complaints.append(m.text) if m.type in {"error", "warning"} else None)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.goto(url + path)
-        page.locator("h2").first.wait_for()
+        page.locator("h1").first.wait_for()
         pages.append(page)
         return page
 

@@ -47,7 +47,7 @@ def settled(chromium: Browser, dashboard_url: str) -> None:
     page = chromium.new_page()
     page.goto(dashboard_url + "/demo")
     everything = f"{len(CASES)} of {len(CASES)} demo groups have the expected verdict"
-    expect(page.locator("h2")).to_contain_text(everything, timeout=SETTLED_WITHIN_MS)
+    expect(page.locator("h1")).to_contain_text(everything, timeout=SETTLED_WITHIN_MS)
     page.close()
 
 
@@ -76,7 +76,7 @@ def cell(page: Page, text: str) -> Locator:
 @SIZES
 def test_overview_counts_every_verdict_of_the_demo(open_page: Open, settled: None, size: ViewportSize) -> None:
     page = open_page("/", viewport=size)
-    expect(page.locator("h2")).to_contain_text(f"of {len(CASES)} groups need attention")
+    expect(page.locator("h1")).to_contain_text(f"of {len(CASES)} groups need attention")
     for status in {case.status for case in CASES.values()}:
         expect(page.get_by_text(verdicts.VERDICTS[status].label).first).to_be_attached()
     for group_id in ("loyalty-points", "shipment-tracking", "audit-archive"):
@@ -87,7 +87,7 @@ def test_overview_counts_every_verdict_of_the_demo(open_page: Open, settled: Non
 def test_group_page_says_its_verdict_in_words(group_page: Callable[[str], Page], group_id: str) -> None:
     page = group_page(group_id)
     verdict = verdicts.VERDICTS[CASES[group_id].status]
-    expect(page.locator("h2")).to_contain_text(group_id)
+    expect(page.locator("h1")).to_contain_text(group_id)
     expect(page.get_by_text(verdict.label).first).to_be_visible()
     problem = CASES[group_id].problem
     if problem is not None:
@@ -102,15 +102,15 @@ def test_group_page_explains_a_lag_that_is_only_a_transaction_marker(open_page: 
 
 def test_group_page_reads_on_a_phone(open_page: Open) -> None:
     page = open_page("/group?group=shipment-tracking", viewport=PHONE)
-    expect(page.locator("h2")).to_contain_text("shipment-tracking")
+    expect(page.locator("h1")).to_contain_text("shipment-tracking")
     expect(page.get_by_text("Partitions").first).to_be_visible()
 
 
 @SIZES
 def test_generations_shows_the_rebalances_that_formed_a_group(open_page: Open, size: ViewportSize) -> None:
     page = open_page("/generations?group=clickstream-sessions&gen=1", viewport=size)
-    expect(page.locator("h2")).to_contain_text("clickstream-sessions-")
-    expect(page.locator("h2")).to_contain_text("joined; 8 of 8 partitions assigned")
+    expect(page.locator("h1")).to_contain_text("clickstream-sessions-")
+    expect(page.locator("h1")).to_contain_text("joined; 8 of 8 partitions assigned")
     expect(page.get_by_text(", recorded in").first).to_be_visible()
     expect(page.get_by_text("took").first).to_be_visible()
 
@@ -125,7 +125,7 @@ def test_topics_names_a_topic_its_slowest_group_and_a_deleted_one(open_page: Ope
 @SIZES
 def test_about_names_the_broker_and_what_it_was_asked(open_page: Open, demo: Demo, size: ViewportSize) -> None:
     page = open_page("/about", viewport=size)
-    expect(page.locator("h2")).to_contain_text("is complete")
+    expect(page.locator("h1")).to_contain_text("is complete")
     expect(page.get_by_text("bootstrap.servers")).to_be_visible()
     if size == DESKTOP:  # a table has cells only where they are on the screen
         expect(cell(page, demo.kafka.bootstrap_servers)).to_be_attached()
@@ -178,7 +178,7 @@ def test_two_members_added_go_where_the_what_if_said(open_page: Open, demo: Demo
     page.get_by_label("How many").fill("2")
     page.get_by_label("How many").press("Enter")
     page.get_by_role("button", name="Add", exact=True).click()
-    expect(page.locator("h2")).to_contain_text(f"{short}-4 joins, {short}-5 joins:")
+    expect(page.locator("h1")).to_contain_text(f"{short}-4 joins, {short}-5 joins:")
     step_by_key(page, "Next")
     expect(page.get_by_text(f"{short}-5 joins;").first).to_be_visible()
     predicted = {(row["topic"], int(row["partition"])): row["member"] for row in downloaded_csv(page, whole_plan(page))}
@@ -196,7 +196,7 @@ def test_two_members_added_go_where_the_what_if_said(open_page: Open, demo: Demo
     wait_until(lambda: owners(seen) == predicted, within_s=60, every_s=10)  # the page's own poll may be older
     expect(seen.get_by_text("recorded; ").first).to_be_visible()
     seen.get_by_role("button", name="Generations").click()
-    expect(seen.locator("h2")).to_contain_text(f"{short}-5 joined")
+    expect(seen.locator("h1")).to_contain_text(f"{short}-5 joined")
     recorded = {(row["topic"], int(row["partition"])): row["member"] for row in downloaded_csv(seen, whole_plan(seen))}
     assert recorded == predicted
 

@@ -30,7 +30,7 @@ def remembering(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @BOTH
 def test_all_groups(open_page: Open, remembering: str, viewport: ViewportSize) -> None:
     page = open_page("/history", viewport, url=remembering)
-    expect(page.locator("h2")).to_have_text(
+    expect(page.locator("h1")).to_have_text(
         "1 of 2 groups was in trouble in the last 24 h: billing-settlement for 3 h 30 min, stopped at worst"
     )
     alt = "Health of 2 groups over time: 1 in trouble; billing-settlement longest"
@@ -40,13 +40,13 @@ def test_all_groups(open_page: Open, remembering: str, viewport: ViewportSize) -
     no_sideways_scroll(page)
     click_row(page, 0)
     expect(page).to_have_url(re.compile(f"group={pasts.BAD}"))
-    expect(page.locator("h2")).to_contain_text("billing-settlement has been in trouble since")
+    expect(page.locator("h1")).to_contain_text("billing-settlement has been in trouble since")
 
 
 @BOTH
 def test_one_group(open_page: Open, remembering: str, viewport: ViewportSize, tmp_path: Path) -> None:
     page = open_page(f"/history?group={pasts.BAD}", viewport, url=remembering, dark=viewport is DESKTOP)
-    expect(page.locator("h2")).to_contain_text("twice in the last 24 h, 3 h 30 min in total; at worst 18.0 k records")
+    expect(page.locator("h1")).to_contain_text("twice in the last 24 h, 3 h 30 min in total; at worst 18.0 k records")
     expect(page.get_by_text("lag known for all 2 partitions")).to_be_visible()
     expect(page.get_by_text("3 rebalances; the last at")).to_be_visible()
     for alt in ("Lag of billing-settlement: at worst 18.0 k", "Time lag of billing-settlement: at most 3 min, 3 min"):
@@ -61,14 +61,14 @@ def test_one_group(open_page: Open, remembering: str, viewport: ViewportSize, tm
     assert [points[at]["lag_records"] for at in (0, pasts.GAP[0], pasts.SECOND[-1])] == [6, None, 18_003]
     page.get_by_text("1 h", exact=True).click()
     expect(page).to_have_url(re.compile("range=1h"))
-    expect(page.locator("h2")).to_contain_text("has been in trouble since before")
+    expect(page.locator("h1")).to_contain_text("has been in trouble since before")
     page.go_back()
-    expect(page.locator("h2")).to_contain_text("twice in the last 24 h")
+    expect(page.locator("h1")).to_contain_text("twice in the last 24 h")
 
 
 def test_without_a_history_the_page_names_the_command(open_page: Open) -> None:
     page = open_page("/history")
-    expect(page.locator("h2")).to_have_text("No history is recorded")
+    expect(page.locator("h1")).to_have_text("No history is recorded")
     expect(page.get_by_text("--history /var/lib/groupscope").first).to_be_visible()
 
 

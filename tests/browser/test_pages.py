@@ -33,7 +33,7 @@ def no_sideways_scroll(page: Page) -> None:
 @BOTH
 def test_overview(open_page: Open, viewport: ViewportSize) -> None:
     page = open_page("/", viewport)
-    expect(page.locator("h2")).to_contain_text(
+    expect(page.locator("h1")).to_contain_text(
         "8 of 30 groups need attention: fraud-scoring-v2 has lag and has not committed"
     )
     expect(page.get_by_text("lag known for 308 of 323 partitions")).to_be_visible()
@@ -54,7 +54,7 @@ def test_overview(open_page: Open, viewport: ViewportSize) -> None:
 @BOTH
 def test_group(open_page: Open, viewport: ViewportSize) -> None:
     page = open_page("/group?group=billing-settlement", viewport)
-    expect(page.locator("h2")).to_contain_text("settle-7c9f-0 has not committed partitions 7 to 9")
+    expect(page.locator("h1")).to_contain_text("settle-7c9f-0 has not committed partitions 7 to 9")
     expect(page.get_by_text("□ Stalled").first).to_be_visible()
     expect(page.get_by_text("known for 38 of 40 partitions").first).to_be_visible()
     for alt in ("Partitions 7 to 9 hold 99 % of the lag", "5 members own 40 partitions, 1 own none"):
@@ -67,7 +67,7 @@ def test_group(open_page: Open, viewport: ViewportSize) -> None:
 @BOTH
 def test_topics(open_page: Open, viewport: ViewportSize) -> None:
     page = open_page("/topics", viewport)
-    expect(page.locator("h2")).to_contain_text("1,181,855 records on billing.events")
+    expect(page.locator("h1")).to_contain_text("1,181,855 records on billing.events")
     expect(cell(page, "payments")).to_be_attached()
     no_sideways_scroll(page)
 
@@ -75,7 +75,7 @@ def test_topics(open_page: Open, viewport: ViewportSize) -> None:
 @BOTH
 def test_one_topic(open_page: Open, viewport: ViewportSize) -> None:
     page = open_page("/topics?topic=orders", viewport)
-    expect(page.locator("h2")).to_contain_text("orders-enrichment loses records of orders")
+    expect(page.locator("h1")).to_contain_text("orders-enrichment loses records of orders")
     expect(page.get_by_placeholder("Group…")).to_be_visible()
     expect(page.locator('[data-testid="stDataFrame"]')).to_have_count(2)
     no_sideways_scroll(page)
@@ -84,7 +84,7 @@ def test_one_topic(open_page: Open, viewport: ViewportSize) -> None:
 @BOTH
 def test_protocol_lab(open_page: Open, viewport: ViewportSize) -> None:
     page = open_page("/protocol?story=stop-the-world", viewport)
-    expect(page.locator("h2")).to_contain_text("; cooperative and KIP-848 stop 3 partitions for up to 44.0 s")
+    expect(page.locator("h1")).to_contain_text("; cooperative and KIP-848 stop 3 partitions for up to 44.0 s")
     alt = "Members and partitions over time, protocol by protocol: Eager stops all 6 partitions"
     expect(page.get_by_role("figure", name=alt)).to_be_attached()
     expect(page.locator('[data-testid="stDataFrame"]')).to_have_count(2)
@@ -97,23 +97,23 @@ def test_protocol_lab(open_page: Open, viewport: ViewportSize) -> None:
 @BOTH
 def test_delivery_lab(open_page: Open, viewport: ViewportSize) -> None:
     page = open_page("/delivery", viewport)
-    expect(page.locator("h2")).to_have_text("All 5 records are processed twice, none is lost")
+    expect(page.locator("h1")).to_have_text("All 5 records are processed twice, none is lost")
     expect(page.get_by_role("figure", name="Ledger of 5 records")).to_be_attached()
     expect(page.locator('[data-testid="stDataFrame"]')).to_have_count(2)
     no_sideways_scroll(page)
     page.get_by_role("button", name="Next").click()
-    expect(page.locator("h2")).to_have_text("All 5 records are processed exactly once")
+    expect(page.locator("h1")).to_have_text("All 5 records are processed exactly once")
     expect(page).to_have_url(re.compile(r"step=7"))
 
 
 @BOTH
 def test_watermark_lab(open_page: Open, viewport: ViewportSize) -> None:
     page = open_page("/watermark?story=loss&step=7", viewport)
-    expect(page.locator("h2")).to_have_text("A consumer sees m0, m1")
+    expect(page.locator("h1")).to_have_text("A consumer sees m0, m1")
     expect(page.get_by_text("B restarts and truncates from 2 to its high watermark 1.").first).to_be_visible()
     expect(page.get_by_role("slider")).to_be_visible()
     step_by_key(page, "Next")
-    expect(page.locator("h2")).to_have_text("m1 was acknowledged and lost; a consumer sees m0")
+    expect(page.locator("h1")).to_have_text("m1 was acknowledged and lost; a consumer sees m0")
     expect(page).to_have_url(re.compile(r"step=8"))
     logs = "A: 2 records, high watermark 2; B: 1 record, high watermark 1"
     alt = f"Step 8: A, the leader, dies; B of the ISR leads epoch 1. {logs}"
@@ -124,7 +124,7 @@ def test_watermark_lab(open_page: Open, viewport: ViewportSize) -> None:
 @BOTH
 def test_call_lab(open_page: Open, viewport: ViewportSize) -> None:
     page = open_page("/calls?story=states&step=5", viewport)
-    expect(page.locator("h2")).to_have_text("8 calls, 2 are refused: MEMBER_ID_REQUIRED, UNKNOWN_MEMBER_ID")
+    expect(page.locator("h1")).to_have_text("8 calls, 2 are refused: MEMBER_ID_REQUIRED, UNKNOWN_MEMBER_ID")
     expect(page.get_by_text("The state is unchanged.")).to_be_visible()
     page.get_by_role("button", name="Next").click()
     expect(page).to_have_url(re.compile(r"step=6"))
@@ -134,17 +134,17 @@ def test_call_lab(open_page: Open, viewport: ViewportSize) -> None:
     script = page.get_by_role("textbox", name="Calls, one per line")
     script.fill("A: join")
     script.blur()
-    expect(page.locator("h2")).to_have_text("1 call, 1 is refused: MEMBER_ID_REQUIRED")
+    expect(page.locator("h1")).to_have_text("1 call, 1 is refused: MEMBER_ID_REQUIRED")
     expect(page).to_have_url(re.compile(r"script="))
 
 
 @BOTH
 def test_advice(open_page: Open, viewport: ViewportSize) -> None:
     page = open_page("/advice", viewport)
-    expect(page.locator("h2")).to_have_text(BY_NAME["advice"].question)
+    expect(page.locator("h1")).to_have_text(BY_NAME["advice"].question)
     page.get_by_placeholder("Paste a properties file here").fill("heartbeat.interval.ms=45000\npassword=hunter2")
     page.get_by_role("button", name="Check").click()
-    expect(page.locator("h2")).to_have_text("1 error and 1 warning in 1 setting")
+    expect(page.locator("h1")).to_have_text("1 error and 1 warning in 1 setting")
     expect(page.get_by_text("(IllegalArgumentException); the consumer does not start.")).to_be_visible()
     assert page.url.endswith("/advice")
     no_sideways_scroll(page)
@@ -153,7 +153,7 @@ def test_advice(open_page: Open, viewport: ViewportSize) -> None:
 @BOTH
 def test_about(open_page: Open, viewport: ViewportSize) -> None:
     page = open_page("/about", viewport)
-    expect(page.locator("h2")).to_contain_text("is incomplete: 31 groups, 12 topics, 3 brokers")
+    expect(page.locator("h1")).to_contain_text("is incomplete: 31 groups, 12 topics, 3 brokers")
     expect(page.get_by_text("••••")).to_be_visible()
     expect(page.get_by_text("groupscope", exact=True).first).to_be_visible()
     no_sideways_scroll(page)
@@ -162,7 +162,7 @@ def test_about(open_page: Open, viewport: ViewportSize) -> None:
 @BOTH
 def test_demo(open_page: Open, viewport: ViewportSize) -> None:
     page = open_page("/demo", viewport)
-    expect(page.locator("h2")).to_contain_text("demo groups have the expected verdict")
+    expect(page.locator("h1")).to_contain_text("demo groups have the expected verdict")
     page.get_by_role("button", name="Freeze").click()
     expect(page.get_by_text("freeze_member order-fulfilment-1: done")).to_be_visible()
     no_sideways_scroll(page)
@@ -215,7 +215,7 @@ def test_the_navigation_carries_the_group_and_the_overview_drops_it(open_page: O
     page.go_back()
     expect(page).to_have_url(re.compile(r"/generations\?group=billing-settlement"))
     page.go_forward()
-    expect(page.locator("h2")).to_contain_text("groups need attention")
+    expect(page.locator("h1")).to_contain_text("groups need attention")
     expect(page).to_have_url(re.compile(r":\d+/$"))
 
 
@@ -224,9 +224,9 @@ def test_a_click_on_a_group_opens_it_and_back_returns(open_page: Open) -> None:
     expect(cell(page, "billing-settlement")).to_be_attached()
     click_row(page, 0)
     expect(page).to_have_url(re.compile(r"/group\?.*group=billing-settlement"))
-    expect(page.locator("h2")).to_contain_text("settle-7c9f-0 has not committed")
+    expect(page.locator("h1")).to_contain_text("settle-7c9f-0 has not committed")
     page.go_back()
-    expect(page.locator("h2")).to_contain_text("groups need attention")
+    expect(page.locator("h1")).to_contain_text("groups need attention")
 
 
 def test_a_download_holds_what_is_shown(open_page: Open) -> None:
@@ -266,7 +266,7 @@ def test_a_click_is_answered_by_a_server_that_has_drawn_the_page_anew_meanwhile(
 
 def test_a_new_snapshot_redraws_in_place(open_page: Open) -> None:
     page = open_page("/about")
-    title = page.locator("h2")
+    title = page.locator("h1")
     before = title.inner_text()
     expect(title).not_to_have_text(before)
     expect(title).to_contain_text("of demo is incomplete")

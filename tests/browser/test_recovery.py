@@ -13,7 +13,7 @@ from tests.support.proxy import broker_behind_proxy
 
 pytestmark = [pytest.mark.browser, pytest.mark.broker]
 
-GREY = "h2 .stMarkdownColoredText"
+GREY = "h1 .stMarkdownColoredText"
 """The headline's words while the data is stale."""
 
 
@@ -31,7 +31,7 @@ def test_page_of_a_cluster_that_vanishes_says_so_and_recovers_by_itself(open_pag
             tmp_path, "serve", "--json", "--port", "0", "--interval", "1", "--bootstrap-server", servers
         ) as its:
             page = open_page("/", url=its.first_line()["dashboard"])
-            expect(page.locator("h2")).to_have_text("No group needs attention: 1 group")
+            expect(page.locator("h1")).to_have_text("No group needs attention: 1 group")
             cell(page, "before")
             page.evaluate("window.isTheSamePage = true")
 
@@ -44,7 +44,7 @@ def test_page_of_a_cluster_that_vanishes_says_so_and_recovers_by_itself(open_pag
 
             proxy.come_back()
             commit(servers, "after", {("orders", 0): 0})
-            expect(page.locator("h2")).to_have_text("No group needs attention: 2 groups")
+            expect(page.locator("h1")).to_have_text("No group needs attention: 2 groups")
             cell(page, "after")
             expect(page.locator(GREY)).to_have_count(0)
             expect(page.get_by_text("No new data since")).to_have_count(0)

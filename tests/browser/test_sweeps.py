@@ -25,11 +25,11 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def test_the_fleet_and_one_of_its_groups_on_a_phone(open_page: Open, url: str) -> None:
     fleet = open_page("/sweeps", PHONE, url=url)
-    expect(fleet.locator("h2")).to_contain_text("2 of 3 groups would gain")
+    expect(fleet.locator("h1")).to_contain_text("2 of 3 groups would gain")
     expect(cell(fleet, "slow")).to_be_attached()
     no_sideways_scroll(fleet)
     group = open_page("/sweeps?group=slow", PHONE, dark=True, url=url)
-    expect(group.locator("h2")).to_contain_text("its lag drains in 2 min, now never")
+    expect(group.locator("h1")).to_contain_text("its lag drains in 2 min, now never")
     expect(group.get_by_role("figure", name="Busiest share by assignor and members: from 60 %")).to_be_attached()
     expect(group.get_by_role("figure", name="Busiest share by number of members: 100 % with")).to_be_attached()
     no_sideways_scroll(group)
@@ -43,7 +43,7 @@ def test_a_click_on_a_cell_opens_it_in_what_if(open_page: Open, url: str) -> Non
     assert area is not None
     assignor, members = 1.1 / 3, 3.5 / 6  # the second of three columns, near its edge; the fourth of six rows
     cells.click(position={"x": area["width"] * assignor, "y": area["height"] * members})
-    expect(page.locator("h2")).to_contain_text("c-3 joins, with sticky: ")
+    expect(page.locator("h1")).to_contain_text("c-3 joins, with sticky: ")
     assert "assignor=sticky" in page.url
     expect(page.get_by_text("A case of a sweep: 4 members, nothing fails.")).to_be_visible()
 

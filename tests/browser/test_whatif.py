@@ -37,7 +37,7 @@ def with_plugins() -> Iterator[str]:
 
 
 def headline(page: Page) -> Locator:
-    return page.locator("h2")
+    return page.locator("h1")
 
 
 def figures(page: Page) -> Locator:

@@ -14,7 +14,7 @@ def linked(lab: LabState[S]) -> S:
     try:
         return lab.current()
     except AssignorError as error:
-        st.header("This link is invalid", anchor=False)
+        st.title("This link is invalid", anchor=False)
         widgets.line(":red", "error", "It was changed or truncated", formats.md(str(error)))
         st.button("Open the first story", icon=":material/restart_alt:", key="begin_again", on_click=lab.open_first)
         st.stop()

@@ -68,7 +68,7 @@ def controls(steps: Steps, at: int, write: Callable[[int], None] = write_positio
 
 def headline(steps: Steps, at: int) -> None:
     """The step as the page's conclusion."""
-    st.header(formats.md(sentences.step(steps, at)), anchor=False)
+    st.title(formats.md(sentences.step(steps, at)), anchor=False)
 
 
 def sentence(steps: Steps, at: int, generation: Generation) -> None:

@@ -12,7 +12,7 @@ try:
 except ConfigError as raised:
     advice, error = None, raised
 
-st.header(parts.headline(advice, error), anchor=False)
+st.title(parts.headline(advice, error), anchor=False)
 if error is not None:
     widgets.line(":red", "error", formats.md(error.cause.rstrip(".")), formats.md(error.hint))
 left, right = st.columns([0.42, 0.58], gap="medium")

@@ -18,7 +18,7 @@ except (AssignorError, GroupscopeError) as error:
 title = st.container(gap="xxsmall")
 parts.source(page, shown)
 if refused is not None:
-    title.header("There are no generations to show", anchor=False)
+    title.title("There are no generations to show", anchor=False)
     widgets.line(":red", "error", "The link cannot be followed", formats.md(str(refused)))
     st.stop()
 if shown is None:

@@ -112,7 +112,7 @@ def source(page: state.Shown | None, its: Shown | None) -> None:
 
 def nothing(its: Shown) -> None:
     """A group without generations: how they appear."""
-    st.header(f"No rebalance of {formats.code(its.title)} yet", anchor=False)
+    st.title(f"No rebalance of {formats.code(its.title)} yet", anchor=False)
     st.markdown(
         "The next rebalance appears here: when a member joins or leaves, a topic gets more partitions, or the assignor "
         "changes. groupscope reads the group's last records at startup and follows the group while it runs."

@@ -32,10 +32,10 @@ def pick_one(page: state.Shown) -> None:
     frame = state.group_table(page).frame
     frame = frame[~frame["hidden"]]
     if frame.empty:
-        st.header("No consumer group yet", anchor=False)
+        st.title("No consumer group yet", anchor=False)
         st.markdown("A group appears here when its first member joins or commits.")
         return
-    st.header("Which group?", anchor=False)
+    st.title("Which group?", anchor=False)
     widgets.status_line("Choose a consumer group to see its members, partitions and assignment.", "")
     picker(page, None)
     widgets.titled("Most urgent")
@@ -56,7 +56,7 @@ def pick_one(page: state.Shown) -> None:
 
 def not_found(page: state.Shown, group_id: str) -> None:
     """The group of the URL is not in the snapshot."""
-    st.header(f"{formats.code(group_id)} is not on this cluster", anchor=False)
+    st.title(f"{formats.code(group_id)} is not on this cluster", anchor=False)
     widgets.status_line("It was deleted, has expired, or the link is for another cluster.", "")
     picker(page, None)
 

@@ -34,7 +34,7 @@ def draw(history: ClusterHistory, span: Span, newest: datetime | None) -> None:
         lags = state_history.ask(history, HistoryQueries.group_lags, span)
     frame = tables.fleet(cells, lags)
     with title:
-        st.header(text.fleet(frame, parts.shown_time(span), parts.has_errors()), anchor=False)
+        st.title(text.fleet(frame, parts.shown_time(span), parts.has_errors()), anchor=False)
         parts.status_line(history, span, newest, text.fleet_facts(frame, span))
     rows = widgets.containing(frame, filter_text, "group")
     _map(rows, cells, span)

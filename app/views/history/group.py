@@ -34,7 +34,7 @@ def draw(history: ClusterHistory, scope: Scope, span: Span, newest: datetime | N
         partitions = ask(history, HistoryQueries.partitions, scope, span)
     periods = _periods(health, scope)
     with title:
-        st.header(text.group(scope, series, health, periods, parts.shown_time(span)), anchor=False)
+        st.title(text.group(scope, series, health, periods, parts.shown_time(span)), anchor=False)
         parts.status_line(history, span, newest, text.facts(series, partitions, health))
     with tools:
         widgets.downloads("lag", lambda: tables.points(series))

@@ -26,10 +26,10 @@ _SHOWN_ERRORS = "_history_errors"
 def no_history() -> None:
     """No history is recorded: why, and the commands that record one."""
     if source.current().settings.history is not None:
-        st.header("This cluster has no id", anchor=False)
+        st.title("This cluster has no id", anchor=False)
         st.markdown("History is stored by cluster id, so none is recorded here. Kafka has cluster ids since 0.10.1.")
         return
-    st.header("No history is recorded", anchor=False)
+    st.title("No history is recorded", anchor=False)
     st.markdown("To see since when, how often and how bad, record the history in a folder or an object store:")
     st.code(
         "groupscope serve --bootstrap-server broker:9092 --history /var/lib/groupscope\n"
@@ -64,7 +64,7 @@ def span(history: ClusterHistory, newest: datetime | None) -> Span:
 
 
 def _no_roll_ups(history: ClusterHistory) -> None:
-    st.header("Nothing is rolled up yet", anchor=False)
+    st.title("Nothing is rolled up yet", anchor=False)
     if source.current().demo is not None:
         st.markdown("The demo rolls up its history every minute: this page fills by itself in a minute or two.")
     with show_errors():

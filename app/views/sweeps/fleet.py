@@ -31,7 +31,7 @@ LABELS = {
 
 def introduction() -> None:
     """There is no sweep yet: what a sweep is."""
-    st.header("Which assignor and how many members for my fleet?", anchor=False)
+    st.title("Which assignor and how many members for my fleet?", anchor=False)
     st.markdown(
         "A sweep tries every assignor and several numbers of members on every group, and shows which groups would "
         "gain, and what it costs. It changes nothing on the cluster."
@@ -40,7 +40,7 @@ def introduction() -> None:
 
 def example_title(frame: pd.DataFrame) -> None:
     """What the example finds, under the form."""
-    st.subheader(f"Example: {conclusion(frame)}", anchor=False)
+    st.header(f"Example: {conclusion(frame)}", anchor=False)
 
 
 @contextmanager
@@ -50,7 +50,7 @@ def stop_on_error(title: DeltaGenerator) -> Iterator[None]:
         yield
     except HistoryError as error:
         with title:
-            st.header("The history cannot be read", anchor=False)
+            st.title("The history cannot be read", anchor=False)
             widgets.line(":red", "error", formats.md(error.cause), formats.md(error.hint))
         st.stop()
 

@@ -36,7 +36,7 @@ with title:
     if is_example and not rows:
         parts.introduction()
     else:
-        st.header(text.group(rows[0]) if rows else conclusion(frame), anchor=False)
+        st.title(text.group(rows[0]) if rows else conclusion(frame), anchor=False)
         parts.about(sweep, len(frame))
     if chosen is not None and not rows:
         widgets.line(

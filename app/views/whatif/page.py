@@ -43,7 +43,7 @@ with right, st.container(gap="xxsmall"):
 with head:
     start.notes(page, draft)
 with title:
-    st.header(text.conclusion(chosen, draft.scenario), anchor=False)
+    st.title(text.conclusion(chosen, draft.scenario), anchor=False)
     outcomes.recommended(found, draft.scenario.assignor)
 if chosen.error is not None:
     st.stop()

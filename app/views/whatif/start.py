@@ -90,7 +90,7 @@ def _links(its: Draft) -> None:
 
 def nothing_chosen() -> None:
     """The page without a start: what it is for."""
-    st.header(BY_NAME["whatif"].question, anchor=False)
+    st.title(BY_NAME["whatif"].question, anchor=False)
     st.markdown(
         "Choose a live group, an example or a scenario file, then add events: members join or leave, a topic gets more "
         "partitions, the assignor changes. The page computes the result of each of Kafka's assignors, exactly as Kafka "

@@ -17,7 +17,7 @@ def test_about_shows_requests_per_broker_and_masked_settings(open_page: Open, fe
     feed.report = feeds.report(at_ms=state.now_ms(), brokers=synthetic.BROKEN_BROKER, problems=synthetic.PROBLEMS)
     page = open_page("about")
     assert not page.exception
-    assert page.header[0].value == "Snapshot 1 of `demo` is incomplete: 31 groups, 12 topics, 3 brokers"
+    assert page.title[0].value == "Snapshot 1 of `demo` is incomplete: 31 groups, 12 topics, 3 brokers"
     brokers = table(page, "Brokers with").set_index("broker")
     assert brokers.loc[3, "answered"] == "no answer within 5 s"
     assert brokers["requests"].sum() == 10
@@ -27,7 +27,7 @@ def test_about_shows_requests_per_broker_and_masked_settings(open_page: Open, fe
 
 def test_about_names_the_groups_that_we_may_not_describe(open_page: Open) -> None:
     page = open_page("about")
-    assert page.header[0].value == "Snapshot 1 of `demo` is incomplete: 31 groups, 12 topics, 3 brokers"
+    assert page.title[0].value == "Snapshot 1 of `demo` is incomplete: 31 groups, 12 topics, 3 brokers"
     (row,) = table(page, "could not be read").to_dict("records")
     assert row == {
         "What": "group",
@@ -76,7 +76,7 @@ def test_the_panel_compares_each_case_with_what_is_seen(open_page: Open, feed: f
     assert not page.exception
     cases = table(page, "Cases of the demo")
     assert list(cases["group"]) == [case.group_id for case in describe()]
-    assert page.header[0].value.startswith(f"0 of {len(cases)} ")
+    assert page.title[0].value.startswith(f"0 of {len(cases)} ")
 
 
 def test_a_button_acts_and_says_what_it_did(open_page: Open, feed: feeds.HandFeed) -> None:

@@ -29,14 +29,14 @@ def told(advised: PropertiesAdvice) -> list[tuple[str, str, int | None]]:
 def test_page_says_what_it_is_for(open_page: Open) -> None:
     page = open_page("advice")
     assert not page.exception
-    assert page.header[0].value == BY_NAME["advice"].question
+    assert page.title[0].value == BY_NAME["advice"].question
     assert "groupscope advise client.properties" in page.code[0].value
 
 
 def test_pasted_settings_are_judged_with_reason_source_and_better_value(open_page: Open) -> None:
     page = paste(open_page("advice"), f"{COOPERATIVE}\nheartbeat.interval.ms = 45000\nsesion.timeout.ms: 9000\n")
     assert not page.exception
-    assert page.header[0].value == "1 error and 1 warning in 3 settings"
+    assert page.title[0].value == "1 error and 1 warning in 3 settings"
     assert "Error] **`heartbeat.interval.ms`** :small[:gray[line 3]]" in said(page)
     assert "Better: `15000` · :gray[Source: Heartbeat \\(constructor\\)]" in said(page)
     assert "Did you mean session\\.timeout\\.ms?" in said(page)
@@ -47,7 +47,7 @@ def test_nothing_pasted_stands_in_the_url_and_no_secret_on_the_page(
 ) -> None:
     text = f"group.id=g\npassword={SECRET}\n{SECRET}\nssl.key.password={SECRET}\nmax.poll.records={SECRET}\n"
     page = paste(open_page("advice"), text)
-    assert page.header[0].value == "1 error and 1 warning in 3 settings"
+    assert page.title[0].value == "1 error and 1 warning in 3 settings"
     assert dict(page.query_params) == {}
     assert SECRET not in said(page)
     assert SECRET not in caplog.text
@@ -56,9 +56,9 @@ def test_nothing_pasted_stands_in_the_url_and_no_secret_on_the_page(
 
 def test_what_is_known_of_the_work_counts(open_page: Open) -> None:
     page = paste(open_page("advice"), COOPERATIVE)
-    assert page.header[0].value == "No findings in 1 setting"
+    assert page.title[0].value == "No findings in 1 setting"
     page = page.number_input(key="advice_p99").set_value(600).run()
-    assert page.header[0].value == "1 warning in 1 setting"
+    assert page.title[0].value == "1 warning in 1 setting"
     assert "500 records of 600 ms may take 300000 ms" in said(page)
 
 
@@ -68,15 +68,15 @@ def test_outages_and_what_stands_behind_a_broker_count(open_page: Open) -> None:
     page = page.number_input(key="advice_outage").set_value(8 * 86_400_000).run()
     page = page.number_input(key="advice_batch").set_value(400_000).run()
     page = page.toggle(key="advice_finally").set_value(True).run()
-    assert page.header[0].value == "4 warnings in 3 settings"
+    assert page.title[0].value == "4 warnings in 3 settings"
     page = paste(open_page("advice", kind="broker"), "min.insync.replicas=1")
-    assert page.header[0].value == "No findings in 1 setting"
-    assert page.toggle(key="advice_acks").set_value(True).run().header[0].value == "1 warning in 1 setting"
+    assert page.title[0].value == "No findings in 1 setting"
+    assert page.toggle(key="advice_acks").set_value(True).run().title[0].value == "1 warning in 1 setting"
 
 
 def test_brokers_settings_are_chosen_in_the_url(open_page: Open) -> None:
     page = paste(open_page("advice", kind="broker"), "offsets.topic.replication.factor=1\nlog.dirs=/data")
-    assert page.header[0].value == "1 warning in 2 settings"
+    assert page.title[0].value == "1 warning in 2 settings"
     page = page.segmented_control(key="advice_kind").set_value(Kind.CONSUMER).run()
     assert "settings of a broker" in said(page)
 
@@ -99,12 +99,12 @@ def test_what_cannot_be_read_is_refused_in_a_sentence(open_page: Open, text: Any
     if len(text) < 100_000:  # the box takes no more
         page = paste(open_page("advice"), text)
         assert not page.exception
-        assert page.header[0].value == "The text cannot be read"
+        assert page.title[0].value == "The text cannot be read"
 
 
 def test_the_example_shows_an_error_and_warnings(open_page: Open) -> None:
     page = open_page("advice").button(key="advice_example").click().run()
-    assert page.header[0].value == "1 error and 3 warnings in 7 settings"
+    assert page.title[0].value == "1 error and 3 warnings in 7 settings"
 
 
 def test_line_of_each_finding_and_a_setting_that_stands_twice() -> None:

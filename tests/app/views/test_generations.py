@@ -40,7 +40,7 @@ def inferred() -> Recording:
 
 
 def title(page: AppTest) -> str:
-    return page.header[0].value.replace("\\", "")
+    return page.title[0].value.replace("\\", "")
 
 
 def moves(page: AppTest) -> pd.DataFrame:
@@ -165,7 +165,7 @@ def test_a_rebalance_that_was_predicted_says_so_here_and_on_group(open_page: Ope
 
 def test_a_group_without_a_rebalance_says_how_one_comes_about(open_page: Open) -> None:
     page = open_page("generations", group=GROUP)
-    assert page.header[0].value == f"No rebalance of `{GROUP}` yet"
+    assert page.title[0].value == f"No rebalance of `{GROUP}` yet"
 
 
 def test_a_live_group_shows_the_last_generation_and_how_it_is_known(open_page: Open, feed: feeds.HandFeed) -> None:
@@ -247,7 +247,7 @@ def test_from_a_live_group_there_is_a_way_back_to_its_page(open_page: Open, feed
     page = open_page("generations", group=GROUP)
     page = next(b for b in page.button if b.label == "Group").click().run()
     assert page.query_params["group"] == GROUP
-    assert any(subheader.value == "Assignment" for subheader in page.subheader)
+    assert any(subheader.value == "Assignment" for subheader in page.header)
 
 
 def test_a_link_goes_to_one_generation(open_page: Open, feed: feeds.HandFeed) -> None:

@@ -24,7 +24,7 @@ from tests.lag.generations.recorded.events import recorded
 def test_the_member_that_holds_the_stalled_partitions_is_named(open_page: Open) -> None:
     page = open_page("group", group="billing-settlement")
     assert not page.exception
-    title = page.header[0].value
+    title = page.title[0].value
     assert title.startswith(
         "`billing-settlement` is stuck: `settle-7c9f-0` has not committed partitions 7 to 9, since "
     )
@@ -44,7 +44,7 @@ def test_verdict_evidence_and_rule_stand_under_the_conclusion(open_page: Open) -
 def test_every_group_opens(open_page: Open, group: Any) -> None:
     page = open_page("group", group=group)
     assert not page.exception
-    assert page.header[0].value.startswith(code(group))
+    assert page.title[0].value.startswith(code(group))
 
 
 def test_rebalances_stand_on_the_time_axis_of_the_lag(open_page: Open, feed: feeds.HandFeed) -> None:
@@ -154,23 +154,23 @@ def test_a_share_group_says_that_partitions_are_shared(open_page: Open, feed: fe
 
 def test_without_a_group_the_most_urgent_are_offered(open_page: Open) -> None:
     page = open_page("group")
-    assert page.header[0].value == "Which group?"
+    assert page.title[0].value == "Which group?"
     assert list(table(page, "most urgent")["group"][:2]) == ["fraud-scoring-v2", "billing-settlement"]
     page.selectbox(key="group_pick").select("billing-settlement").run()
     assert page.query_params["group"] == "billing-settlement"
-    assert page.header[0].value.startswith("`billing-settlement` is stuck")
+    assert page.title[0].value.startswith("`billing-settlement` is stuck")
 
 
 def test_a_group_that_is_gone_is_said_to_be_gone(open_page: Open) -> None:
     page = open_page("group", group="nobody-knows-me")
-    assert page.header[0].value == "`nobody-knows-me` is not on this cluster"
+    assert page.title[0].value == "`nobody-knows-me` is not on this cluster"
 
 
 def test_picking_another_group_changes_the_url(open_page: Open) -> None:
     page = open_page("group", group="billing-settlement")
     page.selectbox(key="group_pick").select("tx-reader").run()
     assert page.query_params["group"] == "tx-reader"
-    assert page.header[0].value.startswith("`tx-reader` is held back")
+    assert page.title[0].value.startswith("`tx-reader` is held back")
 
 
 def test_a_group_id_full_of_markup_is_shown_as_it_is(open_page: Open, feed: feeds.HandFeed) -> None:
@@ -179,7 +179,7 @@ def test_a_group_id_full_of_markup_is_shown_as_it_is(open_page: Open, feed: feed
     feed.report = feeds.report(odd, at_ms=state.now_ms())
     page = open_page("group", group=name)
     assert not page.exception
-    assert page.header[0].value.startswith("`aˋb](x) **c** :red[d] $e$` has lag")
+    assert page.title[0].value.startswith("`aˋb](x) **c** :red[d] $e$` has lag")
     assert "\\*x\\*" in said(page)
 
 

@@ -83,7 +83,7 @@ def test_the_hour_comes_from_the_history_and_the_end_from_the_polls(
     write(tmp_path, range(-3600, -600, 10))
     page = open_page("group", kept(tmp_path), "UTC", group=BAD)
     assert not page.exception
-    assert "Lag, last hour" in [one.value for one in page.subheader]
+    assert "Lag, last hour" in [one.value for one in page.header]
     points = line(page)
     assert (len(points), axis(page)) == (361, ["11:00:00", "12:00:00"])
     assert points[0][1] == 3600
@@ -114,7 +114,7 @@ def test_without_a_history_the_chart_says_since_when_and_names_the_command(open_
     text = said(page)
     assert "Polls since 11:45:10" in text
     assert "`groupscope serve --history PATH`" in text
-    assert "Lag, last 14 min 50 s" in [one.value for one in page.subheader]
+    assert "Lag, last 14 min 50 s" in [one.value for one in page.header]
 
 
 def test_a_short_history_says_since_when_and_names_no_command(open_page: Open, kept: Kept, tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_a_time_in_the_url_is_the_time_of_the_chart(open_page: Open, kept: Kept,
     page = open_page("group", kept(tmp_path), "UTC", group=BAD, **chosen)
     assert not page.exception
     assert axis(page) == ["11:00:00", "11:10:00"]
-    assert "Lag, 21 Nov 11:00:00 to 11:10:00" in [one.value for one in page.subheader]
+    assert "Lag, 21 Nov 11:00:00 to 11:10:00" in [one.value for one in page.header]
     assert [value for _, value in line(page)] == [float(at) for at in range(90_000, 89_390, -10)]
     assert "known for 1 of 2 partitions" in said(page)
     page.button(key="lag_last_hour").click().run()

@@ -146,7 +146,7 @@ def test_partitions_are_added_where_each_has_a_member(open_page: Open, feed: fee
 def test_nothing_is_advised_to_a_group_that_keeps_up_or_catches_up(open_page: Open) -> None:
     for group in ("audit-pair", "search-indexer"):
         page = open_page("group", group=group)
-        assert "Do this next" not in [heading.value for heading in page.subheader]
+        assert "Do this next" not in [heading.value for heading in page.header]
         assert not page.code
 
 

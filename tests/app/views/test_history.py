@@ -54,7 +54,7 @@ def plain(page: AppTest) -> str:
 def test_a_group_says_since_when_how_often_and_how_bad(open_page: Open, kept: Any, root: str) -> None:
     page = open_page("history", kept(root), group=pasts.BAD, until=UNTIL)
     assert not page.exception
-    assert page.header[0].value == (
+    assert page.title[0].value == (
         "`billing-settlement` was in trouble from 10:00 on (stopped), twice in the 24 h to 22 Nov 13:00, "
         "3 h 30 min in total; at worst 18.0 k records behind at 12:59"
     )
@@ -76,23 +76,23 @@ def test_the_range_is_one_that_a_short_history_fills(
     asked = {"group": "g"}
     page = open_page("history", kept(tmp_path), **asked)
     assert not page.exception
-    assert f" {formats.in_the_last(shown)}," in page.header[0].value
-    assert " in the last 7 days," in open_page("history", kept(tmp_path), **asked, range="7d").header[0].value
-    assert " in the 24 h to " in open_page("history", kept(tmp_path), **asked, until=UNTIL).header[0].value
+    assert f" {formats.in_the_last(shown)}," in page.title[0].value
+    assert " in the last 7 days," in open_page("history", kept(tmp_path), **asked, range="7d").title[0].value
+    assert " in the 24 h to " in open_page("history", kept(tmp_path), **asked, until=UNTIL).title[0].value
 
 
 def test_times_are_those_of_the_viewer_and_utc_stands_beside(open_page: Open, kept: Any, root: str) -> None:
     page = open_page("history", kept(root), group=pasts.BAD, until=UNTIL)
     fig = figure(page, "history_lag")
     assert fig["data"][0]["customdata"][0] == "21 Nov 13:00 (12:00 UTC)"
-    assert page.header[0].value.endswith("at 12:59")
+    assert page.title[0].value.endswith("at 12:59")
     shown = next(element for element in page.markdown if "22 Nov 13:00" in element.value)
     assert shown.proto.help == "2026-11-21 12:00:00 UTC to 2026-11-22 12:00:00 UTC"
 
 
 def test_a_gap_is_a_gap(open_page: Open, kept: Any, root: str) -> None:
     page = open_page("history", kept(root), group=pasts.GOOD, until=UNTIL)
-    assert page.header[0].value == (
+    assert page.title[0].value == (
         "`orders-audit` had no trouble in the 24 h to 22 Nov 13:00; at worst 6 records behind at 13:00"
     )
     assert alt(page, "history_lag") == (
@@ -133,7 +133,7 @@ def test_percentile_churn_lead_and_commit_gap_have_columns(open_page: Open, kept
 
 def test_a_topic_and_a_partition_narrow_it(open_page: Open, kept: Any, root: str) -> None:
     page = open_page("history", kept(root), group=pasts.BAD, topic="t", partition="0", until=UNTIL)
-    assert page.header[0].value.startswith("`billing-settlement` on `t-0` was in trouble from 10:00 on")
+    assert page.title[0].value.startswith("`billing-settlement` on `t-0` was in trouble from 10:00 on")
     assert alt(page, "history_lag").startswith("Lag of billing-settlement: at worst 3 records behind")
     assert list(table(page, "partition, highest lag first")["partition"]) == [0]
 
@@ -141,7 +141,7 @@ def test_a_topic_and_a_partition_narrow_it(open_page: Open, kept: Any, root: str
 def test_all_groups_stand_on_a_map_with_the_worst_first(open_page: Open, kept: Any, root: str) -> None:
     page = open_page("history", kept(root), until=UNTIL)
     assert not page.exception
-    assert page.header[0].value == (
+    assert page.title[0].value == (
         "1 of 2 groups was in trouble in the 24 h to 22 Nov 13:00: "
         "`billing-settlement` for 3 h 30 min, stopped at worst"
     )
@@ -163,7 +163,7 @@ def test_the_text_filter_leaves_the_groups_that_match(open_page: Open, kept: Any
 
 def test_the_range_is_in_the_address(open_page: Open, kept: Any, root: str) -> None:
     page = open_page("history", kept(root), group=pasts.BAD, range="1h", until="2026-11-21T18:00Z")
-    assert page.header[0].value == (
+    assert page.title[0].value == (
         "`billing-settlement` was in trouble once in the 1 h to 21 Nov 19:00, for 30 min; "
         "until 18:30 (stopped); at worst 3.00 k records behind at 18:29"
     )
@@ -183,18 +183,18 @@ def test_a_long_range_is_told_by_the_hour(open_page: Open, kept: Any, root: str)
     page = open_page("history", kept(root), group=pasts.BAD, range="7d", until=UNTIL)
     assert not page.exception
     assert "in 24 of 168 hours" in plain(page)
-    assert "at worst 18.0 k records behind at 22 Nov 12:00" in page.header[0].value
+    assert "at worst 18.0 k records behind at 22 Nov 12:00" in page.title[0].value
 
 
 def test_without_a_history_the_page_names_the_command(open_page: Open) -> None:
     page = open_page("history")
-    assert page.header[0].value == "No history is recorded"
+    assert page.title[0].value == "No history is recorded"
     assert "--history /var/lib/groupscope" in page.code[0].value
 
 
 def test_without_roll_ups_the_page_names_the_command(open_page: Open, kept: Any, tmp_path: Path) -> None:
     page = open_page("history", kept(tmp_path))
-    assert page.header[0].value == "Nothing is rolled up yet"
+    assert page.title[0].value == "Nothing is rolled up yet"
     assert "Nothing of this cluster was recorded yet" in said(page)
     assert page.code[0].value == f"groupscope pipeline rollup --history {tmp_path}"
     History(tmp_path).append("end_offsets", rows("end_offsets", {"cluster": pasts.CLUSTER}))
@@ -211,7 +211,7 @@ def test_what_was_not_computed_is_not_zero(open_page: Open, kept: Any, tmp_path:
     History(tmp_path).append("lag_group_topic_1m", past("lag_group_topic_1m", *made))
     until = "2026-11-22T12:01Z"
     page = open_page("history", kept(tmp_path), group="g", until=until)
-    assert page.header[0].value == (
+    assert page.title[0].value == (
         "`g` was at worst 14 records behind at 12:58 in the 24 h to 22 Nov 13:01, 0 at the end; "
         "whether it was in trouble is not known"
     )
@@ -227,7 +227,7 @@ def test_what_was_not_computed_is_not_zero(open_page: Open, kept: Any, tmp_path:
 def test_a_group_that_nothing_is_known_of_says_so(open_page: Open, kept: Any, root: str) -> None:
     page = open_page("history", kept(root), group="nobody", until=UNTIL)
     assert not page.exception
-    assert page.header[0].value == "The lag of `nobody` is not known in the 24 h to 22 Nov 13:00"
+    assert page.title[0].value == "The lag of `nobody` is not known in the 24 h to 22 Nov 13:00"
 
 
 def test_the_end_of_a_line_is_its_last_point(open_page: Open, kept: Any, tmp_path: Path) -> None:
@@ -235,7 +235,7 @@ def test_the_end_of_a_line_is_its_last_point(open_page: Open, kept: Any, tmp_pat
     made = ({"at": at, "cluster": pasts.CLUSTER, "lag_sum": 7, "time_lag_max_ms": 9000} for at in (-3, -2))
     History(tmp_path).append("lag_group_topic_1m", past("lag_group_topic_1m", *made))
     page = open_page("history", kept(tmp_path), group="g", range="1h", until=UNTIL)
-    assert "in the 1 h to 22 Nov 13:00, not known at the end; " in page.header[0].value
+    assert "in the 1 h to 22 Nov 13:00, not known at the end; " in page.title[0].value
     ends = "not known at the end"
     assert alt(page, "history_lag").startswith(f"Lag of g: at worst 7 records behind at 12:57, {ends}")
     assert alt(page, "history_time_lag") == f"Time lag of g: at most 9 s, {ends}"
@@ -264,14 +264,14 @@ def test_one_minute_of_a_day_is_less_than_a_percent_and_not_nothing(open_page: O
 def test_a_group_of_which_no_verdict_is_known_had_no_calm(open_page: Open, kept: Any, tmp_path: Path) -> None:
     judged(tmp_path, *({"at": -at, "status": Status.UNKNOWN} for at in (3, 2, 1)))
     page = open_page("history", kept(tmp_path), group="g", until=UNTIL)
-    assert page.header[0].value == (
+    assert page.title[0].value == (
         "`g` was at worst 7 records behind at 12:57 in the 24 h to 22 Nov 13:00, 7 at the end; "
         "whether it was in trouble is not known"
     )
     assert "verdict known in 0 of 1,440 minutes" in plain(page)
     assert pd.isna(table(page, "highest lag")["trouble"][0])
     page = open_page("history", kept(tmp_path), until=UNTIL)
-    assert page.header[0].value.startswith(
+    assert page.title[0].value.startswith(
         "Whether any of 1 group was in trouble in the 24 h to 22 Nov 13:00 is not known: `g` was furthest behind"
     )
     assert "verdicts known for 0 % of the time" in plain(page)
@@ -282,7 +282,7 @@ def test_groups_without_a_verdict_are_counted_beside_the_calm_ones(open_page: Op
     judged(tmp_path, {"at": -1, "status": Status.OK}, group="well")
     judged(tmp_path, {"at": -1, "status": Status.UNKNOWN}, group="dark")
     page = open_page("history", kept(tmp_path), until=UNTIL)
-    assert page.header[0].value == (
+    assert page.title[0].value == (
         "1 group had no trouble in the 24 h to 22 Nov 13:00, as far as verdicts are known: "
         "`well` was furthest behind, 7 records at 12:59; no verdict is known for 1"
     )
@@ -301,8 +301,8 @@ def test_calm_is_said_of_the_time_of_which_it_is_known(
 ) -> None:
     judged(tmp_path, *({"at": -at, "status": Status.OK} for at in range(1, minutes + 1)))
     page = open_page("history", kept(tmp_path), group="g", range="1h", until=UNTIL)
-    assert page.header[0].value.startswith(said)
-    fleet = open_page("history", kept(tmp_path), range="1h", until=UNTIL).header[0].value
+    assert page.title[0].value.startswith(said)
+    fleet = open_page("history", kept(tmp_path), range="1h", until=UNTIL).title[0].value
     assert fleet.startswith("1 group had no trouble in the 1 h to 22 Nov 13:00")
     assert (", as far as verdicts are known: " in fleet) == (minutes < 54)
 
@@ -310,9 +310,9 @@ def test_calm_is_said_of_the_time_of_which_it_is_known(
 def test_minutes_between_those_that_are_known_are_no_trouble(open_page: Open, kept: Any, tmp_path: Path) -> None:
     judged(tmp_path, *({"at": at, "status": Status.STOPPED} for at in (-600, -1)))
     page = open_page("history", kept(tmp_path), group="g", until=UNTIL)
-    assert page.header[0].value.startswith("`g` was in trouble from before 03:00 on (stopped), 2 min; ")
+    assert page.title[0].value.startswith("`g` was in trouble from before 03:00 on (stopped), 2 min; ")
     fleet = open_page("history", kept(tmp_path), until=UNTIL)
-    assert fleet.header[0].value.endswith(": `g` for 2 min, stopped at worst")
+    assert fleet.title[0].value.endswith(": `g` for 2 min, stopped at worst")
 
 
 def test_an_oldest_record_that_is_only_known_to_be_older_counts(open_page: Open, kept: Any, tmp_path: Path) -> None:
@@ -343,9 +343,9 @@ def test_what_goes_on_is_told_as_going_on(open_page: Open, kept: Any, tmp_path: 
     judged(tmp_path, *({"at": now - at, "status": Status.OK if at == 4 else Status.STOPPED} for at in (4, 3, 2, 1)))
     page = open_page("history", kept(tmp_path), group="g")
     since = formats.moment(1000 * round((NOON + timedelta(minutes=now - 3)).timestamp()), formats.zone("Europe/Berlin"))
-    assert page.header[0].value.startswith(f"`g` has been in trouble since {since:%H:%M} (stopped), 3 min; ")
+    assert page.title[0].value.startswith(f"`g` has been in trouble since {since:%H:%M} (stopped), 3 min; ")
     fleet = open_page("history", kept(tmp_path))
-    assert fleet.header[0].value == ("1 of 1 group was in trouble in the last hour: `g` for 3 min, stopped at worst")
+    assert fleet.title[0].value == ("1 of 1 group was in trouble in the last hour: `g` for 3 min, stopped at worst")
 
 
 def test_the_last_rebalance_is_told_by_its_minute_however_they_are_marked(
@@ -369,7 +369,7 @@ def test_an_end_outside_of_all_history_is_the_newest(open_page: Open, kept: Any,
     page = open_page("history", kept(root), group=pasts.BAD, until=until)
     assert not page.exception
     assert "21 Nov 13:00 to 22 Nov 13:00" in plain(page)
-    assert " in the last 24 h" in page.header[0].value
+    assert " in the last 24 h" in page.title[0].value
 
 
 @pytest.mark.parametrize("number", ["9" * 5_000, "9" * 10])
@@ -451,7 +451,7 @@ def test_without_minutes_nothing_is_said_of_their_age(open_page: Open, kept: Any
     for file in Path(tmp_path, "group_health_1m").glob("dt=*/*.parquet"):
         file.write_bytes(b"PAR1 no more")
     page = open_page("history", kept(tmp_path), until=UNTIL)
-    assert page.header[0].value == "The history of the groups cannot be read"
+    assert page.title[0].value == "The history of the groups cannot be read"
 
 
 @pytest.mark.parametrize(
@@ -488,7 +488,7 @@ def test_an_old_end_is_told_with_the_command(open_page: Open, kept: Any, tmp_pat
 def test_the_group_page_leads_there_and_back(open_page: Open, kept: Any, root: str) -> None:
     page = open_page("group", kept(root), group=pasts.BAD)
     page.button(key="group_to_history").click().run()
-    assert page.header[0].value.startswith(formats.code(pasts.BAD))
+    assert page.title[0].value.startswith(formats.code(pasts.BAD))
     assert page.button(key="history_to_group").label == "Group"
 
 
@@ -512,6 +512,6 @@ def test_overview_group_topics_and_history_show_the_same_onset(
     for page, query in (("overview", {}), ("group", {"group": name}), ("history", {"group": name})):
         shown = open_page(page, source, zone, **query)
         assert not shown.exception
-        assert f"since {clock}" in shown.header[0].value
+        assert f"since {clock}" in shown.title[0].value
     readers = table(open_page("topics", source, zone, topic=topic), "Groups that read this topic").set_index("group")
     assert readers["since"][name] == clock

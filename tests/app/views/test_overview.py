@@ -41,7 +41,7 @@ def test_the_worst_group_is_the_conclusion(open_page: Open) -> None:
     page = open_page()
     assert not page.exception
     worst = r"`fraud-scoring-v2` has lag and has not committed since .*\d\d:\d\d.* \(15 min\)"
-    assert re.match(f"8 of 30 groups need attention: {worst}", page.header[0].value)
+    assert re.match(f"8 of 30 groups need attention: {worst}", page.title[0].value)
 
 
 def test_coverage_and_pace_stand_in_the_second_line(open_page: Open) -> None:
@@ -147,7 +147,7 @@ def test_a_failing_poll_keeps_the_table_and_says_why(open_page: Open, feed: feed
 def test_old_data_turns_the_conclusion_grey(open_page: Open, feed: feeds.HandFeed) -> None:
     feed.report = feeds.report(at_ms=state.now_ms() - 120_000)
     page = open_page()
-    assert page.header[0].value.startswith(":gray[")
+    assert page.title[0].value.startswith(":gray[")
     assert "This data is old" in said(page)
 
 
@@ -170,14 +170,14 @@ def test_a_new_snapshot_is_drawn_on_the_next_run(open_page: Open, feed: feeds.Ha
 
 def test_before_the_first_poll_the_page_says_that_it_reads(open_page: Open, feed: feeds.HandFeed) -> None:
     feed.report = None
-    assert open_page().header[0].value == "Reading `demo` for the first time"
+    assert open_page().title[0].value == "Reading `demo` for the first time"
 
 
 def test_a_cluster_that_never_answered_says_why_and_offers_a_try(open_page: Open, feed: feeds.HandFeed) -> None:
     feed.report, feed.error = None, AddressError("b1:9092 refuses the connection", "Is the broker running?")
     feed.consecutive_failures = 3
     page = open_page()
-    assert page.header[0].value == "`demo` cannot be read"
+    assert page.title[0].value == "`demo` cannot be read"
     assert "3 attempts failed" in said(page)
     page.button(key="try_now").click().run()
     assert feed.polled_now == [1]
@@ -185,14 +185,14 @@ def test_a_cluster_that_never_answered_says_why_and_offers_a_try(open_page: Open
 
 def test_without_a_cluster_the_page_teaches_how_to_start(open_page: Open) -> None:
     page = open_page(its=feeds.source())
-    assert page.header[0].value == "No cluster is configured"
+    assert page.title[0].value == "No cluster is configured"
     assert "groupscope serve --bootstrap-server" in page.code[0].value
 
 
 def test_a_cluster_without_groups_teaches(open_page: Open, feed: feeds.HandFeed) -> None:
     feed.report = feeds.report([], at_ms=state.now_ms())
     page = open_page()
-    assert page.header[0].value == "No consumer group yet"
+    assert page.title[0].value == "No consumer group yet"
     assert "first member joins" in said(page)
 
 
@@ -307,10 +307,10 @@ def test_the_table_has_the_onset_of_every_verdict(open_page: Open, feed: feeds.H
 def test_the_headline_and_the_group_page_have_the_time_of_the_table(open_page: Open) -> None:
     page = open_page(zone="UTC")
     since = page.dataframe[0].value.set_index("group").loc["fraud-scoring-v2", "since"]
-    assert f"since {since} (15 min)" in page.header[0].value
+    assert f"since {since} (15 min)" in page.title[0].value
     assert SOURCES[OnsetSource.COMMIT] in said(page)
     group = open_page("group", zone="UTC", group="fraud-scoring-v2")
-    assert f"since {since} (15 min)" in group.header[0].value
+    assert f"since {since} (15 min)" in group.title[0].value
     assert SOURCES[OnsetSource.COMMIT] in said(group)
 
 

@@ -59,13 +59,13 @@ def test_a_history_that_cannot_be_read_is_told_with_its_mend(open_sweeps: Any, t
     (tmp_path / "sweeps" / "_delta_log" / "00000000000000000000.json").write_text("no log")
     page = open_sweeps(tmp_path)
     assert not page.exception
-    assert page.header[0].value == "The history cannot be read"
+    assert page.title[0].value == "The history cannot be read"
 
 
 def test_the_fleet_most_to_gain_first(open_sweeps: Any, root: Path) -> None:
     page = open_sweeps(root)
     assert not page.exception
-    assert page.header[0].value == "2 of 3 groups would gain: 1 whose lag never drains now, 1 from another assignor"
+    assert page.title[0].value == "2 of 3 groups would gain: 1 whose lag never drains now, 1 from another assignor"
     assert "108 cases of 3 groups" in said(page)
     rows = table(page, "3 groups").set_index("group")
     assert list(rows.index) == ["slow", "idle", "orders"]
@@ -80,7 +80,7 @@ def test_the_fleet_most_to_gain_first(open_sweeps: Any, root: Path) -> None:
 def test_one_group_with_its_heat_map_and_frontier(open_sweeps: Any, root: Path) -> None:
     page = open_sweeps(root, group="orders")
     assert not page.exception
-    assert page.header[0].value == "`orders`: nothing to gain; now `range` on 3 members"
+    assert page.title[0].value == "`orders`: nothing to gain; now `range` on 3 members"
     heat, targets = figure(page, "sweep_map_hot_share")["data"]
     shares = {
         assignor: [row(orders(), Case(0, assignor, members, Failure.NONE))["hot_share"] for members in range(1, 7)]
@@ -112,7 +112,7 @@ def test_another_sweep_and_a_group_that_is_not_in_it(open_sweeps: Any, root: Pat
 
 def test_a_case_opens_in_what_if_with_its_members_and_assignor(open_sweeps: Any, root: Path) -> None:
     page = clicked(open_sweeps(root, group="orders"), "orders", "sticky", 5)
-    assert page.header[0].value.startswith("`c-3` joins, `c-4` joins, with `sticky`: ")
+    assert page.title[0].value.startswith("`c-3` joins, `c-4` joins, with `sticky`: ")
     assert page.query_params["assignor"] == "sticky"
     opened = link_codec.unpack(page.query_params["scenario"])
     assert opened == case_scenario(orders(), 5, Failure.NONE)
@@ -135,9 +135,9 @@ def test_a_case_with_a_failure_says_who_comes_who_fails_and_under_what(open_swee
         event.action for event in case_scenario(orders(), 6, Failure.CRASH).events if isinstance(event.action, Crash)
     ]
     page = clicked(open_sweeps(root, group="orders"), "orders", "sticky", 6, "crash")
-    assert page.header[0].value.startswith(f"3 members join, `{crash.member_id}` crashes, with `sticky`: ")
+    assert page.title[0].value.startswith(f"3 members join, `{crash.member_id}` crashes, with `sticky`: ")
     page = clicked(open_sweeps(root, group="orders"), "orders", "range", 1, "none")
-    assert page.header[0].value.startswith("`c-1` leaves, `c-2` leaves: ")
+    assert page.title[0].value.startswith("`c-1` leaves, `c-2` leaves: ")
 
 
 NOT_OPENED = "This case cannot be opened in What if"
@@ -201,7 +201,7 @@ def test_rows_that_cannot_be_read_are_told(open_sweeps: Any, root: Path, tmp_pat
         file.write_bytes(b"PAR1 no more")
     page = open_sweeps(tmp_path, group="orders")
     assert not page.exception
-    assert page.header[0].value == "The history cannot be read"
+    assert page.title[0].value == "The history cannot be read"
     assert f"{tmp_path}/{name} cannot be used" in said(page).replace("\\", "")
 
 
@@ -209,7 +209,7 @@ def test_looking_makes_no_table(open_sweeps: Any, root: Path, tmp_path: Path) ->
     copytree(root / "sweeps", tmp_path / "sweeps")
     page = open_sweeps(tmp_path)
     assert not page.exception
-    assert page.header[0].value == "The history cannot be read"
+    assert page.title[0].value == "The history cannot be read"
     assert [path.name for path in tmp_path.iterdir()] == ["sweeps"]
 
 
@@ -219,7 +219,7 @@ def test_a_group_whose_cases_were_not_written_says_so(open_sweeps: Any, tmp_path
     sweep_table.write(History(tmp_path), header, sweep_table.groups(plan), found)
     page = open_sweeps(tmp_path, group="empty")
     assert not page.exception
-    assert page.header[0].value == (
+    assert page.title[0].value == (
         "The gain of `empty` is unknown: the sweep was interrupted before its cases, run it again; "
         "now `range` on 0 members"
     )
@@ -253,7 +253,7 @@ def test_what_is_not_known_is_neither_a_gain_nor_none(open_sweeps: Any, tmp_path
     alone = replace(base, name="alone", members=(member("c-0", tuple(range(6))),), loads=idle)
     swept.sweep(tmp_path, its=[alone, empty(), shared()], asked=SweepRequest((), parse_member_counts("x1")))
     page = open_sweeps(tmp_path)
-    assert page.header[0].value == "None of 1 group would gain; 2 unknown"
+    assert page.title[0].value == "None of 1 group would gain; 2 unknown"
     rows = table(page, "3 groups").set_index("group")
     assert dict(rows["do"]) == {
         "alone": "nothing to gain",
@@ -262,10 +262,10 @@ def test_what_is_not_known_is_neither_a_gain_nor_none(open_sweeps: Any, tmp_path
     }
     page = open_sweeps(tmp_path, group="empty")
     assert not page.exception
-    assert page.header[0].value == "The gain of `empty` is unknown: it has no members; now `range` on 0 members"
+    assert page.title[0].value == "The gain of `empty` is unknown: it has no members; now `range` on 0 members"
     assert "framed" not in said(page)
     swept.sweep(tmp_path, its=[empty(), shared()], asked=SweepRequest((), parse_member_counts("x1")))
-    assert open_sweeps(tmp_path).header[0].value == "The gain of 2 groups is unknown"
+    assert open_sweeps(tmp_path).title[0].value == "The gain of 2 groups is unknown"
 
 
 def frames(root: Path) -> tuple[pd.DataFrame, pd.DataFrame]:

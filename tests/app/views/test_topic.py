@@ -182,7 +182,7 @@ def test_the_page_counts_down_and_says_where(open_page: Open, feed: feeds.HandFe
     page = open_page("topics", topic="t")
     assert not page.exception
     left = "`g000` is about to lose records of `t`: retention may delete unread ones in 10 min"
-    assert page.header[0].value == left
+    assert page.title[0].value == left
     readers = table(page, "Groups that read").set_index("group")
     assert readers.loc["g000", "left"] == pd.Timedelta(seconds=599)
     assert readers.loc["g000", "where"] == "partition 0"

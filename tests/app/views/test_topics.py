@@ -25,7 +25,7 @@ from tests.support.known import known
 def test_the_slowest_reader_is_the_conclusion(open_page: Open) -> None:
     page = open_page("topics")
     assert not page.exception
-    assert page.header[0].value == "`billing-settlement` is furthest behind: 1,181,855 records on `billing.events`"
+    assert page.title[0].value == "`billing-settlement` is furthest behind: 1,181,855 records on `billing.events`"
     assert "13 topics, 1 of them deleted" in said(page)
 
 
@@ -48,7 +48,7 @@ def test_text_filter_from_the_url(open_page: Open) -> None:
 def test_one_topic_lists_its_groups_and_their_lag_per_partition(open_page: Open) -> None:
     page = open_page("topics", topic="orders")
     assert not page.exception
-    assert page.header[0].value.startswith("`orders-enrichment` loses records of `orders`")
+    assert page.title[0].value.startswith("`orders-enrichment` loses records of `orders`")
     readers = table(page, "Groups that read").set_index("group")
     assert readers.loc["orders-enrichment", "lost"] == 2_400
     matrix = table(page, "with offsets").set_index("partition")
@@ -61,21 +61,21 @@ def test_a_leaderless_topic_comes_first_and_says_which_partition(open_page: Open
     rows[1] = synthetic.Row("t", 1, 8, None, 0, problem=PartitionProblem.LEADERLESS)
     odd = [synthetic.Spec("g", tuple(rows), synthetic.members(1))]
     feed.report = feeds.report(odd, at_ms=state.now_ms())
-    assert open_page("topics").header[0].value == "1 of 1 topic has partitions without a leader: `t`"
+    assert open_page("topics").title[0].value == "1 of 1 topic has partitions without a leader: `t`"
     page = open_page("topics", topic="t")
-    assert page.header[0].value == "`t` has 1 partition without a leader"
+    assert page.title[0].value == "`t` has 1 partition without a leader"
     assert pd.isna(table(page, "with offsets").set_index("partition").loc[1, "log_end"])
 
 
 def test_a_deleted_topic_names_who_still_keeps_commits(open_page: Open) -> None:
     page = open_page("topics", topic="returns.v1")
-    assert page.header[0].value.startswith("`returns.v1` does not exist, but 1 group ")
+    assert page.title[0].value.startswith("`returns.v1` does not exist, but 1 group ")
 
 
 def test_an_unknown_topic_is_said_to_be_unknown(open_page: Open) -> None:
     page = open_page("topics", topic="nope")
     assert not page.exception
-    assert page.header[0].value == "`nope` does not exist"
+    assert page.title[0].value == "`nope` does not exist"
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def click(page: AppTest, label: str) -> AppTest:
 def test_page_without_a_start_says_what_it_is_for(open_page: Open) -> None:
     page = open_page("whatif")
     assert not page.exception
-    assert page.header[0].value == BY_NAME["whatif"].question
+    assert page.title[0].value == BY_NAME["whatif"].question
     shown = page.dataframe[0].value.set_index("example")
     assert list(shown.index) == list(examples())
     assert tuple(shown.loc["5000-partitions"][["members", "partitions", "events"]]) == (50, 5000, 4)
@@ -64,7 +64,7 @@ def test_every_example_opens_with_all_assignors_that_fit(open_page: Open, name: 
 
 def test_hand_over_of_two_partitions(open_page: Open) -> None:
     page = open_page("whatif", example="cooperative-hand-over")
-    assert page.header[0].value == "`c3` joins: 2 of 6 partitions move, no idle members"
+    assert page.title[0].value == "`c3` joins: 2 of 6 partitions move, no idle members"
     row = table(page).loc["cooperative-sticky"]
     assert (row["moved"], row["paused"], row["rebalances"], row["idle"]) == (2, 2, 2, 0)
 
@@ -92,21 +92,21 @@ def test_a_group_without_members_has_no_recommendation(open_page: Open) -> None:
 
 def test_a_live_group_without_events_is_as_it_is(open_page: Open) -> None:
     page = open_page("whatif", group="orders-enrichment")
-    assert page.header[0].value.startswith("12 partitions on 4 members")
+    assert page.title[0].value.startswith("12 partitions on 4 members")
     assert not page.exception
 
 
 def test_add_undo_and_redo_of_a_member(open_page: Open) -> None:
     page = open_page("whatif", group="orders-enrichment")
-    before = page.header[0].value
+    before = page.title[0].value
     page = click(page, "Add")
-    after = page.header[0].value
+    after = page.title[0].value
     assert after.startswith("`enrich-4` joins: ")
     assert page.query_params["scenario"]
     assert the(Join, link_codec.unpack(page.query_params["scenario"]).events[0].action).member.member_id == "enrich-4"
     page = click(page, "Undo")
-    assert page.header[0].value == before
-    assert click(page, "Redo").header[0].value == after
+    assert page.title[0].value == before
+    assert click(page, "Redo").title[0].value == after
 
 
 def test_two_members_join_one_after_the_other_or_together(open_page: Open) -> None:
@@ -125,12 +125,12 @@ def test_two_members_join_one_after_the_other_or_together(open_page: Open) -> No
 def test_a_link_opens_the_same_what_if(open_page: Open) -> None:
     page = click(open_page("whatif", group="orders-enrichment"), "Add")
     again = open_page("whatif", scenario=page.query_params["scenario"])
-    assert again.header[0].value == page.header[0].value
+    assert again.title[0].value == page.title[0].value
 
 
 def test_another_assignor_and_step_are_in_the_url(open_page: Open) -> None:
     page = open_page("whatif", example="cooperative-hand-over", assignor="range", gen="1")
-    assert page.header[0].value.startswith("`c3` joins, with `range`: ")
+    assert page.title[0].value.startswith("`c3` joins, with `range`: ")
     assert "Generation 8: all members change to range" in said(page).replace("\\", "")
 
 
@@ -177,7 +177,7 @@ def test_a_group_that_has_changed_is_told_how_and_started_again_from(open_page: 
     assert not page.exception
     assert told not in said(page)
     assert "scenario" not in page.query_params
-    assert page.header[0].value.startswith("12 partitions on 3 members")
+    assert page.title[0].value.startswith("12 partitions on 3 members")
 
 
 @pytest.mark.parametrize("page_name", ["whatif", "generations"])
@@ -251,13 +251,13 @@ def test_an_event_on_a_member_that_never_came_is_told_once_and_can_be_undone(ope
     scenario = load_scenario(examples()["cooperative-hand-over"])
     left = replace(scenario, events=(*scenario.events, Event(60_000, Leave("c3"))))
     page = open_page("whatif", scenario=link_codec.pack(left))
-    before = page.header[0].value
+    before = page.title[0].value
     page = page.button(key="whatif_drop_0").click().run()
     assert not page.exception
-    assert page.header[0].value == "`cooperative-sticky` cannot compute an assignment"
+    assert page.title[0].value == "`cooperative-sticky` cannot compute an assignment"
     reason = "No assignor can compute an assignment:] Event 1 at 60 s (leave c3): there is no member 'c3'."
     assert said(page).replace("\\", "").count(reason) == 1
-    assert click(page, "Undo").header[0].value == before
+    assert click(page, "Undo").title[0].value == before
 
 
 def test_a_member_that_left_and_a_topic_that_is_gone_are_not_offered(open_page: Open) -> None:
@@ -277,7 +277,7 @@ def test_long_and_odd_names_are_cut_and_stay_text(open_page: Open) -> None:
     page = open_page("whatif", its=feeds.source(demo=feeds.HandFeed()), scenario=link_codec.pack(scenario))
     assert not page.exception
     cut = "m" * 15 + "…" + "m" * 16
-    assert page.header[0].value.startswith(f"`{cut}` leaves: ")
+    assert page.title[0].value.startswith(f"`{cut}` leaves: ")
     assert f"Generation 2: {cut} leaves; " in said(page).replace("\\", "")
 
 
@@ -285,13 +285,13 @@ def test_members_of_one_client_id_are_told_apart_by_the_end_of_their_id(open_pag
     members = tuple(Member(f"app-{n}", client_id="app", topics=("orders",)) for n in ("aaaa1", "bbbb2"))
     scenario = Scenario("s", "range", {"orders": Topic("orders", 4)}, members, (Event(1000, Leave("app-bbbb2")),))
     page = open_page("whatif", scenario=link_codec.pack(scenario))
-    assert page.header[0].value.startswith("`app…bbb2` leaves: ")
+    assert page.title[0].value.startswith("`app…bbb2` leaves: ")
     assert "Generation 2: app…bbb2 leaves; " in said(page).replace("\\", "")
 
 
 def test_a_lag_that_never_drains_names_who_cannot_keep_up(open_page: Open) -> None:
     page = open_page("whatif", example="hot-member")
-    assert page.header[0].value.endswith("the lag never drains: `small-2` cannot keep up")
+    assert page.title[0].value.endswith("the lag never drains: `small-2` cannot keep up")
 
 
 def test_an_unknown_drain_time_has_its_reason(open_page: Open) -> None:
@@ -367,12 +367,12 @@ def test_what_a_member_can_process_is_taken_back_by_undo(open_page: Open) -> Non
     def field() -> Any:
         return next(box for box in page.number_input if "can process" in box.label)
 
-    before, drains = field().value, page.header[0].value
+    before, drains = field().value, page.title[0].value
     page = field().set_value(100_000.0).run()
-    assert (field().value, page.header[0].value == drains) == (100_000.0, False)
+    assert (field().value, page.title[0].value == drains) == (100_000.0, False)
     page = click(page, "Undo")
     assert not page.exception
-    assert (field().value, page.header[0].value) == (before, drains)
+    assert (field().value, page.title[0].value) == (before, drains)
     assert (click(page, "Redo"), field().value)[1] == 100_000.0
 
 
@@ -421,7 +421,7 @@ def test_groups_with_nothing_left(open_page: Open, changes: Any, told: str) -> N
     scenario = replace(load_scenario(examples()["cooperative-hand-over"]), **changes)
     page = open_page("whatif", scenario=link_codec.pack(scenario))
     assert not page.exception
-    assert page.header[0].value.endswith(told)
+    assert page.title[0].value.endswith(told)
 
 
 REFUSED = {"gdpr-erasure-worker", "returns-processor", "streams-order-totals"}

@@ -13,7 +13,7 @@ story = linked(LAB)
 turns = play_on(story.machine, story.script)
 at = position(STEP, len(turns) - 1, first_trouble(turns))
 
-st.header(text.headline(turns), anchor=False)
+st.title(text.headline(turns), anchor=False)
 head(LAB, story)
 
 outcome.controls(turns, at)

@@ -12,7 +12,7 @@ story = linked(LAB)
 lab, failure = story.lab, story.failure
 ledger = run(lab, failure)
 
-st.header(text.headline(ledger), anchor=False)
+st.title(text.headline(ledger), anchor=False)
 with st.container(gap="xxsmall"):
     for sentence in text.reasons(lab, failure, ledger):
         st.markdown(formats.md(sentence))

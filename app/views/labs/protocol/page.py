@@ -12,7 +12,7 @@ story = linked(LAB)
 results = played(story.scenario, story.seed)
 runs = [result for result in results.values() if isinstance(result, Played)]
 
-st.header(text.headline(runs), anchor=False)
+st.title(text.headline(runs), anchor=False)
 if runs:
     st.markdown(formats.md(text.members(runs)))
 outcome.problems(results)

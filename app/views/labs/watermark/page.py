@@ -15,7 +15,7 @@ steps, refusal = play_on(begin(story.replicas, story.settings), story.actions)
 at = position(STEP, len(steps) - 1, first_trouble(steps))
 now = steps[at].state
 
-st.header(text.headline(now), anchor=False)
+st.title(text.headline(now), anchor=False)
 head(LAB, story)
 if refusal is not None:
     widgets.line(":orange", "front_hand", "The story ends early under these rules", formats.md(str(refusal)))

@@ -33,7 +33,7 @@ def test_an_edited_file_is_played_in_the_delivery_lab(open_page: Open) -> None:
     text = to_file(delivery.STORIES["database"]).decode().replace("end: 15", "end: 12").replace("step: 6", "step: 3")
     page = send(open_page("delivery"), text)
     assert not page.exception
-    assert page.header[0].value == "All 2 records are processed twice, none is lost"
+    assert page.title[0].value == "All 2 records are processed twice, none is lost"
     assert asked(page) == {"story": "database", "end": "12", "step": "3"}
 
 
@@ -112,14 +112,14 @@ def test_bytes_that_are_not_text_are_refused() -> None:
 )
 def test_a_wrong_value_is_named_and_the_page_stays(open_page: Open, lab: str, text: str, why: str) -> None:
     page = open_page(lab)
-    before = page.header[0].value
+    before = page.title[0].value
     page = send(page, text, "mine.txt")
     assert not page.exception
     words = "\n".join(element.value for element in page.markdown).replace("\\", "")
     assert "mine.txt was not loaded" in words
     assert "**line 2**" in words
     assert why in words
-    assert page.header[0].value == before
+    assert page.title[0].value == before
 
 
 @pytest.mark.parametrize(
