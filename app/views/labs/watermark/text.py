@@ -46,6 +46,8 @@ def watermark(state: State) -> str:
         *(f"{name} {_known(state, name)}" for name in state.isr if name != state.leader),
     ]
     reads = f"A consumer reads below {leader.hw}, the high watermark of {state.leader}"
+    if not leader.hw:
+        reads = f"A consumer reads nothing, because the high watermark of {state.leader} is 0"
     need = state.settings.min_insync_replicas
     if state.settings.hw_waits_for_min_isr and len(state.isr) < need:
         isr = plural(len(state.isr), "replica")

@@ -118,6 +118,7 @@ def test_many_records_and_producers_are_counted() -> None:
     steps = play(begin("AB"), [*(Produce(f"m{n}") for n in range(9)), Crash("A")])
     before, after = steps[-2].state, steps[-1].state
     names = "m0, m1, m2, m3, m4, m5 and 3 more"
+    assert text.watermark(before).startswith("A consumer reads nothing, because the high watermark of A is 0. Log end")
     assert text.headline(before) == f"A consumer sees nothing yet; {names} wait for the ISR"
     assert text.responses(before, after) == [f"The producers of {names} (acks=all) fail with NOT_LEADER_OR_FOLLOWER."]
 
