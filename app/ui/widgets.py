@@ -155,7 +155,7 @@ def records(frame: pd.DataFrame) -> bytes:
 def titled(title: str, legend: str = "") -> None:
     """A section title with its legend beside it, or below it on a phone."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.title(title, anchor=False, width="content")
+        st.header(title, anchor=False, width="content")
         if legend:
             st.markdown(f":small[{legend}]", width="content")
 

@@ -40,7 +40,7 @@ def introduction() -> None:
 
 def example_title(frame: pd.DataFrame) -> None:
     """What the example finds, under the form."""
-    st.title(f"Example: {conclusion(frame)}", anchor=False)
+    st.header(f"Example: {conclusion(frame)}", anchor=False)
 
 
 @contextmanager

@@ -126,7 +126,7 @@ def pick(found: Sequence[Outcome], own: str) -> Outcome:
     asked = state.url("assignor")
     st.session_state["whatif_pick"] = asked if asked in names else own
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.title("Movement", anchor=False, width="content")
+        st.header("Movement", anchor=False, width="content")
         st.pills(
             "Movement with",
             names,

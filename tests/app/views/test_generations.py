@@ -247,7 +247,7 @@ def test_from_a_live_group_there_is_a_way_back_to_its_page(open_page: Open, feed
     page = open_page("generations", group=GROUP)
     page = next(b for b in page.button if b.label == "Group").click().run()
     assert page.query_params["group"] == GROUP
-    assert any(subheader.value == "Assignment" for subheader in page.title)
+    assert any(subheader.value == "Assignment" for subheader in page.header)
 
 
 def test_a_link_goes_to_one_generation(open_page: Open, feed: feeds.HandFeed) -> None:

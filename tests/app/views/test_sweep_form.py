@@ -72,7 +72,7 @@ def test_before_the_first_sweep_the_page_shows_an_example_that_is_labelled(open_
     assert not page.exception
     assert title(page) == QUESTION
     assert "Example fleet, not your cluster" in said(page)
-    assert page.title[0].value.startswith("Example: 3 of 7 groups would gain: ")
+    assert page.header[0].value.startswith("Example: 3 of 7 groups would gain: ")
     assert set(table(page, "7 groups")["group"]) == {path.stem for path in EXAMPLE_FLEET.glob("*.yaml")}
     assert list(tmp_path.iterdir()) == []
 

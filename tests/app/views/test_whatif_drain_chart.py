@@ -51,4 +51,4 @@ def test_a_line_is_missing_with_its_reason(open_page: Open) -> None:
 @pytest.mark.parametrize("name", ["cooperative-hand-over", "hot-member"])
 def test_lag_over_time_is_shown_where_the_lag_is_known(open_page: Open, name: Any) -> None:
     page = open_page("whatif", example=name)
-    assert any(title.value == "Lag over time" for title in page.title) == (name == "hot-member")
+    assert any(title.value == "Lag over time" for title in page.header) == (name == "hot-member")
