@@ -71,11 +71,6 @@ def palette() -> theme.Palette:
     return theme.DARK if st.context.theme.type == "dark" else theme.LIGHT
 
 
-def is_phone() -> bool:
-    """Whether the viewer has a phone, where dragging scrolls the page."""
-    return "Mobi" in (st.context.headers.get("User-Agent") or "")
-
-
 # -- cluster, feed, report ---------------------------------------------------------------------------------------------
 
 

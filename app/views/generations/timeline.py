@@ -103,7 +103,7 @@ def _mark(
 
 
 def _draw(its: charts.Timeline, choose: Callable[[int], None]) -> None:
-    fig = charts.timeline(its, state.palette(), zoom=not state.is_phone())
+    fig = charts.timeline(its, state.palette(), zoom=not _is_phone())
     shown = formats.plural(len(its.marks), "rebalance")
     what = "partition" if all(name.rpartition("-")[2].isdigit() for name in its.lanes) else "member"
     alt = f"{shown} from {its.since:%H:%M:%S} to {its.until:%H:%M:%S}, above {formats.plural(len(its.lanes), what)}"
@@ -125,8 +125,13 @@ def _clicked(choose: Callable[[int], None]) -> None:
         choose(int(data[1]))
 
 
+def _is_phone() -> bool:
+    """On a phone dragging scrolls the page."""
+    return "Mobi" in (st.context.headers.get("User-Agent") or "")
+
+
 def _zoom_hint() -> str:
-    return "" if state.is_phone() else "Drag to zoom, double-click for all; click a mark to select its generation."
+    return "" if _is_phone() else "Drag to zoom, double-click for all; click a mark to select its generation."
 
 
 def _legend(rebalances: Rebalances) -> str:

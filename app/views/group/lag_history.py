@@ -32,6 +32,17 @@ class TimeShown:
     until_ms: int
     is_chosen: bool
 
+    @property
+    def end(self) -> datetime:
+        """The end as a whole minute, rounded up."""
+        until = datetime.fromtimestamp(self.until_ms / 1000, UTC)
+        return until if until == full_minute(until) else full_minute(until) + MINUTE
+
+    @property
+    def length(self) -> timedelta:
+        """The length of the time chosen, else an hour."""
+        return timedelta(milliseconds=self.until_ms - self.since_ms) if self.is_chosen else HOUR
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StoredPolls:
@@ -74,11 +85,10 @@ def time_shown(view: GroupView) -> TimeShown:
     return TimeShown(min(first_ms, last_ms - HOUR // timedelta(milliseconds=1)), last_ms, is_chosen=False)
 
 
-def show_time(since: datetime, until: datetime) -> None:
-    """Write a time to the URL, widened to whole minutes."""
-    end = full_minute(until)
-    set_time("from", since)
-    set_time("to", end if end == until else end + MINUTE)
+def show_time(until: datetime, length: timedelta) -> None:
+    """Write the time of that length up to `until`, a whole minute, to the URL."""
+    set_time("from", until - length)
+    set_time("to", until)
 
 
 def show_last_hour() -> None:

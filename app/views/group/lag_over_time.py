@@ -1,10 +1,9 @@
-"""The lag of a group over time: the last hour, or a time chosen on the chart, with its rebalances and verdicts."""
+"""The lag of a group over time: the last hour, or the time in the URL, with its rebalances and verdicts."""
 
 from collections.abc import Sequence
 from datetime import datetime
 
 import numpy as np
-import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
@@ -13,8 +12,8 @@ from app.ui import formats, state, verdicts, widgets
 from app.ui.charts import lag
 from app.ui.charts.verdict_band import VerdictSpan, add_verdicts
 from app.ui.groups import predictions, recorded_text, recordings
-from app.views.group import lag_history, lag_text
-from app.views.group.lag_history import LagHistory, TimeShown
+from app.views.group import lag_history, lag_range, lag_text
+from app.views.group.lag_history import LagHistory
 from app.views.group.lag_text import Clock
 from app.views.group.view import GroupView
 
@@ -23,25 +22,14 @@ def over_time(page: state.Shown, view: GroupView) -> None:
     """The chart, what it covers, and why not more."""
     found, clock = lag_history.lag_history(page, view), Clock(view.group.at_ms, state.zone())
     known = found.polls.lag_records[~np.isnan(found.polls.lag_records)]
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        widgets.titled(lag_text.title(found, clock), f":gray[records behind, {lag_text.coverage(found)}{_hint()}]")
-        if found.shown.is_chosen:
-            _last_hour()
+    widgets.titled(lag_text.title(found, clock), f":gray[records behind, {lag_text.coverage(found)}]")
+    lag_range.controls(found.shown)
     if len(known) < 2:
         st.markdown(f":gray[{lag_text.no_line(len(known), found, view)}]")
     else:
         _chart(page, view, found, known)
     _limits(found, clock)
     _predicted(page, view)
-
-
-def _hint() -> str:
-    return "" if state.is_phone() else " · drag to zoom"
-
-
-def _last_hour() -> None:
-    icon = ":material/zoom_out_map:"
-    st.button("Last hour", icon=icon, type="tertiary", key="lag_last_hour", on_click=lag_history.show_last_hour)
 
 
 def _limits(found: LagHistory, clock: Clock) -> None:
@@ -65,7 +53,7 @@ def _chart(page: state.Shown, view: GroupView, found: LagHistory, known: NDArray
     spans = _spans(found, Clock(view.group.at_ms, state.zone()))
     if spans:
         add_verdicts(fig, spans, colours)
-    _draw(fig, found.shown, f"{lag_text.trend_alt(known)}{summary}")
+    widgets.chart(fig, "lag_over_time", f"{lag_text.trend_alt(known)}{summary}")
     _legend(spans, summary)
 
 
@@ -75,31 +63,6 @@ def _legend(spans: Sequence[VerdictSpan], summary: str) -> None:
     rebalances = [("▼", state.palette().gained, formats.md(summary.lstrip("; ")))] if summary else []
     if legend := [entry for entry in (widgets.verdict_legend(statuses), widgets.swatches(rebalances)) if entry]:
         st.markdown(":small[" + "\u2003".join(legend) + "]")
-
-
-def _draw(fig: go.Figure, shown: TimeShown, alt: str) -> None:
-    """On a phone dragging scrolls the page; elsewhere it selects a time."""
-    if state.is_phone():
-        widgets.chart(fig, "lag_over_time", alt)
-        return
-    fig.update_layout(dragmode="select", selectdirection="h")
-    key = f"lag_over_time_{shown.since_ms}_{shown.until_ms}" if shown.is_chosen else "lag_over_time"
-    st.plotly_chart(
-        fig,
-        theme=None,
-        config=widgets.PLOTLY,
-        key=key,
-        alt=alt,
-        on_select=lambda: _selected(key),
-        selection_mode="box",
-    )
-
-
-def _selected(key: str) -> None:
-    """Show the time that was selected, which the chart gives in the viewer's zone."""
-    for box in st.session_state[key].selection.box:
-        since, until = sorted(datetime.fromisoformat(str(at)).replace(tzinfo=state.zone()) for at in box["x"])
-        lag_history.show_time(since, until)
 
 
 def _spans(found: LagHistory, clock: Clock) -> list[VerdictSpan]:

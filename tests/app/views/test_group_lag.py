@@ -177,6 +177,25 @@ def test_a_time_of_which_nothing_is_known_says_so(open_page: Open) -> None:
     assert page.button(key="lag_last_hour")
 
 
+def test_the_length_and_the_buttons_move_the_time_in_the_url(open_page: Open) -> None:
+    page = open_page("group", zone="UTC", group=BAD)
+    page.segmented_control(key="lag_length").set_value("5 min").run()
+    assert asked(page) == {"group": BAD, "from": "2026-11-22T11:55Z", "to": "2026-11-22T12:00Z"}
+    assert axis(page) == ["11:55:00", "12:00:00"]
+    page.button(key="lag_arrow_back").click().run()
+    assert asked(page) == {"group": BAD, "from": "2026-11-22T11:50Z", "to": "2026-11-22T11:55Z"}
+    page.button(key="lag_arrow_forward").click().run()
+    assert axis(page) == ["11:55:00", "12:00:00"]
+    page.button(key="lag_last_hour").click().run()
+    assert asked(page) == {"group": BAD}
+
+
+def test_earlier_shows_the_hour_before_the_last(open_page: Open) -> None:
+    page = open_page("group", zone="UTC", group=BAD)
+    page.button(key="lag_arrow_back").click().run()
+    assert asked(page) == {"group": BAD, "from": "2026-11-22T10:00Z", "to": "2026-11-22T11:00Z"}
+
+
 def test_the_history_is_read_once_for_each_group_and_minute(
     open_page: Open, kept: Kept, feed: feeds.HandFeed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,45 @@
+"""The controls of the time that the chart of the lag shows: its length, and buttons that move it."""
+
+from datetime import datetime, timedelta
+
+import streamlit as st
+
+from app.views.group.lag_history import TimeShown, show_last_hour, show_time
+
+LENGTHS = {
+    "5 min": timedelta(minutes=5),
+    "15 min": timedelta(minutes=15),
+    "1 h": timedelta(hours=1),
+    "6 h": timedelta(hours=6),
+}
+KEY = "lag_length"
+
+
+def controls(shown: TimeShown) -> None:
+    """The length, which keeps the end, and the buttons Earlier, Later and Last hour."""
+    st.session_state[KEY] = next((name for name, length in LENGTHS.items() if length == shown.length), None)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.segmented_control(
+            "Length",
+            list(LENGTHS),
+            key=KEY,
+            label_visibility="collapsed",
+            width="content",
+            on_change=_resize,
+            args=(shown,),
+        )
+        _move("Earlier", "arrow_back", shown.end - shown.length, shown.length)
+        if shown.is_chosen:
+            _move("Later", "arrow_forward", shown.end + shown.length, shown.length)
+            icon = ":material/last_page:"
+            st.button("Last hour", key="lag_last_hour", icon=icon, type="tertiary", on_click=show_last_hour)
+
+
+def _resize(shown: TimeShown) -> None:
+    name = st.session_state[KEY]
+    show_time(shown.end, shown.length if name is None else LENGTHS[name])
+
+
+def _move(label: str, icon: str, until: datetime, length: timedelta) -> None:
+    key = f"lag_{icon}"
+    st.button(label, key=key, icon=f":material/{icon}:", type="tertiary", on_click=show_time, args=(until, length))
