@@ -5,9 +5,10 @@ shares no code with it. What Burrow itself answered for some thousand windows is
 """
 
 import random
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -77,7 +78,7 @@ def evaluate(case: Case, group: Group) -> Answer:
     full = [share for _, share in partitions if share == 1]
     return Answer(
         status="ERR" if is_error else "WARN" if "WARN" in statuses else "OK",
-        complete=float(np.float32(len(full) / len(partitions))) if partitions else 0.0,
+        complete=_float32(len(full) / len(partitions)) if partitions else 0.0,
         maxlag=max((one.current_lag for one in group), default=None),
         totallag=sum(one.current_lag for one in group),
         partitions=partitions,
@@ -85,8 +86,8 @@ def evaluate(case: Case, group: Group) -> Answer:
 
 
 def _partition(case: Case, one: Partition) -> tuple[str, float]:
-    share = float(np.float32(len(one.commits) / case.settings.intervals))
-    enough = share >= float(np.float32(case.settings.minimum_complete))
+    share = _float32(len(one.commits) / case.settings.intervals)
+    enough = share >= _float32(case.settings.minimum_complete)
     allowed = case.settings.allowed_lag
     if not one.commits or not enough or one.current_lag <= allowed:
         return "OK", share
@@ -119,19 +120,60 @@ def _rewinds(offsets: Sequence[int]) -> bool:
 def windows(case: Case, partitions: Sequence[Partition]) -> CommitWindows:
     """The partitions as columns."""
     slots, ends = case.settings.intervals, max([len(one.log_ends) for one in partitions], default=0)
-    commits = [[None] * (slots - len(one.commits)) + list(one.commits) for one in partitions]
-    columns = [
-        [[-1 if c is None else (c.offset, c.timestamp_ms, -1 if c.lag is None else c.lag)[field] for c in row] for row in commits]
-        for field in range(3)
-    ]
-    log_ends = [[*one.log_ends, *[-1] * (ends - len(one.log_ends))] for one in partitions]
-    offset, timestamp_ms, lag = (_column(column, slots) for column in columns)
-    current_lag = np.array([one.current_lag for one in partitions], np.int64)
-    return CommitWindows(offset, timestamp_ms, lag, _column(log_ends, ends), current_lag)
+    return CommitWindows(
+        offset=_column([[commit.offset for commit in one.commits] for one in partitions], slots),
+        timestamp_ms=_column([[commit.timestamp_ms for commit in one.commits] for one in partitions], slots),
+        lag=_column(
+            [[-1 if commit.lag is None else commit.lag for commit in one.commits] for one in partitions], slots
+        ),
+        log_end=_column([one.log_ends for one in partitions], ends),
+        current_lag=np.array([one.current_lag for one in partitions], np.int64),
+    )
 
 
-def _column(rows: Sequence[Sequence[int]], width: int) -> np.ndarray:
-    return np.array(rows, np.int64).reshape(len(rows), width).T
+def _column(rows: Sequence[Sequence[int]], slots: int) -> np.ndarray:
+    """int64[slots, len(rows)]: each row fills the last slots."""
+    filled = [[-1] * (slots - len(row)) + list(row) for row in rows]
+    return np.array(filled, np.int64).reshape(len(rows), slots).T
+
+
+def document(case: Case) -> dict[str, Any]:
+    """The case as JSON: a commit is [offset, age in ms, lag], a partition [commits, log ends, current lag]."""
+    return {
+        "settings": list(astuple(case.settings)),
+        "now_ms": case.now_ms,
+        "groups": [
+            [
+                [[[c.offset, case.now_ms - c.timestamp_ms, c.lag] for c in one.commits], one.log_ends, one.current_lag]
+                for one in group
+            ]
+            for group in case.groups
+        ],
+    }
+
+
+def case_of(given: Mapping[str, Any]) -> Case:
+    """The case of a document."""
+    now_ms = given["now_ms"]
+
+    def partition(commits: Sequence[Any], log_ends: Sequence[int], current_lag: int) -> Partition:
+        made = tuple(Commit(offset, now_ms - age_ms, lag) for offset, age_ms, lag in commits)
+        return Partition(made, tuple(log_ends), current_lag)
+
+    groups = tuple(tuple(partition(*one) for one in group) for group in given["groups"])
+    return Case(BurrowSettings(*given["settings"]), now_ms, groups)
+
+
+def answer_of(given: Sequence[Any]) -> Answer:
+    """An answer as [status, complete, maxlag, totallag, [[status, complete] of each partition]]."""
+    status, complete, maxlag, totallag, partitions = given
+    return Answer(
+        status, _float32(complete), maxlag, totallag, tuple((name, _float32(share)) for name, share in partitions)
+    )
+
+
+def _float32(share: float) -> float:
+    return float(np.float32(share))
 
 
 def ours(case: Case) -> list[Answer]:

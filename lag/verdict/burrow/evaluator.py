@@ -106,7 +106,7 @@ def partition_statuses(windows: CommitWindows, now_ms: int, settings: BurrowSett
     """As Burrow's `evaluatePartitionStatus` at `now_ms`, for every row."""
     intervals, rows = windows.offset.shape
     commits = (windows.offset != UNKNOWN).sum(axis=0)
-    complete = commits.astype(np.float32) / np.float32(intervals)
+    complete = (commits / intervals).astype(np.float32)
     judged = (commits > 0) & (windows.current_lag > settings.allowed_lag)
     judged &= complete >= np.float32(settings.minimum_complete)
     status = np.full(rows, BurrowStatus.OK, np.uint8)
@@ -116,12 +116,11 @@ def partition_statuses(windows: CommitWindows, now_ms: int, settings: BurrowSett
 
 def group_statuses(partitions: BurrowPartitions, bounds: Ints) -> BurrowGroups:
     """As Burrow's `evaluateConsumerStatus`; group i has the rows `bounds[i]:bounds[i + 1]`."""
-    sizes = np.diff(bounds)
     worst = reduce_groups(np.maximum, partitions.status, bounds, BurrowStatus.OK)
     full = reduce_groups(np.add, (partitions.complete == 1).astype(np.int64), bounds, 0)
     return BurrowGroups(
         status=np.minimum(worst, np.uint8(BurrowStatus.ERR)),
-        complete=full.astype(np.float32) / np.maximum(sizes, 1).astype(np.float32),
+        complete=(full / np.maximum(np.diff(bounds), 1)).astype(np.float32),
         maxlag=_first_highest(partitions.current_lag, bounds),
         totallag=reduce_groups(np.add, partitions.current_lag, bounds, 0),
     )
