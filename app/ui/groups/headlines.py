@@ -54,6 +54,8 @@ def predicate(health: GroupHealth, now_ms: int, zone: tzinfo) -> str:
             return f"is falling behind{growth(health)}"
         case Status.NEVER_COMMITTED:
             return f"has never committed on{on} {noun}"
+        case Status.FLAPPING:
+            return f"is flapping: its verdicts come and go{when}"
         case Status.HELD:
             return f"is held back by an open transaction{when}"
         case Status.NO_MEMBERS:
