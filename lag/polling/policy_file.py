@@ -31,7 +31,7 @@ from lag.verdict.status_rules import Rules
 _RULES = {field.name for field in fields(Rules)}
 
 Records = Annotated[int, Field(ge=0)]
-Polls = Annotated[int, Field(ge=1, le=1000)]
+Count = Annotated[int, Field(ge=1, le=1000)]
 Samples = Annotated[int, Field(ge=1, le=MIN_SAMPLES)]
 """Polls that must fit in the smallest window."""
 
@@ -53,9 +53,9 @@ class _Thresholds(BaseModel):
     noise_s: Annotated[float, Field(ge=0, le=600)] | None = None
     rates_s: Annotated[float, Field(gt=0, le=3600)] | None = None
     gain: Annotated[float, Field(ge=1, le=100)] | None = None
-    open_polls: Polls | None = None
-    close_polls: Polls | None = None
-    flapping_openings: Polls | None = None
+    open_polls: Count | None = None
+    close_polls: Count | None = None
+    flapping_openings: Count | None = None
     flapping_s: Annotated[float, Field(gt=0, le=86_400)] | None = None
 
     def on_top_of(self, policy: GroupPolicy) -> GroupPolicy:

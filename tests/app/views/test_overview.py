@@ -217,7 +217,7 @@ def test_drain_time_in_words(records: int, shown: str) -> None:
 def test_every_verdict_is_explained(open_page: Open) -> None:
     page = open_page()
     table = page.expander[0].markdown[0].value
-    assert table.count("badge[") == 13
+    assert table.count("badge[") == len(Status)
 
 
 def test_export_has_plain_units_and_every_row() -> None:

@@ -21,8 +21,9 @@ from lag.polling.report import Report
 from lag.verdict.group_onsets import GroupOnsets, stored
 from lag.verdict.health import Finding
 from lag.verdict.onset import SOURCE_CODE, OnsetColumns, OnsetSource
-from lag.verdict.status import TOO_EARLY, URGENCY, Status
+from lag.verdict.status import TOO_EARLY, Status
 from tests.lag.generations.commits import Commit, columns
+from tests.lag.history.past import STATUS_OF
 from tests.lag.make import cluster, end, group
 
 EVERY_MS = 10_000
@@ -245,7 +246,7 @@ def test_onset_lag_and_verdict_are_the_same_everywhere(seed: int) -> None:
             if row["status"] is None:
                 assert told["verdict"] is None
             else:
-                assert URGENCY[row["status"]] is told["verdict"] is finding.status
+                assert STATUS_OF[row["status"]] is told["verdict"] is finding.status
             if finding.onset is None:
                 assert row["onset"] is told["onset"] is row["onset_source"] is None
                 continue
