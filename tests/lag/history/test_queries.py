@@ -264,7 +264,7 @@ def test_health_is_the_worst_of_each_hour(history: History, asked: HistoryQuerie
     days = asked.health_cells(Span(midnight, midnight + 30 * DAY), trouble)
     assert records(days) == [
         ("g", micros(midnight), 0, 3, 2, 3, 1.5),
-        ("h", micros(midnight), 11, 1, 0, 0, None),
+        ("h", micros(midnight), URGENCY.index(Status.UNKNOWN), 1, 0, 0, None),
     ]
 
 
