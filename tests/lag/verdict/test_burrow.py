@@ -1,5 +1,7 @@
 """Burrow's rules: each beside the nearest window on which it does not fire, and random windows."""
 
+import json
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -126,6 +128,17 @@ def test_no_rows_have_no_statuses() -> None:
 def test_the_numbers_are_those_of_burrow() -> None:
     assert [status.name for status in BurrowStatus] == ["NOTFOUND", "OK", "WARN", "ERR", "STOP", "STALL", "REWIND"]
     assert list(BurrowStatus) == [0, 1, 2, 3, 4, 5, 6]
+
+
+def test_recorded_windows_have_the_answers_of_burrow_itself() -> None:
+    recorded = [json.loads(line) for line in FIXTURE.read_text().splitlines()]
+    statuses: Counter[str] = Counter()
+    for one in recorded:
+        case, answers = burrow.case_of(one), [burrow.answer_of(answer) for answer in one["answers"]]
+        assert burrow.ours(case) == answers
+        assert [burrow.evaluate(case, group) for group in case.groups] == answers
+        statuses.update(name for answer in answers for name, _ in answer.partitions)
+    assert statuses == {"OK": 1717, "STALL": 588, "STOP": 317, "WARN": 281, "REWIND": 169}
 
 
 def test_random_windows_have_the_statuses_of_the_plain_form() -> None:
