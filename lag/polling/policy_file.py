@@ -30,7 +30,7 @@ from lag.verdict.status_rules import Rules
 
 _RULES = {field.name for field in fields(Rules)}
 
-Records = Annotated[int, Field(ge=0)]
+Records = Annotated[int, Field(ge=0, le=10**15)]
 Count = Annotated[int, Field(ge=1, le=1000)]
 Samples = Annotated[int, Field(ge=1, le=MIN_SAMPLES)]
 """Polls that must fit in the smallest window."""

@@ -95,6 +95,7 @@ def test_every_error_has_its_line_and_the_nearest_name(file: Path) -> None:
     [
         ("lag_floor: 1\nlag_floor: 2", "line 2: The key 'lag_floor' is listed twice"),
         ("lag_floor: true", "line 1: lag_floor: A whole number"),
+        (f"noise_records: {10**40}", "line 1: noise_records: This must be at most"),
         ("- lag_floor: 1", "line 1: A mapping"),
         ("lag_floor: [", "This is not YAML"),
         ("groups: {}", "line 1: groups: A list"),
