@@ -8,6 +8,7 @@ import sys
 
 from benchmarks import (
     assignors,
+    burrow,
     first_sentence,
     history,
     memory,
@@ -33,6 +34,7 @@ SUITES = {
     "records": records.rows,
     "stream": stream.rows,
     "rollup": rollup.rows,
+    "burrow": burrow.rows,
     "memory": memory.rows,
     "history": history.rows,
     "sweep": sweep.rows,

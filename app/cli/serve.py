@@ -17,7 +17,7 @@ import typer
 from app.cli.options import Bootstrap, Browser, Config, JsonLine, Plugins, Port, new_command
 from app.cli.output import emit, emit_json, open_on_a_desktop
 from app.cli.signals import until_stopped
-from app.server.settings import MAX_NAME_LENGTH, ClusterSettings, read_settings
+from app.server.settings import MAX_NAME_LENGTH, ClusterSettings, Settings, read_settings
 from lag.cluster.connection.settings import load_settings
 from lag.errors import ConfigError
 
@@ -52,6 +52,10 @@ def serve(
         str | None,
         typer.Option(metavar="PATH", help="Keep history in Delta tables: a folder, or a URL of an object store."),
     ] = None,
+    policy: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The policy for verdicts, YAML or JSON; read again when it changes."),
+    ] = None,
     browser: Browser = True,
     json: JsonLine = False,
 ) -> None:
@@ -59,7 +63,9 @@ def serve(
 
     It only reads from them. Runs until Ctrl-C.
     """
-    settings = read_settings()
+    if policy is not None:
+        os.environ["GROUPSCOPE_POLICY"] = str(policy)
+    settings = checked_settings()
     clusters = [*_first(bootstrap_server, config, bool(cluster)), *map(_further, cluster or ())]
     _refuse_same_names([each.name for each in clusters])
     refuse_taken(host, port)
@@ -100,6 +106,16 @@ def import_server() -> None:
     """
     for name in SERVER:
         import_module(name)
+
+
+def checked_settings() -> Settings:
+    """The settings in the environment. Raises ConfigError, also if the policy file is broken."""
+    settings = read_settings()
+    if settings.policy is not None:
+        from lag.polling.policy_file import load_policy  # imported here because NumPy takes a tenth of a second
+
+        load_policy(settings.policy)
+    return settings
 
 
 def refuse_taken(host: str, port: int) -> None:

@@ -18,7 +18,7 @@ from app.cli.options import Browser, JsonLine, Plugins, Port, new_command
 from app.cli.output import emit, emit_json, note, open_on_a_desktop
 from app.cli.signals import until_stopped
 from app.plugins import worked_examples
-from app.server.settings import ClusterSettings, read_settings
+from app.server.settings import ClusterSettings
 from lag.embedded.broker import EmbeddedKafka
 from lag.embedded.workload import BROKER_PROPERTIES, Workload
 from lag.errors import EmbeddedError
@@ -50,7 +50,7 @@ def up(
     """
     if brokers not in (1, 3):
         raise typer.BadParameter("1 or 3 brokers", param_hint="--brokers")
-    settings = read_settings()
+    settings = serve.checked_settings()
     if dashboard:
         serve.refuse_taken(HOST, port)
         imports = Thread(target=serve.import_server, daemon=True)  # while Kafka starts

@@ -25,7 +25,8 @@ from lag.errors import ConfigError
 from lag.generations.tail import OffsetsReader, Tail
 from lag.polling.collector import Collector
 from lag.polling.collectors import Collectors
-from lag.polling.evaluation import ClusterReader, LastVerdicts, no_verdicts
+from lag.polling.evaluation import ClusterReader, LastVerdicts, ReadPolicy, no_verdicts
+from lag.polling.policy_file import PolicyFile, PolicyReading
 from lag.verdict.health import Health
 
 SWITCH_INTERVAL_S = 0.0005
@@ -49,8 +50,11 @@ def collectors() -> Iterator[Source]:
     envs = {c.name: os.environ if c.from_environment else {} for c in settings.clusters}
     connections = {c.name: masked(c, envs[c.name]) for c in settings.clusters}
     versions = {package: metadata.version(package) for package in PACKAGES}
+    read_policy = PolicyReading if settings.policy is None else PolicyFile(settings.policy).read
     with recording(settings.history) as past:
-        running = Collectors({c.name: collector(c, envs[c.name], settings, past) for c in settings.clusters})
+        running = Collectors(
+            {c.name: collector(c, envs[c.name], settings, past, read_policy) for c in settings.clusters}
+        )
         with running:
             yield Source(settings, running, Controls.from_environment(), versions=versions, connections=connections)
 
@@ -78,7 +82,13 @@ def recording(history: str | None) -> Iterator[StoredHistory]:
         yield StoredHistory(recorder.observe, partial(last_verdicts_or_none, stored))
 
 
-def collector(cluster: ClusterSettings, env: Mapping[str, str], settings: Settings, past: StoredHistory) -> Collector:
+def collector(
+    cluster: ClusterSettings,
+    env: Mapping[str, str],
+    settings: Settings,
+    past: StoredHistory,
+    read_policy: ReadPolicy = PolicyReading,
+) -> Collector:
     """Polls the cluster, stores what it finds in `past`, and follows `__consumer_offsets` if that is configured."""
     tail = Tail(cluster.name, follow(cluster, env)) if settings.follow else None
     return Collector(
@@ -86,6 +96,7 @@ def collector(cluster: ClusterSettings, env: Mapping[str, str], settings: Settin
         connect(cluster, env),
         settings.interval_s,
         follower=tail,
+        read_policy=read_policy,
         record=past.record,
         last_verdicts=past.last_verdicts,
     )

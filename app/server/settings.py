@@ -5,6 +5,7 @@
     GROUPSCOPE_FOLLOW=true      # read __consumer_offsets to record every rebalance
     GROUPSCOPE_PLUGINS='["yours.module:YourAssignor"]'
     GROUPSCOPE_HISTORY=/var/lib/groupscope
+    GROUPSCOPE_POLICY=/etc/groupscope/policy.yaml
 
 The command line sets these variables from its options before it starts the server. Secrets stay in the properties file
 named by `config` and are never read here.
@@ -27,6 +28,7 @@ EXAMPLES = {
     "follow": "true",
     "plugins": '["yours.module:YourAssignor"]',
     "history": "/var/lib/groupscope",
+    "policy": "/etc/groupscope/policy.yaml",
 }
 
 
@@ -56,7 +58,8 @@ class ClusterSettings(BaseModel):
 class Settings(BaseSettings):
     """The dashboard's settings; invalid values are rejected when the server starts.
 
-    `history` is the folder or URL of the Delta tables that the collectors write, None for no history.
+    `history` is the folder or URL of the Delta tables that the collectors write, None for no history. `policy` is the
+    file of thresholds of the verdicts, None for the defaults.
     """
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, frozen=True)
@@ -66,6 +69,7 @@ class Settings(BaseSettings):
     follow: bool = True
     plugins: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_from_json), AfterValidator(_distinct)] = ()
     history: str | None = None
+    policy: Path | None = None
 
     @field_validator("clusters")
     @classmethod

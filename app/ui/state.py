@@ -96,7 +96,8 @@ def choose_cluster(name: str) -> None:
 def settings_in_force(name: str) -> dict[str, str]:
     """The settings of a cluster and of the server, secrets masked."""
     current = source.current()
-    return {**current.connections.get(name, {}), "groupscope interval": f"{current.settings.interval_s:g} s"}
+    policy = {} if current.settings.policy is None else {"groupscope policy path": str(current.settings.policy)}
+    return {**current.connections.get(name, {}), "groupscope interval": f"{current.settings.interval_s:g} s", **policy}
 
 
 def feed() -> Feed | None:

@@ -83,6 +83,12 @@ VERDICTS: dict[Status, Verdict] = {
         "The partition belongs to the group's topics, but has no committed offset.",
         "Check that its member commits. After a restart it would begin at auto.offset.reset.",
     ),
+    Status.FLAPPING: Verdict(
+        "◅ Flapping",
+        Fills("#A97FBC", "#8F6AA3"),
+        "Verdicts of the group opened and closed more often than the policy allows.",
+        "Look for a cause that comes and goes: restarts, rebalances, bursts. Or increase open_polls and close_polls.",
+    ),
     Status.HELD: Verdict(
         "◆ Held",
         Fills("#F7E29A", "#7D6A28"),

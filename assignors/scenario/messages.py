@@ -14,9 +14,12 @@ _LOADS = ("weights", "lag", "rates")
 _KEY = "[key]"
 
 
-def sentences(errors: Iterable[ErrorDetails]) -> dict[Path, str]:
-    """One sentence for each of the first 20 paths, in order: a file may have a million errors."""
-    return first((_path(error["loc"]), _sentence(error)) for error in errors)
+def sentences(errors: Iterable[ErrorDetails], model: type[BaseModel] = ScenarioFile) -> dict[Path, str]:
+    """One sentence for each of the first 20 paths, in order: a file may have a million errors.
+
+    `model` is what the file was validated as.
+    """
+    return first((_path(error["loc"]), _sentence(error, model)) for error in errors)
 
 
 def _path(loc: Path) -> Path:
@@ -29,10 +32,10 @@ def _path(loc: Path) -> Path:
     return (*loc[:2], *loc[3:]) if loc and loc[0] in _LOADS else loc
 
 
-def _sentence(error: ErrorDetails) -> str:
+def _sentence(error: ErrorDetails, model: type[BaseModel]) -> str:
     kind, loc, context = error["type"], error["loc"], error.get("ctx", {})
     if kind == "extra_forbidden":
-        return _unknown_key(str(loc[-1]), _keys_at(loc[:-1]))
+        return _unknown_key(str(loc[-1]), _keys_at(loc[:-1], model))
     if kind == "missing":
         return f"The key {loc[-1]!r} is missing.{_VERSION if loc == ('schema_version',) else ''}"
     if kind == "sentence":
@@ -46,8 +49,7 @@ def _unknown_key(key: str, known: Iterable[str]) -> str:
     return f"The key {shown(key)!r} is unknown.{suggestion(key, known)}"
 
 
-def _keys_at(loc: Path) -> Iterable[str]:
-    model: Any = ScenarioFile
+def _keys_at(loc: Path, model: Any) -> Iterable[str]:
     for part in loc:
         if isinstance(part, str):
             model = _model_in(model.model_fields[part].annotation)

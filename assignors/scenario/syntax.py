@@ -156,7 +156,7 @@ def compose(stream: Iterator[Token], most: Mapping[str, int] | None = None) -> A
         raise _refusal(None, "The file is empty. `groupscope scenario example` prints examples.")
     value = _value(first, stream, (), {(key,): limit for key, limit in (most or {}).items()})
     for token in stream:
-        raise _refusal(token.line, "A second document begins here. A file holds one scenario.")
+        raise _refusal(token.line, "A second document begins here. A file holds one document.")
     return value
 
 

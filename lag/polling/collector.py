@@ -16,11 +16,11 @@ from lag.errors import GroupscopeError
 from lag.generations.group_generations import Follower, GroupGenerations
 from lag.generations.recent import RecentRebalances
 from lag.generations.recorded import FollowStatus, Recording
-from lag.polling.evaluation import ClusterReader, Evaluator, LastVerdicts, no_verdicts
+from lag.polling.evaluation import ClusterReader, Evaluator, LastVerdicts, ReadPolicy, no_verdicts
+from lag.polling.policy_file import PolicyReading
 from lag.polling.report import CollectorStatus, Report
 from lag.schedule import EMPTY_INTERVAL_S, Pause, pause_after, pause_before_retry
 from lag.verdict.health import Health
-from lag.verdict.status_rules import Rules
 
 log = logging.getLogger(__name__)
 
@@ -37,9 +37,9 @@ class Collector:
     """Polls one cluster in a thread of its own, between `start` and `stop`.
 
     `connect` opens a reader, at first and after every failure; it raises GroupscopeError. `follower` runs beside it;
-    None: generations are inferred from polls alone. `record` gets every health, and must return at once;
-    `last_verdicts` returns what was recorded before the first poll. The clocks and `chance` (for the jitter of retries)
-    can be replaced in tests.
+    None: generations are inferred from polls alone. `read_policy` is called once a poll. `record` gets every health,
+    and must return at once; `last_verdicts` returns what was recorded before the first poll. The clocks and `chance`
+    (for the jitter of retries) can be replaced in tests.
     """
 
     def __init__(
@@ -47,9 +47,9 @@ class Collector:
         name: str,
         connect: Callable[[], ClusterReader],
         interval_s: float = 10.0,
-        rules: Rules | None = None,
         follower: Follower | None = None,
         *,
+        read_policy: ReadPolicy = PolicyReading,
         record: Callable[[Health], None] | None = None,
         last_verdicts: LastVerdicts = no_verdicts,
         clock_ms: Callable[[], int] = wall_clock_ms,
@@ -60,7 +60,7 @@ class Collector:
         self._connect, self._interval_s, self._record = connect, interval_s, record
         self._clock_ms, self._monotonic_s, self._chance = clock_ms, monotonic_s, chance
         self._evaluator, self._generations = (
-            Evaluator(rules or Rules(), follower, last_verdicts),
+            Evaluator(read_policy, follower, last_verdicts),
             GroupGenerations(follower),
         )
         self._changed = threading.Condition()

@@ -8,11 +8,12 @@ from lag.model import ClusterSnapshot, Remainder
 from lag.offsets import PartitionLag
 from lag.polling.last_known import carry_forward
 from lag.polling.marker_checks import MarkerChecks
+from lag.polling.policy_file import PolicyReading
 from lag.polling.report import Report
 from lag.verdict.group_onsets import GroupOnsets
 from lag.verdict.judge import Past, judge
+from lag.verdict.open_verdicts import OpenVerdicts
 from lag.verdict.sample_window import SampleRing
-from lag.verdict.status_rules import Rules
 
 
 class ClusterReader(Protocol):
@@ -37,13 +38,18 @@ def no_verdicts(cluster_id: str, at_ms: int) -> GroupOnsets:
     return GroupOnsets.none()
 
 
+ReadPolicy = Callable[[], PolicyReading]
+"""The policy in force; called once a poll."""
+
+
 class Evaluator:
-    """The state between polls that verdicts need: the samples, and what is known of transaction markers."""
+    """The state between polls that verdicts need: samples, open verdicts, and what is known of transaction markers."""
 
     def __init__(
-        self, rules: Rules, follower: Follower | None = None, last_verdicts: LastVerdicts = no_verdicts
+        self, read_policy: ReadPolicy, follower: Follower | None = None, last_verdicts: LastVerdicts = no_verdicts
     ) -> None:
-        self._rules, self._follower, self._last_verdicts = rules, follower, last_verdicts
+        self._read_policy, self._follower, self._last_verdicts = read_policy, follower, last_verdicts
+        self._verdicts = OpenVerdicts()
         self._onsets: GroupOnsets | None = None
         self._samples = SampleRing()
         self._marker_checks = MarkerChecks()
@@ -56,11 +62,14 @@ class Evaluator:
         commits = None if follower is None else follower.commits().of_rows(snapshot)
         window = self._samples.append(snapshot, commits)
         past = Past(self._onsets_before(snapshot), follower, follower is not None and follower.reads_all())
-        health = judge(snapshot, window, self._rules, self._marker_checks.column(snapshot), past)
-        self._onsets = health.onsets
-        self._marker_checks.look(health, reader.remainders)
+        reading = self._read_policy()
+        rules = reading.policy.rules_of([group.group_id for group in snapshot.groups])
+        found = judge(snapshot, window, rules, self._marker_checks.column(snapshot), past)
+        self._onsets = found.onsets
+        self._marker_checks.look(found, reader.remainders)
         self._last = snapshot
-        return Report(snapshot, health, window)
+        self._verdicts, health = self._verdicts.after(found, reading.policy)
+        return Report(snapshot, health, window, reading.problem)
 
     def _onsets_before(self, snapshot: ClusterSnapshot) -> GroupOnsets:
         """Of the last poll; before the first poll, those of the stored history."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from lag.errors import GroupscopeError
+from lag.errors import ConfigError, GroupscopeError
 from lag.model import ClusterSnapshot
 from lag.verdict.health import Health
 from lag.verdict.sample_window import Window
@@ -10,11 +10,15 @@ from lag.verdict.sample_window import Window
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One good poll: what was read, the verdicts, and the earlier samples that are still kept."""
+    """One good poll: what was read, the verdicts, and the earlier samples that are still kept.
+
+    `policy_problem`: why the policy file is not in force as it is; None: nothing is wrong with it.
+    """
 
     snapshot: ClusterSnapshot
     health: Health
     window: Window
+    policy_problem: ConfigError | None = None
 
 
 @dataclass(frozen=True, slots=True)

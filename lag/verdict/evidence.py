@@ -24,6 +24,7 @@ RULES: dict[Status, str] = {
     Status.REWOUND: "the committed offset moved backwards and is still below its highest value",
     Status.FALLING_BEHIND: "the lag grew, and records arrive faster than the group commits",
     Status.NEVER_COMMITTED: "the partition has records and no committed offset",
+    Status.FLAPPING: "verdicts opened more often than the policy allows",
     Status.HELD: "the group has read up to the last stable offset; an open transaction holds back the rest",
     Status.NO_MEMBERS: "records wait, and the group has no members",
     Status.CATCHING_UP: "the lag shrank, and the group commits faster than records arrive",

@@ -165,6 +165,11 @@ def join_evidence(parts: Sequence[Evidence]) -> Evidence:
     return Evidence(concatenate(onsets), np.concatenate(broken_ms), np.concatenate(is_whole))
 
 
+def take_evidence(evidence: Evidence, groups: Ints) -> Evidence:
+    """Of these groups, int64[n]."""
+    return Evidence(take(evidence.onsets, groups), evidence.broken_ms[groups], evidence.is_whole[groups])
+
+
 def _last_commits(waiting: Waiting, bounds: Ints, reads_all: bool) -> OnsetColumns:
     """The last commit of each group on any partition that moved its offset."""
     commits = waiting.last_commits()

@@ -1,7 +1,7 @@
 """A snapshot and its window -> `Health`: a verdict for every group.
 
-All groups are judged at once, in blocks of rows that fit the processor's cache. Only a few numbers per group are kept;
-objects and sentences are made when somebody asks for a group, and only once.
+All groups with the same rules are judged at once, in blocks of rows that fit the processor's cache. Only a few numbers
+per group are kept; objects and sentences are made when somebody asks for a group, and only once.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,8 @@ from lag.model import ClusterSnapshot, GroupSnapshot, GroupType
 from lag.offsets import UNKNOWN, Ints
 from lag.verdict import evidence, status_rules
 from lag.verdict.columns import concatenate, take
-from lag.verdict.group_onsets import Evidence, GroupOnsets, evidence_of, join_evidence
+from lag.verdict.group_onsets import Evidence, GroupOnsets, evidence_of, join_evidence, take_evidence
+from lag.verdict.group_rules import GroupRules
 from lag.verdict.group_verdicts import GroupVerdicts, group_time_lag, judge_groups
 from lag.verdict.health import GroupColumns, GroupHealth, Health, PartitionHealth, TimeLag
 from lag.verdict.onset import GroupRecords, OnsetColumns
@@ -25,7 +26,6 @@ from lag.verdict.row_verdicts import GroupFlags, RowVerdicts, judge_rows
 from lag.verdict.sample_window import BLOCK_CELLS, Window
 from lag.verdict.status import STATUS_CODE, TOO_EARLY, URGENCY, Status
 from lag.verdict.status_rules import CurrentRows, RemainderCodes, Rules, WindowStats
-from lag.verdict.waiting import Waiting
 
 _OK, _UNKNOWN = STATUS_CODE[Status.OK], STATUS_CODE[Status.UNKNOWN]
 _MEMBERLESS_STATES = {"empty", "dead"}
@@ -58,7 +58,7 @@ class Past:
 def judge(
     snapshot: ClusterSnapshot,
     window: Window,
-    rules: Rules | None = None,
+    rules: Rules | GroupRules | None = None,
     remainders: RemainderCodes | None = None,
     past: Past | None = None,
 ) -> Health:
@@ -69,7 +69,9 @@ def judge(
     """
     if remainders is None:
         remainders = np.zeros(len(snapshot.offsets), np.uint8)
-    groups = _Groups(snapshot, window, rules or Rules(), remainders, past or Past())
+    if not isinstance(rules, GroupRules):
+        rules = GroupRules.same(rules or Rules(), len(snapshot.groups))
+    groups = _Groups(snapshot, window, rules, remainders, past or Past())
     return Health(
         snapshot,
         window.times_ms,
@@ -100,22 +102,14 @@ class _Groups(Sequence[GroupHealth]):
     )
 
     def __init__(
-        self, snapshot: ClusterSnapshot, window: Window, rules: Rules, remainders: RemainderCodes, past: Past
+        self, snapshot: ClusterSnapshot, window: Window, rules: GroupRules, remainders: RemainderCodes, past: Past
     ) -> None:
         self._snapshot, self._window, self._rules, self._remainders = snapshot, window, rules, remainders
         self._past = past
         self._memberless = np.array([_is_memberless(group) for group in snapshot.groups], np.bool_)
         self._shared = np.array([group.type is GroupType.SHARE for group in snapshot.groups], np.bool_)
         self._totals = partition_lag.totals(snapshot.offsets)
-        blocks = [self._judge(*run) for run in _runs(snapshot.offsets.bounds, len(window.times_ms))]
-        self._block = _Block(
-            concatenate([block.groups for block in blocks]),
-            concatenate([block.time_lag for block in blocks]),
-            concatenate([block.worst_current for block in blocks]),
-            concatenate([block.worst_stats for block in blocks]),
-            join_evidence([block.evidence for block in blocks]),
-            np.concatenate([block.needs_marker_check for block in blocks]),
-        )
+        self._block = self._judge_all()
         self._made: list[GroupHealth | None] = [None] * len(snapshot.groups)
         status = self._status()
         names = tuple(group.group_id for group in snapshot.groups)
@@ -144,13 +138,22 @@ class _Groups(Sequence[GroupHealth]):
 
     def partitions(self, number: int) -> Sequence[PartitionHealth]:
         """One entry per row of group `number`."""
-        rows, first = self._rows(number, number + 1), self._snapshot.offsets.rows(number).start
-        return tuple(self._partition(rows, at, first + at) for at in range(len(rows.status)))
+        rules, first = self._rules.of(number), self._snapshot.offsets.rows(number).start
+        rows = self._rows(np.array([number]), rules)
+        return tuple(self._partition(rows, at, first + at, rules) for at in range(len(rows.status)))
+
+    def _judge_all(self) -> _Block:
+        bounds, samples = self._snapshot.offsets.bounds, len(self._window.times_ms)
+        runs = [(rules, run) for rules, its in self._rules.groups() for run in _runs(bounds, its, samples)]
+        joined = _joined([self._judge(run, rules) for rules, run in runs])
+        if len(self._rules.rules) == 1:
+            return joined
+        return _reordered(joined, np.argsort(np.concatenate([run for _, run in runs])))
 
     def _status(self) -> NDArray[np.int8]:
         """int8[n_groups]: indexes into URGENCY, or TOO_EARLY."""
         groups, times_ms, rules = self._block.groups, self._window.times_ms, self._rules
-        is_short = len(times_ms) < rules.min_samples or times_ms[-1] - times_ms[0] < rules.min_s * 1000
+        is_short = (len(times_ms) < rules.min_samples()) | (times_ms[-1] - times_ms[0] < rules.min_ms())
         early = (groups.status == _OK) & (groups.waiting > 0) & is_short
         return np.where(early, TOO_EARLY, groups.status).astype(np.int8)
 
@@ -165,31 +168,26 @@ class _Groups(Sequence[GroupHealth]):
             onsets=self.onsets.onsets.where(is_known, OnsetColumns.none(len(status))),
         )
 
-    def _rows(self, first: int, last: int) -> RowVerdicts:
-        """The rows of the groups `first` to `last` (not included)."""
-        table = self._snapshot.offsets
-        rows = slice(int(table.bounds[first]), int(table.bounds[last]))
+    def _rows(self, groups: Ints, rules: Rules) -> RowVerdicts:
+        """The rows of these groups (int64[n], ascending)."""
+        table, (rows, bounds) = self._snapshot.offsets, _rows_of(self._snapshot.offsets.bounds, groups)
         current = status_rules.current_rows(table, rows, self._remainders)
-        bounds = table.bounds[first : last + 1] - rows.start
-        of_groups = GroupFlags(self._memberless[first:last], self._shared[first:last])
-        return judge_rows(self._window.rows(rows), current, bounds, of_groups, self._rules)
+        of_groups = GroupFlags(self._memberless[groups], self._shared[groups])
+        return judge_rows(self._window.rows(rows), current, bounds, of_groups, rules)
 
-    def _waiting(self, first: int, last: int) -> Waiting | None:
-        bounds, waiting = self._snapshot.offsets.bounds, self._window.waiting
-        return None if waiting is None else waiting.of_rows(slice(int(bounds[first]), int(bounds[last])))
-
-    def _judge(self, first: int, last: int) -> _Block:
-        rows, bounds = self._rows(first, last), self._snapshot.offsets.bounds[first : last + 1]
-        start = bounds[0]
-        unread = np.array([not group.complete for group in self._snapshot.groups[first:last]], np.bool_)
-        groups = judge_groups(rows, bounds - start, unread)
+    def _judge(self, groups: Ints, rules: Rules) -> _Block:
+        rows, bounds = _rows_of(self._snapshot.offsets.bounds, groups)
+        judged = self._rows(groups, rules)
+        unread = np.array([not self._snapshot.groups[number].complete for number in groups], np.bool_)
+        verdicts = judge_groups(judged, bounds, unread)
+        waiting = None if self._window.waiting is None else self._window.waiting.of_rows(rows)
         return _Block(
-            groups._replace(worst=np.where(groups.worst < 0, -1, groups.worst + start)),
-            group_time_lag(rows, bounds - start),
-            take(rows.current, groups.worst),
-            take(rows.stats, groups.worst),
-            evidence_of(rows, groups.status, self._waiting(first, last), bounds - start, self._past.reads_all_commits),
-            np.flatnonzero(rows.needs_marker_check) + start,
+            verdicts._replace(worst=np.where(verdicts.worst < 0, -1, _table_rows(rows, verdicts.worst))),
+            group_time_lag(judged, bounds),
+            take(judged.current, verdicts.worst),
+            take(judged.stats, verdicts.worst),
+            evidence_of(judged, verdicts.status, waiting, bounds, self._past.reads_all_commits),
+            _table_rows(rows, np.flatnonzero(judged.needs_marker_check)),
         )
 
     def _group(self, number: int) -> GroupHealth:
@@ -202,7 +200,7 @@ class _Groups(Sequence[GroupHealth]):
         block, groups, total = self._block, self._block.groups, self._totals[number]
         code, table_row, counts = groups.status[number], int(groups.worst[number]), groups.counts[number]
         verdict, affected = URGENCY[code], int(counts[code])
-        row = None if table_row < 0 else self._facts(block.worst_current, block.worst_stats, number, table_row)
+        row = None if table_row < 0 else self._worst_facts(number, table_row)
         whole = row is None or evidence.about_group(verdict, total, affected)
         return GroupHealth(
             finding=evidence.of_group(
@@ -218,9 +216,13 @@ class _Groups(Sequence[GroupHealth]):
             lag_trend=groups.lag_trend[number],
         )
 
-    def _partition(self, rows: RowVerdicts, at: int, table_row: int) -> PartitionHealth:
+    def _worst_facts(self, number: int, table_row: int) -> evidence.RowFacts:
+        block, rules = self._block, self._rules.of(number)
+        return self._facts(block.worst_current, block.worst_stats, number, table_row, rules)
+
+    def _partition(self, rows: RowVerdicts, at: int, table_row: int, rules: Rules) -> PartitionHealth:
         lag, moved_ms = rows.lag[:, at], int(rows.stats.moved_ms[at])
-        facts = self._facts(rows.current, rows.stats, at, table_row)
+        facts = self._facts(rows.current, rows.stats, at, table_row, rules)
         return PartitionHealth(
             finding=evidence.of_row(facts, URGENCY[rows.status[at]], rows.onsets.at(at)),
             consume_rate=_optional(rows.stats.consume, at),
@@ -232,26 +234,70 @@ class _Groups(Sequence[GroupHealth]):
             remainder=status_rules.REMAINDERS[rows.current.remainder[at]],
         )
 
-    def _facts(self, current: CurrentRows, stats: WindowStats, at: int, table_row: int) -> evidence.RowFacts:
+    def _facts(
+        self, current: CurrentRows, stats: WindowStats, at: int, table_row: int, rules: Rules
+    ) -> evidence.RowFacts:
         tp = self._snapshot.offsets.ends.tp(int(self._snapshot.offsets.end[table_row]))
         numbers = (column[at].item() for column in (*current, *stats))
-        return evidence.RowFacts(tp, self._snapshot.at_ms, self._rules, *numbers)
+        return evidence.RowFacts(tp, self._snapshot.at_ms, rules, *numbers)
 
 
 def _is_memberless(group: GroupSnapshot) -> bool:
     return not group.members and group.state.lower() in _MEMBERLESS_STATES
 
 
-def _runs(bounds: Ints, samples: int) -> Iterator[tuple[int, int]]:
-    """Runs of groups with at most BLOCK_CELLS cells (or one group); one empty run if there are no groups."""
-    rows, groups, first = max(1, BLOCK_CELLS // samples), len(bounds) - 1, 0
+def _runs(bounds: Ints, groups: Ints, samples: int) -> Iterator[Ints]:
+    """Runs of `groups` with at most BLOCK_CELLS cells (or one group); one empty run if there are no groups."""
+    most = max(1, BLOCK_CELLS // samples)
+    ends, first = np.cumsum(bounds[groups + 1] - bounds[groups]), 0
     while True:
-        last = int(np.searchsorted(bounds, bounds[first] + rows, side="right")) - 1
-        last = min(groups, max(first + 1, last))
-        yield first, last
-        if last >= groups:
+        before = ends[first - 1] if first else 0
+        last = max(first + 1, int(np.searchsorted(ends, before + most, side="right")))
+        yield groups[first:last]
+        if last >= len(groups):
             return
         first = last
+
+
+def _rows_of(bounds: Ints, groups: Ints) -> tuple[slice | Ints, Ints]:
+    """The rows of `groups` in the offset table, and their bounds in these rows; a slice if they are together."""
+    sizes = bounds[groups + 1] - bounds[groups]
+    inside = np.concatenate(([0], np.cumsum(sizes)))
+    if not len(groups) or groups[-1] - groups[0] == len(groups) - 1:
+        first = int(bounds[groups[0]]) if len(groups) else 0
+        return slice(first, first + int(inside[-1])), inside
+    return np.repeat(bounds[groups] - inside[:-1], sizes) + np.arange(inside[-1]), inside
+
+
+def _table_rows(rows: slice | Ints, at: Ints) -> Ints:
+    """int64[n]: the rows of the offset table at these places of `rows`."""
+    if not isinstance(rows, slice):
+        return rows[at] if len(rows) else at
+    table_rows: Ints = rows.start + at
+    return table_rows
+
+
+def _joined(blocks: Sequence[_Block]) -> _Block:
+    return _Block(
+        concatenate([block.groups for block in blocks]),
+        concatenate([block.time_lag for block in blocks]),
+        concatenate([block.worst_current for block in blocks]),
+        concatenate([block.worst_stats for block in blocks]),
+        join_evidence([block.evidence for block in blocks]),
+        np.concatenate([block.needs_marker_check for block in blocks]),
+    )
+
+
+def _reordered(block: _Block, order: Ints) -> _Block:
+    """The groups `order` (int64[n_groups]) of the block."""
+    return _Block(
+        take(block.groups, order),
+        take(block.time_lag, order),
+        take(block.worst_current, order),
+        take(block.worst_stats, order),
+        take_evidence(block.evidence, order),
+        np.sort(block.needs_marker_check),
+    )
 
 
 def _time_lag(found: TimeLags, at: int, absent: str) -> TimeLag:

@@ -23,6 +23,7 @@ class Status(StrEnum):
     REWOUND = "rewound"  # the committed offset moved backwards in the window
     FALLING_BEHIND = "falling_behind"
     NEVER_COMMITTED = "never_committed"
+    FLAPPING = "flapping"  # a group whose verdicts opened and closed again and again (of groups, if a policy asks)
     HELD = "held"  # the group has read up to the last stable offset, which an open transaction holds back
     NO_MEMBERS = "no_members"  # records wait, and the group has no members
     CATCHING_UP = "catching_up"
@@ -49,5 +50,6 @@ STORED: Mapping[Status, int] = {
     Status.TOPIC_DELETED: 10,
     Status.UNKNOWN: 11,
     Status.OK: 12,
+    Status.FLAPPING: 13,
 }
 """Their numbers in the history's tables. A new status takes the next free number, however urgent it is."""

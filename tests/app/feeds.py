@@ -7,6 +7,7 @@ from typing import Any
 
 from app.server.settings import ClusterSettings, Settings
 from app.server.source import Source
+from lag.errors import ConfigError
 from lag.generations.recent import RecentRebalances
 from lag.generations.recorded import FollowStatus, Origin, Recording
 from lag.model import Broker, Problem
@@ -63,12 +64,15 @@ def report(
     brokers: tuple[Broker, ...] | None = None,
     problems: tuple[Problem, ...] = (),
     samples: int = synthetic.SAMPLES,
+    policy_problem: ConfigError | None = None,
 ) -> Any:
     """The specs as a report."""
     specs = synthetic.specs() if specs is None else specs
     snapshot = synthetic.snapshot(specs, number, at_ms, brokers, problems)
     window = synthetic.window(specs, snapshot, samples)
-    return SimpleNamespace(snapshot=snapshot, health=synthetic.health(specs, snapshot), window=window)
+    return SimpleNamespace(
+        snapshot=snapshot, health=synthetic.health(specs, snapshot), window=window, policy_problem=policy_problem
+    )
 
 
 def source(**feeds: HandFeed) -> Source:

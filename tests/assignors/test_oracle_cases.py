@@ -11,7 +11,7 @@ import pytest
 
 from assignors.broker.uniform.assignor import UNIFORM
 from assignors.model import AssignorError, Group
-from tests.oracle import client_cases, fuzz
+from tests.oracle import burrow, client_cases, fuzz
 from tests.oracle.features import changes, features
 from tests.oracle.generations import Course, before_livelock
 from tests.oracle.server_groups import Chain, chains
@@ -106,6 +106,7 @@ def test_one_number_is_looked_at_again_and_each_oracle_closes_with_one_line() ->
     command = [sys.executable, "-m", "tests.oracle.fuzz", "--seed", "5", "--number", "8"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     steps = Chain(generator(5, 8)).steps
+    partitions = sum(map(len, burrow.draw(generator(5, 8)).groups))
     assert done.stdout.splitlines() == [
         "seed 5",
         "range: 1 cases, 0 differ",
@@ -120,6 +121,7 @@ def test_one_number_is_looked_at_again_and_each_oracle_closes_with_one_line() ->
         "classic coordinator: 1 cases, 0 differ",
         "consumer coordinator: 1 cases, 0 differ",
         "records: 60 cases, 0 differ",
+        f"burrow: {burrow.GROUPS + partitions} cases, 0 differ",
     ]
 
 

@@ -66,6 +66,8 @@ def predicate(health: GroupHealth, now_ms: int, zone: tzinfo) -> str:
             return f"{has_been} falling behind{growth(health)}{when}"
         case Status.NEVER_COMMITTED:
             return f"has had no committed offset on{on} {noun}{when}" if when else f"has never committed on{on} {noun}"
+        case Status.FLAPPING:
+            return f"is flapping: its verdicts come and go{when}"
         case Status.HELD:
             return f"is held back by an open transaction{when}"
         case Status.NO_MEMBERS:

@@ -12,6 +12,7 @@ widgets.headline(page, parts.conclusion(page))
 with st.container(gap="xxsmall"):
     widgets.status_line(parts.pace(page), "")
     widgets.problems(page)
+    parts.policy_problem(page)
 
 left, right = st.columns([0.6, 0.4], gap="medium")
 with left:

@@ -102,6 +102,14 @@ def unread(page: state.Shown) -> None:
         )
 
 
+def policy_problem(page: state.Shown) -> None:
+    """Why the policy file is not in force as it is."""
+    problem = page.report.policy_problem
+    if problem is not None:
+        rest = f"{formats.md(str(problem))}. The last good policy stays in force."
+        widgets.line(":orange", "error", "The policy file is broken", rest)
+
+
 def versions() -> None:
     """The parts that make this dashboard."""
     widgets.titled("Versions")

@@ -1,5 +1,7 @@
 """Invalid environment variables are named in one error before anything starts."""
 
+from pathlib import Path
+
 import pytest
 
 from app.server import asgi
@@ -74,3 +76,17 @@ def test_settings_are_read_as_they_are_documented(monkeypatch: pytest.MonkeyPatc
 def test_a_plugin_that_is_named_twice_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GROUPSCOPE_PLUGINS", '["a:A", "b:B", "a:A"]')
     assert read_settings().plugins == ("a:A", "b:B")
+
+
+@pytest.mark.parametrize("command", ["serve --bootstrap-server 127.0.0.1:1", "up"])
+def test_a_broken_policy_is_rejected_before_anything_starts(command: str, tmp_path: Path) -> None:
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("min_sample: 4\n")
+    told = refused(*command.split(), "--port", "0", env={"GROUPSCOPE_POLICY": str(policy)})
+    assert told == f"{policy}: line 1: min_sample: The key 'min_sample' is unknown. Did you mean 'min_samples'?"
+
+
+def test_the_policy_can_be_named_on_the_command_line(tmp_path: Path) -> None:
+    named = ("--policy", str(tmp_path / "none.yaml"))
+    told = refused("serve", "--bootstrap-server", "127.0.0.1:1", "--port", "0", *named)
+    assert told == f"{tmp_path}/none.yaml cannot be read: No such file or directory. Name a policy file"

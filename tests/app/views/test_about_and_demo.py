@@ -2,9 +2,10 @@
 
 import json
 
-from app.ui import state
+from app.ui import formats, state
 from app.views.about import bundle
 from lag.embedded.workload import describe
+from lag.errors import ConfigError
 from lag.generations.recorded import FollowStatus
 from lag.model import Problem, Scope
 from tests.app import feeds, synthetic
@@ -47,6 +48,16 @@ def test_about_says_how_far_the_records_of_the_groups_are_read(open_page: Open, 
     assert "1,200 records" in said(page)
     assert "3 could not be decoded" in said(page)
     assert "this account may not read it" in said(page)
+
+
+def test_about_names_what_is_wrong_in_the_policy_file(open_page: Open, feed: feeds.HandFeed) -> None:
+    assert "policy file" not in said(open_page("about"))
+    problem = ConfigError("policy.yaml: line 3: lag_flor: The key is unknown")
+    feed.report = feeds.report(at_ms=state.now_ms(), policy_problem=problem)
+    page = open_page("about")
+    assert not page.exception
+    assert "The policy file is broken" in said(page)
+    assert formats.md(str(problem)) in said(page)
 
 
 def test_the_bundle_holds_no_name(feed: feeds.HandFeed) -> None:

@@ -16,7 +16,7 @@ from app.server.source import Source
 from app.ui import formats, widgets
 from app.views.history import state
 from lag.history.store import History
-from lag.verdict.status import URGENCY, Status
+from lag.verdict.status import Status
 from tests.app import feeds
 from tests.app.conftest import Open
 from tests.app.demo import HandControls
@@ -504,7 +504,7 @@ def test_overview_group_topics_and_history_show_the_same_onset(
     minutes: list[dict[str, Any]] = [
         {"at": last - back, "cluster": pasts.CLUSTER, "group_id": name} for back in range(30)
     ]
-    status = [{"status": URGENCY.index(Status.OK if one["at"] < last - 10 else Status.STOPPED)} for one in minutes]
+    status = [{"status": Status.OK if one["at"] < last - 10 else Status.STOPPED} for one in minutes]
     history = History(tmp_path)
     history.append("lag_group_topic_1m", past("lag_group_topic_1m", *(one | {"lag_sum": 7} for one in minutes)))
     history.append("group_health_1m", past("group_health_1m", *map(operator.or_, minutes, status)))

@@ -54,7 +54,7 @@ def with_event(event: str) -> str:
         (b"a: b: c", "shop.yaml", "line 1: This is not YAML: mapping values are not allowed in this context. Quote a"),
         (b"a: [1, 2\n", "shop.yaml", "line 2: This is not YAML: did not find expected ',' or ']'."),
         (b'{"a": 1,\n "b" 2}', "shop.json", "line 2: This is not JSON: Expecting ':' delimiter at column 6."),
-        (b"a: 1\n---\nb: 2", "shop.yaml", "line 3: A second document begins here. A file holds one scenario."),
+        (b"a: 1\n---\nb: 2", "shop.yaml", "line 3: A second document begins here. A file holds one document."),
         (b"a: &x 1\nb: *x", "shop.yaml", "line 1: Anchors (&) and aliases (*) are not allowed. Write the value out"),
         (b"a: *x", "shop.yaml", "line 1: Anchors (&) and aliases (*) are not allowed. Write the value out"),
         (b"a:\n  <<: {b: 1}", "shop.yaml", "line 2: Merge keys (<<) are not allowed. Write the values out."),

@@ -8,6 +8,9 @@ from lag.history.schemas import TABLES
 from lag.verdict.status import STORED, Status
 from tests.lag.history.rows import rows
 
+STATUS_OF = {number: status for status, number in STORED.items()}
+"""The status of each number in the tables."""
+
 _LAG = {"time_lag_bounded": True, "commits": 0, "rewinds": 0, "rewind_records": 0, "samples": 6, "status": Status.OK}
 _TOPIC = {"partitions": 1, "lag_known": 1, "commits": 0, "partitions_by_status": []}
 _HEALTH = {"type": "classic", "rebalances": 0, "joins": 0, "leaves": 0, "status": Status.OK}

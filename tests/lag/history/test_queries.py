@@ -18,7 +18,7 @@ from lag.history.queries import HistoryQueries
 from lag.history.schemas import SCHEMA_VERSION
 from lag.history.span import DAY, HOUR, MICROSECOND, Scope, Span, micros
 from lag.history.store import VERSION_KEY, History
-from lag.verdict.status import Status
+from lag.verdict.status import URGENCY, Status
 from tests.lag.history.past import past
 from tests.lag.history.rows import NOON, rows
 
@@ -258,13 +258,13 @@ def test_health_is_the_worst_of_each_hour(history: History, asked: HistoryQuerie
     assert records(asked.health_cells(Span(NOON, NOON + 2 * HOUR), trouble)) == [
         ("g", micros(NOON), 0, 3, 2, 3, 1.5),
         ("g", micros(NOON + HOUR), None, 0, 0, 0, None),
-        ("h", micros(NOON), 11, 1, 0, 0, None),
+        ("h", micros(NOON), URGENCY.index(Status.UNKNOWN), 1, 0, 0, None),
     ]
     midnight = datetime(2026, 11, 22, tzinfo=UTC)
     days = asked.health_cells(Span(midnight, midnight + 30 * DAY), trouble)
     assert records(days) == [
         ("g", micros(midnight), 0, 3, 2, 3, 1.5),
-        ("h", micros(midnight), 11, 1, 0, 0, None),
+        ("h", micros(midnight), URGENCY.index(Status.UNKNOWN), 1, 0, 0, None),
     ]
 
 
@@ -292,7 +292,7 @@ def test_a_group_has_verdicts_where_they_were_computed(history: History, asked: 
     )
     history.append("group_health_1m", made)
     assert records(asked.health_series("g", FIVE)) == [
-        (micros(NOON + MINUTE), 11, 0, 0, 0, None),
+        (micros(NOON + MINUTE), URGENCY.index(Status.UNKNOWN), 0, 0, 0, None),
         (micros(NOON + 3 * MINUTE), 0, 1, 2, 3, 2.5),
     ]
     assert asked.health_series("nobody", FIVE).empty

@@ -21,8 +21,9 @@ from lag.polling.collector import Collector
 from lag.verdict.health import Health
 from lag.verdict.judge import judge
 from lag.verdict.sample_window import SampleRing
-from lag.verdict.status import STORED, URGENCY, Status
+from lag.verdict.status import STORED, Status
 from lag.verdict.status_rules import MARKERS_ONLY
+from tests.lag.history.past import STATUS_OF
 from tests.lag.make import cluster, deleted, end, failed, group, judged
 from tests.lag.polling.test_collector import Script, clock
 from tests.support.waiting import wait_until
@@ -83,7 +84,7 @@ def polls(seconds: int, ends: Callable[[int], int], commits: Callable[[int], int
 def verdict(health: Health) -> tuple[Status | None, int | None, int]:
     """What is recorded of the only group: its status, time lag and partitions with markers."""
     (row,) = group_snapshots(health).to_pylist()
-    return None if row["status"] is None else URGENCY[row["status"]], row["time_lag_ms"], row["markers"]
+    return None if row["status"] is None else STATUS_OF[row["status"]], row["time_lag_ms"], row["markers"]
 
 
 def test_a_group_that_falls_behind_is_recorded_as_such() -> None:

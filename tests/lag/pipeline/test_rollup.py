@@ -23,7 +23,8 @@ from lag.pipeline.group_worker import OWNERS
 from lag.pipeline.lag_driver import LagTables, Span
 from lag.pipeline.rollup import LATE, PIECE, Piece, Rollup
 from lag.rollup.error_budget import DEFAULT, WINDOWS_S, Slo
-from lag.verdict.status import STORED, URGENCY, Status
+from lag.verdict.status import STORED, Status
+from tests.lag.history.past import STATUS_OF
 from tests.lag.history.rows import rows
 from tests.lag.rollup import plain_group_minutes as plain_group
 from tests.lag.rollup import plain_minutes as plain
@@ -134,7 +135,7 @@ def test_lag_is_as_the_reference_has_it(past: Past) -> None:
         wanted = plain.minutes(samples, commits, 0, SECONDS)
         assert [seconds(row["minute"]) for row in by_series[one]] == [row.pop("minute") for row in wanted]
         for mine, reference in zip(by_series[one], wanted, strict=True):
-            told = mine | {"status": str(URGENCY[mine["status"]])}
+            told = mine | {"status": str(STATUS_OF[mine["status"]])}
             assert {name: told[name] for name, value in reference.items() if not same(told[name], value)} == {}
     assert past.piece.rows["lag_1m"] == len(minutes)
     check_hours(of(past.history, "lag_1h", "group_id, topic, partition, hour"), by_series)

@@ -9,15 +9,19 @@ from typing import Any, NoReturn
 
 import pytest
 
-from lag.errors import AddressError, GroupscopeError
+from lag.errors import AddressError, ConfigError, GroupscopeError
 from lag.generations.commit_runs import CommitRuns
 from lag.generations.group_generations import INCOMPLETE, SWITCHED_OFF
 from lag.generations.recorded import FollowStatus, Origin, Timeouts
 from lag.model import ClusterSnapshot, Problem, Remainder, Scope
 from lag.polling.collector import Collector
 from lag.polling.collectors import Collectors
+from lag.polling.policy_file import PolicyReading
+from lag.polling.report import Report
 from lag.schedule import Pause, pause_after, pause_before_retry
+from lag.verdict.policy import GroupPolicy, Policy
 from lag.verdict.status import Status
+from lag.verdict.status_rules import Rules
 from tests.lag.generations.recorded.events import recorded
 from tests.lag.generations.recorded.test_classic import FIRST, SECOND
 from tests.lag.make import cluster, end, group
@@ -213,6 +217,21 @@ def test_recorded_ones_stay_while_polls_have_seen_nothing_newer(collect: Any) ->
     collector.wait_for(2, PATIENCE_S)
     found = collector.recording("g")
     assert (found.origin, len(found.generations), found.problem) == (Origin.RECORDED, 3, DENIED)
+
+
+def test_each_poll_is_judged_by_the_policy_of_its_time(collect: Any) -> None:
+    tolerant = PolicyReading(Policy(GroupPolicy(Rules(lag_floor=100))))
+    broken = PolicyReading(tolerant.policy, ConfigError("policy.yaml is broken"))
+    readings = iter([PolicyReading(), tolerant])
+    lost = Script(lambda number, at_ms: cluster({"g": group({"t-0": 50})}, {"t-0": end(150)}, number, at_ms))
+    collector = collect(lost, interval_s=3600, read_policy=lambda: next(readings, broken))
+    seen = []
+    for number in (1, 2, 3):
+        seen.append(the(Report, collector.wait_for(number, PATIENCE_S)))
+        collector.poll_now()
+    evidence = [report.health.groups[0].finding.evidence for report in seen]
+    assert ["needed for a verdict" in sentence for sentence in evidence] == [True, False, False]
+    assert [report.policy_problem for report in seen] == [None, None, broken.problem]
 
 
 def test_the_tail_runs_with_the_collector() -> None:

@@ -16,13 +16,14 @@ from lag.model import ClusterSnapshot, Remainder
 from lag.offsets import PartitionLag
 from lag.partition_lag import totals
 from lag.polling.evaluation import Evaluator
+from lag.polling.policy_file import PolicyReading
 from lag.polling.report import Report
 from lag.verdict.group_onsets import GroupOnsets, stored
 from lag.verdict.health import Finding
 from lag.verdict.onset import SOURCE_CODE, OnsetColumns, OnsetSource
-from lag.verdict.status import TOO_EARLY, URGENCY, Status
-from lag.verdict.status_rules import Rules
+from lag.verdict.status import TOO_EARLY, Status
 from tests.lag.generations.commits import Commit, columns
+from tests.lag.history.past import STATUS_OF
 from tests.lag.make import cluster, end, group
 
 EVERY_MS = 10_000
@@ -124,7 +125,7 @@ class Server:
     def start(self) -> None:
         records = len(self.world.records)
         self.follower = Follower(self.world, 0 if self._look_back is None else max(0, records - self._look_back))
-        self._evaluator = Evaluator(Rules(), self.follower, self._last_verdicts)  # type: ignore[arg-type]
+        self._evaluator = Evaluator(PolicyReading, self.follower, self._last_verdicts)  # type: ignore[arg-type]
         self._number = 0
 
     def _last_verdicts(self, cluster_id: str, at_ms: int) -> GroupOnsets:
@@ -250,7 +251,7 @@ def test_onset_lag_and_verdict_are_the_same_everywhere(seed: int) -> None:
             if row["status"] is None:
                 assert told["verdict"] is None
             else:
-                assert URGENCY[row["status"]] is told["verdict"] is finding.status
+                assert STATUS_OF[row["status"]] is told["verdict"] is finding.status
             if finding.onset is None:
                 assert row["onset"] is told["onset"] is row["onset_source"] is None
                 continue

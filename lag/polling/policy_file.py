@@ -1,0 +1,155 @@
+"""The policy file: YAML or JSON, read again when it changes.
+
+    lag_floor: 100            # records
+    open_polls: 2
+    close_polls: 3
+    groups:
+      - pattern: "payments-*"
+        lag_floor: 0
+        flapping_openings: 4
+
+Every key is optional. Those of a pattern apply on top of those at the top of the file.
+"""
+
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from assignors.scenario.line_numbers import find_lines
+from assignors.scenario.messages import sentences
+from assignors.scenario.problems import Problem, ScenarioError, path_text
+from assignors.scenario.syntax import Token, compose, tokens
+from lag.errors import ConfigError
+from lag.verdict.policy import GroupPolicy, Policy
+from lag.verdict.sample_window import MIN_SAMPLES
+from lag.verdict.status_rules import Rules
+
+_RULES = {field.name for field in fields(Rules)}
+
+Records = Annotated[int, Field(ge=0, le=10**15)]
+Count = Annotated[int, Field(ge=1, le=1000)]
+Samples = Annotated[int, Field(ge=1, le=MIN_SAMPLES)]
+"""Polls that must fit in the smallest window."""
+
+
+class _Thresholds(BaseModel):
+    """The fields of `Rules` and `GroupPolicy`; None: not in the file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    lag_floor: Records | None = None
+    min_samples: Samples | None = None
+    min_s: Annotated[float, Field(gt=0, le=600)] | None = None
+    marker_records: Records | None = None
+    check_records: Records | None = None
+    commit_gap_factor: Annotated[float, Field(ge=0, le=100)] | None = None
+    trend_samples: Annotated[int, Field(ge=3, le=MIN_SAMPLES)] | None = None
+    noise_records: Records | None = None
+    noise_share: Annotated[float, Field(ge=0, le=1)] | None = None
+    noise_s: Annotated[float, Field(ge=0, le=600)] | None = None
+    rates_s: Annotated[float, Field(gt=0, le=3600)] | None = None
+    gain: Annotated[float, Field(ge=1, le=100)] | None = None
+    open_polls: Count | None = None
+    close_polls: Count | None = None
+    flapping_openings: Count | None = None
+    flapping_s: Annotated[float, Field(gt=0, le=86_400)] | None = None
+
+    def on_top_of(self, policy: GroupPolicy) -> GroupPolicy:
+        """The policy with what the file says."""
+        given = self.model_dump(exclude_none=True, exclude={"pattern", "groups"})
+        rules = {name: value for name, value in given.items() if name in _RULES}
+        others = {name: value for name, value in given.items() if name not in _RULES}
+        return replace(policy, rules=replace(policy.rules, **rules), **others)
+
+
+class _Group(_Thresholds):
+    pattern: Annotated[str, Field(min_length=1)]
+
+
+class _File(_Thresholds):
+    groups: list[_Group] = Field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyReading:
+    """The policy in force, and what is wrong with its file; None: nothing."""
+
+    policy: Policy = field(default_factory=Policy)
+    problem: ConfigError | None = None
+
+
+class PolicyFile:
+    """A policy file that is read again after a change. A file that is broken leaves the last good policy in force.
+
+    Thread safe: the collectors of all clusters read it. Raises ConfigError if it is broken from the start.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._lock = path, threading.Lock()
+        self._version = _version(path)
+        self._reading = PolicyReading(load_policy(path))
+
+    def read(self) -> PolicyReading:
+        """The policy in force now: the file is opened only if its time, size or place on the disk changed."""
+        with self._lock:
+            version = _version(self._path)
+            if version != self._version:
+                self._version, self._reading = version, self._read_again()
+            return self._reading
+
+    def _read_again(self) -> PolicyReading:
+        try:
+            return PolicyReading(load_policy(self._path))
+        except ConfigError as error:
+            error.__traceback__ = error.__context__ = None
+            return PolicyReading(self._reading.policy, error)
+
+
+def _version(path: Path) -> tuple[int, int, int] | None:
+    """Differs after each change of the file; None: it cannot be seen."""
+    try:
+        stat = path.stat()
+    except OSError:
+        return None
+    return stat.st_mtime_ns, stat.st_size, stat.st_ino
+
+
+def load_policy(path: Path) -> Policy:
+    """The policy in the file. Raises ConfigError, which names the lines of what is wrong."""
+    try:
+        text = path.read_text("utf-8-sig")
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}", "Name a policy file") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path} is not UTF-8", "Save the file as text in UTF-8") from None
+    try:
+        return _policy(text, path.name)
+    except ScenarioError as error:
+        raise ConfigError(f"{path}: {'; '.join(map(str, error.problems))}") from None
+
+
+def _policy(text: str, name: str) -> Policy:
+    read = list(tokens(text, name))
+    file = _validated(read) if read else _File()
+    default = file.on_top_of(GroupPolicy())
+    return Policy(default, tuple((group.pattern, group.on_top_of(default)) for group in file.groups))
+
+
+def _validated(read: list[Token]) -> _File:
+    data: Any = compose(iter(read))
+    try:
+        return _File.model_validate(data)
+    except ValidationError as error:
+        found = sentences(error.errors(include_url=False, include_input=False), _File)
+        raise ScenarioError(_problems(read, found)) from None
+
+
+def _problems(read: Iterable[Token], by_path: Mapping[tuple[str | int, ...], str]) -> list[Problem]:
+    """In the order of the file."""
+    lines = find_lines(iter(read), by_path)
+    problems = [Problem(line, path_text(path), by_path[path]) for path, line in lines.items()]
+    return sorted(problems, key=lambda problem: problem.line or 0)

@@ -1,0 +1,88 @@
+"""Burrow's statuses from the polls of this server: which commits the polls saw, and what Burrow makes of them."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from lag.model import ClusterSnapshot
+from lag.offsets import UNKNOWN, Ints
+from lag.verdict.burrow.evaluator import (
+    BurrowGroups,
+    BurrowPartitions,
+    BurrowSettings,
+    BurrowStatus,
+    CommitWindows,
+    group_statuses,
+    partition_statuses,
+)
+from lag.verdict.rates import forward_fill
+from lag.verdict.row_index import reduce_groups
+from lag.verdict.sample_window import RowWindow, Window
+
+
+class BurrowStatuses(NamedTuple):
+    """Of one snapshot: of the rows of its offset table, and of its groups in their order."""
+
+    partitions: BurrowPartitions
+    groups: BurrowGroups
+
+
+def burrow_statuses(
+    snapshot: ClusterSnapshot, window: Window, settings: BurrowSettings | None = None
+) -> BurrowStatuses:
+    """What Burrow's rules say of the snapshot, which is the last sample of `window` (both are of a `Report`).
+
+    A group without a committed offset is NOTFOUND. Burrow reads every commit; these are the ones that polls saw, so
+
+    - a commit is a poll with another committed offset than the poll before. Of several commits between two polls only
+      the last counts, and the `intervals` commits span at least as many polls;
+    - a commit of the same offset is not seen. A consumer that polls Kafka without making progress is STALL in Burrow,
+      and STOP here;
+    - the time of a commit is that of the poll: up to one interval late. The first commit of the window has the time of
+      the first poll, however old it is;
+    - the lag of a commit is that in its poll. Burrow compares the commit with a log end up to 10 s old;
+    - `complete` starts at 0.1 when this server starts. Burrow reads older commits at its start, without their lag.
+    """
+    settings = settings or BurrowSettings()
+    rows = [window.rows(block) for block in window.blocks(len(snapshot.offsets))]
+    judged = [partition_statuses(commit_windows(row, settings.intervals), snapshot.at_ms, settings) for row in rows]
+    partitions = BurrowPartitions(*(np.concatenate(columns) for columns in zip(*judged, strict=True)))
+    return BurrowStatuses(partitions, _found(group_statuses(partitions, snapshot.offsets.bounds), partitions, snapshot))
+
+
+def commit_windows(polls: RowWindow, intervals: int) -> CommitWindows:
+    """The last commits that the polls saw, and the last known log ends; as Burrow, without those at no known log end.
+
+    The current lag is 0 where the committed offset is beyond the log end or one of them is not known.
+    """
+    known = (polls.committed != UNKNOWN) & (polls.log_end != UNKNOWN)
+    committed = np.where(known, polls.committed, UNKNOWN)
+    filled = forward_fill(committed)
+    is_commit = known.copy()
+    is_commit[1:] &= committed[1:] != filled[:-1]
+    slot = intervals - is_commit[::-1].cumsum(axis=0)[::-1]
+    poll, row = np.nonzero(is_commit & (slot >= 0))
+    slots = slot[poll, row], row
+    return CommitWindows(
+        offset=_placed(committed[poll, row], slots, (intervals, len(slot[0]))),
+        timestamp_ms=_placed(polls.times_ms[poll], slots, (intervals, len(slot[0]))),
+        lag=_placed(np.maximum(polls.log_end - committed, 0)[poll, row], slots, (intervals, len(slot[0]))),
+        log_end=polls.log_end[-intervals:],
+        current_lag=_current_lag(filled[-1], forward_fill(polls.log_end)[-1]),
+    )
+
+
+def _placed(values: Ints, slots: tuple[Ints, Ints], shape: tuple[int, int]) -> Ints:
+    placed = np.full(shape, UNKNOWN, np.int64)
+    placed[slots] = values
+    return placed
+
+
+def _current_lag(committed: Ints, log_end: Ints) -> Ints:
+    known = (committed != UNKNOWN) & (log_end != UNKNOWN)
+    return np.where(known, np.maximum(log_end - committed, 0), 0)
+
+
+def _found(groups: BurrowGroups, partitions: BurrowPartitions, snapshot: ClusterSnapshot) -> BurrowGroups:
+    has_commit = reduce_groups(np.logical_or, partitions.complete > 0, snapshot.offsets.bounds, False)
+    return groups._replace(status=np.where(has_commit, groups.status, np.uint8(BurrowStatus.NOTFOUND)))

@@ -1,0 +1,149 @@
+"""The policy file: what it sets for which groups, what is wrong in which line, and that it is read again."""
+
+import os
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from lag.errors import ConfigError
+from lag.polling.policy_file import PolicyFile, load_policy
+from lag.verdict.policy import GroupPolicy, Policy
+from lag.verdict.status_rules import Rules
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "policy.yaml"
+
+
+def written(file: Path, text: str) -> Path:
+    """The file with that text, changed a second after it was."""
+    before = file.stat().st_mtime_ns if file.exists() else 10**18
+    file.write_text(text)
+    os.utime(file, ns=(before + 10**9, before + 10**9))
+    return file
+
+
+@pytest.mark.parametrize("text", ["", "# nothing yet\n", "{}", "lag_floor:\n"])
+def test_a_file_that_sets_nothing_is_the_default(file: Path, text: str) -> None:
+    policy = load_policy(written(file, text))
+    assert policy == Policy()
+    assert policy.of("any") == GroupPolicy(Rules())
+    assert policy.shows_every_poll
+
+
+def test_a_pattern_applies_on_top_of_the_rest_and_the_first_one_counts(file: Path) -> None:
+    policy = load_policy(
+        written(
+            file,
+            """
+            lag_floor: 100
+            open_polls: 2
+            groups:
+              - pattern: payments-audit
+                close_polls: 5
+              - pattern: "payments-*"
+                lag_floor: 0
+                flapping_openings: 4
+            """,
+        )
+    )
+    assert policy.of("orders") == GroupPolicy(Rules(lag_floor=100), open_polls=2)
+    assert policy.of("payments-audit") == GroupPolicy(Rules(lag_floor=100), open_polls=2, close_polls=5)
+    assert policy.of("payments-eu") == GroupPolicy(Rules(lag_floor=0), open_polls=2, flapping_openings=4)
+    assert policy.of("Payments-eu") == policy.default
+    rules = policy.rules_of(["payments-eu", "orders", "payments-audit"])
+    assert [rules.of(at).lag_floor for at in range(3)] == [0, 100, 100]
+    assert not policy.shows_every_poll
+
+
+def test_every_threshold_can_be_set(file: Path) -> None:
+    names = [field.name for field in (*fields(Rules), *fields(GroupPolicy)) if field.name != "rules"]
+    policy = load_policy(
+        written(file, "\n".join(f"{name}: {1 if name in ('gain', 'noise_share') else 7}" for name in names))
+    )
+    numbers = {getattr(policy.default.rules, field.name) for field in fields(Rules)}
+    assert numbers == {1, 7}
+    assert policy.default.open_polls == policy.default.close_polls == policy.default.flapping_openings == 7
+    assert policy.default.flapping_s == 7
+
+
+def test_json_is_read_too(tmp_path: Path) -> None:
+    path = tmp_path / "policy.json"
+    path.write_text('{"groups": [{"pattern": "a*", "min_s": 60}]}')
+    assert load_policy(path).of("ab").rules == Rules(min_s=60)
+
+
+def test_every_error_has_its_line_and_the_nearest_name(file: Path) -> None:
+    groups = "groups:\n  - pattern: a\n    min_s: soon\n  - lag_floor: -1\n    trend_samples: 13\n"
+    text = f"lag_floor: 100\nmin_sample: 4\n{groups}"
+    with pytest.raises(ConfigError) as refused:
+        load_policy(written(file, text))
+    for said in (
+        "policy.yaml: line 2: min_sample: The key 'min_sample' is unknown. Did you mean 'min_samples'?",
+        "line 5: groups[0].min_s: A number",
+        "line 6: groups[1].pattern: The key 'pattern' is missing.",
+        "line 6: groups[1].lag_floor: This must be at least 0.",
+        "line 7: groups[1].trend_samples: This must be at most 12.",
+    ):
+        assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("lag_floor: 1\nlag_floor: 2", "line 2: The key 'lag_floor' is listed twice"),
+        ("lag_floor: true", "line 1: lag_floor: A whole number"),
+        (f"noise_records: {10**40}", "line 1: noise_records: This must be at most"),
+        ("- lag_floor: 1", "line 1: A mapping"),
+        ("lag_floor: [", "This is not YAML"),
+        ("groups: {}", "line 1: groups: A list"),
+    ],
+)
+def test_a_broken_file_is_refused(file: Path, text: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=r"policy\.yaml: .*") as refused:
+        load_policy(written(file, text))
+    assert said in str(refused.value)
+
+
+def test_a_file_that_is_missing_or_no_text_is_refused(file: Path) -> None:
+    with pytest.raises(ConfigError, match="No such file"):
+        PolicyFile(file)
+    file.write_bytes(b"\xff")
+    with pytest.raises(ConfigError, match="is not UTF-8"):
+        PolicyFile(file)
+
+
+def test_a_change_takes_effect_at_the_next_reading(file: Path) -> None:
+    policy = PolicyFile(written(file, "lag_floor: 1"))
+    assert policy.read().policy.default.rules.lag_floor == 1
+    written(file, "lag_floor: 2")
+    assert policy.read().policy.default.rules.lag_floor == 2
+    assert policy.read().problem is None
+
+
+def test_a_file_that_did_not_change_is_not_read_again(file: Path) -> None:
+    policy = PolicyFile(written(file, "lag_floor: 1"))
+    assert policy.read() is policy.read()
+
+
+def test_the_last_good_policy_stays_while_the_file_is_broken(file: Path) -> None:
+    policy = PolicyFile(written(file, "lag_floor: 1"))
+    written(file, "lag_flor: 2")
+    broken = policy.read()
+    assert broken.policy.default.rules.lag_floor == 1
+    assert "line 1: lag_flor" in str(broken.problem)
+    assert policy.read() is broken
+    written(file, "lag_floor: 3")
+    mended = policy.read()
+    assert (mended.policy.default.rules.lag_floor, mended.problem) == (3, None)
+
+
+def test_the_last_good_policy_stays_while_the_file_is_gone(file: Path) -> None:
+    policy = PolicyFile(written(file, "lag_floor: 1"))
+    file.unlink()
+    assert policy.read().policy.default.rules.lag_floor == 1
+    assert "No such file" in str(policy.read().problem)
+    written(file, "lag_floor: 1")
+    assert policy.read().problem is None

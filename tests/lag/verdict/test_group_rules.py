@@ -1,0 +1,83 @@
+"""Groups with rules of their own: each is judged as if it were the only one."""
+
+from random import Random
+
+import numpy as np
+import pytest
+
+from lag.model import ClusterSnapshot
+from lag.verdict import judge as judging
+from lag.verdict.group_rules import GroupRules
+from lag.verdict.health import Health
+from lag.verdict.judge import judge
+from lag.verdict.sample_window import SampleRing, Window
+from lag.verdict.status import Status
+from lag.verdict.status_rules import Rules
+from tests.lag.make import cluster, end, group
+
+RULES = (Rules(), Rules(lag_floor=400), Rules(min_samples=30, min_s=300), Rules(marker_records=0))
+GROUPS = 40
+
+
+def watched(seed: int) -> tuple[ClusterSnapshot, Window]:
+    """Twelve polls of groups that stand still, keep up or fall behind, some without members or partitions."""
+    r, ring = Random(seed), SampleRing()
+    keys = [f"t-{partition}" for partition in range(6)]
+    speeds = {
+        f"g{at:02}": {key: r.choice((0, 0, 5, 10)) for key in r.sample(keys, r.randrange(4))} for at in range(GROUPS)
+    }
+    members = {name: r.choice((0, 1, 2)) for name in speeds}
+    for poll in range(12):
+        ends = {key: end(1000 + 10 * poll) for key in keys}
+        groups = {
+            name: group(
+                {key: 700 + speed * poll for key, speed in its.items()},
+                members=members[name],
+                state="Stable" if members[name] else "Empty",
+            )
+            for name, its in speeds.items()
+        }
+        snapshot = cluster(groups, ends, poll + 1, 1_000_000 + poll * 10_000)
+        window = ring.append(snapshot)
+    return snapshot, window
+
+
+def assert_same_group(one: Health, other: Health, number: int) -> None:
+    ours, theirs = one.groups[number], other.groups[number]
+    assert ours.finding == theirs.finding
+    assert (ours.unhealthy, ours.worst, ours.time_lag, ours.lag) == (
+        theirs.unhealthy,
+        theirs.worst,
+        theirs.time_lag,
+        theirs.lag,
+    )
+    np.testing.assert_array_equal(ours.lag_trend, theirs.lag_trend)
+    findings = [[row.finding for row in health.group_partitions(number)] for health in (one, other)]
+    assert findings[0] == findings[1]
+    for column, same in zip(one.columns.onsets, other.columns.onsets, strict=True):
+        assert column[number] == same[number]
+    assert one.columns.status[number] == other.columns.status[number]
+
+
+@pytest.mark.parametrize("block_cells", [1, 100, 250_000])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_group_has_the_verdict_of_its_own_rules(seed: int, block_cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judging, "BLOCK_CELLS", block_cells)
+    snapshot, window = watched(seed)
+    number = np.random.default_rng(seed).integers(0, len(RULES), GROUPS)
+    mixed = judge(snapshot, window, GroupRules(RULES, number))
+    alone = [judge(snapshot, window, rules) for rules in RULES]
+    for at in range(GROUPS):
+        assert_same_group(mixed, alone[number[at]], at)
+    assert {health.groups[at].finding.status for health in alone for at in range(GROUPS)} > {
+        Status.STOPPED,
+        Status.NO_MEMBERS,
+    }
+
+
+def test_the_rows_to_check_for_markers_are_in_order() -> None:
+    snapshot, window = watched(1)
+    rules = Rules(check_records=10_000)
+    mixed = judge(snapshot, window, GroupRules((rules, Rules(check_records=9_999)), np.arange(GROUPS) % 2))
+    assert mixed.needs_marker_check.tolist() == judge(snapshot, window, rules).needs_marker_check.tolist()
+    assert len(mixed.needs_marker_check) > 5

@@ -1,0 +1,122 @@
+"""What pages and the history get when a policy holds verdicts back or open."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from lag.history.recorder import group_snapshots
+from lag.model import ClusterSnapshot
+from lag.offsets import PartitionProblem
+from lag.verdict.health import Health
+from lag.verdict.judge import Past, judge
+from lag.verdict.onset import OnsetSource
+from lag.verdict.open_verdicts import OpenVerdicts
+from lag.verdict.policy import GroupPolicy, Policy
+from lag.verdict.sample_window import SampleRing
+from lag.verdict.status import STATUS_CODE, Status
+from tests.lag.make import cluster, end, failed, group
+
+HELD = Policy(GroupPolicy(open_polls=2, close_polls=3))
+
+
+def poll(number: int, lost: Sequence[str], rest: Sequence[str] = ("a", "b", "c")) -> ClusterSnapshot:
+    """Three groups that keep up; those in `lost` have lost records."""
+    ends = {f"{name}-0": end(100, start=50) for name in "abc"}
+    groups = {name: group({f"{name}-0": 40 if name in lost else 100}) for name in rest}
+    return cluster(groups, ends, number, 1_000_000 + number * 10_000)
+
+
+class Server:
+    """Polls that are judged and shown one after the other."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy, self._ring, self._past, self.verdicts = policy, SampleRing(), Past(), OpenVerdicts()
+
+    def see(self, snapshot: ClusterSnapshot) -> Health:
+        rules = self.policy.rules_of([one.group_id for one in snapshot.groups])
+        found = judge(snapshot, self._ring.append(snapshot), rules, past=self._past)
+        self._past = Past(found.onsets or self._past.onsets)
+        self.verdicts, shown = self.verdicts.after(found, self.policy)
+        return shown
+
+
+def statuses(health: Health) -> list[Status]:
+    return [one.finding.status for one in health.groups]
+
+
+def test_the_default_shows_each_poll_as_it_is() -> None:
+    server = Server(Policy())
+    server.see(poll(1, []))
+    assert statuses(server.see(poll(2, ["b"]))) == [Status.OK, Status.LOST, Status.OK]
+    assert statuses(server.see(poll(3, []))) == [Status.OK] * 3
+    assert server.verdicts == OpenVerdicts()
+
+
+def test_a_verdict_opens_and_closes_on_pages_and_in_the_history_together() -> None:
+    server = Server(HELD)
+    seen = []
+    for number, lost in enumerate(["", "b", "b", "", "", "", ""], start=1):
+        health = server.see(poll(number, list(lost)))
+        assert health.columns.status.tolist() == [STATUS_CODE[status] for status in statuses(health)]
+        stored = group_snapshots(health).to_pylist()[1]
+        assert (stored["onset"] is not None) == (health.groups[1].finding.onset is not None)
+        seen.append(statuses(health)[1])
+        assert statuses(health)[::2] == [Status.OK, Status.OK]
+    assert seen == [Status.OK, Status.OK, *[Status.LOST] * 3, Status.OK, Status.OK]
+    assert server.verdicts == OpenVerdicts()
+
+
+def test_the_onset_is_the_poll_that_found_it_first() -> None:
+    server = Server(HELD)
+    for number, lost in enumerate(["", "b", "b", ""], start=1):
+        health = server.see(poll(number, list(lost)))
+    onset = health.groups[1].finding.onset
+    assert onset is not None
+    assert (onset.at_ms, onset.is_exact, onset.source) == (1_020_000, True, OnsetSource.WINDOW)
+    assert health.columns.onsets.at_ms.tolist() == [-1, 1_020_000, -1]
+
+
+def test_the_rest_of_the_group_is_that_of_the_last_poll() -> None:
+    server = Server(HELD)
+    for number, lost in enumerate(["", "b", "b", ""], start=1):
+        health = server.see(poll(number, list(lost)))
+    held = health.group("b")
+    assert held is not None
+    assert (held.finding.status, held.lag.records, held.unhealthy) == (Status.LOST, 0, {})
+    assert health.groups[-2] == health.groups[1:][0] == list(health.groups)[1]
+
+
+def test_a_poll_that_shows_too_little_changes_nothing() -> None:
+    server = Server(HELD)
+    for number in (1, 2):
+        server.see(poll(number, ["b"]))
+    before = server.verdicts
+    unread = {"a-0": end(100), "b-0": failed(PartitionProblem.LEADERLESS), "c-0": end(100)}
+    snapshot = cluster({name: group({f"{name}-0": 100}) for name in "abc"}, unread, 3, 1_030_000)
+    assert statuses(server.see(snapshot))[1] is Status.UNKNOWN
+    assert server.verdicts == before
+    assert statuses(server.see(poll(4, [])))[1] is Status.LOST
+
+
+def test_a_group_that_is_gone_leaves_nothing() -> None:
+    server = Server(HELD)
+    for number in (1, 2):
+        server.see(poll(number, ["b"]))
+    server.see(poll(3, [], rest=("a", "c")))
+    assert server.verdicts == OpenVerdicts()
+
+
+@pytest.mark.parametrize(("name", "expected"), [("a", Status.OK), ("b", Status.LOST)])
+def test_each_group_has_the_policy_of_its_pattern(name: str, expected: Status) -> None:
+    server = Server(Policy(GroupPolicy(open_polls=3), groups=(("b*", GroupPolicy()),)))
+    health = server.see(poll(1, ["a", "b"]))
+    found = health.group(name)
+    assert found is not None
+    assert found.finding.status is expected
+
+
+def test_a_new_policy_counts_from_the_next_poll() -> None:
+    server = Server(HELD)
+    server.see(poll(1, ["b"]))
+    server.policy = Policy()
+    assert statuses(server.see(poll(2, ["b"])))[1] is Status.LOST
