@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from lag.model import ClusterSnapshot, GroupSnapshot, GroupType, LagTotal, Member, Problem, Scope
 from lag.offsets import PROBLEM_CODES, UNKNOWN, Ints, PartitionProblem
 from lag.verdict.health import GroupColumns, Health
-from lag.verdict.onset import OnsetSource
+from lag.verdict.onset import Onset, OnsetSource
 from lag.verdict.status import TOO_EARLY, URGENCY, Status
 
 
@@ -156,11 +156,16 @@ def summary_document(columns: GroupColumns, number: int, group: GroupSnapshot, l
 
 
 def _verdict(columns: GroupColumns, number: int) -> VerdictDocument:
-    code, onset = int(columns.status[number]), columns.onsets.at(number)
+    code = int(columns.status[number])
     return {
         "verdict": None if code == TOO_EARLY else URGENCY[code],
-        "onset": None if onset is None else cast(OnsetDocument, asdict(onset)),
+        "onset": onset_document(columns.onsets.at(number)),
     }
+
+
+def onset_document(onset: Onset | None) -> OnsetDocument | None:
+    """Since when a verdict holds; None if there is none."""
+    return None if onset is None else cast(OnsetDocument, asdict(onset))
 
 
 def problems_document(problems: Sequence[Problem]) -> list[ProblemDocument]:

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from lag.polling.report import CollectorStatus, Report
 
 
+STALE_AFTER_INTERVALS = 3
+"""A snapshot that is older than this many intervals is stale: polls are overdue."""
+
+
 class Feed(Protocol):
     """What pages need of a collector (`lag.polling.collector.Collector`)."""
 
