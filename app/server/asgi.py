@@ -26,6 +26,7 @@ from lag.generations.tail import OffsetsReader, Tail
 from lag.polling.collector import Collector
 from lag.polling.collectors import Collectors
 from lag.polling.evaluation import ClusterReader, LastVerdicts, no_verdicts
+from lag.polling.verdict_changes import VerdictChanges
 from lag.verdict.health import Health
 
 SWITCH_INTERVAL_S = 0.0005
@@ -49,10 +50,11 @@ def collectors() -> Iterator[Source]:
     envs = {c.name: os.environ if c.from_environment else {} for c in settings.clusters}
     connections = {c.name: masked(c, envs[c.name]) for c in settings.clusters}
     versions = {package: metadata.version(package) for package in PACKAGES}
+    changes = {c.name: VerdictChanges() for c in settings.clusters}
     with recording(settings.history) as past:
-        running = Collectors({c.name: collector(c, envs[c.name], settings, past) for c in settings.clusters})
-        with running:
-            yield Source(settings, running, Controls.from_environment(), versions=versions, connections=connections)
+        polled = {c.name: collector(c, envs[c.name], settings, past, changes[c.name]) for c in settings.clusters}
+        with Collectors(polled) as running:
+            yield Source(settings, running, Controls.from_environment(), versions, connections, changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +80,26 @@ def recording(history: str | None) -> Iterator[StoredHistory]:
         yield StoredHistory(recorder.observe, partial(last_verdicts_or_none, stored))
 
 
-def collector(cluster: ClusterSettings, env: Mapping[str, str], settings: Settings, past: StoredHistory) -> Collector:
-    """Polls the cluster, stores what it finds in `past`, and follows `__consumer_offsets` if that is configured."""
+def collector(
+    cluster: ClusterSettings, env: Mapping[str, str], settings: Settings, past: StoredHistory, changes: VerdictChanges
+) -> Collector:
+    """Polls the cluster and follows `__consumer_offsets` if that is configured.
+
+    What it finds is stored in `past`, and the changes of verdicts are kept in `changes`.
+    """
+
+    def record(health: Health) -> None:
+        changes.observe(health)
+        if past.record is not None:
+            past.record(health)
+
     tail = Tail(cluster.name, follow(cluster, env)) if settings.follow else None
     return Collector(
         cluster.name,
         connect(cluster, env),
         settings.interval_s,
         follower=tail,
-        record=past.record,
+        record=record,
         last_verdicts=past.last_verdicts,
     )
 

@@ -13,12 +13,12 @@ from anyio import CapacityLimiter, to_thread
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Match, Mount, Route
 from starlette.types import Scope
 
 from app.server import source
-from app.server.api.endpoint import Call, Endpoint, Query
+from app.server.api.endpoint import EVENTS, JSON, Call, Endpoint, Query
 from app.server.api.problem import ApiError, field_error, invalid, invalid_fields
 from lag.polling.report import Report
 
@@ -26,6 +26,10 @@ log = logging.getLogger(__name__)
 
 MOST_AT_A_TIME = 8
 """Answers that are computed at a time; others wait."""
+
+
+NOT_STORED = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+"""A proxy passes each event on at once (the second is nginx's)."""
 
 
 class EncodedRoute(Route):
@@ -59,8 +63,10 @@ def route(endpoint: Endpoint[Any]) -> EncodedRoute:
 
     async def respond(request: Request) -> Response:
         try:
-            call = Call(source.current(), request.path_params, query_of(request, endpoint.query))
-            call.body = await body_of(request, endpoint)
+            query, body = query_of(request, endpoint.query), await body_of(request, endpoint)
+            call = Call(source.current(), request.path_params, query, request.headers, body)
+            if endpoint.media_type == EVENTS:
+                return StreamingResponse(endpoint.respond(call), headers=NOT_STORED, media_type=EVENTS)
             limiter[:] = limiter or [CapacityLimiter(MOST_AT_A_TIME)]  # belongs to the running event loop
             return await to_thread.run_sync(partial(_answer, request, endpoint, call), limiter=limiter[0])
         except ApiError as error:
@@ -79,11 +85,11 @@ def _answer(request: Request, endpoint: Endpoint[Any], call: Call[Any]) -> Respo
     content = endpoint.respond(call)
     data = content if isinstance(content, bytes) else encoded(content)
     if endpoint.body is not None:
-        return Response(data, media_type="application/json")
+        return Response(data, media_type=JSON)
     tag = tag or f'"{sha256(data).hexdigest()[:32]}"'
     if _has(request, tag):
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=_headers(tag))
-    return Response(data, headers=_headers(tag), media_type="application/json")
+    return Response(data, headers=_headers(tag), media_type=JSON)
 
 
 def encoded(document: Any) -> bytes:

@@ -13,6 +13,7 @@ from app.server.source import Feed, Source
 from assignors.spelling import shown, suggestion
 from lag.polling.report import Report
 
+JSON, EVENTS = "application/json", "text/event-stream"
 MOST_OFFSET = 1_000_000_000
 LONGEST_COMPARED = 255
 """A longer name is not compared with known ones: it takes time, and no name in Kafka is that long by accident."""
@@ -43,10 +44,12 @@ class Body:
 
 
 class Call(Generic[Q]):
-    """A valid request: the names in its path, its query and its body."""
+    """A valid request: the names in its path, its query, its headers (in lower case) and its body."""
 
-    def __init__(self, source: Source, path: Mapping[str, str], query: Q, body: bytes = b"") -> None:
-        self.source, self.path, self.query, self.body = source, path, query, body
+    def __init__(
+        self, source: Source, path: Mapping[str, str], query: Q, headers: Mapping[str, str], body: bytes = b""
+    ) -> None:
+        self.source, self.path, self.query, self.headers, self.body = source, path, query, headers, body
 
     @property
     def cluster(self) -> str:
@@ -83,7 +86,8 @@ class Endpoint(Generic[Q]):
     """One address and method of the API.
 
     `path` follows `/api/v1` and has names in braces; `answer` is the type of the JSON. `of_snapshot`: the answer is
-    computed from path, query and snapshot alone, so its entity tag is that of the snapshot.
+    computed from path, query and snapshot alone, so its entity tag is that of the snapshot. `respond` returns the
+    document, its bytes or, for EVENTS, an asynchronous iterator of bytes.
     """
 
     path: str
@@ -93,7 +97,7 @@ class Endpoint(Generic[Q]):
     query: type[Q]
     body: Body | None = None
     of_snapshot: bool = False
-    media_type: str = "application/json"
+    media_type: str = JSON
 
     @property
     def method(self) -> str:

@@ -54,7 +54,7 @@ def test_an_unknown_address_and_a_wrong_method_are_problems() -> None:
         answer = request(method, PREFIX + path)
         assert (answer.status, answer.headers["content-type"]) == (status, "application/problem+json")
         assert answer.json["status"] == status
-    assert request("POST", f"{PREFIX}/clusters").headers["allow"] == "GET, HEAD"
+    assert set(request("POST", f"{PREFIX}/clusters").headers["allow"].split(", ")) == {"GET", "HEAD"}
 
 
 def test_a_bug_is_a_problem_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
