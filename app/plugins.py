@@ -7,14 +7,13 @@ file.
 import io
 import os
 import pickle
-import signal
-import subprocess
 import sys
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 import assignors
+from app.apart import run_apart
 from assignors.model import AssignorError
 from assignors.registry import BUILT_IN, refuse_unknown
 from assignors.whatif.events import Scenario, UseAssignor
@@ -54,30 +53,11 @@ def not_kafkas(scenario: Scenario, assignor: str) -> str:
 def _fold_apart(scenario: Scenario, assignor: str, yours: str, deadline_s: float) -> list[Generation]:
     """The module of a plugin is looked for where Python looks, and in the working directory."""
     asked = pickle.dumps((scenario, assignor, yours, [*sys.path, os.getcwd()]))
-    # -P: a folder `app` of the working directory is not ours.
-    # -u: what the plugin prints is out at once. The child ends, or is ended, without Python's own flush at exit.
-    with subprocess.Popen(
-        [sys.executable, "-u", "-P", "-m", "app.plugins"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        start_new_session=True,
-    ) as process:
-        try:
-            answer, _ = process.communicate(asked, deadline_s)
-        except subprocess.TimeoutExpired:
-            told = f"The assignor {yours} timed out: it had no plan after {deadline_s:g} s, so its process was stopped."
-            raise AssignorError(told) from None
-        finally:
-            _end(process)
-    return _read(answer, process.returncode, yours)
-
-
-def _end(process: "subprocess.Popen[bytes]") -> None:
-    """With everything that it has started itself."""
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return
+    ended = run_apart("app.plugins", asked, deadline_s)
+    if ended is None:
+        told = f"The assignor {yours} timed out: it had no plan after {deadline_s:g} s, so its process was stopped."
+        raise AssignorError(told)
+    return _read(ended.answer, ended.code, yours)
 
 
 def _read(answer: bytes, code: int, yours: str) -> list[Generation]:
