@@ -19,7 +19,7 @@ from starlette.types import Scope
 
 from app.server import source
 from app.server.api.endpoint import EVENTS, JSON, Call, Endpoint, Query
-from app.server.api.problem import ApiError, field_error, invalid, invalid_fields
+from app.server.api.problem import MEDIA_TYPE, ApiError, field_error, invalid, invalid_fields
 from lag.polling.report import Report
 
 log = logging.getLogger(__name__)
@@ -70,10 +70,10 @@ def route(endpoint: Endpoint[Any]) -> EncodedRoute:
             limiter[:] = limiter or [CapacityLimiter(MOST_AT_A_TIME)]  # belongs to the running event loop
             return await to_thread.run_sync(partial(_answer, request, endpoint, call), limiter=limiter[0])
         except ApiError as error:
-            return error.response()
+            return _refusal(error)
         except Exception:  # a bug: the client gets no traceback
             log.exception("%s %s: internal error", endpoint.method, endpoint.path)
-            return ApiError(HTTPStatus.INTERNAL_SERVER_ERROR, "Internal error. The server's log has more.").response()
+            return _refusal(ApiError(HTTPStatus.INTERNAL_SERVER_ERROR, "Internal error. The server's log has more."))
 
     return EncodedRoute(endpoint.path, respond, methods=[endpoint.method])
 
@@ -147,12 +147,18 @@ async def body_of(request: Request, endpoint: Endpoint[Any]) -> bytes:
     return bytes(data)
 
 
+def _refusal(error: ApiError) -> Response:
+    """The error as an answer."""
+    wait = {"Retry-After": "5"} if error.status is HTTPStatus.SERVICE_UNAVAILABLE else {}
+    return Response(encoded(error.document()), error.status.value, wait, MEDIA_TYPE)
+
+
 async def http_problem(_request: Request, error: Exception) -> Response:
     """Starlette's own errors, such as 404 and 405, as a problem."""
     if not isinstance(error, HTTPException):
         raise error
     status = HTTPStatus(error.status_code)
     details = {HTTPStatus.NOT_FOUND: "There is no such address. /api/v1/openapi.json lists all of them."}
-    answer = ApiError(status, details.get(status, f"{status.phrase}: {status.description}.")).response()
+    answer = _refusal(ApiError(status, details.get(status, f"{status.phrase}: {status.description}.")))
     answer.headers.update(error.headers or {})
     return answer

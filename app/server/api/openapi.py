@@ -1,5 +1,6 @@
 """The OpenAPI 3.1 document, made from the list of endpoints and their types."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import metadata
@@ -14,6 +15,9 @@ from app.server.api.problem import MEDIA_TYPE, ProblemDetailsDocument
 VERSION = "3.1.0"
 PREFIX = "/api/v1"
 REFERENCE = "#/components/schemas/{model}"
+BODY = "Body."
+"""Begins the names of the parts of bodies."""
+
 _NAME = re.compile(r"\{(\w+)\}")
 
 MODE: JsonSchemaMode = "serialization"
@@ -25,7 +29,8 @@ def openapi(endpoints: Sequence[Endpoint[Any]]) -> dict[str, Any]:
     answers, components = _schemas({repr(each): each for each in types})
     paths: dict[str, Any] = {}
     for endpoint in endpoints:
-        operation = _operation(endpoint, answers[repr(endpoint.answer)])
+        bodies = {} if endpoint.body is None else {k: _body(v, components) for k, v in endpoint.body.schemas.items()}
+        operation = _operation(endpoint, answers[repr(endpoint.answer)], bodies)
         paths.setdefault(PREFIX + endpoint.path, {})[endpoint.method.lower()] = operation
     return {
         "openapi": VERSION,
@@ -35,21 +40,29 @@ def openapi(endpoints: Sequence[Endpoint[Any]]) -> dict[str, Any]:
             "description": "Kafka consumer groups: state, lag, verdicts and what-ifs. Times are in ms since 1970.",
         },
         "paths": paths,
-        "components": {"schemas": components},
+        "components": {"schemas": {name: components[name] for name in sorted(components)}},
     }
 
 
-def _schemas(types: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+def _schemas(types: Mapping[str, Any]) -> tuple[Mapping[str, Any], dict[str, Any]]:
     """The schema of each type, and those that they refer to."""
     adapters = [(name, MODE, TypeAdapter(each)) for name, each in types.items()]
     schemas, shared = TypeAdapter.json_schemas(adapters, ref_template=REFERENCE)
-    components = shared.get("$defs", {})
-    return {name: schemas[name, MODE] for name in types}, {name: components[name] for name in sorted(components)}
+    return {name: schemas[name, MODE] for name in types}, shared.get("$defs", {})
 
 
-def _operation(endpoint: Endpoint[Any], answer: Any) -> dict[str, Any]:
+def _body(schema: Mapping[str, Any], components: dict[str, Any]) -> Mapping[str, Any]:
+    """The schema of a body, with its definitions among the components."""
+    moved = json.loads(json.dumps(schema).replace('"#/$defs/', f'"{REFERENCE.format(model=BODY)}'))
+    components.update({BODY + name: its for name, its in moved.pop("$defs", {}).items()})
+    moved.pop("$schema", None)
+    return moved  # type: ignore[no-any-return]
+
+
+def _operation(endpoint: Endpoint[Any], answer: Any, bodies: Mapping[str, Any]) -> dict[str, Any]:
     media_type = endpoint.media_type
-    body = {} if endpoint.body is None else {"requestBody": _body(endpoint.body.schemas)}
+    content = {kind: {"schema": schema} for kind, schema in bodies.items()}
+    body = {"requestBody": {"required": True, "content": content}} if bodies else {}
     return {
         "summary": endpoint.summary,
         "operationId": endpoint.respond.__name__,
@@ -64,10 +77,6 @@ def _operation(endpoint: Endpoint[Any], answer: Any) -> dict[str, Any]:
 
 
 _PROBLEM = {"$ref": REFERENCE.format(model=ProblemDetailsDocument.__name__)}
-
-
-def _body(schemas: Mapping[str, Any]) -> dict[str, Any]:
-    return {"required": True, "content": {kind: {"schema": schema} for kind, schema in schemas.items()}}
 
 
 def _path_parameters(path: str) -> Iterator[dict[str, Any]]:

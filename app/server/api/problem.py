@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from http import HTTPStatus
 
 from pydantic import ValidationError
-from starlette.responses import JSONResponse
 from typing_extensions import TypedDict
 
 MEDIA_TYPE = "application/problem+json"
@@ -36,17 +35,15 @@ class ApiError(Exception):
         super().__init__(detail)
         self.status, self.detail, self.errors = status, detail, list(errors)[:MOST_ERRORS]
 
-    def response(self) -> JSONResponse:
-        """The error as an answer."""
-        document: ProblemDetailsDocument = {
+    def document(self) -> ProblemDetailsDocument:
+        """The error as JSON."""
+        return {
             "type": "about:blank",
             "title": self.status.phrase,
             "status": self.status.value,
             "detail": self.detail,
             "errors": self.errors,
         }
-        wait = {"Retry-After": "5"} if self.status is HTTPStatus.SERVICE_UNAVAILABLE else {}
-        return JSONResponse(document, self.status.value, wait, MEDIA_TYPE)
 
 
 def invalid(place: str, error: ValidationError, names: Sequence[str] = ()) -> ApiError:

@@ -6,7 +6,7 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 
-from app.server.api import changes, clusters, groups
+from app.server.api import changes, clusters, groups, whatif
 from app.server.api.dispatch import EncodedMount, encoded, http_problem, route
 from app.server.api.endpoint import Call, Endpoint, Query
 from app.server.api.openapi import PREFIX, openapi
@@ -28,6 +28,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     *clusters.ENDPOINTS,
     *groups.ENDPOINTS,
     *changes.ENDPOINTS,
+    *whatif.ENDPOINTS,
 )
 
 API = EncodedMount(
