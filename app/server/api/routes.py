@@ -6,7 +6,7 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 
-from app.server.api import changes, clusters, groups, whatif
+from app.server.api import advice, changes, clusters, generations, groups, history, whatif
 from app.server.api.dispatch import EncodedMount, encoded, http_problem, route
 from app.server.api.endpoint import Call, Endpoint, Query
 from app.server.api.openapi import PREFIX, openapi
@@ -27,7 +27,10 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     Endpoint("/openapi.json", "This description, as OpenAPI 3.1", dict[str, Any], openapi_document, Query),
     *clusters.ENDPOINTS,
     *groups.ENDPOINTS,
+    *generations.ENDPOINTS,
+    *history.ENDPOINTS,
     *changes.ENDPOINTS,
+    *advice.ENDPOINTS,
     *whatif.ENDPOINTS,
 )
 

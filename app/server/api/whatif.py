@@ -1,32 +1,22 @@
 """What-ifs and simulations of a scenario, computed in a process apart from the one that polls."""
 
-import json
-from collections.abc import Mapping
-from http import HTTPStatus
-from threading import BoundedSemaphore
 from typing import Any, Literal
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 import assignors
-from app.apart import run_apart
 from app.documents.simulation import TimelineDocument
 from app.documents.whatif import GenerationsDocument, RefusalDocument
-from app.plugins import DEADLINE_S
+from app.server.api.computation import computed
 from app.server.api.endpoint import JSON, Body, Call, Endpoint, Query
-from app.server.api.problem import ApiError, FieldErrorDocument, field_error, invalid_fields
+from app.server.api.problem import FieldErrorDocument, field_error, invalid_fields
 from app.server.api.worker import ALL, SIMULATE, WHAT_IF
 from assignors.scenario import schema
 from assignors.scenario.syntax import MOST_BYTES
 from assignors.spelling import shown, suggestion
 
 YAML = "application/yaml"
-MOST_AT_A_TIME = 2
-WAIT_S = 1.0
-"""How long a request waits for one of the processes before it is refused."""
-
-_processes = BoundedSemaphore(MOST_AT_A_TIME)
 
 
 class WhatIfQuery(Query):
@@ -83,28 +73,6 @@ def simulate(call: Call[SimulateQuery]) -> bytes:
     query = call.query
     options = {"protocols": query.protocol, "seed": query.seed, "latency_ms": query.latency_ms}
     return computed(SIMULATE, call.body, options)
-
-
-def computed(task: str, scenario: bytes, options: Mapping[str, Any], deadline_s: float = DEADLINE_S) -> bytes:
-    """The answer of a worker process. Raises ApiError."""
-    if not _processes.acquire(timeout=WAIT_S):
-        raise ApiError(HTTPStatus.SERVICE_UNAVAILABLE, f"{MOST_AT_A_TIME} scenarios are being computed already.")
-    try:
-        question = {"task": task, "deadline_s": deadline_s, "options": options}
-        ended = run_apart("app.server.api.worker", json.dumps(question).encode() + b"\n" + scenario, deadline_s)
-    finally:
-        _processes.release()
-    if ended is None:
-        told = f"The scenario had no result after {deadline_s:g} s, so its process was stopped."
-        raise ApiError(HTTPStatus.GATEWAY_TIMEOUT, told)
-    status, _, answer = ended.answer.partition(b"\n")
-    if not status:
-        told = f"The process of the scenario ended with code {ended.code}. The server's log has more."
-        raise ApiError(HTTPStatus.INTERNAL_SERVER_ERROR, told)
-    if int(status) != HTTPStatus.OK:
-        refusal = json.loads(answer)
-        raise ApiError(HTTPStatus(int(status)), refusal["detail"], refusal["errors"])
-    return answer
 
 
 SCENARIO = Body({JSON: schema(), YAML: schema()}, MOST_BYTES)

@@ -1,7 +1,7 @@
-"""Computes a what-if or a simulation in a process of its own: `python -m app.server.api.worker`.
+"""Computes what can take long in a process of its own: `python -m app.server.api.worker`.
 
-On stdin: a line of JSON, `{"task": "assign", "deadline_s": 30, "options": {…}}`, then the scenario. On stdout: the
-HTTP status, a line break, then the answer, or `{"detail": "…", "errors": […]}`.
+On stdin: a line of JSON, `{"task": "assign", "deadline_s": 30, "options": {…}}`, then the scenario or the properties.
+On stdout: the HTTP status, a line break, then the answer, or `{"detail": "…", "errors": […]}`.
 """
 
 import json
@@ -16,13 +16,15 @@ from app.documents.whatif import generation_document
 from app.plugins import fold_any
 from app.server.api.problem import ApiError, FieldErrorDocument, field_error, invalid_fields
 from app.whatif_limits import excess
+from assignors.advice import Workload
 from assignors.model import AssignorError
 from assignors.scenario import Checked, Problem, ScenarioError, check_bytes
 from assignors.whatif.comparison import compatible_assignors
 from assignors.whatif.events import Scenario
+from lag.errors import ConfigError
 
 ALL = "all"
-WHAT_IF, SIMULATE = "assign", "simulate"
+WHAT_IF, SIMULATE, ADVISE = "assign", "simulate", "advise"
 """The tasks, by the command that does the same without limits."""
 
 MOST_ANSWER_BYTES = 32 * 1024 * 1024
@@ -33,9 +35,10 @@ MARGIN_S = 5.0
 """A plugin has a process of its own, which ends this long before this one; the start takes a part of it."""
 
 
-def what_if(checked: Checked, options: Mapping[str, Any], deadline_s: float) -> Iterator[bytes]:
+def what_if(file: bytes, options: Mapping[str, Any], deadline_s: float) -> Iterator[bytes]:
     """The parts of the answer: the generations under each assignor, or why it has none. Raises ApiError."""
-    scenario, ends_s = checked.scenario, time.monotonic() + deadline_s - MARGIN_S
+    ends_s, checked = time.monotonic() + deadline_s - MARGIN_S, _checked(file)
+    scenario = checked.scenario
     if (size := excess(scenario)) is not None:
         raise _too_large(f"{size} are too many", WHAT_IF)
     yield b"{%s" % _head(checked)
@@ -62,11 +65,12 @@ def _wanted(scenario: Scenario, asked: list[str]) -> list[str]:
     return list(dict.fromkeys(named))
 
 
-def simulate(checked: Checked, options: Mapping[str, Any], _deadline_s: float) -> Iterator[bytes]:
+def simulate(file: bytes, options: Mapping[str, Any], _deadline_s: float) -> Iterator[bytes]:
     """The parts of the answer: the timeline under each protocol, or why it has none. Raises ApiError."""
     from app.documents.simulation import simulations_document
     from app.server.api.simulation import rows, simulated  # imported here because a what-if does without
 
+    checked = _checked(file)
     outcomes = simulated(checked.scenario, options["protocols"], options["seed"], options["latency_ms"])
     if (count := rows(outcomes.values())) > MOST_ROWS:
         raise _too_large(f"The simulation has {count:,} rows, too many", SIMULATE)
@@ -74,10 +78,30 @@ def simulate(checked: Checked, options: Mapping[str, Any], _deadline_s: float) -
     yield b'"seed":%d,"protocols":%s}' % (options["seed"], _json(simulations_document(outcomes)))
 
 
-TASKS: Mapping[str, Callable[[Checked, Mapping[str, Any], float], Iterator[bytes]]] = {
+def advise(text: bytes, options: Mapping[str, Any], _deadline_s: float) -> Iterator[bytes]:
+    """The answer: the findings on properties. Raises ApiError."""
+    from app.documents.advice import advice_document
+    from app.properties_advice import Kind, advise_text  # imported here because a what-if does without
+
+    try:
+        advice = advise_text(text.decode("utf-8", "replace"), Kind(options["kind"]), Workload(**options["workload"]))
+    except ConfigError as error:
+        raise invalid_fields([field_error("body.properties", str(error))]) from None
+    yield _json(advice_document(advice))
+
+
+TASKS: Mapping[str, Callable[[bytes, Mapping[str, Any], float], Iterator[bytes]]] = {
     WHAT_IF: what_if,
     SIMULATE: simulate,
+    ADVISE: advise,
 }
+
+
+def _checked(file: bytes) -> Checked:
+    try:
+        return check_bytes(file, "")
+    except ScenarioError as error:
+        raise invalid_fields([_field(problem) for problem in error.problems]) from None
 
 
 def _head(checked: Checked) -> bytes:
@@ -101,14 +125,10 @@ def _json(document: Any) -> bytes:
     return json.dumps(document, allow_nan=False, separators=(",", ":")).encode()
 
 
-def answer(question: Mapping[str, Any], scenario: bytes) -> bytes:
+def answer(question: Mapping[str, Any], body: bytes) -> bytes:
     """The whole answer. Raises ApiError."""
-    try:
-        checked = check_bytes(scenario, "")
-    except ScenarioError as error:
-        raise invalid_fields([_field(problem) for problem in error.problems]) from None
     parts = bytearray()
-    for part in TASKS[question["task"]](checked, question["options"], question["deadline_s"]):
+    for part in TASKS[question["task"]](body, question["options"], question["deadline_s"]):
         parts += part
         if len(parts) > MOST_ANSWER_BYTES:
             raise _too_large(f"An answer of more than {MOST_ANSWER_BYTES:,} bytes is too large", question["task"])

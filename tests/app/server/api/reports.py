@@ -15,6 +15,7 @@ from tests.lag.make import GroupSpec, cluster, deleted, end, group, tp
 NOW_MS = 1_795_258_817_000
 POLL_MS = 10_000
 POLLS = 40
+TOPIC_IDS = {"orders": "AAAAAAAAAAAAAAAAAAAAAg", "clicks": "AAAAAAAAAAAAAAAAAAAAAw"}
 ODD = "team/größe?#%2F 東京"
 
 
@@ -23,13 +24,21 @@ def groups(poll: int) -> Mapping[str, GroupSpec]:
     moved = 100 * poll
     search = Member("s-1", client_id="search", host="10.0.0.9", assigned=(tp("clicks-0"),), epoch=3, topics=("clicks",))
     return {
-        "billing": group({"orders-0": 5_000, "orders-1": 5_000}, members=2),
+        "billing": group(
+            {"orders-0": 5_000, "orders-1": 5_000}, [_reader("m0", "orders-0"), _reader("m1", "orders-1")]
+        ),
         "search": group({"clicks-0": 1_000 + moved}, [search], type=GroupType.CONSUMER),
         "reports": group({"orders-0": 900, "gone-0": 7}, members=0, state="Empty"),
         "newcomer": group({"clicks-0": None}),
         ODD: group({"clicks-0": 1_000 + moved}),
         "__internal": group({"clicks-0": 1}, members=0, state="Empty"),
     }
+
+
+def _reader(name: str, partition: str) -> Member:
+    """A member that reads one partition."""
+    owned = tp(partition)
+    return Member(name, client_id=f"c-{name}", host="10.0.0.1", assigned=(owned,), topics=(owned.topic,))
 
 
 def snapshot(poll: int, at_ms: int) -> ClusterSnapshot:
@@ -41,7 +50,7 @@ def snapshot(poll: int, at_ms: int) -> ClusterSnapshot:
         "clicks-0": end(1_000 + moved),
         "gone-0": deleted(),
     }
-    return cluster(groups(poll), ends, number=poll + 1, at_ms=at_ms)
+    return cluster(groups(poll), ends, number=poll + 1, at_ms=at_ms, topic_ids=TOPIC_IDS)
 
 
 def report(polls: int = POLLS, at_ms: int = NOW_MS) -> Report:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import assignors
 from app.documents.simulation import simulations_document
 from app.documents.whatif import outcome_document
-from app.server.api import whatif, worker
+from app.server.api import computation, worker
 from app.server.api.problem import ApiError
 from app.server.settings import Settings
 from assignors.scenario import dump, examples, load_scenario
@@ -132,26 +132,26 @@ def test_an_answer_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch)
 def test_a_scenario_without_a_result_in_time_is_stopped() -> None:
     began_s = time.monotonic()
     with pytest.raises(ApiError, match=r"no result after 0\.01 s"):
-        whatif.computed(worker.WHAT_IF, SMALL, {"assignors": [], "plugins": []}, deadline_s=0.01)
+        computation.computed(worker.WHAT_IF, SMALL, {"assignors": [], "plugins": []}, deadline_s=0.01)
     assert time.monotonic() - began_s < 10
 
 
 def test_a_plugin_that_hangs_is_its_own_result_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DAWDLES_UNTIL", str(tmp_path / "never"))
     options = {"assignors": ["range", PLUGIN], "plugins": [PLUGIN]}
-    found = json.loads(whatif.computed(worker.WHAT_IF, SMALL, options, deadline_s=8))
+    found = json.loads(computation.computed(worker.WHAT_IF, SMALL, options, deadline_s=8))
     assert "timed out" in found["assignors"][PLUGIN]["error"]
     assert len(found["assignors"]["range"]["generations"]) == 2
 
 
 def test_a_third_scenario_at_a_time_is_told_to_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(whatif, "WAIT_S", 0.0)
-    for _ in range(whatif.MOST_AT_A_TIME):
-        whatif._processes.acquire()
+    monkeypatch.setattr(computation, "WAIT_S", 0.0)
+    for _ in range(computation.MOST_AT_A_TIME):
+        computation._processes.acquire()
     try:
         answer = post("/what-if", SMALL)
     finally:
-        whatif._processes.release(whatif.MOST_AT_A_TIME)
+        computation._processes.release(computation.MOST_AT_A_TIME)
     assert (answer.status, answer.headers["retry-after"]) == (503, "5")
 
 
