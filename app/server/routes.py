@@ -11,6 +11,7 @@ from starlette.routing import Route
 
 from app.pages import BY_NAME, PAGES
 from app.server import readiness
+from app.server.api.burrow import burrow_routes
 from app.server.api.routes import API
 from app.server.compat.page_shell import page_shell
 
@@ -69,6 +70,7 @@ def _base_path() -> str:
 
 ROUTES = [
     API,
+    *burrow_routes(),
     *readiness.ROUTES,
     Route(f"/{PAGES[0].name}", first_page),
     *(Route(f"/{info.name}", page) for info in PAGES[1:]),
