@@ -13,6 +13,7 @@ from app.documents.snapshot import OnsetDocument, onset_document
 from app.server.api.dispatch import encoded
 from app.server.api.endpoint import EVENTS, Call, Endpoint, Query
 from app.server.api.problem import ApiError, field_error, invalid_fields
+from app.server.compat.shutdown import is_stopping
 from lag.polling.verdict_changes import MOST_CHANGES, VerdictChange, VerdictChanges
 from lag.verdict.status import Status
 
@@ -87,7 +88,7 @@ async def _events(kept: VerdictChanges, after: int, group_id: str | None) -> Asy
     try:
         yield b"retry: 5000\n\n"
         sent_s = time.monotonic()
-        while True:
+        while not is_stopping():
             found = kept.since(after, group_id=group_id) if kept.last_id() > after else ()
             if found:
                 after, sent_s = found[-1].id, time.monotonic()

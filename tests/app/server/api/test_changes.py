@@ -92,6 +92,12 @@ def test_a_client_too_many_is_told_to_come_back(monkeypatch: pytest.MonkeyPatch)
     assert (answer.status, answer.headers["retry-after"]) == (503, "5")
 
 
+def test_events_end_when_the_server_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = iter([False, True])
+    monkeypatch.setattr(api, "is_stopping", lambda: next(answers))
+    assert [each["group_id"] for each in events(f"after={NOW_MS + 3}", until="nothing of this")] == ["reports"]
+
+
 def test_streams_that_ended_no_longer_count() -> None:
     assert api._streams == 0
 
