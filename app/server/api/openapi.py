@@ -87,8 +87,9 @@ def _path_parameters(path: str) -> Iterator[dict[str, Any]]:
 def _query_parameters(query: type[Query]) -> Iterator[dict[str, Any]]:
     schema = query.model_json_schema()
     for name, its in schema.get("properties", {}).items():
+        value = _inlined(its, schema)
         described = {"description": its["description"]} if "description" in its else {}
-        value = {key: _inlined(each, schema) for key, each in its.items() if key not in ("title", "description")}
+        value = {key: each for key, each in value.items() if key not in ("title", "description")}
         yield {
             "name": name,
             "in": "query",
@@ -104,6 +105,5 @@ def _inlined(value: Any, schema: Mapping[str, Any]) -> Any:
         return [_inlined(each, schema) for each in value]
     if not isinstance(value, dict):
         return value
-    if "$ref" in value:
-        return schema["$defs"][value["$ref"].rpartition("/")[2]]
-    return {key: _inlined(each, schema) for key, each in value.items()}
+    referred = schema["$defs"][value["$ref"].rpartition("/")[2]] if "$ref" in value else {}
+    return {**referred, **{key: _inlined(each, schema) for key, each in value.items() if key != "$ref"}}
