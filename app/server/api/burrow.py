@@ -26,11 +26,11 @@ from app.server.api.burrow_statuses import (
     PartitionStatus,
     partition_statuses,
 )
-from app.server.api.dispatch import EncodedRoute, encoded
+from app.server.api.dispatch import THREADS, EncodedRoute, encoded
 from app.server.api.endpoint import JSON
 from app.server.readiness import readiness
 from lag.model import ClusterSnapshot, Member
-from lag.offsets import UNKNOWN
+from lag.offsets import UNKNOWN, Flags
 from lag.polling.collector import wall_clock_ms
 from lag.polling.report import Report
 
@@ -210,21 +210,26 @@ def _report(cluster: str, message: str = "cluster not found") -> Report | None:
 def _consumers(snapshot: ClusterSnapshot, topic: str | None = None) -> list[str]:
     """The ids of the groups with a committed offset, on the topic or any."""
     table, ends = snapshot.offsets, snapshot.offsets.ends
-    commits = table.committed != UNKNOWN
-    if topic is not None:
-        code = ends.topics.index(topic) if topic in ends.topics else len(ends.topics)
-        commits &= ends.topic[table.end] == code
+    wanted = np.array([topic is None or name == topic for name in ends.topics], np.bool_)
+    commits = _is_committed(snapshot) & wanted[ends.topic[table.end]]
     groups = np.searchsorted(table.bounds, np.flatnonzero(commits), side="right") - 1
     return [snapshot.groups[number].group_id for number in np.unique(groups).tolist()]
 
 
 def _number(report: Report | None, consumer: str) -> int | None:
     """The number of the group, if it has a committed offset."""
-    number = None if report is None else report.snapshot.by_group.get(consumer)
-    if report is None or number is None:
+    if report is None or consumer not in report.snapshot.by_group:
         return None
-    table = report.snapshot.offsets
-    return number if (table.committed[table.rows(number)] != UNKNOWN).any() else None
+    number = report.snapshot.by_group[consumer]
+    return number if _is_committed(report.snapshot)[report.snapshot.offsets.rows(number)].any() else None
+
+
+def _is_committed(snapshot: ClusterSnapshot) -> Flags:
+    """bool[n_rows]: the group has a committed offset, and the topic exists."""
+    table, ends = snapshot.offsets, snapshot.offsets.ends
+    exists = np.array([name in snapshot.topics for name in ends.topics], np.bool_)
+    committed: Flags = (table.committed != UNKNOWN) & exists[ends.topic[table.end]]
+    return committed
 
 
 # -- routes ------------------------------------------------------------------------------------------------------------
@@ -239,7 +244,8 @@ def _answer(request: Request, message: str, code: int = 200, error: bool = False
 def _route(path: str, handler: Handler, **options: Any) -> EncodedRoute:
     async def respond(request: Request) -> Response:
         try:
-            return await to_thread.run_sync(partial(handler, request, **request.path_params, **options))
+            call = partial(handler, request, **request.path_params, **options)
+            return await to_thread.run_sync(call, limiter=THREADS)
         except NotFound as missing:
             return _answer(request, str(missing), 404, error=True)
 

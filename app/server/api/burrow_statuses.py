@@ -1,6 +1,7 @@
 """The statuses that Burrow's endpoints answer, until Burrow's own rules are here: from our verdicts and the last polls.
 
-A commit is a poll that saw another committed offset than the poll before it.
+A commit is a poll that saw another committed offset than the poll before it. Where the log end is not known there is
+none, as in Burrow.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +31,7 @@ STATUSES: Mapping[Status, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A committed offset, the poll that saw it first, and the lag then; None: the log end was not known."""
+    """A committed offset, the poll that saw it first, and the lag then; None: not known."""
 
     offset: int
     at_ms: int
@@ -63,13 +64,9 @@ def partition_statuses(report: Report, number: int) -> list[PartitionStatus]:
 
 def _commits(times_ms: Ints, committed: Ints, log_end: Ints) -> list[Commit]:
     """The last commits of one row; all arguments are int64[n_samples]."""
-    seen = np.flatnonzero(committed != UNKNOWN).tolist()
+    seen = np.flatnonzero((committed != UNKNOWN) & (log_end != UNKNOWN)).tolist()
     firsts = [*seen[:1], *(at for before, at in pairwise(seen) if committed[at] != committed[before])]
     return [
-        Commit(
-            int(committed[at]),
-            int(times_ms[at]),
-            None if log_end[at] == UNKNOWN else max(0, int(log_end[at] - committed[at])),
-        )
+        Commit(int(committed[at]), int(times_ms[at]), max(0, int(log_end[at] - committed[at])))
         for at in firsts[-INTERVALS:]
     ]

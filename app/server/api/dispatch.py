@@ -20,13 +20,11 @@ from starlette.types import Scope
 from app.server import source
 from app.server.api.endpoint import EVENTS, JSON, Call, Endpoint, Query
 from app.server.api.problem import MEDIA_TYPE, ApiError, field_error, invalid, invalid_fields
-from lag.polling.report import Report
 
 log = logging.getLogger(__name__)
 
-MOST_AT_A_TIME = 8
-"""Answers that are computed at a time; others wait."""
-
+THREADS = CapacityLimiter(16)
+"""Answers that are computed at a time; others wait. Pages have threads of their own."""
 
 NOT_STORED = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 """A proxy passes each event on at once (the second is nginx's)."""
@@ -59,7 +57,6 @@ def _encoded(scope: Scope) -> Scope:
 
 def route(endpoint: Endpoint[Any]) -> EncodedRoute:
     """The route of an endpoint, below the path where the API is mounted."""
-    limiter: list[CapacityLimiter] = []
 
     async def respond(request: Request) -> Response:
         try:
@@ -67,8 +64,7 @@ def route(endpoint: Endpoint[Any]) -> EncodedRoute:
             call = Call(source.current(), request.path_params, query, request.headers, body)
             if endpoint.media_type == EVENTS:
                 return StreamingResponse(endpoint.respond(call), headers=NOT_STORED, media_type=EVENTS)
-            limiter[:] = limiter or [CapacityLimiter(MOST_AT_A_TIME)]  # belongs to the running event loop
-            return await to_thread.run_sync(partial(_answer, request, endpoint, call), limiter=limiter[0])
+            return await to_thread.run_sync(partial(_answer, request, endpoint, call), limiter=THREADS)
         except ApiError as error:
             return _refusal(error)
         except Exception:  # a bug: the client gets no traceback
@@ -79,17 +75,19 @@ def route(endpoint: Endpoint[Any]) -> EncodedRoute:
 
 
 def _answer(request: Request, endpoint: Endpoint[Any], call: Call[Any]) -> Response:
-    tag = snapshot_tag(call.cluster, call.report) if endpoint.of_snapshot else None
-    if tag is not None and _has(request, tag):
-        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=_headers(tag))
-    content = endpoint.respond(call)
-    data = content if isinstance(content, bytes) else encoded(content)
     if endpoint.body is not None:
-        return Response(data, media_type=JSON)
-    tag = tag or f'"{sha256(data).hexdigest()[:32]}"'
-    if _has(request, tag):
-        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=_headers(tag))
-    return Response(data, headers=_headers(tag), media_type=JSON)
+        return Response(_data(endpoint.respond(call)), media_type=JSON)
+    tag = _snapshot_tag(call) if endpoint.of_snapshot else None
+    if tag is None or not _has(request, tag):
+        data = _data(endpoint.respond(call))
+        tag = tag or f'"{sha256(data).hexdigest()[:32]}"'
+        if not _has(request, tag):
+            return Response(data, headers=_headers(tag), media_type=JSON)
+    return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=_headers(tag))
+
+
+def _data(content: Any) -> bytes:
+    return content if isinstance(content, bytes) else encoded(content)
 
 
 def encoded(document: Any) -> bytes:
@@ -99,9 +97,12 @@ def encoded(document: Any) -> bytes:
     )
 
 
-def snapshot_tag(cluster: str, report: Report) -> str:
-    """The entity tag of everything that is computed from the snapshot."""
-    return f'"{quote(cluster, safe="")}.{report.snapshot.number}.{report.snapshot.at_ms}"'
+def _snapshot_tag(call: Call[Any]) -> str:
+    """The entity tag of everything that is computed from the snapshot. Raises ApiError if the group is not in it."""
+    if "group" in call.path:
+        _ = call.group
+    snapshot = call.report.snapshot
+    return f'"{quote(call.cluster, safe="")}.{snapshot.number}.{snapshot.at_ms}"'
 
 
 def _has(request: Request, tag: str) -> bool:

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from typing_extensions import TypedDict
 
 MEDIA_TYPE = "application/problem+json"
-MOST_ERRORS = 20
+MOST_ERRORS, MOST_FIELD_CHARS = 20, 200
 
 
 class FieldErrorDocument(TypedDict):
@@ -65,9 +65,6 @@ def invalid_fields(errors: Sequence[FieldErrorDocument]) -> ApiError:
 def field_error(field: str, message: str, line: int | None = None) -> FieldErrorDocument:
     """What is wrong with one field."""
     return {"field": field[:MOST_FIELD_CHARS], "message": message, "line": line}
-
-
-MOST_FIELD_CHARS = 200
 
 
 def _sentence(kind: str, message: str, names: Sequence[str]) -> str:

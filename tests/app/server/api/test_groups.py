@@ -163,6 +163,14 @@ def test_an_answer_is_not_sent_again_until_there_is_a_new_snapshot(read: Report)
         assert ask(GROUPS, headers={"If-None-Match": given}).status == 304
     with installed(source_of(demo=report(polls=41))):
         assert ask(GROUPS, headers={"If-None-Match": tag}).status == 200
+    assert ask(f"{GROUPS}/biling", headers={"If-None-Match": tag}).status == 404
+
+
+def test_an_answer_without_a_snapshot_is_not_sent_again_while_it_is_the_same() -> None:
+    tag = ask("/clusters").headers["etag"]
+    assert ask("/clusters", headers={"If-None-Match": tag}).status == 304
+    with installed(source_of(demo=None)):
+        assert ask("/clusters", headers={"If-None-Match": tag}).status == 200
 
 
 @pytest.mark.parametrize(
