@@ -49,8 +49,9 @@ def what_if(file: bytes, options: Mapping[str, Any], deadline_s: float) -> Itera
         except AssignorError as error:
             yield _json({"error": str(error)})
             continue
+        yield b'{"generations":['
         for number, generation in enumerate(made):
-            yield (b"," if number else b'{"generations":[') + _json(generation_document(generation))
+            yield (b"," if number else b"") + _json(generation_document(generation))
         yield b"]}"
     yield b"}}"
 
