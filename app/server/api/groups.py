@@ -159,7 +159,7 @@ def selected(report: Report, query: GroupsQuery) -> list[int]:
     snapshot, status = report.snapshot, report.health.columns.status
     topics = topics_by_group(snapshot.offsets, len(snapshot.groups))
     if query.topic is not None:
-        _check_topic(snapshot, query.topic)
+        check_topic(snapshot, query.topic)
     states, codes = {state.casefold() for state in query.state}, {STATUS_CODE[each] for each in query.verdict}
     text = query.text.casefold()
 
@@ -203,7 +203,7 @@ def partitions(call: Call[PartitionsQuery]) -> PartitionsDocument:
     report, number, query = call.report, call.group, call.query
     snapshot, rows = report.snapshot, report.snapshot.offsets.rows(number)
     if query.topic is not None:
-        _check_topic(snapshot, query.topic)
+        check_topic(snapshot, query.topic)
         rows = _rows_of_topic(snapshot, rows, query.topic)
     total, first = rows.stop - rows.start, min(rows.start + query.offset, rows.stop)
     page = slice(first, min(first + query.limit, rows.stop))
@@ -226,7 +226,7 @@ def _rows_of_topic(snapshot: ClusterSnapshot, rows: slice, topic: str) -> slice:
     return slice(rows.start + int(first), rows.start + int(last))
 
 
-def _check_topic(snapshot: ClusterSnapshot, topic: str) -> None:
+def check_topic(snapshot: ClusterSnapshot, topic: str) -> None:
     """Raises ApiError if the topic neither exists nor has committed offsets."""
     known = {*snapshot.topics, *snapshot.offsets.ends.topics}
     if topic not in known:

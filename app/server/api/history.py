@@ -10,6 +10,7 @@ from pydantic import AwareDatetime, Field, model_validator
 from typing_extensions import TypedDict
 
 from app.server.api.endpoint import Call, Endpoint, Query
+from app.server.api.groups import check_topic
 from app.server.api.problem import ApiError, field_error, invalid_fields
 from lag.errors import HistoryError
 from lag.history.span import DAY, EPOCH, MINUTE, Scope, Span, full_minute, micros
@@ -95,6 +96,8 @@ def group_history(call: Call[HistoryQuery]) -> HistoryDocument:
     try:
         if group_id not in call.report.snapshot.by_group and group_id not in queries.groups(span):
             _ = call.group  # raises: the group is neither there nor recorded
+        if query.topic is not None and query.topic not in queries.topics(group_id, span):
+            check_topic(call.report.snapshot, query.topic)
         lag = queries.lag(Scope(group_id, query.topic, query.partition), span)
         verdicts = queries.health_series(group_id, span)
     except HistoryError as error:

@@ -117,6 +117,13 @@ def test_a_group_that_is_neither_there_nor_recorded_is_not_found() -> None:
     assert ask("/clusters/demo/groups/billing/history").status == 200
 
 
+def test_a_topic_that_is_neither_there_nor_recorded_is_not_found() -> None:
+    found = {topic: ask(BAD, f"{times(5)}&topic={topic}") for topic in ("t", "orders", "order")}
+    assert {topic: answer.status for topic, answer in found.items()} == {"t": 200, "orders": 200, "order": 404}
+    assert {point["lag"] for point in found["orders"].json["lag"]} == {None}
+    assert found["order"].json["detail"] == "There is no topic 'order'. Did you mean 'orders'?"
+
+
 def test_a_server_without_a_history_says_so(its: Source) -> None:
     with installed(its):
         answer = ask(BAD)
