@@ -29,6 +29,9 @@ from lag.verdict.status import STATUS_CODE, TOO_EARLY, URGENCY, Status
 MOST_RECORDS = 2**63 - 1
 """Kafka's offsets are int64."""
 
+UNREAD = "Unknown"
+"""Stands for the state of a group that could not be described."""
+
 
 class Order(StrEnum):
     """How groups are sorted."""
@@ -41,7 +44,9 @@ class GroupsQuery(Page):
     """The filters of the Overview; an empty one passes every group. Values of a repeated one are alternatives."""
 
     text: str = Field("", max_length=255, description="part of the group's id or of one of its topics")
-    state: tuple[str, ...] = Field((), max_length=20, description="such as Stable or Empty")
+    state: tuple[str, ...] = Field(
+        (), max_length=20, description=f"such as Stable or Empty; {UNREAD} for one that could not be read"
+    )
     type: tuple[GroupType, ...] = Field((), max_length=20)
     verdict: tuple[Status, ...] = Field((), max_length=20)
     lag_at_least: int = Field(0, ge=0, le=MOST_RECORDS, description="records; an unknown lag passes only 0")
@@ -167,7 +172,7 @@ def selected(report: Report, query: GroupsQuery) -> list[int]:
         group = snapshot.groups[number]
         return (
             (query.internal or not is_internal(group))
-            and (not states or group.state.casefold() in states)
+            and (not states or (group.state or UNREAD).casefold() in states)
             and (not query.type or group.type in query.type)
             and (not codes or int(status[number]) in codes)
             and (query.topic is None or query.topic in topics[number])

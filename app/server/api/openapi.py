@@ -9,12 +9,13 @@ from typing import Any
 from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaMode
 
-from app.server.api.endpoint import Endpoint, Query
+from app.server.api.endpoint import JSON, Endpoint, Query
 from app.server.api.problem import MEDIA_TYPE, ProblemDetailsDocument
 
 VERSION = "3.1.0"
 PREFIX = "/api/v1"
 REFERENCE = "#/components/schemas/{model}"
+NOT_MODIFIED = {"304": {"description": "Not modified since the If-None-Match"}}
 BODY = "Body."
 """Begins the names of the parts of bodies."""
 
@@ -70,7 +71,7 @@ def _operation(endpoint: Endpoint[Any], answer: Any, bodies: Mapping[str, Any]) 
         **body,
         "responses": {
             "200": {"description": endpoint.summary, "content": {media_type: {"schema": answer}}},
-            **({"304": {"description": "Not modified since the If-None-Match"}} if endpoint.body is None else {}),
+            **(NOT_MODIFIED if endpoint.method == "GET" and endpoint.media_type == JSON else {}),
             "default": {"description": "A problem (RFC 9457)", "content": {MEDIA_TYPE: {"schema": _PROBLEM}}},
         },
     }

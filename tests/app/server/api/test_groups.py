@@ -1,6 +1,7 @@
 """Groups of a hand-made cluster: exact answers, filters, pages, and answers that are not sent twice."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from urllib.parse import quote
 
 import pytest
@@ -128,6 +129,12 @@ def test_filters_are_those_of_the_overview(query: str, expected: list[str]) -> N
     answer = ask(GROUPS, query).json
     assert ids(answer["groups"]) == expected
     assert (answer["total"], answer["next"]) == (len(expected), None)
+
+
+def test_a_group_that_could_not_be_described_is_found_by_its_unknown_state(read: Report) -> None:
+    groups = (replace(read.snapshot.groups[0], group_id="hidden", state=""), *read.snapshot.groups[1:])
+    with installed(source_of(demo=replace(read, snapshot=replace(read.snapshot, groups=groups)))):
+        assert ids(ask(GROUPS, "state=unknown").json["groups"]) == ["hidden"]
 
 
 def test_pages_follow_each_other() -> None:
