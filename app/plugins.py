@@ -7,14 +7,13 @@ file.
 import io
 import os
 import pickle
-import subprocess
 import sys
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 import assignors
-from app.server.child_process import how_it_ended, started
+from app.child_process import how_it_ended, run_apart
 from assignors.model import AssignorError
 from assignors.registry import BUILT_IN, refuse_unknown
 from assignors.whatif.events import Scenario, UseAssignor
@@ -54,13 +53,11 @@ def not_kafkas(scenario: Scenario, assignor: str) -> str:
 def _fold_apart(scenario: Scenario, assignor: str, yours: str, deadline_s: float) -> list[Generation]:
     """The module of a plugin is looked for where Python looks, and in the working directory."""
     asked = pickle.dumps((scenario, assignor, yours, [*sys.path, os.getcwd()]))
-    with started("app.plugins") as process:
-        try:
-            answer, _ = process.communicate(asked, deadline_s)
-        except subprocess.TimeoutExpired:
-            told = f"The assignor {yours} timed out: it had no plan after {deadline_s:g} s, so its process was stopped."
-            raise AssignorError(told) from None
-    return _read(answer, process.returncode, yours)
+    ended = run_apart("app.plugins", asked, deadline_s)
+    if ended is None:
+        told = f"The assignor {yours} timed out: it had no plan after {deadline_s:g} s, so its process was stopped."
+        raise AssignorError(told)
+    return _read(ended.answer, ended.code, yours)
 
 
 def _read(answer: bytes, code: int, yours: str) -> list[Generation]:

@@ -147,6 +147,11 @@ class GroupSnapshot:
     internal: bool = False
 
 
+def is_internal(group: GroupSnapshot) -> bool:
+    """Whether the group is groupscope's own or Kafka's (`__…`, `_confluent…`)."""
+    return group.internal or group.group_id.startswith(("__", "_confluent"))
+
+
 FOREVER = -1
 """The `retention.ms` of a topic whose records are not deleted by age."""
 

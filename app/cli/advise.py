@@ -1,14 +1,16 @@
 """`groupscope advise`: findings on a properties file."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from app import properties_advice
 from app.cli.options import Json, WithArguments, new_command
 from app.cli.output import emit, emit_json, note
-from app.ui.advice import properties_advice
-from app.ui.advice.properties_advice import Kind, PropertiesAdvice, row, verdict
+from app.documents.advice import advice_document
+from app.properties_advice import Kind, PropertiesAdvice
+from app.ui.advice.verdict import verdict
 from app.ui.formats import listing
 from assignors.advice import Severity, Workload
 from lag.cluster.connection.properties import read_properties
@@ -70,22 +72,11 @@ def advise(
     kind = Kind.BROKER if broker else Kind.CONSUMER
     advice = properties_advice.advise(read_properties(file), kind, workload)
     if json:
-        emit_json(_document(file, advice))
+        emit_json({"file": str(file), **advice_document(advice)})
     else:
         _print(file, advice)
     if advice.count(Severity.ERROR):
         raise typer.Exit(1)
-
-
-def _document(file: Path, advice: PropertiesAdvice) -> dict[str, Any]:
-    return {
-        "file": str(file),
-        "kind": advice.kind.value,
-        "settings": advice.settings,
-        "findings": [row(located) for located in advice.findings],
-        "lines_without_a_setting": list(advice.unknown_lines),
-        "lines_with_a_placeholder": list(advice.placeholder_lines),
-    }
 
 
 def _print(file: Path, advice: PropertiesAdvice) -> None:

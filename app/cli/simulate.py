@@ -1,9 +1,9 @@
 """`groupscope simulate`: a scenario simulated second by second under one or more rebalance protocols."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import chain
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -11,14 +11,14 @@ from app.cli.difference import clipped
 from app.cli.files import read_or_refuse
 from app.cli.options import Json, WithArguments, new_command
 from app.cli.output import emit, emit_json, note, printable, table
+from app.documents.simulation import Outcome, simulations_document
 from app.ui import formats
-from assignors.layout import read_all
 from assignors.model import AssignorError
 from assignors.simulation.seed_range import FIGURES, Range, over_seeds
 from assignors.simulation.settings import Settings, SettingsError, read
 from assignors.simulation.side_by_side import simulate_all
-from assignors.simulation.summary import Summary, summarize
-from assignors.simulation.timeline import Plan, Timeline
+from assignors.simulation.summary import summarize
+from assignors.simulation.timeline import Timeline
 from assignors.whatif.events import Scenario
 from assignors.whatif.rebalance_protocol import RebalanceProtocol, protocol_of
 from lag.errors import ConfigError
@@ -29,9 +29,6 @@ NUMBERS = (2, 3, 4, 5, 6, 7, 8)
 MOST_PLANS = 20
 
 Ranges = Mapping[str, Mapping[str, Range | None]]
-
-Outcome = Timeline | AssignorError
-
 
 command = new_command()
 
@@ -79,7 +76,7 @@ def simulate(
     ranges = over_seeds(chain([outcomes], runs)) if seeds > 1 else {}
     if json:
         over = {"seeds": list(all_seeds), "protocols": ranges}
-        emit_json({"scenario": its.name, "seed": seed, "protocols": _documents(outcomes), "over_seeds": over})
+        emit_json({"scenario": its.name, "seed": seed, "protocols": simulations_document(outcomes), "over_seeds": over})
     else:
         _print(its, outcomes, ranges, all_seeds)
     _warn(outcomes)
@@ -162,51 +159,3 @@ def _course(timeline: Timeline) -> Iterator[str]:
         yield f"  {seconds(failure.at_ms):>14}  {failure.member} died of {failure.error}"
     if timeline.unsettled:
         yield f"  {seconds(timeline.end_ms):>14}  never settled: {timeline.unsettled}"
-
-
-# For programs
-
-
-def _documents(outcomes: Mapping[RebalanceProtocol, Outcome]) -> dict[str, Any]:
-    return {
-        protocol: {"error": str(outcome)} if isinstance(outcome, AssignorError) else _document(outcome)
-        for protocol, outcome in outcomes.items()
-    }
-
-
-def _document(timeline: Timeline) -> dict[str, Any]:
-    return {
-        "assignor": timeline.assignor,
-        "end_ms": timeline.end_ms,
-        "unsettled": timeline.unsettled,
-        "summary": _summary(summarize(timeline)),
-        "spans": list(map(_fields, timeline.spans)),
-        "group": list(map(_fields, timeline.group)),
-        "messages": [message._asdict() for message in timeline.messages],
-        "ownership": list(map(_fields, timeline.ownership)),
-        "callbacks": list(map(_fields, timeline.callbacks)),
-        "commits": list(map(_fields, timeline.commits)),
-        "failures": list(map(_fields, timeline.failures)),
-        "generations": list(map(_generation, timeline.plans)),
-    }
-
-
-def _summary(summary: Summary) -> dict[str, Any]:
-    rows = {"downtime": summary.downtime, "pauses": summary.pauses, "processed": summary.processed}
-    lists = {name: None if its is None else list(map(_fields, its)) for name, its in rows.items()}
-    return _fields(summary) | lists
-
-
-def _generation(plan: Plan) -> dict[str, Any]:
-    return {
-        "number": plan.generation,
-        "at_ms": plan.at_ms,
-        "event": plan.cause,
-        "assignor": plan.assignor,
-        "assignment": read_all(plan.by_member),
-    }
-
-
-def _fields(row: Any) -> dict[str, Any]:
-    """A table's row; a partition is ["topic", 0]."""
-    return {field.name: getattr(row, field.name) for field in fields(row)}

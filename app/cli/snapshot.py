@@ -3,25 +3,23 @@
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from app.cli.options import Bootstrap, Config, Deadline, Json, new_command
 from app.cli.output import emit, emit_json, note, table
+from app.documents.snapshot import snapshot_document
 from lag.cluster.connection.settings import load_settings
 from lag.cluster.reader import open_reader
 from lag.errors import GroupscopeError
-from lag.model import ClusterSnapshot, GroupSnapshot, LagTotal, Member, Problem
-from lag.offsets import PROBLEM_CODES, UNKNOWN, Ints
+from lag.model import ClusterSnapshot, GroupSnapshot, LagTotal
 from lag.partition_lag import totals
-from lag.verdict.health import GroupColumns, Health
 from lag.verdict.judge import judge
 from lag.verdict.sample_window import SampleRing
-from lag.verdict.status import TOO_EARLY, URGENCY
 
 DASH = "-"
 
@@ -51,7 +49,7 @@ def snapshot(
         raise _unknown(missing, cluster)
     shown = [(g, lag) for g, lag in zip(cluster.groups, totals(cluster.offsets), strict=True) if wanted.admits(g, lag)]
     if json:
-        emit_json(document(judge(cluster, SampleRing().append(cluster)), shown))
+        emit_json(snapshot_document(judge(cluster, SampleRing().append(cluster)), shown))
     else:
         listed = [(g, lag) for g, lag in shown if wanted.groups or not g.internal]
         _print(cluster, listed, detailed=bool(wanted.groups))
@@ -90,119 +88,6 @@ def read_once(bootstrap: str | None, config: Path | None, deadline_s: float) -> 
         return reader.read(1, time.time_ns() // 1_000_000)
     finally:
         reader.close()
-
-
-def document(health: Health, shown: Sequence[tuple[GroupSnapshot, LagTotal]]) -> dict[str, Any]:
-    """The JSON document, schema 1."""
-    snapshot = health.snapshot
-    rows = _rows(snapshot)
-    return {
-        "schema": 1,
-        "cluster_id": snapshot.cluster_id,
-        "at_ms": snapshot.at_ms,
-        "complete": snapshot.complete,
-        "problems": [_problem(problem) for problem in snapshot.problems],
-        "groups": [
-            _group(group, lag, rows[snapshot.offsets.rows(snapshot.by_group[group.group_id])])
-            | _verdict(health.columns, snapshot.by_group[group.group_id])
-            for group, lag in shown
-        ],
-    }
-
-
-def _verdict(columns: GroupColumns, number: int) -> dict[str, Any]:
-    """The verdict, null with too few polls for one, and since when it holds."""
-    code, onset = int(columns.status[number]), columns.onsets.at(number)
-    return {
-        "verdict": None if code == TOO_EARLY else URGENCY[code],
-        "onset": None if onset is None else asdict(onset),
-    }
-
-
-def _problem(problem: Problem) -> dict[str, Any]:
-    return {
-        "kind": problem.kind,
-        "scope": problem.scope,
-        "subject": problem.subject,
-        "cause": problem.cause,
-        "hint": problem.hint,
-        "affected": problem.affected,
-    }
-
-
-def _group(group: GroupSnapshot, lag: LagTotal, rows: list[dict[str, Any]]) -> dict[str, Any]:
-    return {
-        "group_id": group.group_id,
-        "type": group.type,
-        "state": group.state,
-        "coordinator": group.coordinator,
-        "assignor": group.assignor,
-        "epoch": group.epoch,
-        "assignment_epoch": group.assignment_epoch,
-        "complete": group.complete,
-        "problems": [_problem(problem) for problem in group.problems],
-        "lag": lag.records,
-        "lag_known": lag.known,
-        "lag_partitions": lag.partitions,
-        "lost": lag.lost_records,
-        "members": [_member(member) for member in group.members],
-        "partitions": rows,
-    }
-
-
-def _rows(snapshot: ClusterSnapshot) -> list[dict[str, Any]]:
-    """Every row of the table as JSON. From columns: half a million objects would take longer to
-    make than to read."""
-    table, ends = snapshot.offsets, snapshot.offsets.ends
-    keys = (
-        "topic",
-        "partition",
-        "committed",
-        "log_start",
-        "log_end",
-        "last_stable",
-        "lag",
-        "lost",
-        "problem",
-        "member_id",
-    )
-    columns = (
-        [ends.topics[topic] for topic in ends.topic[table.end].tolist()],
-        ends.partition[table.end].tolist(),
-        *map(_known, (table.committed, ends.log_start[table.end], ends.log_end[table.end])),
-        *map(_known, (ends.last_stable[table.end], table.lag)),
-        table.lost.tolist(),
-        [PROBLEM_CODES[code] for code in table.problem.tolist()],
-        _owners(snapshot),
-    )
-    return [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]
-
-
-def _known(column: Ints) -> list[int | None]:
-    return [None if value == UNKNOWN else value for value in column.tolist()]
-
-
-def _owners(snapshot: ClusterSnapshot) -> list[str | None]:
-    owners: list[str | None] = [None] * len(snapshot.offsets)
-    members = snapshot.offsets.member.tolist()
-    for number, group in enumerate(snapshot.groups):
-        rows = snapshot.offsets.rows(number)
-        for row in range(rows.start, rows.stop) if group.members else ():
-            owners[row] = None if members[row] == UNKNOWN else group.members[members[row]].member_id
-    return owners
-
-
-def _member(member: Member) -> dict[str, Any]:
-    return {
-        "member_id": member.member_id,
-        "instance_id": member.instance_id,
-        "client_id": member.client_id,
-        "host": member.host,
-        "rack": member.rack,
-        "epoch": member.epoch,
-        "assigned": [[tp.topic, tp.partition] for tp in member.assigned],
-        "target": None if member.target is None else [[tp.topic, tp.partition] for tp in member.target],
-    }
 
 
 def _print(snapshot: ClusterSnapshot, shown: Sequence[tuple[GroupSnapshot, LagTotal]], detailed: bool) -> None:

@@ -27,6 +27,7 @@ from lag.polling.collector import Collector
 from lag.polling.collectors import Collectors
 from lag.polling.evaluation import ClusterReader, LastVerdicts, ReadPolicy, no_verdicts
 from lag.polling.policy_file import PolicyFile, PolicyReading
+from lag.polling.verdict_changes import VerdictChanges
 from lag.verdict.health import Health
 
 SWITCH_INTERVAL_S = 0.0005
@@ -51,12 +52,13 @@ def collectors() -> Iterator[Source]:
     connections = {c.name: masked(c, envs[c.name]) for c in settings.clusters}
     versions = {package: metadata.version(package) for package in PACKAGES}
     read_policy = PolicyReading if settings.policy is None else PolicyFile(settings.policy).read
+    changes = {c.name: VerdictChanges() for c in settings.clusters}
     with recording(settings.history) as past:
-        running = Collectors(
-            {c.name: collector(c, envs[c.name], settings, past, read_policy) for c in settings.clusters}
-        )
-        with running:
-            yield Source(settings, running, Controls.from_environment(), versions=versions, connections=connections)
+        polled = {
+            c.name: collector(c, envs[c.name], settings, past, changes[c.name], read_policy) for c in settings.clusters
+        }
+        with Collectors(polled) as running:
+            yield Source(settings, running, Controls.from_environment(), versions, connections, changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +89,19 @@ def collector(
     env: Mapping[str, str],
     settings: Settings,
     past: StoredHistory,
+    changes: VerdictChanges,
     read_policy: ReadPolicy = PolicyReading,
 ) -> Collector:
-    """Polls the cluster, stores what it finds in `past`, and follows `__consumer_offsets` if that is configured."""
+    """Polls the cluster and follows `__consumer_offsets` if that is configured.
+
+    What it finds is stored in `past`, and the changes of verdicts are kept in `changes`.
+    """
+
+    def record(health: Health) -> None:
+        changes.observe(health)
+        if past.record is not None:
+            past.record(health)
+
     tail = Tail(cluster.name, follow(cluster, env)) if settings.follow else None
     return Collector(
         cluster.name,
@@ -97,7 +109,7 @@ def collector(
         settings.interval_s,
         follower=tail,
         read_policy=read_policy,
-        record=past.record,
+        record=record,
         last_verdicts=past.last_verdicts,
     )
 

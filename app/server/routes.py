@@ -2,16 +2,17 @@
 
 from difflib import get_close_matches
 from html import escape
-from typing import Any
 
 import streamlit as st
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse
+from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.routing import Route
 
 from app.pages import BY_NAME, PAGES
-from app.server import source
+from app.server import readiness
+from app.server.api.burrow import burrow_routes
+from app.server.api.routes import API
 from app.server.compat.page_shell import page_shell
 
 UNKNOWN_PAGE = """<!doctype html>
@@ -67,27 +68,10 @@ def _base_path() -> str:
     return f"/{st.get_option('server.baseUrlPath').strip('/')}/".replace("//", "/")
 
 
-async def ready(_request: Request) -> JSONResponse:
-    """200 when every cluster has been read at least once, else 503; with the state of each cluster."""
-    clusters = {name: _state(feed) for name, feed in source.current().feeds.items()}
-    is_ready = bool(clusters) and all(state["number"] is not None for state in clusters.values())
-    return JSONResponse({"ready": is_ready, "clusters": clusters}, status_code=200 if is_ready else 503)
-
-
-def _state(feed: source.Feed) -> dict[str, Any]:
-    report, status = feed.latest(), feed.status()
-    return {
-        "number": report.snapshot.number if report else None,
-        "at_ms": report.snapshot.at_ms if report else None,
-        "complete": report.snapshot.complete if report else None,
-        "polls": status.polls,
-        "requests_per_poll": sum(broker.requests for broker in report.snapshot.brokers) if report else None,
-        "error": None if status.error is None else str(status.error),
-    }
-
-
 ROUTES = [
-    Route("/api/ready", ready),
+    API,
+    *burrow_routes(),
+    *readiness.ROUTES,
     Route(f"/{PAGES[0].name}", first_page),
     *(Route(f"/{info.name}", page) for info in PAGES[1:]),
     Route("/{name:page_name}", unknown_page),

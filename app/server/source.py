@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from lag.generations.recent import RecentRebalances
     from lag.generations.recorded import FollowStatus, Recording
     from lag.polling.report import CollectorStatus, Report
+    from lag.polling.verdict_changes import VerdictChanges
+
+
+STALE_AFTER_INTERVALS = 3
+"""A snapshot that is older than this many intervals is stale: polls are overdue."""
 
 
 class Feed(Protocol):
@@ -42,7 +47,8 @@ class Feed(Protocol):
 class Source:
     """Everything that pages can read: the settings, one feed per cluster, and the demo's controls if it runs.
 
-    `versions` maps packages to versions; `connections` maps clusters to their client settings, secrets masked.
+    `versions` maps packages to versions; `connections` maps clusters to their client settings, secrets masked;
+    `changes` maps clusters to the last changes of their verdicts.
     """
 
     settings: Settings
@@ -50,6 +56,7 @@ class Source:
     demo: "Controls | None" = None
     versions: Mapping[str, str] = field(default_factory=dict)
     connections: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    changes: Mapping[str, "VerdictChanges"] = field(default_factory=dict)
 
 
 _EMPTY = Source(Settings.model_construct(), {})

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from threading import BoundedSemaphore, Event, Thread
 from typing import Any
 
-from app.server.child_process import Child, end, how_it_ended, started
+from app.child_process import Child, end, how_it_ended, started
 from assignors.whatif.events import Scenario
 from lag.errors import ConfigError, GroupscopeError
 from lag.history.store import History

@@ -8,8 +8,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from app.ui import formats, verdicts
-from lag.model import ClusterSnapshot, GroupSnapshot
-from lag.offsets import OffsetTable
+from lag.model import ClusterSnapshot, GroupSnapshot, is_internal
+from lag.offsets import topics_by_group
 from lag.verdict.health import GroupHealth, Health
 from lag.verdict.status import Status
 
@@ -79,11 +79,6 @@ def seconds_or_never(seconds: pd.Series) -> pd.Series:
     return seconds.map(lambda s: "never" if np.isinf(s) else None if np.isnan(s) else s)
 
 
-def is_internal(group: GroupSnapshot) -> bool:
-    """Whether the group is groupscope's own or Kafka's (`__…`, `_confluent…`)."""
-    return group.internal or group.group_id.startswith(("__", "_confluent"))
-
-
 def member_count(group: GroupSnapshot) -> int | None:
     """The number of members; None if the group could not be described."""
     return None if not group.members and group.problems else len(group.members)
@@ -99,16 +94,6 @@ def why(group: GroupSnapshot, health: GroupHealth) -> str:
     if health.time_lag.seconds is None and health.time_lag.at_least_s:
         text += f"; oldest record more than {formats.duration(health.time_lag.at_least_s)} old"
     return text
-
-
-def topics_by_group(table: OffsetTable, groups: int) -> list[frozenset[str]]:
-    """The topics of each group in the offset table: one pass over its columns, no object per row."""
-    owner = np.repeat(np.arange(groups), np.diff(table.bounds)[:groups])
-    width = max(1, len(table.ends.topics))
-    pairs = np.unique(owner * width + table.ends.topic[table.end])
-    starts = np.searchsorted(pairs // width, np.arange(groups + 1))
-    names = np.array(table.ends.topics, dtype=object)[pairs % width] if len(pairs) else np.array([], dtype=object)
-    return [frozenset(names[starts[i] : starts[i + 1]]) for i in range(groups)]
 
 
 def sparkline(trend: NDArray[np.float64]) -> list[float] | None:

@@ -13,7 +13,7 @@ import streamlit as st
 
 from app.pages import FOLLOW_GROUP, PageInfo
 from app.server import source
-from app.server.source import Feed
+from app.server.source import STALE_AFTER_INTERVALS, Feed
 from app.ui import formats, theme
 from app.ui.group_table import GroupTable, build_group_table
 from app.ui.table_limits import MAX_OPTIONS
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
-STALE_AFTER_INTERVALS = 3
 _PINNED = "_pinned"
 _CLUSTER = "_cluster"
 _GROUP = "_group"

@@ -16,6 +16,12 @@ from types import FrameType
 
 TIMEOUT_S = 3.0
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_stopping = threading.Event()
+
+
+def is_stopping() -> bool:
+    """Whether a stop signal has come: an answer without an end ends then."""
+    return _stopping.is_set()
 
 
 @contextmanager
@@ -24,10 +30,12 @@ def graceful_shutdown_timeout() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    _stopping.clear()
     timers: list[threading.Timer] = []
     before = {number: signal.getsignal(number) for number in STOP_SIGNALS}
 
     def stop(number: int, frame: FrameType | None) -> None:
+        _stopping.set()
         if not timers:
             timers.append(threading.Timer(TIMEOUT_S, os.kill, (os.getpid(), signal.SIGINT)))
             timers[0].daemon = True

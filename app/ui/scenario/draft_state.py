@@ -16,15 +16,13 @@ from app.server import source
 from app.ui import state, widgets
 from app.ui.labs import link_codec
 from app.ui.scenario.draft import Draft
+from app.whatif_limits import excess
 from assignors.model import AssignorError
 from assignors.scenario import check_bytes, dump, examples, load_scenario
 from assignors.whatif.comparison import SHARE, Outcome, compatible_assignors, with_change_to
 from assignors.whatif.events import Scenario
 from lag.errors import GroupscopeError
 from lag.generations.live_group import scenario_of
-
-MOST_CELLS = 2_000_000
-"""Partitions times generations that one outcome may hold: about 40 MB, of which 16 are kept."""
 
 _DRAFT = "_draft"
 _DRAFT_URL = "_draft_url"
@@ -165,8 +163,9 @@ def live_group_picker(page: state.Shown | None, chosen: str | None, key: str) ->
 
 def outcome(its: Draft, assignor: str) -> Outcome:
     """Where an assignor takes the draft; computed once, shared by all sessions."""
-    if (refusal := _too_large(its.scenario)) is not None:
-        return Outcome(assignor, error=refusal)
+    if (size := excess(its.scenario)) is not None:
+        without_limit = "Remove events, or use `groupscope assign`, which has no such limit."
+        return Outcome(assignor, error=f"{size} are too many for a page. {without_limit}")
     return _outcome(its, assignor)
 
 
@@ -174,14 +173,6 @@ def key_of(its: Draft) -> str:
     """The same for drafts with the same start, events and capacity."""
     said = repr((its.scenario.events, its.scenario.loads.default_capacity_per_s))
     return f"{its.key}:{sha256(said.encode(errors='surrogatepass')).hexdigest()}"
-
-
-def _too_large(scenario: Scenario) -> str | None:
-    partitions = sum(scenario.partitions_ever().values())
-    if partitions * (len(scenario.events) + 1) <= MOST_CELLS:
-        return None
-    size = f"{partitions:,} partitions and {len(scenario.events):,} events"
-    return f"{size} are too many for a page. Remove events, or use `groupscope assign`, which has no such limit."
 
 
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs={Draft: key_of})

@@ -3,10 +3,12 @@
 import pandas as pd
 import streamlit as st
 
+from app.documents.advice import finding_document
 from app.pages import BY_NAME
+from app.properties_advice import Kind, PropertiesAdvice, advise_text
 from app.ui import formats, state, widgets
 from app.ui.advice.findings import SOURCES, show_finding
-from app.ui.advice.properties_advice import Kind, PropertiesAdvice, advise_text, row, verdict
+from app.ui.advice.verdict import verdict
 from assignors.advice import Workload
 from lag.errors import ConfigError
 
@@ -122,7 +124,9 @@ def findings(advice: PropertiesAdvice) -> None:
         widgets.titled("Findings")
         st.space("stretch")
         if advice.findings:
-            widgets.downloads("advice", lambda: pd.DataFrame([row(located) for located in advice.findings]))
+            widgets.downloads(
+                "advice", lambda: pd.DataFrame([finding_document(located) for located in advice.findings])
+            )
     if not advice.findings:
         st.markdown(":green[:material/check_circle:] No findings: Kafka accepts the settings.")
     for located in advice.findings[:MAX_FINDINGS]:

@@ -11,9 +11,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from app.ui import formats, verdicts
-from app.ui.group_table import is_internal
 from app.ui.groups.deletion import SOON_S, Countdown, countdowns, of_unread
-from lag.model import FOREVER, ClusterSnapshot, Topic
+from lag.model import FOREVER, ClusterSnapshot, Topic, is_internal
 from lag.offsets import UNKNOWN, EndOffsets, Ints
 from lag.verdict import topic_rates
 from lag.verdict.health import Health

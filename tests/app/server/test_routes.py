@@ -1,46 +1,8 @@
 """The HTTP routes beside Streamlit's own."""
 
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any
-
-import anyio
 import pytest
-from starlette.applications import Starlette
-from starlette.types import Message
 
-from app.server.routes import ROUTES
-
-
-@dataclass
-class Answer:
-    status: int
-    headers: dict[str, str]
-    text: str
-
-
-def get(path: str, query: str = "") -> Answer:
-    sent: list[Message] = []
-
-    async def receive() -> Message:
-        return {"type": "http.request"}
-
-    async def send(message: Message) -> None:
-        sent.append(message)
-
-    scope: dict[str, Any] = {
-        "type": "http",
-        "method": "GET",
-        "path": path,
-        "query_string": query.encode(),
-        "headers": [],
-        "server": ("localhost", 80),
-    }
-    # a thread of its own: Playwright keeps a loop running in this one after a browser test
-    with ThreadPoolExecutor(1) as thread:
-        thread.submit(anyio.run, Starlette(routes=ROUTES), scope, receive, send).result()
-    headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
-    return Answer(sent[0]["status"], headers, b"".join(part.get("body", b"") for part in sent[1:]).decode())
+from tests.app.server.client import get
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.pages import BY_NAME
-from app.ui.advice.properties_advice import Kind, PropertiesAdvice, advise_text
+from app.properties_advice import Kind, PropertiesAdvice, advise_text
 from assignors.advice import Severity, Workload
 from lag.errors import ConfigError
 from tests.app.cli.commandline import refused, run

@@ -5,6 +5,7 @@ import pytest
 from app.server import asgi
 from app.server.settings import ClusterSettings, Settings
 from lag.generations.recorded import FollowStatus
+from lag.polling.verdict_changes import VerdictChanges
 
 CLUSTER = ClusterSettings(name="demo", bootstrap_servers="localhost:1")
 
@@ -15,4 +16,5 @@ def test_records_are_followed_unless_it_is_switched_off(
 ) -> None:
     if said is not None:
         monkeypatch.setenv("GROUPSCOPE_FOLLOW", said)
-    assert asgi.collector(CLUSTER, {}, Settings(), asgi.StoredHistory()).following() == status
+    polls = asgi.collector(CLUSTER, {}, Settings(), asgi.StoredHistory(), VerdictChanges())
+    assert polls.following() == status

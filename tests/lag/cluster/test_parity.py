@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from app.cli.snapshot import document
+from app.documents.snapshot import snapshot_document
 from lag.cluster.connection.settings import load_settings
 from lag.cluster.reader import ClusterReader, open_reader
 from lag.embedded.workload import describe
@@ -200,7 +200,9 @@ def test_json_of_the_snapshot_command(demo: Demo, reader: ClusterReader) -> None
         shown = list(zip(snapshot.groups, totals(snapshot.offsets), strict=True))
         groups = [
             g
-            for g in json.loads(json.dumps(document(judge(snapshot, SampleRing().append(snapshot)), shown)))["groups"]
+            for g in json.loads(json.dumps(snapshot_document(judge(snapshot, SampleRing().append(snapshot)), shown)))[
+                "groups"
+            ]
             if g["group_id"] in PLAIN
         ]
         rows = {

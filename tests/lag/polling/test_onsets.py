@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from app.cli.snapshot import document
+from app.documents.snapshot import snapshot_document
 from app.ui.group_table import build_group_table
 from app.views.topics import topic_tables
 from lag.generations.commit_runs import CommitRuns
@@ -233,7 +233,8 @@ def test_onset_lag_and_verdict_are_the_same_everywhere(seed: int) -> None:
         in_history = {row["group_id"]: row for row in group_snapshots(health).to_pylist()}
         lags = totals(snapshot.offsets)
         in_document = {
-            one["group_id"]: one for one in document(health, list(zip(snapshot.groups, lags, strict=True)))["groups"]
+            one["group_id"]: one
+            for one in snapshot_document(health, list(zip(snapshot.groups, lags, strict=True)))["groups"]
         }
         on_overview = build_group_table(snapshot, health).frame.set_index("group")
         on_topics = topic_tables.view(snapshot, health, report.window, "t").readers.set_index("group")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.snapshot import document as snapshot_document
+from app.documents.snapshot import snapshot_document
 from assignors.scenario import dump
 from assignors.scenario.dump import document
 from assignors.whatif.events import Event, Leave

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 Child = subprocess.Popen[bytes]
 
@@ -25,6 +26,24 @@ def started(module: str) -> Iterator[Child]:
             yield process
         finally:
             end(process)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What the process wrote to stdout, and its exit code (negative: the signal that ended it)."""
+
+    answer: bytes
+    code: int
+
+
+def run_apart(module: str, question: bytes, deadline_s: float) -> Ended | None:
+    """Run a module of ours with the question on stdin; None if it has not ended at the deadline."""
+    with started(module) as process:
+        try:
+            answer, _ = process.communicate(question, deadline_s)
+        except subprocess.TimeoutExpired:
+            return None
+    return Ended(answer, process.returncode)
 
 
 def end(process: Child) -> None:

@@ -8,9 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
-from typing import Any
 
-from app.ui.formats import plural
 from assignors.advice import Finding, Severity, Workload, advise_broker, advise_client
 from assignors.advice.config_table import CONSUMER, COORDINATOR
 from lag.cluster.connection.properties import MAX_BYTES, Property, parse_properties
@@ -59,26 +57,6 @@ class PropertiesAdvice:
         return sum(located.finding.severity is severity for located in self.findings)
 
 
-def row(located: LocatedFinding) -> dict[str, Any]:
-    """A finding as plain data: severity, setting, line, reason, better, source."""
-    finding = located.finding
-    return {
-        "severity": finding.severity.value,
-        "setting": finding.key,
-        "line": located.line,
-        "reason": finding.reason,
-        "better": finding.better,
-        "source": finding.source,
-    }
-
-
-def verdict(advice: PropertiesAdvice) -> str:
-    """ "1 error and 2 warnings in 12 settings"."""
-    counts = [(advice.count(Severity.ERROR), "error"), (advice.count(Severity.WARNING), "warning")]
-    counted = " and ".join(plural(count, word) for count, word in counts if count)
-    return f"{counted or 'no findings'} in {plural(advice.settings, 'setting')}"
-
-
 def advise_text(text: str, kind: Kind, workload: Workload = _DEFAULT_WORKLOAD) -> PropertiesAdvice:
     """Advice on pasted text. Raises ConfigError if it cannot be read or has no setting."""
     if len(text.encode(errors="replace")) > MAX_BYTES:
@@ -90,7 +68,8 @@ def advise(properties: Sequence[Property], kind: Kind, workload: Workload = _DEF
     """Advice on properties. Raises ConfigError if none of them is a setting."""
     named = [its for its in properties if _is_setting(its)]
     if not named:
-        where = plural(len(properties), "line") if properties else "an empty text"
+        count = len(properties)
+        where = f"{count:,} {'line' if count == 1 else 'lines'}" if count else "an empty text"
         raise ConfigError(f"There is no setting in {where}", "A setting is a line like group.id=billing.")
     known = {its.key: its.value for its in named if _PLACEHOLDER not in its.value}
     found = advise_client(known, workload) if kind is Kind.CONSUMER else advise_broker(known, workload)

@@ -1,0 +1,150 @@
+"""Changes of verdicts: the last ones, and as server-sent events as they happen."""
+
+import time
+from collections.abc import AsyncIterator
+from http import HTTPStatus
+from typing import Any
+
+from anyio import sleep
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from app.documents.snapshot import OnsetDocument, onset_document
+from app.server.api.dispatch import encoded
+from app.server.api.endpoint import EVENTS, Call, Endpoint, Query
+from app.server.api.problem import ApiError, field_error, invalid_fields
+from app.server.compat.shutdown import is_stopping
+from lag.polling.verdict_changes import MOST_CHANGES, VerdictChange, VerdictChanges
+from lag.verdict.status import Status
+
+MOST_ID = 2**53
+"""JavaScript has no larger whole numbers."""
+
+MOST_STREAMS = 100
+LOOK_EVERY_S = 0.5
+KEEP_ALIVE_S = 15.0
+"""Proxies close a connection on which nothing is sent for a minute or so."""
+
+_streams = 0
+
+
+class ChangesQuery(Query):
+    """Which changes of verdicts."""
+
+    after: int = Field(0, ge=0, le=MOST_ID, description="only changes with a higher id")
+    group: str | None = Field(None, description="only changes of this group")
+    limit: int = Field(MOST_CHANGES, ge=1, le=MOST_CHANGES, description="how many to answer at most, oldest first")
+
+
+class StreamQuery(Query):
+    """Where the events begin. A Last-Event-ID header wins over `after`."""
+
+    after: int | None = Field(None, ge=0, le=MOST_ID, description="first the kept changes with a higher id")
+    group: str | None = Field(None, description="only changes of this group")
+
+
+class ChangeDocument(TypedDict):
+    """A group has another verdict than in the poll before; null where there is none.
+
+    `number` and `at_ms` are those of the snapshot. Ids grow, also over restarts.
+    """
+
+    id: int
+    group_id: str
+    number: int
+    at_ms: int
+    before: Status | None
+    after: Status | None
+    onset: OnsetDocument | None
+    evidence: str
+
+
+class ChangesDocument(TypedDict):
+    """The last changes, oldest first; pass `last_id` as `after` to get later ones."""
+
+    cluster: str
+    changes: list[ChangeDocument]
+    last_id: int
+
+
+def verdict_changes(call: Call[ChangesQuery]) -> ChangesDocument:
+    """The kept changes after an id."""
+    query = call.query
+    found = [change_document(one) for one in _kept(call).since(query.after, query.limit, query.group)]
+    return {"cluster": call.cluster, "changes": found, "last_id": found[-1]["id"] if found else query.after}
+
+
+def verdict_events(call: Call[StreamQuery]) -> AsyncIterator[bytes]:
+    """Each change as an event. Raises ApiError."""
+    if _streams >= MOST_STREAMS:
+        raise ApiError(HTTPStatus.SERVICE_UNAVAILABLE, f"{MOST_STREAMS} clients already read events.")
+    kept = _kept(call)
+    return _events(kept, _start(call, kept), call.query.group)
+
+
+async def _events(kept: VerdictChanges, after: int, group_id: str | None) -> AsyncIterator[bytes]:
+    global _streams
+    _streams += 1
+    try:
+        yield b"retry: 5000\n\n"
+        sent_s = time.monotonic()
+        while not is_stopping():
+            found = kept.since(after, group_id=group_id) if kept.last_id() > after else ()
+            if found:
+                after, sent_s = found[-1].id, time.monotonic()
+                yield b"".join(map(_event, found))
+            elif time.monotonic() - sent_s > KEEP_ALIVE_S:
+                sent_s = time.monotonic()
+                yield b": nothing new\n\n"
+            await sleep(LOOK_EVERY_S)
+    finally:
+        _streams -= 1
+
+
+def _event(change: VerdictChange) -> bytes:
+    return b"id: %d\nevent: verdict\ndata: %s\n\n" % (change.id, encoded(change_document(change)))
+
+
+def _start(call: Call[StreamQuery], kept: VerdictChanges) -> int:
+    """The id after which the events begin; without one, with the next change."""
+    given = call.headers.get("last-event-id")
+    if given is None:
+        return kept.last_id() if call.query.after is None else call.query.after
+    if not (given.isascii() and given.isdigit() and len(given) <= len(str(MOST_ID))):
+        raise invalid_fields([field_error("header.Last-Event-ID", "Use the id of an event, a whole number")])
+    return int(given)
+
+
+def _kept(call: Call[Any]) -> VerdictChanges:
+    """The changes of the cluster. Raises ApiError if there is no such cluster."""
+    _ = call.feed
+    return call.source.changes.get(call.cluster) or VerdictChanges()
+
+
+def change_document(change: VerdictChange) -> ChangeDocument:
+    """One change."""
+    return {
+        "id": change.id,
+        "group_id": change.group_id,
+        "number": change.number,
+        "at_ms": change.at_ms,
+        "before": change.before,
+        "after": change.after,
+        "onset": onset_document(change.onset),
+        "evidence": change.evidence,
+    }
+
+
+ENDPOINTS: tuple[Endpoint[Any], ...] = (
+    Endpoint(
+        "/clusters/{cluster}/changes", "The last changes of verdicts", ChangesDocument, verdict_changes, ChangesQuery
+    ),
+    Endpoint(
+        "/clusters/{cluster}/changes/stream",
+        "Changes of verdicts as server-sent events",
+        ChangeDocument,
+        verdict_events,
+        StreamQuery,
+        media_type=EVENTS,
+    ),
+)

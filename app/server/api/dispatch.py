@@ -1,0 +1,165 @@
+"""From a request to an answer: checks query and body, calls the endpoint, and writes its answer or a problem."""
+
+import json
+import logging
+from collections.abc import Mapping
+from functools import partial
+from hashlib import sha256
+from http import HTTPStatus
+from typing import Any, get_origin
+from urllib.parse import quote, unquote
+
+from anyio import CapacityLimiter, to_thread
+from pydantic import ValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Match, Mount, Route
+from starlette.types import Scope
+
+from app.server import source
+from app.server.api.endpoint import EVENTS, JSON, Call, Endpoint, Query
+from app.server.api.problem import MEDIA_TYPE, ApiError, field_error, invalid, invalid_fields
+
+log = logging.getLogger(__name__)
+
+THREADS = CapacityLimiter(16)
+"""Answers that are computed at a time; others wait. Pages have threads of their own."""
+
+NOT_STORED = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+"""A proxy passes each event on at once (the second is nginx's)."""
+
+
+class EncodedRoute(Route):
+    """A route whose path is matched before it is decoded: a name in it may contain an encoded slash."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Whether the path matches, with the decoded names."""
+        match, child = super().matches(_encoded(scope))
+        if match is not Match.NONE:
+            child["path_params"] = {name: unquote(value) for name, value in child["path_params"].items()}
+        return match, child
+
+
+class EncodedMount(Mount):
+    """A mount whose path is matched before it is decoded: a name in it may contain a line break."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Whether the path matches."""
+        return super().matches(_encoded(scope))
+
+
+def _encoded(scope: Scope) -> Scope:
+    """The scope with the path as it was sent."""
+    raw = scope.get("raw_path") or quote(scope.get("path", "")).encode()
+    return {**scope, "path": raw.decode("latin-1")}
+
+
+def route(endpoint: Endpoint[Any]) -> EncodedRoute:
+    """The route of an endpoint, below the path where the API is mounted."""
+
+    async def respond(request: Request) -> Response:
+        try:
+            query, body = query_of(request, endpoint.query), await body_of(request, endpoint)
+            call = Call(source.current(), request.path_params, query, request.headers, body)
+            if endpoint.media_type == EVENTS:
+                return StreamingResponse(endpoint.respond(call), headers=NOT_STORED, media_type=EVENTS)
+            return await to_thread.run_sync(partial(_answer, request, endpoint, call), limiter=THREADS)
+        except ApiError as error:
+            return _refusal(error)
+        except Exception:  # a bug: the client gets no traceback
+            log.exception("%s %s: internal error", endpoint.method, endpoint.path)
+            return _refusal(ApiError(HTTPStatus.INTERNAL_SERVER_ERROR, "Internal error. The server's log has more."))
+
+    return EncodedRoute(endpoint.path, respond, methods=[endpoint.method])
+
+
+def _answer(request: Request, endpoint: Endpoint[Any], call: Call[Any]) -> Response:
+    if endpoint.body is not None:
+        return Response(_data(endpoint.respond(call)), media_type=JSON)
+    tag = _snapshot_tag(call) if endpoint.of_snapshot else None
+    if tag is None or not _has(request, tag):
+        data = _data(endpoint.respond(call))
+        tag = tag or f'"{sha256(data).hexdigest()[:32]}"'
+        if not _has(request, tag):
+            return Response(data, headers=_headers(tag), media_type=JSON)
+    return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=_headers(tag))
+
+
+def _data(content: Any) -> bytes:
+    return content if isinstance(content, bytes) else encoded(content)
+
+
+def encoded(document: Any) -> bytes:
+    """The document as JSON, which has neither infinity nor NaN."""
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode(
+        "utf-8", "backslashreplace"
+    )
+
+
+def _snapshot_tag(call: Call[Any]) -> str:
+    """The entity tag of everything that is computed from the snapshot. Raises ApiError if the group is not in it."""
+    if "group" in call.path:
+        _ = call.group
+    snapshot = call.report.snapshot
+    return f'"{quote(call.cluster, safe="")}.{snapshot.number}.{snapshot.at_ms}"'
+
+
+def _has(request: Request, tag: str) -> bool:
+    """Whether the client has that version (RFC 9110, If-None-Match with weak comparison)."""
+    given = request.headers.get("if-none-match", "")
+    return given.strip() == "*" or tag in (each.strip().removeprefix("W/") for each in given.split(","))
+
+
+def _headers(tag: str) -> Mapping[str, str]:
+    return {"ETag": tag, "Cache-Control": "no-cache"}
+
+
+def query_of(request: Request, model: type[Query]) -> Any:
+    """The query as its model. Raises ApiError with each field that is wrong."""
+    values: dict[str, Any] = {}
+    fields = model.model_fields
+    for name, value in request.query_params.multi_items():
+        is_list = name in fields and get_origin(fields[name].annotation) is tuple
+        if name in values and not is_list:
+            raise invalid_fields([field_error(f"query.{name}", "Given more than once")])
+        values[name] = (*values.get(name, ()), value) if is_list else value
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        raise invalid("query", error, list(fields)) from None
+
+
+async def body_of(request: Request, endpoint: Endpoint[Any]) -> bytes:
+    """The body, b"" for an endpoint without one. Raises ApiError if it is too large or of another media type."""
+    if endpoint.body is None:
+        return b""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind not in endpoint.body.schemas:
+        allowed = " or ".join(endpoint.body.schemas)
+        raise ApiError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"The Content-Type is {kind or 'missing'}. Use {allowed}.")
+    data = bytearray()
+    async for chunk in request.stream():
+        data += chunk
+        if len(data) > endpoint.body.most_bytes:
+            raise ApiError(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"The body has more than {endpoint.body.most_bytes:,} bytes."
+            )
+    return bytes(data)
+
+
+def _refusal(error: ApiError) -> Response:
+    """The error as an answer."""
+    wait = {"Retry-After": "5"} if error.status is HTTPStatus.SERVICE_UNAVAILABLE else {}
+    return Response(encoded(error.document()), error.status.value, wait, MEDIA_TYPE)
+
+
+async def http_problem(_request: Request, error: Exception) -> Response:
+    """Starlette's own errors, such as 404 and 405, as a problem."""
+    if not isinstance(error, HTTPException):
+        raise error
+    status = HTTPStatus(error.status_code)
+    details = {HTTPStatus.NOT_FOUND: "There is no such address. /api/v1/openapi.json lists all of them."}
+    answer = _refusal(ApiError(status, details.get(status, f"{status.phrase}: {status.description}.")))
+    answer.headers.update(error.headers or {})
+    return answer

@@ -1,0 +1,151 @@
+"""The lag and the verdicts of a group over time, from the stored history."""
+
+from datetime import UTC, datetime
+from http import HTTPStatus
+from math import isnan
+from typing import Any
+
+import pandas as pd
+from pydantic import AwareDatetime, Field, model_validator
+from typing_extensions import TypedDict
+
+from app.server.api.endpoint import Call, Endpoint, Query
+from app.server.api.groups import check_topic
+from app.server.api.problem import ApiError, field_error, invalid_fields
+from lag.errors import HistoryError
+from lag.history.span import DAY, EPOCH, MINUTE, Scope, Span, full_minute, micros
+from lag.verdict.status import URGENCY, Status
+
+LONGEST = 90 * DAY
+TOO_LONG = "since must be 1 minute to 90 days before until"
+LAST = EPOCH.replace(year=2200)
+"""Not every library can represent all times."""
+
+
+class HistoryQuery(Query):
+    """Which part of a group's history. Without times, the last day; without `since`, the day before `until`."""
+
+    since: AwareDatetime | None = Field(None, ge=EPOCH, lt=LAST, description="such as 2026-11-25T08:00:00Z")
+    until: AwareDatetime | None = Field(None, ge=EPOCH, lt=LAST, description="not included; at most 90 days later")
+    topic: str | None = Field(None, max_length=255, description="only this topic")
+    partition: int | None = Field(None, ge=0, lt=2**31, description="only this partition of the topic")
+
+    @model_validator(mode="after")
+    def _check(self) -> "HistoryQuery":
+        if self.partition is not None and self.topic is None:
+            raise ValueError("A partition needs its topic")
+        if self.since is not None and self.until is not None and not MINUTE <= self.until - self.since <= LONGEST:
+            raise ValueError(TOO_LONG)
+        return self
+
+    def span(self, now: datetime) -> Span:
+        """The time that is asked for. Raises ApiError if it is too long."""
+        until = full_minute(now) + MINUTE if self.until is None else self.until.astimezone(UTC)
+        since = max(EPOCH, until - DAY) if self.since is None else self.since.astimezone(UTC)
+        if not MINUTE <= until - since <= LONGEST:
+            raise invalid_fields([field_error("query.since", TOO_LONG)])
+        return Span(since, until)
+
+
+class LagPointDocument(TypedDict):
+    """The lag in records at the end of a minute, or the highest of an hour; it covers `known` of `partitions`.
+
+    `time_lag_s` is the age of the oldest record that is not committed. Null is unknown.
+    """
+
+    at_ms: int
+    lag: int | None
+    time_lag_s: float | None
+    known: int
+    partitions: int
+
+
+class VerdictPeriodDocument(TypedDict):
+    """The group had one verdict in every minute from `since_ms` to `until_ms` (not included)."""
+
+    verdict: Status
+    since_ms: int
+    until_ms: int
+
+
+class HistoryDocument(TypedDict):
+    """The history of a group. `step_s` is 60, for spans of more than three days 3600.
+
+    `verdicts` are those of the whole group; minutes without any were not recorded.
+    """
+
+    cluster: str
+    group_id: str
+    since_ms: int
+    until_ms: int
+    step_s: int
+    lag: list[LagPointDocument]
+    verdicts: list[VerdictPeriodDocument]
+
+
+def group_history(call: Call[HistoryQuery]) -> HistoryDocument:
+    """The recorded lag and verdicts. Raises ApiError."""
+    from lag.history.queries import HistoryQueries
+    from lag.history.store import History  # imported here because it takes half a second
+
+    root, cluster_id, query = call.source.settings.history, call.report.snapshot.cluster_id, call.query
+    if root is None or cluster_id is None:
+        raise ApiError(HTTPStatus.NOT_FOUND, "This server keeps no history. Start it with --history.")
+    group_id, span = call.path["group"], query.span(datetime.now(UTC))
+    queries = HistoryQueries(History(root), cluster_id)
+    try:
+        if group_id not in call.report.snapshot.by_group and group_id not in queries.groups(span):
+            _ = call.group  # raises: the group is neither there nor recorded
+        if query.topic is not None and query.topic not in queries.topics(group_id, span):
+            check_topic(call.report.snapshot, query.topic)
+        lag = queries.lag(Scope(group_id, query.topic, query.partition), span)
+        verdicts = queries.health_series(group_id, span)
+    except HistoryError as error:
+        raise ApiError(HTTPStatus.SERVICE_UNAVAILABLE, str(error)) from None
+    return {
+        "cluster": call.cluster,
+        "group_id": group_id,
+        "since_ms": micros(span.since) // 1000,
+        "until_ms": micros(span.until) // 1000,
+        "step_s": int(span.step.total_seconds()),
+        "lag": _points(lag),
+        "verdicts": periods(verdicts),
+    }
+
+
+def _points(lag: pd.DataFrame) -> list[LagPointDocument]:
+    columns = (lag[name].tolist() for name in ("at_us", "lag_records", "time_lag_s", "known", "partitions"))
+    return [
+        {
+            "at_ms": at_us // 1000,
+            "lag": None if isnan(records) else int(records),
+            "time_lag_s": None if isnan(time_lag_s) else time_lag_s,
+            "known": int(known),
+            "partitions": int(partitions),
+        }
+        for at_us, records, time_lag_s, known, partitions in zip(*columns, strict=True)
+    ]
+
+
+def periods(health: pd.DataFrame) -> list[VerdictPeriodDocument]:
+    """Consecutive minutes with the same verdict as one period."""
+    found: list[VerdictPeriodDocument] = []
+    minute_ms = int(MINUTE.total_seconds() * 1000)
+    for at_us, rank in zip(health["at_us"].tolist(), health["rank"].tolist(), strict=True):
+        at_ms, verdict = at_us // 1000, URGENCY[rank]
+        if found and found[-1]["verdict"] is verdict and found[-1]["until_ms"] == at_ms:
+            found[-1]["until_ms"] = at_ms + minute_ms
+        else:
+            found.append({"verdict": verdict, "since_ms": at_ms, "until_ms": at_ms + minute_ms})
+    return found
+
+
+ENDPOINTS: tuple[Endpoint[Any], ...] = (
+    Endpoint(
+        "/clusters/{cluster}/groups/{group}/history",
+        "The recorded lag and verdicts of a group",
+        HistoryDocument,
+        group_history,
+        HistoryQuery,
+    ),
+)

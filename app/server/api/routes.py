@@ -1,0 +1,40 @@
+"""The routes of the API: every endpoint, and the OpenAPI document that describes them."""
+
+from functools import cache
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+
+from app.server.api import advice, changes, clusters, generations, groups, history, whatif
+from app.server.api.dispatch import EncodedMount, encoded, http_problem, route
+from app.server.api.endpoint import Call, Endpoint, Query
+from app.server.api.openapi import PREFIX, openapi
+
+
+@cache
+def document() -> bytes:
+    """The OpenAPI document as JSON."""
+    return encoded(openapi(ENDPOINTS))
+
+
+def openapi_document(_call: Call[Query]) -> bytes:
+    """The description of this API."""
+    return document()
+
+
+ENDPOINTS: tuple[Endpoint[Any], ...] = (
+    Endpoint("/openapi.json", "This description, as OpenAPI 3.1", dict[str, Any], openapi_document, Query),
+    *clusters.ENDPOINTS,
+    *groups.ENDPOINTS,
+    *generations.ENDPOINTS,
+    *history.ENDPOINTS,
+    *changes.ENDPOINTS,
+    *advice.ENDPOINTS,
+    *whatif.ENDPOINTS,
+)
+
+API = EncodedMount(
+    PREFIX,
+    Starlette(routes=[route(endpoint) for endpoint in ENDPOINTS], exception_handlers={HTTPException: http_problem}),
+)

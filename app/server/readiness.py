@@ -1,0 +1,72 @@
+"""Whether the server answers (`/api/live`), and whether what it shows is current (`/api/ready`)."""
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from app.server import source
+from app.server.source import STALE_AFTER_INTERVALS
+from lag.errors import ConnectError
+from lag.polling.collector import wall_clock_ms
+
+
+async def live(_request: Request) -> JSONResponse:
+    """200 as long as the process answers requests."""
+    return JSONResponse({"live": True})
+
+
+async def ready(_request: Request) -> JSONResponse:
+    """200 if every cluster has been read once and one of them is read now, else 503; with the state of each cluster."""
+    answer = readiness(source.current(), wall_clock_ms())
+    return JSONResponse(answer, status_code=200 if answer["ready"] else 503)
+
+
+def readiness(current: source.Source, now_ms: int) -> dict[str, Any]:
+    """`reason` says why the server is not ready; each cluster has its own `reason`, null while it is read.
+
+    One cluster that fails does not make the server unready: the others are still shown.
+    """
+    clusters = {name: _state(feed, now_ms) for name, feed in current.feeds.items()}
+    unread = [name for name, state in clusters.items() if state["number"] is None]
+    failing = {name: state["reason"] for name, state in clusters.items() if state["reason"] is not None}
+    if not clusters:
+        reason = "no cluster is configured"
+    elif unread or len(failing) == len(clusters):
+        reason = "; ".join(f"{name}: {failing[name]}" for name in unread or failing)
+    else:
+        reason = None
+    return {"ready": reason is None, "reason": reason, "clusters": clusters}
+
+
+def _state(feed: source.Feed, now_ms: int) -> dict[str, Any]:
+    report, status = feed.latest(), feed.status()
+    return {
+        "number": report.snapshot.number if report else None,
+        "at_ms": report.snapshot.at_ms if report else None,
+        "complete": report.snapshot.complete if report else None,
+        "polls": status.polls,
+        "requests_per_poll": sum(broker.requests for broker in report.snapshot.brokers) if report else None,
+        "error": None if status.error is None else str(status.error),
+        "reason": _why_not_read(feed, now_ms),
+    }
+
+
+def _why_not_read(feed: source.Feed, now_ms: int) -> str | None:
+    """Why the cluster counts as not read now; None while it is."""
+    report, status = feed.latest(), feed.status()
+    if report is None:
+        return "not read yet" if status.error is None else f"not read yet: {status.error}"
+    if isinstance(status.error, ConnectError):
+        return f"no broker is reachable: {status.error}"
+    brokers = report.snapshot.brokers
+    if brokers and all(broker.error is not None for broker in brokers):
+        return f"no broker answers: {brokers[0].error}"
+    age_s = (now_ms - report.snapshot.at_ms) / 1000
+    if age_s > STALE_AFTER_INTERVALS * max(status.interval_s, 1):
+        return f"the newest snapshot is {age_s:.0f} s old, more than {STALE_AFTER_INTERVALS} intervals"
+    return None
+
+
+ROUTES = [Route("/api/live", live), Route("/api/ready", ready)]

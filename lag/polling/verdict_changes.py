@@ -1,0 +1,95 @@
+"""The last changes of the verdicts of groups, from one poll to the next."""
+
+import threading
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lag.verdict.health import Health
+from lag.verdict.onset import Onset
+from lag.verdict.status import STATUS_CODE, TOO_EARLY, URGENCY, Status
+
+MOST_CHANGES = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictChange:
+    """A group has another verdict than in the poll before.
+
+    `before` and `after` are None where there is no verdict: with too few polls, or if the group does not exist.
+    `number` and `at_ms` are those of the snapshot. Ids grow, also over restarts of the process.
+    """
+
+    id: int
+    group_id: str
+    number: int
+    at_ms: int
+    before: Status | None
+    after: Status | None
+    onset: Onset | None
+    evidence: str
+
+
+class VerdictChanges:
+    """The last MOST_CHANGES changes of one cluster. One thread observes; any thread may read.
+
+    A group without a verdict counts as OK: neither a start nor a new group that is well is a change.
+    """
+
+    def __init__(self, most: int = MOST_CHANGES) -> None:
+        self._most, self._changes = most, deque[VerdictChange](maxlen=most)
+        self._codes: Mapping[str, int] = {}
+        self._last_id: int | None = None
+        self._lock = threading.Lock()
+
+    def observe(self, health: Health) -> None:
+        """Add the changes since the last poll."""
+        codes = {
+            group.group_id: code
+            for group, code in zip(health.snapshot.groups, health.columns.status.tolist(), strict=True)
+        }
+        names = [name for name in {**self._codes, **codes} if _weight(self._codes, name) != _weight(codes, name)]
+        if self._last_id is None:
+            self._last_id = health.snapshot.at_ms
+        names = sorted(names)[-self._most :]
+        made = [self._change(health, codes, name, self._last_id + at) for at, name in enumerate(names, 1)]
+        self._last_id += len(made)
+        self._codes = codes
+        with self._lock:
+            self._changes.extend(made)
+
+    def since(self, change_id: int, most: int = MOST_CHANGES, group_id: str | None = None) -> Sequence[VerdictChange]:
+        """The first `most` kept changes with a higher id, oldest first; of one group or of all."""
+        with self._lock:
+            kept = list(self._changes)
+        found = [one for one in kept if one.id > change_id and (group_id is None or one.group_id == group_id)]
+        return found[:most]
+
+    def last_id(self) -> int:
+        """The id of the last change; 0 before the first."""
+        with self._lock:
+            return self._changes[-1].id if self._changes else 0
+
+    def _change(self, health: Health, codes: Mapping[str, int], name: str, change_id: int) -> VerdictChange:
+        finding = health.groups[health.snapshot.by_group[name]].finding if name in codes else None
+        return VerdictChange(
+            change_id,
+            name,
+            health.snapshot.number,
+            health.snapshot.at_ms,
+            _status(self._codes, name),
+            _status(codes, name),
+            None if finding is None else finding.onset,
+            "the group no longer exists" if finding is None else finding.evidence,
+        )
+
+
+def _weight(codes: Mapping[str, int], name: str) -> int:
+    """The code of the verdict; that of OK where there is none."""
+    code = codes.get(name, TOO_EARLY)
+    return STATUS_CODE[Status.OK] if code == TOO_EARLY else code
+
+
+def _status(codes: Mapping[str, int], name: str) -> Status | None:
+    code = codes.get(name, TOO_EARLY)
+    return None if code == TOO_EARLY else URGENCY[code]

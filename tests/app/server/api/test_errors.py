@@ -1,0 +1,73 @@
+"""Bad input is refused with the field named, as a problem (RFC 9457)."""
+
+from collections.abc import Iterator
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.server.api.openapi import PREFIX
+from tests.app.server.api.conformity import ask
+from tests.app.server.api.reports import installed, report, source_of
+from tests.app.server.client import request
+
+GROUPS = "/clusters/demo/groups"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _served() -> Iterator[None]:
+    with installed(source_of(demo=report())):
+        yield
+
+
+@pytest.mark.parametrize("value", ["1e999", "-1", "", "NaN", "inf", "0", "1001", "9" * 5_000, "1 2", "null", "0x10"])
+def test_a_limit_that_is_no_number_in_range_is_refused(value: str) -> None:
+    answer = ask(GROUPS, f"limit={quote(value)}")
+    assert (answer.status, answer.headers["content-type"]) == (400, "application/problem+json")
+    assert [error["field"] for error in answer.json["errors"]] == ["query.limit"]
+    assert len(answer.text) < 500
+
+
+@pytest.mark.parametrize(
+    ("query", "fields"),
+    [
+        ("limits=1", ["query.limits"]),
+        ("limit=1&limit=2", ["query.limit"]),
+        ("verdict=ok&verdict=sad", ["query.verdict.1"]),
+        ("type=Consumer", ["query.type.0"]),
+        ("internal=perhaps", ["query.internal"]),
+        ("lag_at_least=9223372036854775808", ["query.lag_at_least"]),
+        (f"text={'x' * 256}", ["query.text"]),
+        ("offset=-1&limit=0", ["query.offset", "query.limit"]),
+        ("&".join(f"x{number}=1" for number in range(100)), [f"query.x{number}" for number in range(20)]),
+    ],
+)
+def test_every_wrong_field_is_named(query: str, fields: list[str]) -> None:
+    answer = ask(GROUPS, query)
+    assert (answer.status, answer.json["title"]) == (400, "Bad Request")
+    assert [error["field"] for error in answer.json["errors"]] == fields
+
+
+def test_an_unknown_address_and_a_wrong_method_are_problems() -> None:
+    for method, path, status in (("GET", "/nothing", 404), ("POST", "/clusters", 405), ("DELETE", GROUPS, 405)):
+        answer = request(method, PREFIX + path)
+        assert (answer.status, answer.headers["content-type"]) == (status, "application/problem+json")
+        assert answer.json["status"] == status
+    assert set(request("POST", f"{PREFIX}/clusters").headers["allow"].split(", ")) == {"GET", "HEAD"}
+
+
+def test_a_bug_is_a_problem_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.server.api.groups.selected", lambda *_: [10_000])
+    answer = ask(GROUPS)
+    assert (answer.status, answer.json["detail"]) == (500, "Internal error. The server's log has more.")
+    assert "IndexError" not in answer.text
+
+
+@given(st.text(max_size=40), st.text(max_size=40), st.text(max_size=40))
+@settings(max_examples=150, deadline=2_000)
+def test_any_path_and_query_is_answered_or_refused(group: str, name: str, value: str) -> None:
+    path = f"{GROUPS}/{quote(group, safe='', errors='surrogatepass')}/partitions"
+    answer = request("GET", PREFIX + path, f"{quote(name, errors='replace')}={quote(value, errors='replace')}")
+    assert answer.status in (200, 400, 404)
+    assert answer.json

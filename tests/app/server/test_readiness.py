@@ -1,0 +1,77 @@
+"""Ready while a cluster is read; otherwise not, and the reason is named."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from app.server.readiness import readiness
+from lag.errors import AddressError, GroupscopeError
+from lag.model import Broker
+from lag.polling.report import Report
+from tests.app import feeds
+from tests.app.server.api.reports import NOW_MS, installed, report, source_of
+from tests.app.server.client import get
+
+REFUSED = AddressError("b1:9092 refuses connections", "Check the port")
+
+
+@pytest.fixture(scope="module")
+def read() -> Report:
+    return report()
+
+
+def state(now_ms: int = NOW_MS, **clusters: feeds.HandFeed) -> Mapping[str, Any]:
+    return readiness(feeds.source(**clusters), now_ms)
+
+
+def test_a_cluster_that_was_just_read_is_ready(read: Report) -> None:
+    found = state(demo=feeds.HandFeed(read))
+    assert (found["ready"], found["reason"], found["clusters"]["demo"]["reason"]) == (True, None, None)
+
+
+@pytest.mark.parametrize(("late_ms", "is_ready"), [(30_000, True), (30_001, False)])
+def test_a_snapshot_is_stale_after_three_intervals(read: Report, late_ms: int, is_ready: bool) -> None:
+    found = state(NOW_MS + late_ms, demo=feeds.HandFeed(read, interval_s=10.0))
+    assert found["ready"] is is_ready
+    assert (found["reason"] or "").startswith("" if is_ready else "demo: the newest snapshot is 30 s old")
+
+
+def test_no_broker_reachable_is_not_ready_although_the_last_snapshot_is_fresh(read: Report) -> None:
+    found = state(demo=feeds.HandFeed(read, error=REFUSED))
+    assert (found["ready"], found["reason"]) == (False, f"demo: no broker is reachable: {REFUSED}")
+
+
+def test_no_broker_that_answers_is_not_ready(read: Report) -> None:
+    silent = tuple(Broker(node, f"b{node}", 9092, error="timed out") for node in (1, 2))
+    for brokers, is_ready in ((silent, False), ((silent[0], Broker(2, "b2", 9092)), True)):
+        one = replace(read, snapshot=replace(read.snapshot, brokers=brokers))
+        assert state(demo=feeds.HandFeed(one))["ready"] is is_ready
+
+
+def test_an_internal_error_is_not_yet_a_reason(read: Report) -> None:
+    found = state(demo=feeds.HandFeed(read, error=GroupscopeError("internal error: KeyError")))
+    assert (found["ready"], found["clusters"]["demo"]["error"]) == (True, "internal error: KeyError")
+
+
+def test_every_cluster_is_read_once_before_the_server_is_ready(read: Report) -> None:
+    found = state(first=feeds.HandFeed(read), second=feeds.HandFeed(None, error=REFUSED))
+    assert (found["ready"], found["reason"]) == (False, f"second: not read yet: {REFUSED}")
+
+
+def test_one_cluster_that_fails_later_does_not_hide_the_other(read: Report) -> None:
+    first, second = feeds.HandFeed(read), feeds.HandFeed(read, error=REFUSED)
+    assert state(first=first, second=second)["ready"] is True
+    first.error = REFUSED
+    assert state(first=first, second=second)["ready"] is False
+
+
+def test_without_clusters_the_server_is_not_ready() -> None:
+    assert state() == {"ready": False, "reason": "no cluster is configured", "clusters": {}}
+
+
+def test_routes_answer_with_the_status_of_a_probe(read: Report) -> None:
+    with installed(source_of(demo=None)):
+        assert (get("/api/live").status, get("/api/live").json) == (200, {"live": True})
+        assert (get("/api/ready").status, get("/api/ready").json["reason"]) == (503, "demo: not read yet")

@@ -1,0 +1,70 @@
+"""A change of a verdict is kept once, with what it was before; a start, and groups that are well, are no changes."""
+
+from collections.abc import Mapping
+
+from lag.polling.verdict_changes import VerdictChange, VerdictChanges
+from lag.verdict.health import Health
+from lag.verdict.status import Status
+from tests.lag.make import GroupSpec, cluster, end, group, judged
+
+ENDS = {"orders-0": end(1_000)}
+OK, WAITS = group({"orders-0": 1_000}), group({"orders-0": 900}, members=0, state="Empty")
+UNCOMMITTED = group({"orders-0": None})
+
+
+def health(number: int, **groups: GroupSpec) -> Health:
+    return judged([cluster(groups, ENDS, number, number * 10_000)])
+
+
+def seen(changes: VerdictChanges, since: int = 0) -> list[tuple[str, Status | None, Status | None]]:
+    return [(one.group_id, one.before, one.after) for one in changes.since(since)]
+
+
+def observed(*polls: Mapping[str, GroupSpec], most: int = 1_000) -> VerdictChanges:
+    changes = VerdictChanges(most)
+    for number, groups in enumerate(polls, 1):
+        changes.observe(health(number, **groups))
+    return changes
+
+
+def test_groups_that_are_well_at_the_start_are_no_change() -> None:
+    assert seen(observed({"a": OK}, {"a": OK, "b": OK}, {"a": OK})) == []
+
+
+def test_a_group_that_is_not_well_at_the_start_is_a_change() -> None:
+    (change,) = observed({"a": OK, "b": WAITS}).since(0)
+    onset = change.onset
+    assert onset is not None
+    assert change == VerdictChange(10_001, "b", 1, 10_000, None, Status.NO_MEMBERS, onset, change.evidence)
+    assert change.evidence.startswith("the group is Empty and 100 records behind")
+
+
+def test_a_verdict_that_comes_changes_and_goes_is_three_changes() -> None:
+    changes = observed({"a": OK}, {"a": WAITS}, {"a": WAITS}, {"a": UNCOMMITTED}, {"a": OK})
+    assert seen(changes) == [
+        ("a", Status.OK, Status.NO_MEMBERS),
+        ("a", Status.NO_MEMBERS, Status.NEVER_COMMITTED),
+        ("a", Status.NEVER_COMMITTED, Status.OK),
+    ]
+    assert [one.id for one in changes.since(0)] == [10_001, 10_002, 10_003]
+    assert seen(changes, since=10_002) == [("a", Status.NEVER_COMMITTED, Status.OK)]
+    assert changes.last_id() == 10_003
+
+
+def test_a_group_that_is_deleted_while_not_well_is_a_change() -> None:
+    changes = observed({"a": WAITS, "b": OK}, {})
+    (_, gone) = changes.since(0)
+    assert (gone.group_id, gone.before, gone.after, gone.onset) == ("a", Status.NO_MEMBERS, None, None)
+    assert gone.evidence == "the group no longer exists"
+
+
+def test_only_the_last_changes_are_kept() -> None:
+    changes = observed({f"g{number:02}": WAITS for number in range(20)}, {}, most=7)
+    assert [one.group_id for one in changes.since(0)] == [f"g{number:02}" for number in range(13, 20)]
+    assert {one.after for one in changes.since(0)} == {None}
+
+
+def test_changes_of_one_group_are_found_and_limited() -> None:
+    changes = observed({"a": WAITS, "b": WAITS}, {}, {"a": WAITS})
+    assert [one.group_id for one in changes.since(0, group_id="a")] == ["a", "a", "a"]
+    assert [one.id for one in changes.since(0, most=2)] == [10_001, 10_002]
