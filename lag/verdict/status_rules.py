@@ -143,7 +143,7 @@ class WindowStats(NamedTuple):
     noise: Floats
 
 
-def current_rows(table: OffsetTable, rows: slice, remainders: RemainderCodes) -> CurrentRows:
+def current_rows(table: OffsetTable, rows: slice | Ints, remainders: RemainderCodes) -> CurrentRows:
     """These rows of the table, with the log offsets of their partitions."""
     end, ends = table.end[rows], table.ends
     return CurrentRows(
