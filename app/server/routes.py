@@ -13,6 +13,7 @@ from starlette.routing import Route
 from app.pages import BY_NAME, PAGES
 from app.server import source
 from app.server.compat.page_shell import page_shell
+from app.server.metrics import metrics
 
 UNKNOWN_PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -88,6 +89,7 @@ def _state(feed: source.Feed) -> dict[str, Any]:
 
 ROUTES = [
     Route("/api/ready", ready),
+    Route("/metrics", metrics),
     Route(f"/{PAGES[0].name}", first_page),
     *(Route(f"/{info.name}", page) for info in PAGES[1:]),
     Route("/{name:page_name}", unknown_page),

@@ -1,5 +1,6 @@
 """The HTTP routes beside Streamlit's own."""
 
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,7 @@ class Answer:
     text: str
 
 
-def get(path: str, query: str = "") -> Answer:
+def get(path: str, query: str = "", headers: Mapping[str, str] | None = None) -> Answer:
     sent: list[Message] = []
 
     async def receive() -> Message:
@@ -30,10 +31,11 @@ def get(path: str, query: str = "") -> Answer:
 
     scope: dict[str, Any] = {
         "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.4"},
         "method": "GET",
         "path": path,
         "query_string": query.encode(),
-        "headers": [],
+        "headers": [(name.encode(), value.encode()) for name, value in (headers or {}).items()],
         "server": ("localhost", 80),
     }
     # a thread of its own: Playwright keeps a loop running in this one after a browser test
