@@ -10,6 +10,7 @@ from benchmarks import (
     assignors,
     history,
     memory,
+    metrics,
     pages,
     records,
     report,
@@ -25,6 +26,7 @@ from benchmarks.measure import machine
 SUITES = {
     "snapshots": snapshots.rows,
     "pages": pages.rows,
+    "metrics": metrics.rows,
     "assignors": assignors.rows,
     "server_assignors": server_assignors.rows,
     "simulation": simulation.rows,
