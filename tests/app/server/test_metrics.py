@@ -1,5 +1,6 @@
 """`/metrics`: the settings are the defaults of a scrape, its query overrides them, and no scrape reaches Kafka."""
 
+import gzip
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -138,6 +139,21 @@ def test_cluster_without_a_report_is_served_as_down() -> None:
     lines = get("/metrics").text.splitlines()
     source.uninstall()
     assert of_family(lines, "groupscope_cluster_up") == ['{cluster="prod"} 0']
+
+
+@pytest.mark.parametrize("accepted", ["gzip", "br, gzip;q=0.5"])
+def test_text_is_compressed_for_whom_takes_it(served: Source, accepted: str) -> None:
+    plain, packed = get("/metrics", "names=kminion"), get("/metrics", "names=kminion", {"accept-encoding": accepted})
+    assert packed.headers["content-encoding"] == "gzip"
+    assert gzip.decompress(packed.body).decode() == plain.text
+    assert packed.headers["vary"] == plain.headers["vary"] == "Accept, Accept-Encoding"
+
+
+@pytest.mark.parametrize("accepted", ["", "identity", "gzip;q=0", "deflate"])
+def test_text_is_plain_for_whom_does_not_take_gzip(served: Source, accepted: str) -> None:
+    answer = get("/metrics", headers={"accept-encoding": accepted})
+    assert "content-encoding" not in answer.headers
+    assert answer.text.startswith("# HELP")
 
 
 def test_every_set_is_served_by_its_name(served: Source) -> None:

@@ -17,7 +17,11 @@ from app.server.routes import ROUTES
 class Answer:
     status: int
     headers: dict[str, str]
-    text: str
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        return self.body.decode()
 
 
 def get(path: str, query: str = "", headers: Mapping[str, str] | None = None) -> Answer:
@@ -42,7 +46,7 @@ def get(path: str, query: str = "", headers: Mapping[str, str] | None = None) ->
     with ThreadPoolExecutor(1) as thread:
         thread.submit(anyio.run, Starlette(routes=ROUTES), scope, receive, send).result()
     headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
-    return Answer(sent[0]["status"], headers, b"".join(part.get("body", b"") for part in sent[1:]).decode())
+    return Answer(sent[0]["status"], headers, b"".join(part.get("body", b"") for part in sent[1:]))
 
 
 @pytest.mark.parametrize(
