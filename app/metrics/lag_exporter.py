@@ -14,6 +14,7 @@ from app.metrics.labels import LabelNames, Labels
 from app.metrics.selection import Level
 from app.metrics.text_format import Samples, numbers, pairs
 from app.metrics.view import View
+from lag.model import Member
 from lag.offsets import UNKNOWN, Flags
 
 GROUP, PARTITION = "cluster_name, group", "cluster_name, topic, partition"
@@ -63,8 +64,13 @@ def _owned(view: View, labels: Labels) -> list[str]:
 def _owner_labels(view: View, group: int) -> list[str]:
     """The end of the label pairs of each member, and last, at UNKNOWN, that without one."""
     members = view.snapshot.groups[group].members
-    owners = [(("member_host", m.host), ("consumer_id", m.member_id), ("client_id", m.client_id)) for m in members]
+    owners = [(("member_host", _host(m)), ("consumer_id", m.member_id), ("client_id", m.client_id)) for m in members]
     return ["," + pairs(owner)[1:] for owner in (*owners, _UNKNOWN_OWNER)]
+
+
+def _host(member: Member) -> str:
+    """As brokers write an address, with a slash before it, which our reader takes off."""
+    return member.host if "/" in member.host or not member.host else f"/{member.host}"
 
 
 def _max_lag(view: View, labels: Labels) -> Samples:

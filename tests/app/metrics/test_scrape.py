@@ -101,7 +101,7 @@ def test_lag_and_offset_of_every_partition_are_the_snapshots_under_all_names(sna
 def test_owner_of_every_partition_is_the_snapshots(snapshot: ClusterSnapshot) -> None:
     found = parsed(text(one(snapshot), names=("lag-exporter",)))["kafka_consumergroup_group_offset"]
     owners = {
-        (group.group_id, m.member_id): (m.host, m.member_id, m.client_id)
+        (group.group_id, m.member_id): (m.host if "/" in m.host else f"/{m.host}", m.member_id, m.client_id)
         for group in snapshot.groups
         for m in group.members
     }
