@@ -1,10 +1,16 @@
 """The label pairs of the series of one cluster, with the label names of one set; made once for all families."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from app.metrics.text_format import escape, pairs
 from app.metrics.view import View
+from lag.model import Member
+
+OWNER, NO_OWNER = ("member_host", "consumer_id", "client_id"), ("unknown", "unknown", "unknown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,15 @@ class Labels:
         found, ends = self._view.rows, self._view.ends
         return self.of_group_partitions(found.group.tolist(), found.topic.tolist(), ends.partition[found.end].tolist())
 
+    @cached_property
+    def owned_rows(self) -> list[str]:
+        """Of the rows of the offset table, with the member that owns the partition."""
+        rows, groups = self._view.rows, self._view.snapshot.groups
+        owners = {number: _owners(groups[number].members) for number in np.unique(rows.group).tolist()}
+        members = self._view.table.member[rows.row].tolist()
+        found = zip(self.rows, rows.group.tolist(), members, strict=True)
+        return [labels[:-1] + owners[group][member] for labels, group, member in found]
+
     def of_group_partitions(self, groups: list[int], topics: list[int], partitions: list[int]) -> list[str]:
         """Of partitions of groups, by the numbers of the groups and topics."""
         group, topic, name = self._group, self._topic, self._names.partition
@@ -67,6 +82,17 @@ class Labels:
     @cached_property
     def _topic(self) -> list[str]:
         return [f'{self._names.topic}="{escape(topic)}"' for topic in self._view.ends.topics]
+
+
+def _owners(members: Sequence[Member]) -> list[str]:
+    """The end of the label pairs of each member, and last, where UNKNOWN points to, that of a row without an owner."""
+    known = [(_host(member.host), member.member_id, member.client_id) for member in members]
+    return ["," + pairs(list(zip(OWNER, owner, strict=True)))[1:] for owner in (*known, NO_OWNER)]
+
+
+def _host(host: str) -> str:
+    """As brokers write an address, with a slash before it, which our reader takes off."""
+    return host if "/" in host or not host else f"/{host}"
 
 
 def cluster_labels(names: LabelNames, cluster: str, several: bool) -> str:

@@ -12,14 +12,12 @@ from numpy.typing import NDArray
 from app.metrics.family import NAN, Family, NameSet
 from app.metrics.labels import LabelNames, Labels
 from app.metrics.selection import Level
-from app.metrics.text_format import Samples, numbers, pairs
+from app.metrics.text_format import Samples, numbers
 from app.metrics.view import View
-from lag.model import Member
 from lag.offsets import UNKNOWN, Flags
 
 GROUP, PARTITION = "cluster_name, group", "cluster_name, topic, partition"
 ROW = "cluster_name, group, topic, partition, member_host, consumer_id, client_id"
-_UNKNOWN_OWNER = (("member_host", "unknown"), ("consumer_id", "unknown"), ("client_id", "unknown"))
 
 
 def _all(labels: list[str], values: NDArray[Any], known: Flags | None = None) -> Samples:
@@ -41,36 +39,15 @@ def _earliest(view: View, labels: Labels) -> Samples:
 
 
 def _offset(view: View, labels: Labels) -> Samples:
-    return _all(_owned(view, labels), view.table.committed[view.rows.row])
+    return _all(labels.owned_rows, view.table.committed[view.rows.row])
 
 
 def _lag(view: View, labels: Labels) -> Samples:
-    return _all(_owned(view, labels), view.table.lag[view.rows.row])
+    return _all(labels.owned_rows, view.table.lag[view.rows.row])
 
 
 def _lag_seconds(view: View, labels: Labels) -> Samples:
-    return _all(_owned(view, labels), view.time_lag_s.round(3))
-
-
-def _owned(view: View, labels: Labels) -> list[str]:
-    """The labels of each row with its owner."""
-    owner_labels = [_owner_labels(view, group) for group in np.unique(view.rows.group).tolist()]
-    owners = dict(zip(np.unique(view.rows.group).tolist(), owner_labels, strict=True))
-    members = view.table.member[view.rows.row].tolist()
-    found = zip(labels.rows, view.rows.group.tolist(), members, strict=True)
-    return [pairs[:-1] + owners[group][member] for pairs, group, member in found]
-
-
-def _owner_labels(view: View, group: int) -> list[str]:
-    """The end of the label pairs of each member, and last, at UNKNOWN, that without one."""
-    members = view.snapshot.groups[group].members
-    owners = [(("member_host", _host(m)), ("consumer_id", m.member_id), ("client_id", m.client_id)) for m in members]
-    return ["," + pairs(owner)[1:] for owner in (*owners, _UNKNOWN_OWNER)]
-
-
-def _host(member: Member) -> str:
-    """As brokers write an address, with a slash before it, which our reader takes off."""
-    return member.host if "/" in member.host or not member.host else f"/{member.host}"
+    return _all(labels.owned_rows, view.time_lag_s.round(3))
 
 
 def _max_lag(view: View, labels: Labels) -> Samples:
