@@ -83,17 +83,14 @@ def _left_out(views: Sequence[View], options: Options, form: TextFormat) -> Iter
     """What the limit leaves out, as metrics and, where the format has them, as comments."""
     for name, meaning in LEFT_OUT.items():
         counts = [(view.polled.name, *each) for view in views for each in _counts(view.selection, name)]
-        for cluster, granularity, count in counts:
-            if count:
-                what = name.removeprefix("groupscope_scrape_").removesuffix("_left_out")
-                yield form.comment(
-                    f"The limit of {options.max_series:,} series leaves out the series by {granularity} of {count:,} "
-                    f"{what} of cluster {cluster!r}"
-                )
-        if counts:
-            yield form.head(name, "gauge", meaning)
-        for cluster, granularity, count in counts:
-            yield f"{name}{pairs([('cluster', cluster), ('granularity', granularity)])} {count}\n"
+        yield from (form.comment(_sentence(name, *each, options.max_series)) for each in counts if each[-1])
+        samples = ((pairs([("cluster", cluster), ("granularity", by)]), str(count)) for cluster, by, count in counts)
+        yield from _with_head(lines(name, samples), form.head(name, "gauge", meaning))
+
+
+def _sentence(name: str, cluster: str, granularity: str, count: int, limit: int) -> str:
+    what = name.removeprefix("groupscope_scrape_").removesuffix("_left_out")
+    return f"The limit of {limit:,} series leaves out the series by {granularity} of {count:,} {what} of {cluster!r}"
 
 
 def _counts(selection: Selection, name: str) -> Iterator[tuple[str, int]]:

@@ -1,6 +1,7 @@
 """The numbers of one scraped cluster, computed once for all families that need them."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -17,7 +18,7 @@ from app.metrics.rows import (
     ranges,
     table_rows,
 )
-from app.metrics.selection import Selection
+from app.metrics.selection import Part, Selection
 from lag.model import ClusterSnapshot, GroupSnapshot, Topic
 from lag.offsets import UNKNOWN, EndOffsets, Flags, Ints, OffsetTable
 from lag.polling.report import CollectorStatus, Report
@@ -56,18 +57,10 @@ class View:
         self.table: OffsetTable = report.snapshot.offsets
         self.ends: EndOffsets = report.snapshot.offsets.ends
         self.columns: GroupColumns = report.health.columns
-        self.groups: Ints = self._groups(Granularity.GROUP)
+        self.groups: Ints = _chosen(selection.groups, Granularity.GROUP)
         """int64[n]: the numbers of the groups."""
-        self.topics: Ints = self._topics(Granularity.TOPIC)
+        self.topics: Ints = _chosen(selection.topics, Granularity.TOPIC)
         """int64[n]: the numbers of the topics."""
-
-    def _groups(self, granularity: Granularity) -> Ints:
-        part = self.selection.groups.get(granularity)
-        return np.zeros(0, np.int64) if part is None else part.chosen
-
-    def _topics(self, granularity: Granularity) -> Ints:
-        part = self.selection.topics.get(granularity)
-        return np.zeros(0, np.int64) if part is None else part.chosen
 
     @cached_property
     def group_list(self) -> list[GroupSnapshot]:
@@ -106,7 +99,7 @@ class View:
     @cached_property
     def group_topics(self) -> GroupTopics:
         """The pairs of a group and a topic."""
-        return group_topics(self.table, self._groups(Granularity.TOPIC), self.selection.is_topic)
+        return group_topics(self.table, _chosen(self.selection.groups, Granularity.TOPIC), self.selection.is_topic)
 
     @cached_property
     def assignments(self) -> TopicAssignments:
@@ -125,7 +118,7 @@ class View:
     @cached_property
     def rows(self) -> TableRows:
         """The rows of the offset table."""
-        return table_rows(self.table, self._groups(Granularity.PARTITION), self.selection.is_topic)
+        return table_rows(self.table, _chosen(self.selection.groups, Granularity.PARTITION), self.selection.is_topic)
 
     @cached_property
     def time_lag_s(self) -> Floats:
@@ -135,7 +128,7 @@ class View:
     @cached_property
     def partitions(self) -> Ints:
         """int64[n]: the rows of EndOffsets that are partitions of existing topics."""
-        topics = self._topics(Granularity.PARTITION)
+        topics = _chosen(self.selection.topics, Granularity.PARTITION)
         first, last = self.partition_bounds(topics)
         return ranges(first, last - first)
 
@@ -153,3 +146,7 @@ class View:
     def topics_with_known_ends(self) -> Ints:
         """int64[n_topics]: how many partitions of each topic have a known log end."""
         return np.bincount(self.ends.topic[self.ends.log_end != UNKNOWN], minlength=len(self.ends.topics))
+
+
+def _chosen(parts: Mapping[Granularity, Part], granularity: Granularity) -> Ints:
+    return parts[granularity].chosen if granularity in parts else np.zeros(0, np.int64)

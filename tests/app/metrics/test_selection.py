@@ -79,10 +79,10 @@ def test_limit_that_not_even_the_groups_fit_leaves_out_all_that_is_finer() -> No
 def test_what_the_limit_leaves_out_is_a_comment_where_the_format_has_them() -> None:
     comments = [line for line in text(fleet(5, 4), max_series=31).splitlines() if line.startswith("# The limit")]
     assert comments == [
-        "# The limit of 31 series leaves out the series by group of 2 groups of cluster 'prod'",
-        "# The limit of 31 series leaves out the series by topic of 5 groups of cluster 'prod'",
-        "# The limit of 31 series leaves out the series by partition of 5 groups of cluster 'prod'",
-        "# The limit of 31 series leaves out the series by partition of 1 topics of cluster 'prod'",
+        "# The limit of 31 series leaves out the series by group of 2 groups of 'prod'",
+        "# The limit of 31 series leaves out the series by topic of 5 groups of 'prod'",
+        "# The limit of 31 series leaves out the series by partition of 5 groups of 'prod'",
+        "# The limit of 31 series leaves out the series by partition of 1 topics of 'prod'",
     ]
 
 
