@@ -128,7 +128,8 @@ class GroupSnapshot:
     `assignment_epoch` that of the target assignment. `partitions` holds one entry per partition that is
     committed, assigned or, for a subscribed group, part of a subscribed topic; sorted by (topic, partition).
     `complete` is False when anything of the group could not be read; `problems` says what.
-    `internal` marks groups of groupscope's own readers.
+    `internal` marks groups of groupscope's own readers. `protocol_type` is as the broker reports it, like "consumer" or
+    "connect".
     """
 
     cluster: str
@@ -145,6 +146,7 @@ class GroupSnapshot:
     assignment_epoch: int | None = None
     problems: tuple[Problem, ...] = ()
     internal: bool = False
+    protocol_type: str = ""
 
 
 def is_internal(group: GroupSnapshot) -> bool:
@@ -161,7 +163,8 @@ class Topic:
     """A topic of the live cluster; `leaderless` lists partitions that have no leader.
 
     `retention_ms` is FOREVER when nothing is deleted by age, None while not known. `racks[p]` are the racks of
-    partition p's replicas, None where no broker has a rack.
+    partition p's replicas, None where no broker has a rack. `replicas[p]` and `in_sync[p]` are the node ids of its
+    replicas, the preferred leader first, and of those in sync. These and `cleanup_policy` are None while not known.
     """
 
     name: str
@@ -172,6 +175,9 @@ class Topic:
     retention_ms: int | None = None
     racks: tuple[tuple[str, ...], ...] | None = None
     problem: str | None = None
+    replicas: tuple[tuple[int, ...], ...] | None = None
+    in_sync: tuple[tuple[int, ...], ...] | None = None
+    cleanup_policy: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

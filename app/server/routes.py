@@ -14,6 +14,7 @@ from app.server import readiness
 from app.server.api.burrow import burrow_routes
 from app.server.api.routes import API
 from app.server.compat.page_shell import page_shell
+from app.server.metrics import metrics
 
 UNKNOWN_PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -72,6 +73,7 @@ ROUTES = [
     API,
     *burrow_routes(),
     *readiness.ROUTES,
+    Route("/metrics", metrics),
     Route(f"/{PAGES[0].name}", first_page),
     *(Route(f"/{info.name}", page) for info in PAGES[1:]),
     Route("/{name:page_name}", unknown_page),

@@ -6,21 +6,27 @@
     GROUPSCOPE_PLUGINS='["yours.module:YourAssignor"]'
     GROUPSCOPE_HISTORY=/var/lib/groupscope
     GROUPSCOPE_POLICY=/etc/groupscope/policy.yaml
+    GROUPSCOPE_METRICS_NAMES=own,kafka-exporter
 
 The command line sets these variables from its options before it starts the server. Secrets stay in the properties file
 named by `config` and are never read here.
 """
 
 import json
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from app.metrics.options import Granularity, InvalidOption, Options, name_sets, pattern
 from lag.errors import ConfigError
+from lag.model import INTERNAL_GROUP_PREFIX
 
 PREFIX = "GROUPSCOPE_"
+DEFAULTS = Options()
 MAX_NAME_LENGTH = 80
 EXAMPLES = {
     "clusters": '[{"name": "prod", "bootstrap_servers": "b1:9092"}]',
@@ -29,6 +35,13 @@ EXAMPLES = {
     "plugins": '["yours.module:YourAssignor"]',
     "history": "/var/lib/groupscope",
     "policy": "/etc/groupscope/policy.yaml",
+    "metrics_names": "own,kafka-exporter",
+    "metrics_granularity": "topic",
+    "metrics_groups": "billing-.*",
+    "metrics_exclude_groups": "test-.*",
+    "metrics_topics": "orders|payments",
+    "metrics_exclude_topics": "__.*",
+    "metrics_max_series": "100000",
 }
 
 
@@ -39,6 +52,24 @@ def _from_json(value: Any) -> Any:
 
 def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
+
+
+def _option(parse: Callable[[str], object]) -> BeforeValidator:
+    """Parses an option of `/metrics` as its query parameter is parsed."""
+
+    def parsed(value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            return parse(value)
+        except InvalidOption as error:
+            raise ValueError(error.cause) from error
+
+    return BeforeValidator(parsed)
+
+
+Pattern = Annotated[str | None, _option(partial(pattern, option="pattern"))]
+"""An RE2 pattern."""
 
 
 class ClusterSettings(BaseModel):
@@ -59,7 +90,7 @@ class Settings(BaseSettings):
     """The dashboard's settings; invalid values are rejected when the server starts.
 
     `history` is the folder or URL of the Delta tables that the collectors write, None for no history. `policy` is the
-    file of thresholds of the verdicts, None for the defaults.
+    file of thresholds of the verdicts, None for the defaults. `metrics_...` is what `/metrics` serves by default.
     """
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, frozen=True)
@@ -70,6 +101,13 @@ class Settings(BaseSettings):
     plugins: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_from_json), AfterValidator(_distinct)] = ()
     history: str | None = None
     policy: Path | None = None
+    metrics_names: Annotated[tuple[str, ...], NoDecode, _option(name_sets)] = DEFAULTS.names
+    metrics_granularity: Granularity = DEFAULTS.granularity
+    metrics_groups: Pattern = None
+    metrics_exclude_groups: Pattern = f"{INTERNAL_GROUP_PREFIX}.*"
+    metrics_topics: Pattern = None
+    metrics_exclude_topics: Pattern = None
+    metrics_max_series: Annotated[int, Field(ge=1, le=10_000_000)] = DEFAULTS.max_series
 
     @field_validator("clusters")
     @classmethod
@@ -78,6 +116,19 @@ class Settings(BaseSettings):
         if len(set(names)) != len(names):
             raise ValueError(f"cluster names must differ: {', '.join(names)}")
         return clusters
+
+    @property
+    def metrics(self) -> Options:
+        """What `/metrics` serves if the query asks for nothing else."""
+        return Options(
+            names=self.metrics_names,
+            granularity=self.metrics_granularity,
+            groups=self.metrics_groups,
+            exclude_groups=self.metrics_exclude_groups,
+            topics=self.metrics_topics,
+            exclude_topics=self.metrics_exclude_topics,
+            max_series=self.metrics_max_series,
+        )
 
 
 def read_settings() -> Settings:

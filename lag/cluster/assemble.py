@@ -89,6 +89,7 @@ def _group(read: Read, table: OffsetTable, number: int, group: GroupDescription)
         assignment_epoch=group.assignment_epoch,
         problems=tuple(group.problems),
         internal=is_internal_group(group.group_id),
+        protocol_type=group.protocol_type,
     )
 
 

@@ -37,7 +37,7 @@ class ClusterReader:
         self._cluster = cluster
         self._deadline_s = deadline_s
         self._polls = 0
-        self._retention: dict[str, int] = {}
+        self._retention: dict[str, metadata.Retention] = {}
         self._leaders: Mapping[str, Sequence[int]] = {}
 
     def read(self, number: int, at_ms: int) -> ClusterSnapshot:
@@ -111,7 +111,7 @@ class ClusterReader:
 
     def _with_retention(self, meta: Metadata) -> Metadata:
         topics = {
-            name: replace(topic, retention_ms=value) if (value := self._retention.get(name)) is not None else topic
+            name: replace(topic, **known._asdict()) if (known := self._retention.get(name)) is not None else topic
             for name, topic in meta.topics.items()
         }
         return replace(meta, topics=topics)

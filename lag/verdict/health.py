@@ -81,18 +81,19 @@ class GroupColumns:
     """What the history stores of every group: [n_groups] each.
 
     `status` is an index into URGENCY, or TOO_EARLY. `markers` counts the partitions whose lag may consist of
-    transaction markers only. `time_lag_s` is without these; NaN = unknown, 0 if nothing waits. `onsets` are those of
-    the findings.
+    transaction markers only. `time_lag_s` is without these; NaN = unknown, 0 if nothing waits. `drain_s` is that of
+    `GroupHealth`, NaN = unknown. `onsets` are those of the findings.
     """
 
     status: NDArray[np.int8]
     time_lag_s: NDArray[np.float64]
+    drain_s: NDArray[np.float64]
     markers: NDArray[np.int64]
     onsets: OnsetColumns
 
 
 def _no_columns() -> GroupColumns:
-    return GroupColumns(np.empty(0, np.int8), np.empty(0), np.empty(0, np.int64), OnsetColumns.none(0))
+    return GroupColumns(np.empty(0, np.int8), np.empty(0), np.empty(0), np.empty(0, np.int64), OnsetColumns.none(0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

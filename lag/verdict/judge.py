@@ -164,6 +164,7 @@ class _Groups(Sequence[GroupHealth]):
         return GroupColumns(
             status=status,
             time_lag_s=np.where(nothing_waits, 0.0, self._block.time_lag.seconds),
+            drain_s=groups.drain_s,
             markers=groups.maybe_markers,
             onsets=self.onsets.onsets.where(is_known, OnsetColumns.none(len(status))),
         )

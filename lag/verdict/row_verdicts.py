@@ -4,12 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lag.offsets import UNKNOWN, Flags, Ints
+from lag.offsets import UNKNOWN, Flags, Ints, OffsetTable
 from lag.verdict import rates, status_rules
+from lag.verdict.columns import concatenate
 from lag.verdict.onset import SOURCE_CODE, OnsetColumns, OnsetSource
 from lag.verdict.rates import NEVER, Floats, TimeLags
 from lag.verdict.row_index import group_of_row, reduce_groups
-from lag.verdict.sample_window import RowWindow
+from lag.verdict.sample_window import RowWindow, Window
 from lag.verdict.status import STATUS_CODE, Status, StatusCodes
 from lag.verdict.status_rules import CurrentRows, Rules, WindowStats
 
@@ -61,6 +62,13 @@ def judge_rows(window: RowWindow, current: CurrentRows, bounds: Ints, groups: Gr
         maybe_markers=maybe_markers,
         needs_marker_check=status_rules.needs_marker_check(stats, current, no_members, rules),
     )
+
+
+def time_lags(window: Window, table: OffsetTable, rows: Ints) -> TimeLags:
+    """The time lag of these rows of `table`, whose last sample `window` ends with."""
+    blocks = [rows[block] for block in window.blocks(len(rows))]
+    unchecked = np.zeros(len(table), np.uint8)
+    return concatenate([_time_lag(window.rows(b), status_rules.current_rows(table, b, unchecked)) for b in blocks])
 
 
 def _onsets(window: RowWindow, stats: WindowStats) -> OnsetColumns:

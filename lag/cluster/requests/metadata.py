@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from kafka.errors import KafkaTimeoutError
 from kafka.future import Future
@@ -108,6 +109,15 @@ def _racks(topic: Message, partitions: int, rack_of: dict[int, str]) -> tuple[tu
     return tuple(found)
 
 
+def _nodes(of_partition: Iterable[tuple[int, list[int]]], partitions: int) -> tuple[tuple[int, ...], ...]:
+    """The nodes of each partition; equal tuples are shared, to save memory."""
+    found: list[tuple[int, ...]] = [()] * partitions
+    same: dict[tuple[int, ...], tuple[int, ...]] = {}
+    for partition, nodes in of_partition:
+        found[partition] = same.setdefault(tuple(nodes), tuple(nodes))
+    return tuple(found)
+
+
 def _topic(topic: Message, leaders: list[int], rack_of: dict[int, str]) -> Topic:
     identity = getattr(topic, "topic_id", None)
     return Topic(
@@ -117,6 +127,8 @@ def _topic(topic: Message, leaders: list[int], rack_of: dict[int, str]) -> Topic
         internal=bool(topic.is_internal),
         leaderless=tuple(number for number, leader in enumerate(leaders) if leader == NO_LEADER),
         racks=_racks(topic, len(leaders), rack_of) if rack_of else None,
+        replicas=_nodes(((p.partition_index, p.replica_nodes) for p in topic.partitions), len(leaders)),
+        in_sync=_nodes(((p.partition_index, p.isr_nodes) for p in topic.partitions), len(leaders)),
     )
 
 
@@ -146,9 +158,16 @@ async def unauthorized(client: PollClient, names: list[str]) -> set[str]:
     return denied
 
 
-async def retention(client: PollClient, names: list[str]) -> dict[str, int]:
-    """Topic -> retention.ms (FOREVER if nothing is deleted by age), for the topics whose settings we may read."""
-    found: dict[str, int] = {}
+class Retention(NamedTuple):
+    """How a topic's records are deleted: its `cleanup.policy` and `retention.ms` (FOREVER: not by age)."""
+
+    cleanup_policy: str | None
+    retention_ms: int
+
+
+async def retention(client: PollClient, names: list[str]) -> dict[str, Retention]:
+    """The retention of each topic whose settings we may read."""
+    found: dict[str, Retention] = {}
     for chunk in chunks(names, CONFIGS_CHUNK):
         answer = await client.send_to_any(partial(_retention_request, chunk))
         if answer is not None:
@@ -162,8 +181,8 @@ def _retention_request(names: list[str]) -> Message:
     return DescribeConfigsRequest(resources=ask)
 
 
-def _retention(result: Message) -> int:
+def _retention(result: Message) -> Retention:
     values = {config.name: config.value for config in result.configs}
-    if "delete" not in (values.get("cleanup.policy") or "delete"):
-        return FOREVER
-    return max(FOREVER, int(values.get("retention.ms") or FOREVER))
+    policy = values.get("cleanup.policy") or None
+    by_age = policy is None or "delete" in policy
+    return Retention(policy, max(FOREVER, int(values.get("retention.ms") or FOREVER)) if by_age else FOREVER)

@@ -22,7 +22,11 @@ from app.server.routes import ROUTES
 class Answer:
     status: int
     headers: dict[str, str]
-    text: str
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        return self.body.decode()
 
     @property
     def json(self) -> Any:
@@ -63,7 +67,7 @@ def request(
 
         async def send(message: Message) -> None:
             sent.append(message)
-            if until is not None and until in _text(sent):
+            if until is not None and until.encode() in _body(sent):
                 gone.set()
 
         with anyio.fail_after(30):
@@ -73,12 +77,12 @@ def request(
     with ThreadPoolExecutor(1) as thread:
         thread.submit(anyio.run, exchange).result()
     answered = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
-    return Answer(sent[0]["status"], answered, _text(sent))
+    return Answer(sent[0]["status"], answered, _body(sent))
 
 
 def get(path: str, query: str = "", headers: Mapping[str, str] | None = None) -> Answer:
     return request("GET", path, query, headers=headers)
 
 
-def _text(sent: Sequence[Message]) -> str:
-    return b"".join(part.get("body", b"") for part in sent).decode()
+def _body(sent: Sequence[Message]) -> bytes:
+    return b"".join(part.get("body", b"") for part in sent)

@@ -112,6 +112,7 @@ def test_topic_without_groups_has_its_end_offsets_and_leaders(reader: ClusterRea
     assert [(int(ends.log_start[r]), int(ends.log_end[r]), int(ends.leader[r])) for r in mine] == [(0, 100, 1)] * 4
     assert ends.leader_epoch[mine].tolist() == [0] * 4
     assert (snapshot.topics[topic].partitions, snapshot.topics[topic].internal) == (4, False)
+    assert (snapshot.topics[topic].replicas, snapshot.topics[topic].in_sync) == (((1,),) * 4, ((1,),) * 4)
     assert snapshot.topics[topic].topic_id is not None
 
 
@@ -121,21 +122,22 @@ def test_retention_is_read_from_the_second_poll_on(reader: ClusterReader, topic:
 
 
 @pytest.mark.parametrize(
-    ("config", "kept_ms"),
+    ("config", "kept_ms", "policy"),
     [
-        ({"retention.ms": "60000"}, 60_000),
-        ({"retention.ms": "-1"}, FOREVER),
-        ({"cleanup.policy": "compact"}, FOREVER),
-        ({"cleanup.policy": "compact,delete", "retention.ms": "60000"}, 60_000),
+        ({"retention.ms": "60000"}, 60_000, "delete"),
+        ({"retention.ms": "-1"}, FOREVER, "delete"),
+        ({"cleanup.policy": "compact"}, FOREVER, "compact"),
+        ({"cleanup.policy": "compact,delete", "retention.ms": "60000"}, 60_000, "compact,delete"),
     ],
 )
 def test_retention_of_a_topic(
-    reader: ClusterReader, admin: KafkaAdminClient, config: dict[str, str], kept_ms: int
+    reader: ClusterReader, admin: KafkaAdminClient, config: dict[str, str], kept_ms: int, policy: str
 ) -> None:
     name = f"kept-{uuid.uuid4().hex[:8]}"
     admin.create_topics([NewTopic(name, 1, 1, topic_configs=config)], wait_for_metadata=True)
     reader.read(1, AT_MS)
-    assert reader.read(2, AT_MS).topics[name].retention_ms == kept_ms
+    found = reader.read(2, AT_MS).topics[name]
+    assert (found.retention_ms, found.cleanup_policy) == (kept_ms, policy)
 
 
 def test_retention_that_nobody_tells_any_more_stays_as_it_was(

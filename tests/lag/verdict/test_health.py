@@ -8,6 +8,9 @@ import pytest
 from lag.model import ClusterSnapshot
 from lag.verdict import judge as judging
 from lag.verdict.evidence import RowFacts
+from lag.verdict.judge import judge
+from lag.verdict.row_verdicts import time_lags
+from lag.verdict.sample_window import SampleRing
 from lag.verdict.status import Status
 from lag.verdict.status_rules import CurrentRows, WindowStats
 from tests.lag.make import cluster, end, group, judged
@@ -79,6 +82,25 @@ def test_groups_without_partitions_stand_among_others() -> None:
     health = judged([cluster(groups, {"t-0": end(3)}, 1, 1000)])
     assert [found.lag.records for found in health.groups] == [0, 2, 0]
     assert [found.finding.status for found in health.groups] == [Status.OK] * 3
+
+
+def test_columns_have_the_drain_time_of_every_group() -> None:
+    health = judged(polls(["a", "b", "c"]))
+    assert health.columns.drain_s.tolist() == [found.drain_s for found in health.groups]
+
+
+def test_time_lags_of_some_rows_are_those_of_their_partitions() -> None:
+    ring = SampleRing()
+    for number in range(1, 20):
+        committed = {"t-0": 10 * number - 25, "t-1": 10 * number, "t-2": 3, "t-3": None}
+        ends = {f"t-{p}": end(10 * number) for p in range(4)}
+        snapshot = cluster({"a": group(committed)}, ends, number, 10_000 * number)
+        window = ring.append(snapshot)
+    expected = [health.time_lag for health in judge(snapshot, window).partitions(snapshot.groups[0])]
+    found = time_lags(window, snapshot.offsets, np.array([0, 1, 3]))
+    assert [lag.seconds for lag in expected] == [25.0, 0.0, None, None]
+    assert found.seconds.tolist() == [25.0, 0.0, pytest.approx(np.nan, nan_ok=True)]
+    assert found.error_bound_s[:2].tolist() == [lag.error_bound_s for lag in expected[:2]]
 
 
 def test_the_facts_of_a_row_are_its_columns_in_order() -> None:

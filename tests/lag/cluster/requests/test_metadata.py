@@ -7,9 +7,20 @@ import pytest
 from kafka.errors import KafkaTimeoutError
 from kafka.future import Future
 
-from lag.cluster.requests.metadata import fetch
+from lag.cluster.requests.metadata import Metadata, fetch
 
-ANSWER = SimpleNamespace(topics=[], brokers=[SimpleNamespace(node_id=1, host="h", port=9, rack=None)], controller_id=1)
+TOPIC = SimpleNamespace(
+    name="orders",
+    is_internal=False,
+    error_code=0,
+    partitions=[
+        SimpleNamespace(partition_index=1, leader_id=2, replica_nodes=[2, 1], isr_nodes=[2]),
+        SimpleNamespace(partition_index=0, leader_id=1, replica_nodes=[1, 2], isr_nodes=[1, 2]),
+    ],
+)
+ANSWER = SimpleNamespace(
+    topics=[TOPIC], brokers=[SimpleNamespace(node_id=1, host="h", port=9, rack=None)], controller_id=1
+)
 
 
 class WokenUpLate:
@@ -24,11 +35,21 @@ class WokenUpLate:
         raise KafkaTimeoutError(f"{within_ms} ms")
 
 
-def test_answer_that_came_as_its_time_ran_out_is_taken() -> None:
+def fetched() -> Metadata:
     manager = WokenUpLate()
     client: Any = SimpleNamespace(
         nodes=lambda: [1], start=lambda *_: manager.asked, send=None, deadline_s=5.0, failed={}
     )
     with pytest.raises(StopIteration) as done:
         fetch(client, manager).send(None)  # nothing in it waits; its own loop could not run beside a browser's
-    assert [broker.node_id for broker in done.value.value.brokers] == [1]
+    found: Metadata = done.value.value
+    return found
+
+
+def test_answer_that_came_as_its_time_ran_out_is_taken() -> None:
+    assert [broker.node_id for broker in fetched().brokers] == [1]
+
+
+def test_replicas_and_those_in_sync_are_in_the_order_of_the_partitions() -> None:
+    orders = fetched().topics["orders"]
+    assert (orders.replicas, orders.in_sync) == (((1, 2), (2, 1)), ((1, 2), (2,)))

@@ -1,0 +1,55 @@
+"""`/metrics`: the latest snapshots for Prometheus. A scrape never reaches Kafka."""
+
+import time
+import zlib
+from collections.abc import Iterable, Iterator
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+
+from app.metrics.options import InvalidOption
+from app.metrics.scrape import scrape
+from app.metrics.text_format import negotiate
+from app.metrics.view import Polled
+from app.server import source
+
+GZIP_LEVEL, GZIP_FORMAT = 1, 31
+
+
+def metrics(request: Request) -> Response:
+    """The metrics that the query asks for; 400 with the parameter's name for one that is wrong.
+
+    Starlette iterates over the text in a thread, so that a scrape does not block pages.
+    """
+    present, now_ms = source.current(), time.time_ns() // 1_000_000
+    polled = [_polled(name, feed, now_ms) for name, feed in present.feeds.items()]
+    form = negotiate(request.headers.get("accept", ""))
+    try:
+        options = present.settings.metrics.with_query(request.query_params.multi_items())
+        text = scrape(polled, options, form)
+    except InvalidOption as error:
+        return PlainTextResponse(f"{error}\n", status_code=400)
+    headers = {"Vary": "Accept, Accept-Encoding"}
+    if not _accepts_gzip(request.headers.get("accept-encoding", "")):
+        return StreamingResponse(text, headers=headers, media_type=form.content_type)
+    return StreamingResponse(
+        _gzipped(text), headers={**headers, "Content-Encoding": "gzip"}, media_type=form.content_type
+    )
+
+
+def _polled(name: str, feed: source.Feed, now_ms: int) -> Polled:
+    following = feed.following()
+    return Polled(name, feed.latest(), feed.status(), now_ms, None if following is None else following.records)
+
+
+def _accepts_gzip(header: str) -> bool:
+    parts = [part.replace(" ", "").split(";") for part in header.split(",")]
+    return any(coding == "gzip" and "q=0" not in parameters for coding, *parameters in parts)
+
+
+def _gzipped(text: Iterable[str]) -> Iterator[bytes]:
+    """Compressed here: Streamlit's middleware would do so in the event loop, where pages wait for it."""
+    compressor = zlib.compressobj(GZIP_LEVEL, wbits=GZIP_FORMAT)
+    for part in text:
+        yield compressor.compress(part.encode())
+    yield compressor.flush()
