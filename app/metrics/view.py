@@ -22,6 +22,7 @@ from app.metrics.selection import Part, Selection
 from lag.model import ClusterSnapshot, GroupSnapshot, Topic
 from lag.offsets import UNKNOWN, EndOffsets, Flags, Ints, OffsetTable
 from lag.polling.report import CollectorStatus, Report
+from lag.verdict.burrow.poll_windows import BurrowStatuses, burrow_statuses
 from lag.verdict.health import GroupColumns
 from lag.verdict.rates import Floats
 from lag.verdict.row_verdicts import time_lags
@@ -124,6 +125,11 @@ class View:
     def time_lag_s(self) -> Floats:
         """float64[n_rows]: the time lag of each row; NaN = unknown."""
         return time_lags(self.report.window, self.table, self.rows.row).seconds
+
+    @cached_property
+    def burrow(self) -> BurrowStatuses:
+        """Burrow's statuses of every row of the offset table and of every group."""
+        return burrow_statuses(self.snapshot, self.report.window)
 
     @cached_property
     def partitions(self) -> Ints:

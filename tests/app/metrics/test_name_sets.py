@@ -10,6 +10,7 @@ from app.metrics.options import NAME_SETS, Granularity
 from lag.model import GroupType, Problem, Scope
 from lag.offsets import PartitionProblem
 from lag.polling.last_known import carry_forward
+from lag.verdict.burrow.evaluator import BurrowStatus
 from tests.app.metrics.clusters import NOW_MS, of_family, one, report, samples, small, snapshot, text, unread
 from tests.lag.make import BROKERS, cluster, end, failed, group
 
@@ -145,6 +146,29 @@ def test_kminion_counts_members_without_partitions_only_if_there_are_some() -> N
     polled = one(cluster({"a": group({"orders-0": 4}, 2), "b": group({"orders-0": 4})}, {"orders-0": end(9)}))
     lines = samples(polled, names=("kminion",))
     assert of_family(lines, "kminion_kafka_consumer_group_empty_members") == ['{group_id="a"} 1']
+
+
+def test_burrow_has_offset_and_status_of_a_partition_once_ten_commits_are_known() -> None:
+    polls = [
+        cluster({"a": group({"t-0": 5 * n, "t-1": 3})}, {"t-0": end(10 * n), "t-1": end(9)}, n, 10_000 * n)
+        for n in range(1, 11)
+    ]
+    early, late = (
+        samples(replace(one(made[-1]), report=report(made)), names=("burrow",)) for made in (polls[:9], polls)
+    )
+    moving = '{cluster="prod",consumer_group="a",topic="t",partition="0"}'
+    assert of_family(early, "burrow_kafka_consumer_current_offset") == []
+    assert of_family(early, "burrow_kafka_topic_partition_status") == []
+    assert of_family(late, "burrow_kafka_consumer_current_offset") == [f"{moving} 50"]
+    assert of_family(late, "burrow_kafka_topic_partition_status") == [f"{moving} {BurrowStatus.WARN}"]
+    assert of_family(late, "burrow_kafka_consumer_status") == [
+        f'{{cluster="prod",consumer_group="a"}} {BurrowStatus.ERR}'
+    ]
+
+
+def test_burrow_has_no_status_of_a_group_without_a_commit() -> None:
+    lines = samples(one(cluster({"a": group({"t-0": None})}, {"t-0": end(9)})), names=("burrow",))
+    assert of_family(lines, "burrow_kafka_consumer_status") == []
 
 
 @pytest.mark.parametrize("kind", GroupType)
