@@ -67,7 +67,8 @@ def _of_verdicts(url: str) -> Iterator[Alert]:
             holds, severity = VERDICT_ALERTS[status]
             verdict = VERDICTS[status]
             expr = series("groupscope_group_verdict", f'verdict="{status}"') + " == 1"
-            description = f"{verdict.meaning} {verdict.advice}"
+            advice = "The link shows the reason." if status is Status.UNKNOWN else verdict.advice
+            description = f"{verdict.meaning} {advice}"
             summary = f"{verdict.word}: {GROUP}"
             yield Alert(alert_name(status), expr, holds, severity, summary, description, _group_link(url))
 

@@ -29,7 +29,7 @@ def dashboard(url: str) -> dict[str, Any]:
     """The JSON model; `url` is the preset address of groupscope, to whose Group page names of groups link."""
     return {
         "uid": UID,
-        "title": "Kafka consumer groups (groupscope)",
+        "title": "Kafka consumer groups",
         "tags": ["kafka", "groupscope"],
         "schemaVersion": SCHEMA_VERSION,
         "editable": True,
@@ -59,19 +59,14 @@ def verdict_number() -> str:
 def _now() -> list[Panel]:
     attention = "|".join(status for status in URGENCY if needs_attention(status))
     groups = shown("groupscope_groups", f'verdict=~"{attention}"')
-    never = f"count({shown(DRAIN)} == +Inf) or vector(0)"
+    never = f"sum({shown(DRAIN)} == bool +Inf)"
+    unreadable = f"sum({shown('groupscope_cluster_up')} == bool 0)"
     return [
         _stat("Groups that need attention", MEANINGS["groupscope_groups"], f"sum({groups})", warn_from=1),
-        _stat(
-            "Clusters that cannot be read", MEANINGS["groupscope_cluster_up"], _count_of_0("groupscope_cluster_up"), 1
-        ),
+        _stat("Clusters that cannot be read", MEANINGS["groupscope_cluster_up"], unreadable, 1),
         _stat("Groups whose lag does not shrink", MEANINGS[DRAIN], never, 1),
         _stat("Known lag", MEANINGS[LAG], f"sum({shown(LAG)})"),
     ]
-
-
-def _count_of_0(name: str) -> str:
-    return f"count({shown(name)} == 0) or vector(0)"
 
 
 def _stat(title: str, description: str, expr: str, warn_from: int | None = None) -> Panel:
@@ -91,7 +86,7 @@ def _groups() -> list[Panel]:
         _chart("Time lag", TIME_LAG, "s"),
         _of_groups("Time until drained", MEANINGS[DRAIN], f"{shown(DRAIN)} < +Inf", "s"),
         _of_groups(
-            "Consumed records", "Records per second that groups commit", _rate(COMMITTED, "cluster, group"), "reqps"
+            "Consumed records", "Records per second that groups commit", _rate(COMMITTED, "cluster, group"), "cps"
         ),
     ]
 
@@ -130,7 +125,7 @@ def _verdicts_over_time() -> Panel:
         "Verdicts over time",
         MEANINGS[VERDICT],
         "state-timeline",
-        (Query(verdict_number(), "{{group}}"),),
+        (Query(verdict_number(), "{{cluster}} {{group}}"),),
         16,
         10,
         {"mappings": _verdict_words(), "links": [_link_of_series()]},
@@ -182,7 +177,7 @@ def _topics() -> list[Panel]:
     held = f"sum by (cluster, topic) ({shown(LOG_END)} - {shown('groupscope_partition_last_stable_offset')})"
     return [
         _of_topics("Lag by topic", "Sum of the known lags of all groups", by_topic, "short"),
-        _of_topics("Produced records", "Records per second that the log ends advance", produced, "reqps"),
+        _of_topics("Produced records", "Records per second that the log ends advance", produced, "cps"),
         _of_topics("Held by open transactions", MEANINGS["groupscope_partition_last_stable_offset"], held, "short"),
         _of_topics(
             "Partitions", MEANINGS["groupscope_topic_partitions"], shown("groupscope_topic_partitions"), "short"

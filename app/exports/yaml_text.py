@@ -9,7 +9,10 @@ _UNBROKEN = 1_000_000
 
 
 class _Dumper(yaml.SafeDumper):
-    """Its strings of several lines are blocks."""
+    """Strings of several lines are blocks, and what occurs twice is written twice."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
 
 
 def _string(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
