@@ -4,6 +4,7 @@ One poll a minute. Topic `orders` gets 60 records a minute, and its log start mo
 `fine` keeps up; `a b&c` commits half of what arrives; `stuck` stops after 5 minutes. Two servers read the cluster.
 """
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from app.exports.alerts import Thresholds, alerts
+from app.exports.dashboard import dashboard
 from app.exports.rules import rule_file
 from app.metrics.view import Polled
 from lag.model import ClusterSnapshot
@@ -103,6 +105,28 @@ def test_alert_has_its_texts_and_a_link_that_is_encoded(tmp_path: Path) -> None:
         only_slow,
         {"alert_rule_test": [{**expected, "exp_alerts": [{"exp_labels": labels, "exp_annotations": annotations}]}]},
     )
+
+
+def test_transaction_marker_at_the_end_of_an_idle_topic_fires_nothing(tmp_path: Path) -> None:
+    polls = [cluster({"a": group({"t-0": 99})}, {"t-0": end(100)}, n, 60_000 * n) for n in range(1, MINUTES)]
+    made = input_series([text(_polled(polls[max(0, at - 11) : at + 1])) for at in range(len(polls))])
+    evaluate(tmp_path, RULES, made, {"promql_expr_test": [values("ALERTS", "70m", {})]})
+
+
+def test_queries_of_the_dashboard_are_valid_and_have_data(tmp_path: Path) -> None:
+    """Nothing is wrong with the cluster itself, so there are no problems."""
+    panels = dashboard(URL)["panels"]
+    targets = [
+        (f"panel_{panel['id']}_{target['refId']}", target) for panel in panels for target in panel.get("targets", ())
+    ]
+    rules = [{"record": name, "expr": re.sub(r"\$\w+", ".*", target["expr"])} for name, target in targets]
+    (empty,) = [f"panel_{panel['id']}_A" for panel in panels if panel["title"] == "Problems"]
+    drawn = {f'{{panel="{name}"}}': 1 for name, _ in targets if name != empty}
+    found = (
+        'count by (panel) (count by (panel) (label_replace({__name__=~"panel_.+"}, "panel", "$1", "__name__", "(.+)")))'
+    )
+    whole = {"groups": [{"name": "panels", "rules": rules}]}
+    evaluate(tmp_path, whole, of_two_servers(), {"promql_expr_test": [values(found, "10m", drawn)]})
 
 
 def test_time_lag_beyond_the_samples_of_the_server_fires_all_the_same(tmp_path: Path) -> None:
