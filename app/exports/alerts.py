@@ -74,8 +74,8 @@ def _of_verdicts(url: str) -> Iterator[Alert]:
 
 
 def alert_name(status: Status) -> str:
-    """The name of a verdict's alert, such as ConsumerGroupStopped."""
-    return f"ConsumerGroup{status.title().replace('_', '')}"
+    """The name of a verdict's alert, such as ConsumerGroupRecordsLost."""
+    return f"ConsumerGroup{VERDICTS[status].word.title().replace(' ', '')}"
 
 
 def _of_groups(url: str, thresholds: Thresholds) -> Iterator[Alert]:

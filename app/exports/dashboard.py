@@ -22,6 +22,7 @@ VERDICT = "groupscope_group_verdict"
 LAG, TIME_LAG = "groupscope_group_lag_records", "groupscope_group_time_lag_seconds"
 DRAIN, MEMBERS = "groupscope_group_drain_seconds", "groupscope_group_members"
 TIME_SERIES = {"legend": {"displayMode": "list", "placement": "bottom"}, "tooltip": {"mode": "multi", "sort": "desc"}}
+NEVER = {"type": "value", "options": {"Infinity": {"index": 0, "text": "never"}}}
 LATEST = {"reduceOptions": {"calcs": ["lastNotNull"], "fields": "", "values": False}, "colorMode": "value"}
 
 
@@ -107,7 +108,7 @@ def _worst_groups() -> Panel:
         overrides=[
             override("Verdict", mappings=_verdict_words(), custom_cellOptions={"type": "color-background"}),
             override("Time lag", unit="s"),
-            override("Drains in", unit="s"),
+            override("Drains in", unit="s", mappings=[NEVER]),
             override(
                 "group", links=[_link("${__data.fields.cluster:percentencode}", "${__data.fields.group:percentencode}")]
             ),

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Mapping
 
+from app.metrics.family import Family, PollingFamily
 from app.metrics.own import OWN
 from app.metrics.scrape import LEFT_OUT, LEFT_OUT_LABELS
 
-_FAMILIES = (*OWN.polling, *OWN.families)
+_FAMILIES: tuple[Family | PollingFamily, ...] = (*OWN.polling, *OWN.families)
 MEANINGS: Mapping[str, str] = {family.name: family.meaning for family in _FAMILIES} | LEFT_OUT
 """What each metric means."""
 
