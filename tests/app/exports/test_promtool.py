@@ -1,8 +1,8 @@
 """Alerts that fire, and when, on 75 minutes of /metrics, as Prometheus evaluates them.
 
 One poll a minute. Topic `orders` gets 60 records a minute, and its log start moves as fast; `idle` gets none. Group
-`fine` keeps up; `a b&c` commits half of what arrives; `stuck` stops after 5 minutes. Two servers read the cluster, and keep
-12 polls, as they do with very many partitions.
+`fine` keeps up; `a b&c` commits half of what arrives; `stuck` stops after 5 minutes. Two servers read the cluster
+and keep 12 polls, as they do with very many partitions.
 """
 
 import re

@@ -1,8 +1,8 @@
 """A ServiceMonitor selects the Service by its label, and asks /metrics for the wanted names."""
 
-from app.exports.service_monitor import service_monitor
 from starlette.routing import Route
 
+from app.exports.service_monitor import service_monitor
 from app.metrics.options import Options, name_sets
 from app.server.routes import ROUTES
 
