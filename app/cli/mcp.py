@@ -34,8 +34,9 @@ def mcp(
     It speaks over stdin and stdout, and only reads from the cluster. Runs until stdin ends.
     """
     if missing := missing_package():
-        raise ConfigError(missing[0].upper() + missing[1:])
-    _refuse_other_addresses(dashboard)
+        raise ConfigError(missing)
+    if dashboard is not None and not dashboard.startswith(("http://", "https://")):
+        raise ConfigError(f"--dashboard {dashboard} is not a URL", "For example: --dashboard http://127.0.0.1:8501")
     settings = checked_settings()
     (cluster,) = first_cluster(bootstrap_server, config, optional=False)
     os.environ["GROUPSCOPE_CLUSTERS"] = dumps([cluster.model_dump(mode="json")])
@@ -43,6 +44,8 @@ def mcp(
     os.environ["GROUPSCOPE_PLUGINS"] = dumps(plugin or settings.plugins)
     with until_stopped():
         _serve(dashboard)
+        return
+    os._exit(0)  # a thread still waits for a line of stdin, and Python's own exit would wait for that thread
 
 
 def _serve(dashboard: str | None) -> None:
@@ -52,8 +55,3 @@ def _serve(dashboard: str | None) -> None:
     with asgi.collectors() as running:
         source.install(running)
         anyio.run(partial(serve_stdio, dashboard))
-
-
-def _refuse_other_addresses(dashboard: str | None) -> None:
-    if dashboard is not None and not dashboard.startswith(("http://", "https://")):
-        raise ConfigError(f"--dashboard {dashboard} is not a URL", "For example: --dashboard http://127.0.0.1:8501")

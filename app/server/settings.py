@@ -145,7 +145,7 @@ class Settings(BaseSettings):
 
 def missing_package() -> str | None:
     """What to install for the tool server; None: its package is there."""
-    return None if find_spec("mcp") else "the tool server needs the package mcp: pip install 'groupscope[tools]'"
+    return None if find_spec("mcp") else "The tool server needs the package mcp: pip install 'groupscope[tools]'"
 
 
 def read_settings() -> Settings:

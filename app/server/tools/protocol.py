@@ -57,14 +57,13 @@ def tool_server(dashboard: str | None, first_poll_s: float = 0.0) -> Server[Any]
         try:
             call = tool.call(source.current(), asked.arguments or {})
             await _first_poll(call, first_poll_s)
-            document = await to_thread.run_sync(partial(_answer, tool, call, dashboard), limiter=THREADS)
+            return await to_thread.run_sync(partial(_answer, tool, call, dashboard), limiter=THREADS)
         except ApiError as error:
             return _result(error.document(), is_error=True)
         except Exception:  # a bug: the client gets no traceback
             log.exception("tool %s: internal error", tool.name)
             told = ApiError(HTTPStatus.INTERNAL_SERVER_ERROR, "Internal error. The server's log has more.")
             return _result(told.document(), is_error=True)
-        return _result(document)
 
     return Server(
         "groupscope",
@@ -99,7 +98,7 @@ async def _first_poll(call: Call[Any], timeout_s: float) -> None:
         await sleep(FIRST_LOOK_S)
 
 
-def _answer(tool: Tool[Any], call: Call[Any], dashboard: str | None) -> Any:
+def _answer(tool: Tool[Any], call: Call[Any], dashboard: str | None) -> CallToolResult:
     try:
         answered: Answered = tool.respond(call)
     except ApiError as error:
@@ -110,10 +109,11 @@ def _answer(tool: Tool[Any], call: Call[Any], dashboard: str | None) -> Any:
             f"The answer has {len(data):,} bytes, more than {MOST_ANSWER_BYTES:,}. Ask for less, or use the HTTP API."
         )
         raise ApiError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, told)
-    return {"page": tool.address(dashboard, call), "notes": list(answered.notes), "result": json.loads(data)}
+    page, notes = tool.address(dashboard, call), list(answered.notes)
+    return _result({"page": page, "notes": notes, "result": json.loads(data)})
 
 
 def _result(document: Any, is_error: bool = False) -> CallToolResult:
-    """The document, also as text for clients that know no structured content."""
-    text = encoded(document).decode()
+    """The document, also as text for clients that know no structured content. Only Unicode: the package needs it."""
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace").decode()
     return CallToolResult(content=[TextContent(text=text)], structured_content=json.loads(text), is_error=is_error)

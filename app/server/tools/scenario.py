@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from pydantic import Field
 
 from app.server.api import whatif
-from app.server.api.endpoint import Call
+from app.server.api.endpoint import Call, Query
 from app.server.api.generations import group_scenario
 from app.server.api.problem import ApiError, field_error, invalid_fields
 from app.server.api.whatif import SimulateQuery, WhatIfQuery
@@ -70,7 +70,7 @@ def _with_scenario(call: Call[A]) -> tuple[Any, list[str]]:
     if given is not None and call.query.events:
         raise _wrong("events", "Only with `group`: a scenario has events of its own")
     if given is None:
-        live = group_scenario(call)
+        live = group_scenario(Call(call.source, call.path, Query(), {}))
         given, notes = {**live["scenario"], "events": list(call.query.events)}, live["notes"]
     body = (given if isinstance(given, str) else json.dumps(given)).encode("utf-8", "replace")
     if len(body) > MOST_BYTES:

@@ -112,7 +112,7 @@ class Tool(Generic[A]):
             place, _, rest = field.partition(".")
             return f"{body if place == 'body' else PLACE}.{rest}".rstrip(".")
 
-        errors = [{**each, "field": renamed(each["field"])} for each in error.errors]
+        errors = [field_error(renamed(each["field"]), each["message"], each["line"]) for each in error.errors]
         return invalid_fields(errors) if errors else error
 
     def address(self, dashboard: str | None, call: Call[A]) -> str | None:
