@@ -40,7 +40,7 @@ INSTRUCTIONS = (
     "groupscope reads Kafka consumer groups and changes nothing. Start with list_groups, then why. Times are in ms "
     "since 1970, lag is in records; what is unknown is null. An answer is {page, notes, result}."
 )
-FIRST_LOOK_S = 0.05
+LOOK_EVERY_S = 0.05
 
 
 def tool_server(dashboard: str | None, first_poll_s: float = 0.0) -> Server[Any]:
@@ -95,7 +95,7 @@ async def _first_poll(call: Call[Any], timeout_s: float) -> None:
     """Wait until the cluster was polled, or could not be, or the time is over."""
     feed, ends_s = call.source.feeds.get(call.path.get("cluster", "")), time.monotonic() + timeout_s
     while feed and feed.latest() is None and feed.status().error is None and time.monotonic() < ends_s:
-        await sleep(FIRST_LOOK_S)
+        await sleep(LOOK_EVERY_S)
 
 
 def _answer(tool: Tool[Any], call: Call[Any], dashboard: str | None) -> CallToolResult:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult
 
 from app.server.api import advice, whatif, worker
+from app.server.api.computation import computed
 from app.server.source import Source
 from app.server.tools import protocol
 from app.server.tools.catalog import TOOLS
@@ -238,6 +240,12 @@ def test_an_answer_that_is_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(protocol, "MOST_ANSWER_BYTES", 1_000)
     problem = refused("list_groups")
     assert (problem["status"], problem["detail"][:17]) == (413, "The answer has 3,")
+
+
+def test_a_what_if_has_a_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whatif, "computed", partial(computed, deadline_s=0.01))
+    problem = refused("what_if", scenario=SMALL)
+    assert (problem["status"], problem["detail"][:31]) == (504, "There was no result after 0.01 ")
 
 
 def test_a_bug_is_answered_without_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
