@@ -42,6 +42,7 @@ def mcp(
     os.environ["GROUPSCOPE_CLUSTERS"] = dumps([cluster.model_dump(mode="json")])
     os.environ["GROUPSCOPE_INTERVAL_S"] = str(interval)
     os.environ["GROUPSCOPE_PLUGINS"] = dumps(plugin or settings.plugins)
+    os.environ["GROUPSCOPE_HISTORY"] = ""  # a dashboard may write it; tools only read
     with until_stopped():
         _serve(dashboard)
         return

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 import streamlit as st
 from mcp.client.client import Client
+from typer.testing import CliRunner
 
+from app.cli import cli, mcp
 from app.server import settings
 from app.server.settings import Settings, read_settings
 from lag.errors import ConfigError
@@ -114,6 +116,17 @@ def test_a_signal_ends_the_command_while_it_waits_for_its_client(number: int) ->
         command.send_signal(number)
         assert command.wait(60) == 0
         assert command.stdout.read() == b""
+
+
+def test_the_command_writes_no_history(monkeypatch: pytest.MonkeyPatch) -> None:
+    served = list[Settings]()
+    monkeypatch.setattr(mcp, "_serve", lambda _dashboard: served.append(read_settings()))
+    for name in ("CLUSTERS", "INTERVAL_S", "PLUGINS"):
+        monkeypatch.setenv(f"GROUPSCOPE_{name}", "")
+    monkeypatch.setenv("GROUPSCOPE_HISTORY", "/var/lib/groupscope")
+    assert CliRunner().invoke(cli, [*NOWHERE, "--interval", "5"]).exit_code == 0
+    (its,) = served
+    assert (its.history, its.interval_s, its.clusters[0].bootstrap_servers) == (None, 5.0, "127.0.0.1:1")
 
 
 def test_the_dashboard_must_be_an_address() -> None:
