@@ -19,6 +19,7 @@ from lag.errors import GroupscopeError
 COMMANDS = {
     "up": "Start a real Kafka with demo groups, and the dashboard.",
     "serve": "Serve the dashboard of your clusters.",
+    "mcp": "Answer the tool calls of agents (Model Context Protocol).",
     "snapshot": "Read every group once: state, members, offsets and lag.",
     "doctor": "Check what groupscope needs, and say how to fix it.",
     "assign": "Predict who gets which partition, step by step.",

@@ -66,7 +66,7 @@ def serve(
     if policy is not None:
         os.environ["GROUPSCOPE_POLICY"] = str(policy)
     settings = checked_settings()
-    clusters = [*_first(bootstrap_server, config, bool(cluster)), *map(_further, cluster or ())]
+    clusters = [*first_cluster(bootstrap_server, config, bool(cluster)), *map(_further, cluster or ())]
     _refuse_same_names([each.name for each in clusters])
     refuse_taken(host, port)
     if not follow:
@@ -138,7 +138,7 @@ def _bound(host: str, port: int) -> int:
         return int(probe.getsockname()[1])
 
 
-def _first(bootstrap: str | None, config: Path | None, optional: bool) -> list[ClusterSettings]:
+def first_cluster(bootstrap: str | None, config: Path | None, optional: bool) -> list[ClusterSettings]:
     """The cluster of flags and environment; optional where `--cluster` names others."""
     if optional and bootstrap is None and config is None:
         return []

@@ -15,6 +15,7 @@ from app.server.api.burrow import burrow_routes
 from app.server.api.routes import API
 from app.server.compat.page_shell import page_shell
 from app.server.metrics import metrics
+from app.server.tools.http import ToolsEndpoint
 
 UNKNOWN_PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -74,6 +75,7 @@ ROUTES = [
     *burrow_routes(),
     *readiness.ROUTES,
     Route("/metrics", metrics),
+    Route("/mcp", ToolsEndpoint(_base_path)),
     Route(f"/{PAGES[0].name}", first_page),
     *(Route(f"/{info.name}", page) for info in PAGES[1:]),
     Route("/{name:page_name}", unknown_page),

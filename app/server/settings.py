@@ -7,6 +7,7 @@
     GROUPSCOPE_HISTORY=/var/lib/groupscope
     GROUPSCOPE_POLICY=/etc/groupscope/policy.yaml
     GROUPSCOPE_METRICS_NAMES=own,kafka-exporter
+    GROUPSCOPE_MCP=on           # answer the tool calls of agents at /mcp
 
 The command line sets these variables from its options before it starts the server. Secrets stay in the properties file
 named by `config` and are never read here.
@@ -15,6 +16,7 @@ named by `config` and are never read here.
 import json
 from collections.abc import Callable
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -42,6 +44,7 @@ EXAMPLES = {
     "metrics_topics": "orders|payments",
     "metrics_exclude_topics": "__.*",
     "metrics_max_series": "100000",
+    "mcp": "off",
 }
 
 
@@ -91,6 +94,7 @@ class Settings(BaseSettings):
 
     `history` is the folder or URL of the Delta tables that the collectors write, None for no history. `policy` is the
     file of thresholds of the verdicts, None for the defaults. `metrics_...` is what `/metrics` serves by default.
+    `mcp`: whether the tool server answers at `/mcp`.
     """
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, frozen=True)
@@ -108,6 +112,7 @@ class Settings(BaseSettings):
     metrics_topics: Pattern = None
     metrics_exclude_topics: Pattern = None
     metrics_max_series: Annotated[int, Field(ge=1, le=10_000_000)] = DEFAULTS.max_series
+    mcp: bool = False
 
     @field_validator("clusters")
     @classmethod
@@ -116,6 +121,13 @@ class Settings(BaseSettings):
         if len(set(names)) != len(names):
             raise ValueError(f"cluster names must differ: {', '.join(names)}")
         return clusters
+
+    @field_validator("mcp")
+    @classmethod
+    def _has_package(cls, wanted: bool) -> bool:
+        if wanted and (missing := missing_package()):
+            raise ValueError(missing)
+        return wanted
 
     @property
     def metrics(self) -> Options:
@@ -129,6 +141,11 @@ class Settings(BaseSettings):
             exclude_topics=self.metrics_exclude_topics,
             max_series=self.metrics_max_series,
         )
+
+
+def missing_package() -> str | None:
+    """What to install for the tool server; None: its package is there."""
+    return None if find_spec("mcp") else "The tool server needs the package mcp: pip install 'groupscope[tools]'"
 
 
 def read_settings() -> Settings:

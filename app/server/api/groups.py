@@ -155,7 +155,7 @@ def groups(call: Call[GroupsQuery]) -> GroupsDocument:
         "cluster_id": report.snapshot.cluster_id,
         "complete": report.snapshot.complete,
         "problems": problems_document(report.snapshot.problems),
-        "groups": [_summary(report, number) for number in shown],
+        "groups": [judged_summary(report, number) for number in shown],
     }
 
 
@@ -218,7 +218,7 @@ def partitions(call: Call[PartitionsQuery]) -> PartitionsDocument:
     return {
         **page_document(call.cluster, snapshot, query, total),
         "group_id": snapshot.groups[number].group_id,
-        "partitions": [{**row, "health": _partition_health(its)} for row, its in pairs],
+        "partitions": [judged_partition(row, its) for row, its in pairs],
     }
 
 
@@ -250,7 +250,8 @@ def page_document(cluster: str, snapshot: ClusterSnapshot, query: Page, total: i
     }
 
 
-def _summary(report: Report, number: int) -> JudgedSummaryDocument:
+def judged_summary(report: Report, number: int) -> JudgedSummaryDocument:
+    """The group of that number without members and partitions, and its health."""
     its, health = report.snapshot.groups[number], report.health.groups[number]
     return {
         **summary_document(report.health.columns, number, its, health.lag),
@@ -262,6 +263,11 @@ def _summary(report: Report, number: int) -> JudgedSummaryDocument:
 def group_health(health: GroupHealth) -> GroupHealthDocument:
     """The health of a group."""
     return {**_health(health), "unhealthy": dict(health.unhealthy)}
+
+
+def judged_partition(row: PartitionDocument, health: PartitionHealth) -> JudgedPartitionDocument:
+    """A partition of a group, and its health."""
+    return {**row, "health": _partition_health(health)}
 
 
 def _partition_health(health: PartitionHealth) -> PartitionHealthDocument:

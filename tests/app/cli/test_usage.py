@@ -33,6 +33,7 @@ def test_help_names_every_command_with_a_whole_sentence() -> None:
         "doctor",
         "export",
         "jars",
+        "mcp",
         "offsets",
         "pipeline",
         "scenario",
@@ -111,7 +112,7 @@ def test_doctor_without_a_cluster_says_what_is_there() -> None:
     lines = [line for line in done.out.splitlines() if line[:1] not in (" ", "")]
     assert done.code == 0
     assert [line.split()[1] for line in lines[:-1]] == [
-        *("versions", "demo", "pipeline", "Java", "jars", "port", "connection")
+        *("versions", "demo", "pipeline", "tools", "Java", "jars", "port", "connection")
     ]
     assert lines[-1] == "All checks passed."
     assert "-> Give --bootstrap-server HOST:PORT or --config FILE to check a cluster as well" in done.out

@@ -1,0 +1,109 @@
+"""Every tool."""
+
+from collections.abc import Callable
+from typing import Any
+
+from app.documents.advice import AdviceDocument
+from app.server.api import advice, generations, groups
+from app.server.api.advice import AdviceBody
+from app.server.api.endpoint import Call, Query
+from app.server.api.generations import GenerationsQuery, RecordedGenerationsDocument
+from app.server.api.groups import GroupsDocument, GroupsQuery, PartitionsDocument, PartitionsQuery
+from app.server.api.whatif import SimulateDocument, WhatIfDocument
+from app.server.tools.scenario import SCENARIO, SimulateArguments, WhatIfArguments, simulate, what_if
+from app.server.tools.tool import Answered, OfCluster, OfGroup, Tool
+from app.server.tools.why import WhyArguments, WhyDocument, why
+
+
+class ListGroupsArguments(OfCluster, GroupsQuery):
+    """The filters of the Overview; an empty one passes every group."""
+
+
+class LagArguments(OfGroup, PartitionsQuery):
+    """Which of a group's partitions."""
+
+
+class GenerationsArguments(OfGroup, GenerationsQuery):
+    """Which generations, counted from the newest."""
+
+
+class AdviseArguments(AdviceBody, Query):
+    """A properties file as text. Its values are neither kept nor repeated."""
+
+
+def advise(call: Call[AdviseArguments]) -> Answered:
+    """The findings on the properties. Raises ApiError."""
+    body = call.query.model_dump_json().encode()
+    return Answered(advice.advice(Call(call.source, {}, Query(), {}, body)))
+
+
+def _of(respond: Callable[[Call[Any]], Any]) -> Callable[[Call[Any]], Answered]:
+    return lambda call: Answered(respond(call))
+
+
+TOOLS: tuple[Tool[Any], ...] = (
+    Tool(
+        "list_groups",
+        "Consumer groups of a Kafka cluster: state, lag in records, verdict with evidence. "
+        "`sort: urgency` lists the groups that need attention first.",
+        ListGroupsArguments,
+        GroupsDocument,
+        _of(groups.groups),
+        "overview",
+    ),
+    Tool(
+        "why",
+        "Why one group has its verdict: the rule, the evidence, since when, what to do, and its partitions that are "
+        "not ok. Without a verdict there were too few polls; ask again later.",
+        WhyArguments,
+        WhyDocument,
+        _of(why),
+        "group",
+    ),
+    Tool(
+        "lag",
+        "The partitions of one group: offsets, lag in records and in time, rates, owner. Null: not known, and why.",
+        LagArguments,
+        PartitionsDocument,
+        _of(groups.partitions),
+        "group",
+    ),
+    Tool(
+        "generations",
+        "The rebalances of one group, newest first: cause, duration, partitions that moved, quality of the assignment.",
+        GenerationsArguments,
+        RecordedGenerationsDocument,
+        _of(generations.generations),
+        "generations",
+    ),
+    Tool(
+        "what_if",
+        "Predict who gets which partition when members join, leave or topics grow: of a scenario, or of a live group "
+        "with events. Computed as Kafka's assignors do; nothing is changed.",
+        WhatIfArguments,
+        WhatIfDocument,
+        what_if,
+        "whatif",
+        SCENARIO,
+    ),
+    Tool(
+        "simulate",
+        "Simulate a rebalance second by second with Kafka's timers: how long partitions have no owner, what is "
+        "processed twice. Of a scenario, or of a live group with events. The answer is long; keep the scenario small.",
+        SimulateArguments,
+        SimulateDocument,
+        simulate,
+        "protocol",
+        SCENARIO,
+    ),
+    Tool(
+        "advise",
+        "Check the properties of a consumer, or of a broker's group coordinator: what Kafka refuses or what is likely "
+        "to hurt, with reasons and better values.",
+        AdviseArguments,
+        AdviceDocument,
+        advise,
+        "advice",
+    ),
+)
+BY_NAME = {tool.name: tool for tool in TOOLS}
