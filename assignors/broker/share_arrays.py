@@ -4,12 +4,14 @@ The same plans as `assignors.broker.share_builders`, faster. Rows are members in
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assignors.broker.group_spec import ServerGroup, sized
-from assignors.broker.share_maps import Changes, Flags, Maps, ShareMaps
+from assignors.broker.share_builders import Walk
+from assignors.broker.share_maps import Changes, Flags, Maps, ShareMaps, joined_changes
 from assignors.broker.spec_arrays import (
     BrokerList,
     Numbers,
@@ -20,7 +22,7 @@ from assignors.broker.spec_arrays import (
     topic_ranks,
 )
 from assignors.broker.uniform.containers import crowded_growth, crowded_places
-from assignors.javahash import JavaHashMap, Keys, put_order, string_order, table_size_for
+from assignors.javahash import INTEGERS, JavaHashMap, JavaHashSet, Keys, put_order, string_order, table_size_for
 from assignors.javahash.hashes import DEFAULT_CAPACITY, Hashes
 from assignors.javahash.orders import grown_capacities, spread_all
 from assignors.layout import Codes
@@ -44,8 +46,8 @@ def _all_topics_at_once(group: ServerGroup, maps: ShareMaps) -> Maps:
     gone[[layout.position[topic.name] for topic in topics]] = False
     claims = np.flatnonzero(~gone[layout.topic_table()[old.codes]])
     share = Share(old.owners()[claims], old.codes[claims], targets, np.arange(len(group.members)), len(group.members))
-    lost, gained, takers = share.out(_partition_hashes(group, maps))
-    changes = Changes(claims[lost], gained, takers)
+    changes = share.out(_partition_hashes(group, maps))
+    changes = replace(changes, lost=claims[changes.lost])
     copied = _touched(maps, changes, len(group.members))
     has_subscribed = np.zeros(len(group.members), dtype=np.bool_)
     has_subscribed[old.rows[~gone[old.topics]]] = True
@@ -81,13 +83,11 @@ def _touched(maps: ShareMaps, changes: Changes, n_rows: int) -> Flags:
 
 def _topic_by_topic(group: ServerGroup, maps: ShareMaps) -> Maps:
     n_rows, n_topics = len(group.members), len(maps.layout.names)
-    parts = list(_shares(group, maps))
-    lost, gained, takers = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    changes = Changes(lost, gained, takers)
+    changes = joined_changes(list(_shares(group, maps)))
     return maps.changed(_touched(maps, changes, n_rows), np.zeros(n_topics, dtype=np.bool_), changes)
 
 
-def _shares(group: ServerGroup, maps: ShareMaps) -> Iterator[tuple[Numbers, Codes, Numbers]]:
+def _shares(group: ServerGroup, maps: ShareMaps) -> Iterator[Changes]:
     """What is lost and gained of each topic."""
     layout, owners, n_rows = maps.layout, maps.old.owners(), len(group.members)
     topic_of = layout.topic_table()[maps.old.codes]
@@ -102,8 +102,8 @@ def _shares(group: ServerGroup, maps: ShareMaps) -> Iterator[tuple[Numbers, Code
         claims, begin = by_topic[bounds[at] : bounds[at + 1]], int(layout.offsets[at])
         numbers = np.arange(topic.partitions, dtype=np.int32)
         share = Share(owners[claims], maps.old.codes[claims] - np.int32(begin), numbers, members[at], n_rows)
-        lost, gained, takers = share.out(numbers)
-        yield claims[lost], gained + np.int32(begin), takers
+        changes = share.out(numbers)
+        yield Changes(claims[changes.lost], changes.gained + np.int32(begin), changes.takers, changes.doubles)
 
 
 def _union(group: ServerGroup) -> list[Topic]:
@@ -127,15 +127,15 @@ class Share:
         precise = self._sharing * len(targets) / len(members)
         self.wanted[members] = np.diff(np.ceil(precise * np.arange(len(members) + 1))).astype(np.int64)
 
-    def out(self, hashes: Hashes) -> tuple[Numbers, Codes, Numbers]:
-        """Which claims are lost, then which partitions which rows gain. `hashes: int32`, by code."""
+    def out(self, hashes: Hashes) -> Changes:
+        """The changes, with lost claims as positions in `rows`. `hashes: int32`, by code."""
         self._hashes = hashes
         overfilled = self._from_overfilled()
         stays = np.ones(len(self._rows), dtype=np.bool_)
         stays[overfilled] = False
-        overshared = self._from_overshared(stays)
+        overshared = self._from_overshared(stays, overfilled)
         stays[overshared] = False
-        return np.append(overfilled, overshared), *self._hand_out(stays)
+        return Changes(np.append(overfilled, overshared), *self._hand_out(stays))
 
     def _from_overfilled(self) -> Numbers:
         """Claims beyond what their members should hold, first in the order of each member's set of partitions."""
@@ -153,7 +153,7 @@ class Share:
         places = np.arange(len(claims)) - (sizes.cumsum() - sizes)[owners]
         return claims[order[places < (sizes - self.wanted[over])[owners]]]
 
-    def _from_overshared(self, stays: Flags) -> Numbers:
+    def _from_overshared(self, stays: Flags, lost: Numbers) -> Numbers:
         """Claims of partitions with too many holders, first in the order of each partition's set of holders."""
         counts = np.bincount(self._codes[stays], minlength=len(self._hashes))
         over = counts > self._sharing
@@ -163,10 +163,11 @@ class Share:
         claims = claims[np.argsort(self._codes[claims], kind="stable")]
         sizes = np.bincount(self._codes[claims], minlength=len(over))[over]
         order, crowded = _set_orders(sizes, self._rows[claims].astype(np.int32))
-        if crowded:
-            raise UncleanError
-        claims = claims[order]
-        claims = claims[stays[claims]]
+        in_order = claims[order]
+        for number in crowded:
+            some = slice(int(sizes[:number].sum()), int(sizes[: number + 1].sum()))
+            in_order[some] = self._exact_order_of_holders(claims[some], lost)
+        claims = in_order[stays[in_order]]
         left = counts[over]
         places = np.arange(len(claims)) - (left.cumsum() - left).repeat(left)
         claims = claims[places < (left - self._sharing).repeat(left)]
@@ -175,7 +176,18 @@ class Share:
         rank[order_of_partitions] = np.arange(len(order_of_partitions))
         return claims[np.argsort(rank[self._codes[claims]], kind="stable")]
 
-    def _hand_out(self, stays: Flags) -> tuple[Codes, Numbers]:
+    def _exact_order_of_holders(self, claims: Numbers, lost: Numbers) -> Numbers:
+        """Claims of one partition as its set of holders lists them, first those that are not lost."""
+        claim_of = dict(zip(self._rows[claims].tolist(), claims.tolist(), strict=True))
+        holders = JavaHashSet(INTEGERS)
+        for row in claim_of:
+            holders.add(row)
+        gone = self._rows[lost[self._codes[lost] == self._codes[claims[0]]]].tolist()
+        for row in gone:
+            holders.discard(row)
+        return np.array([claim_of[row] for row in (*holders, *gone)], dtype=np.int64)
+
+    def _hand_out(self, stays: Flags) -> tuple[Codes, Numbers, Numbers]:
         """Give partitions with too few holders to members that hold too little."""
         rows, codes = self._rows[stays], self._codes[stays]
         order = self._partition_order()
@@ -186,12 +198,11 @@ class Share:
         places, takers = order.repeat(lacks), _in_turns(unfilled, needs[unfilled])
         n = min(len(places), len(takers))
         if self._sharing < 2:
-            return places[:n], takers[:n]
-        n_rows = len(needs)
-        pairs = np.append(codes.astype(np.int64) * n_rows + rows, places[:n].astype(np.int64) * n_rows + takers[:n])
-        if len(takers) >= len(places) and len(np.unique(pairs)) == len(pairs):
-            return places, takers[:n]
-        raise UncleanError  # a member may hold already what is its turn
+            return places[:n], takers[:n], takers[:0]
+        holds = (needs[rows] > 0) & (self._sharing > np.bincount(codes, minlength=len(self._hashes))[codes])
+        if n == len(places) and not holds.any() and not _has_double(places, takers[:n]):
+            return places, takers[:n], takers[:0]
+        return _walked(order[lacks > 0], lacks[lacks > 0], unfilled, needs, codes[holds], rows[holds])
 
     def _partition_order(self) -> Codes:
         """All partitions in the order of Kafka's map of partitions to their holders."""
@@ -239,6 +250,40 @@ def _in_turns(rows: Numbers, needs: Numbers) -> Numbers:
     rounds = np.arange(int(needs.sum())) - (needs.cumsum() - needs).repeat(needs)
     narrow = rounds.astype(np.min_scalar_type(int(rounds.max(initial=0))))  # up to 16 bits sort by radix
     return rows.repeat(needs)[np.argsort(narrow, kind="stable")]
+
+
+def _has_double(places: Codes, takers: Numbers) -> bool:
+    """Whether a row takes a partition twice. `places: int32[n]`, grouped, and `takers: int64[n]`."""
+    by_row = np.argsort(takers.astype(np.min_scalar_type(int(takers.max(initial=0)))), kind="stable")
+    places, takers = places[by_row], takers[by_row]
+    return bool(((places[1:] == places[:-1]) & (takers[1:] == takers[:-1])).any())
+
+
+def _walked(
+    places: Codes, lacks: Numbers, unfilled: Numbers, needs: Numbers, codes: Codes, rows: Numbers
+) -> tuple[Codes, Numbers, Numbers]:
+    """What rows gain, step after step, when a row may hold already the partition whose turn it is.
+
+    `places: int32[n_places]` lack `lacks: int64[n_places]` holders; `rows: int64[n_held]` hold `codes: int32[n_held]`.
+    """
+    holders: dict[int, set[int]] = {}
+    for code, row in zip(codes.tolist(), rows.tolist(), strict=True):
+        holders.setdefault(code, set()).add(row)
+    walk, left = Walk(unfilled.tolist()), needs.tolist()
+    gained, takers, doubles = [], [], []
+    for code, count in zip(places.tolist(), lacks.tolist(), strict=True):
+        new: set[int] = set()
+        for taker in walk.takers(holders.get(code, ()), count):
+            gained.append(code)
+            takers.append(taker)
+            if taker in new:
+                doubles.append(taker)
+                continue
+            new.add(taker)
+            left[taker] -= 1
+            if not left[taker]:
+                walk.remove_last()
+    return np.array(gained, dtype=np.int32), np.array(takers, dtype=np.int64), np.array(doubles, dtype=np.int64)
 
 
 def _assignment(group: ServerGroup, maps: ShareMaps, planned: Maps) -> Assignment:

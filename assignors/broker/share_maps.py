@@ -49,12 +49,24 @@ class Changes:
     """What members lose, then gain, in the order of Kafka's calls.
 
     `lost: int64[n_lost]`: positions in the codes of the old maps. `gained: int32[n_gained]` and `takers:
-    int64[n_gained]`: partitions and the rows that get them.
+    int64[n_gained]`: partitions and the rows that get them. `doubles: int64[n_doubles]`: rows that get a partition a
+    second time, which leaves the set as it is but may double the table of the map.
     """
 
     lost: Numbers
     gained: Codes
     takers: Numbers
+    doubles: Numbers
+
+
+def joined_changes(parts: Sequence[Changes]) -> Changes:
+    """All changes one after another; at least one."""
+    return Changes(
+        np.concatenate([part.lost for part in parts]),
+        np.concatenate([part.gained for part in parts]),
+        np.concatenate([part.takers for part in parts]),
+        np.concatenate([part.doubles for part in parts]),
+    )
 
 
 class ShareMaps:
@@ -101,7 +113,7 @@ class ShareMaps:
         """
         stays = np.ones(len(self.old.codes), dtype=np.bool_)
         stays[changes.lost] = False
-        exact = set(self.old.rows[gone[self.old.topics]].tolist())
+        exact = {*self.old.rows[gone[self.old.topics]].tolist(), *changes.doubles.tolist()}
         maps, crowded = self._copies(copied, stays, changes)
         exact |= crowded
         maps = _merged([self.old.of(~copied), maps])
