@@ -16,6 +16,8 @@ from assignors.broker.spec_arrays import (
     BrokerList,
     Numbers,
     UncleanError,
+    expand,
+    stable_order,
     subscribers,
     subscriptions,
     topic_hashes,
@@ -56,11 +58,8 @@ def _all_topics_at_once(group: ServerGroup, maps: ShareMaps) -> Maps:
 
 def _codes_of(maps: ShareMaps, topics: Sequence[Topic]) -> Codes:
     offsets = maps.layout.offsets
-    begins = [offsets[maps.layout.position[topic.name]] for topic in topics]
-    runs = [
-        np.arange(begin, begin + topic.partitions, dtype=np.int32) for begin, topic in zip(begins, topics, strict=True)
-    ]
-    return np.concatenate([np.zeros(0, dtype=np.int32), *runs])
+    begins = offsets[[maps.layout.position[topic.name] for topic in topics]] if topics else offsets[:0]
+    return expand(begins, np.array([topic.partitions for topic in topics], dtype=np.int64))
 
 
 def _partition_hashes(group: ServerGroup, maps: ShareMaps) -> Hashes:
@@ -91,19 +90,23 @@ def _shares(group: ServerGroup, maps: ShareMaps) -> Iterator[Changes]:
     """What is lost and gained of each topic."""
     layout, owners, n_rows = maps.layout, maps.old.owners(), len(group.members)
     topic_of = layout.topic_table()[maps.old.codes]
-    by_topic = np.argsort(topic_of, kind="stable")
+    by_topic = stable_order(topic_of)
     bounds = topic_of[by_topic].searchsorted(np.arange(len(layout.names) + 1)).tolist()
     members = subscribers(subscriptions(group, layout), group.list_of(group.members))
     topics = _union(group)
     if not topics:
         raise UncleanError
+    known: dict[tuple[int, int, bytes, bytes], Changes] = {}  # most topics are like another one
     for topic in topics:
         at = layout.position[topic.name]
-        claims, begin = by_topic[bounds[at] : bounds[at + 1]], int(layout.offsets[at])
-        numbers = np.arange(topic.partitions, dtype=np.int32)
-        share = Share(owners[claims], maps.old.codes[claims] - np.int32(begin), numbers, members[at], n_rows)
-        changes = share.out(numbers)
-        yield Changes(claims[changes.lost], changes.gained + np.int32(begin), changes.takers, changes.doubles)
+        claims, begin = by_topic[bounds[at] : bounds[at + 1]], layout.offsets[at].astype(np.int32)
+        rows, codes = owners[claims], maps.old.codes[claims] - begin
+        key = id(members[at]), topic.partitions, rows.tobytes(), codes.tobytes()
+        if key not in known:
+            numbers = np.arange(topic.partitions, dtype=np.int32)
+            known[key] = Share(rows, codes, numbers, members[at], n_rows).out(numbers)
+        changes = known[key]
+        yield replace(changes, lost=claims[changes.lost], gained=changes.gained + begin)
 
 
 def _union(group: ServerGroup) -> list[Topic]:
@@ -124,8 +127,8 @@ class Share:
         self._sharing = -(-len(members) // len(targets)) if len(targets) else 0
         self.held = np.bincount(rows, minlength=n_rows)
         self.wanted = np.zeros(n_rows, dtype=np.int64)
-        precise = self._sharing * len(targets) / len(members)
-        self.wanted[members] = np.diff(np.ceil(precise * np.arange(len(members) + 1))).astype(np.int64)
+        ends = np.ceil(self._sharing * len(targets) / len(members) * np.arange(len(members) + 1))
+        self.wanted[members] = ends[1:] - ends[:-1]
 
     def out(self, hashes: Hashes) -> Changes:
         """The changes, with lost claims as positions in `rows`. `hashes: int32`, by code."""
@@ -160,7 +163,7 @@ class Share:
         claims = np.flatnonzero(over[self._codes])
         if not len(claims):
             return claims
-        claims = claims[np.argsort(self._codes[claims], kind="stable")]
+        claims = claims[stable_order(self._codes[claims])]
         sizes = np.bincount(self._codes[claims], minlength=len(over))[over]
         order, crowded = _set_orders(sizes, self._rows[claims].astype(np.int32))
         in_order = claims[order]
@@ -174,7 +177,7 @@ class Share:
         rank = np.empty(len(over), dtype=np.int64)
         order_of_partitions = self._partition_order()
         rank[order_of_partitions] = np.arange(len(order_of_partitions))
-        return claims[np.argsort(rank[self._codes[claims]], kind="stable")]
+        return claims[stable_order(rank[self._codes[claims]])]
 
     def _exact_order_of_holders(self, claims: Numbers, lost: Numbers) -> Numbers:
         """Claims of one partition as its set of holders lists them, first those that are not lost."""
@@ -194,7 +197,7 @@ class Share:
         lacks = np.maximum(self._sharing - np.bincount(codes, minlength=len(self._hashes))[order], 0)
         needs = self.wanted - np.bincount(rows, minlength=len(self.wanted))
         unfilled = np.flatnonzero(needs > 0)
-        unfilled = unfilled[np.argsort(spread_all(unfilled.astype(np.int32)), kind="stable")]
+        unfilled = unfilled[stable_order(spread_all(unfilled.astype(np.int32)))]
         places, takers = order.repeat(lacks), _in_turns(unfilled, needs[unfilled])
         n = min(len(places), len(takers))
         if self._sharing < 2:
@@ -206,6 +209,8 @@ class Share:
 
     def _partition_order(self) -> Codes:
         """All partitions in the order of Kafka's map of partitions to their holders."""
+        if self._hashes is self._targets:  # the numbers of one topic: each has a bucket of its own
+            return self._targets[stable_order(spread_all(self._targets))]
         claims = np.arange(len(self._codes))
         first = np.full(len(self._hashes), -1)
         first[self._codes[::-1]] = claims[::-1]
@@ -215,7 +220,7 @@ class Share:
         if np.bincount(buckets, minlength=1).max() >= 8:
             return _exact_order(arrivals, self._hashes, capacity)
         # `computeIfAbsent` puts a new key to the front of its bucket.
-        return arrivals[::-1][np.argsort(buckets[::-1], kind="stable")]
+        return arrivals[::-1][stable_order(buckets[::-1])]
 
 
 def _set_orders(sizes: Numbers, hashes: Hashes) -> tuple[Numbers, set[int]]:
@@ -229,7 +234,7 @@ def _set_orders(sizes: Numbers, hashes: Hashes) -> tuple[Numbers, set[int]]:
     spreads = spread_all(hashes).astype(np.int64)
     crowded = crowded_growth(owners, places, spreads, np.full(len(sizes), DEFAULT_CAPACITY), capacities)
     keys = (spreads & (capacities - 1)[owners]) + (capacities.cumsum() - capacities)[owners]
-    order = np.argsort(keys, kind="stable")
+    order = stable_order(keys)
     return order, crowded | set(owners[order[crowded_places(keys[order])]].tolist())
 
 
@@ -248,13 +253,12 @@ def _in_turns(rows: Numbers, needs: Numbers) -> Numbers:
     [4, 2, 9, 2, 9, 2]
     """
     rounds = np.arange(int(needs.sum())) - (needs.cumsum() - needs).repeat(needs)
-    narrow = rounds.astype(np.min_scalar_type(int(rounds.max(initial=0))))  # up to 16 bits sort by radix
-    return rows.repeat(needs)[np.argsort(narrow, kind="stable")]
+    return rows.repeat(needs)[stable_order(rounds)]
 
 
 def _has_double(places: Codes, takers: Numbers) -> bool:
     """Whether a row takes a partition twice. `places: int32[n]`, grouped, and `takers: int64[n]`."""
-    by_row = np.argsort(takers.astype(np.min_scalar_type(int(takers.max(initial=0)))), kind="stable")
+    by_row = stable_order(takers)
     places, takers = places[by_row], takers[by_row]
     return bool(((places[1:] == places[:-1]) & (takers[1:] == takers[:-1])).any())
 
