@@ -5,6 +5,7 @@ The same plans as `assignors.broker.share_builders`, faster. Rows are members in
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -293,8 +294,8 @@ def _walked(
 def _assignment(group: ServerGroup, maps: ShareMaps, planned: Maps) -> Assignment:
     """The plan in the order of Kafka's map of members."""
     n_rows = len(group.members)
-    ends = np.bincount(planned.owners(), minlength=n_rows).cumsum()
-    parts = np.split(planned.codes, ends[:-1])
+    ends = np.bincount(planned.owners(), minlength=n_rows).cumsum().tolist()
+    parts = [planned.codes[begin:end] for begin, end in pairwise([0, *ends])]
     ids = tuple(member.member_id for member in group.members)
     order = string_order(ids, table_size_for(sized(n_rows + 1)))
     emptied = np.zeros(n_rows, dtype=np.bool_)

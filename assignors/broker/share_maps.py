@@ -40,6 +40,8 @@ class Maps:
 
     def of(self, is_wanted: Flags) -> "Maps":
         """The maps of the rows in `is_wanted: bool[n_rows]`."""
+        if is_wanted.all():
+            return self
         sets = is_wanted[self.rows]
         return Maps(self.rows[sets], self.topics[sets], self.sizes[sets], self.codes[is_wanted[self.owners()]])
 
@@ -248,6 +250,9 @@ def _rank(order: Numbers) -> Numbers:
 
 def _merged(parts: Sequence[Maps]) -> Maps:
     """The maps of different rows in one, row after row."""
+    parts = [part for part in parts if len(part.rows)] or parts[:1]
+    if len(parts) == 1:
+        return parts[0]
     rows = np.concatenate([part.rows for part in parts])
     by_row = stable_order(rows)
     topics, sizes = (
