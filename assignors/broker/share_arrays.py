@@ -89,10 +89,11 @@ def _topic_by_topic(group: ServerGroup, maps: ShareMaps) -> Maps:
 
 def _shares(group: ServerGroup, maps: ShareMaps) -> Iterator[Changes]:
     """What is lost and gained of each topic."""
-    layout, owners, n_rows = maps.layout, maps.old.owners(), len(group.members)
+    layout, n_rows = maps.layout, len(group.members)
     topic_of = layout.topic_table()[maps.old.codes]
     by_topic = stable_order(topic_of)
     bounds = topic_of[by_topic].searchsorted(np.arange(len(layout.names) + 1)).tolist()
+    rows, codes, offsets = maps.old.owners()[by_topic], maps.old.codes[by_topic], layout.offsets.tolist()
     members = subscribers(subscriptions(group, layout), group.list_of(group.members))
     topics = _union(group)
     if not topics:
@@ -100,14 +101,14 @@ def _shares(group: ServerGroup, maps: ShareMaps) -> Iterator[Changes]:
     known: dict[tuple[int, int, bytes, bytes], Changes] = {}  # most topics are like another one
     for topic in topics:
         at = layout.position[topic.name]
-        claims, begin = by_topic[bounds[at] : bounds[at + 1]], layout.offsets[at].astype(np.int32)
-        rows, codes = owners[claims], maps.old.codes[claims] - begin
-        key = id(members[at]), topic.partitions, rows.tobytes(), codes.tobytes()
+        claims = slice(bounds[at], bounds[at + 1])
+        held = codes[claims] - offsets[at]
+        key = id(members[at]), topic.partitions, rows[claims].tobytes(), held.tobytes()
         if key not in known:
             numbers = np.arange(topic.partitions, dtype=np.int32)
-            known[key] = Share(rows, codes, numbers, members[at], n_rows).out(numbers)
-        changes = known[key]
-        yield replace(changes, lost=claims[changes.lost], gained=changes.gained + begin)
+            known[key] = Share(rows[claims], held, numbers, members[at], n_rows).out(numbers)
+        found = known[key]
+        yield Changes(by_topic[claims][found.lost], found.gained + offsets[at], found.takers, found.doubles)
 
 
 def _union(group: ServerGroup) -> list[Topic]:
