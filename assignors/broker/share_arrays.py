@@ -4,23 +4,28 @@ The same plans as `assignors.broker.share_builders`, faster. Rows are members in
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assignors.broker.group_spec import ServerGroup, sized
-from assignors.broker.share_maps import Changes, Flags, Maps, ShareMaps
+from assignors.broker.share_builders import Walk
+from assignors.broker.share_maps import Changes, Flags, Maps, ShareMaps, joined_changes
 from assignors.broker.spec_arrays import (
     BrokerList,
     Numbers,
     UncleanError,
+    expand,
+    stable_order,
     subscribers,
     subscriptions,
     topic_hashes,
     topic_ranks,
 )
 from assignors.broker.uniform.containers import crowded_growth, crowded_places
-from assignors.javahash import JavaHashMap, Keys, put_order, string_order, table_size_for
+from assignors.javahash import INTEGERS, JavaHashMap, JavaHashSet, Keys, put_order, string_order, table_size_for
 from assignors.javahash.hashes import DEFAULT_CAPACITY, Hashes
 from assignors.javahash.orders import grown_capacities, spread_all
 from assignors.layout import Codes
@@ -44,8 +49,8 @@ def _all_topics_at_once(group: ServerGroup, maps: ShareMaps) -> Maps:
     gone[[layout.position[topic.name] for topic in topics]] = False
     claims = np.flatnonzero(~gone[layout.topic_table()[old.codes]])
     share = Share(old.owners()[claims], old.codes[claims], targets, np.arange(len(group.members)), len(group.members))
-    lost, gained, takers = share.out(_partition_hashes(group, maps))
-    changes = Changes(claims[lost], gained, takers)
+    changes = share.out(_partition_hashes(group, maps))
+    changes = replace(changes, lost=claims[changes.lost])
     copied = _touched(maps, changes, len(group.members))
     has_subscribed = np.zeros(len(group.members), dtype=np.bool_)
     has_subscribed[old.rows[~gone[old.topics]]] = True
@@ -54,11 +59,8 @@ def _all_topics_at_once(group: ServerGroup, maps: ShareMaps) -> Maps:
 
 def _codes_of(maps: ShareMaps, topics: Sequence[Topic]) -> Codes:
     offsets = maps.layout.offsets
-    begins = [offsets[maps.layout.position[topic.name]] for topic in topics]
-    runs = [
-        np.arange(begin, begin + topic.partitions, dtype=np.int32) for begin, topic in zip(begins, topics, strict=True)
-    ]
-    return np.concatenate([np.zeros(0, dtype=np.int32), *runs])
+    begins = offsets[[maps.layout.position[topic.name] for topic in topics]] if topics else offsets[:0]
+    return expand(begins, np.array([topic.partitions for topic in topics], dtype=np.int64))
 
 
 def _partition_hashes(group: ServerGroup, maps: ShareMaps) -> Hashes:
@@ -81,29 +83,32 @@ def _touched(maps: ShareMaps, changes: Changes, n_rows: int) -> Flags:
 
 def _topic_by_topic(group: ServerGroup, maps: ShareMaps) -> Maps:
     n_rows, n_topics = len(group.members), len(maps.layout.names)
-    parts = list(_shares(group, maps))
-    lost, gained, takers = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    changes = Changes(lost, gained, takers)
+    changes = joined_changes(list(_shares(group, maps)))
     return maps.changed(_touched(maps, changes, n_rows), np.zeros(n_topics, dtype=np.bool_), changes)
 
 
-def _shares(group: ServerGroup, maps: ShareMaps) -> Iterator[tuple[Numbers, Codes, Numbers]]:
+def _shares(group: ServerGroup, maps: ShareMaps) -> Iterator[Changes]:
     """What is lost and gained of each topic."""
-    layout, owners, n_rows = maps.layout, maps.old.owners(), len(group.members)
+    layout, n_rows = maps.layout, len(group.members)
     topic_of = layout.topic_table()[maps.old.codes]
-    by_topic = np.argsort(topic_of, kind="stable")
+    by_topic = stable_order(topic_of)
     bounds = topic_of[by_topic].searchsorted(np.arange(len(layout.names) + 1)).tolist()
+    rows, codes, offsets = maps.old.owners()[by_topic], maps.old.codes[by_topic], layout.offsets.tolist()
     members = subscribers(subscriptions(group, layout), group.list_of(group.members))
     topics = _union(group)
     if not topics:
         raise UncleanError
+    known: dict[tuple[int, int, bytes, bytes], Changes] = {}  # most topics are like another one
     for topic in topics:
         at = layout.position[topic.name]
-        claims, begin = by_topic[bounds[at] : bounds[at + 1]], int(layout.offsets[at])
-        numbers = np.arange(topic.partitions, dtype=np.int32)
-        share = Share(owners[claims], maps.old.codes[claims] - np.int32(begin), numbers, members[at], n_rows)
-        lost, gained, takers = share.out(numbers)
-        yield claims[lost], gained + np.int32(begin), takers
+        claims = slice(bounds[at], bounds[at + 1])
+        held = codes[claims] - offsets[at]
+        key = id(members[at]), topic.partitions, rows[claims].tobytes(), held.tobytes()
+        if key not in known:
+            numbers = np.arange(topic.partitions, dtype=np.int32)
+            known[key] = Share(rows[claims], held, numbers, members[at], n_rows).out(numbers)
+        found = known[key]
+        yield Changes(by_topic[claims][found.lost], found.gained + offsets[at], found.takers, found.doubles)
 
 
 def _union(group: ServerGroup) -> list[Topic]:
@@ -124,18 +129,18 @@ class Share:
         self._sharing = -(-len(members) // len(targets)) if len(targets) else 0
         self.held = np.bincount(rows, minlength=n_rows)
         self.wanted = np.zeros(n_rows, dtype=np.int64)
-        precise = self._sharing * len(targets) / len(members)
-        self.wanted[members] = np.diff(np.ceil(precise * np.arange(len(members) + 1))).astype(np.int64)
+        ends = np.ceil(self._sharing * len(targets) / len(members) * np.arange(len(members) + 1))
+        self.wanted[members] = ends[1:] - ends[:-1]
 
-    def out(self, hashes: Hashes) -> tuple[Numbers, Codes, Numbers]:
-        """Which claims are lost, then which partitions which rows gain. `hashes: int32`, by code."""
+    def out(self, hashes: Hashes) -> Changes:
+        """The changes, with lost claims as positions in `rows`. `hashes: int32`, by code."""
         self._hashes = hashes
         overfilled = self._from_overfilled()
         stays = np.ones(len(self._rows), dtype=np.bool_)
         stays[overfilled] = False
-        overshared = self._from_overshared(stays)
+        overshared = self._from_overshared(stays, overfilled)
         stays[overshared] = False
-        return np.append(overfilled, overshared), *self._hand_out(stays)
+        return Changes(np.append(overfilled, overshared), *self._hand_out(stays))
 
     def _from_overfilled(self) -> Numbers:
         """Claims beyond what their members should hold, first in the order of each member's set of partitions."""
@@ -153,48 +158,61 @@ class Share:
         places = np.arange(len(claims)) - (sizes.cumsum() - sizes)[owners]
         return claims[order[places < (sizes - self.wanted[over])[owners]]]
 
-    def _from_overshared(self, stays: Flags) -> Numbers:
+    def _from_overshared(self, stays: Flags, lost: Numbers) -> Numbers:
         """Claims of partitions with too many holders, first in the order of each partition's set of holders."""
         counts = np.bincount(self._codes[stays], minlength=len(self._hashes))
         over = counts > self._sharing
         claims = np.flatnonzero(over[self._codes])
         if not len(claims):
             return claims
-        claims = claims[np.argsort(self._codes[claims], kind="stable")]
+        claims = claims[stable_order(self._codes[claims])]
         sizes = np.bincount(self._codes[claims], minlength=len(over))[over]
         order, crowded = _set_orders(sizes, self._rows[claims].astype(np.int32))
-        if crowded:
-            raise UncleanError
-        claims = claims[order]
-        claims = claims[stays[claims]]
+        in_order = claims[order]
+        for number in crowded:
+            some = slice(int(sizes[:number].sum()), int(sizes[: number + 1].sum()))
+            in_order[some] = self._exact_order_of_holders(claims[some], lost)
+        claims = in_order[stays[in_order]]
         left = counts[over]
         places = np.arange(len(claims)) - (left.cumsum() - left).repeat(left)
         claims = claims[places < (left - self._sharing).repeat(left)]
         rank = np.empty(len(over), dtype=np.int64)
         order_of_partitions = self._partition_order()
         rank[order_of_partitions] = np.arange(len(order_of_partitions))
-        return claims[np.argsort(rank[self._codes[claims]], kind="stable")]
+        return claims[stable_order(rank[self._codes[claims]])]
 
-    def _hand_out(self, stays: Flags) -> tuple[Codes, Numbers]:
+    def _exact_order_of_holders(self, claims: Numbers, lost: Numbers) -> Numbers:
+        """Claims of one partition as its set of holders lists them, first those that are not lost."""
+        claim_of = dict(zip(self._rows[claims].tolist(), claims.tolist(), strict=True))
+        holders = JavaHashSet(INTEGERS)
+        for row in claim_of:
+            holders.add(row)
+        gone = self._rows[lost[self._codes[lost] == self._codes[claims[0]]]].tolist()
+        for row in gone:
+            holders.discard(row)
+        return np.array([claim_of[row] for row in (*holders, *gone)], dtype=np.int64)
+
+    def _hand_out(self, stays: Flags) -> tuple[Codes, Numbers, Numbers]:
         """Give partitions with too few holders to members that hold too little."""
         rows, codes = self._rows[stays], self._codes[stays]
         order = self._partition_order()
         lacks = np.maximum(self._sharing - np.bincount(codes, minlength=len(self._hashes))[order], 0)
         needs = self.wanted - np.bincount(rows, minlength=len(self.wanted))
         unfilled = np.flatnonzero(needs > 0)
-        unfilled = unfilled[np.argsort(spread_all(unfilled.astype(np.int32)), kind="stable")]
+        unfilled = unfilled[stable_order(spread_all(unfilled.astype(np.int32)))]
         places, takers = order.repeat(lacks), _in_turns(unfilled, needs[unfilled])
         n = min(len(places), len(takers))
         if self._sharing < 2:
-            return places[:n], takers[:n]
-        n_rows = len(needs)
-        pairs = np.append(codes.astype(np.int64) * n_rows + rows, places[:n].astype(np.int64) * n_rows + takers[:n])
-        if len(takers) >= len(places) and len(np.unique(pairs)) == len(pairs):
-            return places, takers[:n]
-        raise UncleanError  # a member may hold already what is its turn
+            return places[:n], takers[:n], takers[:0]
+        holds = (needs[rows] > 0) & (self._sharing > np.bincount(codes, minlength=len(self._hashes))[codes])
+        if n == len(places) and not holds.any() and not _has_double(places, takers[:n]):
+            return places, takers[:n], takers[:0]
+        return _walked(order[lacks > 0], lacks[lacks > 0], unfilled, needs, codes[holds], rows[holds])
 
     def _partition_order(self) -> Codes:
         """All partitions in the order of Kafka's map of partitions to their holders."""
+        if self._hashes is self._targets:  # the numbers of one topic: each has a bucket of its own
+            return self._targets[stable_order(spread_all(self._targets))]
         claims = np.arange(len(self._codes))
         first = np.full(len(self._hashes), -1)
         first[self._codes[::-1]] = claims[::-1]
@@ -204,7 +222,7 @@ class Share:
         if np.bincount(buckets, minlength=1).max() >= 8:
             return _exact_order(arrivals, self._hashes, capacity)
         # `computeIfAbsent` puts a new key to the front of its bucket.
-        return arrivals[::-1][np.argsort(buckets[::-1], kind="stable")]
+        return arrivals[::-1][stable_order(buckets[::-1])]
 
 
 def _set_orders(sizes: Numbers, hashes: Hashes) -> tuple[Numbers, set[int]]:
@@ -218,7 +236,7 @@ def _set_orders(sizes: Numbers, hashes: Hashes) -> tuple[Numbers, set[int]]:
     spreads = spread_all(hashes).astype(np.int64)
     crowded = crowded_growth(owners, places, spreads, np.full(len(sizes), DEFAULT_CAPACITY), capacities)
     keys = (spreads & (capacities - 1)[owners]) + (capacities.cumsum() - capacities)[owners]
-    order = np.argsort(keys, kind="stable")
+    order = stable_order(keys)
     return order, crowded | set(owners[order[crowded_places(keys[order])]].tolist())
 
 
@@ -237,15 +255,48 @@ def _in_turns(rows: Numbers, needs: Numbers) -> Numbers:
     [4, 2, 9, 2, 9, 2]
     """
     rounds = np.arange(int(needs.sum())) - (needs.cumsum() - needs).repeat(needs)
-    narrow = rounds.astype(np.min_scalar_type(int(rounds.max(initial=0))))  # up to 16 bits sort by radix
-    return rows.repeat(needs)[np.argsort(narrow, kind="stable")]
+    return rows.repeat(needs)[stable_order(rounds)]
+
+
+def _has_double(places: Codes, takers: Numbers) -> bool:
+    """Whether a row takes a partition twice. `places: int32[n]`, grouped, and `takers: int64[n]`."""
+    by_row = stable_order(takers)
+    places, takers = places[by_row], takers[by_row]
+    return bool(((places[1:] == places[:-1]) & (takers[1:] == takers[:-1])).any())
+
+
+def _walked(
+    places: Codes, lacks: Numbers, unfilled: Numbers, needs: Numbers, codes: Codes, rows: Numbers
+) -> tuple[Codes, Numbers, Numbers]:
+    """What rows gain, step after step, when a row may hold already the partition whose turn it is.
+
+    `places: int32[n_places]` lack `lacks: int64[n_places]` holders; `rows: int64[n_held]` hold `codes: int32[n_held]`.
+    """
+    holders: dict[int, set[int]] = {}
+    for code, row in zip(codes.tolist(), rows.tolist(), strict=True):
+        holders.setdefault(code, set()).add(row)
+    walk, left = Walk(unfilled.tolist()), needs.tolist()
+    gained, takers, doubles = [], [], []
+    for code, count in zip(places.tolist(), lacks.tolist(), strict=True):
+        new: set[int] = set()
+        for taker in walk.takers(holders.get(code, ()), count):
+            gained.append(code)
+            takers.append(taker)
+            if taker in new:
+                doubles.append(taker)
+                continue
+            new.add(taker)
+            left[taker] -= 1
+            if not left[taker]:
+                walk.remove_last()
+    return np.array(gained, dtype=np.int32), np.array(takers, dtype=np.int64), np.array(doubles, dtype=np.int64)
 
 
 def _assignment(group: ServerGroup, maps: ShareMaps, planned: Maps) -> Assignment:
     """The plan in the order of Kafka's map of members."""
     n_rows = len(group.members)
-    ends = np.bincount(planned.owners(), minlength=n_rows).cumsum()
-    parts = np.split(planned.codes, ends[:-1])
+    ends = np.bincount(planned.owners(), minlength=n_rows).cumsum().tolist()
+    parts = [planned.codes[begin:end] for begin, end in pairwise([0, *ends])]
     ids = tuple(member.member_id for member in group.members)
     order = string_order(ids, table_size_for(sized(n_rows + 1)))
     emptied = np.zeros(n_rows, dtype=np.bool_)

@@ -4,7 +4,7 @@ Members are known by their position in the coordinator's order. A partition is t
 group's topics, and its number: positions are faster to look up than ids.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from math import ceil
 from uuid import UUID
 
@@ -172,12 +172,7 @@ class Share:
         """Give partitions with too few holders to unfilled members, in one walk over the partitions."""
         walk = Walk(self.unfilled)
         for partition, holders in self.by_partition.items():
-            if not self.unfilled:
-                return
-            for _ in range(self._sharing - len(holders)):
-                taker = walk.next_without(holders)
-                if taker is None:
-                    break
+            for taker in walk.takers(holders, self._sharing - len(holders)):
                 self._give(taker, partition, walk)
 
     def _give(self, index: int, partition: Partition, walk: "Walk") -> None:
@@ -191,30 +186,40 @@ class Share:
 class Walk:
     """The one iterator over unfilled members that runs round and round while partitions pass by."""
 
-    def __init__(self, members: JavaHashSet[int]) -> None:
-        self._members = members
-        self._rest = list(members)[::-1]
+    def __init__(self, members: Iterable[int]) -> None:
+        """`members`: in the order of Kafka's set of them, in which no two share a bucket."""
+        self._unfilled = dict.fromkeys(members)
+        self._rest = list(self._unfilled)[::-1]
         self._last = -1
         self._has_given = False
 
-    def next_without(self, holders: Collection[int]) -> int | None:
-        """The next member that is not among the holders; None after a round in which nobody took anything."""
+    def takers(self, holders: Collection[int], lacks: int) -> Iterator[int]:
+        """The next members that are not among the holders, as many as the partition lacks.
+
+        No members when all are filled; fewer after a round in which nobody took anything. One member may come twice.
+        """
+        for _ in range(lacks if self._unfilled else 0):
+            if not self._advance(holders):
+                return
+            yield self._last
+
+    def _advance(self, holders: Collection[int]) -> bool:
         while True:
             if not self._rest:
                 if not self._has_given:
-                    return None
+                    return False
                 self._begin_round()
             self._last = self._rest.pop()
             if self._last not in holders:
                 self._has_given = True
-                return self._last
+                return True
 
     def remove_last(self) -> None:
         """The member that came last is filled."""
-        self._members.remove_while_iterating(self._last)
+        del self._unfilled[self._last]
 
     def _begin_round(self) -> None:
-        self._rest = list(self._members)[::-1]
+        self._rest = list(self._unfilled)[::-1]
         self._has_given = False
         if not self._rest:
             raise AssignorError(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from assignors.assignment_arrays import codes_in, covering, joined, packed
 from assignors.broker.group_spec import OwnedSets, ServerGroup
-from assignors.broker.spec_arrays import Numbers, UncleanError, layout_of
+from assignors.broker.spec_arrays import Numbers, UncleanError, layout_of, stable_order
 from assignors.broker.uniform.containers import Containers, Sets
 from assignors.javahash import INTEGERS, JavaHashSet
 from assignors.layout import Codes, Layout, PartitionList
@@ -40,6 +40,8 @@ class Maps:
 
     def of(self, is_wanted: Flags) -> "Maps":
         """The maps of the rows in `is_wanted: bool[n_rows]`."""
+        if is_wanted.all():
+            return self
         sets = is_wanted[self.rows]
         return Maps(self.rows[sets], self.topics[sets], self.sizes[sets], self.codes[is_wanted[self.owners()]])
 
@@ -49,12 +51,24 @@ class Changes:
     """What members lose, then gain, in the order of Kafka's calls.
 
     `lost: int64[n_lost]`: positions in the codes of the old maps. `gained: int32[n_gained]` and `takers:
-    int64[n_gained]`: partitions and the rows that get them.
+    int64[n_gained]`: partitions and the rows that get them. `doubles: int64[n_doubles]`: rows that get a partition a
+    second time, which leaves the set as it is but may double the table of the map.
     """
 
     lost: Numbers
     gained: Codes
     takers: Numbers
+    doubles: Numbers
+
+
+def joined_changes(parts: Sequence[Changes]) -> Changes:
+    """All changes one after another; at least one."""
+    return Changes(
+        np.concatenate([part.lost for part in parts]),
+        np.concatenate([part.gained for part in parts]),
+        np.concatenate([part.takers for part in parts]),
+        np.concatenate([part.doubles for part in parts]),
+    )
 
 
 class ShareMaps:
@@ -76,7 +90,7 @@ class ShareMaps:
         _check_distinct(codes, rows, len(self.layout))
         named = self._named()
         keys = np.append(named, rows * n_topics + self.layout.topics_of(codes))
-        by_row = np.argsort(np.append(named // n_topics, rows), kind="stable")
+        by_row = stable_order(np.append(named // n_topics, rows))
         set_of, firsts = _grouped(keys[by_row])
         set_of = set_of[by_row >= len(named)]
         set_rows, topics = np.divmod(keys[by_row][firsts], n_topics)
@@ -101,7 +115,7 @@ class ShareMaps:
         """
         stays = np.ones(len(self.old.codes), dtype=np.bool_)
         stays[changes.lost] = False
-        exact = set(self.old.rows[gone[self.old.topics]].tolist())
+        exact = {*self.old.rows[gone[self.old.topics]].tolist(), *changes.doubles.tolist()}
         maps, crowded = self._copies(copied, stays, changes)
         exact |= crowded
         maps = _merged([self.old.of(~copied), maps])
@@ -111,7 +125,7 @@ class ShareMaps:
         old = self.old.of(copied)
         stays = stays[copied[self.old.owners()]]
         n_topics, n_old = len(self._uuids), len(old.rows)
-        by_row = np.argsort(_narrow(changes.takers), kind="stable")
+        by_row = stable_order(changes.takers)
         gained, takers = changes.gained[by_row], changes.takers[by_row]
         keys = np.append(old.rows * n_topics + old.topics, takers * n_topics + self.layout.topics_of(gained))
         set_of, firsts = _grouped(keys)
@@ -121,7 +135,7 @@ class ShareMaps:
         is_new = np.arange(len(rows)) >= n_old
         ends_with_new = _none(copied)
         ends_with_new[takers] = (is_new & (sizes == 1))[set_of[n_old:]]
-        order = np.argsort(_narrow(rows), kind="stable")
+        order = stable_order(rows)
         sets = Sets(rows[order], topics[order], sizes[order], before[order], is_new[order], ends_with_new)
         entries = np.append(np.arange(n_old).repeat(old.sizes), set_of[n_old:])
         stays = np.append(stays, ~_none(gained))
@@ -135,7 +149,7 @@ class ShareMaps:
         `set_of: int64[n_codes]`: the set of each code, in order of arrival; `stays: bool[n_codes]`.
         """
         order, crowded = self._containers.map_order(sets, is_copy)
-        by_set = np.argsort(_narrow(_rank(order))[set_of], kind="stable")
+        by_set = stable_order(_rank(order)[set_of])
         left = np.bincount(set_of[stays], minlength=len(order))[order]
         codes, more = self._containers.set_order(codes[by_set], sets, order, stays[by_set])
         return Maps(sets.rows[order], sets.topics[order], left, codes), crowded | more
@@ -209,11 +223,22 @@ def _grouped(keys: Numbers) -> tuple[Numbers, Numbers]:
     >>> _grouped(np.array([7, 7, 3, 7]))
     (array([0, 0, 1, 0]), array([0, 2]))
     """
-    is_first = np.ones(len(keys), dtype=np.bool_)
-    np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
-    starts = np.flatnonzero(is_first)
-    _, firsts, group_of = np.unique(keys[starts], return_index=True, return_inverse=True)
-    return _rank(np.argsort(firsts))[group_of][is_first.cumsum() - 1], starts[np.sort(firsts)]
+    starts = np.flatnonzero(_differs(keys))
+    some = keys[starts]
+    order = stable_order(some)
+    is_new = _differs(some[order])
+    is_first = _none(some)
+    is_first[order[is_new]] = True
+    first = np.empty_like(order)
+    first[order] = order[is_new][is_new.cumsum() - 1]
+    return (is_first.cumsum() - 1)[first].repeat(np.diff(starts, append=len(keys))), starts[is_first]
+
+
+def _differs(keys: Numbers) -> Flags:
+    """Whether each key differs from the one before."""
+    differs = np.ones(len(keys), dtype=np.bool_)
+    np.not_equal(keys[1:], keys[:-1], out=differs[1:])
+    return differs
 
 
 def _rank(order: Numbers) -> Numbers:
@@ -225,16 +250,14 @@ def _rank(order: Numbers) -> Numbers:
 
 def _merged(parts: Sequence[Maps]) -> Maps:
     """The maps of different rows in one, row after row."""
+    parts = [part for part in parts if len(part.rows)] or parts[:1]
+    if len(parts) == 1:
+        return parts[0]
     rows = np.concatenate([part.rows for part in parts])
-    by_row = np.argsort(_narrow(rows), kind="stable")
+    by_row = stable_order(rows)
     topics, sizes = (
         np.concatenate(arrays)[by_row] for arrays in zip(*((p.topics, p.sizes) for p in parts), strict=True)
     )
     owners = np.concatenate([part.owners() for part in parts])
     codes = np.concatenate([part.codes for part in parts])
-    return Maps(rows[by_row], topics, sizes, codes[np.argsort(_narrow(owners), kind="stable")])
-
-
-def _narrow(numbers: Numbers) -> NDArray[np.unsignedinteger]:
-    """The same numbers, 0 or more, in as few bits as possible: up to 16 sort by radix."""
-    return numbers.astype(np.min_scalar_type(int(numbers.max(initial=0))))
+    return Maps(rows[by_row], topics, sizes, codes[stable_order(owners)])

@@ -1,5 +1,6 @@
 """The array paths of `share-simple` beside its exact maps."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
@@ -110,6 +111,43 @@ def test_member_holds_already_the_partition_whose_turn_it_is() -> None:
     members = tuple(Member(member, topics=("t0",), owned=mine) for member, mine in owned.items())
     plan = _planned(Group("g", members, {"t0": Topic("t0", 4)}))
     assert sorted(map(str, plan.by_member["9dc62cd3-7b30-0608-6445-d9c4fc287c89"])) == ["t0-1", "t0-2"]
+
+
+def _owning(group: Group, owned: Mapping[int, Sequence[int]]) -> Group:
+    """The group in the coordinator's order, where the members at those rows own partitions of topic `a`."""
+    members = server_group(group).members
+    return replace(
+        group,
+        members=tuple(
+            replace(member, owned=tuple(TopicPartition("a", number) for number in owned.get(row, ())))
+            for row, member in enumerate(members)
+        ),
+    )
+
+
+def test_only_unfilled_member_takes_the_last_partition_twice() -> None:
+    group = _owning(_group({"a": 3}, 4), {1: (0,), 2: (0, 1), 3: (1,)})
+    plan = _both_ways(group)
+    assert list(plan.by_member[group.members[0].member_id]) == [TopicPartition("a", 2)]
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+@pytest.mark.parametrize("stride", [16, 32, 64])
+def test_too_many_holders_of_a_partition_crowd_a_bucket_of_their_set(stride: int, mixed: bool) -> None:
+    group = _group({"a": 500, "b": 2}, 900)
+    if mixed:
+        group = replace(group, members=(*group.members[1:], Member("one", topics=("a",))))
+    group = _owning(group, {row: (0, 1 + row % 5)[: 1 + at % 2] for at, row in enumerate(range(0, 900, stride))})
+    plan = _both_ways(group)
+    holders = [member for member, owned in plan.by_member.items() if TopicPartition("a", 0) in owned]
+    assert len(holders) == 2
+
+
+def test_group_that_comes_to_share_each_partition_needs_no_exact_maps() -> None:
+    group = _group({"a": 20, "b": 3}, 20)
+    group = _after(group, _both_ways(group))
+    group = replace(group, members=(*group.members, *(Member(f"late{at}", topics=("a", "b")) for at in range(4))))
+    assert len(_both_ways(group).by_member) == 24
 
 
 def test_topic_deleted_leaves_every_map_at_once() -> None:
