@@ -33,16 +33,14 @@ def load_settings_file(path: Path, model: type[File], kind: str) -> File:
 
 
 def _validated(read: list[Token], model: type[File]) -> File:
-    data: Any = compose(iter(read)) if read else {}
+    if not read:
+        return model()
+    data: Any = compose(iter(read))
     try:
         return model.model_validate(data)
     except ValidationError as error:
         found = sentences(error.errors(include_url=False, include_input=False), model)
-        if not read:
-            problems = [Problem(None, path_text(path), message) for path, message in found.items()]
-        else:
-            problems = _problems(read, found)
-        raise ScenarioError(problems) from None
+        raise ScenarioError(_problems(read, found)) from None
 
 
 def _problems(read: Iterable[Token], by_path: Mapping[tuple[str | int, ...], str]) -> list[Problem]:

@@ -28,6 +28,7 @@ COMMANDS = {
     "scenario": "Check scenario files; print their schema, or examples.",
     "offsets": "Read records of __consumer_offsets.",
     "pipeline": "Record the history of a cluster and maintain it (needs Spark).",
+    "notices": "Check the file of notices, and send a test notice.",
     "jars": "Download and verify the jars of Kafka and Spark.",
 }
 """Each command, its module under `app.cli`, and the sentence that the help shows."""
