@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -47,8 +48,8 @@ def check(
     emit(f"{file}: ok, {plural(len(targets), 'target')}")
 
 
-@command.command(cls=WithArguments)
-def test(
+@command.command("test", cls=WithArguments)
+def send_test(
     target: Annotated[
         str | None, typer.Argument(metavar="TARGET", help="The name of a target; without it, all are tried.")
     ] = None,
@@ -91,8 +92,9 @@ def _tried(targets: "tuple[Target, ...]", dashboard: str | None) -> list[_Result
     ]
     for thread in threads:
         thread.start()
+    deadline = time.monotonic() + WITHIN_S
     for thread in threads:
-        thread.join(WITHIN_S)
+        thread.join(max(0.0, deadline - time.monotonic()))
     return results
 
 
