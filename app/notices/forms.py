@@ -54,7 +54,7 @@ class Slack:
 
     def request(self, notice: Notice) -> HttpRequest:
         """What is sent; `&`, `<` and `>` are escaped in all that comes from the cluster."""
-        text = _slack_text(notice) if self.text is None else _escaped(self.text.render(notice.document()))
+        text = _slack_text(notice) if self.text is None else _escaped(_rendered(self.text, notice, ""))
         return _post(self.url, {"text": text})
 
 

@@ -82,9 +82,12 @@ def send_mail(server: MailServer, message: EmailMessage, timeout_s: float) -> No
         codes = {code for code, _ in error.recipients.values()}
         raise Undelivered(f"the recipients were refused (SMTP {min(codes)})") from None
     except smtplib.SMTPResponseException as error:
+        if error.smtp_code < 0:
+            raise Undelivered("the answer is not SMTP") from None
         raise Undelivered(f"SMTP {error.smtp_code}", is_final=error.smtp_code in SMTP_REFUSES_CONTENT) from None
-    except TimeoutError:
-        raise Undelivered(f"no answer within {timeout_s:g} s") from None
+    except (smtplib.SMTPServerDisconnected, TimeoutError) as error:
+        is_late = isinstance(error, TimeoutError) or isinstance(error.__context__, TimeoutError)
+        raise Undelivered(f"no answer within {timeout_s:g} s" if is_late else "the server hung up") from None
     except ssl.SSLError:
         raise Undelivered("the TLS connection failed: check the certificate") from None
     except ConnectionRefusedError:

@@ -35,7 +35,13 @@ def onset(at_ms: int) -> Onset:
 
 def incident(verdict: Status = Status.STOPPED, **rest: Any) -> Incident:
     """Of group "billing" on "prod"."""
-    named = {"id": "i-1", "cluster": "prod", "group_id": "billing", "evidence": "1,024 records behind", "started_ms": T0}
+    named = {
+        "id": "i-1",
+        "cluster": "prod",
+        "group_id": "billing",
+        "evidence": "1,024 records behind",
+        "started_ms": T0,
+    }
     return Incident(**{**named, "verdict": verdict, **rest})  # type: ignore[arg-type]
 
 
