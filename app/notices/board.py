@@ -81,11 +81,11 @@ class Board:
     def save(self) -> None:
         """Write the file if it is out of date."""
         with self._writing:
-            incidents = self._incidents
-            if incidents is self._stored:
+            incidents = {one.id: one for one in self._incidents.values() if one.deliveries}
+            if incidents == self._stored:
                 return
             try:
-                save_state(self._notices.state, {one.id: one for one in incidents.values() if one.deliveries})
+                save_state(self._notices.state, incidents)
             except ConfigError as error:
                 if self.problem is None:
                     log.error("incidents are not stored: %s", error)

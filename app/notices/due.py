@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from app.notices.incidents import Delivery, Incident
-from app.notices.quiet import Maintenance, QuietHours
+from app.notices.quiet import Maintenance, QuietHours, every_group
 from app.notices.severity import Severity
 
 
@@ -38,7 +38,7 @@ class Rules:
     send_close: bool = True
     quiet_hours: tuple[QuietHours, ...] = ()
     clusters: frozenset[str] | None = None
-    has_group: Callable[[str], bool] = field(default=lambda _: True, compare=False)
+    has_group: Callable[[str], bool] = field(default=every_group, compare=False)
 
 
 def due(

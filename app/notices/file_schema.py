@@ -136,6 +136,13 @@ def _instant(text: str) -> int:
     raise ValueError("A time with its offset belongs here, such as 2026-12-01T22:00:00Z.")
 
 
+def _address(text: str) -> str:
+    local, _, domain = text.partition("@")
+    if not local or not domain or any(c.isspace() or c in ",<>" or not c.isprintable() for c in text):
+        raise ValueError("An e-mail address belongs here, such as oncall@example.com.")
+    return text
+
+
 def _re2(text: str) -> str | None:
     return re2_pattern(text, "pattern")
 
@@ -149,6 +156,7 @@ TextTemplate = Annotated[NoticeTemplate, _parsed_beside(_text_template)]
 BodyTemplate = Annotated[NoticeTemplate, _parsed_beside(_body_template)]
 Clock = Annotated[time, _parsed(_clock)]
 Zone = Annotated[ZoneInfo, _parsed(_zone)]
+Address = Annotated[str, _parsed(_address)]
 Instant = Annotated[int, _parsed(_instant)]
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 Level = Literal["critical", "warning", "info"]
@@ -253,8 +261,8 @@ class EmailFile(TargetFile):
     security: Literal["starttls", "tls", "none"] = "starttls"
     user: Secret | None = None
     password: Secret | None = None
-    sender: Annotated[str, Field(pattern=r"^[^\s@]+@[^\s@]+$")]
-    to: Annotated[list[Annotated[str, Field(pattern=r"^[^\s@,]+@[^\s@,]+$")]], Field(min_length=1)]
+    sender: Address
+    to: Annotated[list[Address], Field(min_length=1)]
     subject: TextTemplate | None = None
     text: TextTemplate | None = None
 

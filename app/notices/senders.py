@@ -4,9 +4,10 @@ import contextlib
 import smtplib
 import socket
 import ssl
+import urllib.error
+import urllib.request
 from email.message import EmailMessage
-
-import requests
+from http.client import HTTPException
 
 from app.notices.messages import HttpRequest, MailServer, Undelivered
 
@@ -14,56 +15,46 @@ REFUSES_CONTENT = frozenset({400, 413, 414, 422})
 """HTTP: this notice is wrong. Any other failure may be of the target or its address, so the notice is tried again."""
 SMTP_REFUSES_CONTENT = frozenset({552, 554})
 
-REFUSED = "connection refused"
-UNKNOWN_HOST = "the name of the host cannot be resolved"
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """A redirect is an error: it would carry secrets to another address."""
+
+    def redirect_request(self, *_: object) -> None:
+        return None
 
 
 def send_http(request: HttpRequest, timeout_s: float) -> None:
-    """Send it. Redirects are not followed: they would carry secrets to another address.
+    """Send it, through the proxy of the environment if there is one. The body of the answer is not read.
 
-    `timeout_s` limits the connection and each wait for data. The body of the answer is not read. Raises Undelivered.
+    `timeout_s` limits the connection and each wait for data. Raises Undelivered. (`requests` would do more than is
+    wanted: it logs addresses, and replaces our Authorization header by a login from ~/.netrc.)
     """
     try:
-        with requests.Session() as session:
-            answer = session.request(
-                request.method,
-                request.url,
-                data=request.body,
-                headers=dict(request.headers),
-                timeout=timeout_s,
-                allow_redirects=False,
-                stream=True,
-                auth=_unchanged,
-            )
-            code = answer.status_code
-            answer.close()
-    except requests.Timeout:
-        raise Undelivered(f"no answer within {timeout_s:g} s") from None
-    except requests.exceptions.SSLError:
-        raise Undelivered("the TLS connection failed: check the certificate") from None
-    except requests.exceptions.ProxyError:
-        raise Undelivered("the proxy cannot be used") from None
-    except requests.ConnectionError as error:
-        raise _no_connection(error) from None
-    except (requests.RequestException, OSError, ValueError) as error:
-        raise Undelivered(f"the request failed ({type(error).__name__})") from None
-    if not 200 <= code < 300:
-        raise Undelivered(f"HTTP {code}", is_final=code in REFUSES_CONTENT)
+        made = urllib.request.Request(request.url, request.body, dict(request.headers), method=request.method)
+        made.add_header("User-Agent", "groupscope")
+        with urllib.request.build_opener(_NoRedirect).open(made, timeout=timeout_s):
+            return
+    except urllib.error.HTTPError as error:
+        error.close()
+        raise Undelivered(f"HTTP {error.code}", is_final=error.code in REFUSES_CONTENT) from None
+    except (OSError, HTTPException, ValueError) as error:
+        reason = error.reason if isinstance(error, urllib.error.URLError) else error
+        raise _undelivered(reason, timeout_s, is_connecting=reason is not error) from None
 
 
-def _unchanged(prepared: requests.PreparedRequest) -> requests.PreparedRequest:
-    """Without this, `requests` would replace our Authorization header by a login from ~/.netrc."""
-    return prepared
-
-
-def _no_connection(error: requests.ConnectionError) -> Undelivered:
-    """urllib3 puts the address into its sentences, which may have a key in it."""
-    text = str(error)
-    if "Connection refused" in text:
-        return Undelivered(REFUSED, never_arrived=True)
-    if "Failed to resolve" in text:
-        return Undelivered(UNKNOWN_HOST, never_arrived=True)
-    return Undelivered("the connection failed, or the answer is not HTTP")
+def _undelivered(reason: object, timeout_s: float, is_connecting: bool = True) -> Undelivered:
+    """Its text is ours: those of exceptions may quote the address."""
+    if isinstance(reason, TimeoutError):
+        return Undelivered(f"no answer within {timeout_s:g} s")
+    if isinstance(reason, ConnectionRefusedError):
+        return Undelivered("connection refused", never_arrived=is_connecting)
+    if isinstance(reason, socket.gaierror):
+        return Undelivered("the name of the host cannot be resolved", never_arrived=is_connecting)
+    if isinstance(reason, ssl.SSLError):
+        return Undelivered("the TLS connection failed: check the certificate")
+    if isinstance(reason, HTTPException):
+        return Undelivered("the answer is not HTTP")
+    return Undelivered(f"the connection failed ({type(reason).__name__})")
 
 
 def send_mail(server: MailServer, message: EmailMessage, timeout_s: float) -> None:
@@ -85,17 +76,13 @@ def send_mail(server: MailServer, message: EmailMessage, timeout_s: float) -> No
         if error.smtp_code < 0:
             raise Undelivered("the answer is not SMTP") from None
         raise Undelivered(f"SMTP {error.smtp_code}", is_final=error.smtp_code in SMTP_REFUSES_CONTENT) from None
-    except (smtplib.SMTPServerDisconnected, TimeoutError) as error:
-        is_late = isinstance(error, TimeoutError) or isinstance(error.__context__, TimeoutError)
+    except smtplib.SMTPServerDisconnected as error:
+        is_late = isinstance(error.__context__, TimeoutError)
         raise Undelivered(f"no answer within {timeout_s:g} s" if is_late else "the server hung up") from None
-    except ssl.SSLError:
-        raise Undelivered("the TLS connection failed: check the certificate") from None
-    except ConnectionRefusedError:
-        raise Undelivered(REFUSED, never_arrived=True) from None
-    except socket.gaierror:
-        raise Undelivered(UNKNOWN_HOST, never_arrived=True) from None
-    except (smtplib.SMTPException, OSError, ValueError) as error:
-        raise Undelivered(f"the mail could not be sent ({type(error).__name__})") from None
+    except smtplib.SMTPNotSupportedError:
+        raise Undelivered("the server does not offer STARTTLS or the login") from None
+    except (OSError, ValueError) as error:
+        raise _undelivered(error, timeout_s) from None
 
 
 def _connected(server: MailServer, timeout_s: float) -> smtplib.SMTP:

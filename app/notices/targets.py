@@ -66,7 +66,7 @@ def load_notices(path: Path) -> Notices:
     names = [target.name for target in targets]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ConfigError(f"{path}: more than one target is named {', '.join(twice)}", "Give each a name of its own")
-    state = path.with_name(f"{path.name}.state.json") if file.state is None else Path(file.state)
+    state = path.with_name(f"{path.name}.state.json") if file.state is None else path.parent / file.state
     return Notices(targets, state, file.dashboard, tuple(map(_maintenance, file.maintenance)))
 
 

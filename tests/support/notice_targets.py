@@ -13,6 +13,7 @@ from email.policy import default
 from typing import Any
 
 GARBAGE = b"\x00\xff not a protocol \r\n\r\n"
+ODD = b"HTTP/1.1 200 Said\r\nno header\r\n: none\r\n\x00: \xff\r\n\r\n"
 NEVER_S = 60.0
 
 
@@ -31,7 +32,8 @@ class Received:
 
 @dataclass
 class Listener:
-    """Where a server listens, and what it got. `answer`: a status code, "hang" or "garbage"; may be changed."""
+    """Where a server listens, and what it got. `answer`: a status code, "hang", "garbage" or "odd" (200 with
+    headers that make no sense); may be changed."""
 
     answer: int | str = 200
     got: list[Received] = field(default_factory=list)
@@ -62,6 +64,8 @@ class _Handler(socketserver.StreamRequestHandler):
             self.its.released.wait(NEVER_S)
         elif self.its.answer == "garbage":
             self.wfile.write(GARBAGE)
+        elif self.its.answer == "odd":
+            self.wfile.write(ODD)
         return isinstance(self.its.answer, str)
 
 

@@ -217,7 +217,10 @@ def test_a_state_that_cannot_be_written_is_refused_at_the_start_and_shown_later(
     (tmp_path / "state.json").unlink()
     (tmp_path / "state.json").mkdir()
     made.observe("prod", health(1, T0, bad=UNCOMMITTED))
-    made.stop()
+    found = made.due(its)
+    assert found is not None
+    made.begin(its, found[0])
+    assert [path.name for path in tmp_path.iterdir()] == ["state.json"]
     assert "cannot be written" in str(made.problem)
     with pytest.raises(ConfigError, match="cannot be"):
         board(tmp_path, its)

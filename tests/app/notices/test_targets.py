@@ -152,7 +152,10 @@ PAGERDUTY = "pagerduty:\n  - name: a\n    routing_key: "
             "quiet_hours[0].time_zone: The time zone is unknown.",
         ),
         ("maintenance: [{start: 2026-12-01, end: 2026-12-02T00:00:00Z}]", "maintenance[0].start: A time with its"),
-        ("email:\n  - {name: a, host: h, sender: g@x.y, to: ['a b']}", "line 2: email[0].to[0]: "),
+        (
+            "email:\n  - {name: a, host: h, sender: g@x.y, to: ['a b']}",
+            "line 2: email[0].to[0]: An e-mail address belongs here",
+        ),
         (f"{SLACK}https://x\n{PAGERDUTY}k", "more than one target is named a"),
     ],
 )
