@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterable
 
@@ -13,14 +14,18 @@ from app.notices.targets import Notices, Target
 from lag.errors import ConfigError
 from lag.verdict.health import Health
 
+SAVE_EVERY_S = 1.0
+"""With a thousand incidents at once, writing the file for each notice would take longer than sending it."""
+
 log = logging.getLogger(__name__)
 
 
 class Board:
-    """Holds the incidents, and keeps those of which a target knows in the state file.
+    """Holds the incidents, and stores them in the state file.
 
-    The file is written before the first notice of an incident is sent, so that its id survives a crash. Raises
-    ConfigError if the file cannot be read or written at the start; later, such a problem is only kept.
+    The file is written before the first notice of an incident is sent, so that its id survives a crash; what targets
+    were sent since, at most SAVE_EVERY_S later. Raises ConfigError if the file cannot be read or written at the start;
+    later, such a problem is only kept.
     """
 
     def __init__(
@@ -39,7 +44,7 @@ class Board:
         self._stopping = False
         self.problem: ConfigError | None = None
         save_state(notices.state, self._incidents)
-        self._stored: Incidents = self._incidents
+        self._stored, self._stored_s = self._incidents, time.monotonic()
 
     @property
     def incidents(self) -> Incidents:
@@ -63,7 +68,8 @@ class Board:
         """The notice is about to be sent. One that is not confirmed later may have arrived."""
         if target.name not in incident.deliveries:
             self._deliver(target, incident, Delivery(incident.severity, self._clock_ms(), confirmed=False))
-        self.save()
+        if incident.id not in self._stored or time.monotonic() - self._stored_s >= SAVE_EVERY_S:
+            self.save()
 
     def confirm(self, target: Target, incident: Incident) -> None:
         """The notice arrived."""
@@ -81,7 +87,7 @@ class Board:
     def save(self) -> None:
         """Write the file if it is out of date."""
         with self._writing:
-            incidents = {one.id: one for one in self._incidents.values() if one.deliveries}
+            incidents = self._incidents
             if incidents == self._stored:
                 return
             try:
@@ -92,6 +98,7 @@ class Board:
                 self.problem = error
             else:
                 self._stored, self.problem = incidents, None
+            self._stored_s = time.monotonic()
 
     def wait(self, seconds: float, until_poll: bool) -> bool:
         """Wait, or if `until_poll` until a poll is reported earlier; returns whether to continue."""

@@ -48,9 +48,13 @@ def due(
 
     Ends come first, then the most severe.
     """
-    wanted = ((one, event) for one in incidents if (event := _event(one, one.deliveries.get(target), rules, now_ms)))
-    ordered = sorted(wanted, key=lambda found: (found[1] is not Event.CLOSE, -found[0].severity))
-    return next((found for found in ordered if _may_send(found[0], rules, maintenance, now_ms)), None)
+    wanted = (
+        (one, event)
+        for one in incidents
+        if (event := _event(one, one.deliveries.get(target), rules, now_ms))
+        and _may_send(one, rules, maintenance, now_ms)
+    )
+    return min(wanted, key=lambda found: (found[1] is not Event.CLOSE, -found[0].severity), default=None)
 
 
 def _event(incident: Incident, last: Delivery | None, rules: Rules, now_ms: int) -> Event | None:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +41,19 @@ def save_state(path: Path, incidents: Incidents) -> None:
 
 
 def _document(incident: Incident) -> Mapping[str, Any]:
-    return asdict(incident)
+    return {
+        "id": incident.id,
+        "cluster": incident.cluster,
+        "group_id": incident.group_id,
+        "verdict": incident.verdict,
+        "evidence": incident.evidence,
+        "started_ms": incident.started_ms,
+        "closed_ms": incident.closed_ms,
+        "deliveries": {
+            name: {"severity": sent.severity, "at_ms": sent.at_ms, "confirmed": sent.confirmed, "closed": sent.closed}
+            for name, sent in incident.deliveries.items()
+        },
+    }
 
 
 def _incident(entry: Mapping[str, Any]) -> Incident:

@@ -42,7 +42,7 @@ def incident(verdict: Status = Status.STOPPED, **rest: Any) -> Incident:
         "evidence": "1,024 records behind",
         "started_ms": T0,
     }
-    return Incident(**{**named, "verdict": verdict, **rest})  # type: ignore[arg-type]
+    return Incident(**{**named, "verdict": verdict, **rest})
 
 
 def notice(event: Event = Event.OPEN, verdict: Status = Status.STOPPED, **rest: Any) -> Notice:

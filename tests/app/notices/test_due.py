@@ -38,7 +38,7 @@ def test_a_notice_that_may_not_have_arrived_is_sent_again() -> None:
 
 
 def test_it_is_repeated_after_the_time_of_its_severity() -> None:
-    rules = {"repeat_ms": {Severity.CRITICAL: 5 * MINUTE}}
+    rules: dict[str, Any] = {"repeat_ms": {Severity.CRITICAL: 5 * MINUTE}}
     assert event(incident(deliveries=sent()), T0 + 5 * MINUTE - 1, **rules) is None
     assert event(incident(deliveries=sent()), T0 + 5 * MINUTE, **rules) is Event.REPEAT
     behind = incident(Status.FALLING_BEHIND, deliveries=sent())
@@ -51,7 +51,7 @@ def test_a_more_serious_verdict_is_sent_at_once_and_a_lesser_one_is_not() -> Non
 
 
 def test_the_end_is_sent_to_whom_the_begin_was() -> None:
-    over = {"closed_ms": T0 + 1}
+    over: dict[str, Any] = {"closed_ms": T0 + 1}
     assert event(incident(deliveries=sent(), **over)) is Event.CLOSE
     assert event(incident(deliveries=sent(confirmed=False), **over)) is Event.CLOSE
     assert event(incident(Status.CATCHING_UP, deliveries=sent(), **over)) is Event.CLOSE

@@ -94,7 +94,7 @@ def test_the_verdicts_of_a_health_are_those_of_the_poll() -> None:
     made = poll_of("prod", health(1, T0, a=OK, b=WAITS, c=UNCOMMITTED), frozenset({"z"}))
     assert {name: made.verdicts[name] for name in "bc"} == {"b": Status.NO_MEMBERS, "c": Status.NEVER_COMMITTED}
     assert made.verdicts.keys() | made.undecided == {"a", "b", "c"}
-    assert (made.at_ms, made.complete, made.seen) == (T0, True, {"z"})
+    assert (made.at_ms, made.complete, made.seen) == (T0, True, frozenset({"z"}))
     assert made.finding("b").status is Status.NO_MEMBERS
 
 

@@ -39,7 +39,8 @@ class Clock:
 
 
 def target(name: str, url: str, **rules: object) -> Target:
-    form = Webhook(*[compiled(f"{url}/{SECRET}", [], is_url=True)] * 2)
+    address = compiled(f"{url}/{SECRET}", [], is_url=True)
+    form = Webhook(address, address)
     return Target(name, "webhook", Rules(**rules), lambda notice: send_http(form.request(notice), TIMEOUT_S))  # type: ignore[arg-type]
 
 

@@ -80,7 +80,7 @@ def test_everything_can_be_set(file: Path) -> None:
         {Severity.CRITICAL: 900_000},
         False,
     )
-    assert rules.clusters == {"prod"}
+    assert rules.clusters == frozenset({"prod"})
     names = ["billing-eu", "billing-test", "orders", "orders-2"]
     assert [rules.has_group(name) for name in names] == [True, False, True, False]
     assert rules.quiet_hours == (
