@@ -9,8 +9,11 @@ import urllib.request
 from email.message import EmailMessage
 from http.client import HTTPException
 
+from app.notices.deadline import Deadline, LimitedHttp, LimitedHttps, deadline
 from app.notices.messages import HttpRequest, MailServer, Undelivered
 
+WHOLE = 4
+"""An exchange over HTTP may take this many times `timeout_s`."""
 REFUSES_CONTENT = frozenset({400, 413, 414, 422})
 """HTTP: this notice is wrong. Any other failure may be of the target or its address, so the notice is tried again."""
 SMTP_REFUSES_CONTENT = frozenset({552, 554})
@@ -26,13 +29,26 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 def send_http(request: HttpRequest, timeout_s: float) -> None:
     """Send it, through the proxy of the environment if there is one. The body of the answer is not read.
 
-    `timeout_s` limits the connection and each wait for data. Raises Undelivered. (`requests` would do more than is
-    wanted: it logs addresses, and replaces our Authorization header by a login from ~/.netrc.)
+    `timeout_s` limits the connection and each wait for data, and WHOLE times as long all of it. Raises Undelivered.
+    (`requests` would do more than is wanted: it logs addresses, and replaces our Authorization header by a login from
+    ~/.netrc.)
     """
+    with deadline(WHOLE * timeout_s) as limit:
+        try:
+            _open(request, timeout_s, limit)
+        except Undelivered:
+            if not limit.passed:
+                raise
+    if limit.passed:
+        raise Undelivered(f"no end of the answer within {WHOLE * timeout_s:g} s")
+
+
+def _open(request: HttpRequest, timeout_s: float, limit: Deadline) -> None:
     try:
         made = urllib.request.Request(request.url, request.body, dict(request.headers), method=request.method)
         made.add_header("User-Agent", "groupscope")
-        with urllib.request.build_opener(_NoRedirect).open(made, timeout=timeout_s):
+        opener = urllib.request.build_opener(_NoRedirect, LimitedHttp(limit), LimitedHttps(limit))
+        with opener.open(made, timeout=timeout_s):
             return
     except urllib.error.HTTPError as error:
         error.close()

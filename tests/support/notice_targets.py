@@ -14,6 +14,7 @@ from typing import Any
 
 GARBAGE = b"\x00\xff not a protocol \r\n\r\n"
 ODD = b"HTTP/1.1 200 Said\r\nno header\r\n: none\r\n\x00: \xff\r\n\r\n"
+DRIP_S = 0.05
 NEVER_S = 60.0
 
 
@@ -33,7 +34,7 @@ class Received:
 @dataclass
 class Listener:
     """Where a server listens, and what it got. `answer`: a status code, "hang", "garbage" or "odd" (200 with
-    headers that make no sense); may be changed."""
+    headers that make no sense), or "drip" (200 with a header that does not end); may be changed."""
 
     answer: int | str = 200
     got: list[Received] = field(default_factory=list)
@@ -66,6 +67,10 @@ class _Handler(socketserver.StreamRequestHandler):
             self.wfile.write(GARBAGE)
         elif self.its.answer == "odd":
             self.wfile.write(ODD)
+        elif self.its.answer == "drip":
+            self.wfile.write(b"HTTP/1.1 200 Said\r\n")
+            while not self.its.released.wait(DRIP_S):
+                self.wfile.write(b"x")
         return isinstance(self.its.answer, str)
 
 
@@ -79,7 +84,9 @@ class _Http(_Handler):
         body = self.rfile.read(int(headers.get("content-length", 0)))
         self.its.got.append(Received(line, headers, body))
         if not self.is_spoilt():
-            self.wfile.write(f"HTTP/1.1 {self.its.answer} Said\r\nContent-Length: 0\r\n\r\n".encode())
+            self.wfile.write(
+                f"HTTP/1.1 {self.its.answer} Said\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n".encode()
+            )
 
 
 class _Smtp(_Handler):

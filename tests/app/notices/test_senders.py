@@ -58,7 +58,11 @@ def test_a_refusal_is_named_by_its_code(code: int, is_final: bool) -> None:
 
 @pytest.mark.parametrize(
     ("answer", "said"),
-    [("hang", "no answer within 0.3 s"), ("garbage", "the answer is not HTTP")],
+    [
+        ("hang", "no answer within 0.3 s"),
+        ("garbage", "the answer is not HTTP"),
+        ("drip", "no end of the answer within 1.2 s"),
+    ],
 )
 def test_a_server_that_hangs_or_answers_garbage_may_have_taken_it(answer: str, said: str) -> None:
     with http_server(answer) as server:
