@@ -32,6 +32,7 @@ def test_help_names_every_command_with_a_whole_sentence() -> None:
         "assign",
         "doctor",
         "jars",
+        "notices",
         "offsets",
         "pipeline",
         "scenario",
