@@ -68,6 +68,8 @@ def _undelivered(reason: object, timeout_s: float, is_connecting: bool = True) -
         return Undelivered("the name of the host cannot be resolved", never_arrived=is_connecting)
     if isinstance(reason, ssl.SSLError):
         return Undelivered("the TLS connection failed: check the certificate")
+    if isinstance(reason, ConnectionResetError):  # also without an answer: http.client.RemoteDisconnected
+        return Undelivered("the server hung up")
     if isinstance(reason, HTTPException):
         return Undelivered("the answer is not HTTP")
     return Undelivered(f"the connection failed ({type(reason).__name__})")

@@ -33,7 +33,7 @@ class Received:
 
 @dataclass
 class Listener:
-    """Where a server listens, and what it got. `answer`: a status code, "hang", "garbage" or "odd" (200 with
+    """Where a server listens, and what it got. `answer`: a status code, "hang", "garbage" or "close", "odd" (200 with
     headers that make no sense), or "drip" (200 with a header that does not end); may be changed."""
 
     answer: int | str = 200
@@ -65,6 +65,8 @@ class _Handler(socketserver.StreamRequestHandler):
             self.its.released.wait(NEVER_S)
         elif self.its.answer == "garbage":
             self.wfile.write(GARBAGE)
+        elif self.its.answer == "close":
+            return True
         elif self.its.answer == "odd":
             self.wfile.write(ODD)
         elif self.its.answer == "drip":

@@ -61,6 +61,7 @@ def test_a_refusal_is_named_by_its_code(code: int, is_final: bool) -> None:
     [
         ("hang", "no answer within 0.3 s"),
         ("garbage", "the answer is not HTTP"),
+        ("close", "the server hung up"),
         ("drip", "no end of the answer within 1.2 s"),
     ],
 )
