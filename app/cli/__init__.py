@@ -30,6 +30,7 @@ COMMANDS = {
     "offsets": "Read records of __consumer_offsets.",
     "pipeline": "Record the history of a cluster and maintain it (needs Spark).",
     "export": "Print files for Grafana, Prometheus and the Prometheus operator.",
+    "notices": "Check the file of notices, and send a test notice.",
     "jars": "Download and verify the jars of Kafka and Spark.",
 }
 """Each command, its module under `app.cli`, and the sentence that the help shows."""

@@ -56,6 +56,10 @@ def serve(
         Path | None,
         typer.Option(metavar="FILE", help="The policy for verdicts, YAML or JSON; read again when it changes."),
     ] = None,
+    notices: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Who is sent notices of verdicts, YAML or JSON."),
+    ] = None,
     browser: Browser = True,
     json: JsonLine = False,
 ) -> None:
@@ -65,6 +69,8 @@ def serve(
     """
     if policy is not None:
         os.environ["GROUPSCOPE_POLICY"] = str(policy)
+    if notices is not None:
+        os.environ["GROUPSCOPE_NOTICES"] = str(notices)
     settings = checked_settings()
     clusters = [*first_cluster(bootstrap_server, config, bool(cluster)), *map(_further, cluster or ())]
     _refuse_same_names([each.name for each in clusters])
@@ -109,12 +115,16 @@ def import_server() -> None:
 
 
 def checked_settings() -> Settings:
-    """The settings in the environment. Raises ConfigError, also if the policy file is broken."""
+    """The settings in the environment. Raises ConfigError, also if the policy or notices file is broken."""
     settings = read_settings()
     if settings.policy is not None:
         from lag.polling.policy_file import load_policy  # imported here because NumPy takes a tenth of a second
 
         load_policy(settings.policy)
+    if settings.notices is not None:
+        from app.notices.targets import load_notices
+
+        load_notices(settings.notices)
     return settings
 
 

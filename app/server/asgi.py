@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib import metadata
+from typing import TYPE_CHECKING
 
 from app.server import web_app
 from app.server.settings import ClusterSettings, Settings, read_settings
@@ -29,6 +30,9 @@ from lag.polling.evaluation import ClusterReader, LastVerdicts, ReadPolicy, no_v
 from lag.polling.policy_file import PolicyFile, PolicyReading
 from lag.polling.verdict_changes import VerdictChanges
 from lag.verdict.health import Health
+
+if TYPE_CHECKING:
+    from app.notices.notifier import Notifier
 
 SWITCH_INTERVAL_S = 0.0005
 """A page waits this long for the GIL, about a hundred times while a large cluster is polled. Python's default of 5 ms
@@ -53,12 +57,13 @@ def collectors() -> Iterator[Source]:
     versions = {package: metadata.version(package) for package in PACKAGES}
     read_policy = PolicyReading if settings.policy is None else PolicyFile(settings.policy).read
     changes = {c.name: VerdictChanges() for c in settings.clusters}
-    with recording(settings.history) as past:
+    with recording(settings.history) as past, notifying(settings) as notifier:
         polled = {
-            c.name: collector(c, envs[c.name], settings, past, changes[c.name], read_policy) for c in settings.clusters
+            c.name: collector(c, envs[c.name], settings, past, changes[c.name], read_policy, notifier)
+            for c in settings.clusters
         }
         with Collectors(polled) as running:
-            yield Source(settings, running, Controls.from_environment(), versions, connections, changes)
+            yield Source(settings, running, Controls.from_environment(), versions, connections, changes, notifier)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +89,19 @@ def recording(history: str | None) -> Iterator[StoredHistory]:
         yield StoredHistory(recorder.observe, partial(last_verdicts_or_none, stored))
 
 
+@contextmanager
+def notifying(settings: Settings) -> Iterator["Notifier | None"]:
+    """Sends notices during the block; None without a notices file. Raises ConfigError."""
+    if settings.notices is None:
+        yield None
+        return
+    from app.notices.notifier import Notifier
+    from app.notices.targets import load_notices  # imported here because few send notices
+
+    with Notifier(load_notices(settings.notices), [c.name for c in settings.clusters]) as notifier:
+        yield notifier
+
+
 def collector(
     cluster: ClusterSettings,
     env: Mapping[str, str],
@@ -91,14 +109,17 @@ def collector(
     past: StoredHistory,
     changes: VerdictChanges,
     read_policy: ReadPolicy = PolicyReading,
+    notifier: "Notifier | None" = None,
 ) -> Collector:
     """Polls the cluster and follows `__consumer_offsets` if that is configured.
 
-    What it finds is stored in `past`, and the changes of verdicts are kept in `changes`.
+    What it finds is stored in `past`, the changes of verdicts are kept in `changes`, and `notifier` sends notices.
     """
 
     def record(health: Health) -> None:
         changes.observe(health)
+        if notifier is not None:
+            notifier.observe(cluster.name, health)
         if past.record is not None:
             past.record(health)
 

@@ -6,6 +6,7 @@
     GROUPSCOPE_PLUGINS='["yours.module:YourAssignor"]'
     GROUPSCOPE_HISTORY=/var/lib/groupscope
     GROUPSCOPE_POLICY=/etc/groupscope/policy.yaml
+    GROUPSCOPE_NOTICES=/etc/groupscope/notices.yaml
     GROUPSCOPE_METRICS_NAMES=own,kafka-exporter
     GROUPSCOPE_MCP=on           # answer the tool calls of agents at /mcp
 
@@ -37,6 +38,7 @@ EXAMPLES = {
     "plugins": '["yours.module:YourAssignor"]',
     "history": "/var/lib/groupscope",
     "policy": "/etc/groupscope/policy.yaml",
+    "notices": "/etc/groupscope/notices.yaml",
     "metrics_names": "own,kafka-exporter",
     "metrics_granularity": "topic",
     "metrics_groups": "billing-.*",
@@ -93,7 +95,8 @@ class Settings(BaseSettings):
     """The dashboard's settings; invalid values are rejected when the server starts.
 
     `history` is the folder or URL of the Delta tables that the collectors write, None for no history. `policy` is the
-    file of thresholds of the verdicts, None for the defaults. `metrics_...` is what `/metrics` serves by default.
+    file of thresholds of the verdicts, None for the defaults. `notices` is the file that says who is sent notices of
+    verdicts, None for nobody. `metrics_...` is what `/metrics` serves by default.
     `mcp`: whether the tool server answers at `/mcp`.
     """
 
@@ -105,6 +108,7 @@ class Settings(BaseSettings):
     plugins: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_from_json), AfterValidator(_distinct)] = ()
     history: str | None = None
     policy: Path | None = None
+    notices: Path | None = None
     metrics_names: Annotated[tuple[str, ...], NoDecode, _option(name_sets)] = DEFAULTS.names
     metrics_granularity: Granularity = DEFAULTS.granularity
     metrics_groups: Pattern = None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from app.server.settings import Settings
 
 if TYPE_CHECKING:
+    from app.notices.notifier import Notifier
     from lag.embedded.workload import Controls
     from lag.generations.recent import RecentRebalances
     from lag.generations.recorded import FollowStatus, Recording
@@ -48,7 +49,7 @@ class Source:
     """Everything that pages can read: the settings, one feed per cluster, and the demo's controls if it runs.
 
     `versions` maps packages to versions; `connections` maps clusters to their client settings, secrets masked;
-    `changes` maps clusters to the last changes of their verdicts.
+    `changes` maps clusters to the last changes of their verdicts; `notifier` sends notices of them, None: nobody does.
     """
 
     settings: Settings
@@ -57,6 +58,7 @@ class Source:
     versions: Mapping[str, str] = field(default_factory=dict)
     connections: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     changes: Mapping[str, "VerdictChanges"] = field(default_factory=dict)
+    notifier: "Notifier | None" = None
 
 
 _EMPTY = Source(Settings.model_construct(), {})

@@ -95,8 +95,9 @@ def choose_cluster(name: str) -> None:
 def settings_in_force(name: str) -> dict[str, str]:
     """The settings of a cluster and of the server, secrets masked."""
     current = source.current()
-    policy = {} if current.settings.policy is None else {"groupscope policy path": str(current.settings.policy)}
-    return {**current.connections.get(name, {}), "groupscope interval": f"{current.settings.interval_s:g} s", **policy}
+    files = {"policy": current.settings.policy, "notices": current.settings.notices}
+    paths = {f"groupscope {name} path": str(path) for name, path in files.items() if path is not None}
+    return {**current.connections.get(name, {}), "groupscope interval": f"{current.settings.interval_s:g} s", **paths}
 
 
 def feed() -> Feed | None:

@@ -16,8 +16,13 @@ def cache_dir(env: Mapping[str, str] = os.environ) -> Path:
 def write_whole(path: Path, data: bytes, mode: int = 0o600) -> Path:
     """Write the file in such a way that other processes see all of it or nothing; returns `path`."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent)
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-    Path(temporary).chmod(mode)
-    return Path(temporary).replace(path)
+    handle, name = tempfile.mkstemp(dir=path.parent)
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        temporary.chmod(mode)
+        return temporary.replace(path)
+    except OSError:
+        temporary.unlink()
+        raise

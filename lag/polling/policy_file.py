@@ -12,18 +12,14 @@ Every key is optional. Those of a pattern apply on top of those at the top of th
 """
 
 import threading
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from assignors.scenario.line_numbers import find_lines
-from assignors.scenario.messages import sentences
-from assignors.scenario.problems import Problem, ScenarioError, path_text
-from assignors.scenario.syntax import Token, compose, tokens
 from lag.errors import ConfigError
+from lag.settings_file import load_settings_file
 from lag.verdict.policy import GroupPolicy, Policy
 from lag.verdict.sample_window import MIN_SAMPLES
 from lag.verdict.status_rules import Rules
@@ -120,36 +116,6 @@ def _version(path: Path) -> tuple[int, int, int] | None:
 
 def load_policy(path: Path) -> Policy:
     """The policy in the file. Raises ConfigError, which names the lines of what is wrong."""
-    try:
-        text = path.read_text("utf-8-sig")
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}", "Name a policy file") from None
-    except UnicodeDecodeError:
-        raise ConfigError(f"{path} is not UTF-8", "Save the file as text in UTF-8") from None
-    try:
-        return _policy(text, path.name)
-    except ScenarioError as error:
-        raise ConfigError(f"{path}: {'; '.join(map(str, error.problems))}") from None
-
-
-def _policy(text: str, name: str) -> Policy:
-    read = list(tokens(text, name))
-    file = _validated(read) if read else _File()
+    file = load_settings_file(path, _File, "policy file")
     default = file.on_top_of(GroupPolicy())
     return Policy(default, tuple((group.pattern, group.on_top_of(default)) for group in file.groups))
-
-
-def _validated(read: list[Token]) -> _File:
-    data: Any = compose(iter(read))
-    try:
-        return _File.model_validate(data)
-    except ValidationError as error:
-        found = sentences(error.errors(include_url=False, include_input=False), _File)
-        raise ScenarioError(_problems(read, found)) from None
-
-
-def _problems(read: Iterable[Token], by_path: Mapping[tuple[str | int, ...], str]) -> list[Problem]:
-    """In the order of the file."""
-    lines = find_lines(iter(read), by_path)
-    problems = [Problem(line, path_text(path), by_path[path]) for path, line in lines.items()]
-    return sorted(problems, key=lambda problem: problem.line or 0)

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app.ui import widgets
-from app.views.about import parts
+from app.views.about import notices, parts
 
 widgets.follow()
 page = widgets.require_report()
@@ -19,6 +19,7 @@ with left:
     parts.brokers(page)
     parts.unread(page)
     parts.following()
+    notices.targets(page.now_ms)
     parts.limits()
     parts.report_a_bug(page)
 with right:

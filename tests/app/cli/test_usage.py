@@ -34,6 +34,7 @@ def test_help_names_every_command_with_a_whole_sentence() -> None:
         "export",
         "jars",
         "mcp",
+        "notices",
         "offsets",
         "pipeline",
         "scenario",

@@ -1,6 +1,7 @@
 """What the server makes of a poll: it is stored, and its changes of verdicts are kept."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,8 @@ from lag.polling.verdict_changes import VerdictChanges
 from lag.verdict.health import Health
 from lag.verdict.status import Status
 from tests.lag.make import cluster, end, group
+from tests.support.notice_targets import http_server
+from tests.support.waiting import wait_until
 
 CLUSTER = ClusterSettings(name="demo", bootstrap_servers="localhost:1")
 
@@ -40,3 +43,23 @@ def test_a_poll_is_stored_and_its_changes_are_kept(monkeypatch: pytest.MonkeyPat
     assert report is not None
     assert [(one.group_id, one.number, one.after) for one in changes.since(0)] == [("g", 1, Status.NO_MEMBERS)]
     assert stored == [report.health]
+
+
+def test_a_poll_is_sent_as_a_notice(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(asgi, "connect", lambda *_: Waits)
+    file = tmp_path / "notices.yaml"
+    with http_server() as server:
+        file.write_text(f"webhook: [{{name: a, url: '{server.url}', threshold: info}}]")
+        settings = Settings(clusters=(CLUSTER,), follow=False, interval_s=3600, notices=file)
+        with asgi.notifying(settings) as notifier:
+            polls = asgi.collector(CLUSTER, {}, settings, asgi.StoredHistory(), VerdictChanges(), notifier=notifier)
+            polls.start()
+            wait_until(lambda: server.got)
+            polls.stop()
+        (sent,) = server.documents()
+    assert (sent["cluster"], sent["group"], sent["verdict"]) == ("demo", "g", "no_members")
+
+
+def test_without_a_file_nobody_is_sent_notices() -> None:
+    with asgi.notifying(Settings()) as notifier:
+        assert notifier is None

@@ -1,7 +1,10 @@
 """About: versions, settings, requests, a bundle without names. Demo: cases and buttons that act on the workload."""
 
 import json
+from dataclasses import replace
+from typing import Any, cast
 
+from app.notices.worker import TargetStatus
 from app.ui import formats, state
 from app.views.about import bundle
 from lag.embedded.workload import describe
@@ -58,6 +61,32 @@ def test_about_names_what_is_wrong_in_the_policy_file(open_page: Open, feed: fee
     assert not page.exception
     assert "The policy file is broken" in said(page)
     assert formats.md(str(problem)) in said(page)
+
+
+class HandNotifier:
+    """Two targets, one of which fails."""
+
+    def statuses(self) -> list[TargetStatus]:
+        now_ms = state.now_ms()
+        return [
+            TargetStatus("team", "slack", sent=3, last_sent_ms=now_ms - 60_000),
+            TargetStatus("pager", "pagerduty", failures=4, error="HTTP 503"),
+        ]
+
+    def problem(self) -> ConfigError:
+        return ConfigError("state.json cannot be written")
+
+
+def test_about_shows_which_targets_of_notices_take_them(open_page: Open, feed: feeds.HandFeed) -> None:
+    assert "Notices" not in said(open_page("about"))
+    its = replace(feeds.source(demo=feed), notifier=cast(Any, HandNotifier()))
+    page = open_page("about", its=its)
+    assert not page.exception
+    shown = table(page, "Targets of notices")
+    assert list(shown["target"]) == ["team", "pager"]
+    assert list(shown["sent"]) == [3, 0]
+    assert list(shown["state"]) == ["ok", "HTTP 503 (4 failures in a row)"]
+    assert formats.md("state.json cannot be written") in said(page)
 
 
 def test_the_bundle_holds_no_name(feed: feeds.HandFeed) -> None:

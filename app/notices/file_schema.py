@@ -1,0 +1,280 @@
+"""What the notices file may contain: its keys, their types and limits."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime, time
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
+
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationInfo
+from pydantic_core import PydanticCustomError
+
+from app.metrics.options import InvalidOption
+from app.metrics.options import pattern as re2_pattern
+from app.notices.due import Event
+from app.notices.forms import PAGERDUTY_URL
+from app.notices.incidents import Incident
+from app.notices.notice import Notice
+from app.notices.secrets import resolved
+from app.notices.templates import NoticeTemplate, compiled
+from lag.verdict.status import Status
+
+TEST_ID = "00000000-0000-4000-8000-000000000000"
+SAMPLE = Incident(TEST_ID, 'pro"d', 'billing "eu" <a&b>', Status.STOPPED, "1,024 records behind, \\ no commit", 0)
+"""Has the characters that a template has to escape."""
+FIELDS = tuple(Notice(SAMPLE, Event.OPEN, 0).document())
+
+
+def _parsed(parse: Callable[[str], object]) -> PlainValidator:
+    """A key whose text is parsed; a ValueError becomes the sentence about the key."""
+    return PlainValidator(lambda value: _result(parse, value))
+
+
+def _parsed_beside(parse: Callable[[str, ValidationInfo], object]) -> PlainValidator:
+    """As `_parsed`, with the keys before it."""
+
+    def parsed(value: object, info: ValidationInfo) -> object:
+        return _result(lambda text: parse(text, info), value)
+
+    return PlainValidator(parsed)
+
+
+def _result(parse: Callable[[str], object], value: object) -> object:
+    if not isinstance(value, str):
+        raise _sentence("A text belongs here.")
+    try:
+        return parse(value)
+    except InvalidOption as error:
+        raise _sentence(f"{error.cause[:1].upper()}{error.cause[1:]}.") from None
+    except ValueError as error:
+        raise _sentence(str(error)) from None
+
+
+def _sentence(text: str) -> PydanticCustomError:
+    return PydanticCustomError("sentence", "{text}", {"text": text})
+
+
+def _http_url(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        is_http = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # its text may quote the URL
+        is_http = False
+    if not is_http:
+        raise ValueError("A URL belongs here that begins with http:// or https://.")
+    if parts.username is not None:
+        raise ValueError("A login is not allowed in a URL. Write it as a header: {Authorization: 'env:NAME'}.")
+    return url
+
+
+def _secret_url(text: str) -> str:
+    return _http_url(resolved(text))
+
+
+def _url_template(text: str, info: ValidationInfo) -> NoticeTemplate:
+    return _rendered(resolved(text), info, is_url=True)
+
+
+def _text_template(text: str, info: ValidationInfo) -> NoticeTemplate:
+    return _rendered(text, info)
+
+
+def _body_template(text: str, info: ValidationInfo) -> NoticeTemplate:
+    return _rendered(text, info, is_json=_sends_json(info.data.get("headers") or {}))
+
+
+def _sends_json(headers: Mapping[str, str]) -> bool:
+    types = [value for name, value in headers.items() if name.lower() == "content-type"]
+    return "json" in (types or ["json"])[-1]
+
+
+def _rendered(text: str, info: ValidationInfo, is_url: bool = False, is_json: bool = False) -> NoticeTemplate:
+    """The template, after it made a text of a sample: what would fail at night fails now. Raises ValueError."""
+    template = compiled(text, FIELDS, is_url)
+    extras: Mapping[str, str] = info.data.get("extras") or {}
+    for event in Event:
+        made = template.render(Notice(SAMPLE, event, 0, extras=extras).document())
+        if is_url:
+            _http_url(made)
+        if is_json:
+            _check_json(made)
+    return template
+
+
+def _check_json(text: str) -> None:
+    try:
+        json.loads(text)
+    except ValueError:
+        raise ValueError(
+            "The result is not JSON. Insert texts as {{ group | tojson }}, without quotes around it."
+        ) from None
+
+
+def _clock(text: str) -> time:
+    try:
+        return datetime.strptime(text, "%H:%M").time()
+    except ValueError:
+        raise ValueError("A time of day belongs here, such as '22:00'.") from None
+
+
+def _zone(name: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        raise ValueError("The time zone is unknown. Write a name such as Europe/Berlin.") from None
+
+
+def _instant(text: str) -> int:
+    """ms since 1970."""
+    try:
+        at = datetime.fromisoformat(text)
+        if at.tzinfo is not None:
+            return round(at.timestamp() * 1000)
+    except (ValueError, OverflowError):
+        pass
+    raise ValueError("A time with its offset belongs here, such as 2026-12-01T22:00:00Z.")
+
+
+def _address(text: str) -> str:
+    local, _, domain = text.partition("@")
+    if not local or not domain or any(c.isspace() or c in ",<>" or not c.isprintable() for c in text):
+        raise ValueError("An e-mail address belongs here, such as oncall@example.com.")
+    return text
+
+
+def _re2(text: str) -> str | None:
+    return re2_pattern(text, "pattern")
+
+
+Text = Annotated[str, Field(min_length=1, max_length=1000)]
+Pattern = Annotated[str | None, _parsed(_re2)]
+Secret = Annotated[str, _parsed(resolved)]
+SecretUrl = Annotated[str, _parsed(_secret_url)]
+UrlTemplate = Annotated[NoticeTemplate, _parsed_beside(_url_template)]
+TextTemplate = Annotated[NoticeTemplate, _parsed_beside(_text_template)]
+BodyTemplate = Annotated[NoticeTemplate, _parsed_beside(_body_template)]
+Clock = Annotated[time, _parsed(_clock)]
+Zone = Annotated[ZoneInfo, _parsed(_zone)]
+Address = Annotated[str, _parsed(_address)]
+Instant = Annotated[int, _parsed(_instant)]
+Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+Level = Literal["critical", "warning", "info"]
+Seconds = Annotated[float, Field(ge=10, le=30 * 86_400)]
+Method = Literal["DELETE", "GET", "PATCH", "POST", "PUT"]
+
+
+class _Section(BaseModel):
+    """Its text form has no values: they may be secret."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
+        return ()
+
+
+class RepeatFile(_Section):
+    """Seconds after which an open incident is sent again."""
+
+    critical: Seconds | None = None
+    warning: Seconds | None = None
+    info: Seconds | None = None
+
+
+class QuietHoursFile(_Section):
+    """When only severe notices are sent."""
+
+    start: Clock
+    end: Clock
+    time_zone: Zone = Field(default_factory=lambda: ZoneInfo("UTC"))
+    days: Annotated[list[Day], Field(min_length=1)] | None = None
+    still_sent: Level | None = None
+
+
+class MaintenanceFile(_Section):
+    """When nothing is sent."""
+
+    start: Instant
+    end: Instant
+    clusters: list[Text] | None = None
+    groups: Pattern = None
+    exclude_groups: Pattern = None
+
+
+class TargetFile(_Section):
+    """What all targets have."""
+
+    name: Annotated[str, Field(min_length=1, max_length=80)]
+    threshold: Level = "warning"
+    clusters: list[Text] | None = None
+    groups: Pattern = None
+    exclude_groups: Pattern = None
+    repeat_s: RepeatFile = Field(default_factory=RepeatFile)
+    send_close: bool = True
+    quiet_hours: list[QuietHoursFile] = Field(default_factory=list)
+    timeout_s: Annotated[float, Field(ge=0.1, le=60)] = 10.0
+    extras: dict[str, str] = Field(default_factory=dict)
+
+
+class WebhookFile(TargetFile):
+    """Any HTTP endpoint."""
+
+    headers: dict[str, Secret] = Field(default_factory=dict)
+    url: UrlTemplate
+    close_url: UrlTemplate | None = None
+    method: Method = "POST"
+    close_method: Method | None = None
+    body: BodyTemplate | None = None
+    close_body: BodyTemplate | None = None
+
+
+class SlackFile(TargetFile):
+    """An incoming webhook."""
+
+    url: SecretUrl
+    text: TextTemplate | None = None
+
+
+class PagerDutyFile(TargetFile):
+    """The Events API v2."""
+
+    routing_key: Secret
+    url: SecretUrl = PAGERDUTY_URL
+    summary: TextTemplate | None = None
+
+
+class AlertmanagerFile(TargetFile):
+    """The base address of an Alertmanager; every severity is repeated after `every_s`."""
+
+    url: SecretUrl
+    every_s: Annotated[float, Field(ge=10, le=3600)] = 60.0
+    labels: dict[Annotated[str, Field(pattern="^[a-zA-Z_][a-zA-Z0-9_]*$")], Text] = Field(default_factory=dict)
+    headers: dict[str, Secret] = Field(default_factory=dict)
+    summary: TextTemplate | None = None
+
+
+class EmailFile(TargetFile):
+    """An SMTP server and the recipients."""
+
+    host: Text
+    port: Annotated[int, Field(ge=1, le=65_535)] = 587
+    security: Literal["starttls", "tls", "none"] = "starttls"
+    user: Secret | None = None
+    password: Secret | None = None
+    sender: Address
+    to: Annotated[list[Address], Field(min_length=1)]
+    subject: TextTemplate | None = None
+    text: TextTemplate | None = None
+
+
+class NoticesFile(_Section):
+    """The whole file."""
+
+    dashboard: Annotated[str, _parsed(_http_url)] | None = None
+    state: Text | None = None
+    maintenance: list[MaintenanceFile] = Field(default_factory=list)
+    webhook: list[WebhookFile] = Field(default_factory=list)
+    slack: list[SlackFile] = Field(default_factory=list)
+    pagerduty: list[PagerDutyFile] = Field(default_factory=list)
+    alertmanager: list[AlertmanagerFile] = Field(default_factory=list)
+    email: list[EmailFile] = Field(default_factory=list)

@@ -1,0 +1,194 @@
+"""The forms in which targets take notices. Pure: a notice in, a message out. Raises InvalidTemplate."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.message import EmailMessage
+from email.utils import format_datetime
+from typing import Any
+
+from app.notices.due import Event
+from app.notices.messages import HttpRequest
+from app.notices.notice import TEST_MARK, Notice, iso, words
+from app.notices.severity import Severity
+from app.notices.templates import NoticeTemplate
+
+ALERT_NAME = "ConsumerGroupVerdict"
+PAGERDUTY_URL = "https://events.pagerduty.com/v2/enqueue"
+PAGERDUTY_SUMMARY = 1_024
+"""The longest summary that PagerDuty takes."""
+ALERT_LIVES_REPEATS = 4
+"""An alert ends at Alertmanager if this many repetitions are missing, as with Prometheus."""
+JSON_HEADERS = {"Content-Type": "application/json"}
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """Any HTTP endpoint. Without a body template, the body is the notice as JSON; one for open and one for close."""
+
+    url: NoticeTemplate = field(repr=False)
+    close_url: NoticeTemplate = field(repr=False)
+    method: str = "POST"
+    close_method: str = "POST"
+    body: NoticeTemplate | None = None
+    close_body: NoticeTemplate | None = None
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def request(self, notice: Notice) -> HttpRequest:
+        """What is sent."""
+        fields, close = notice.document(), notice.is_close
+        body = self.close_body if close else self.body
+        text = json.dumps(fields) if body is None else body.render(fields)
+        url = (self.close_url if close else self.url).render(fields)
+        headers = {**JSON_HEADERS, **self.headers}
+        return HttpRequest(self.close_method if close else self.method, url, text.encode(errors="replace"), headers)
+
+
+@dataclass(frozen=True, slots=True)
+class Slack:
+    """An incoming webhook of Slack, or of what takes the same (Mattermost, Rocket.Chat)."""
+
+    url: str = field(repr=False)
+    text: NoticeTemplate | None = None
+
+    def request(self, notice: Notice) -> HttpRequest:
+        """What is sent; `&`, `<` and `>` are escaped in all that comes from the cluster."""
+        text = _slack_text(notice) if self.text is None else _escaped(_rendered(self.text, notice, ""))
+        return _post(self.url, {"text": text})
+
+
+@dataclass(frozen=True, slots=True)
+class PagerDuty:
+    """The Events API v2. The id of the incident is the `dedup_key`."""
+
+    routing_key: str = field(repr=False)
+    url: str = field(default=PAGERDUTY_URL, repr=False)
+    summary: NoticeTemplate | None = None
+
+    def request(self, notice: Notice) -> HttpRequest:
+        """What is sent: `trigger`, or `resolve` at the end."""
+        event: dict[str, Any] = {
+            "routing_key": self.routing_key,
+            "event_action": "resolve" if notice.is_close else "trigger",
+            "dedup_key": notice.incident.id,
+        }
+        return _post(self.url, event if notice.is_close else {**event, **self._payload(notice)})
+
+    def _payload(self, notice: Notice) -> Mapping[str, Any]:
+        incident = notice.incident
+        payload = {
+            "summary": _rendered(self.summary, notice, _line(notice))[:PAGERDUTY_SUMMARY],
+            "source": incident.cluster,
+            "severity": incident.severity.word,
+            "timestamp": iso(incident.started_ms),
+            "component": incident.group_id,
+            "class": incident.verdict.value,
+            "custom_details": notice.document(),
+        }
+        links = [] if notice.url is None else [{"href": notice.url, "text": "groupscope"}]
+        return {"payload": payload, "client": "groupscope", "links": links}
+
+
+@dataclass(frozen=True, slots=True)
+class Alertmanager:
+    """The API v2 of Alertmanager. An alert ends there if it is not repeated, so it is sent anew every `repeat_ms`.
+
+    `labels` are added to those of the alert: alertname, cluster, group, severity.
+    """
+
+    url: str = field(repr=False)
+    repeat_ms: int
+    labels: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    summary: NoticeTemplate | None = None
+
+    def request(self, notice: Notice) -> HttpRequest:
+        """What is sent: the alert; and if its severity changed, the end of the one with the former severity."""
+        severity, former = notice.incident.severity, notice.sent_severity
+        ends_ms = notice.at_ms if notice.is_close else notice.at_ms + ALERT_LIVES_REPEATS * self.repeat_ms
+        alerts = [self._alert(notice, severity, ends_ms)]
+        if former is not None and former != severity:
+            alerts.append(self._alert(notice, former, notice.at_ms))
+        return _post(f"{self.url.rstrip('/')}/api/v2/alerts", alerts, self.headers)
+
+    def _alert(self, notice: Notice, severity: Severity, ends_ms: int) -> Mapping[str, Any]:
+        incident = notice.incident
+        own = {"cluster": incident.cluster, "group": incident.group_id, "severity": severity.word}
+        test = {"test": "true"} if notice.is_test else {}
+        annotations = {
+            "summary": _rendered(self.summary, notice, notice.summary),
+            "description": incident.evidence,
+            "verdict": incident.verdict.value,
+            "incident": incident.id,
+        }
+        return {
+            "labels": {**self.labels, "alertname": ALERT_NAME, **own, **test},
+            "annotations": annotations,
+            "startsAt": iso(incident.started_ms),
+            "endsAt": iso(ends_ms),
+            **({} if notice.url is None else {"generatorURL": notice.url}),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """A plain-text mail. All mails of an incident are one thread."""
+
+    sender: str
+    to: Sequence[str]
+    subject: NoticeTemplate | None = None
+    text: NoticeTemplate | None = None
+
+    def message(self, notice: Notice) -> EmailMessage:
+        """What is sent."""
+        made, thread = EmailMessage(), f"<{notice.incident.id}@groupscope>"
+        made["From"], made["To"] = self.sender, ", ".join(self.to)
+        made["Subject"] = " ".join(_rendered(self.subject, notice, notice.summary).split())
+        made["Date"] = format_datetime(datetime.fromtimestamp(notice.at_ms / 1000, UTC))
+        made["Auto-Submitted"] = "auto-generated"
+        if notice.event is Event.OPEN:
+            made["Message-ID"] = thread
+        else:
+            made["Message-ID"] = f"<{notice.incident.id}.{notice.at_ms}@groupscope>"
+            made["In-Reply-To"] = made["References"] = thread
+        made.set_content(_rendered(self.text, notice, _paragraph(notice)))
+        return made
+
+
+def _rendered(template: NoticeTemplate | None, notice: Notice, default: str) -> str:
+    """Of the template, marked if the notice is a test."""
+    if template is None:
+        return default
+    return (TEST_MARK if notice.is_test else "") + template.render(notice.document())
+
+
+def _post(url: str, document: object, headers: Mapping[str, str] | None = None) -> HttpRequest:
+    return HttpRequest("POST", url, json.dumps(document).encode(), {**JSON_HEADERS, **(headers or {})})
+
+
+def _line(notice: Notice) -> str:
+    return f"{notice.summary}: {notice.incident.evidence}"
+
+
+def _paragraph(notice: Notice) -> str:
+    incident = notice.incident
+    lines = [
+        notice.summary,
+        incident.evidence,
+        f"Verdict: {words(incident.verdict)} ({incident.severity.word})",
+        f"Since: {iso(incident.started_ms)}",
+        f"Until: {iso(incident.closed_ms)}" if incident.closed_ms is not None else "",
+        f"Page: {notice.url}" if notice.url is not None else "",
+        f"Incident: {incident.id}",
+    ]
+    return "\n".join(filter(None, lines)) + "\n"
+
+
+def _slack_text(notice: Notice) -> str:
+    text = f"*{_escaped(notice.summary)}*\n{_escaped(notice.incident.evidence)}"
+    return text if notice.url is None else f"{text}\n<{notice.url}|Open in groupscope>"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,0 +1,50 @@
+"""A file of settings in YAML or JSON, checked against a pydantic model; what is wrong is named with its line."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from assignors.scenario.line_numbers import find_lines
+from assignors.scenario.messages import sentences
+from assignors.scenario.problems import Problem, ScenarioError, path_text
+from assignors.scenario.syntax import Token, compose, tokens
+from lag.errors import ConfigError
+
+File = TypeVar("File", bound=BaseModel)
+
+
+def load_settings_file(path: Path, model: type[File], kind: str) -> File:
+    """The file as `model`; an empty file sets nothing. `kind`, such as "policy file", is for the hint.
+
+    Raises ConfigError, which names the lines of what is wrong and no value.
+    """
+    try:
+        text = path.read_text("utf-8-sig")
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}", f"Name a {kind}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path} is not UTF-8", "Save the file as text in UTF-8") from None
+    try:
+        return _validated(list(tokens(text, path.name)), model)
+    except ScenarioError as error:
+        raise ConfigError(f"{path}: {'; '.join(map(str, error.problems))}") from None
+
+
+def _validated(read: list[Token], model: type[File]) -> File:
+    if not read:
+        return model()
+    data: Any = compose(iter(read))
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        found = sentences(error.errors(include_url=False, include_input=False), model)
+        raise ScenarioError(_problems(read, found)) from None
+
+
+def _problems(read: Iterable[Token], by_path: Mapping[tuple[str | int, ...], str]) -> list[Problem]:
+    """In the order of the file."""
+    lines = find_lines(iter(read), by_path)
+    problems = [Problem(line, path_text(path), by_path[path]) for path, line in lines.items()]
+    return sorted(problems, key=lambda problem: problem.line or 0)

@@ -1,0 +1,134 @@
+"""Real servers that take, refuse, hang, answer garbage or are not there: one sentence each, without a secret."""
+
+import logging
+import socket
+from email.message import EmailMessage
+from pathlib import Path
+
+import pytest
+
+from app.notices.messages import HttpRequest, MailServer, Undelivered
+from app.notices.senders import send_http, send_mail
+from tests.app.notices.made import SECRET
+from tests.support.notice_targets import closed_port, http_server, smtp_server
+
+TIMEOUT_S = 0.3
+
+
+def request(url: str) -> HttpRequest:
+    return HttpRequest("POST", f"{url}/{SECRET}", b"{}", {"Authorization": f"Bearer {SECRET}"})
+
+
+def mail() -> EmailMessage:
+    made = EmailMessage()
+    made["From"], made["To"], made["Subject"] = "g@example.com", "a@example.com", "stopped"
+    made.set_content("text")
+    return made
+
+
+def refusal(url: str) -> Undelivered:
+    with pytest.raises(Undelivered) as refused:
+        send_http(request(url), TIMEOUT_S)
+    assert SECRET not in str(refused.value)
+    assert refused.value.__context__ is None or refused.value.__suppress_context__
+    return refused.value
+
+
+def test_a_request_arrives_with_our_login_and_not_that_of_netrc(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / ".netrc").write_text("machine 127.0.0.1 login other password other\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
+    with http_server() as server:
+        send_http(request(server.url), TIMEOUT_S)
+        (got,) = server.got
+    assert (got.line, got.body) == (f"POST /{SECRET} HTTP/1.1", b"{}")
+    assert got.headers["authorization"] == f"Bearer {SECRET}"
+
+
+@pytest.mark.parametrize(
+    ("code", "is_final"), [(500, False), (503, False), (429, False), (404, False), (302, False), (400, True)]
+)
+def test_a_refusal_is_named_by_its_code(code: int, is_final: bool) -> None:
+    with http_server(code) as server:
+        error = refusal(server.url)
+        assert len(server.got) == 1
+    assert (str(error), error.is_final, error.never_arrived) == (f"HTTP {code}", is_final, False)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("hang", "no answer within 0.3 s"),
+        ("garbage", "the answer is not HTTP"),
+        ("close", "the server hung up"),
+        ("drip", "no end of the answer within 1.2 s"),
+    ],
+)
+def test_a_server_that_hangs_or_answers_garbage_may_have_taken_it(answer: str, said: str) -> None:
+    with http_server(answer) as server:
+        error = refusal(server.url)
+    assert (str(error), error.is_final, error.never_arrived) == (said, False, False)
+
+
+def test_a_host_that_is_unknown_was_sent_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*_: object) -> None:
+        raise socket.gaierror(-2, f"Name {SECRET} not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    error = refusal("http://nowhere.example")
+    assert (str(error), error.never_arrived) == ("the name of the host cannot be resolved", True)
+
+
+def test_headers_that_make_no_sense_are_not_logged_with_the_address(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    with http_server("odd") as server:
+        send_http(request(server.url), TIMEOUT_S)
+    assert SECRET not in caplog.text
+
+
+def test_where_nobody_listens_nothing_arrived() -> None:
+    error = refusal(f"http://127.0.0.1:{closed_port()}")
+    assert (str(error), error.never_arrived) == ("connection refused", True)
+
+
+def test_tls_against_a_server_without_it_fails() -> None:
+    with http_server("garbage") as server:
+        assert "TLS" in str(refusal(server.url.replace("http:", "https:")))
+
+
+def test_a_mail_arrives() -> None:
+    with smtp_server() as server:
+        send_mail(MailServer("127.0.0.1", server.port, "none", "me", SECRET), mail(), TIMEOUT_S)
+        (got,) = server.mails
+        assert (got["Subject"], got["To"]) == ("stopped", "a@example.com")
+        assert any(command.startswith("AUTH") for command in server.commands)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (451, "SMTP 451"),
+        (552, "SMTP 552"),
+        ("hang", "no answer within 0.3 s"),
+        ("garbage", "the answer is not SMTP"),
+    ],
+)
+def test_a_mail_server_that_refuses_hangs_or_answers_garbage(answer: int | str, said: str) -> None:
+    with smtp_server(answer) as server, pytest.raises(Undelivered) as refused:
+        send_mail(MailServer("127.0.0.1", server.port, "none"), mail(), TIMEOUT_S)
+    assert (str(refused.value), refused.value.is_final) == (said, answer == 552)
+
+
+def test_a_mail_server_that_refuses_the_login_or_has_no_tls() -> None:
+    with smtp_server(535) as server:
+        with pytest.raises(Undelivered, match=r"^the login was refused \(SMTP 535\)$"):
+            send_mail(MailServer("127.0.0.1", server.port, "none", "me", SECRET), mail(), TIMEOUT_S)
+        with pytest.raises(Undelivered, match="does not offer STARTTLS"):
+            send_mail(MailServer("127.0.0.1", server.port, "starttls"), mail(), TIMEOUT_S)
+
+
+def test_a_mail_server_that_is_not_there() -> None:
+    with pytest.raises(Undelivered, match="connection refused") as refused:
+        send_mail(MailServer("127.0.0.1", closed_port(), "none"), mail(), TIMEOUT_S)
+    assert refused.value.never_arrived
