@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 import assignors
@@ -16,6 +17,7 @@ from app.ui import state
 from app.ui.groups import predictions
 from app.ui.labs import link_codec
 from app.ui.scenario import draft
+from app.views.whatif import editor
 from assignors.model import Member, Topic
 from assignors.scenario import examples, load_scenario
 from assignors.whatif.events import (
@@ -326,6 +328,22 @@ def test_a_field_that_forbids_it_and_the_click_that_follow_each_other_at_once_ad
     page.text_input(key="whatif_created").input("orders")
     page = click(page, "Add")
     assert "scenario" not in page.query_params
+
+
+def test_a_click_on_add_outlives_the_run_that_it_started(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = open_page("whatif", example="cooperative-hand-over")
+    joins, interrupted = editor.FORMS["Members join"], list[bool]()
+
+    def refreshed_once(its: draft.Draft) -> editor.Made:
+        if not interrupted:
+            interrupted.append(True)
+            st.rerun()
+        return joins(its)
+
+    monkeypatch.setitem(editor.FORMS, "Members join", refreshed_once)
+    page = click(page, "Add")
+    assert interrupted
+    assert "scenario" in page.query_params
 
 
 def test_events_stop_at_a_thousand(open_page: Open) -> None:
