@@ -1,6 +1,7 @@
 """A made-up past of the made-up cluster: a day in which one group got stuck twice, and another was always well."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from lag.history.store import History
 from lag.verdict.health import Status
@@ -45,7 +46,7 @@ def write_polls(root: str, until: datetime) -> None:
     """Polls of BAD, every ten seconds of the hour before `until`: it fell behind and caught up, then nobody polled."""
     first_s = round((until - timedelta(hours=1) - NOON).total_seconds())
     polled = [at_s for at_s in range(0, 3600, 10) if at_s not in UNPOLLED_S]
-    its = {"cluster": CLUSTER, "group_id": BAD}
+    its: dict[str, Any] = {"cluster": CLUSTER, "group_id": BAD}
     made = [poll(first_s + at_s, _polled_lag(at_s), _polled_status(at_s), **its) for at_s in polled]
     History(root).append("group_snapshots", rows("group_snapshots", *made))
 
