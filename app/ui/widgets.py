@@ -369,6 +369,16 @@ def page_button(label: str, target: str, parameters: Callable[[], dict[str, str]
     st.button(label, type="tertiary", on_click=clicked, **options)
 
 
+def clicked(label: str, key: str, **options: Any) -> bool:
+    """A button, and whether it was clicked since it was last drawn: a run that ends before it loses no click.
+
+    Unlike a callback it answers after the widgets above it have their new values, which may arrive with the click.
+    """
+    kept = f"{key}_clicked"
+    st.button(label, key=key, on_click=st.session_state.__setitem__, args=(kept, True), **options)
+    return bool(st.session_state.pop(kept, False))
+
+
 def go(target: str, parameters: dict[str, str]) -> None:
     """Open another page with those URL parameters, on the same cluster."""
     if (name := state.url("cluster")) is not None:

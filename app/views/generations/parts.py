@@ -104,10 +104,9 @@ def source(page: state.Shown | None, its: Shown | None) -> None:
     live = its.title if its and its.live else None
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         draft_state.live_group_picker(page, live, "generations_group")
-        if live is not None and st.button("Group", icon=":material/group:", type="tertiary", key="to_group"):
-            widgets.go("group", {"group": live})
-        if st.button("What if…", icon=":material/alt_route:", type="tertiary", key="to_whatif"):
-            widgets.go("whatif", draft_state.parameters())
+        if live is not None:
+            widgets.page_button("Group", "group", lambda: {"group": live}, icon=":material/group:", key="to_group")
+        widgets.page_button("What if…", "whatif", draft_state.parameters, icon=":material/alt_route:", key="to_whatif")
 
 
 def nothing(its: Shown) -> None:

@@ -105,10 +105,11 @@ def lag_history(page: state.Shown, view: GroupView) -> LagHistory:
         stored = _stored(history, view.group.group_id, _minutes(shown))
     every = join(stored_lag(stored.rows), LagPolls(view.times_ms, view.health.lag_trend))
     polls = every.within(shown.since_ms, shown.until_ms)
-    gaps = polls.gaps(round(page.status.interval_s * 1000))
-    verdicts = verdict_periods(stored.rows, view.health.finding, int(view.times_ms[-1]), gaps)
+    interval_ms = round(page.status.interval_s * 1000)
+    every_gap = every.gaps(interval_ms)  # also the one that the time shown ends in
+    verdicts = verdict_periods(stored.rows, view.health.finding, int(view.times_ms[-1]), every_gap)
     known, partitions = _coverage(view, stored.rows, shown)
-    return LagHistory(shown, polls, gaps, verdicts, known, partitions, stored.problem)
+    return LagHistory(shown, polls, polls.gaps(interval_ms), verdicts, known, partitions, stored.problem)
 
 
 @st.cache_resource(ttl=CACHE_S, max_entries=64, show_spinner=False)

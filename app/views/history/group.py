@@ -69,9 +69,9 @@ def _controls(history: ClusterHistory, scope: Scope, span: Span) -> DeltaGenerat
             group_ids = state_history.group_ids(history, span)[:MAX_OPTIONS]
             _select("history_group", "Group", "All groups", group_ids, scope.group_id, None)
             _select_topic(history, scope, span)
+        its = {"group": scope.group_id}
         for label, icon, page in (("Group", "group", "group"), ("Generations", "timeline", "generations")):
-            if st.button(label, icon=f":material/{icon}:", type="tertiary", key=f"history_to_{page}"):
-                widgets.go(page, {"group": scope.group_id})
+            widgets.page_button(label, page, lambda: its, icon=f":material/{icon}:", key=f"history_to_{page}")
         st.space("stretch")
         return st.container(horizontal=True, gap="small", width="content")
 

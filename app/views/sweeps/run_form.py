@@ -84,7 +84,8 @@ def _run(page: Shown, chosen: Choices) -> None:
     found = _fleet(page, chosen.groups)
     plan, refused = _plan(found, chosen)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        clicked = st.button("Run", type="primary", icon=":material/play_arrow:", key="sweep_run", disabled=plan is None)
+        options = {"type": "primary", "icon": ":material/play_arrow:", "disabled": plan is None}
+        clicked = widgets.clicked("Run", "sweep_run", **options)
         if plan is not None:
             limit = f"at most {MAX_CASES:,} cases and {formats.duration(DEADLINE_S)}"
             st.markdown(f"{text.size(plan)} :gray[· {limit}]", width="content")

@@ -107,12 +107,12 @@ def size(plan: Plan) -> str:
 
 def left_out(found: Fleet) -> list[str]:
     """Which groups a sweep of the cluster leaves out, and what could not be read (Markdown)."""
-    told = [formats.md(str(problem)) for problem in found.problems[:MAX_PROBLEMS]]
+    sentences = [formats.md(str(problem)) for problem in found.problems[:MAX_PROBLEMS]]
     if found.skipped:
-        told.append(
+        sentences.append(
             f"{formats.plural(len(found.skipped), 'group')} cannot be planned: {formats.md(str(found.skipped[0]))}"
         )
-    return told
+    return sentences
 
 
 def progress(run: SweepRun) -> str:

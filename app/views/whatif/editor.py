@@ -29,8 +29,7 @@ from assignors.whatif.events import (
 from assignors.whatif.suggested_joins import suggested_joins, usual_topics
 
 ONE_BY_ONE, TOGETHER = "one after the other", "together"
-LISTED_EVENTS = 8
-_BACK, _WANTED = "whatif_leaves_back", "whatif_add_wanted"
+LISTED_EVENTS, _BACK = 8, "whatif_leaves_back"
 MOST_PARTITIONS = 100_000
 TOPIC_NAME = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}")
 """Kafka's rule (`org.apache.kafka.common.internals.Topic`); a scenario with another name could not be loaded."""
@@ -130,25 +129,17 @@ def _add(its: Draft) -> None:
         what = st.selectbox("Event", list(FORMS), key="whatif_what", width=190)
         made = FORMS[what](its)
         full = len(its.scenario.events) + len(made or ()) > draft.MOST_EVENTS
-        st.button(
+        wanted = widgets.clicked(
             "Add",
+            "whatif_add",
             icon=":material/add:",
             disabled=made is None or full,
             help=f"A scenario has at most {draft.MOST_EVENTS:,} events" if full else None,
-            key="whatif_add",
-            on_click=_want,
         )
-        # Not in `_want`: the click may arrive together with a value, and `made` is of the new one.
-        wanted = st.session_state.pop(_WANTED, False)
         if wanted and made is not None and not full:  # the button was enabled by the old values
             draft_state.edit(lambda now: now.then(made))
             st.session_state[_BACK] = 0
             st.rerun()
-
-
-def _want() -> None:
-    """Keep the click: a refresh may end the run that it started before the button is reached again."""
-    st.session_state[_WANTED] = True
 
 
 Made = Sequence[Action] | None

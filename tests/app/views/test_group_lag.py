@@ -101,6 +101,14 @@ def test_a_time_without_polls_is_a_gap_and_is_named(open_page: Open, kept: Kept,
     assert band(page)[:2] == ["● OK<br>11:00:00 to 11:09:50", ""]
 
 
+def test_a_verdict_ends_at_the_last_poll_before_a_gap_that_the_time_ends_in(
+    open_page: Open, kept: Kept, tmp_path: Path
+) -> None:
+    write(tmp_path, [*range(-3600, -3000, 10), *range(-2400, -600, 10)])
+    chosen = {"from": "2026-11-22T11:05Z", "to": "2026-11-22T11:15Z"}
+    assert band(open_page("group", kept(tmp_path), "UTC", group=BAD, **chosen)) == ["● OK<br>11:05:00 to 11:09:50"]
+
+
 def test_the_present_verdict_begins_at_the_onset_of_the_page(open_page: Open, kept: Kept, tmp_path: Path) -> None:
     write(tmp_path, range(-3600, 10, 10))
     page = open_page("group", kept(tmp_path), "UTC", group=BAD)

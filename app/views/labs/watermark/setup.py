@@ -95,8 +95,7 @@ def next_action(at: int, now: State, following: int) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         what = st.selectbox("Action", list(FORMS), key="watermark_what", width=250, label_visibility="collapsed")
         action = FORMS[what](now)
-        # no on_click: when a value and the click arrive together, it would use the previous value
-        if st.button("Add", icon=":material/add:", key="watermark_add"):
+        if widgets.clicked("Add", "watermark_add", icon=":material/add:"):
             LAB.add(at, action)
             st.rerun()
     if following:
