@@ -4,15 +4,17 @@ Arrays are [n_samples, n_rows], oldest sample first; offsets are int64, -1 = unk
 ascending epoch milliseconds. Results are float64[n_rows], NaN = unknown. Rates are records per second.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lag.offsets import UNKNOWN, Flags, Ints
+from lag.offsets import UNKNOWN, Codes, Flags, Ints
 from lag.verdict.sample_window import RowWindow
 
 Floats = NDArray[np.float64]
+Samples = Ints | Sequence[Ints]
 
 NEVER = float("inf")
 """The drain time of a group that does not read faster than producers write."""
@@ -87,28 +89,36 @@ def rates_after_burst(window: RowWindow, lag: Ints, noise: Floats, min_samples: 
     return Rates(consume, produce, falls & ~enough)
 
 
-def time_lag(position: Ints, log_end: Ints, times_ms: Ints) -> TimeLags:
+def time_lag(position: Ints, log_end: Samples, times_ms: Ints, end: Ints | Codes | None = None) -> TimeLags:
     """How long ago the record at `position` (int64[n_rows]) was written, from the samples of the log end.
 
-    The record was written between the last sample with a log end at or below the position and the next sample. Within
-    that interval the produce rate is taken as constant, so the error is at most the interval. If all samples are above
-    the position, only a lower bound is known: nothing is extrapolated. 0 if the position is at the newest log end.
+    `log_end` has one int64[n_ends] per sample, oldest first; `end`, int64[n_rows], is where each row has its log in
+    them; None: row i at i. The record was written between the last sample with a log end at or below the position and
+    the next sample. Within that interval the produce rate is taken as constant, so the error is at most the interval.
+    If all samples are above the position, only a lower bound is known: nothing is extrapolated. 0 if the position is at
+    the newest log end.
     """
-    rows = np.arange(len(position))
-    known, now_ms = log_end != UNKNOWN, int(times_ms[-1])
-    below = known & (log_end <= position)
-    before, bracketed = last_true(below), below.any(axis=0)
-    after = np.argmax(known & ~below, axis=0)
-    caught_up = below[-1]
-    valid = known[-1] & (position != UNKNOWN)
-    low, high = log_end[before, rows], log_end[after, rows]
-    width_ms = times_ms[after] - times_ms[before]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        written_ms = times_ms[before] + (position - low) * width_ms / (high - low)
-    seconds = np.where(caught_up, 0.0, np.where(bracketed, (now_ms - written_ms) / 1000, np.nan))
-    bound = np.where(caught_up, 0.0, np.where(bracketed, width_ms / 1000, np.nan))
-    oldest = np.where(bracketed, np.nan, (now_ms - times_ms[np.argmax(known, axis=0)]) / 1000)
-    return TimeLags(*(np.where(valid, value, np.nan) for value in (seconds, bound, oldest)))
+    end = np.arange(len(position)) if end is None else end
+    newest, now_ms = log_end[-1][end], int(times_ms[-1])
+    valid = (newest != UNKNOWN) & (position != UNKNOWN)
+    seconds, bound = (np.where(valid & (newest <= position), 0.0, np.nan) for _ in range(2))
+    at_least = np.full(len(position), np.nan)
+    rows = np.flatnonzero(valid & (newest > position))  # above the position in all samples so far, newest first
+    after_ms, high = np.full(len(rows), now_ms), newest[rows]
+    for at_ms, column in zip(times_ms[-2::-1].tolist(), reversed(log_end[:-1]), strict=True):
+        if not len(rows):
+            break
+        low, wanted = column[end[rows]], position[rows]
+        known = low != UNKNOWN
+        below = known & (low <= wanted)
+        if below.any():
+            found, width_ms = rows[below], after_ms[below] - at_ms
+            written_ms = at_ms + (wanted - low)[below] * width_ms / (high - low)[below]
+            seconds[found], bound[found] = (now_ms - written_ms) / 1000, width_ms / 1000
+            rows, after_ms, high, low, known = (values[~below] for values in (rows, after_ms, high, low, known))
+        after_ms, high = np.where(known, at_ms, after_ms), np.where(known, low, high)
+    at_least[rows] = (now_ms - after_ms) / 1000
+    return TimeLags(seconds, bound, at_least)
 
 
 def drain(lag: Ints, consume: Floats, produce: Floats, gain: float = GAIN) -> Floats:

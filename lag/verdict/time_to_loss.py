@@ -5,21 +5,24 @@ lower bound, because Kafka deletes whole segments by their newest record. By rat
 the group's position, divided by how much faster the log start moves than the group.
 """
 
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from math import isnan
 from typing import NamedTuple
 
 import numpy as np
 
-from lag.model import FOREVER
-from lag.offsets import UNKNOWN, Ints, OffsetTable
+from lag.model import FOREVER, ClusterSnapshot
+from lag.offsets import UNKNOWN, Codes, Flags, Ints
 from lag.verdict import rates
-from lag.verdict.columns import concatenate
-from lag.verdict.rates import Floats, TimeLags
+from lag.verdict.columns import take
+from lag.verdict.rates import NEVER, Floats, TimeLags
 from lag.verdict.sample_rates import MIN_DELETIONS
-from lag.verdict.sample_window import RowWindow, Window
+from lag.verdict.sample_window import Window
 
 
 class TimeToLoss(NamedTuple):
-    """float64[n_rows] each: `seconds`, 0 if deletion is due, NEVER if it does not gain on the group; NaN = unknown.
+    """float64[n] each: `seconds`, 0 if deletion is due, NEVER if it does not gain on the group; NaN = unknown.
 
     `at_most_s` is an upper bound of an unknown time: the record is older than the first sample.
     """
@@ -28,48 +31,162 @@ class TimeToLoss(NamedTuple):
     at_most_s: Floats
 
 
-def of_rows(window: Window, table: OffsetTable, rows: Ints, retention_ms: int | None) -> TimeToLoss:
-    """The time to loss of these rows of `table`, whose topics all have that retention (None: unknown)."""
-    blocks = [rows[block] for block in window.blocks(len(rows))]
-    return concatenate([of_window(window.rows(block), table.lag[block], retention_ms) for block in blocks])
+class Least(NamedTuple):
+    """The least time to loss of some groups of rows: [n] each; `row` int64, the row of the offset table, -1 = none."""
+
+    time: TimeToLoss
+    row: Ints
 
 
-def of_window(window: RowWindow, lag: Ints, retention_ms: int | None) -> TimeToLoss:
-    """The earlier estimate, where `lag` (int64[n_rows]) is known.
+class NoTime(StrEnum):
+    """Why there is no time until deletion."""
 
-    Where the age has only a lower bound, an estimate by rate that exceeds the resulting upper bound is ignored.
+    NO_OFFSETS = "no_offsets"
+    NEVER_REACHED = "never_reached"  # deletion does not gain on the group
+    LAG_UNKNOWN = "lag_unknown"
+    NOTHING_UNREAD = "nothing_unread"
+    OLDER_THAN_SAMPLES = "older_than_samples"  # an upper bound is known
+    NO_DELETION_BY_AGE = "no_deletion_by_age"
+    RETENTION_UNKNOWN = "retention_unknown"
+
+
+def of_groups(snapshot: ClusterSnapshot, window: Window) -> Least:
+    """Of the unread records of every group; `window` ends with the snapshot."""
+    bounds, n = snapshot.offsets.bounds, len(snapshot.groups)
+    filled = np.flatnonzero(np.diff(bounds))
+    time, row = of_segments(snapshot, window, bounds[filled])
+    rows = np.full(n, -1, np.int64)
+    rows[filled] = row
+    all_times = TimeToLoss(np.full(n, np.nan), np.full(n, np.nan))
+    for column, values in zip(all_times, time, strict=True):
+        column[filled] = values
+    return Least(all_times, rows)
+
+
+def of_segments(snapshot: ClusterSnapshot, window: Window, starts: Ints) -> Least:
+    """Of the unread records in each segment of the offset table; `starts`: int64[n], the first row of each."""
+    left = of_unread(snapshot, window)
+    worst = worst_rows(left, starts, snapshot.offsets.lag)
+    return Least(take(left, worst), worst)
+
+
+def of_unread(snapshot: ClusterSnapshot, window: Window) -> TimeToLoss:
+    """Of every row of the offset table; NaN also where nothing is unread."""
+    table = snapshot.offsets
+    left = TimeToLoss(np.full(len(table), np.nan), np.full(len(table), np.nan))
+    unread = np.flatnonzero((table.lag > 0) | (table.lost > 0))
+    for column, found in zip(left, of_rows(snapshot, window, unread), strict=True):
+        column[unread] = found
+    return left
+
+
+def of_rows(snapshot: ClusterSnapshot, window: Window, rows: Ints) -> TimeToLoss:
+    """Of these rows (int64[n]) of the offset table, also where nothing is unread."""
+    table = snapshot.offsets
+    retention_s = np.array([_retention_s(snapshot, topic) for topic in table.ends.topics], np.float64)
+    return estimate(window, rows, table.lag[rows], retention_s[table.ends.topic[table.end[rows]]])
+
+
+def estimate(window: Window, rows: Ints, lag: Ints, retention_s: Floats) -> TimeToLoss:
+    """The earlier estimate for these rows of the window, where their `lag` (int64[n]) is known.
+
+    `retention_s`: float64[n], NaN = none or unknown. Where the age has only a lower bound, an estimate by rate that
+    exceeds the resulting upper bound is ignored.
     """
-    committed, log_start = window.committed[-1], window.log_start[-1]
-    age = rates.time_lag(np.maximum(committed, log_start), window.log_end, window.times_ms)
-    aged, rate_s = by_age(_seconds(retention_ms), age), by_rate(window)
+    end, committed = window.end[rows], window.committed[-1][rows]
+    log_start = window.log_start[-1][end]
+    age = rates.time_lag(np.maximum(committed, log_start), window.log_end, window.times_ms, end)
+    aged, rate_s = _by_age(retention_s, age), _by_rate(window, rows)
     earlier = np.where(rate_s > aged.at_most_s, np.nan, np.fmin(aged.seconds, rate_s))
     seconds = np.where(committed < log_start, 0.0, earlier)
     known = lag != UNKNOWN
     return TimeToLoss(np.where(known, seconds, np.nan), np.where(known & np.isnan(seconds), aged.at_most_s, np.nan))
 
 
-def _seconds(retention_ms: int | None) -> float:
-    return np.nan if retention_ms is None or retention_ms == FOREVER else retention_ms / 1000
+def retention_ms(snapshot: ClusterSnapshot, topic: str) -> int | None:
+    """FOREVER if nothing is deleted by age, None if it is not known."""
+    known = snapshot.topics.get(topic)
+    return known.retention_ms if known else None
 
 
-def by_age(retention_s: float, age: TimeLags) -> TimeToLoss:
+def _retention_s(snapshot: ClusterSnapshot, topic: str) -> float:
+    known = retention_ms(snapshot, topic)
+    return np.nan if known is None or known == FOREVER else known / 1000
+
+
+def _by_age(retention_s: Floats, age: TimeLags) -> TimeToLoss:
     """Until the oldest unread record is older than the retention."""
     seconds, at_most = (np.maximum(retention_s - older, 0.0) for older in (age.seconds, age.at_least_s))
     return TimeToLoss(np.where(at_most == 0, 0.0, seconds), np.where(at_most == 0, np.nan, at_most))
 
 
-def by_rate(window: RowWindow) -> Floats:
+def _by_rate(window: Window, rows: Ints) -> Floats:
     """float64[n_rows]: seconds until the log start reaches the group, at the rates since the first deletion.
 
-    NaN with fewer than MIN_DELETIONS deletions in the window. `sample_rates.time_to_loss` is the same over hours.
+    NaN with fewer than MIN_DELETIONS deletions in the window, counted from the first known commit on.
+    `sample_rates.time_to_loss` is the same over hours.
     """
-    start, committed = rates.forward_fill(window.log_start), rates.forward_fill(window.committed)
-    times_ms, lead = window.times_ms, np.maximum(committed[-1] - start[-1], 0)
-    deletions = np.zeros_like(start, np.bool_)
-    deletions[1:] = (start[1:] > start[:-1]) & (start[:-1] != UNKNOWN) & (committed[1:] != UNKNOWN)
-    first, last, rows = np.argmax(deletions, axis=0), rates.last_true(deletions), np.arange(len(lead))
+    end, count = window.end[rows], np.zeros(len(rows), np.int64)
+    first, last = (np.zeros((3, len(rows)), np.int64) for _ in range(2))  # time, log start and committed offset
+    for sample, moved in _deletions(window.log_start):
+        committed = _last_known(window.committed[: sample + 1], rows)
+        hit = np.flatnonzero(moved[end] & (committed != UNKNOWN))
+        last[:, hit] = np.full(len(hit), window.times_ms[sample]), window.log_start[sample][end[hit]], committed[hit]
+        new = hit[count[hit] == 0]
+        first[:, new] = last[:, new]
+        count[hit] += 1
+    committed, log_start = _last_known(window.committed, rows), _last_known(window.log_start, end)
     with np.errstate(invalid="ignore", divide="ignore"):
-        deleted = (start[last, rows] - start[first, rows]) * 1000 / (times_ms[last] - times_ms[first])
-        consumed = np.maximum(committed[-1] - committed[first, rows], 0) * 1000 / (times_ms[-1] - times_ms[first])
-    enough = deletions.sum(axis=0) >= MIN_DELETIONS
-    return np.where(enough, rates.drain(lead, deleted, consumed, gain=1.0), np.nan)
+        deleted = (last[1] - first[1]) * 1000 / (last[0] - first[0])
+        consumed = np.maximum(committed - first[2], 0) * 1000 / (window.times_ms[-1] - first[0])
+    seconds = rates.drain(np.maximum(committed - log_start, 0), deleted, consumed, gain=1.0)
+    return np.where(count >= MIN_DELETIONS, seconds, np.nan)
+
+
+def _deletions(log_start: Sequence[Ints]) -> Iterator[tuple[int, Flags]]:
+    """The samples at which a log start had moved, with bool[n_ends]: which ones."""
+    before = log_start[0]
+    for sample, column in enumerate(log_start[1:], 1):
+        moved = (column > before) & (before != UNKNOWN)
+        if moved.any():
+            yield sample, moved
+        before = np.maximum(before, column)
+
+
+def _last_known(columns: Sequence[Ints], rows: Ints | Codes) -> Ints:
+    """int64[len(rows)]: the newest known value of these rows; `columns` has one int64[n] per sample, oldest first."""
+    values = columns[-1][rows]
+    for column in reversed(columns[:-1]):
+        unknown = np.flatnonzero(values == UNKNOWN)
+        if not len(unknown):
+            break
+        values[unknown] = column[rows[unknown]]
+    return values
+
+
+def worst_rows(left: TimeToLoss, starts: Ints, lag: Ints) -> Ints:
+    """int64[n_segments]: the row of each segment with the least time left, or the lowest upper bound.
+
+    If neither is known of any row, one with unread records, else one with an unknown lag. `starts`: int64[n_segments],
+    the first row of each segment; `lag`: int64[n_rows].
+    """
+    segment = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(lag))))
+    calm = np.select([lag > 0, lag == UNKNOWN], [0, 1], 2)
+    order: Ints = np.lexsort((calm, np.fmin(left.seconds, left.at_most_s), segment))
+    return order[starts]
+
+
+def why_none(snapshot: ClusterSnapshot, row: int, seconds: float, at_most_s: float) -> NoTime | None:
+    """Why a row of the offset table (-1: none) has no time until deletion; None: it has one."""
+    if row < 0:
+        return NoTime.NO_OFFSETS
+    if not isnan(seconds):
+        return NoTime.NEVER_REACHED if seconds == NEVER else None
+    lag = snapshot.offsets.lag[row]
+    if lag <= 0:
+        return NoTime.LAG_UNKNOWN if lag == UNKNOWN else NoTime.NOTHING_UNREAD
+    if not isnan(at_most_s):
+        return NoTime.OLDER_THAN_SAMPLES
+    topic = snapshot.offsets.ends.tp(int(snapshot.offsets.end[row])).topic
+    is_known = retention_ms(snapshot, topic) == FOREVER
+    return NoTime.NO_DELETION_BY_AGE if is_known else NoTime.RETENTION_UNKNOWN

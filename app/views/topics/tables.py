@@ -11,10 +11,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from app.ui import formats, verdicts
-from app.ui.groups.deletion import SOON_S, Countdown, countdowns, of_unread
+from app.ui.groups.deletion import SOON_S, Countdown, countdowns
 from lag.model import FOREVER, ClusterSnapshot, Topic, is_internal
 from lag.offsets import UNKNOWN, EndOffsets, Ints
-from lag.verdict import topic_rates
+from lag.verdict import time_to_loss, topic_rates
 from lag.verdict.health import Health
 from lag.verdict.sample_window import Window
 from lag.verdict.status import Status
@@ -48,7 +48,7 @@ def readers(snapshot: ClusterSnapshot, health: Health, window: Window) -> dict[s
     width = len(table.ends.topics)
     key = groups * width + table.ends.topic[table.end]
     starts = np.flatnonzero(np.diff(key, prepend=-1))
-    left = countdowns(snapshot, of_unread(snapshot, window), starts)
+    left = countdowns(snapshot, *time_to_loss.of_segments(snapshot, window, starts))
     for at, its, total, n, size in zip(key[starts], left, *totals(table.lag, starts), strict=True):
         group, topic = divmod(int(at), width)
         if is_internal(snapshot.groups[group]):

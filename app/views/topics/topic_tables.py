@@ -39,9 +39,8 @@ def view(snapshot: ClusterSnapshot, health: Health, window: Window, topic: str) 
     group = row_index.group_of_row(table.bounds)[rows]
     starts = np.flatnonzero(np.diff(group, prepend=-1))
     names = [snapshot.groups[number].group_id for number in group[starts]]
-    retention_ms = deletion.retention_ms(snapshot, topic)
-    left = time_to_loss.of_rows(window, table, rows, retention_ms)
-    frame = _readers(table, rows, starts, left, retention_ms)
+    left = time_to_loss.of_rows(snapshot, window, rows)
+    frame = _readers(snapshot, rows, starts, left)
     healths = [health.groups[number] for number in group[starts]]
     frame = frame.assign(
         group=names,
@@ -63,10 +62,11 @@ def _ends(ends: EndOffsets, topic: str) -> range:
     return range(int(first), int(after))
 
 
-def _readers(table: OffsetTable, rows: Ints, starts: Ints, left: TimeToLoss, retention_ms: int | None) -> pd.DataFrame:
+def _readers(snapshot: ClusterSnapshot, rows: Ints, starts: Ints, left: TimeToLoss) -> pd.DataFrame:
     """One row per group; `lead` is the share of the log (percent) below its lowest committed offset."""
+    table = snapshot.offsets
     lag, known, sizes = totals(table.lag[rows], starts)
-    worst = deletion.worst_rows(left, starts, table.lag[rows])
+    worst = time_to_loss.worst_rows(left, starts, table.lag[rows])
     unknown = np.add.reduceat(np.isnan(left.seconds).astype(np.int64), starts)
     return pd.DataFrame(
         {
@@ -75,7 +75,7 @@ def _readers(table: OffsetTable, rows: Ints, starts: Ints, left: TimeToLoss, ret
             "left_s": left.seconds[worst],
             "at_most_s": left.at_most_s[worst],
             "where": [
-                _where(table, int(rows[at]), float(left.seconds[at]), float(left.at_most_s[at]), retention_ms)
+                _where(snapshot, int(rows[at]), float(left.seconds[at]), float(left.at_most_s[at]))
                 + (f"; unknown for {n:,} of {size:,}" if n and not np.isnan(left.seconds[at]) else "")
                 for at, n, size in zip(worst, unknown, sizes, strict=True)
             ],
@@ -94,14 +94,11 @@ def _lead(table: OffsetTable, rows: Ints) -> Floats:
     return np.where(known, np.clip(share, 0.0, 1.0) * 100, np.nan)
 
 
-def _where(table: OffsetTable, row: int, left_s: float, at_most_s: float, retention_ms: int | None) -> str:
+def _where(snapshot: ClusterSnapshot, row: int, left_s: float, at_most_s: float) -> str:
     """The partition with the least retention left, or why that is unknown."""
-    if np.isnan(left_s):
-        return deletion.why_unknown(table, row, at_most_s, _partition(table, row), retention_ms)
-    if np.isinf(left_s):
-        return deletion.NEVER_REACHED
+    table, where = snapshot.offsets, _partition(snapshot.offsets, row)
     due = "" if left_s > 0 else ": unread records are deleted" if table.lost[row] else ": deletion possible at any time"
-    return _partition(table, row) + due
+    return deletion.why(snapshot, row, left_s, at_most_s, where) or where + due
 
 
 def _partition(table: OffsetTable, row: int) -> str:

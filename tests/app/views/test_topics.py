@@ -8,13 +8,14 @@ import pandas as pd
 import pytest
 
 from app.ui import state
-from app.ui.groups.deletion import NEVER_REACHED
+from app.ui.groups.deletion import REASONS
 from app.ui.verdicts import PROBLEMS, RANK, VERDICTS
 from app.views.topics import tables, topic_tables
 from lag.model import FOREVER, ClusterSnapshot
 from lag.offsets import PartitionProblem
 from lag.verdict.judge import judge
 from lag.verdict.sample_window import SampleRing, Window
+from lag.verdict.time_to_loss import NoTime
 from tests.app import feeds, synthetic
 from tests.app.conftest import Open
 from tests.app.reading import alt, figure, said, table
@@ -247,7 +248,7 @@ def test_without_a_time_until_deletion_there_is_a_reason(
 def test_a_group_faster_than_deletion_has_no_countdown() -> None:
     polls = [({"g": {"t-0": 500 + 50 * n}}, {"t-0": end(900, start=10 * n)}) for n in range(4)]
     row = row_after(polls, FOREVER)
-    assert (pd.isna(row["deleted_in_s"]), row["deleted_in_why"]) == (True, NEVER_REACHED)
+    assert (pd.isna(row["deleted_in_s"]), row["deleted_in_why"]) == (True, REASONS[NoTime.NEVER_REACHED])
 
 
 def test_the_map_has_a_row_for_every_group_and_a_tile_for_every_topic_it_reads(
@@ -261,7 +262,9 @@ def test_the_map_has_a_row_for_every_group_and_a_tile_for_every_topic_it_reads(
     (hover,) = [one for one in hovers[0] if one]
     assert hover == "fraud-scoring-v2<br>■ Stopped · 318,396 records behind"
     assert topics[hovers[0].index(hover)] == "payments"
-    reads = sum(len(found) for found in tables.readers(*vars(feed.report).values()).values())
+    reads = sum(
+        len(found) for found in tables.readers(feed.report.snapshot, feed.report.health, feed.report.window).values()
+    )
     assert sum(bool(one) for row in hovers for one in row) == reads
     assert "8 need attention: fraud-scoring-v2, billing-settlement" in alt(page, "who_reads_what")
 

@@ -2,34 +2,39 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from lag.model import FOREVER
+from lag.model import FOREVER, ClusterSnapshot
 from lag.offsets import UNKNOWN
 from lag.verdict import time_to_loss
 from lag.verdict.rates import NEVER
-from lag.verdict.sample_window import RowWindow, SampleRing
+from lag.verdict.sample_window import SampleRing, Window
+from lag.verdict.time_to_loss import NoTime
 from tests.lag.make import cluster, end, group
 
 MINUTE_MS = 60_000
 ENDS = [10, 20, 30, 40]
 
 
-def window(committed: Sequence[int], log_start: Sequence[int], log_end: Sequence[int]) -> RowWindow:
+def window(committed: Sequence[int], log_start: Sequence[int], log_end: Sequence[int]) -> Window:
     """One row over time, a sample every 10 s."""
-    columns = (np.array(values, np.int64)[:, None] for values in (committed, log_start, log_end))
-    begun, start, log = columns
-    return RowWindow(np.arange(len(committed), dtype=np.int64) * 10_000, begun, start, log)
+    begun, start, log = (
+        tuple(np.array([value], np.int64) for value in values) for values in (committed, log_start, log_end)
+    )
+    return Window(np.arange(len(committed), dtype=np.int64) * 10_000, np.zeros(1, np.int32), begun, start, log)
 
 
 def left(
     committed: Sequence[int], log_start: Sequence[int], log_end: Sequence[int], retention_ms: int | None, lag: int = 5
 ) -> tuple[float | None, ...]:
     """(seconds, at most); None where not known."""
-    found = time_to_loss.of_window(window(committed, log_start, log_end), np.array([lag], np.int64), retention_ms)
+    retention_s = np.array([math.nan if retention_ms in (None, FOREVER) else retention_ms / 1000])
+    seen = window(committed, log_start, log_end)
+    found = time_to_loss.estimate(seen, np.array([0]), np.array([lag], np.int64), retention_s)
     return tuple(None if math.isnan(v[0]) else float(v[0]) for v in (found.seconds, found.at_most_s))
 
 
@@ -104,25 +109,53 @@ def test_a_pace_beyond_what_the_age_allows_is_not_believed() -> None:
     assert left([50] * 4, [0, 10, 20, 30], [100] * 4, MINUTE_MS) == (20.0, None)
 
 
+def polled(polls: int = 4, retention_ms: int | None = MINUTE_MS) -> tuple[ClusterSnapshot, Window]:
+    """Seven groups, 10 s apart; the log of t-0 grows, and that of t-1 also loses records at its start."""
+    ring = SampleRing()
+    for poll in range(polls):
+        ends = {"t-0": end(10 + 10 * poll), "t-1": end(100 + 10 * poll, start=poll)}
+        groups = {f"g{at}": group({"t-0": 25 + at, "t-1": 105 - at}) for at in range(7)}
+        snapshot = cluster(groups, ends, poll + 1, poll * 10_000)
+        window = ring.append(snapshot)
+    return replace(snapshot, topics={"t": replace(snapshot.topics["t"], retention_ms=retention_ms)}), window
+
+
 def test_no_rows_have_no_countdown() -> None:
     snapshot = cluster({}, {}, 1, 0)
-    found = time_to_loss.of_rows(SampleRing().append(snapshot), snapshot.offsets, np.empty(0, np.int64), MINUTE_MS)
-    assert (len(found.seconds), len(found.at_most_s)) == (0, 0)
+    found = time_to_loss.of_groups(snapshot, SampleRing().append(snapshot))
+    assert (len(found.time.seconds), len(found.time.at_most_s), len(found.row)) == (0, 0, 0)
 
 
-def test_rows_are_counted_down_together_whatever_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    trend, names = SampleRing(), [f"g{number}" for number in range(7)]
-    for poll in range(4):
-        ends = {"t-0": end(10 + 10 * poll), "t-1": end(100 + 10 * poll, start=poll)}
-        groups = {name: group({"t-0": 25 + at, "t-1": 105 - at}) for at, name in enumerate(names)}
-        snapshot = cluster(groups, ends, poll + 1, poll * 10_000)
-        seen = trend.append(snapshot)
-    rows = np.array([0, 1, 2, 5, 13])
-    whole = time_to_loss.of_rows(seen, snapshot.offsets, rows, MINUTE_MS)
-    assert whole.seconds[:4].tolist() == [45.0, 35.0, 46.0, 33.0]
-    assert np.isnan(whole.seconds[4])
-    assert whole.at_most_s.tolist()[4] == 30.0
-    monkeypatch.setattr("lag.verdict.sample_window.BLOCK_CELLS", 8)
-    cut = time_to_loss.of_rows(seen, snapshot.offsets, rows, MINUTE_MS)
-    assert np.array_equal(cut.seconds, whole.seconds, equal_nan=True)
-    assert np.array_equal(cut.at_most_s, whole.at_most_s, equal_nan=True)
+def test_rows_of_several_groups_and_partitions_are_counted_down_together() -> None:
+    snapshot, seen = polled()
+    found = time_to_loss.of_rows(snapshot, seen, np.array([0, 1, 2, 5, 13]))
+    assert found.seconds[:4].tolist() == [45.0, 35.0, 46.0, 33.0]
+    assert (np.isnan(found.seconds[4]), found.at_most_s[4]) == (True, 30.0)
+
+
+def test_the_row_with_the_least_time_counts_for_its_group() -> None:
+    (seconds, at_most_s), rows = time_to_loss.of_groups(*polled())
+    assert seconds.tolist()[:6] == [35.0, 34.0, 33.0, 32.0, 31.0, 30.0]
+    assert (np.isnan(seconds[6]), at_most_s[6], rows.tolist()) == (True, 30.0, [1, 3, 5, 7, 9, 11, 13])
+
+
+@pytest.mark.parametrize(
+    ("commits", "retention_ms", "reason"),
+    [
+        ({}, MINUTE_MS, NoTime.NO_OFFSETS),
+        ({"t-0": 20}, MINUTE_MS, NoTime.NOTHING_UNREAD),
+        ({"t-0": None}, MINUTE_MS, NoTime.LAG_UNKNOWN),
+        ({"t-0": 15}, MINUTE_MS, None),
+        ({"t-0": 5}, MINUTE_MS, NoTime.OLDER_THAN_SAMPLES),
+        ({"t-0": 15}, FOREVER, NoTime.NO_DELETION_BY_AGE),
+        ({"t-0": 15}, None, NoTime.RETENTION_UNKNOWN),
+    ],
+)
+def test_without_a_time_there_is_a_reason(commits: Any, retention_ms: int | None, reason: NoTime | None) -> None:
+    ring = SampleRing()
+    for poll in range(2):
+        snapshot = cluster({"g": group(commits)}, {"t-0": end(10 + 10 * poll)}, poll + 1, poll * 10_000)
+        window = ring.append(snapshot)
+    snapshot = replace(snapshot, topics={"t": replace(snapshot.topics["t"], retention_ms=retention_ms)})
+    (seconds, at_most_s), rows = time_to_loss.of_groups(snapshot, window)
+    assert time_to_loss.why_none(snapshot, int(rows[0]), float(seconds[0]), float(at_most_s[0])) is reason

@@ -7,11 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app.ui.groups.deletion import NEVER_REACHED, of_groups, two_units
+from app.ui.groups.deletion import REASONS, of_groups, two_units
 from app.ui.verdicts import PROBLEMS
 from lag.model import FOREVER
 from lag.offsets import PartitionProblem
 from lag.verdict.sample_window import SampleRing
+from lag.verdict.time_to_loss import NoTime
 from tests.lag.make import cluster, end, group
 
 HOUR_MS = 3_600_000
@@ -76,7 +77,7 @@ def test_a_group_that_reads_faster_than_retention_deletes_has_no_countdown() -> 
         window = ring.append(snapshot)
     topics = {"t": replace(snapshot.topics["t"], retention_ms=FOREVER)}
     row = of_groups(replace(snapshot, topics=topics), window).loc["g"]
-    assert (np.isnan(row["deleted_in_s"]), row["deleted_in_why"]) == (True, NEVER_REACHED)
+    assert (np.isnan(row["deleted_in_s"]), row["deleted_in_why"]) == (True, REASONS[NoTime.NEVER_REACHED])
 
 
 def test_a_countdown_is_rounded_down_to_its_two_largest_units() -> None:
