@@ -2,13 +2,22 @@
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
-from app.documents.snapshot import snapshot_document
+from app.documents.snapshot import GroupSummaryDocument, snapshot_document
+from app.metrics.options import Options
+from app.metrics.scrape import scrape
+from app.metrics.text_format import PLAIN
+from app.metrics.view import Polled
+from app.server.api.endpoint import Call
+from app.server.api.groups import GroupsQuery, JudgedSummaryDocument, groups
 from app.ui.group_table import build_group_table
+from app.views.overview.tables import with_deletion
+from app.views.topics import tables as topics
 from app.views.topics import topic_tables
 from lag.generations.commit_runs import CommitRuns
 from lag.history.recorder import group_snapshots
@@ -17,11 +26,13 @@ from lag.offsets import PartitionLag
 from lag.partition_lag import totals
 from lag.polling.evaluation import Evaluator
 from lag.polling.policy_file import PolicyReading
-from lag.polling.report import Report
+from lag.polling.report import CollectorStatus, Report
+from lag.verdict import time_to_loss
 from lag.verdict.group_onsets import GroupOnsets, stored
 from lag.verdict.health import Finding
 from lag.verdict.onset import SOURCE_CODE, OnsetColumns, OnsetSource
 from lag.verdict.status import TOO_EARLY, Status
+from tests.app import feeds
 from tests.lag.generations.commits import Commit, columns
 from tests.lag.history.past import STATUS_OF
 from tests.lag.make import cluster, end, group
@@ -38,6 +49,7 @@ class World:
     """Groups that commit, stop, repeat and rewind by chance; every commit is a record."""
 
     seed: int
+    retention_ms: int | None = None
     now_ms: int = 1_000_000_000
     ends: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PARTITIONS, 100))
     committed: dict[str, dict[str, int]] = field(
@@ -86,7 +98,9 @@ class World:
     def snapshot(self, number: int) -> ClusterSnapshot:
         """A poll now."""
         groups = {name: group(dict(its)) for name, its in self.committed.items()}
-        return cluster(groups, {tp: end(high) for tp, high in self.ends.items()}, number, self.now_ms)
+        read = cluster(groups, {tp: end(high) for tp, high in self.ends.items()}, number, self.now_ms)
+        topics = {name: replace(topic, retention_ms=self.retention_ms) for name, topic in read.topics.items()}
+        return replace(read, topics=topics)
 
 
 @dataclass
@@ -265,3 +279,68 @@ def test_onset_lag_and_verdict_are_the_same_everywhere(seed: int) -> None:
             assert round(row["onset"].timestamp() * 1000) == finding.onset.at_ms
             assert (row["onset_is_exact"], row["onset_source"]) == (finding.onset.is_exact, finding.onset.source.value)
     assert shown > 50
+
+
+SAME = set(GroupSummaryDocument.__annotations__)
+"""The fields that both forms of a group have."""
+
+
+def in_metrics(report: Report) -> Mapping[tuple[str, str], float]:
+    """The values of `/metrics` by name and group."""
+    polled = Polled("prod", report, CollectorStatus(10.0), report.snapshot.at_ms)
+    families = text_string_to_metric_families("".join(scrape([polled], Options(), PLAIN)))
+    return {
+        (sample.name, sample.labels["group"]): sample.value
+        for family in families
+        for sample in family.samples
+        if "group" in sample.labels
+    }
+
+
+def in_api(report: Report) -> Mapping[str, JudgedSummaryDocument]:
+    """What the HTTP API answers of every group."""
+    source = feeds.source(prod=feeds.HandFeed(report))
+    answer = groups(Call(source, {"cluster": "prod"}, GroupsQuery.model_validate({"internal": True}), {}))
+    return {one["group_id"]: one for one in answer["groups"]}
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+def test_the_api_and_the_metrics_say_what_the_snapshot_says(seed: int) -> None:
+    shown = 0
+    for _, report in life(Server(World(seed), None, has_history=True), restarts=0.02):
+        health, snapshot = report.health, report.snapshot
+        lags = totals(snapshot.offsets)
+        document = snapshot_document(health, list(zip(snapshot.groups, lags, strict=True)))
+        told, scraped = in_api(report), in_metrics(report)
+        for one in document["groups"]:
+            its, name = told[one["group_id"]], one["group_id"]
+            assert {**its, **{key: value for key, value in one.items() if key in SAME}} == its
+            assert scraped.get(("groupscope_group_lag_records", name)) == one["lag"]
+            onset = one["onset"]
+            at_s = scraped.get(("groupscope_group_verdict_onset_timestamp_seconds", name))
+            assert at_s == (None if onset is None else onset["at_ms"] / 1000)
+            shown += onset is not None
+    assert shown > 50
+
+
+@pytest.mark.parametrize("seed", [3])
+def test_the_time_until_deletion_is_the_same_on_every_page(seed: int) -> None:
+    """The topic of both groups has a retention of 60 s."""
+    world, known = World(seed, retention_ms=60_000), 0
+    for _, report in life(Server(world, None, has_history=False), restarts=0.02):
+        snapshot, window, health = report.snapshot, report.window, report.health
+        left, rows = time_to_loss.of_groups(snapshot, window)
+        overview = with_deletion(build_group_table(snapshot, health), snapshot, window).frame.set_index("group")
+        on_topics = {one.group: one.deletion for one in topics.readers(snapshot, health, window)["t"]}
+        of_topic = topic_tables.view(snapshot, health, window, "t").readers.set_index("group")
+        for number, one in enumerate(snapshot.groups):
+            name, seconds, at_most_s = one.group_id, float(left.seconds[number]), float(left.at_most_s[number])
+            reason = time_to_loss.why_none(snapshot, int(rows[number]), seconds, at_most_s)
+            assert repr(on_topics[name].seconds) == repr(seconds)
+            shown = np.nan if reason else seconds
+            assert repr(float(overview["deleted_in_s"][name])) == repr(float(shown))
+            assert (overview["deleted_in_why"][name] == "") == (on_topics[name].why == "") == (reason is None)
+            if health.groups[number].lag.records:
+                assert repr(float(of_topic["left_s"][name])) == repr(seconds)
+            known += reason is None
+    assert known > 50
