@@ -100,6 +100,10 @@ def _drain(view: View, labels: Labels) -> Samples:
     return series(labels.groups, view.columns.drain_s[view.groups].round(3))
 
 
+def _time_to_loss(view: View, labels: Labels) -> Samples:
+    return series(labels.groups, view.time_to_loss_s.round(3))
+
+
 FAMILIES = (
     Family("groupscope_poll_age_seconds", Level.CLUSTER, "cluster", "Time since the poll that is served", _age),
     Family("groupscope_poll_duration_seconds", Level.CLUSTER, "cluster", "How long that poll took", _duration),
@@ -176,6 +180,15 @@ FAMILIES = (
         GROUP,
         "Time until the slowest partition has no lag at the present rates, +Inf if its lag does not shrink",
         _drain,
+    ),
+    Family(
+        "groupscope_group_time_to_loss_seconds",
+        Level.GROUP,
+        GROUP,
+        "Time until retention deletes records that the group has not read, 0 if it may do so now, +Inf if deletion "
+        "does not gain on the group",
+        _time_to_loss,
+        "absent; also absent if nothing is unread",
     ),
     Family(
         "groupscope_group_topic_partitions",

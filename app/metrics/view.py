@@ -22,6 +22,7 @@ from app.metrics.selection import Part, Selection
 from lag.model import ClusterSnapshot, GroupSnapshot, Topic
 from lag.offsets import UNKNOWN, EndOffsets, Flags, Ints, OffsetTable
 from lag.polling.report import CollectorStatus, Report
+from lag.verdict import time_to_loss
 from lag.verdict.burrow.poll_windows import BurrowStatuses, burrow_statuses
 from lag.verdict.health import GroupColumns
 from lag.verdict.rates import Floats
@@ -125,6 +126,11 @@ class View:
     def time_lag_s(self) -> Floats:
         """float64[n_rows]: the time lag of each row; NaN = unknown."""
         return time_lags(self.report.window, self.table, self.rows.row).seconds
+
+    @cached_property
+    def time_to_loss_s(self) -> Floats:
+        """float64[n_groups]: until retention deletes unread records; NaN = unknown, or nothing is unread."""
+        return time_to_loss.of_groups(self.snapshot, self.report.window).time.seconds[self.groups]
 
     @cached_property
     def burrow(self) -> BurrowStatuses:

@@ -15,10 +15,12 @@ import numpy as np
 from lag.model import FOREVER, ClusterSnapshot
 from lag.offsets import UNKNOWN, Codes, Flags, Ints
 from lag.verdict import rates
-from lag.verdict.columns import take
+from lag.verdict.columns import concatenate, take
 from lag.verdict.rates import NEVER, Floats, TimeLags
 from lag.verdict.sample_rates import MIN_DELETIONS
 from lag.verdict.sample_window import Window
+
+BLOCK_ROWS = 100_000
 
 
 class TimeToLoss(NamedTuple):
@@ -64,20 +66,28 @@ def of_groups(snapshot: ClusterSnapshot, window: Window) -> Least:
 
 
 def of_segments(snapshot: ClusterSnapshot, window: Window, starts: Ints) -> Least:
-    """Of the unread records in each segment of the offset table; `starts`: int64[n], the first row of each."""
-    left = of_unread(snapshot, window)
-    worst = worst_rows(left, starts, snapshot.offsets.lag)
-    return Least(take(left, worst), worst)
+    """Of the unread records in each segment of the offset table; `starts`: int64[n], the first row of each.
+
+    In blocks of segments, so that memory does not depend on the size of the table.
+    """
+    bounds, first = np.append(starts, len(snapshot.offsets)), 0
+    parts = [Least(TimeToLoss(np.zeros(0), np.zeros(0)), np.zeros(0, np.int64))]
+    while first < len(starts):
+        last = max(first + 1, int(np.searchsorted(bounds, bounds[first] + BLOCK_ROWS, side="right")) - 1)
+        parts.append(_of_block(snapshot, window, bounds[first : last + 1]))
+        first = last
+    return Least(concatenate([part.time for part in parts]), np.concatenate([part.row for part in parts]))
 
 
-def of_unread(snapshot: ClusterSnapshot, window: Window) -> TimeToLoss:
-    """Of every row of the offset table; NaN also where nothing is unread."""
-    table = snapshot.offsets
-    left = TimeToLoss(np.full(len(table), np.nan), np.full(len(table), np.nan))
-    unread = np.flatnonzero((table.lag > 0) | (table.lost > 0))
-    for column, found in zip(left, of_rows(snapshot, window, unread), strict=True):
+def _of_block(snapshot: ClusterSnapshot, window: Window, bounds: Ints) -> Least:
+    """Segment i has the rows `bounds[i]:bounds[i + 1]`, at least one."""
+    table, first, n = snapshot.offsets, bounds[0], int(bounds[-1] - bounds[0])
+    lag, left = table.lag[first : bounds[-1]], TimeToLoss(np.full(n, np.nan), np.full(n, np.nan))
+    unread = np.flatnonzero((lag > 0) | (table.lost[first : bounds[-1]] > 0))
+    for column, found in zip(left, of_rows(snapshot, window, first + unread), strict=True):
         column[unread] = found
-    return left
+    worst = worst_rows(left, bounds[:-1] - first, lag)
+    return Least(take(left, worst), first + worst)
 
 
 def of_rows(snapshot: ClusterSnapshot, window: Window, rows: Ints) -> TimeToLoss:
