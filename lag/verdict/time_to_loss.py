@@ -33,11 +33,24 @@ class TimeToLoss(NamedTuple):
     at_most_s: Floats
 
 
+class LeastTime(NamedTuple):
+    """The least time to loss of one group of rows, as in `TimeToLoss`, and its row of the offset table; -1 = none."""
+
+    seconds: float
+    at_most_s: float
+    row: int
+
+
 class Least(NamedTuple):
     """The least time to loss of some groups of rows: [n] each; `row` int64, the row of the offset table, -1 = none."""
 
     time: TimeToLoss
     row: Ints
+
+    def of(self, number: int) -> LeastTime:
+        """Of one of them."""
+        seconds, at_most_s = (float(column[number]) for column in self.time)
+        return LeastTime(seconds, at_most_s, int(self.row[number]))
 
 
 class NoTime(StrEnum):
@@ -63,6 +76,14 @@ def of_groups(snapshot: ClusterSnapshot, window: Window) -> Least:
     for column, values in zip(all_times, time, strict=True):
         column[filled] = values
     return Least(all_times, rows)
+
+
+def of_group(snapshot: ClusterSnapshot, window: Window, number: int) -> Least:
+    """As `of_groups`, of the group with that number alone."""
+    bounds = snapshot.offsets.bounds[number : number + 2]
+    if bounds[0] == bounds[1]:
+        return Least(TimeToLoss(np.array([np.nan]), np.array([np.nan])), np.array([-1]))
+    return _of_block(snapshot, window, bounds)
 
 
 def of_segments(snapshot: ClusterSnapshot, window: Window, starts: Ints) -> Least:

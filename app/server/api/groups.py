@@ -1,7 +1,7 @@
 """Groups and their partitions, from the latest snapshot."""
 
 from enum import StrEnum
-from math import isinf
+from math import isfinite, isinf, isnan
 from typing import Any
 
 from pydantic import Field
@@ -23,8 +23,10 @@ from app.server.api.endpoint import Call, Endpoint, Page, Query, not_found
 from lag.model import ClusterSnapshot, GroupType, is_internal
 from lag.offsets import topics_by_group
 from lag.polling.report import Report
+from lag.verdict import time_to_loss
 from lag.verdict.health import GroupHealth, PartitionHealth, TimeLag
 from lag.verdict.status import STATUS_CODE, TOO_EARLY, URGENCY, Status
+from lag.verdict.time_to_loss import LeastTime, NoTime
 
 MOST_RECORDS = 2**63 - 1
 """Kafka's offsets are int64."""
@@ -86,10 +88,22 @@ class HealthDocument(TypedDict):
     drain_s: float | None
 
 
+class TimeToLossDocument(TypedDict):
+    """The time until retention deletes records that the group has not read; `seconds` null: none, for the reason given.
+
+    `at_most_s` is an upper bound of a time that is not known.
+    """
+
+    seconds: float | None
+    at_most_s: float | None
+    reason: NoTime | None
+
+
 class GroupHealthDocument(HealthDocument):
     """`unhealthy` counts the partitions of each verdict but `ok`."""
 
     unhealthy: dict[Status, int]
+    time_to_loss: TimeToLossDocument
 
 
 class PartitionHealthDocument(HealthDocument):
@@ -150,12 +164,13 @@ def groups(call: Call[GroupsQuery]) -> GroupsDocument:
     report, query = call.report, call.query
     numbers = selected(report, query)
     shown = numbers[query.offset : query.offset + query.limit]
+    left = time_to_loss.of_groups(report.snapshot, report.window)
     return {
         **page_document(call.cluster, report.snapshot, query, len(numbers)),
         "cluster_id": report.snapshot.cluster_id,
         "complete": report.snapshot.complete,
         "problems": problems_document(report.snapshot.problems),
-        "groups": [judged_summary(report, number) for number in shown],
+        "groups": [judged_summary(report, number, left.of(number)) for number in shown],
     }
 
 
@@ -200,7 +215,7 @@ def group(call: Call[Query]) -> JudgedGroupDocument:
         health.lag,
         partitions_document(report.snapshot, rows),
     )
-    return {**made, "health": group_health(health)}
+    return {**made, "health": group_health(report.snapshot, health, left_of(report, number))}
 
 
 def partitions(call: Call[PartitionsQuery]) -> PartitionsDocument:
@@ -250,19 +265,32 @@ def page_document(cluster: str, snapshot: ClusterSnapshot, query: Page, total: i
     }
 
 
-def judged_summary(report: Report, number: int) -> JudgedSummaryDocument:
+def left_of(report: Report, number: int) -> LeastTime:
+    """The time to loss of the group with that number."""
+    return time_to_loss.of_group(report.snapshot, report.window, number).of(0)
+
+
+def judged_summary(report: Report, number: int, left: LeastTime) -> JudgedSummaryDocument:
     """The group of that number without members and partitions, and its health."""
     its, health = report.snapshot.groups[number], report.health.groups[number]
     return {
         **summary_document(report.health.columns, number, its, health.lag),
         "member_count": None if its.problems and not its.members else len(its.members),
-        "health": group_health(health),
+        "health": group_health(report.snapshot, health, left),
     }
 
 
-def group_health(health: GroupHealth) -> GroupHealthDocument:
+def group_health(snapshot: ClusterSnapshot, health: GroupHealth, left: LeastTime) -> GroupHealthDocument:
     """The health of a group."""
-    return {**_health(health), "unhealthy": dict(health.unhealthy)}
+    return {
+        **_health(health),
+        "unhealthy": dict(health.unhealthy),
+        "time_to_loss": {
+            "seconds": left.seconds if isfinite(left.seconds) else None,
+            "at_most_s": None if isnan(left.at_most_s) else left.at_most_s,
+            "reason": time_to_loss.why_none(snapshot, left.row, left.seconds, left.at_most_s),
+        },
+    }
 
 
 def judged_partition(row: PartitionDocument, health: PartitionHealth) -> JudgedPartitionDocument:

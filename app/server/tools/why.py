@@ -7,7 +7,13 @@ from typing_extensions import TypedDict
 
 from app.documents.snapshot import partitions_document
 from app.server.api.endpoint import Call
-from app.server.api.groups import JudgedPartitionDocument, JudgedSummaryDocument, judged_partition, judged_summary
+from app.server.api.groups import (
+    JudgedPartitionDocument,
+    JudgedSummaryDocument,
+    judged_partition,
+    judged_summary,
+    left_of,
+)
 from app.server.tools.tool import OfGroup
 from lag.polling.report import Report
 from lag.verdict.health import PartitionHealth
@@ -57,7 +63,7 @@ def why(call: Call[WhyArguments]) -> WhyDocument:
         "cluster": call.cluster,
         "number": report.snapshot.number,
         "at_ms": report.snapshot.at_ms,
-        "group": judged_summary(report, number),
+        "group": judged_summary(report, number, left_of(report, number)),
         "hint": _hint(report, number, health),
         "unhealthy_partitions": len(unhealthy),
         "partitions": [judged_partition(partitions_document(report.snapshot, row)[0], its) for its, row in rows],

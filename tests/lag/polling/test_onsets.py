@@ -324,12 +324,12 @@ def test_the_api_and_the_metrics_say_what_the_snapshot_says(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", [3])
-def test_the_time_until_deletion_is_the_same_on_every_page_and_in_the_metrics(seed: int) -> None:
+def test_the_time_until_deletion_is_the_same_on_every_page_in_the_api_and_in_the_metrics(seed: int) -> None:
     """The topic of both groups has a retention of 60 s."""
     world, known = World(seed, retention_ms=60_000), 0
     for _, report in life(Server(world, None, has_history=False), restarts=0.02):
         snapshot, window, health = report.snapshot, report.window, report.health
-        (left, rows), scraped = time_to_loss.of_groups(snapshot, window), in_metrics(report)
+        (left, rows), scraped, answers = time_to_loss.of_groups(snapshot, window), in_metrics(report), in_api(report)
         overview = with_deletion(build_group_table(snapshot, health), snapshot, window).frame.set_index("group")
         on_topics = {one.group: one.deletion for one in topics.readers(snapshot, health, window)["t"]}
         of_topic = topic_tables.view(snapshot, health, window, "t").readers.set_index("group")
@@ -337,6 +337,13 @@ def test_the_time_until_deletion_is_the_same_on_every_page_and_in_the_metrics(se
             name, seconds, at_most_s = one.group_id, float(left.seconds[number]), float(left.at_most_s[number])
             reason = time_to_loss.why_none(snapshot, int(rows[number]), seconds, at_most_s)
             assert repr(on_topics[name].seconds) == repr(seconds)
+            in_answer = answers[name]["health"]["time_to_loss"]
+            assert in_answer["seconds"] == (seconds if np.isfinite(seconds) else None)
+            assert in_answer["at_most_s"] == (None if np.isnan(at_most_s) else at_most_s)
+            assert in_answer["reason"] is reason
+            assert repr(time_to_loss.of_group(snapshot, window, number).of(0)) == repr(
+                time_to_loss.LeastTime(seconds, at_most_s, int(rows[number]))
+            )
             gauge = scraped.get(("groupscope_group_time_to_loss_seconds", name))
             assert gauge == (None if np.isnan(seconds) else round(seconds, 3))
             shown = np.nan if reason else seconds

@@ -103,6 +103,7 @@ def test_the_whole_answer_of_one_group() -> None:
             "drains": False,
             "drain_s": None,
             "unhealthy": {"no_members": 1, "topic_deleted": 1},
+            "time_to_loss": {"seconds": None, "at_most_s": None, "reason": "retention_unknown"},
         },
     }
 
