@@ -254,6 +254,15 @@ def test_a_stopped_process_is_expelled_and_a_zombie_until_its_heartbeat_is_refus
     assert downtime(story)[own] >= planned_ms - 31_000
 
 
+@pytest.mark.parametrize("protocol", [EAGER, COOPERATIVE])
+def test_a_process_that_is_frozen_within_its_session_consumes_nothing_until_it_resumes(
+    protocol: RebalanceProtocol,
+) -> None:
+    patient = {**QUICK, "session.timeout.ms": 400_000}
+    story = played(scenario(4, members("a", "b"), {60_000: Freeze("a"), 360_000: Resume("a")}, patient), protocol)
+    assert sorted(downtime(story).values()) == [0, 0, 300_000, 300_000]
+
+
 @BOTH
 def test_a_short_pause_of_the_garbage_collector_goes_unnoticed(protocol: RebalanceProtocol) -> None:
     pause = {31_000: Freeze("b"), 31_000 + SESSION - HEARTBEAT - 1_000: Resume("b")}
