@@ -261,7 +261,8 @@ def test_the_map_has_a_row_for_every_group_and_a_tile_for_every_topic_it_reads(
     (hover,) = [one for one in hovers[0] if one]
     assert hover == "fraud-scoring-v2<br>■ Stopped · 318,396 records behind"
     assert topics[hovers[0].index(hover)] == "payments"
-    reads = sum(len(found) for found in tables.readers(*vars(feed.report).values()).values())
+    report = feed.report
+    reads = sum(map(len, tables.readers(report.snapshot, report.health, report.window).values()))
     assert sum(bool(one) for row in hovers for one in row) == reads
     assert "8 need attention: fraud-scoring-v2, billing-settlement" in alt(page, "who_reads_what")
 
