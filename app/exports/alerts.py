@@ -12,17 +12,15 @@ CRITICAL, WARNING, INFO = "critical", "warning", "info"
 WITHOUT_ALERT = frozenset({Status.CATCHING_UP, Status.OK})
 """Verdicts that need nobody."""
 
-VERDICT_ALERTS = {
+_USUAL_ALERT = ("15m", WARNING)
+
+VERDICT_ALERTS = {status: _USUAL_ALERT for status in URGENCY if status not in WITHOUT_ALERT} | {
     Status.STOPPED: ("5m", CRITICAL),
     Status.STALLED: ("5m", CRITICAL),
     Status.LOST: ("0m", CRITICAL),
     Status.BEYOND_END: ("1m", CRITICAL),
     Status.REWOUND: ("0m", WARNING),
-    Status.FALLING_BEHIND: ("15m", WARNING),
-    Status.NEVER_COMMITTED: ("15m", WARNING),
     Status.FLAPPING: ("0m", WARNING),
-    Status.HELD: ("15m", WARNING),
-    Status.NO_MEMBERS: ("15m", WARNING),
     Status.TOPIC_DELETED: ("1h", INFO),
     Status.UNKNOWN: ("15m", INFO),
 }
@@ -62,15 +60,13 @@ def alerts(url: str, thresholds: Thresholds) -> list[Alert]:
 
 
 def _of_verdicts(url: str) -> Iterator[Alert]:
-    for status in URGENCY:
-        if status not in WITHOUT_ALERT:
-            holds, severity = VERDICT_ALERTS[status]
-            verdict = VERDICTS[status]
-            expr = series("groupscope_group_verdict", f'verdict="{status}"') + " == 1"
-            advice = "The link shows the reason." if status is Status.UNKNOWN else verdict.advice
-            description = f"{verdict.meaning} {advice}"
-            summary = f"{verdict.word}: {GROUP}"
-            yield Alert(alert_name(status), expr, holds, severity, summary, description, _group_link(url))
+    for status, (holds, severity) in VERDICT_ALERTS.items():
+        verdict = VERDICTS[status]
+        expr = series("groupscope_group_verdict", f'verdict="{status}"') + " == 1"
+        advice = "The link shows the reason." if status is Status.UNKNOWN else verdict.advice
+        description = f"{verdict.meaning} {advice}"
+        summary = f"{verdict.word}: {GROUP}"
+        yield Alert(alert_name(status), expr, holds, severity, summary, description, _group_link(url))
 
 
 def alert_name(status: Status) -> str:

@@ -21,16 +21,11 @@ class Severity(IntEnum):
 
 SEVERITIES: Mapping[str, Severity] = {severity.word: severity for severity in Severity}
 
-SEVERITY: Mapping[Status, Severity] = {
+SEVERITY: Mapping[Status, Severity] = dict.fromkeys(set(Status) - {Status.OK, Status.UNKNOWN}, Severity.WARNING) | {
     Status.STOPPED: Severity.CRITICAL,
     Status.STALLED: Severity.CRITICAL,
     Status.LOST: Severity.CRITICAL,
     Status.BEYOND_END: Severity.CRITICAL,
-    Status.REWOUND: Severity.WARNING,
-    Status.FALLING_BEHIND: Severity.WARNING,
-    Status.NEVER_COMMITTED: Severity.WARNING,
-    Status.FLAPPING: Severity.WARNING,
-    Status.HELD: Severity.WARNING,
     Status.NO_MEMBERS: Severity.INFO,
     Status.CATCHING_UP: Severity.INFO,
     Status.TOPIC_DELETED: Severity.INFO,

@@ -6,9 +6,7 @@ The phrases are those of `lag.generations.changes.causes_of` and `lag.generation
 from enum import StrEnum
 
 from lag.generations.changes import LEFT, STATIC_LEFT
-from lag.generations.inferred import FIRST_SEEN
 from lag.generations.recorded import causes
-from lag.generations.recorded.recorder import OLDEST_KEPT
 
 
 class CauseKind(StrEnum):
@@ -22,9 +20,6 @@ class CauseKind(StrEnum):
     ASSIGNOR = "assignor"
     OTHER = "other"
 
-
-BEGINNINGS = frozenset({causes.FIRST_RECORD, causes.NO_MEMBERS, causes.SEEN_IN_POLL, FIRST_SEEN, OLDEST_KEPT})
-"""Events of first generations, which are no rebalances."""
 
 _ENDINGS = (
     (" joined", CauseKind.JOINED),

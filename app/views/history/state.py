@@ -145,9 +145,3 @@ def _shortest_range(history: ClusterHistory, end: datetime) -> str:
 def group_ids(history: ClusterHistory, span: Span) -> list[str]:
     """The groups of the select box."""
     return ask(history, HistoryQueries.groups, Span(max(span.since, span.until - PICKER_SPAN), span.until))
-
-
-def clear() -> None:
-    """Drop all cached results."""
-    for cached in (queries, _answer, latest, is_recorded):
-        cached.clear()

@@ -13,8 +13,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.server.source import Source
-from app.ui import formats, widgets
-from app.views.history import state
+from app.ui import formats, state, widgets
 from lag.history.store import History
 from lag.verdict.status import Status
 from tests.app import feeds

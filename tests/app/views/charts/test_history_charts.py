@@ -16,7 +16,7 @@ HOURS = [DAY + HOUR * at for at in range(3)]
 def test_each_cell_has_the_colour_of_its_worst_status_and_its_symbol() -> None:
     tiles = {"a": {0: Tile(Status.STOPPED, "x"), 2: Tile(Status.UNKNOWN, "y")}, "b": {}}
     fig = health(tiles, dict(enumerate(HOURS)), HOUR, theme.LIGHT)
-    assert [list(row) for row in fig.data[0].z] == [[0, None, 11], [None, None, None]]
+    assert [list(row) for row in fig.data[0].z] == [[0, None, 12], [None, None, None]]
     assert fig.data[0].customdata[0][0] == "x"
     words = [[word.strip() for word in trace.text[0]] for trace in fig.data[1:] if trace.text]
     assert ["■", "", ""] in words
