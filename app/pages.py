@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+SCRIPT = "page"
+"""The module of a page's folder that Streamlit runs; it is never imported."""
+
 
 @dataclass(frozen=True, slots=True)
 class PageInfo:
@@ -24,7 +27,7 @@ class PageInfo:
     @property
     def script(self) -> str:
         """The page's script, relative to `app`."""
-        return f"views/{self.folder}/page.py"
+        return f"views/{self.folder}/{SCRIPT}.py"
 
 
 PLAN = "Plan"

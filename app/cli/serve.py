@@ -10,6 +10,7 @@ from http.client import HTTPConnection, HTTPException
 from importlib import import_module
 from json import dumps, loads
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Annotated
 
 import typer
@@ -17,12 +18,13 @@ import typer
 from app.cli.options import Bootstrap, Browser, Config, JsonLine, Plugins, Port, new_command
 from app.cli.output import emit, emit_json, open_on_a_desktop
 from app.cli.signals import until_stopped
+from app.pages import PAGES, SCRIPT
 from app.server.settings import MAX_NAME_LENGTH, ClusterSettings, Settings, read_settings
 from lag.cluster.connection.settings import load_settings
 from lag.errors import ConfigError
 
 ANNOUNCE_WITHIN_S = 300.0
-SERVER = ("app.server.web_app", "lag.cluster.reader", "lag.polling.collector", "app.views.overview.parts")
+SERVER = ("app.server.web_app", "lag.cluster.reader", "lag.polling.collector", "app.ui.movement.panel")
 
 
 command = new_command()
@@ -106,12 +108,17 @@ def start(
 
 
 def import_server() -> None:
-    """Import the server and the first page, which takes seconds.
+    """Import the server and the modules of all pages, which takes seconds: the first visit of a page would wait.
 
     Never beside another import of the same packages: two threads that import them in different orders fail.
     """
     for name in SERVER:
         import_module(name)
+    for info in PAGES:
+        package = import_module(f"app.views.{info.folder.replace('/', '.')}")
+        for module in iter_modules(package.__path__, f"{package.__name__}."):
+            if module.name != f"{package.__name__}.{SCRIPT}":
+                import_module(module.name)
 
 
 def checked_settings() -> Settings:

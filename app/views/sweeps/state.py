@@ -6,7 +6,6 @@ URL parameters: `sweep` (an id; without it the newest), `group`, `members`, `mea
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from pathlib import Path
 
 import pandas as pd
 import streamlit as st
@@ -15,20 +14,20 @@ from app.server import source
 from app.server.temporary_history import TemporaryHistory
 from app.ui import widgets
 from app.ui.scenario import draft_state
+from app.views.sweeps import example_sweep
 from assignors.registry import names
 from assignors.scenario import load_scenario
 from lag.errors import HistoryError
+from lag.history.schemas import SWEEPS
 from lag.history.store import History, literal
-from lag.sweeps import fleet, local, sweep_table
 from lag.sweeps import gains as sweep_gains
+from lag.sweeps import sweep_table
 from lag.sweeps.cases import case_scenario
-from lag.sweeps.plan import Failure, Plan, SweepRequest, parse_member_counts
+from lag.sweeps.plan import Failure
 from lag.sweeps.sweep_table import SweepHeader
 
 LIST_CACHE_S = 10
-EXAMPLE_FLEET = Path(__file__).with_name("example_fleet")
 EXAMPLE_CLUSTER = "an example fleet"
-EXAMPLE_REQUEST = SweepRequest((), parse_member_counts("x0.5,x1,x1.5,x2"), (Failure.NONE, Failure.CRASH))
 _CASE = "_sweep_case"
 _SESSION = "_sweep_history"
 
@@ -38,7 +37,7 @@ class Place(StrEnum):
 
     HISTORY = "history"
     SESSION = "session"  # a folder that is deleted when the session ends
-    EXAMPLE = "example"  # computed from scenarios that come with groupscope
+    EXAMPLE = "example"  # comes with groupscope
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +95,12 @@ def example() -> Sweep:
     return _example()[1]
 
 
-@st.cache_resource(show_spinner="Computing the example")
+@st.cache_resource(show_spinner="Reading the example")
 def _example() -> tuple[TemporaryHistory, Sweep]:
-    plan, kept = Plan(fleet.of_files(EXAMPLE_FLEET).scenarios, EXAMPLE_REQUEST), TemporaryHistory()
+    plan, rows, kept = example_sweep.plan(), example_sweep.stored_rows(), TemporaryHistory()
     header = SweepHeader(Place.EXAMPLE, EXAMPLE_CLUSTER, datetime.now(UTC))
-    sweep_table.write(History(kept.root), header, sweep_table.groups(plan), list(local.run(plan, header)))
-    return kept, Sweep(Place.EXAMPLE, kept.root, header.sweep_id, header.cluster, header.at, len(plan))
+    sweep_table.write(History(kept.root), header, sweep_table.groups(plan), [header.table(rows, SWEEPS)])
+    return kept, Sweep(Place.EXAMPLE, kept.root, header.sweep_id, header.cluster, header.at, len(rows))
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the sweep")

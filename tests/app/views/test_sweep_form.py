@@ -15,7 +15,7 @@ from app.server import sweep_run
 from app.server.source import Source
 from app.server.sweep_run import SweepRun
 from app.views.sweeps import state
-from app.views.sweeps.state import EXAMPLE_FLEET, EXAMPLE_REQUEST
+from app.views.sweeps.example_sweep import EXAMPLE_FLEET, EXAMPLE_REQUEST
 from lag.errors import ConnectError
 from lag.history.store import History
 from tests.app import feeds
