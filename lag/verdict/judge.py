@@ -4,7 +4,7 @@ All groups with the same rules are judged at once, in blocks of rows that fit th
 per group are kept; objects and sentences are made when somebody asks for a group, and only once.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, overload
 
@@ -137,10 +137,10 @@ class _Groups(Sequence[GroupHealth]):
         return map(self._group, range(len(self)))
 
     def partitions(self, number: int) -> Sequence[PartitionHealth]:
-        """One entry per row of group `number`."""
+        """One entry per row of group `number`, made when it is read."""
         rules, first = self._rules.of(number), self._snapshot.offsets.rows(number).start
         rows = self._rows(np.array([number]), rules)
-        return tuple(self._partition(rows, at, first + at, rules) for at in range(len(rows.status)))
+        return _Partitions(len(rows.status), lambda at: self._partition(rows, at, first + at, rules))
 
     def _judge_all(self) -> _Block:
         bounds, samples = self._snapshot.offsets.bounds, len(self._window.times_ms)
@@ -241,6 +241,32 @@ class _Groups(Sequence[GroupHealth]):
         tp = self._snapshot.offsets.ends.tp(int(self._snapshot.offsets.end[table_row]))
         numbers = (column[at].item() for column in (*current, *stats))
         return evidence.RowFacts(tp, self._snapshot.at_ms, rules, *numbers)
+
+
+class _Partitions(Sequence[PartitionHealth]):
+    """The partitions of one group: `make` returns the entry of a row, and is called when it is read first."""
+
+    __slots__ = ("_made", "_make")
+
+    def __init__(self, size: int, make: Callable[[int], PartitionHealth]) -> None:
+        self._made: list[PartitionHealth | None] = [None] * size
+        self._make = make
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    @overload
+    def __getitem__(self, at: int) -> PartitionHealth: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[PartitionHealth]: ...
+    def __getitem__(self, at: int | slice) -> PartitionHealth | Sequence[PartitionHealth]:
+        if isinstance(at, slice):
+            return tuple(self[i] for i in range(*at.indices(len(self))))
+        row = range(len(self))[at]
+        made = self._made[row]
+        if made is None:
+            made = self._made[row] = self._make(row)
+        return made
 
 
 def _is_memberless(group: GroupSnapshot) -> bool:

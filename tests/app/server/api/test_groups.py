@@ -9,6 +9,10 @@ import pytest
 from app.documents.snapshot import snapshot_document
 from lag.partition_lag import totals
 from lag.polling.report import Report
+from lag.verdict import judge
+from lag.verdict.health import PartitionHealth
+from lag.verdict.row_verdicts import RowVerdicts
+from lag.verdict.status_rules import Rules
 from tests.app.server.api.conformity import ask
 from tests.app.server.api.reports import NOW_MS, ODD, ids, installed, report, source_of
 from tests.app.server.client import Answer
@@ -161,6 +165,18 @@ def test_partitions_are_those_of_the_topic_in_pages() -> None:
     assert ask(of_billing, "topic=clicks").json["partitions"] == []
     (row,) = ask(f"{GROUPS}/reports/partitions", "topic=gone").json["partitions"]
     assert (row["problem"], row["health"]["verdict"]) == ("topic_deleted", "topic_deleted")
+
+
+def test_only_the_partitions_of_the_page_are_made(read: Report, monkeypatch: pytest.MonkeyPatch) -> None:
+    made, make = list[int](), judge._Groups._partition
+
+    def counted(groups: judge._Groups, rows: RowVerdicts, at: int, table_row: int, rules: Rules) -> PartitionHealth:
+        made.append(at)
+        return make(groups, rows, at, table_row, rules)
+
+    monkeypatch.setattr(judge._Groups, "_partition", counted)
+    assert len(ask(f"{GROUPS}/billing/partitions", "limit=1&offset=1").json["partitions"]) == 1
+    assert made == [1]
 
 
 def test_an_answer_is_not_sent_again_until_there_is_a_new_snapshot(read: Report) -> None:
