@@ -12,13 +12,13 @@ CRASHES = "import os\n\ndef test_crashes():\n    os._exit(1)\n"
 PASSES = "def test_passes():\n    pass\n"
 
 
-def outcome(folder: Path, workers: int) -> str:
+def outcome(folder: Path, workers: int) -> list[str]:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tests.support.scheduling"]
     command += ["-n", str(workers), "--dist", "loadfile", "--max-worker-restart", "1"]
     ended = subprocess.run(
         command, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=120
     )
-    return ended.stdout.splitlines()[-1]
+    return ended.stdout.splitlines()
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -29,4 +29,5 @@ def test_all_other_tests_run_and_the_run_ends(tmp_path: Path, workers: int, othe
         (tmp_path / f"test_{number}.py").write_text(PASSES + ("\ndef test_too():\n    pass\n" if several else ""))
     (tmp_path / "test_3.py").write_text(PASSES + CRASHES + "\ndef test_after():\n    pass\n")
     passed = 12 if several else 7
-    assert outcome(tmp_path, workers).startswith(f"1 failed, {passed} passed in ")
+    printed = outcome(tmp_path, workers)
+    assert printed[-1].startswith(f"1 failed, {passed} passed in "), "\n".join(printed)

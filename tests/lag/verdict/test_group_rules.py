@@ -10,6 +10,7 @@ from lag.verdict import judge as judging
 from lag.verdict.group_rules import GroupRules
 from lag.verdict.health import Health
 from lag.verdict.judge import judge
+from lag.verdict.onset import OnsetColumns
 from lag.verdict.sample_window import SampleRing, Window
 from lag.verdict.status import Status
 from lag.verdict.status_rules import Rules
@@ -54,8 +55,8 @@ def assert_same_group(one: Health, other: Health, number: int) -> None:
     np.testing.assert_array_equal(ours.lag_trend, theirs.lag_trend)
     findings = [[row.finding for row in health.group_partitions(number)] for health in (one, other)]
     assert findings[0] == findings[1]
-    for column, same in zip(one.columns.onsets, other.columns.onsets, strict=True):
-        assert column[number] == same[number]
+    for name in OnsetColumns._fields:
+        assert getattr(one.columns.onsets, name)[number] == getattr(other.columns.onsets, name)[number]
     assert one.columns.status[number] == other.columns.status[number]
 
 
