@@ -47,7 +47,7 @@ class ConsumerClient(Process):
         self.phase = Phase.JOINING
         self.target: frozenset[TopicIdPartition] | None = None
         self._sent_subscription: Subscription | None = None
-        self._in_flight = self._must_send_owned = self._has_revoked = self._pauses = False
+        self._in_flight = self._is_overdue = self._must_send_owned = self._has_revoked = self._pauses = False
         self._tick = self._visit = 0
         self._empty_heartbeat: Heartbeat | None = None
         self.heartbeat_interval_ms = env.settings.kip848.heartbeat_interval_ms
@@ -128,10 +128,12 @@ class ConsumerClient(Process):
         self.later(delay_ms, self._beat, self._tick)
 
     def _beat(self, tick: int) -> None:
-        ready = self.knows_coordinator and not self._in_flight and not self._is_removed
-        if tick != self._tick or not ready:
+        if tick != self._tick or not self.knows_coordinator or self._is_removed:
             return
-        self._in_flight = True
+        if self._in_flight:  # the next one goes out with the reply
+            self._is_overdue = True
+            return
+        self._in_flight, self._is_overdue = True, False
         interval_ms = self.heartbeat_interval_ms
         is_regular = self.epoch != JOINING and self.phase is not Phase.ACKNOWLEDGING
         next_ms = interval_ms if is_regular else self.env.first_heartbeat_ms(interval_ms)
@@ -191,10 +193,10 @@ class ConsumerClient(Process):
             self.target, self.phase = reply.assignment, Phase.RECONCILING
             self.record_state()
             self.wake()
-        elif self.phase is Phase.ACKNOWLEDGING:
-            self._heartbeat_now()
-        elif has_moved:
+        elif has_moved and self.phase is not Phase.ACKNOWLEDGING:
             self.record_state()
+        if self._is_overdue or self.phase is Phase.ACKNOWLEDGING:
+            self._heartbeat_now()
 
     def _refused(self, error: KafkaError) -> None:
         """The next heartbeat is a full one (Kafka: resetHeartbeatState), which returns the assignment again."""

@@ -1,5 +1,9 @@
 """KIP-848 stories whose milliseconds follow from the rules."""
 
+from itertools import pairwise
+
+import pytest
+
 from assignors.model import Member
 from assignors.simulation.summary import summarize
 from assignors.simulation.timeline import Hold, Message, Timeline
@@ -142,3 +146,21 @@ def test_a_group_that_exists_already_goes_on() -> None:
     assert holders(story, 0) == {0: "a", 1: "b"}
     assert [plan.generation for plan in story.plans] == [7, 8]
     assert downtime(story)[0] == 0
+
+
+def test_a_heartbeat_that_is_due_while_one_is_under_way_follows_its_reply() -> None:
+    """Each takes longer than the heartbeat interval; without the next one the group would remove the member."""
+    one_way_ms = HEARTBEAT
+    slow = scenario(2, members("a"), {}, QUICK | {"simulated.latency.ms": one_way_ms})
+    story = played(slow, CONSUMER, until_ms=10 * SESSION)
+    requests = [message.sent_ms for message in story.messages if message.target == "coordinator"]
+    gaps = {after - before for before, after in pairwise(requests)}
+    assert gaps == {2 * one_way_ms}
+    assert [state for state, *_ in lane(story, "a")] == ["joining", "consuming"]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_member_whose_next_heartbeat_is_due_at_once_stays(seed: int) -> None:
+    """The first one after a reconciliation is due at a random time of the interval: with 100 members, often at once."""
+    many = scenario(1_000, members(*map(str, range(100))), {30_000: Join(members("b")[0])}, {})
+    assert played(many, CONSUMER, seed).unsettled is None
