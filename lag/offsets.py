@@ -4,15 +4,15 @@
 group. In columns, -1 means "not known"; rows have None and a reason instead.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assignors.model import TopicPartition
+from lag.lazy_sequence import LazySequence
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
@@ -130,7 +130,7 @@ class PartitionLag:
         return max(0, self.log_end - self.last_stable)
 
 
-class PartitionRows(Sequence[PartitionLag]):
+class PartitionRows(LazySequence[PartitionLag]):
     """The rows of one group; each `PartitionLag` is made when it is read."""
 
     __slots__ = ("_member_ids", "_rows", "_table")
@@ -143,19 +143,8 @@ class PartitionRows(Sequence[PartitionLag]):
     def __len__(self) -> int:
         return len(self._rows)
 
-    @overload
-    def __getitem__(self, at: int) -> PartitionLag: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[PartitionLag]: ...
-    def __getitem__(self, at: int | slice) -> PartitionLag | Sequence[PartitionLag]:
-        if isinstance(at, slice):
-            return tuple(self._row(row) for row in self._rows[at])
-        return self._row(self._rows[at])
-
-    def __iter__(self) -> Iterator[PartitionLag]:
-        return map(self._row, self._rows)
-
-    def _row(self, row: int) -> PartitionLag:
+    def _entry(self, at: int) -> PartitionLag:
+        row = self._rows[at]
         table, ends = self._table, self._table.ends
         end, member = int(table.end[row]), int(table.member[row])
         return PartitionLag(

@@ -6,12 +6,13 @@ per group are kept; objects and sentences are made when somebody asks for a grou
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lag import partition_lag
+from lag.lazy_sequence import LazySequence
 from lag.model import ClusterSnapshot, GroupSnapshot, GroupType
 from lag.offsets import UNKNOWN, Ints
 from lag.verdict import evidence, status_rules
@@ -83,7 +84,7 @@ def judge(
     )
 
 
-class _Groups(Sequence[GroupHealth]):
+class _Groups(LazySequence[GroupHealth]):
     """The health of every group, made from arrays on demand. Thread safe for readers."""
 
     __slots__ = (
@@ -123,18 +124,6 @@ class _Groups(Sequence[GroupHealth]):
 
     def __len__(self) -> int:
         return len(self._made)
-
-    @overload
-    def __getitem__(self, at: int) -> GroupHealth: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[GroupHealth]: ...
-    def __getitem__(self, at: int | slice) -> GroupHealth | Sequence[GroupHealth]:
-        if isinstance(at, slice):
-            return tuple(self._group(i) for i in range(*at.indices(len(self))))
-        return self._group(range(len(self))[at])
-
-    def __iter__(self) -> Iterator[GroupHealth]:
-        return map(self._group, range(len(self)))
 
     def partitions(self, number: int) -> Sequence[PartitionHealth]:
         """One entry per row of group `number`, made when it is read."""
@@ -191,10 +180,10 @@ class _Groups(Sequence[GroupHealth]):
             _table_rows(rows, np.flatnonzero(judged.needs_marker_check)),
         )
 
-    def _group(self, number: int) -> GroupHealth:
-        made = self._made[number]
+    def _entry(self, at: int) -> GroupHealth:
+        made = self._made[at]
         if made is None:
-            made = self._made[number] = self._make_group(number)
+            made = self._made[at] = self._make_group(at)
         return made
 
     def _make_group(self, number: int) -> GroupHealth:
@@ -243,7 +232,7 @@ class _Groups(Sequence[GroupHealth]):
         return evidence.RowFacts(tp, self._snapshot.at_ms, rules, *numbers)
 
 
-class _Partitions(Sequence[PartitionHealth]):
+class _Partitions(LazySequence[PartitionHealth]):
     """The partitions of one group: `make` returns the entry of a row, and is called when it is read first."""
 
     __slots__ = ("_made", "_make")
@@ -255,17 +244,10 @@ class _Partitions(Sequence[PartitionHealth]):
     def __len__(self) -> int:
         return len(self._made)
 
-    @overload
-    def __getitem__(self, at: int) -> PartitionHealth: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[PartitionHealth]: ...
-    def __getitem__(self, at: int | slice) -> PartitionHealth | Sequence[PartitionHealth]:
-        if isinstance(at, slice):
-            return tuple(self[i] for i in range(*at.indices(len(self))))
-        row = range(len(self))[at]
-        made = self._made[row]
+    def _entry(self, at: int) -> PartitionHealth:
+        made = self._made[at]
         if made is None:
-            made = self._made[row] = self._make(row)
+            made = self._made[at] = self._make(at)
         return made
 
 

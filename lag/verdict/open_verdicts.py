@@ -1,11 +1,11 @@
 """The health of a snapshot as its policy shows it: with the verdicts that are open."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import overload
 
 import numpy as np
 
+from lag.lazy_sequence import LazySequence
 from lag.offsets import UNKNOWN
 from lag.verdict.health import Finding, GroupColumns, GroupHealth, Health
 from lag.verdict.onset import SOURCE_CODE, OnsetColumns, OnsetSource
@@ -66,7 +66,7 @@ def _with_columns(columns: GroupColumns, findings: Mapping[int, Finding]) -> Gro
     return replace(columns, status=status, onsets=changed)
 
 
-class _Groups(Sequence[GroupHealth]):
+class _Groups(LazySequence[GroupHealth]):
     """The health of every group, some with another finding than the poll's."""
 
     __slots__ = ("_findings", "_groups")
@@ -77,18 +77,6 @@ class _Groups(Sequence[GroupHealth]):
     def __len__(self) -> int:
         return len(self._groups)
 
-    @overload
-    def __getitem__(self, at: int) -> GroupHealth: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[GroupHealth]: ...
-    def __getitem__(self, at: int | slice) -> GroupHealth | Sequence[GroupHealth]:
-        if isinstance(at, slice):
-            return tuple(self._group(number) for number in range(*at.indices(len(self))))
-        return self._group(range(len(self))[at])
-
-    def __iter__(self) -> Iterator[GroupHealth]:
-        return map(self._group, range(len(self)))
-
-    def _group(self, number: int) -> GroupHealth:
-        group, finding = self._groups[number], self._findings.get(number)
+    def _entry(self, at: int) -> GroupHealth:
+        group, finding = self._groups[at], self._findings.get(at)
         return group if finding is None else replace(group, finding=finding)
