@@ -311,10 +311,12 @@ def test_the_api_and_the_metrics_say_what_the_snapshot_says(seed: int) -> None:
         health, snapshot = report.health, report.snapshot
         lags = totals(snapshot.offsets)
         document = snapshot_document(health, list(zip(snapshot.groups, lags, strict=True)))
-        told, scraped = in_api(report), in_metrics(report)
+        answers, scraped = in_api(report), in_metrics(report)
         for one in document["groups"]:
-            its, name = told[one["group_id"]], one["group_id"]
-            assert {**its, **{key: value for key, value in one.items() if key in SAME}} == its
+            name = one["group_id"]
+            same = {key: value for key, value in one.items() if key in SAME}
+            assert same.keys() == SAME
+            assert {**answers[name], **same} == answers[name]
             assert scraped.get(("groupscope_group_lag_records", name)) == one["lag"]
             onset = one["onset"]
             at_s = scraped.get(("groupscope_group_verdict_onset_timestamp_seconds", name))
