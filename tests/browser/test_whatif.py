@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, ViewportSize, expect
+from playwright.sync_api import Locator, Page, ViewportSize, WebSocketRoute, expect
 
 import assignors
 from app.plugins import WORKED_EXAMPLES
@@ -19,6 +19,7 @@ from tests.browser.test_pages import BOTH, cell, click_row, no_sideways_scroll
 
 pytestmark = pytest.mark.browser
 HAND_OVER = "cooperative-hand-over"
+AT_REST = "[data-testid=stApp][data-test-script-state=notRunning]"
 COMPARED = ["cooperative-sticky", "range", "roundrobin", "sticky", "uniform", "server-range", "Weighted", "Consistent"]
 FIGURES = {
     "step": "Generation 8: c3 joins; 2 of 6 partitions revoked.",
@@ -262,6 +263,55 @@ def test_two_members_for_a_live_group_and_on_to_its_generations(open_page: Open)
     expect(headline(page)).to_contain_text("enrich-4 joins, enrich-5 joins, with range: ")
     page.go_back()
     expect(page.get_by_text("predicted with")).to_be_visible()
+
+
+class LateTimer:
+    """The connection of a page whose last request for its status line reaches the server late: while What if runs."""
+
+    def __init__(self) -> None:
+        self.is_listening = self.is_late = False
+        self.request: str | bytes | None = None
+
+    def connect(self, browser: WebSocketRoute) -> None:
+        server = browser.connect_to_server()
+
+        def to_server(message: str | bytes) -> None:
+            if self.is_listening:
+                self.request, self.is_listening = message, False
+            server.send(message)
+
+        def to_browser(message: str | bytes) -> None:
+            if (
+                self.request is not None
+                and not self.is_late
+                and isinstance(message, bytes)
+                and b"Start from" in message
+            ):
+                server.send(self.request)
+                self.is_late = True
+            browser.send(message)
+
+        browser.on_message(to_server)
+        server.on_message(to_browser)
+
+
+def test_a_late_request_of_the_page_before_does_not_blank_the_page(open_page: Open) -> None:
+    page, timer = open_page("/group?group=orders-enrichment"), LateTimer()
+    page.route_web_socket("**/_stcore/stream", timer.connect)
+    page.reload()
+    expect(page.get_by_text("Why this assignment")).to_be_visible()
+    page.locator(AT_REST).wait_for()
+    timer.is_listening = True
+    while timer.request is None:
+        page.wait_for_timeout(100)
+    press(page, "What if…")
+    expect(page.get_by_text("Moves", exact=True)).to_be_visible()
+    page.locator(AT_REST).wait_for()
+    assert timer.is_late
+    page.get_by_label("How many").fill("2", timeout=10_000)
+    page.keyboard.press("Tab")
+    press(page, "Add")
+    expect(headline(page)).to_contain_text("enrich-4 joins, enrich-5 joins: ")
 
 
 def test_a_click_in_the_gallery_opens_the_example(open_page: Open) -> None:
