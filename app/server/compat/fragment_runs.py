@@ -1,7 +1,7 @@
 """A fragment of the page before does not blank the page after it.
 
-The browser asks for reruns of a `run_every` fragment until it hears that a link in the page is followed. A request that
-arrives while the next page runs is kept by the server, which then starts a run on the page before. Its fragment is gone,
+The browser asks for reruns of a `run_every` fragment until it hears that a link in the page is followed. The server
+keeps a request that arrives while the next page runs, and then starts a run on the page before. Its fragment is gone,
 but the browser takes the start of the run for a change of the page, and removes everything that the page shows.
 
 Checked against Streamlit 1.67.0 (`ScriptRunner._run_script`, and `handleNewSession` of the frontend). Unnecessary once
