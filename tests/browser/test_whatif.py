@@ -308,7 +308,7 @@ def test_a_late_request_of_the_page_before_does_not_blank_the_page(open_page: Op
     expect(page.get_by_text("Moves", exact=True)).to_be_visible()
     page.locator(AT_REST).wait_for()
     assert timer.is_late
-    page.get_by_label("How many").fill("2", timeout=10_000)
+    page.get_by_label("How many").fill("2")
     page.keyboard.press("Tab")
     press(page, "Add")
     expect(headline(page)).to_contain_text("enrich-4 joins, enrich-5 joins: ")
