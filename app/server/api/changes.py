@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import AsyncIterator
-from http import HTTPStatus
 from typing import Any
 
 from anyio import sleep
@@ -12,7 +11,7 @@ from typing_extensions import TypedDict
 from app.documents.snapshot import OnsetDocument, onset_document
 from app.server.api.dispatch import encoded
 from app.server.api.endpoint import EVENTS, Call, Endpoint, Query
-from app.server.api.problem import ApiError, field_error, invalid_fields
+from app.server.api.problem import field_error, invalid_fields
 from app.server.compat.shutdown import is_stopping
 from lag.polling.verdict_changes import MOST_CHANGES, VerdictChange, VerdictChanges
 from lag.verdict.status import Status
@@ -20,12 +19,9 @@ from lag.verdict.status import Status
 MOST_ID = 2**53
 """JavaScript has no larger whole numbers."""
 
-MOST_STREAMS = 100
 LOOK_EVERY_S = 0.5
 KEEP_ALIVE_S = 15.0
 """Proxies close a connection on which nothing is sent for a minute or so."""
-
-_streams = 0
 
 
 class ChangesQuery(Query):
@@ -76,29 +72,22 @@ def verdict_changes(call: Call[ChangesQuery]) -> ChangesDocument:
 
 def verdict_events(call: Call[StreamQuery]) -> AsyncIterator[bytes]:
     """Each change as an event. Raises ApiError."""
-    if _streams >= MOST_STREAMS:
-        raise ApiError(HTTPStatus.SERVICE_UNAVAILABLE, f"{MOST_STREAMS} clients already read events.")
     kept = _kept(call)
     return _events(kept, _start(call, kept), call.query.group)
 
 
 async def _events(kept: VerdictChanges, after: int, group_id: str | None) -> AsyncIterator[bytes]:
-    global _streams
-    _streams += 1
-    try:
-        yield b"retry: 5000\n\n"
-        sent_s = time.monotonic()
-        while not is_stopping():
-            found = kept.since(after, group_id=group_id) if kept.last_id() > after else ()
-            if found:
-                after, sent_s = found[-1].id, time.monotonic()
-                yield b"".join(map(_event, found))
-            elif time.monotonic() - sent_s > KEEP_ALIVE_S:
-                sent_s = time.monotonic()
-                yield b": nothing new\n\n"
-            await sleep(LOOK_EVERY_S)
-    finally:
-        _streams -= 1
+    yield b"retry: 5000\n\n"
+    sent_s = time.monotonic()
+    while not is_stopping():
+        found = kept.since(after, group_id=group_id) if kept.last_id() > after else ()
+        if found:
+            after, sent_s = found[-1].id, time.monotonic()
+            yield b"".join(map(_event, found))
+        elif time.monotonic() - sent_s > KEEP_ALIVE_S:
+            sent_s = time.monotonic()
+            yield b": nothing new\n\n"
+        await sleep(LOOK_EVERY_S)
 
 
 def _event(change: VerdictChange) -> bytes:

@@ -213,8 +213,9 @@ def test_what_is_not_there_is_named(path: str, detail: str) -> None:
 
 @pytest.mark.parametrize("path", [GROUPS, f"{GROUPS}/billing/partitions"])
 def test_a_topic_that_is_not_there_is_named(path: str) -> None:
-    answer = ask(path, "topic=order")
-    assert (answer.status, answer.json["detail"]) == (404, "There is no topic 'order'. Did you mean 'orders'?")
+    for headers in ({}, {"If-None-Match": "*"}):
+        answer = ask(path, "topic=order", headers)
+        assert (answer.status, answer.json["detail"]) == (404, "There is no topic 'order'. Did you mean 'orders'?")
 
 
 def test_a_cluster_that_was_not_read_yet_is_unavailable() -> None:
