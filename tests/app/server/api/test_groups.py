@@ -13,6 +13,7 @@ from lag.verdict import judge
 from lag.verdict.health import PartitionHealth
 from lag.verdict.row_verdicts import RowVerdicts
 from lag.verdict.status_rules import Rules
+from tests.app import feeds, synthetic
 from tests.app.server.api.conformity import ask
 from tests.app.server.api.reports import NOW_MS, ODD, ids, installed, report, source_of
 from tests.app.server.client import Answer
@@ -229,3 +230,13 @@ def test_clusters_say_how_they_are_polled() -> None:
     assert (first["cluster"], first["snapshot"]["groups"], first["snapshot"]["topics"]) == ("demo", 6, 2)
     assert (second["cluster"], second["snapshot"], second["polling"]["interval_s"]) == ("second", None, 10.0)
     assert ask("/clusters/demo").json == first
+
+
+def test_the_made_up_cluster_of_the_pages_answers_programs_too() -> None:
+    with installed(feeds.source(demo=feeds.HandFeed(feeds.report()))):
+        found = ask(GROUPS, "sort=urgency&internal=true").json["groups"]
+        for each in found:
+            path = f"{GROUPS}/{quote(each['group_id'], safe='')}"
+            assert ask(path).json["verdict"] == each["verdict"]
+            assert ask(f"{path}/partitions").json["total"] == each["lag_partitions"]
+    assert len(found) == len(synthetic.specs())
