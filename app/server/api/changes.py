@@ -1,7 +1,7 @@
 """Changes of verdicts: the last ones, and as server-sent events as they happen."""
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 from anyio import sleep
@@ -56,18 +56,23 @@ class ChangeDocument(TypedDict):
 
 
 class ChangesDocument(TypedDict):
-    """The last changes, oldest first; pass `last_id` as `after` to get later ones."""
+    """The last changes, oldest first; pass `last_id` as `after` to get later ones.
+
+    `missed` counts the changes after `after`, of all groups, that are no longer kept.
+    """
 
     cluster: str
     changes: list[ChangeDocument]
     last_id: int
+    missed: int
 
 
 def verdict_changes(call: Call[ChangesQuery]) -> ChangesDocument:
     """The kept changes after an id."""
-    query = call.query
-    found = [change_document(one) for one in _kept(call).since(query.after, query.limit, query.group)]
-    return {"cluster": call.cluster, "changes": found, "last_id": found[-1]["id"] if found else query.after}
+    query, kept = call.query, _kept(call)
+    found = [change_document(one) for one in kept.since(query.after, query.limit, query.group)]
+    last_id = found[-1]["id"] if found else query.after
+    return {"cluster": call.cluster, "changes": found, "last_id": last_id, "missed": kept.missed(query.after)}
 
 
 def verdict_events(call: Call[StreamQuery]) -> AsyncIterator[bytes]:
@@ -82,12 +87,19 @@ async def _events(kept: VerdictChanges, after: int, group_id: str | None) -> Asy
     while not is_stopping():
         found = kept.since(after, group_id=group_id) if kept.last_id() > after else ()
         if found:
+            missed = kept.missed(after)
             after, sent_s = found[-1].id, time.monotonic()
-            yield b"".join(map(_event, found))
+            yield b"".join([*_missed_event(missed), *map(_event, found)])
         elif time.monotonic() - sent_s > KEEP_ALIVE_S:
             sent_s = time.monotonic()
             yield b": nothing new\n\n"
         await sleep(LOOK_EVERY_S)
+
+
+def _missed_event(missed: int) -> Iterator[bytes]:
+    """Says how many changes are no longer kept; nothing if none is missing."""
+    if missed:
+        yield b'event: missed\ndata: {"missed":%d}\n\n' % missed
 
 
 def _event(change: VerdictChange) -> bytes:

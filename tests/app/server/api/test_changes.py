@@ -35,7 +35,7 @@ def test_changes_are_listed_oldest_first() -> None:
         (3, "newcomer", None, "never_committed"),
         (4, "reports", None, "no_members"),
     ]
-    assert answer["last_id"] == NOW_MS + 4
+    assert (answer["last_id"], answer["missed"]) == (NOW_MS + 4, 0)
 
 
 @pytest.mark.parametrize(
@@ -71,6 +71,17 @@ def events(query: str = "", until: str = "", **headers: str) -> list[dict[str, A
 def test_events_begin_after_the_id_and_only_of_the_group() -> None:
     assert [each["group_id"] for each in events(f"after={NOW_MS + 2}", "reports")] == ["newcomer", "reports"]
     assert [each["group_id"] for each in events("after=0&group=billing", "billing")] == ["billing"]
+
+
+def test_changes_that_are_no_longer_kept_are_counted() -> None:
+    read = report()
+    kept = VerdictChanges(most=1)
+    kept.observe(read.health)
+    with installed(replace(source_of(demo=read), changes={"demo": kept})):
+        listed = ask(CHANGES, f"after={NOW_MS + 1}").json
+        sent = request("GET", f"{PREFIX}{CHANGES}/stream", f"after={NOW_MS + 1}", until="reports").text
+    assert ([each["group_id"] for each in listed["changes"]], listed["missed"]) == (["reports"], 2)
+    assert 'event: missed\ndata: {"missed":2}\n\nid: ' in sent
 
 
 def test_a_client_that_comes_back_continues_after_its_last_event() -> None:
