@@ -4,20 +4,27 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import Thread
 
 Child = subprocess.Popen[bytes]
+
+LOOK_EVERY_S = 0.5
 
 
 @contextmanager
 def started(module: str) -> Iterator[Child]:
-    """A process that runs a module of ours, with pipes for its stdin and stdout; the end of the block ends it."""
+    """A process that runs a module of ours, with pipes for its stdin and stdout; the end of the block ends it.
+
+    The module's argument is the id of this process, for `end_with_parent`.
+    """
     # -P: a folder `app` of the working directory is not ours.
     # -u: what the process prints is out at once. It ends, or is ended, without Python's own flush at exit.
     with subprocess.Popen(
-        [sys.executable, "-u", "-P", "-m", module],
+        [sys.executable, "-u", "-P", "-m", module, str(os.getpid())],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         start_new_session=True,
@@ -52,6 +59,18 @@ def end(process: Child) -> None:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
         return
+
+
+def end_with_parent() -> None:
+    """In the process: end it, with what it has started in its group, soon after the process that started it."""
+    parent = int(sys.argv[1])  # not os.getppid(): it may have ended while this process imported its modules
+    Thread(target=_watch, args=(parent,), name="parent", daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(LOOK_EVERY_S)
+    os.killpg(0, signal.SIGKILL)
 
 
 def how_it_ended(code: int) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import assignors
-from app.child_process import how_it_ended, run_apart
+from app.child_process import end_with_parent, how_it_ended, run_apart
 from assignors.model import AssignorError
 from assignors.registry import BUILT_IN, refuse_unknown
 from assignors.whatif.events import Scenario, UseAssignor
@@ -95,6 +95,7 @@ def _answer(scenario: Scenario, assignor: str, yours: str) -> tuple[list[Generat
 
 def _serve() -> None:
     """The child: one question on stdin, one answer on stdout; what the plugin prints goes to stderr."""
+    end_with_parent()
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     scenario, assignor, yours, sys.path[:] = pickle.load(sys.stdin.buffer)

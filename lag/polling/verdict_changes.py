@@ -39,7 +39,7 @@ class VerdictChanges:
     def __init__(self, most: int = MOST_CHANGES) -> None:
         self._most, self._changes = most, deque[VerdictChange](maxlen=most)
         self._codes: Mapping[str, int] = {}
-        self._last_id: int | None = None
+        self._first_id = self._last_id = 0
         self._lock = threading.Lock()
 
     def observe(self, health: Health) -> None:
@@ -49,11 +49,12 @@ class VerdictChanges:
             for group, code in zip(health.snapshot.groups, health.columns.status.tolist(), strict=True)
         }
         names = [name for name in {**self._codes, **codes} if _weight(self._codes, name) != _weight(codes, name)]
-        if self._last_id is None:
+        if not self._first_id:
+            self._first_id = health.snapshot.at_ms + 1
             self._last_id = health.snapshot.at_ms
-        names = sorted(names)[-self._most :]
-        made = [self._change(health, codes, name, self._last_id + at) for at, name in enumerate(names, 1)]
-        self._last_id += len(made)
+        numbered = list(enumerate(sorted(names), self._last_id + 1))
+        made = [self._change(health, codes, name, change_id) for change_id, name in numbered[-self._most :]]
+        self._last_id += len(numbered)
         self._codes = codes
         with self._lock:
             self._changes.extend(made)
@@ -64,6 +65,12 @@ class VerdictChanges:
             kept = list(self._changes)
         found = [one for one in kept if one.id > change_id and (group_id is None or one.group_id == group_id)]
         return found[:most]
+
+    def missed(self, change_id: int) -> int:
+        """How many changes of this process have a higher id and are no longer kept; of all groups."""
+        with self._lock:
+            oldest = self._changes[0].id if self._changes else 0
+        return max(0, oldest - max(change_id + 1, self._first_id))
 
     def last_id(self) -> int:
         """The id of the last change; 0 before the first."""

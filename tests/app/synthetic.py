@@ -13,11 +13,11 @@ from lag.cluster.problems import merged
 from lag.cluster.requests.error_codes import group_problem
 from lag.model import Broker, ClusterSnapshot, GroupSnapshot, GroupType, LagTotal, Member, Problem, Scope, Topic
 from lag.offsets import UNKNOWN, EndOffsets, OffsetTable, PartitionLag, PartitionProblem, PartitionRows, problem_code
-from lag.verdict.health import Finding, GroupHealth, Health, PartitionHealth, TimeLag
-from lag.verdict.onset import Onset, OnsetSource
+from lag.verdict.health import Finding, GroupColumns, GroupHealth, Health, PartitionHealth, TimeLag
+from lag.verdict.onset import SOURCE_CODE, Onset, OnsetColumns, OnsetSource
 from lag.verdict.rates import NEVER
 from lag.verdict.sample_window import Window
-from lag.verdict.status import Status
+from lag.verdict.status import STATUS_CODE, Status
 
 NOW_MS = 1_795_258_817_000
 INTERVAL_MS = 10_000
@@ -238,7 +238,23 @@ def health(specs: Sequence[Spec], snap: ClusterSnapshot) -> Health:
     """The judgement the specs ask for."""
     by_id = {s.group_id: s for s in specs}
     times = snap.at_ms - INTERVAL_MS * np.arange(SAMPLES - 1, -1, -1, dtype=np.int64)
-    return Health(snap, times, [_health(by_id[g.group_id], g) for g in snap.groups], partial(open_group, by_id, snap))
+    groups = [_health(by_id[g.group_id], g) for g in snap.groups]
+    return Health(snap, times, groups, partial(open_group, by_id, snap), columns=_columns(groups))
+
+
+def _columns(groups: Sequence[GroupHealth]) -> GroupColumns:
+    onsets = [g.finding.onset for g in groups]
+    return GroupColumns(
+        status=np.array([STATUS_CODE[g.finding.status] for g in groups], np.int8),
+        time_lag_s=np.array([g.time_lag.seconds for g in groups], np.float64),
+        drain_s=np.array([g.drain_s for g in groups], np.float64),
+        markers=np.zeros(len(groups), np.int64),
+        onsets=OnsetColumns(
+            np.array([_code(None if onset is None else onset.at_ms) for onset in onsets], np.int64),
+            np.array([onset is not None and onset.is_exact for onset in onsets], np.bool_),
+            np.full(len(groups), SOURCE_CODE[OnsetSource.COMMIT], np.uint8),
+        ),
+    )
 
 
 def window(specs: Sequence[Spec], snap: ClusterSnapshot, samples: int = SAMPLES) -> Window:

@@ -4,6 +4,7 @@ The source is `core/internal/httpserver` of linkedin/Burrow at commit ced55ba. W
 (Burrow reads every commit), `maxlag` is the first of equal ones, and lists are sorted.
 """
 
+import logging
 import socket
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -33,6 +34,8 @@ from lag.model import ClusterSnapshot, Member
 from lag.offsets import UNKNOWN, Flags
 from lag.polling.collector import wall_clock_ms
 from lag.polling.report import Report
+
+log = logging.getLogger(__name__)
 
 StatusesOf = Callable[[Report, int], Sequence[PartitionStatus]]
 Handler = Callable[..., Response]
@@ -211,7 +214,7 @@ def _consumers(snapshot: ClusterSnapshot, topic: str | None = None) -> list[str]
     """The ids of the groups with a committed offset, on the topic or any."""
     table, ends = snapshot.offsets, snapshot.offsets.ends
     wanted = np.array([topic is None or name == topic for name in ends.topics], np.bool_)
-    commits = _is_committed(snapshot) & wanted[ends.topic[table.end]]
+    commits = _is_committed(snapshot, slice(None)) & wanted[ends.topic[table.end]]
     groups = np.searchsorted(table.bounds, np.flatnonzero(commits), side="right") - 1
     return [snapshot.groups[number].group_id for number in np.unique(groups).tolist()]
 
@@ -221,14 +224,14 @@ def _number(report: Report | None, consumer: str) -> int | None:
     if report is None or consumer not in report.snapshot.by_group:
         return None
     number = report.snapshot.by_group[consumer]
-    return number if _is_committed(report.snapshot)[report.snapshot.offsets.rows(number)].any() else None
+    return number if _is_committed(report.snapshot, report.snapshot.offsets.rows(number)).any() else None
 
 
-def _is_committed(snapshot: ClusterSnapshot) -> Flags:
-    """bool[n_rows]: the group has a committed offset, and the topic exists."""
+def _is_committed(snapshot: ClusterSnapshot, rows: slice) -> Flags:
+    """bool[n_rows]: in these rows the group has a committed offset, and the topic exists."""
     table, ends = snapshot.offsets, snapshot.offsets.ends
     exists = np.array([name in snapshot.topics for name in ends.topics], np.bool_)
-    committed: Flags = (table.committed != UNKNOWN) & exists[ends.topic[table.end]]
+    committed: Flags = (table.committed[rows] != UNKNOWN) & exists[ends.topic[table.end[rows]]]
     return committed
 
 
@@ -248,6 +251,9 @@ def _route(path: str, handler: Handler, **options: Any) -> EncodedRoute:
             return await to_thread.run_sync(call, limiter=THREADS)
         except NotFound as missing:
             return _answer(request, str(missing), 404, error=True)
+        except Exception:  # a bug: the client gets no traceback
+            log.exception("%s: internal error", path)
+            return _answer(request, "internal error", 500, error=True)
 
     return EncodedRoute(path, respond)
 

@@ -1,8 +1,7 @@
 """Changes of verdicts: the last ones, and as server-sent events as they happen."""
 
 import time
-from collections.abc import AsyncIterator
-from http import HTTPStatus
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 from anyio import sleep
@@ -12,7 +11,7 @@ from typing_extensions import TypedDict
 from app.documents.snapshot import OnsetDocument, onset_document
 from app.server.api.dispatch import encoded
 from app.server.api.endpoint import EVENTS, Call, Endpoint, Query
-from app.server.api.problem import ApiError, field_error, invalid_fields
+from app.server.api.problem import field_error, invalid_fields
 from app.server.compat.shutdown import is_stopping
 from lag.polling.verdict_changes import MOST_CHANGES, VerdictChange, VerdictChanges
 from lag.verdict.status import Status
@@ -20,12 +19,9 @@ from lag.verdict.status import Status
 MOST_ID = 2**53
 """JavaScript has no larger whole numbers."""
 
-MOST_STREAMS = 100
 LOOK_EVERY_S = 0.5
 KEEP_ALIVE_S = 15.0
 """Proxies close a connection on which nothing is sent for a minute or so."""
-
-_streams = 0
 
 
 class ChangesQuery(Query):
@@ -60,45 +56,50 @@ class ChangeDocument(TypedDict):
 
 
 class ChangesDocument(TypedDict):
-    """The last changes, oldest first; pass `last_id` as `after` to get later ones."""
+    """The last changes, oldest first; pass `last_id` as `after` to get later ones.
+
+    `missed` counts the changes after `after`, of all groups, that are no longer kept.
+    """
 
     cluster: str
     changes: list[ChangeDocument]
     last_id: int
+    missed: int
 
 
 def verdict_changes(call: Call[ChangesQuery]) -> ChangesDocument:
     """The kept changes after an id."""
-    query = call.query
-    found = [change_document(one) for one in _kept(call).since(query.after, query.limit, query.group)]
-    return {"cluster": call.cluster, "changes": found, "last_id": found[-1]["id"] if found else query.after}
+    query, kept = call.query, _kept(call)
+    found = [change_document(one) for one in kept.since(query.after, query.limit, query.group)]
+    last_id = found[-1]["id"] if found else query.after
+    return {"cluster": call.cluster, "changes": found, "last_id": last_id, "missed": kept.missed(query.after)}
 
 
 def verdict_events(call: Call[StreamQuery]) -> AsyncIterator[bytes]:
     """Each change as an event. Raises ApiError."""
-    if _streams >= MOST_STREAMS:
-        raise ApiError(HTTPStatus.SERVICE_UNAVAILABLE, f"{MOST_STREAMS} clients already read events.")
     kept = _kept(call)
     return _events(kept, _start(call, kept), call.query.group)
 
 
 async def _events(kept: VerdictChanges, after: int, group_id: str | None) -> AsyncIterator[bytes]:
-    global _streams
-    _streams += 1
-    try:
-        yield b"retry: 5000\n\n"
-        sent_s = time.monotonic()
-        while not is_stopping():
-            found = kept.since(after, group_id=group_id) if kept.last_id() > after else ()
-            if found:
-                after, sent_s = found[-1].id, time.monotonic()
-                yield b"".join(map(_event, found))
-            elif time.monotonic() - sent_s > KEEP_ALIVE_S:
-                sent_s = time.monotonic()
-                yield b": nothing new\n\n"
-            await sleep(LOOK_EVERY_S)
-    finally:
-        _streams -= 1
+    yield b"retry: 5000\n\n"
+    sent_s = time.monotonic()
+    while not is_stopping():
+        found = kept.since(after, group_id=group_id) if kept.last_id() > after else ()
+        if found:
+            missed = kept.missed(after)
+            after, sent_s = found[-1].id, time.monotonic()
+            yield b"".join([*_missed_event(missed), *map(_event, found)])
+        elif time.monotonic() - sent_s > KEEP_ALIVE_S:
+            sent_s = time.monotonic()
+            yield b": nothing new\n\n"
+        await sleep(LOOK_EVERY_S)
+
+
+def _missed_event(missed: int) -> Iterator[bytes]:
+    """Says how many changes are no longer kept; nothing if none is missing."""
+    if missed:
+        yield b'event: missed\ndata: {"missed":%d}\n\n' % missed
 
 
 def _event(change: VerdictChange) -> bytes:

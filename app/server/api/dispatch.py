@@ -2,32 +2,39 @@
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from hashlib import sha256
 from http import HTTPStatus
-from typing import Any, get_origin
+from threading import BoundedSemaphore
+from typing import Any, TypeVar, get_origin
 from urllib.parse import quote, unquote
 
 from anyio import CapacityLimiter, to_thread
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 from starlette.routing import Match, Mount, Route
 from starlette.types import Scope
 
 from app.server import source
 from app.server.api.endpoint import EVENTS, JSON, Call, Endpoint, Query
+from app.server.api.event_stream import event_stream
 from app.server.api.problem import MEDIA_TYPE, ApiError, field_error, invalid, invalid_fields
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 THREADS = CapacityLimiter(16)
-"""Answers that are computed at a time; others wait. Pages have threads of their own."""
+"""Answers from snapshots that are made at a time; others wait. Pages have threads of their own."""
 
-NOT_STORED = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-"""A proxy passes each event on at once (the second is nginx's)."""
+MOST_FOR_WORKER = 16
+"""Requests that wait for a worker process; more are refused. Each has a thread besides THREADS, so that answers from
+snapshots do not wait for these."""
+_for_worker = BoundedSemaphore(MOST_FOR_WORKER)
+
+MOST_QUERY_BYTES = 16_384
 
 
 class EncodedRoute(Route):
@@ -63,8 +70,8 @@ def route(endpoint: Endpoint[Any]) -> EncodedRoute:
             query, body = query_of(request, endpoint.query), await body_of(request, endpoint)
             call = Call(source.current(), request.path_params, query, request.headers, body)
             if endpoint.media_type == EVENTS:
-                return StreamingResponse(endpoint.respond(call), headers=NOT_STORED, media_type=EVENTS)
-            return await to_thread.run_sync(partial(_answer, request, endpoint, call), limiter=THREADS)
+                return event_stream(endpoint.respond(call), has_body=request.method != "HEAD")
+            return await in_thread(partial(_answer, request, endpoint, call), for_worker=endpoint.body is not None)
         except ApiError as error:
             return _refusal(error)
         except Exception:  # a bug: the client gets no traceback
@@ -72,6 +79,18 @@ def route(endpoint: Endpoint[Any]) -> EncodedRoute:
             return _refusal(ApiError(HTTPStatus.INTERNAL_SERVER_ERROR, "Internal error. The server's log has more."))
 
     return EncodedRoute(endpoint.path, respond, methods=[endpoint.method])
+
+
+async def in_thread(respond: Callable[[], T], *, for_worker: bool) -> T:
+    """What the function returns, called in a thread. `for_worker`: it waits for a worker process. Raises ApiError."""
+    if not for_worker:
+        return await to_thread.run_sync(respond, limiter=THREADS)
+    if not _for_worker.acquire(blocking=False):
+        raise ApiError(HTTPStatus.SERVICE_UNAVAILABLE, f"{MOST_FOR_WORKER} requests wait for a worker process already.")
+    try:
+        return await to_thread.run_sync(respond, limiter=CapacityLimiter(1))
+    finally:
+        _for_worker.release()
 
 
 def _answer(request: Request, endpoint: Endpoint[Any], call: Call[Any]) -> Response:
@@ -98,9 +117,10 @@ def encoded(document: Any) -> bytes:
 
 
 def _snapshot_tag(call: Call[Any]) -> str:
-    """The entity tag of everything that is computed from the snapshot. Raises ApiError if the group is not in it."""
+    """The entity tag of everything that is computed from the snapshot. Raises ApiError if it lacks group or topic."""
     if "group" in call.path:
         _ = call.group
+    call.check_topic()
     snapshot = call.report.snapshot
     return f'"{quote(call.cluster, safe="")}.{snapshot.number}.{snapshot.at_ms}"'
 
@@ -117,15 +137,18 @@ def _headers(tag: str) -> Mapping[str, str]:
 
 def query_of(request: Request, model: type[Query]) -> Any:
     """The query as its model. Raises ApiError with each field that is wrong."""
-    values: dict[str, Any] = {}
-    fields = model.model_fields
+    if len(request.scope["query_string"]) > MOST_QUERY_BYTES:
+        raise ApiError(HTTPStatus.REQUEST_URI_TOO_LONG, f"The query has more than {MOST_QUERY_BYTES:,} bytes.")
+    given: dict[str, list[str]] = {}
     for name, value in request.query_params.multi_items():
-        is_list = name in fields and get_origin(fields[name].annotation) is tuple
-        if name in values and not is_list:
-            raise invalid_fields([field_error(f"query.{name}", "Given more than once")])
-        values[name] = (*values.get(name, ()), value) if is_list else value
+        given.setdefault(name, []).append(value)
+    fields = model.model_fields
+    lists = {name for name, field in fields.items() if get_origin(field.annotation) is tuple}
+    repeated = [name for name, values in given.items() if len(values) > 1 and name not in lists]
+    if repeated:
+        raise invalid_fields([field_error(f"query.{name}", "Given more than once") for name in repeated])
     try:
-        return model.model_validate(values)
+        return model.model_validate({name: its if name in lists else its[0] for name, its in given.items()})
     except ValidationError as error:
         raise invalid("query", error, list(fields)) from None
 

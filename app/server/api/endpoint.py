@@ -80,6 +80,13 @@ class Call(Generic[Q]):
             raise not_found("group", group_id, by_group)
         return by_group[group_id]
 
+    def check_topic(self) -> None:
+        """Raises ApiError if the query's topic, if it has one, neither exists nor has committed offsets."""
+        topic: str | None = getattr(self.query, "topic", None)
+        snapshot = self.report.snapshot
+        if topic is not None and topic not in snapshot.topics and topic not in snapshot.offsets.ends.topics:
+            raise not_found("topic", topic, {*snapshot.topics, *snapshot.offsets.ends.topics})
+
 
 @dataclass(frozen=True, slots=True)
 class Endpoint(Generic[Q]):

@@ -19,7 +19,7 @@ from app.documents.snapshot import (
     problems_document,
     summary_document,
 )
-from app.server.api.endpoint import Call, Endpoint, Page, Query, not_found
+from app.server.api.endpoint import Call, Endpoint, Page, Query
 from lag.model import ClusterSnapshot, GroupType, is_internal
 from lag.offsets import topics_by_group
 from lag.polling.report import Report
@@ -161,6 +161,7 @@ class PartitionsDocument(PageDocument):
 
 def groups(call: Call[GroupsQuery]) -> GroupsDocument:
     """The groups that pass every filter."""
+    call.check_topic()
     report, query = call.report, call.query
     numbers = selected(report, query)
     shown = numbers[query.offset : query.offset + query.limit]
@@ -175,11 +176,9 @@ def groups(call: Call[GroupsQuery]) -> GroupsDocument:
 
 
 def selected(report: Report, query: GroupsQuery) -> list[int]:
-    """The numbers of the groups that pass every filter, sorted. Raises ApiError if the topic does not exist."""
+    """The numbers of the groups that pass every filter, sorted."""
     snapshot, status = report.snapshot, report.health.columns.status
     topics = topics_by_group(snapshot.offsets, len(snapshot.groups))
-    if query.topic is not None:
-        check_topic(snapshot, query.topic)
     states, codes = {state.casefold() for state in query.state}, {STATUS_CODE[each] for each in query.verdict}
     text = query.text.casefold()
 
@@ -222,8 +221,8 @@ def partitions(call: Call[PartitionsQuery]) -> PartitionsDocument:
     """The partitions of one group, sorted by topic and number."""
     report, number, query = call.report, call.group, call.query
     snapshot, rows = report.snapshot, report.snapshot.offsets.rows(number)
+    call.check_topic()
     if query.topic is not None:
-        check_topic(snapshot, query.topic)
         rows = _rows_of_topic(snapshot, rows, query.topic)
     total, first = rows.stop - rows.start, min(rows.start + query.offset, rows.stop)
     page = slice(first, min(first + query.limit, rows.stop))
@@ -244,13 +243,6 @@ def _rows_of_topic(snapshot: ClusterSnapshot, rows: slice, topic: str) -> slice:
     codes = ends.topic[snapshot.offsets.end[rows]]
     first, last = codes.searchsorted(code, "left"), codes.searchsorted(code, "right")
     return slice(rows.start + int(first), rows.start + int(last))
-
-
-def check_topic(snapshot: ClusterSnapshot, topic: str) -> None:
-    """Raises ApiError if the topic neither exists nor has committed offsets."""
-    known = {*snapshot.topics, *snapshot.offsets.ends.topics}
-    if topic not in known:
-        raise not_found("topic", topic, known)
 
 
 def page_document(cluster: str, snapshot: ClusterSnapshot, query: Page, total: int) -> PageDocument:

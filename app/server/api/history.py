@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 from http import HTTPStatus
-from math import isnan
+from math import isfinite, isnan
 from typing import Any
 
 import pandas as pd
@@ -10,7 +10,6 @@ from pydantic import AwareDatetime, Field, model_validator
 from typing_extensions import TypedDict
 
 from app.server.api.endpoint import Call, Endpoint, Query
-from app.server.api.groups import check_topic
 from app.server.api.problem import ApiError, field_error, invalid_fields
 from lag.errors import HistoryError
 from lag.history.span import DAY, EPOCH, MINUTE, Scope, Span, full_minute, micros
@@ -97,7 +96,7 @@ def group_history(call: Call[HistoryQuery]) -> HistoryDocument:
         if group_id not in call.report.snapshot.by_group and group_id not in queries.groups(span):
             _ = call.group  # raises: the group is neither there nor recorded
         if query.topic is not None and query.topic not in queries.topics(group_id, span):
-            check_topic(call.report.snapshot, query.topic)
+            call.check_topic()
         lag = queries.lag(Scope(group_id, query.topic, query.partition), span)
         verdicts = queries.health_series(group_id, span)
     except HistoryError as error:
@@ -119,7 +118,7 @@ def _points(lag: pd.DataFrame) -> list[LagPointDocument]:
         {
             "at_ms": at_us // 1000,
             "lag": None if isnan(records) else int(records),
-            "time_lag_s": None if isnan(time_lag_s) else time_lag_s,
+            "time_lag_s": time_lag_s if isfinite(time_lag_s) else None,
             "known": int(known),
             "partitions": int(partitions),
         }

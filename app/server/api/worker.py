@@ -1,4 +1,4 @@
-"""Computes what can take long in a process of its own: `python -m app.server.api.worker`.
+"""Computes what can take long in a process of its own: `python -m app.server.api.worker PARENT_PID`.
 
 On stdin: a line of JSON, `{"task": "assign", "deadline_s": 30, "options": {…}}`, then the scenario or the properties.
 On stdout: the HTTP status, a line break, then the answer, or `{"detail": "…", "errors": […]}`.
@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from http import HTTPStatus
 from typing import Any
 
+from app.child_process import end_with_parent
 from app.documents.whatif import generation_document
 from app.plugins import fold_any
 from app.server.api.problem import ApiError, FieldErrorDocument, field_error, invalid_fields
@@ -138,6 +139,7 @@ def answer(question: Mapping[str, Any], body: bytes) -> bytes:
 
 def main() -> None:
     """One question, one answer."""
+    end_with_parent()
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     question = json.loads(sys.stdin.buffer.readline())

@@ -85,6 +85,7 @@ TOOLS: tuple[Tool[Any], ...] = (
         what_if,
         "whatif",
         SCENARIO,
+        needs_worker=True,
     ),
     Tool(
         "simulate",
@@ -95,6 +96,7 @@ TOOLS: tuple[Tool[Any], ...] = (
         simulate,
         "protocol",
         SCENARIO,
+        needs_worker=True,
     ),
     Tool(
         "advise",
@@ -104,6 +106,7 @@ TOOLS: tuple[Tool[Any], ...] = (
         AdviceDocument,
         advise,
         "advice",
+        needs_worker=True,
     ),
 )
 BY_NAME = {tool.name: tool for tool in TOOLS}

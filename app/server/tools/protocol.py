@@ -8,7 +8,7 @@ from http import HTTPStatus
 from importlib import metadata
 from typing import Any
 
-from anyio import sleep, to_thread
+from anyio import sleep
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
@@ -23,7 +23,7 @@ from mcp_types import (
 from mcp_types import Tool as ToolDescription
 
 from app.server import source
-from app.server.api.dispatch import THREADS, encoded
+from app.server.api.dispatch import encoded, in_thread
 from app.server.api.endpoint import LONGEST_COMPARED, Call
 from app.server.api.problem import ApiError
 from app.server.tools.catalog import BY_NAME, TOOLS
@@ -57,7 +57,7 @@ def tool_server(dashboard: str | None, first_poll_s: float = 0.0) -> Server[Any]
         try:
             call = tool.call(source.current(), asked.arguments or {})
             await _first_poll(call, first_poll_s)
-            return await to_thread.run_sync(partial(_answer, tool, call, dashboard), limiter=THREADS)
+            return await in_thread(partial(_answer, tool, call, dashboard), for_worker=tool.needs_worker)
         except ApiError as error:
             return _result(error.document(), is_error=True)
         except Exception:  # a bug: the client gets no traceback

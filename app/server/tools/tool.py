@@ -66,7 +66,8 @@ class Answered:
 class Tool(Generic[A]):
     """A question that agents can ask. `answer` is the type of the document; `page` names the page that shows more.
 
-    `body` is what the body of the HTTP API's request is made of: the arguments, or one of them.
+    `body` is what the body of the HTTP API's request is made of: the arguments, or one of them. `needs_worker`: the
+    answer is computed in a worker process.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Tool(Generic[A]):
     respond: Callable[[Call[A]], Answered]
     page: str
     body: str = PLACE
+    needs_worker: bool = False
 
     @cached_property
     def input_schema(self) -> dict[str, Any]:

@@ -33,6 +33,70 @@ class Answer:
         return json.loads(self.text)
 
 
+@dataclass(frozen=True)
+class Request:
+    """A request. With `until`, the client goes away as soon as this text has arrived."""
+
+    method: str
+    path: str
+    query: str = ""
+    body: bytes = b""
+    headers: Mapping[str, str] | None = None
+    until: str | None = None
+
+    def scope(self) -> dict[str, Any]:
+        return {
+            "type": "http",
+            "method": self.method,
+            "path": unquote(self.path),
+            "raw_path": self.path.encode(),
+            "query_string": self.query.encode(),
+            "headers": [(name.lower().encode(), value.encode()) for name, value in (self.headers or {}).items()],
+            "server": ("localhost", 80),
+        }
+
+
+def requests(asked: Sequence[Request], routes: Sequence[BaseRoute] = ROUTES) -> list[Answer]:
+    """The answers to requests that come at the same time."""
+    found: list[Answer | None] = [None] * len(asked)
+
+    async def exchange(at: int, app: Starlette) -> None:
+        found[at] = await _exchange(asked[at], app)
+
+    async def all_of_them() -> None:
+        app = Starlette(routes=routes)
+        with anyio.fail_after(30):
+            async with anyio.create_task_group() as tasks:
+                for at in range(len(asked)):
+                    tasks.start_soon(exchange, at, app)
+
+    # a thread of its own: Playwright keeps a loop running in this one after a browser test
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(anyio.run, all_of_them).result()
+    return [answer for answer in found if answer is not None]
+
+
+async def _exchange(asked: Request, app: Starlette) -> Answer:
+    sent: list[Message] = []
+    received: list[Message] = [{"type": "http.request", "body": asked.body}]
+    gone = anyio.Event()
+
+    async def receive() -> Message:
+        if received:
+            return received.pop()
+        await gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+        if asked.until is not None and asked.until.encode() in _body(sent):
+            gone.set()
+
+    await app(asked.scope(), receive, send)
+    answered = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+    return Answer(sent[0]["status"], answered, _body(sent))
+
+
 def request(
     method: str,
     path: str,
@@ -43,41 +107,9 @@ def request(
     until: str | None = None,
     routes: Sequence[BaseRoute] = ROUTES,
 ) -> Answer:
-    """The answer; with `until`, the client goes away as soon as this text has arrived."""
-    sent: list[Message] = []
-    received: list[Message] = [{"type": "http.request", "body": body}]
-    scope: dict[str, Any] = {
-        "type": "http",
-        "method": method,
-        "path": unquote(path),
-        "raw_path": path.encode(),
-        "query_string": query.encode(),
-        "headers": [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()],
-        "server": ("localhost", 80),
-    }
-
-    async def exchange() -> None:
-        gone = anyio.Event()
-
-        async def receive() -> Message:
-            if received:
-                return received.pop()
-            await gone.wait()
-            return {"type": "http.disconnect"}
-
-        async def send(message: Message) -> None:
-            sent.append(message)
-            if until is not None and until.encode() in _body(sent):
-                gone.set()
-
-        with anyio.fail_after(30):
-            await Starlette(routes=routes)(scope, receive, send)
-
-    # a thread of its own: Playwright keeps a loop running in this one after a browser test
-    with ThreadPoolExecutor(1) as thread:
-        thread.submit(anyio.run, exchange).result()
-    answered = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
-    return Answer(sent[0]["status"], answered, _body(sent))
+    """The answer to one request."""
+    (answer,) = requests([Request(method, path, query, body, headers, until)], routes)
+    return answer
 
 
 def get(path: str, query: str = "", headers: Mapping[str, str] | None = None) -> Answer:

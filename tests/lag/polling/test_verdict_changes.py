@@ -62,6 +62,13 @@ def test_only_the_last_changes_are_kept() -> None:
     changes = observed({f"g{number:02}": WAITS for number in range(20)}, {}, most=7)
     assert [one.group_id for one in changes.since(0)] == [f"g{number:02}" for number in range(13, 20)]
     assert {one.after for one in changes.since(0)} == {None}
+    assert [one.id for one in changes.since(0)] == list(range(10_034, 10_041))
+    since = (0, 10_000, 10_030, 10_032, 10_033, 10_040, 20_000)
+    assert [changes.missed(change_id) for change_id in since] == [33, 33, 3, 1, 0, 0, 0]
+
+
+def test_nothing_is_missed_before_the_first_change() -> None:
+    assert [VerdictChanges().missed(0), observed({"a": OK}).missed(0), observed({"a": WAITS}).missed(0)] == [0, 0, 0]
 
 
 def test_changes_of_one_group_are_found_and_limited() -> None:

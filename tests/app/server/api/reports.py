@@ -69,12 +69,13 @@ def source_of(**reports: Report | None) -> Source:
 
 @contextmanager
 def installed(its: Source) -> Iterator[Source]:
-    """The source of this process during the block."""
+    """The source of this process during the block; afterwards the one before."""
+    before = source.current()
     source.install(its)
     try:
         yield its
     finally:
-        source.uninstall()
+        source.install(before)
 
 
 def ids(documents: Sequence[Mapping[str, object]]) -> list[object]:

@@ -171,6 +171,11 @@ def test_statuses_come_from_the_function_that_is_given() -> None:
     assert found["maxlag"]["partition"] == 1
 
 
+def test_a_bug_is_an_error_without_a_traceback() -> None:
+    answer = request("GET", f"{CONSUMER}/billing/lag", routes=list(burrow_routes(lambda *_: [])))
+    assert (answer.status, answer.json["error"], answer.json["message"]) == (500, True, "internal error")
+
+
 def test_a_name_with_a_slash_is_found() -> None:
     answer = get(f"{CONSUMER}/{quote(ODD, safe='')}/status").json
     assert (answer["status"]["group"], answer["request"]["url"]) == (ODD, f"{CONSUMER}/{ODD}/status")

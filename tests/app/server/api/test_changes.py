@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from app.server.api import changes as api
+from app.server.api import event_stream
 from app.server.api.openapi import PREFIX
 from lag.polling.verdict_changes import VerdictChanges
 from tests.app.server.api.conformity import ask, check, operation
 from tests.app.server.api.reports import NOW_MS, installed, report, source_of
-from tests.app.server.client import request
+from tests.app.server.client import Request, request, requests
 
 CHANGES = "/clusters/demo/changes"
 
@@ -34,7 +35,7 @@ def test_changes_are_listed_oldest_first() -> None:
         (3, "newcomer", None, "never_committed"),
         (4, "reports", None, "no_members"),
     ]
-    assert answer["last_id"] == NOW_MS + 4
+    assert (answer["last_id"], answer["missed"]) == (NOW_MS + 4, 0)
 
 
 @pytest.mark.parametrize(
@@ -72,6 +73,17 @@ def test_events_begin_after_the_id_and_only_of_the_group() -> None:
     assert [each["group_id"] for each in events("after=0&group=billing", "billing")] == ["billing"]
 
 
+def test_changes_that_are_no_longer_kept_are_counted() -> None:
+    read = report()
+    kept = VerdictChanges(most=1)
+    kept.observe(read.health)
+    with installed(replace(source_of(demo=read), changes={"demo": kept})):
+        listed = ask(CHANGES, f"after={NOW_MS + 1}").json
+        sent = request("GET", f"{PREFIX}{CHANGES}/stream", f"after={NOW_MS + 1}", until="reports").text
+    assert ([each["group_id"] for each in listed["changes"]], listed["missed"]) == (["reports"], 2)
+    assert 'event: missed\ndata: {"missed":2}\n\nid: ' in sent
+
+
 def test_a_client_that_comes_back_continues_after_its_last_event() -> None:
     found = events("after=0", "reports", Last_Event_ID=str(NOW_MS + 3))
     assert [each["group_id"] for each in found] == ["reports"]
@@ -87,7 +99,7 @@ def test_a_last_event_id_that_is_none_is_refused() -> None:
 
 
 def test_a_client_too_many_is_told_to_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api, "_streams", api.MOST_STREAMS)
+    monkeypatch.setattr(event_stream, "_open", event_stream.MOST_STREAMS)
     answer = ask(f"{CHANGES}/stream")
     assert (answer.status, answer.headers["retry-after"]) == (503, "5")
 
@@ -99,7 +111,22 @@ def test_events_end_when_the_server_stops(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_streams_that_ended_no_longer_count() -> None:
-    assert api._streams == 0
+    assert event_stream._open == 0
+
+
+def test_clients_that_come_at_the_same_time_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(event_stream, "MOST_STREAMS", 3)
+    found = requests([Request("GET", f"{PREFIX}{CHANGES}/stream", until="retry")] * 8)
+    assert sorted(answer.status for answer in found) == [200] * 3 + [503] * 5
+
+
+def test_only_the_headers_of_the_events_end_at_once() -> None:
+    answer = request("HEAD", f"{PREFIX}{CHANGES}/stream")
+    assert (answer.status, answer.headers["content-type"], answer.body) == (
+        200,
+        "text/event-stream; charset=utf-8",
+        b"",
+    )
 
 
 def test_changes_of_an_unknown_cluster_are_not_found() -> None:

@@ -1,6 +1,9 @@
 """Bad input is refused with the field named, as a problem (RFC 9457)."""
 
+import threading
+from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -8,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.server.api.openapi import PREFIX
+from tests.app import feeds
 from tests.app.server.api.conformity import ask
 from tests.app.server.api.reports import installed, report, source_of
-from tests.app.server.client import request
+from tests.app.server.client import Request, request, requests
 
 GROUPS = "/clusters/demo/groups"
 
@@ -40,6 +44,8 @@ def test_a_limit_that_is_no_number_in_range_is_refused(value: str) -> None:
         ("lag_at_least=9223372036854775808", ["query.lag_at_least"]),
         (f"text={'x' * 256}", ["query.text"]),
         ("offset=-1&limit=0", ["query.offset", "query.limit"]),
+        ("limit=1&offset=2&limit=2&offset=2", ["query.limit", "query.offset"]),
+        ("state=x&" * 2_000, ["query.state"]),
         ("&".join(f"x{number}=1" for number in range(100)), [f"query.x{number}" for number in range(20)]),
     ],
 )
@@ -47,6 +53,32 @@ def test_every_wrong_field_is_named(query: str, fields: list[str]) -> None:
     answer = ask(GROUPS, query)
     assert (answer.status, answer.json["title"]) == (400, "Bad Request")
     assert [error["field"] for error in answer.json["errors"]] == fields
+
+
+def test_a_query_that_is_too_long_is_not_parsed() -> None:
+    answer = ask(GROUPS, "a=&" * 10_000)
+    assert (answer.status, answer.json["detail"]) == (414, "The query has more than 16,384 bytes.")
+
+
+class Releasing(feeds.HandFeed):
+    """Lets the worker go on when a snapshot is asked for."""
+
+    def latest(self) -> Any:
+        RELEASED.set()
+        return super().latest()
+
+
+RELEASED = threading.Event()
+
+
+def test_requests_that_wait_for_a_worker_keep_no_other_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.server.api.whatif.computed", lambda *_: b"true" if RELEASED.wait(5) else b"false")
+    post = Request("POST", f"{PREFIX}/what-if", body=b"{}", headers={"Content-Type": "application/json"})
+    with installed(feeds.source(demo=Releasing(report()))):
+        *posts, get = requests([*[post] * 20, Request("GET", f"{PREFIX}/clusters")])
+    assert get.status == 200
+    assert Counter(answer.status for answer in posts) == {200: 16, 503: 4}
+    assert {answer.text for answer in posts if answer.status == 200} == {"true"}
 
 
 def test_an_unknown_address_and_a_wrong_method_are_problems() -> None:

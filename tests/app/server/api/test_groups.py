@@ -13,6 +13,7 @@ from lag.verdict import judge
 from lag.verdict.health import PartitionHealth
 from lag.verdict.row_verdicts import RowVerdicts
 from lag.verdict.status_rules import Rules
+from tests.app import feeds, synthetic
 from tests.app.server.api.conformity import ask
 from tests.app.server.api.reports import NOW_MS, ODD, ids, installed, report, source_of
 from tests.app.server.client import Answer
@@ -213,8 +214,9 @@ def test_what_is_not_there_is_named(path: str, detail: str) -> None:
 
 @pytest.mark.parametrize("path", [GROUPS, f"{GROUPS}/billing/partitions"])
 def test_a_topic_that_is_not_there_is_named(path: str) -> None:
-    answer = ask(path, "topic=order")
-    assert (answer.status, answer.json["detail"]) == (404, "There is no topic 'order'. Did you mean 'orders'?")
+    for headers in ({}, {"If-None-Match": "*"}):
+        answer = ask(path, "topic=order", headers)
+        assert (answer.status, answer.json["detail"]) == (404, "There is no topic 'order'. Did you mean 'orders'?")
 
 
 def test_a_cluster_that_was_not_read_yet_is_unavailable() -> None:
@@ -228,3 +230,13 @@ def test_clusters_say_how_they_are_polled() -> None:
     assert (first["cluster"], first["snapshot"]["groups"], first["snapshot"]["topics"]) == ("demo", 6, 2)
     assert (second["cluster"], second["snapshot"], second["polling"]["interval_s"]) == ("second", None, 10.0)
     assert ask("/clusters/demo").json == first
+
+
+def test_the_made_up_cluster_of_the_pages_answers_programs_too() -> None:
+    with installed(feeds.source(demo=feeds.HandFeed(feeds.report()))):
+        found = ask(GROUPS, "sort=urgency&internal=true").json["groups"]
+        for each in found:
+            path = f"{GROUPS}/{quote(each['group_id'], safe='')}"
+            assert ask(path).json["verdict"] == each["verdict"]
+            assert ask(f"{path}/partitions").json["total"] == each["lag_partitions"]
+    assert len(found) == len(synthetic.specs())

@@ -3,13 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta, timezone
+from math import inf
 from pathlib import Path
 from urllib.parse import quote
 
+import pandas as pd
 import pytest
 
 from app.server.settings import Settings
 from app.server.source import Source
+from lag.history.queries import HistoryQueries
 from lag.polling.report import Report
 from tests.app.server.api.conformity import ask
 from tests.app.server.api.reports import installed, report, source_of
@@ -79,6 +82,13 @@ def test_a_gap_is_null_and_ends_a_period() -> None:
         ("ok", 610, 1_260),
         ("stopped", 1_260, 1_440),
     ]
+
+
+def test_a_time_lag_without_an_end_is_null(monkeypatch: pytest.MonkeyPatch) -> None:
+    lag = pd.DataFrame({"at_us": [0], "lag_records": [5.0], "time_lag_s": [inf], "known": [1], "partitions": [1]})
+    monkeypatch.setattr(HistoryQueries, "lag", lambda *_: lag)
+    (point,) = ask(BAD, times(1)).json["lag"]
+    assert point == {"at_ms": 0, "lag": 5, "time_lag_s": None, "known": 1, "partitions": 1}
 
 
 def test_a_partition_alone() -> None:

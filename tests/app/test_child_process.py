@@ -1,0 +1,32 @@
+"""A process of its own ends with the process that started it, however that ends."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.support.processes import command_line, using
+from tests.support.waiting import wait_until
+
+ASK = """
+from app.server.api import computation, worker
+plugin = "tests.app.bad_plugins:Dawdles"
+scenario = b'''{"schema_version": 1, "name": "one", "assignor": "range", "topics": [{"name": "t", "partitions": 1}],
+"members": [{"id": "a", "topics": ["t"]}]}'''
+computation.computed(worker.WHAT_IF, scenario, {"assignors": [plugin], "plugins": [plugin]}, deadline_s=600)
+"""
+
+
+def test_a_worker_and_its_plugin_end_with_a_server_that_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DAWDLES_UNTIL", str(tmp_path / "never"))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    with subprocess.Popen([sys.executable, "-c", ASK]) as server:
+        wait_until(lambda: any("app.plugins" in command_line(each) for each in using(tmp_path)), within_s=60)
+        started = [each for each in using(tmp_path) if each.pid != server.pid]
+        server.kill()
+    _, left = psutil.wait_procs(started, timeout=30)
+    assert (len(started), left) == (2, [])
