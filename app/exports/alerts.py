@@ -26,6 +26,9 @@ VERDICT_ALERTS = {status: _USUAL_ALERT for status in URGENCY if status not in WI
 }
 """For how long a verdict must hold before its alert fires, and the alert's severity."""
 
+KEPT = "5m"
+"""For how long an alert about a group fires after its condition: a restarted server has no verdicts for a minute."""
+
 COMMITTED, LAG = "groupscope_group_partition_committed_offset", "groupscope_group_partition_lag_records"
 LOG_START, LOG_END = "groupscope_partition_log_start_offset", "groupscope_partition_log_end_offset"
 ON_PARTITION = "on (cluster, topic, partition) group_left ()"
@@ -43,7 +46,10 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """An alerting rule. `holds` is how long `expr` must hold; `link` opens the page that explains it."""
+    """An alerting rule. `link` opens the page that explains it.
+
+    `holds` is how long `expr` must hold before it fires, `kept` for how long it fires afterwards.
+    """
 
     name: str
     expr: str
@@ -52,6 +58,7 @@ class Alert:
     summary: str
     description: str
     link: str
+    kept: str = "0m"
 
 
 def alerts(url: str, thresholds: Thresholds) -> list[Alert]:
@@ -66,7 +73,7 @@ def _of_verdicts(url: str) -> Iterator[Alert]:
         advice = "The link shows the reason." if status is Status.UNKNOWN else verdict.advice
         description = f"{verdict.meaning} {advice}"
         summary = f"{verdict.word}: {GROUP}"
-        yield Alert(alert_name(status), expr, holds, severity, summary, description, _group_link(url))
+        yield Alert(alert_name(status), expr, holds, severity, summary, description, _group_link(url), KEPT)
 
 
 def alert_name(status: Status) -> str:
@@ -83,6 +90,7 @@ def _of_groups(url: str, thresholds: Thresholds) -> Iterator[Alert]:
         f"Time lag of at least {{{{ $value | humanizeDuration }}}}: {GROUP}",
         f"The oldest record that the group has not committed is older than {thresholds.time_lag_s} s.",
         _group_link(url),
+        KEPT,
     )
     yield Alert(
         "ConsumerGroupNeverDrains",
@@ -92,6 +100,7 @@ def _of_groups(url: str, thresholds: Thresholds) -> Iterator[Alert]:
         f"The lag does not shrink: {GROUP}",
         "At the present rates the group never catches up. Make processing faster, or add members and partitions.",
         _group_link(url),
+        KEPT,
     )
     yield Alert(
         "ConsumerGroupRecordsDeletedUnread",
@@ -102,6 +111,7 @@ def _of_groups(url: str, thresholds: Thresholds) -> Iterator[Alert]:
         "On {{ $value }} partitions the log start is beyond the committed offset, or will be in an hour as both moved "
         "in the last hour. Increase the topic's retention or make the group faster.",
         _group_link(url),
+        KEPT,
     )
 
 

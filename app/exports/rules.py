@@ -38,6 +38,7 @@ def _alerting(alert: Alert) -> dict[str, Any]:
         "alert": alert.name,
         "expr": alert.expr,
         "for": alert.holds,
+        "keep_firing_for": alert.kept,
         "labels": {"severity": alert.severity},
         "annotations": {"summary": alert.summary, "description": alert.description, "dashboard_url": alert.link},
     }

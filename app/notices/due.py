@@ -67,7 +67,9 @@ def _event(incident: Incident, last: Delivery | None, rules: Rules, now_ms: int)
     if incident.severity > last.severity:
         return Event.ESCALATED
     after_ms = rules.repeat_ms.get(incident.severity)
-    return Event.REPEAT if after_ms is not None and now_ms - last.at_ms >= after_ms else None
+    if after_ms is None or 0 <= now_ms - last.at_ms < after_ms:
+        return None
+    return Event.REPEAT  # also if the clock was set back: it would be silent until the clock is there again
 
 
 def _may_send(incident: Incident, rules: Rules, maintenance: Sequence[Maintenance], now_ms: int) -> bool:

@@ -1,13 +1,16 @@
 """What the notices file may contain: its keys, their types and limits."""
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, time
-from typing import Annotated, Any, Literal
+from email.errors import HeaderParseError
+from email.headerregistry import Address as MailAddress
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationInfo
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
 from app.metrics.options import InvalidOption
@@ -17,12 +20,14 @@ from app.notices.forms import PAGERDUTY_URL
 from app.notices.incidents import Incident
 from app.notices.notice import Notice
 from app.notices.secrets import resolved
-from app.notices.templates import NoticeTemplate, compiled
+from app.notices.templates import Into, NoticeTemplate, compiled
 from lag.verdict.status import Status
 
 TEST_ID = "00000000-0000-4000-8000-000000000000"
 SAMPLE = Incident(TEST_ID, 'pro"d', 'billing "eu" <a&b>', Status.STOPPED, "1,024 records behind, \\ no commit", 0)
 """Has the characters that a template has to escape."""
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_OWN_HEADERS = frozenset({"content-length", "host", "transfer-encoding"})
 FIELDS = tuple(Notice(SAMPLE, Event.OPEN, 0).document())
 
 
@@ -59,13 +64,37 @@ def _http_url(url: str) -> str:
     try:
         parts = urlsplit(url)
         is_http = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        is_http &= url.isascii() and url.isprintable() and " " not in url
     except ValueError:  # its text may quote the URL
         is_http = False
     if not is_http:
-        raise ValueError("A URL belongs here that begins with http:// or https://.")
+        raise ValueError("A URL belongs here that begins with http:// or https://, in ASCII and without spaces.")
     if parts.username is not None:
         raise ValueError("A login is not allowed in a URL. Write it as a header: {Authorization: 'env:NAME'}.")
     return url
+
+
+def _dashboard(url: str) -> str:
+    if any(each in url for each in "?#"):
+        raise ValueError("The address of the dashboard has no '?' or '#'.")
+    return _http_url(url)
+
+
+def _header_name(name: str) -> str:
+    if not _HEADER_NAME.fullmatch(name):
+        raise ValueError("This is not the name of an HTTP header.")
+    if name.lower() in _OWN_HEADERS:
+        raise ValueError("This header is set by groupscope.")
+    return name
+
+
+def _header(value: str) -> str:
+    found = resolved(value)
+    try:
+        found.encode("latin-1")
+    except UnicodeEncodeError:
+        raise ValueError("The value of an HTTP header has characters of ISO 8859-1 only.") from None
+    return found
 
 
 def _secret_url(text: str) -> str:
@@ -73,11 +102,15 @@ def _secret_url(text: str) -> str:
 
 
 def _url_template(text: str, info: ValidationInfo) -> NoticeTemplate:
-    return _rendered(resolved(text), info, is_url=True)
+    return _rendered(resolved(text), info, Into.URL)
 
 
 def _text_template(text: str, info: ValidationInfo) -> NoticeTemplate:
     return _rendered(text, info)
+
+
+def _slack_template(text: str, info: ValidationInfo) -> NoticeTemplate:
+    return _rendered(text, info, Into.SLACK)
 
 
 def _body_template(text: str, info: ValidationInfo) -> NoticeTemplate:
@@ -89,13 +122,13 @@ def _sends_json(headers: Mapping[str, str]) -> bool:
     return "json" in (types or ["json"])[-1]
 
 
-def _rendered(text: str, info: ValidationInfo, is_url: bool = False, is_json: bool = False) -> NoticeTemplate:
+def _rendered(text: str, info: ValidationInfo, into: Into = Into.TEXT, is_json: bool = False) -> NoticeTemplate:
     """The template, after it made a text of a sample: what would fail at night fails now. Raises ValueError."""
-    template = compiled(text, FIELDS, is_url)
+    template = compiled(text, FIELDS, into)
     extras: Mapping[str, str] = info.data.get("extras") or {}
     for event in Event:
         made = template.render(Notice(SAMPLE, event, 0, extras=extras).document())
-        if is_url:
+        if into is Into.URL:
             _http_url(made)
         if is_json:
             _check_json(made)
@@ -136,11 +169,27 @@ def _instant(text: str) -> int:
     raise ValueError("A time with its offset belongs here, such as 2026-12-01T22:00:00Z.")
 
 
+def _end(text: str, info: ValidationInfo) -> int:
+    end_ms = _instant(text)
+    if end_ms <= info.data.get("start", end_ms - 1):
+        raise ValueError("The end must be later than the start.")
+    return end_ms
+
+
 def _address(text: str) -> str:
-    local, _, domain = text.partition("@")
-    if not local or not domain or any(c.isspace() or c in ",<>" or not c.isprintable() for c in text):
+    try:
+        its = MailAddress(addr_spec=text)
+    except (HeaderParseError, ValueError, IndexError):
+        its = MailAddress()
+    if not its.username or not its.domain or not text.isascii():
         raise ValueError("An e-mail address belongs here, such as oncall@example.com.")
     return text
+
+
+def _printable(name: str) -> str:
+    if not name.isprintable():
+        raise _sentence("A name has no control characters or line breaks.")
+    return name
 
 
 def _re2(text: str) -> str | None:
@@ -152,12 +201,17 @@ Pattern = Annotated[str | None, _parsed(_re2)]
 Secret = Annotated[str, _parsed(resolved)]
 SecretUrl = Annotated[str, _parsed(_secret_url)]
 UrlTemplate = Annotated[NoticeTemplate, _parsed_beside(_url_template)]
+HeaderName = Annotated[str, _parsed(_header_name)]
+HeaderValue = Annotated[str, _parsed(_header)]
+Headers = dict[HeaderName, HeaderValue]
+SlackTemplate = Annotated[NoticeTemplate, _parsed_beside(_slack_template)]
 TextTemplate = Annotated[NoticeTemplate, _parsed_beside(_text_template)]
 BodyTemplate = Annotated[NoticeTemplate, _parsed_beside(_body_template)]
 Clock = Annotated[time, _parsed(_clock)]
 Zone = Annotated[ZoneInfo, _parsed(_zone)]
 Address = Annotated[str, _parsed(_address)]
 Instant = Annotated[int, _parsed(_instant)]
+End = Annotated[int, _parsed_beside(_end)]
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 Level = Literal["critical", "warning", "info"]
 Seconds = Annotated[float, Field(ge=10, le=30 * 86_400)]
@@ -195,7 +249,7 @@ class MaintenanceFile(_Section):
     """When nothing is sent."""
 
     start: Instant
-    end: Instant
+    end: End
     clusters: list[Text] | None = None
     groups: Pattern = None
     exclude_groups: Pattern = None
@@ -204,7 +258,7 @@ class MaintenanceFile(_Section):
 class TargetFile(_Section):
     """What all targets have."""
 
-    name: Annotated[str, Field(min_length=1, max_length=80)]
+    name: Annotated[str, Field(min_length=1, max_length=80), AfterValidator(_printable)]
     threshold: Level = "warning"
     clusters: list[Text] | None = None
     groups: Pattern = None
@@ -219,7 +273,7 @@ class TargetFile(_Section):
 class WebhookFile(TargetFile):
     """Any HTTP endpoint."""
 
-    headers: dict[str, Secret] = Field(default_factory=dict)
+    headers: Headers = Field(default_factory=dict)
     url: UrlTemplate
     close_url: UrlTemplate | None = None
     method: Method = "POST"
@@ -232,7 +286,7 @@ class SlackFile(TargetFile):
     """An incoming webhook."""
 
     url: SecretUrl
-    text: TextTemplate | None = None
+    text: SlackTemplate | None = None
 
 
 class PagerDutyFile(TargetFile):
@@ -249,7 +303,7 @@ class AlertmanagerFile(TargetFile):
     url: SecretUrl
     every_s: Annotated[float, Field(ge=10, le=3600)] = 60.0
     labels: dict[Annotated[str, Field(pattern="^[a-zA-Z_][a-zA-Z0-9_]*$")], Text] = Field(default_factory=dict)
-    headers: dict[str, Secret] = Field(default_factory=dict)
+    headers: Headers = Field(default_factory=dict)
     summary: TextTemplate | None = None
 
 
@@ -266,11 +320,17 @@ class EmailFile(TargetFile):
     subject: TextTemplate | None = None
     text: TextTemplate | None = None
 
+    @model_validator(mode="after")
+    def _has_a_whole_login(self) -> Self:
+        if (self.user is None) != (self.password is None):
+            raise _sentence("A login has both 'user' and 'password'.")
+        return self
+
 
 class NoticesFile(_Section):
     """The whole file."""
 
-    dashboard: Annotated[str, _parsed(_http_url)] | None = None
+    dashboard: Annotated[str, _parsed(_dashboard)] | None = None
     state: Text | None = None
     maintenance: list[MaintenanceFile] = Field(default_factory=list)
     webhook: list[WebhookFile] = Field(default_factory=list)

@@ -12,7 +12,7 @@ from app.notices.due import Event
 from app.notices.messages import HttpRequest
 from app.notices.notice import TEST_MARK, Notice, iso, words
 from app.notices.severity import Severity
-from app.notices.templates import NoticeTemplate
+from app.notices.templates import NoticeTemplate, escaped_for_slack
 
 ALERT_NAME = "ConsumerGroupVerdict"
 PAGERDUTY_URL = "https://events.pagerduty.com/v2/enqueue"
@@ -47,14 +47,17 @@ class Webhook:
 
 @dataclass(frozen=True, slots=True)
 class Slack:
-    """An incoming webhook of Slack, or of what takes the same (Mattermost, Rocket.Chat)."""
+    """An incoming webhook of Slack, or of what takes the same (Mattermost, Rocket.Chat).
+
+    `text` is a template `Into.SLACK`: its own links and mentions work, those in names of the cluster do not.
+    """
 
     url: str = field(repr=False)
     text: NoticeTemplate | None = None
 
     def request(self, notice: Notice) -> HttpRequest:
-        """What is sent; `&`, `<` and `>` are escaped in all that comes from the cluster."""
-        text = _slack_text(notice) if self.text is None else _escaped(_rendered(self.text, notice, ""))
+        """What is sent."""
+        text = _slack_text(notice) if self.text is None else _rendered(self.text, notice, "")
         return _post(self.url, {"text": text})
 
 
@@ -126,7 +129,7 @@ class Alertmanager:
             "labels": {**self.labels, "alertname": ALERT_NAME, **own, **test},
             "annotations": annotations,
             "startsAt": iso(incident.started_ms),
-            "endsAt": iso(ends_ms),
+            "endsAt": iso(max(ends_ms, incident.started_ms)),  # a clock that was set back; it is refused otherwise
             **({} if notice.url is None else {"generatorURL": notice.url}),
         }
 
@@ -186,9 +189,5 @@ def _paragraph(notice: Notice) -> str:
 
 
 def _slack_text(notice: Notice) -> str:
-    text = f"*{_escaped(notice.summary)}*\n{_escaped(notice.incident.evidence)}"
-    return text if notice.url is None else f"{text}\n<{notice.url}|Open in groupscope>"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    text = f"*{escaped_for_slack(notice.summary)}*\n{escaped_for_slack(notice.incident.evidence)}"
+    return text if notice.url is None else f"{text}\n<{escaped_for_slack(notice.url)}|Open in groupscope>"

@@ -9,6 +9,7 @@ so that its time and its result are bounded by its length. The result has at mos
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 from urllib.parse import quote
 
@@ -85,8 +86,24 @@ class _Environment(ImmutableSandboxedEnvironment):
         self.globals.clear()
 
 
-_TEXT = _Environment(lambda value: "" if value is None else value)
-_URL = _Environment(lambda value: "" if value is None else quote(str(value), safe=""))
+class Into(Enum):
+    """What a template makes, which decides how inserted values are escaped."""
+
+    TEXT = "text"
+    URL = "url"
+    SLACK = "slack"
+
+
+def escaped_for_slack(text: str) -> str:
+    """Slack's three control characters, with which names of groups could make links and mentions."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+_ENVIRONMENTS = {
+    Into.TEXT: _Environment(lambda value: "" if value is None else value),
+    Into.URL: _Environment(lambda value: "" if value is None else quote(str(value), safe="")),
+    Into.SLACK: _Environment(lambda value: "" if value is None else escaped_for_slack(str(value))),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +130,14 @@ class NoticeTemplate:
         return "".join(parts)
 
 
-def compiled(text: str, known: Sequence[str], is_url: bool = False) -> NoticeTemplate:
+def compiled(text: str, known: Sequence[str], into: Into = Into.TEXT) -> NoticeTemplate:
     """The template of a text that may use the fields `known`. Raises InvalidTemplate.
 
-    In a URL, each inserted value is percent-encoded.
+    Inserted values are percent-encoded in a URL; for Slack, `&`, `<` and `>` are escaped.
     """
     if len(text) > MOST_TEMPLATE:
         raise InvalidTemplate(f"The template is longer than {MOST_TEMPLATE:,} characters.")
-    environment = _URL if is_url else _TEXT
+    environment = _ENVIRONMENTS[into]
     try:
         tree = environment.parse(text)
         _check(tree, known)

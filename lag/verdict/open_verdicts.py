@@ -2,43 +2,59 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from lag.lazy_sequence import LazySequence
 from lag.offsets import UNKNOWN
-from lag.verdict.health import Finding, GroupColumns, GroupHealth, Health
+from lag.verdict.health import Finding, GroupHealth, Health
 from lag.verdict.onset import SOURCE_CODE, OnsetColumns, OnsetSource
-from lag.verdict.policy import Policy
-from lag.verdict.status import STATUS_CODE, TOO_EARLY, Status
+from lag.verdict.policy import GroupPolicy, Policy
+from lag.verdict.status import STATUS_CODE, TOO_EARLY, URGENCY, Status
 from lag.verdict.verdict_state import VerdictState
 
 _NO_VERDICT = (TOO_EARLY, STATUS_CODE[Status.UNKNOWN])
+_NOTHING = VerdictState()
 
 
 @dataclass(frozen=True, slots=True)
 class OpenVerdicts:
-    """What the polls left of each group, by its id; groups where nothing is open or found are left out."""
+    """What the polls left of each group, by its id.
+
+    states    without groups where nothing is open or found
+    settled   groups that have been ok, or have had an open verdict
+    last      the last poll, as it was found; None before the first
+    """
 
     states: Mapping[str, VerdictState] = field(default_factory=dict)
+    settled: frozenset[str] = frozenset()
+    last: Health | None = field(default=None, repr=False, compare=False)
 
     def after(self, health: Health, policy: Policy) -> tuple["OpenVerdicts", Health]:
-        """With the verdicts of the next poll; and these as the policy shows them."""
+        """With the verdicts of the next poll; and these as the policy shows them.
+
+        A group whose first verdict is not open yet has none: another process may have left it open.
+        """
         if policy.shows_every_poll:
             return OpenVerdicts(), health
+        codes, groups = health.columns.status.tolist(), health.snapshot.groups
         states: dict[str, VerdictState] = {}
-        shown: dict[int, Finding] = {}
+        shown: dict[int, _Shown] = {}
         for number in self._changing(health):
-            group_id = health.snapshot.groups[number].group_id
-            state, its = self.states.get(group_id, VerdictState()), policy.of(group_id)
-            if health.columns.status[number] not in _NO_VERDICT:
-                finding = health.groups[number].finding
-                state = state.after(finding, health.snapshot.at_ms, its)
-                if (made := state.shown(finding, its)) is not finding:
-                    shown[number] = made
+            group_id, code = groups[number].group_id, codes[number]
+            its, last = policy.of(group_id), partial(self._last_finding, group_id)
+            state = self.states.get(group_id, _NOTHING)
+            if code in _NO_VERDICT:
+                state = state.without_verdict(last)
+            else:
+                state = state.after(URGENCY[code], health.snapshot.at_ms, its, last)
+                if not state.shows_the_poll(its):
+                    shown[number] = _Shown(state, its, group_id in self.settled)
             if not state.is_calm:
                 states[group_id] = state
-        return OpenVerdicts(states), _with_findings(health, shown)
+        return OpenVerdicts(states, self._settled_after(health, shown), health), _as_shown(health, shown)
 
     def _changing(self, health: Health) -> list[int]:
         """Groups that are not ok, or were not."""
@@ -46,37 +62,64 @@ class OpenVerdicts:
         by_group = health.snapshot.by_group
         return sorted({*found, *(by_group[group_id] for group_id in self.states if group_id in by_group)})
 
+    def _last_finding(self, group_id: str) -> Finding:
+        """Of a group with a state, which the last poll had."""
+        assert self.last is not None
+        return self.last.groups[self.last.snapshot.by_group[group_id]].finding
 
-def _with_findings(health: Health, findings: Mapping[int, Finding]) -> Health:
-    if not findings:
+    def _settled_after(self, health: Health, shown: Mapping[int, "_Shown"]) -> frozenset[str]:
+        groups = health.snapshot.groups
+        has_verdict = ~np.isin(health.columns.status, _NO_VERDICT)
+        has_verdict[[number for number, its in shown.items() if its.is_too_early]] = False
+        now = {groups[number].group_id for number in np.flatnonzero(has_verdict).tolist()}
+        return frozenset(now | (self.settled & health.snapshot.by_group.keys()))
+
+
+class _Shown(NamedTuple):
+    """A group of which another verdict is shown than the poll found."""
+
+    state: VerdictState
+    policy: GroupPolicy
+    was_settled: bool
+
+    @property
+    def is_too_early(self) -> bool:
+        """Its first verdict is not open yet."""
+        return self.state.open_status is None and not self.was_settled
+
+    @property
+    def code(self) -> int:
+        """As in `GroupColumns.status`."""
+        return TOO_EARLY if self.is_too_early else STATUS_CODE[self.state.status(self.policy)]
+
+
+def _as_shown(health: Health, shown: Mapping[int, _Shown]) -> Health:
+    """With the verdicts of `shown`, by the number of the group."""
+    if not shown:
         return health
-    return replace(health, groups=_Groups(health.groups, findings), columns=_with_columns(health.columns, findings))
-
-
-def _with_columns(columns: GroupColumns, findings: Mapping[int, Finding]) -> GroupColumns:
-    """The columns with the statuses and onsets of `findings`, by the number of the group."""
-    at, onsets = list(findings), [finding.onset for finding in findings.values()]
-    status = columns.status.copy()
-    status[at] = [STATUS_CODE[finding.status] for finding in findings.values()]
-    old = columns.onsets
+    at, old = list(shown), health.columns.onsets
+    status = health.columns.status.copy()
+    status[at] = [its.code for its in shown.values()]
+    onsets = [its.state.onset(old.at(number), its.policy) for number, its in shown.items()]
     changed = OnsetColumns(old.at_ms.copy(), old.is_exact.copy(), old.source.copy())
     changed.at_ms[at] = [UNKNOWN if onset is None else onset.at_ms for onset in onsets]
     changed.is_exact[at] = [onset is not None and onset.is_exact for onset in onsets]
     changed.source[at] = [SOURCE_CODE[OnsetSource.WINDOW if onset is None else onset.source] for onset in onsets]
-    return replace(columns, status=status, onsets=changed)
+    columns = replace(health.columns, status=status, onsets=changed)
+    return replace(health, groups=_Groups(health.groups, shown), columns=columns)
 
 
 class _Groups(LazySequence[GroupHealth]):
-    """The health of every group, some with another finding than the poll's."""
+    """The health of every group, some with another finding than the poll's, made when it is read."""
 
-    __slots__ = ("_findings", "_groups")
+    __slots__ = ("_groups", "_shown")
 
-    def __init__(self, groups: Sequence[GroupHealth], findings: Mapping[int, Finding]) -> None:
-        self._groups, self._findings = groups, findings
+    def __init__(self, groups: Sequence[GroupHealth], shown: Mapping[int, _Shown]) -> None:
+        self._groups, self._shown = groups, shown
 
     def __len__(self) -> int:
         return len(self._groups)
 
     def _entry(self, at: int) -> GroupHealth:
-        group, finding = self._groups[at], self._findings.get(at)
-        return group if finding is None else replace(group, finding=finding)
+        group, its = self._groups[at], self._shown.get(at)
+        return group if its is None else replace(group, finding=its.state.shown(group.finding, its.policy))

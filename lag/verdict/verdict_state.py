@@ -4,6 +4,7 @@ A verdict opens after `open_polls` polls in a row that found it, and closes afte
 not. Another verdict that opens takes its place. A poll that shows too little for a verdict changes nothing.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from assignors.durations import duration
@@ -18,57 +19,96 @@ from lag.verdict.status import STATUS_CODE, Status
 class VerdictState:
     """What the polls of one group left.
 
-    found, polls    the status that the last poll found, and how many polls in a row have found it
-    open_finding    the open verdict, as of the last poll that found it; None: none is open
+    found, polls    the status that the last poll found, and how many polls in a row found it before the verdict opened
+    open_status     the open verdict; None: none is open
+    since           since when it holds, if polls did not find it in between; None: as the poll says
+    last_finding    the last finding of the open verdict, if later polls did not find it or showed too little
     missed_polls    how many polls in a row have not found it
     openings_ms     when verdicts opened, within `GroupPolicy.flapping_s`; empty if flapping is not looked for
     """
 
     found: Status = Status.OK
     polls: int = 0
-    open_finding: Finding | None = None
+    open_status: Status | None = None
+    since: Onset | None = None
+    last_finding: Finding | None = None
     missed_polls: int = 0
     openings_ms: tuple[int, ...] = ()
 
     @property
     def is_calm(self) -> bool:
         """Nothing is found or open, and nothing has opened lately."""
-        return self.found is Status.OK and self.open_finding is None and not self.openings_ms
+        return self.found is Status.OK and self.open_status is None and not self.openings_ms
 
-    def after(self, finding: Finding, at_ms: int, policy: GroupPolicy) -> "VerdictState":
-        """With what the poll at `at_ms` found."""
-        polls = self.polls + 1 if finding.status is self.found else 1
+    def after(self, status: Status, at_ms: int, policy: GroupPolicy, last: Callable[[], Finding]) -> "VerdictState":
+        """With the poll at `at_ms`, which found `status`. `last` returns the finding of the poll before."""
         openings = _lately(self.openings_ms, at_ms, policy)
-        now, opened = replace(self, found=finding.status, polls=polls, openings_ms=openings), self.open_finding
-        if opened is not None and finding.status is opened.status:
-            return replace(now, open_finding=_since_the_earlier(finding, opened, policy), missed_polls=0)
-        if finding.status is not Status.OK and polls >= policy.open_polls:
-            openings = () if policy.flapping_openings is None else (*openings, at_ms)
-            return replace(now, open_finding=finding, missed_polls=0, openings_ms=openings)
-        if opened is None or self.missed_polls + 1 >= policy.close_polls:
-            return replace(now, open_finding=None, missed_polls=0)
-        return replace(now, missed_polls=self.missed_polls + 1)
+        if status is self.found is self.open_status and self.last_finding is None and openings == self.openings_ms:
+            return self
+        polls = self.polls + 1 if status is self.found else 1
+        now = replace(self, found=status, polls=polls, openings_ms=openings)
+        if status is self.open_status:
+            return now._found_again()
+        if status is not Status.OK and polls >= policy.open_polls:
+            opened = () if policy.flapping_openings is None else (*openings, at_ms)
+            return VerdictState(status, polls, status, openings_ms=opened)
+        if self.open_status is None or self.missed_polls + 1 >= policy.close_polls:
+            return VerdictState(status, polls, openings_ms=openings)
+        return replace(now.without_verdict(last), missed_polls=self.missed_polls + 1)
+
+    def without_verdict(self, last: Callable[[], Finding]) -> "VerdictState":
+        """After a poll that shows too little: the finding of the open verdict is kept."""
+        if self.open_status is None or self.last_finding is not None:
+            return self
+        return replace(self, last_finding=self._held(last()))
+
+    def status(self, policy: GroupPolicy) -> Status:
+        """The verdict that pages show: the one that is open, or that the group is flapping."""
+        verdict = self.open_status or Status.OK
+        is_urgent = STATUS_CODE[verdict] < STATUS_CODE[Status.FLAPPING]
+        return Status.FLAPPING if self.is_flapping(policy) and not is_urgent else verdict
+
+    def onset(self, found: Onset | None, policy: GroupPolicy) -> Onset | None:
+        """Since when that holds. `found`: the onset that the last poll found."""
+        status = self.status(policy)
+        if status is Status.FLAPPING:
+            return Onset(self.openings_ms[0], True, OnsetSource.WINDOW)
+        if self.missed_polls and self.last_finding is not None:
+            return self.last_finding.onset
+        return None if status is Status.OK else _earlier(self.since, found)
 
     def shown(self, finding: Finding, policy: GroupPolicy) -> Finding:
         """What pages show after the poll that found `finding`: it, the verdict that is open, or that it is flapping."""
         verdict = self._verdict(finding, policy)
-        if not self.is_flapping(policy) or STATUS_CODE[verdict.status] < STATUS_CODE[Status.FLAPPING]:
+        if self.status(policy) is verdict.status:
             return verdict
         openings = f"verdicts opened {len(self.openings_ms)} times within {duration(policy.flapping_s)}"
-        onset = Onset(self.openings_ms[0], True, OnsetSource.WINDOW)
+        onset = self.onset(finding.onset, policy)
         return Finding(Status.FLAPPING, RULES[Status.FLAPPING], f"{openings}; now: {verdict.evidence}", onset)
+
+    def shows_the_poll(self, policy: GroupPolicy) -> bool:
+        """Pages show what the last poll found, as it is."""
+        return self.status(policy) is self.found and self.since is None
 
     def is_flapping(self, policy: GroupPolicy) -> bool:
         """Verdicts opened more often than the policy allows."""
         return policy.flapping_openings is not None and len(self.openings_ms) > policy.flapping_openings
 
+    def _found_again(self) -> "VerdictState":
+        """If polls did not find it, it holds since it opened all the same."""
+        since = self.since if self.last_finding is None or not self.missed_polls else self.last_finding.onset
+        return replace(self, since=since, last_finding=None, missed_polls=0)
+
     def _verdict(self, finding: Finding, policy: GroupPolicy) -> Finding:
-        if self.open_finding is None:
+        if self.open_status is None:
             return finding if finding.status is Status.OK else _not_open_yet(finding, self.polls, policy)
-        if not self.missed_polls:
-            return self.open_finding
+        if not self.missed_polls or self.last_finding is None:
+            return self._held(finding)
         missed = f"not found in {_polls(self.missed_polls)}, closes after {policy.close_polls} in a row"
-        return replace(self.open_finding, evidence=f"{self.open_finding.evidence}; {missed}")
+        return replace(self.last_finding, evidence=f"{self.last_finding.evidence}; {missed}")
+
+    def _held(self, finding: Finding) -> Finding:
+        return finding if self.since is None else replace(finding, onset=_earlier(self.since, finding.onset))
 
 
 def _not_open_yet(finding: Finding, polls: int, policy: GroupPolicy) -> Finding:
@@ -87,9 +127,7 @@ def _lately(openings_ms: tuple[int, ...], at_ms: int, policy: GroupPolicy) -> tu
     return tuple(opened_ms for opened_ms in openings_ms if opened_ms > at_ms - policy.flapping_s * 1000)
 
 
-def _since_the_earlier(finding: Finding, opened: Finding, policy: GroupPolicy) -> Finding:
-    """A verdict that polls did not find for a while, and that stayed open, holds since it opened."""
-    mine, before = finding.onset, opened.onset
-    if policy.close_polls == 1 or before is None or (mine is not None and mine.at_ms <= before.at_ms):
-        return finding
-    return replace(finding, onset=before)
+def _earlier(held: Onset | None, found: Onset | None) -> Onset | None:
+    if held is None or (found is not None and found.at_ms <= held.at_ms):
+        return found
+    return held

@@ -18,13 +18,16 @@ _SAMPLE = re.compile(r"^(\w+)(?:\{(.*)\})? (\S+)$")
 
 
 def input_series(scrapes: Sequence[str], more: str = "") -> list[dict[str, str]]:
-    """The series of scrapes at equal intervals, `_` where a scrape does not have one; `more` is added to the labels."""
+    """The series of scrapes at equal intervals; `more` is added to the labels.
+
+    Where a scrape does not have one, the series has ended (`stale`): Prometheus does not look for an earlier sample.
+    """
     values: dict[str, list[str]] = {}
     for at, scrape in enumerate(scrapes):
         for line in scrape.splitlines():
             if found := _SAMPLE.match(line):
                 labels = ",".join(filter(None, (found[2], more)))
-                values.setdefault(f"{found[1]}{{{labels}}}", ["_"] * len(scrapes))[at] = found[3]
+                values.setdefault(f"{found[1]}{{{labels}}}", ["stale"] * len(scrapes))[at] = found[3]
     return [{"series": series, "values": " ".join(numbers)} for series, numbers in values.items()]
 
 

@@ -90,6 +90,15 @@ def test_alerts_fire_once_for_the_groups_in_trouble_and_no_other(tmp_path: Path)
     )
 
 
+def test_alert_goes_on_while_the_server_is_restarted(tmp_path: Path) -> None:
+    """The restarted server polls for some minutes before it has a verdict again."""
+    before, again = scrapes()[:31], range(32, 60)
+    after = [text(_polled([poll(minute) for minute in range(max(32, at - 11), at + 1)])) for at in again]
+    expr = 'count by (group) (ALERTS{alertname="ConsumerGroupStopped",alertstate="firing"})'
+    expected = [values(expr, f"{minute}m", {'{group="stuck"}': 1}) for minute in range(15, 60)]
+    evaluate(tmp_path, RULES, input_series([*before, "", *after]), {"promql_expr_test": expected})
+
+
 def test_alert_has_its_texts_and_a_link_that_is_encoded(tmp_path: Path) -> None:
     labels = {"severity": "warning", "cluster": "prod", "group": SLOW}
     (alert,) = [alert for alert in alerts(URL, Thresholds()) if alert.name == "ConsumerGroupNeverDrains"]

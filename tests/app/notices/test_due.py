@@ -45,6 +45,13 @@ def test_it_is_repeated_after_the_time_of_its_severity() -> None:
     assert event(behind, T0 + 10**9, **rules) is None
 
 
+def test_it_is_repeated_when_the_clock_was_set_back() -> None:
+    rules: dict[str, Any] = {"repeat_ms": {Severity.CRITICAL: 5 * MINUTE}}
+    ahead = {"team": Delivery(Severity.CRITICAL, T0 + 60 * MINUTE)}
+    assert event(incident(deliveries=ahead), **rules) is Event.REPEAT
+    assert event(incident(deliveries=ahead)) is None
+
+
 def test_a_more_serious_verdict_is_sent_at_once_and_a_lesser_one_is_not() -> None:
     assert event(incident(Status.STOPPED, deliveries=sent(Severity.WARNING))) is Event.ESCALATED
     assert event(incident(Status.FALLING_BEHIND, deliveries=sent(Severity.CRITICAL))) is None

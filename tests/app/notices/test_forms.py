@@ -6,17 +6,18 @@ from typing import Any
 from app.notices.due import Event
 from app.notices.forms import Alertmanager, Mail, PagerDuty, Slack, Webhook
 from app.notices.severity import Severity
-from app.notices.templates import compiled
+from app.notices.templates import Into, compiled
 from lag.verdict.status import Status
 from tests.app.notices.made import SECRET, T0, incident, notice
 
 FIELDS = list(notice().document())
 PAGE = "https://groupscope.example/group?cluster=prod&group=billing"
+LINK = PAGE.replace("&", "&amp;")
 BEGAN, AT, LATER = "2026-09-21T14:13:20Z", "2026-09-21T14:14:20Z", "2026-09-21T14:18:20Z"
 
 
 def webhook(**rest: Any) -> Webhook:
-    url = compiled(f"https://hooks.example/{SECRET}/{{{{ id }}}}", FIELDS, is_url=True)
+    url = compiled(f"https://hooks.example/{SECRET}/{{{{ id }}}}", FIELDS, into=Into.URL)
     return Webhook(**{"url": url, "close_url": url, **rest})
 
 
@@ -47,7 +48,7 @@ def test_a_webhook_is_sent_the_notice_as_json() -> None:
 
 def test_a_webhook_has_url_method_and_body_for_the_end_apart() -> None:
     form = webhook(
-        close_url=compiled("https://hooks.example/end", FIELDS, is_url=True),
+        close_url=compiled("https://hooks.example/end", FIELDS, into=Into.URL),
         close_method="DELETE",
         body=compiled("{{ event }}", FIELDS),
         close_body=compiled("over at {{ closed }}", FIELDS),
@@ -61,10 +62,12 @@ def test_slack_is_sent_a_text_without_markup_of_others() -> None:
     form, its = Slack("https://hooks.example/x"), incident(group_id="<!channel> & co")
     request = form.request(notice(its=its, url=PAGE))
     assert json.loads(request.body) == {
-        "text": f"*&lt;!channel&gt; &amp; co on prod: stopped*\n1,024 records behind\n<{PAGE}|Open in groupscope>"
+        "text": f"*&lt;!channel&gt; &amp; co on prod: stopped*\n1,024 records behind\n<{LINK}|Open in groupscope>"
     }
-    own = Slack("https://hooks.example/x", compiled("{{ group }}", FIELDS))
-    assert json.loads(own.request(notice(its=its)).body) == {"text": "&lt;!channel&gt; &amp; co"}
+    own = Slack("https://hooks.example/x", compiled("<!here> <{{ url }}|{{ group }}>", FIELDS, Into.SLACK))
+    assert json.loads(own.request(notice(its=its, url=PAGE)).body) == {
+        "text": f"<!here> <{LINK}|&lt;!channel&gt; &amp; co>"
+    }
 
 
 def test_pagerduty_triggers_and_resolves_under_the_id_of_the_incident() -> None:
@@ -121,6 +124,12 @@ def test_alertmanager_is_sent_an_alert_that_ends_by_itself() -> None:
     }
     (end,) = json.loads(form.request(notice(Event.CLOSE)).body)
     assert (end["labels"], end["endsAt"]) == (alert["labels"], AT)
+
+
+def test_an_alert_does_not_end_before_it_starts_if_the_clock_was_set_back() -> None:
+    its = incident(started_ms=T0 + 3_600_000, closed_ms=T0)
+    (end,) = json.loads(Alertmanager("http://am", 60_000).request(notice(Event.CLOSE, its=its)).body)
+    assert end["endsAt"] == end["startsAt"]
 
 
 def test_an_alert_of_another_severity_ends_the_former_one() -> None:

@@ -19,7 +19,7 @@ from app.notices.senders import send_http
 from app.notices.severity import Severity
 from app.notices.store import load_state, save_state
 from app.notices.targets import Notices, Target
-from app.notices.templates import compiled
+from app.notices.templates import Into, compiled
 from app.notices.worker import TargetStatus
 from lag.errors import ConfigError
 from tests.app.notices.made import OK, SECRET, T0, UNCOMMITTED, WAITS, health, incident
@@ -39,7 +39,7 @@ class Clock:
 
 
 def target(name: str, url: str, **rules: object) -> Target:
-    address = compiled(f"{url}/{SECRET}", [], is_url=True)
+    address = compiled(f"{url}/{SECRET}", [], into=Into.URL)
     form = Webhook(address, address)
     return Target(name, "webhook", Rules(**rules), lambda notice: send_http(form.request(notice), TIMEOUT_S))  # type: ignore[arg-type]
 

@@ -45,6 +45,25 @@ def test_on_the_clock_of_the_zone_in_winter_and_in_summer() -> None:
     assert not holds_back("2026-07-27T05:00:00Z", zone=berlin)
 
 
+@pytest.mark.parametrize(
+    ("at", "is_quiet"),
+    [
+        ("2026-03-28T21:00:00Z", True),  # 22:00 in winter time; the clock goes forward at 1:00 UTC
+        ("2026-03-29T01:00:00Z", True),
+        ("2026-03-29T04:59:59Z", True),
+        ("2026-03-29T05:00:00Z", False),  # 7:00 in summer time
+        ("2026-10-24T19:59:59Z", False),
+        ("2026-10-24T20:00:00Z", True),  # 22:00 in summer time; the clock goes back at 1:00 UTC
+        ("2026-10-25T00:30:00Z", True),
+        ("2026-10-25T01:30:00Z", True),
+        ("2026-10-25T05:59:59Z", True),
+        ("2026-10-25T06:00:00Z", False),  # 7:00 in winter time
+    ],
+)
+def test_on_the_nights_in_which_the_clock_changes(at: str, is_quiet: bool) -> None:
+    assert holds_back(at, zone=ZoneInfo("Europe/Berlin")) is is_quiet
+
+
 def test_within_one_day() -> None:
     noon = QuietHours(time(12), time(13), UTC)
     at = [round(datetime(2026, 11, 27, hour, tzinfo=UTC).timestamp() * 1000) for hour in (11, 12, 13)]

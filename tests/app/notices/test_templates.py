@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.notices.templates import FILTERS, MOST_RENDERED, InvalidTemplate, compiled
+from app.notices.templates import FILTERS, MOST_RENDERED, Into, InvalidTemplate, compiled
 
 FIELDS = {"group": 'a"<b', "url": None, "extras": {"team": "data"}, "at_ms": 7, "test": False}
 
 
-def made(text: str, is_url: bool = False) -> str:
-    return compiled(text, list(FIELDS), is_url).render(FIELDS)
+def made(text: str, into: Into = Into.TEXT) -> str:
+    return compiled(text, list(FIELDS), into).render(FIELDS)
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_fields_are_inserted(text: str, result: str) -> None:
 
 
 def test_what_is_inserted_into_a_url_is_percent_encoded() -> None:
-    assert made("https://x/{{ group }}?a={{ extras.team }}{{ url }}", is_url=True) == "https://x/a%22%3Cb?a=data"
+    assert made("https://x/{{ group }}?a={{ extras.team }}{{ url }}", into=Into.URL) == "https://x/a%22%3Cb?a=data"
 
 
 @pytest.mark.parametrize(

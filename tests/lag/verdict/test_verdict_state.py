@@ -18,17 +18,23 @@ LETTERS = {
 EVERY_MS = 10_000
 
 
-def finding(letter: str, at_ms: int = 0) -> Finding:
-    status = LETTERS[letter]
-    onset = None if status is Status.OK else Onset(at_ms, True, OnsetSource.WINDOW)
-    return Finding(status, f"rule of {status}", f"evidence at {at_ms}", onset)
+def finding(found: str, poll: int) -> Finding:
+    """Since the first of the polls in a row that found it."""
+    letter = found[poll]
+    first = len(found[: poll + 1].rstrip(letter))
+    onset = None if letter == "." else Onset(first * EVERY_MS, True, OnsetSource.WINDOW)
+    return Finding(LETTERS[letter], f"rule of {LETTERS[letter]}", f"evidence at {poll * EVERY_MS}", onset)
+
+
+def after(state: VerdictState, found: str, poll: int, policy: GroupPolicy) -> VerdictState:
+    return state.after(LETTERS[found[poll]], poll * EVERY_MS, policy, lambda: finding(found, poll - 1))
 
 
 def shown(found: str, policy: GroupPolicy) -> list[Finding]:
     state, seen = VerdictState(), []
-    for poll, letter in enumerate(found):
-        state = state.after(finding(letter, poll * EVERY_MS), poll * EVERY_MS, policy)
-        seen.append(state.shown(finding(letter, poll * EVERY_MS), policy))
+    for poll in range(len(found)):
+        state = after(state, found, poll, policy)
+        seen.append(state.shown(finding(found, poll), policy))
     return seen
 
 
@@ -58,7 +64,7 @@ def test_a_verdict_opens_and_closes_after_the_polls_of_the_policy(
 
 
 def test_with_the_default_every_finding_is_shown_as_it_is() -> None:
-    assert shown("s.ff", GroupPolicy()) == [finding(letter, at * EVERY_MS) for at, letter in enumerate("s.ff")]
+    assert shown("s.ff", GroupPolicy()) == [finding("s.ff", poll) for poll in range(4)]
 
 
 def test_a_verdict_that_is_not_open_yet_is_ok_with_its_evidence() -> None:
@@ -109,7 +115,7 @@ def test_nothing_is_left_of_a_group_that_is_calm() -> None:
     policy = GroupPolicy(close_polls=2, flapping_openings=1, flapping_s=30)
     state = VerdictState()
     calm = []
-    for poll, letter in enumerate("s......"):
-        state = state.after(finding(letter, poll * EVERY_MS), poll * EVERY_MS, policy)
+    for poll in range(7):
+        state = after(state, "s......", poll, policy)
         calm.append(state.is_calm)
     assert calm == [False, False, False, True, True, True, True]
