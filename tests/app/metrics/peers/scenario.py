@@ -1,0 +1,115 @@
+"""A broker at rest with the groups on which exporters differ, always made the same.
+
+| Topic  | Partitions | Records each |
+|--------|-----------:|--------------|
+| orders |          3 | 100          |
+| single |          1 | 10           |
+| old    |          1 | 100, of which the first 70 are deleted |
+| gone   |          1 | 10; deleted after the commits          |
+"""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+
+import confluent_kafka
+from kafka import TopicPartition
+from kafka.admin import KafkaAdminClient, NewTopic
+
+from app.metrics.view import Polled
+from lag.cluster.connection.settings import load_settings
+from lag.cluster.reader import ClusterReader, open_reader
+from lag.embedded.broker import EmbeddedKafka
+from lag.model import ClusterSnapshot
+from tests.app.metrics.clusters import one
+from tests.lag.cluster.test_reader import commit, fill
+from tests.support.consumers import Running
+from tests.support.member import Member
+from tests.support.waiting import wait_until
+
+CLUSTER = "peers"
+TOPICS = {"orders": 3, "single": 1, "old": 1, "gone": 1}
+COMMITS: Mapping[str, Mapping[tuple[str, int], int]] = {
+    "all-deleted": {("gone", 0): 5},
+    "behind": {("old", 0): 10},
+    "beyond": {("orders", 0): 150, ("orders", 1): 90},
+    "caught-up": {("orders", 0): 100, ("orders", 1): 100, ("orders", 2): 100},
+    "half-deleted": {("gone", 0): 5, ("orders", 0): 10},
+    "partial": {("orders", 0): 40},
+}
+"""Groups without members."""
+
+KIP_848, PAIR, SHARE, SILENT, LEFT = "kip-848", "pair", "share", "silent", "left"
+"""Groups with members: one of each, but two of `pair`; all but `silent` commit, and the member of `left` is gone."""
+
+STATES = dict.fromkeys(COMMITS, "Empty") | dict.fromkeys((KIP_848, PAIR, SHARE, SILENT), "Stable")
+
+
+@contextmanager
+def at_rest() -> Iterator[EmbeddedKafka]:
+    """The broker, until its groups are no longer needed."""
+    properties = {"share.coordinator.state.topic.num.partitions": "1", "transaction.state.log.num.partitions": "1"}
+    with EmbeddedKafka(offsets_partitions=1, properties=properties) as kafka, ExitStack() as members:
+        _topics_and_commits(kafka)
+        _members(kafka, members)
+        with _reader(kafka) as reader:
+            wait_until(lambda: _states(reader.read(1, 0)).items() >= STATES.items(), 60, 0.5)
+        yield kafka
+
+
+def _topics_and_commits(kafka: EmbeddedKafka) -> None:
+    with KafkaAdminClient(bootstrap_servers=kafka.bootstrap_servers) as admin:
+        admin.create_topics([NewTopic(name, count, 1) for name, count in TOPICS.items()], wait_for_metadata=True)
+        for topic, records in {"orders": 100, "single": 10, "old": 100, "gone": 10}.items():
+            fill(kafka, topic, TOPICS[topic], records)
+        for group, offsets in COMMITS.items():
+            commit(admin, group, dict(offsets))
+        admin.delete_records({TopicPartition("old", 0): 70})
+        admin.delete_topics(["gone"])
+
+
+def _members(kafka: EmbeddedKafka, members: ExitStack) -> None:
+    def join(group: str, topic: str, **settings: str) -> Member:
+        silent = {"enable.auto.commit": False, "client.id": group, **settings}
+        made = Member(kafka.bootstrap_servers, group, [topic], silent)
+        members.callback(made.leave)
+        return made
+
+    left = join(LEFT, "single")
+    moved = join(KIP_848, "orders", **{"group.protocol": "consumer"})
+    pair = [join(PAIR, "single"), join(PAIR, "single")]
+    silent = join(SILENT, "orders")
+    share = Running(lambda: _share_consumer(kafka), lambda consumer: consumer.poll(0.1), SHARE)
+    members.callback(share.leave)
+    wait_until(lambda: left.held and len(moved.held) == len(silent.held) == 3 and any(m.held for m in pair), 120)
+    left.leave()
+    moved.commit("orders", 0, 60)
+    next(member for member in pair if member.held).commit("single", 0, 4)
+
+
+def _share_consumer(kafka: EmbeddedKafka) -> confluent_kafka.ShareConsumer:
+    consumer = confluent_kafka.ShareConsumer(
+        {"bootstrap.servers": kafka.bootstrap_servers, "group.id": SHARE, "log_level": 0}
+    )
+    consumer.subscribe(["orders"])
+    return consumer
+
+
+@contextmanager
+def _reader(kafka: EmbeddedKafka) -> Iterator[ClusterReader]:
+    reader = open_reader(load_settings(kafka.bootstrap_servers, None, {}), CLUSTER)
+    try:
+        yield reader
+    finally:
+        reader.close()
+
+
+def _states(snapshot: ClusterSnapshot) -> dict[str, str]:
+    return {group.group_id: group.state for group in snapshot.groups}
+
+
+def polled(kafka: EmbeddedKafka) -> Polled:
+    """The broker as we read it; topic settings are there from the second poll on."""
+    with _reader(kafka) as reader:
+        reader.read(1, time.time_ns() // 1_000_000)
+        return one(reader.read(2, time.time_ns() // 1_000_000), CLUSTER)
