@@ -286,6 +286,22 @@ def test_the_keyboard_reaches_the_filters(open_page: Open) -> None:
     expect(page).to_have_url(re.compile(r"verdict=lost"))
 
 
+def test_five_tabs_reach_the_search(open_page: Open) -> None:
+    """The first one reaches the link that skips the navigation."""
+    page = open_page("/")
+    search = page.get_by_placeholder("Group or topic…")
+    expect(search).to_be_visible()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    for _ in range(4):
+        page.keyboard.press("Tab")
+        if search.evaluate("e => e === document.activeElement"):
+            break
+    expect(search).to_be_focused()
+    page.keyboard.type("bill")
+    expect(page).to_have_url(re.compile(r"q=bill"))
+
+
 def test_sorting_survives_a_new_snapshot(open_page: Open) -> None:
     page = open_page("/?type=Consumer")
     expect(cell(page, "orders-enrichment")).to_be_attached()

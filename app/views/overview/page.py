@@ -26,11 +26,12 @@ with st.container(gap="xsmall"):
     visible = parts.visible(table)
     verdicts = parts.verdict_chips(visible)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        # First: the keyboard reaches it before the many chips and buttons.
+        query = widgets.text_filter("Group or topic", "q", "stretch", "80ms")
         states, types = parts.value_chips("State", visible, "state"), parts.value_chips("Type", visible, "type")
         filters = parts.more_filters(snapshot)
         tools = st.container(horizontal=True, gap="small", vertical_alignment="center", width="content")
-        # Last: the table's own toolbar appears over the right end of this line.
-        query = widgets.text_filter("Group or topic", "q", "stretch", "80ms")
+        st.space(parts.TOOLBAR_PX)
 rows = tables.select(table, replace(filters, verdicts=verdicts, states=states, types=types, text=query))
 with tools:
     widgets.actions("groups", lambda: tables.export(rows))

@@ -20,6 +20,9 @@ TIME_LAG = (
     "Age of the oldest record that is not committed yet, computed from the polled offsets. "
     "A dash if it is older than the kept polls (see Why) or not known"
 )
+TOOLBAR_PX = 100
+"""Room at the right end of the line above the table, where the table's own toolbar appears."""
+
 TREND = "Lag in the last polls, relative to the group's peak, or to 1,000 records if the peak is lower"
 
 
@@ -63,8 +66,9 @@ def value_chips(label: str, rows: pd.DataFrame, column: str) -> list[str]:
     """One chip per value of `column`, with its count, the most frequent first."""
     number = tables.counts(rows, column)
     options = sorted({*number, *state.picked(column)}, key=lambda v: (-number[v], v))
-    st.markdown(f":small[{label}]", width="content")
-    return state.chips(label, options, lambda v: f"{v} **{number[v]}**", column)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", width="content"):
+        st.markdown(f":small[{label}]", width="content")
+        return state.chips(label, options, lambda v: f"{v} **{number[v]}**", column)
 
 
 def groups(rows: pd.DataFrame, at_ms: int) -> None:
