@@ -310,10 +310,10 @@ def verdict_column(width: int = 128, label: str = "Verdict", extra: Iterable[tup
     )
 
 
-def since_column() -> Any:
+def since_column(width: int = 132) -> Any:
     """The times when verdicts began, as `headlines.clocks` gives them."""
     return st.column_config.TextColumn(
-        "Since", width=132, help="When the verdict began. “or earlier”: nothing that can be read reaches further back"
+        "Since", width=width, help="When the verdict began. “or earlier”: nothing that can be read reaches further back"
     )
 
 

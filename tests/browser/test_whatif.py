@@ -15,7 +15,7 @@ from app.ui.movement.encoding import short_title
 from assignors.scenario import examples, load_scenario
 from assignors.whatif.moves import MoveKind
 from tests.browser.conftest import DESKTOP, Open, served, step_by_key
-from tests.browser.test_pages import BOTH, cell, click_row, no_sideways_scroll
+from tests.browser.test_pages import BOTH, cell, click_row, fits, no_sideways_scroll
 
 pytestmark = pytest.mark.browser
 HAND_OVER = "cooperative-hand-over"
@@ -57,12 +57,6 @@ def choose(page: Page, box: str, option: str) -> None:
 def first_column(page: Page, table: int = 0) -> Locator:
     rows = page.locator('[data-testid="stDataFrame"]').nth(table).locator('canvas [role="row"]')
     return rows.locator('[role="gridcell"]:first-child')
-
-
-def fits(page: Page, table: int = 0) -> bool:
-    """Whether all columns of a table are seen without scrolling it sideways."""
-    inside = page.locator('[data-testid="stDataFrame"]').nth(table).locator(".dvn-scroller")
-    return bool(inside.evaluate("e => e.scrollWidth <= e.clientWidth"))
 
 
 def path_of(page: Page) -> str:

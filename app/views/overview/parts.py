@@ -93,7 +93,6 @@ def groups(rows: pd.DataFrame, at_ms: int) -> None:
         "why",
         "state",
         "type",
-        "coordinator",
     ]
     if len(shown) <= MAX_SPARKLINE_ROWS:
         view = view.assign(spark=shown["trend"].map(sparkline))
@@ -110,18 +109,17 @@ def groups(rows: pd.DataFrame, at_ms: int) -> None:
 def _columns(ids: pd.Series) -> dict[str, Any]:
     c = st.column_config
     return {
-        "group": widgets.page_opener("Group", "open_group", 150, ids, "group", "group"),
-        "v": widgets.verdict_column(),
-        "lag": widgets.integer("Lag", 80, "Records behind, summed over the partitions with a known lag"),
-        "since": widgets.since_column(),
-        "known": c.TextColumn("Known for", width=80, alignment="right", help="Partitions with a known lag"),
-        "time_lag": widgets.seconds_column("Time lag", 104, TIME_LAG),
-        "drains": c.TextColumn("Drains in", width=76, alignment="right", help="Slowest partition, at current rates"),
-        "deleted_in": widgets.seconds_column("Deleted in", 104, DELETED_IN),
-        "spark": c.LineChartColumn("Lag trend", width=96, color="gray", y_min=0, y_max=1, help=TREND),
-        "members": c.NumberColumn("Members", width=70),
-        "why": c.TextColumn("Why", width=248, help=WHY),
-        "state": c.TextColumn("State", width=84),
-        "type": c.TextColumn("Type", width=76),
-        "coordinator": c.TextColumn("Coordinator", width=104, help="The broker that coordinates the group"),
+        "group": widgets.page_opener("Group", "open_group", 158, ids, "group", "group"),
+        "v": widgets.verdict_column(124),
+        "lag": widgets.integer("Lag", 78, "Records behind, summed over the partitions with a known lag"),
+        "since": widgets.since_column(118),
+        "known": c.TextColumn("Known for", width=74, alignment="right", help="Partitions with a known lag"),
+        "time_lag": widgets.seconds_column("Time lag", 92, TIME_LAG),
+        "drains": c.TextColumn("Drains in", width=72, alignment="right", help="Slowest partition, at current rates"),
+        "deleted_in": widgets.seconds_column("Deleted in", 94, DELETED_IN),
+        "spark": c.LineChartColumn("Lag trend", width=80, color="gray", y_min=0, y_max=1, help=TREND),
+        "members": c.NumberColumn("Members", width=66),
+        "why": c.TextColumn("Why", width=190, help=WHY),
+        "state": c.TextColumn("State", width=80),
+        "type": c.TextColumn("Type", width=72),
     }

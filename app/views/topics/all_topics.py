@@ -83,20 +83,20 @@ def _table(rows: pd.DataFrame) -> None:
         columns={
             "topic": widgets.page_opener("Topic", "open_topic", 150, rows["topic"], "topics", "topic"),
             "v": c.MultiselectColumn(
-                "State", options=list(tables.STATES), color=[verdicts.tint(s, colours) for s in alike], width=104
+                "State", options=list(tables.STATES), color=[verdicts.tint(s, colours) for s in alike], width=92
             ),
-            "partitions": c.NumberColumn("Partitions", width=76),
-            "groups": c.NumberColumn("Groups", width=64, help="Groups with committed offsets in the topic"),
-            "w": widgets.verdict_column(128, "Worst verdict"),
-            "urgent_lag": widgets.integer("Lag", 80, "Records that the group with this verdict is behind in the topic"),
+            "partitions": c.NumberColumn("Partitions", width=72),
+            "groups": c.NumberColumn("Groups", width=58, help="Groups with committed offsets in the topic"),
+            "w": widgets.verdict_column(124, "Worst verdict"),
+            "urgent_lag": widgets.integer("Lag", 78, "Records that the group with this verdict is behind in the topic"),
             "urgent_group": c.TextColumn(
-                "Group", width=170, help="The group with this verdict; of several the slowest"
+                "Group", width=154, help="The group with this verdict; of several the slowest"
             ),
-            "deleted_in": widgets.seconds_column("Deleted in", 104, f"{DELETED_IN}. Of the group with the least time"),
-            "lag": widgets.integer("Total lag", 92, "Records behind, summed over the groups"),
-            "produce": c.NumberColumn("Produced/s", format="%.1f", width=84, help=PRODUCED),
-            "records": widgets.integer("Records", 100, "Log end minus log start, summed over the partitions"),
-            "retention": widgets.seconds_column("Retention", 92, "retention.ms, where it could be read"),
-            "note": c.TextColumn("Note", width=220),
+            "deleted_in": widgets.seconds_column("Deleted in", 94, f"{DELETED_IN}. Of the group with the least time"),
+            "lag": widgets.integer("Total lag", 80, "Records behind, summed over the groups"),
+            "produce": c.NumberColumn("Produced/s", format="%.1f", width=78, help=PRODUCED),
+            "records": widgets.integer("Records", 82, "Log end minus log start, summed over the partitions"),
+            "retention": widgets.seconds_column("Retention", 88, "retention.ms, where it could be read"),
+            "note": c.TextColumn("Note", width=148),
         },
     )
