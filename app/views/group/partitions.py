@@ -7,7 +7,6 @@ from app.ui import formats, widgets
 from app.ui.table_limits import MAX_ROWS, MAX_SPARKLINE_ROWS
 from lag.model import GroupType
 
-
 START_OFFSET = (
     "Start offset",
     100,
