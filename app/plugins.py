@@ -1,7 +1,6 @@
 """Your own assignors, run in a process of their own: one that hangs, dies or prints must not take us along.
 
-Which one runs is said by your command line, your settings or an installed entry point, never by a link or an uploaded
-file.
+Your command line, your settings or an installed entry point choose which one runs, never a link or an uploaded file.
 """
 
 import io

@@ -322,6 +322,9 @@ def integer(label: str, width: int, help_: str | None = None) -> Any:
     return st.column_config.NumberColumn(label, format="localized", width=width, help=help_)
 
 
+PIN = "Writes the time shown into the address, so that its link shows the same later"
+
+
 def note(text: str) -> None:
     """A small grey remark under a table."""
     st.markdown(f":small[:gray[{text}]]")

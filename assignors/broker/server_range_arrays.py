@@ -54,7 +54,7 @@ def _rows(group: ServerGroup, members: Sequence[Member], layout: Layout) -> list
 
 
 def _order(group: ServerGroup, names: tuple[str, ...], layout: Layout, expected: int) -> NDArray[np.intp]:
-    """Positions in the layout of a list's topics, in the order in which a map that expects so many lists them."""
+    """int[n_topics]: the topics' positions in the layout, in the order of a HashMap made for `expected` keys."""
     topics = group.existing(names)
     order = plain_order(topic_hashes(topics), table_size_for(sized(expected)))
     positions = np.array([layout.position[topic.name] for topic in topics], dtype=np.intp)
@@ -64,9 +64,11 @@ def _order(group: ServerGroup, names: tuple[str, ...], layout: Layout, expected:
 def _of_list(
     layout: Layout, order: NDArray[np.intp], kinds: NDArray[np.intp], numbers: Numbers, subscribers: Numbers
 ) -> list[Codes]:
-    """The codes of members with the same topics, of such kinds; member (row) is subscriber number so many of a kind.
+    """The codes of each member, where all members subscribe to the same topics.
 
-    `subscribers`: how many a kind has.
+    `order` and `kinds`: int[n_topics], each topic's position in the layout and its kind (topics of one kind have the
+    same subscribers). `numbers`: int[n_members, n_kinds], the member's position among the subscribers of a kind, from
+    0. `subscribers`: int[n_kinds], how many subscribers a kind has.
     """
     counts, offsets = layout.counts[order], layout.offsets[order]
     if len(order) and (counts == counts[0]).all() and (kinds == kinds[0]).all():
@@ -77,7 +79,10 @@ def _of_list(
 
 
 def _equal_topics(offsets: Numbers, quota: int, extras: int, numbers: Numbers) -> list[Codes]:
-    """All topics have the same size and subscribers: the codes of two members differ by one number throughout."""
+    """The same where all topics have the same size and subscribers. `numbers`: int[n_members].
+
+    All codes of a member differ from those of another member by the same number.
+    """
     begins = (numbers * quota + np.minimum(numbers, extras)).astype(np.int32)
     codes: list[Codes] = []
     for width, some in ((quota + 1, begins[numbers < extras]), (quota, begins[numbers >= extras])):
@@ -87,7 +92,10 @@ def _equal_topics(offsets: Numbers, quota: int, extras: int, numbers: Numbers) -
 
 
 def _cut(counts: Numbers, offsets: Numbers, subscribers: Numbers, numbers: Numbers) -> list[Codes]:
-    """Each member's codes (row) of some topics (column), whose subscriber number so many it is."""
+    """The codes of each member. `counts`, `offsets` and `subscribers`: int[n_topics].
+
+    `numbers`: int[n_members, n_topics], the member's position among the subscribers of a topic, from 0.
+    """
     quotas, extras = np.divmod(counts, subscribers)
     lengths = quotas + (numbers < extras)
     starts = offsets + numbers * quotas + np.minimum(numbers, extras)

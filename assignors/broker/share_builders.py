@@ -229,6 +229,6 @@ class Walk:
 
 
 def _wanted(members: Sequence[int], places: int) -> dict[int, int]:
-    """How many partitions each member should hold, of so many places."""
+    """How many of `places` partitions each member should hold."""
     precise = places / len(members) if members else 0.0
     return {index: ceil(precise * (at + 1)) - ceil(precise * at) for at, index in enumerate(members)}

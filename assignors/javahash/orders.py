@@ -115,6 +115,6 @@ def set_capacities(sizes: NDArray[np.int64], jdk: int) -> NDArray[np.int64]:
 
 
 def grown_capacities(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Capacities of tables of the default capacity after so many `put`."""
+    """int64[n]: the capacity of a HashMap of default capacity after `sizes` (int64[n]) calls of `put`."""
     needed = np.maximum((sizes * 4 + 2) // 3, DEFAULT_CAPACITY)
     return np.left_shift(1, np.ceil(np.log2(needed)).astype(np.int64))

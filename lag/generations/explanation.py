@@ -103,7 +103,7 @@ def explain(group: GroupSnapshot, topics: Mapping[str, Topic]) -> Explanation:
         tuple(_reasons(group, topics, different)) if different else (),
         different,
         len({*assigned, *planned}),
-        None if moves_now is None else sum(assigned.get(tp) != moves_now.get(tp) for tp in {*assigned, *moves_now}),
+        None if moves_now is None else sum(owners != moves_now.get(tp) for tp, owners in assigned.items()),
         None if fresh is None else sum(owners == fresh.get(tp) for tp, owners in assigned.items()),
     )
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from assignors.whatif.generations import Generation
+from assignors.whatif.moves import NOBODY
 from lag.generations.cause_kind import CauseKind, cause_kinds
 from lag.generations.ownership import UNFINISHED, WithoutOwner, without_owner
 from lag.generations.recorded import Origin, RecordedGeneration
@@ -26,7 +27,7 @@ MAX_CELLS = 500_000
 class Rebalance:
     """One rebalance of a group, with the number of members before and after it.
 
-    `moved`: partitions with another owner, or none, after it. `partitions`: all that are assigned before or after it.
+    `moved`: partitions that an owner gave up in it. `partitions`: all that are assigned before or after it.
     """
 
     group_id: str
@@ -120,6 +121,6 @@ def _generation(pair: _Pair) -> tuple[RecordedGeneration, Origin]:
 
 
 def moved_partitions(generation: Generation) -> int:
-    """How many partitions have another owner, or none, after the generation."""
+    """How many partitions an owner gave up in the generation."""
     moves = generation.moves
-    return len(np.unique(moves.codes[moves.sources != moves.targets]))
+    return len(np.unique(moves.codes[(moves.sources != NOBODY) & (moves.sources != moves.targets)]))

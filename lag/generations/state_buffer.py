@@ -1,13 +1,13 @@
 """The last assignments of live groups, within a memory budget for a cluster, and the generations between them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from dataclasses import dataclass, replace
+from itertools import accumulate, chain, pairwise
 from typing import Generic, TypeVar
 
 from assignors.assignment_arrays import packed
 from assignors.layout import Layout, PartitionList
-from assignors.model import Assignment, Group, TopicPartition
+from assignors.model import Assignment, Group, Topic, TopicPartition
 from assignors.whatif.events import Loads
 from assignors.whatif.generations import Generation
 from assignors.whatif.moves import moves
@@ -109,9 +109,18 @@ def generation_between(old: AssignmentState, new: AssignmentState) -> Generation
     changed = moves(before, after)
     rebalances = int(new.number > old.number)
     pauses = None if rebalances else 0
-    quality = measure(before, after, group, Loads(), changes=changed, rebalances=rebalances, pauses=pauses)
+    known = replace(group, topics=_topics(old.group, group))
+    quality = measure(before, after, known, Loads(), changes=changed, rebalances=rebalances, pauses=pauses)
     made = (new.number, new.at_ms, new.event, group.members, before, after, changed, quality)
     return Generation(*made, group.assignor or "", group.topics)
+
+
+def _topics(*groups: Group) -> dict[str, Topic]:
+    """The topics of the groups, each at its largest: a state may lack topics and partitions that nobody owns."""
+    sizes: dict[str, int] = {}
+    for topic in chain.from_iterable(group.topics.values() for group in groups):
+        sizes[topic.name] = max(sizes.get(topic.name, 0), topic.partitions)
+    return {name: Topic(name, size) for name, size in sizes.items()}
 
 
 def _assignment(state: AssignmentState) -> Assignment:

@@ -324,7 +324,7 @@ def test_a_click_in_the_gallery_opens_the_example(open_page: Open) -> None:
 def test_large_groups_open_whole(open_page: Open, name: str) -> None:
     page = open_page(f"/whatif?example={name}", DESKTOP)
     counts = "(295 of 5,500 partitions move, 298|2,979 of 100,000 partitions move, 3,000)"
-    moved = re.compile(rf"{counts} times in 4 rebalances, no idle members")
+    moved = re.compile(rf"{counts} moves in 4 rebalances, no idle members")
     expect(headline(page)).to_contain_text(moved, timeout=120_000)
     expect(figures(page)).to_have_count(5)
     expect(page.get_by_text("Flow between members")).to_be_visible()

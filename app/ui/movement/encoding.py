@@ -12,7 +12,7 @@ from app.ui.groups.member_names import LANE_NAME_LENGTH
 from app.ui.movement.steps import GAINED, KEPT, NO_CELL, REVOKED, UNASSIGNED, Steps
 from app.ui.theme import Palette
 
-WORDS = {KEPT: "kept", GAINED: "gained", REVOKED: "revoked", UNASSIGNED: "unassigned", NO_CELL: "does not exist"}
+WORDS = {KEPT: "kept", GAINED: "new owner", REVOKED: "revoked", UNASSIGNED: "unassigned", NO_CELL: "does not exist"}
 GLYPHS = {KEPT: "■", GAINED: "▲", REVOKED: "▼", UNASSIGNED: "✕"}
 
 
@@ -54,12 +54,12 @@ def scale(colours: Palette) -> dict[str, Any]:
 
 
 def what_happened(steps: Steps, before: int, after: int, kind: int) -> str:
-    """For hovering: "c1 kept", "c1 → c2 gained", "does not exist"."""
+    """For hovering: "c1 kept", "c1 → c2 moved", "assigned to c2", "does not exist"."""
     if kind in (NO_CELL, UNASSIGNED):
         return WORDS[kind]
-    if kind == KEPT:
+    if kind in (KEPT, REVOKED):
         return f"{steps.owner(before)} {WORDS[kind]}"
-    return f"{steps.owner(before)} → {steps.owner(after)} {WORDS[kind]}"
+    return f"{steps.owner(before)} → {steps.owner(after)} moved" if before >= 0 else f"assigned to {steps.owner(after)}"
 
 
 def lane_names(names: Sequence[str], most: int = LANE_NAME_LENGTH) -> list[str]:

@@ -94,7 +94,7 @@ def _heat(fig: go.Figure, steps: Steps, columns: Blocks, kinds: Kinds, cells: Ki
 
 
 def _words(steps: Steps, kinds: Kinds) -> list[list[str]]:
-    """Per cell what happened: "c1 kept", "c1 → c2 gained"."""
+    """Per cell what happened: "c1 kept", "c1 → c2 moved"."""
     rows = []
     for at in range(len(steps)):
         owners = zip(steps.before(at).tolist(), steps.owners[at].tolist(), kinds[at].tolist(), strict=True)

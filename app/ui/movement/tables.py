@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from assignors.whatif.generations import Generation
-from assignors.whatif.moves import MoveKind
+from assignors.whatif.moves import Move, MoveKind
 
 CHANGES = (MoveKind.GAINED, MoveKind.REVOKED, MoveKind.UNASSIGNED)
 
@@ -19,12 +19,19 @@ def move_rows(generation: Generation, names: Mapping[str, str]) -> pd.DataFrame:
     """What changed in one generation: topic, partition, change, from, to. Kept partitions are left out."""
     changed = generation.moves.of(*CHANGES)
     frame = pd.DataFrame(
-        [(m.tp.topic, m.tp.partition, m.kind.value, m.source, m.target) for m in changed],
+        [(m.tp.topic, m.tp.partition, _change(m), m.source, m.target) for m in changed],
         columns=["topic", "partition", "change", "from", "to"],
     )
     for column in ("from", "to"):
         frame[column] = frame[column].map(lambda member: names.get(member, member), na_action="ignore")
     return frame
+
+
+def _change(move: Move) -> str:
+    """ "moved" from one member to another, "assigned" where no member had the partition, else the kind."""
+    if move.kind is not MoveKind.GAINED:
+        return move.kind.value
+    return "assigned" if move.source is None else "moved"
 
 
 def plan_rows(generation: Generation, names: Mapping[str, str]) -> pd.DataFrame:

@@ -86,7 +86,7 @@ def _columns() -> dict[str, Any]:
             "Kind", options=[look.label for look in looks], color=[look.tag for look in looks], width=150
         ),
         "cause": c.TextColumn("Cause", width=300),
-        "moved": c.TextColumn("Moved", width=84, help="Partitions with another owner, or none, of all"),
+        "moved": c.TextColumn("Moved", width=84, help="Partitions that their owner gave up, of all"),
         "without_owner": c.TextColumn("Without owner", width=104, help=waited),
         "members": c.TextColumn("Members", width=76, help="Before → after"),
         "generation": c.NumberColumn("Generation", width=84, help="Generation, or group epoch (KIP-848)"),

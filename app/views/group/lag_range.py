@@ -1,9 +1,11 @@
 """The controls of the time that the chart of the lag shows: its length, and buttons that move it."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 import streamlit as st
 
+from app.ui import widgets
 from app.views.group.lag_history import TimeShown, show_last_hour, show_time
 
 LENGTHS = {
@@ -16,7 +18,7 @@ KEY = "lag_length"
 
 
 def controls(shown: TimeShown) -> None:
-    """The length, which keeps the end, and the buttons Earlier, Later and Last hour."""
+    """The length, which keeps the end, and the buttons Earlier, Later, Last hour and Pin."""
     st.session_state[KEY] = next((name for name, length in LENGTHS.items() if length == shown.length), None)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.segmented_control(
@@ -29,7 +31,9 @@ def controls(shown: TimeShown) -> None:
             args=(shown,),
         )
         _move("Earlier", "arrow_back", shown.end - shown.length, shown.length)
-        if shown.is_chosen:
+        if not shown.is_chosen:
+            _move("Pin", "keep", shown.end, shown.length, widgets.PIN)
+        else:
             _move("Later", "arrow_forward", shown.end + shown.length, shown.length)
             icon = ":material/last_page:"
             st.button("Last hour", key="lag_last_hour", icon=icon, type="tertiary", on_click=show_last_hour)
@@ -40,6 +44,6 @@ def _resize(shown: TimeShown) -> None:
     show_time(shown.end, shown.length if name is None else LENGTHS[name])
 
 
-def _move(label: str, icon: str, until: datetime, length: timedelta) -> None:
-    key = f"lag_{icon}"
-    st.button(label, key=key, icon=f":material/{icon}:", type="tertiary", on_click=show_time, args=(until, length))
+def _move(label: str, icon: str, until: datetime, length: timedelta, explained: str | None = None) -> None:
+    look: dict[str, Any] = {"icon": f":material/{icon}:", "type": "tertiary", "help": explained}
+    st.button(label, key=f"lag_{icon}", on_click=show_time, args=(until, length), **look)

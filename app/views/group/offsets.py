@@ -6,6 +6,7 @@ from app.ui import formats, state, widgets
 from app.ui.charts import ruler
 from app.ui.table_limits import MAX_OPTIONS
 from app.views.group.view import GroupView
+from lag.model import GroupType
 from lag.offsets import PartitionLag
 from lag.verdict.status import Status
 
@@ -36,7 +37,12 @@ def rulers(view: GroupView) -> None:
 
 
 def chosen(view: GroupView) -> None:
-    """The ruler of a partition that the viewer picks; in the URL as `partition`."""
+    """The ruler of a partition that the viewer picks; in the URL as `partition`. None in share groups.
+
+    There, acknowledged records lie between the start offset and the log end, so the distance is not the lag.
+    """
+    if view.group.type is GroupType.SHARE:
+        return
     names = {str(row.tp): row for row in view.lags}
     name = state.url("partition")
     widgets.picker(

@@ -66,7 +66,7 @@ with st.container(gap="xxsmall"):
         rows = partitions.filtered(frame)
         st.space("stretch")
         widgets.actions("partitions", lambda: tables.export(rows))
-    partitions.partitions(rows, len(frame))
+    partitions.partitions(rows, len(frame), view.group.type)
     offsets.chosen(view)
 widgets.explain_verdicts()
 with lag_place:  # last, because it may have to read the history

@@ -5,6 +5,15 @@ import streamlit as st
 
 from app.ui import formats, widgets
 from app.ui.table_limits import MAX_ROWS, MAX_SPARKLINE_ROWS
+from lag.model import GroupType
+
+START_OFFSET = (
+    "Start offset",
+    100,
+    "All records below it are acknowledged or archived. The broker also leaves acknowledged records above it out of "
+    "the lag (KIP-932)",
+)
+"""The column of a share group in place of "Committed": label, width, help."""
 
 
 def filtered(frame: pd.DataFrame) -> pd.DataFrame:
@@ -16,7 +25,7 @@ def filtered(frame: pd.DataFrame) -> pd.DataFrame:
     return widgets.containing(frame.assign(name=names), text, "name", "owner", "owner_in_full")
 
 
-def partitions(frame: pd.DataFrame, of: int) -> None:
+def partitions(frame: pd.DataFrame, of: int, type_: GroupType) -> None:
     """The table of the partitions that pass the filter, of `of` in all."""
     if frame.empty:
         why = "passes the filter" if of else "has a committed offset, is assigned, or belongs to a subscribed topic"
@@ -56,7 +65,7 @@ def partitions(frame: pd.DataFrame, of: int) -> None:
             ),
             "produce": c.NumberColumn("Produced/s", format="%.1f", width=86),
             "consume": c.NumberColumn("Committed/s", format="%.1f", width=92),
-            "committed": widgets.integer("Committed", 100),
+            "committed": widgets.integer(*(START_OFFSET if type_ is GroupType.SHARE else ("Committed", 100))),
             "log_end": widgets.integer("Log end", 100, "High watermark"),
             "last_stable": widgets.integer("Last stable", 100, "Last stable offset"),
             "log_start": widgets.integer("Log start", 100),

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import streamlit as st
 
@@ -126,8 +127,8 @@ def status_line(history: ClusterHistory, span: Span, newest: datetime | None, fa
 
 
 def range_controls(span: Span) -> None:
-    """The range, and buttons that move it."""
-    st.session_state["history_range"] = state_history.range_of(span)
+    """The range, and buttons that move it or keep it."""
+    shown = st.session_state["history_range"] = state_history.range_of(span)
     st.segmented_control(
         "Range",
         list(state_history.RANGES),
@@ -137,21 +138,18 @@ def range_controls(span: Span) -> None:
         width="content",
         on_change=lambda: state.set_url("range", st.session_state["history_range"] or state_history.DEFAULT_RANGE),
     )
-    _move("Earlier", "arrow_back", span.until - span.length)
-    if state_history.until() is not None:
-        _move("Later", "arrow_forward", span.until + span.length)
-        _move("Newest", "last_page", None)
+    _move("Earlier", "arrow_back", shown, span.until - span.length)
+    if state_history.until() is None:
+        _move("Pin", "keep", shown, span.until, widgets.PIN)
+    else:
+        _move("Later", "arrow_forward", shown, span.until + span.length)
+        _move("Newest", "last_page", shown, None)
 
 
-def _move(label: str, icon: str, to: datetime | None) -> None:
-    st.button(
-        label,
-        key=f"history_{icon}",
-        icon=f":material/{icon}:",
-        type="tertiary",
-        on_click=state_history.set_until,
-        args=(to,),
-    )
+def _move(label: str, icon: str, shown: str, to: datetime | None, explained: str | None = None) -> None:
+    """A button that shows the range `shown` up to another time."""
+    look: dict[str, Any] = {"icon": f":material/{icon}:", "type": "tertiary", "help": explained}
+    st.button(label, key=f"history_{icon}", on_click=state_history.show, args=(shown, to), **look)
 
 
 def shown_time(span: Span) -> ShownTime:

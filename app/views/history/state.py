@@ -90,8 +90,9 @@ def span(history: ClusterHistory, newest: datetime | None) -> Span:
     return Span(end - length, end)
 
 
-def set_until(to: datetime | None) -> None:
-    """Write the end to the URL; None: follow the newest minute."""
+def show(range_: str, to: datetime | None) -> None:
+    """Write a range and its end to the URL; None: follow the newest minute."""
+    state.set_url("range", range_)
     set_time("until", to)
 
 

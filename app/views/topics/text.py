@@ -22,12 +22,27 @@ def all_topics(frame: pd.DataFrame) -> str:
     if not len(own):
         return "No topics"
     if behind.empty:
-        return f"{formats.plural(len(own), 'topic')}, no group is behind"
+        return f"{formats.plural(len(own), 'topic')}{_none_behind(own)}"
     worst = behind.iloc[0]
     return (
         f"{formats.code(str(worst['worst_group']))} is furthest behind: {formats.count(worst['worst_lag'])} records "
         f"on {formats.code(str(worst['topic']))}"
     )
+
+
+def _none_behind(topics: pd.DataFrame) -> str:
+    """ ", no group is behind"; or the most urgent group whose lag is unknown, with its verdict."""
+    unknown = topics[(topics["groups"] > 0) & topics["urgent_lag"].isna()]
+    if unknown.empty:
+        return ", no group is behind"
+    first = unknown.iloc[0]
+    who, where = formats.code(str(first["urgent_group"])), formats.code(str(first["topic"]))
+    return f"; the lag of {who} on {where} is unknown: {_word(first['urgent_status'])}"
+
+
+def _word(label: str) -> str:
+    """A verdict without its symbol."""
+    return label.partition(" ")[2]
 
 
 def counts(frame: pd.DataFrame) -> str:
@@ -81,10 +96,20 @@ def one_topic(name: str, topic: Topic | None, readers: pd.DataFrame, soon: pd.Da
     behind = readers[readers["lag"].fillna(0) > 0].sort_values("lag", ascending=False)
     read = f"{shown} is read by {formats.plural(len(readers), 'group')}"
     if behind.empty:
-        return f"{read}, none behind"
+        return f"{read}{_not_behind(readers)}"
     worst = behind.iloc[0]
     who = "it" if len(readers) == 1 else formats.code(str(worst["group"]))
     return f"{read}; {who} is {formats.plural(int(worst['lag']), 'record')} behind"
+
+
+def _not_behind(readers: pd.DataFrame) -> str:
+    """ ", none behind"; or the first group whose lag is unknown, with its verdict."""
+    unknown = readers[readers["lag"].isna()]
+    if unknown.empty:
+        return ", none behind"
+    first = unknown.iloc[0]
+    whose = "its lag" if len(readers) == 1 else f"the lag of {formats.code(str(first['group']))}"
+    return f"; {whose} is unknown: {_word(first['verdict'])}"
 
 
 def facts(frame: pd.DataFrame, name: str, topic: Topic | None) -> str:

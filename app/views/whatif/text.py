@@ -96,7 +96,7 @@ def _moves(outcome: Outcome, partitions: int) -> str:
     if not moves:
         return f"none of {among} move"
     some = f"{moved:,} of {among} {'moves' if moved == 1 else 'move'}"
-    return some if moves == moved else f"{some}, {moves:,} times in {formats.plural(outcome.rebalances(), 'rebalance')}"
+    return some if moves == moved else f"{some}, {moves:,} moves in {formats.plural(outcome.rebalances(), 'rebalance')}"
 
 
 def _happening(scenario: Scenario, assignor: str) -> str:

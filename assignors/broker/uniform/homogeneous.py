@@ -92,8 +92,8 @@ class Homogeneous:
 def quotas(total: int, sizes: Sequence[int]) -> list[int]:
     """How many of `total` partitions each member may have in the end (KAFKA-18688).
 
-    One more than the others have: the first that own so many already, and the last where not enough do. `sizes`: how
-    many subscribed partitions each owns.
+    Some members may have one more than the others: first those that own more already, then the last ones. `sizes`:
+    how many subscribed partitions each member owns.
     """
     quota, extras = divmod(total, len(sizes))
     allowed = []

@@ -40,7 +40,7 @@ def read_owned(group: ServerGroup, containers: Containers, subscribes: NDArray[n
 
 
 def _remembered(part: Sequence[TopicPartition], read: BrokerList) -> BrokerList:
-    """What was read, kept with the list that was owned; that very list where it is in order already."""
+    """`read`, stored in `part` for the next assignment; `part` itself where it is in Java's order already."""
     if not isinstance(part, BrokerList):
         return read
     if part.layout is read.layout and np.array_equal(part.codes, read.codes):

@@ -5,7 +5,7 @@ Overrides `_read_from_sock` and `_sock_recv` of `KafkaTCPTransport` and `KafkaSS
 
 - drops the bytes that arrive together with the end of the stream: a broker that refuses a login says why, then closes;
 - lets decoding errors other than KafkaProtocolError end its read task, and the connection hangs until it times out;
-- does not limit the time of a TLS handshake, so a frozen broker holds it up for ever.
+- does not limit the time of a TLS handshake, so a frozen broker blocks it without end.
 """
 
 import ssl

@@ -1,5 +1,6 @@
 """The Group page: conclusion with evidence, members, assignment, partitions, and its states without a group."""
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -150,6 +151,23 @@ def test_a_share_group_says_that_partitions_are_shared(open_page: Open, feed: fe
     assert "share group: members can read the same partition" in said(page)
     assert table(page, "most urgent first").iloc[0]["owner"] == "c-0, c-1"
     assert list(table(page, "Members of")["lag"]) == [4, 4]
+
+
+@pytest.mark.parametrize(
+    ("type_", "label"),
+    [(GroupType.SHARE, "Start offset"), (GroupType.CLASSIC, "Committed"), (GroupType.CONSUMER, "Committed")],
+)
+def test_the_offset_of_a_share_group_is_no_commit(
+    open_page: Open, feed: feeds.HandFeed, type_: GroupType, label: str
+) -> None:
+    """Its lag is the broker's own count, not the distance to the log end."""
+    spec = synthetic.Spec("g", synthetic.rows("t", [3578], [1], 0), synthetic.members(1), type=type_)
+    feed.report = feeds.report([spec], at_ms=state.now_ms())
+    page = open_page("group", group="g")
+    shown = next(each for each in page.dataframe if "most urgent first" in each.proto.alt)
+    assert json.loads(shown.proto.columns)["committed"]["label"] == label
+    has_ruler = any(box.key == "partition_pick" for box in page.selectbox)
+    assert has_ruler == (type_ is not GroupType.SHARE)
 
 
 def test_without_a_group_the_most_urgent_are_offered(open_page: Open) -> None:

@@ -168,6 +168,13 @@ def test_a_time_in_the_url_is_the_time_of_the_chart(open_page: Open, kept: Kept,
     assert asked(page) == {"group": BAD}
 
 
+def test_a_pinned_time_stands_in_the_url(open_page: Open) -> None:
+    page = open_page("group", zone="UTC", group=BAD)
+    page.button(key="lag_keep").click().run()
+    assert asked(page) == {"group": BAD, "from": "2026-11-22T11:00Z", "to": "2026-11-22T12:00Z"}
+    assert "lag_keep" not in [button.key for button in page.button]
+
+
 @pytest.mark.parametrize(
     ("since", "until"),
     [("2026-11-22T11:00Z", None), ("2026-11-22T11:00Z", "2026-11-22T11:00Z"), ("x", "y"),

@@ -19,7 +19,7 @@ from lag.verdict.status import Status
 from tests.app import feeds
 from tests.app.conftest import Open
 from tests.app.demo import HandControls
-from tests.app.reading import alt, figure, said, table
+from tests.app.reading import alt, asked, figure, said, table
 from tests.app.views import pasts
 from tests.lag.history.past import past
 from tests.lag.history.rows import NOON, rows
@@ -72,12 +72,12 @@ def test_the_range_is_one_that_a_short_history_fills(
 ) -> None:
     made = ({"at": at, "cluster": pasts.CLUSTER, "lag_sum": 7} for at in (first, 0))
     History(tmp_path).append("lag_group_topic_1m", past("lag_group_topic_1m", *made))
-    asked = {"group": "g"}
-    page = open_page("history", kept(tmp_path), **asked)
+    query = {"group": "g"}
+    page = open_page("history", kept(tmp_path), **query)
     assert not page.exception
     assert f" {formats.in_the_last(shown)}," in page.title[0].value
-    assert " in the last 7 days," in open_page("history", kept(tmp_path), **asked, range="7d").title[0].value
-    assert " in the 24 h to " in open_page("history", kept(tmp_path), **asked, until=UNTIL).title[0].value
+    assert " in the last 7 days," in open_page("history", kept(tmp_path), **query, range="7d").title[0].value
+    assert " in the 24 h to " in open_page("history", kept(tmp_path), **query, until=UNTIL).title[0].value
 
 
 def test_times_are_those_of_the_viewer_and_utc_stands_beside(open_page: Open, kept: Any, root: str) -> None:
@@ -176,6 +176,27 @@ def test_earlier_goes_back_by_a_range(open_page: Open, kept: Any, root: str) -> 
     page = open_page("history", kept(root), group=pasts.BAD, range="6h", until=UNTIL)
     page.button(key="history_arrow_back").click().run()
     assert page.query_params["until"] == "2026-11-22T06:00Z"
+
+
+def test_a_pinned_time_is_the_same_when_the_history_has_grown(open_page: Open, kept: Any, tmp_path: Path) -> None:
+    history, made = History(tmp_path), {"cluster": pasts.CLUSTER, "lag_sum": 7}
+    history.append("lag_group_topic_1m", past("lag_group_topic_1m", *(made | {"at": at} for at in range(-30, 1))))
+    page = open_page("history", kept(tmp_path), group="g")
+    pinned = asked(page.button(key="history_keep").click().run())
+    assert pinned == {"group": "g", "range": "1h", "until": "2026-11-22T12:01Z"}
+    before = open_page("history", kept(tmp_path), **pinned).title[0].value
+    history.append("lag_group_topic_1m", past("lag_group_topic_1m", *(made | {"at": at} for at in range(1, 90))))
+    assert open_page("history", kept(tmp_path), **pinned).title[0].value == before
+    assert (
+        "6h" in asked(open_page("history", kept(tmp_path), group="g").button(key="history_keep").click().run())["range"]
+    )
+
+
+def test_earlier_keeps_a_range_that_was_not_chosen(open_page: Open, kept: Any, tmp_path: Path) -> None:
+    made = ({"at": at, "cluster": pasts.CLUSTER, "lag_sum": 7} for at in range(-30, 1))
+    History(tmp_path).append("lag_group_topic_1m", past("lag_group_topic_1m", *made))
+    page = open_page("history", kept(tmp_path), group="g").button(key="history_arrow_back").click().run()
+    assert asked(page) == {"group": "g", "range": "1h", "until": "2026-11-22T11:01Z"}
 
 
 def test_a_long_range_is_told_by_the_hour(open_page: Open, kept: Any, root: str) -> None:

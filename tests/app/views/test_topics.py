@@ -10,7 +10,7 @@ import pytest
 from app.ui import state
 from app.ui.groups.deletion import REASONS
 from app.ui.verdicts import PROBLEMS, RANK, VERDICTS
-from app.views.topics import tables, topic_tables
+from app.views.topics import tables, text, topic_tables
 from lag.model import FOREVER, ClusterSnapshot
 from lag.offsets import PartitionProblem
 from lag.verdict.judge import judge
@@ -145,8 +145,21 @@ def built(snapshot: ClusterSnapshot, log_ends: Mapping[str, Sequence[tuple[int, 
     ("committed", "verdict"), [({"t-0": None}, "◁ Never committed"), ({"t-0": 90}, "▷ Beyond the end")]
 )
 def test_a_topic_has_the_verdict_of_its_only_group_without_lag(committed: dict[str, int | None], verdict: str) -> None:
-    frame = built(cluster({"g": group(committed)}, {"t-0": end(9)}), {"t": [(9, 9)]})
+    snapshot = cluster({"g": group(committed)}, {"t-0": end(9)})
+    frame = built(snapshot, {"t": [(9, 9)]})
     assert (frame.loc["t", "urgent_group"], frame.loc["t", "urgent_status"]) == ("g", verdict)
+    window = SampleRing().append(snapshot)
+    readers = topic_tables.view(snapshot, judge(snapshot, window), window, "t").readers
+    told = text.all_topics(frame.reset_index()), text.one_topic("t", snapshot.topics["t"], readers, readers[:0])
+    assert all(f"unknown: {verdict[2:]}" in one and "behind" not in one for one in told)
+
+
+def test_a_topic_whose_groups_have_no_lag_says_so() -> None:
+    snapshot = cluster({"g": group({"t-0": 9})}, {"t-0": end(9)})
+    window = SampleRing().append(snapshot)
+    readers = topic_tables.view(snapshot, judge(snapshot, window), window, "t").readers
+    assert "no group is behind" in text.all_topics(built(snapshot, {"t": [(9, 9)]}).reset_index())
+    assert "none behind" in text.one_topic("t", snapshot.topics["t"], readers, readers[:0])
 
 
 def test_verdict_and_lag_are_those_of_the_most_urgent_group_and_the_slowest_is_noted() -> None:

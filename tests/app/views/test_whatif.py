@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 import assignors
+from app.cli.difference import lines
 from app.pages import BY_NAME
 from app.plugins import worked_examples
 from app.server.settings import Settings
@@ -35,6 +36,7 @@ from tests.app import feeds, synthetic
 from tests.app.conftest import Open
 from tests.app.reading import said
 from tests.support.known import the
+from tests.support.scenes import join, scenario
 
 
 def table(page: AppTest) -> pd.DataFrame:
@@ -418,6 +420,20 @@ def test_a_scenario_too_large_for_a_page_is_told(open_page: Open) -> None:
     assert "too many for a page" in said(page)
 
 
+def test_a_partition_that_moves_twice_is_two_moves_and_one_partition(open_page: Open) -> None:
+    """Three partitions move when c joins, and back when it leaves."""
+    its = scenario("range", "a b", join("c"), Leave("c"))
+    page = open_page("whatif", scenario=link_codec.pack(its))
+    assert "3 of 6 partitions move, 6 moves in 2 rebalances" in page.title[0].value
+    row = table(page).loc["range"]
+    assert (row["moved"], row["stayed"], row["rebalances"]) == (6, 6, 2)
+    assert "4 moves instead of 6" in said(page)
+    titles = [open_page("generations", scenario=link_codec.pack(its), gen=at).title[0].value for at in ("1", "2")]
+    assert [one.partition("; ")[2] for one in titles] == ["3 of 6 partitions moved"] * 2
+    printed = [line for made in assignors.fold(its) for line in lines(made)]
+    assert sum("3 kept, 3 moved" in line for line in printed) == 2
+
+
 NOTHING_READ = (Event(1, Subscribe("c1", ())), Event(2, Subscribe("c2", ())))
 NOBODY_LEFT = (Event(1, Leave("c1")), Event(2, Leave("c2")))
 NO_TOPIC = (Event(1, DeleteTopic("orders")),)
@@ -428,7 +444,7 @@ NOT_READ = (Event(1, CreateTopic(Topic("new", 1))),)
     ("changes", "told"),
     [
         ({"events": NOTHING_READ}, "6 of 6 partitions move, 2 members idle"),
-        ({"events": NOBODY_LEFT}, "6 of 6 partitions move, 9 times in 2 rebalances, no members left"),
+        ({"events": NOBODY_LEFT}, "6 of 6 partitions move, 9 moves in 2 rebalances, no members left"),
         ({"events": NO_TOPIC}, "`orders` is deleted: none of 6 partitions move, 2 members idle"),
         ({"events": NOT_READ}, "`new` is created with 1 partition: no rebalance"),
         ({"events": (), "members": ()}, "This group has no members: add one to see its partitions"),

@@ -77,6 +77,16 @@ def test_a_commit_below_the_log_start_lost_records() -> None:
     assert (whole.lag.records, whole.lag.lost_records, whole.worst) == (300, 500, 0)
 
 
+def test_the_evidence_of_lost_records_adds_up_to_the_sum_of_the_group() -> None:
+    below = {"orders-0": end(900, start=300), "orders-1": end(900, start=150), "orders-2": end(900)}
+    whole, _ = watch({"orders-0": 100, "orders-1": 100, "orders-2": 900}, below, polls=1)
+    assert whole.lag.lost_records == 250
+    assert whole.finding.evidence == (
+        "committed offset 100 is below the log start 300 of orders-0: 200 records deleted before being read; "
+        "the worst of 2 partitions, which lost 250 records in total"
+    )
+
+
 def test_a_commit_at_the_log_start_lost_nothing() -> None:
     assert status(600, end(600, start=600), polls=1) is Status.OK
 

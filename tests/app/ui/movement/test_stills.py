@@ -50,7 +50,7 @@ def test_a_cell_per_generation_and_partition() -> None:
         [KEPT, GAINED, REVOKED, GAINED],
         [KEPT, KEPT, UNASSIGNED, KEPT],
     ]
-    assert heat.customdata[1] == ["a kept", "a → b gained", "b → unassigned revoked", "unassigned → c gained"]
+    assert heat.customdata[1] == ["a kept", "a → b moved", "b revoked", "assigned to c"]
     assert list(heat.y) == ["1 · start", "2 · event 2", "3 · event 3"]
     assert [(trace.marker.symbol, list(trace.x)) for trace in symbols] == [
         ("triangle-up", ["t-1", "t-3"]),
