@@ -109,31 +109,24 @@ def _commits(commits: Commits) -> Iterator[Document]:
         commits.expire_ts.tolist(),
         strict=True,
     )
-    for (
-        group_id,
-        topic,
-        partition,
-        tombstone,
-        offset,
-        epoch,
-        metadata,
-        commit_ts,
-        topic_id,
-        version,
-        expires,
-    ) in columns:
+    for group_id, topic, partition, tombstone, *value in columns:
         document: Document = {"kind": COMMIT, "group_id": group_id, "topic": topic, "partition": partition}
-        if tombstone:
-            yield document | {"tombstone": True}
-            continue
-        document["offset"] = offset
-        document["leader_epoch"] = None if epoch == NONE else epoch
-        document["metadata"] = metadata
-        document["commit_ts"] = commit_ts
-        document["topic_id"] = _id(topic_id)
-        if version == EXPIRING_VERSION:
-            document["expire_ts"] = None if expires == NONE else expires
-        yield document
+        yield document | ({"tombstone": True} if tombstone else _committed(*value))
+
+
+def _committed(
+    offset: int, epoch: int, metadata: str | None, commit_ts: int, topic_id: bytes, version: int, expires: int
+) -> Document:
+    value: Document = {
+        "offset": offset,
+        "leader_epoch": None if epoch == NONE else epoch,
+        "metadata": metadata,
+        "commit_ts": commit_ts,
+        "topic_id": _id(topic_id),
+    }
+    if version == EXPIRING_VERSION:
+        value["expire_ts"] = None if expires == NONE else expires
+    return value
 
 
 @lru_cache(100_000)

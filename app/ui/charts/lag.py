@@ -59,8 +59,6 @@ def over_time(
     rebalances within the samples. `notes` are what the scale's hover calls `customdata`, one for each sample.
     """
     fig = base.figure(colours, HEIGHT, left=46, right=56)
-    known = ~np.isnan(lag_records)
-    top = float(np.nanmax(lag_records)) if known.any() else 0.0
     split = next((i for i, t in enumerate(times) if since is not None and t >= since), len(times))
     for part, colour, width in ((slice(0, split + 1), colours.kept, 1.8), (slice(split, None), colours.revoked, 2.4)):
         if len(times[part]):
@@ -72,24 +70,30 @@ def over_time(
                 customdata=None if notes is None else list(notes[part]),
                 hovertemplate=scale.hover,
             )
-    if known.any():
-        last = int(np.flatnonzero(known)[-1])
-        fig.add_scatter(
-            x=[times[last]],
-            y=[lag_records[last]],
-            mode="markers+text",
-            text=[scale.short(float(lag_records[last]))],
-            textposition="middle right",
-            textfont={"color": colours.text, "size": 12},
-            cliponaxis=False,
-            hoverinfo="skip",
-            marker={"color": colours.kept if split >= len(times) else colours.revoked, "size": 7},
-        )
-    _y(fig, max(top, scale.least), scale)
+    known = np.flatnonzero(~np.isnan(lag_records))
+    if len(known):
+        colour = colours.kept if split >= len(times) else colours.revoked
+        _last(fig, times[known[-1]], float(lag_records[known[-1]]), scale, colour, colours)
+    _y(fig, max(float(lag_records[known].max(initial=0.0)), scale.least), scale)
     span = [times[0], times[-1]] if len(times) > 1 else None
     fig.update_xaxes(range=span, **_ticks((times[-1] - times[0]).total_seconds() if span else 0.0))
     _mark(fig, marks, colours)
     return fig
+
+
+def _last(fig: go.Figure, at: datetime, value: float, scale: Scale, colour: str, colours: Palette) -> None:
+    """A point at the last known sample, with its value beside it."""
+    fig.add_scatter(
+        x=[at],
+        y=[value],
+        mode="markers+text",
+        text=[scale.short(value)],
+        textposition="middle right",
+        textfont={"color": colours.text, "size": 12},
+        cliponaxis=False,
+        hoverinfo="skip",
+        marker={"color": colour, "size": 7},
+    )
 
 
 def set_time(fig: go.Figure, since: datetime, until: datetime) -> None:

@@ -30,8 +30,17 @@ def heat_map(grid: Grid, say: Say, brief: Say, now: tuple[str, int] | None, colo
     The second trace has a point on each cell for clicks: `customdata` is assignor and members, None for an impossible
     case.
     """
-    rows, columns = len(grid.members), len(grid.assignors)
-    fig = base.figure(colours, ROW_PX * rows + HEAD_PX, left=64, top=HEAD_PX, bottom=2)
+    fig = base.figure(colours, ROW_PX * len(grid.members) + HEAD_PX, left=64, top=HEAD_PX, bottom=2)
+    _cells(fig, grid, brief, colours)
+    fig.add_scatter(**_targets(grid, say, colours))
+    if now is not None and now[0] in grid.assignors and now[1] in grid.members:
+        _outline(fig, list(grid.members).index(now[1]), list(grid.assignors).index(now[0]), colours)
+    _axes(fig, grid, colours)
+    fig.update_layout(hoverdistance=-1)  # the whole cell can be clicked
+    return fig
+
+
+def _cells(fig: go.Figure, grid: Grid, brief: Say, colours: Palette) -> None:
     low, top = _limits(grid.values)
     fig.add_heatmap(
         z=np.where(np.isposinf(grid.values), top, grid.values),
@@ -46,9 +55,10 @@ def heat_map(grid: Grid, say: Say, brief: Say, now: tuple[str, int] | None, colo
         textfont={"color": colours.text},
         hoverinfo="skip",
     )
-    fig.add_scatter(**_targets(grid, say, colours))
-    if now is not None and now[0] in grid.assignors and now[1] in grid.members:
-        _outline(fig, list(grid.members).index(now[1]), list(grid.assignors).index(now[0]), colours)
+
+
+def _axes(fig: go.Figure, grid: Grid, colours: Palette) -> None:
+    rows, columns = len(grid.members), len(grid.assignors)
     fig.update_xaxes(
         range=[-0.5, columns - 0.5],
         side="top",
@@ -66,8 +76,6 @@ def heat_map(grid: Grid, say: Say, brief: Say, now: tuple[str, int] | None, colo
         ticktext=[f"{members:,}" for members in grid.members],
         title={"text": "members", "font": {"size": 12, "color": colours.dim}, "standoff": 4},
     )
-    fig.update_layout(hoverdistance=-1)  # the whole cell can be clicked
-    return fig
 
 
 def _limits(values: NDArray[np.float64]) -> tuple[float, float]:
