@@ -21,7 +21,7 @@ _BLOCK = 1 << 14
 def fast_ranges(group: ServerGroup, members: Sequence[Member]) -> Assignment:
     """The plan for members in the assignor's order; CrowdedError where ids collide too much."""
     topics = group.all_subscribed()
-    layout = layout_of(tuple((topic.name, topic.partitions) for topic in topics))
+    layout = layout_of(topics)
     rows = _same_rows(group, members, layout) if group.homogeneous else _rows(group, members, layout)
     order = string_order(tuple(member.member_id for member in members), table_size_for(sized(len(members))))
     return Assignment(None, {members[at].member_id: PartitionList(layout, rows[at]) for at in order})

@@ -198,7 +198,7 @@ def _packed(group: ServerGroup) -> list[PartitionList]:
 
 def _layout(group: ServerGroup, parts: Sequence[PartitionList]) -> Layout:
     """All topics that exist or that somebody owns. UncleanError when somebody owns a number that its topic lacks."""
-    existing = layout_of(tuple((topic.name, topic.partitions) for topic in group.topics.values()))
+    existing = layout_of(group.topics.values())
     layout = covering(parts, existing)
     sizes = dict(zip(layout.names, layout.counts.tolist(), strict=True))
     if layout is not existing and any(sizes[name] > topic.partitions for name, topic in group.topics.items()):

@@ -1,6 +1,6 @@
 """Arrays that the broker's assignors share: partitions as codes, hashes of topic ids, subscriptions."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -34,10 +34,14 @@ class BrokerList(PartitionList):
         self.recorded: BrokerList | None = None
 
 
+def layout_of(topics: Iterable[Topic]) -> Layout:
+    """The layout of topics. Two groups have the same one only if the ids are the same, too: they order the containers."""
+    return _layout(tuple((topic.name, topic.partitions, topic.topic_id) for topic in topics))
+
+
 @lru_cache(maxsize=16)
-def layout_of(topics: tuple[tuple[str, int], ...]) -> Layout:
-    """The layout of topics, given as (name, partitions)."""
-    return Layout(dict(topics))
+def _layout(topics: tuple[tuple[str, int, str | None], ...]) -> Layout:
+    return Layout({name: partitions for name, partitions, _ in topics})
 
 
 def topic_hashes(topics: Sequence[Topic]) -> Hashes:

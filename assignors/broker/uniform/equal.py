@@ -27,7 +27,7 @@ def fast_plan(group: ServerGroup) -> Assignment:
     topics = group.subscribed(group.members[0])
     if not topics or group.ghosts:
         raise UncleanError
-    layout = layout_of(tuple((topic.name, topic.partitions) for topic in topics))
+    layout = layout_of(topics)
     order = _topic_order(group, topics, layout)
     lists = _fresh_lists(group, layout, order) or _changed_lists(group, layout, order)
     ids = tuple(member.member_id for member in group.members)

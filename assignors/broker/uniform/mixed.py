@@ -37,7 +37,7 @@ def fast_mixed_plan(group: ServerGroup) -> Assignment:
     topics = group.all_subscribed()
     if not topics:
         raise UncleanError
-    layout = layout_of(tuple((topic.name, topic.partitions) for topic in topics))
+    layout = layout_of(topics)
     lists = _Mixed(group, layout).lists()
     ids = tuple(member.member_id for member in group.members)
     return Assignment(None, {ids[at]: lists[at] for at in string_order(ids)})

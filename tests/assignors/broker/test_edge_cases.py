@@ -1,8 +1,11 @@
 """What the broker's assignors do with odd and bad groups; and the fast ways beside the exact ones."""
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
+from random import Random
+from uuid import UUID
 
 import pytest
 
@@ -159,3 +162,25 @@ def test_fast_ways_equal_the_exact_ones(seed: int, block: int, monkeypatch: pyte
             compared["range"] += 1
             chain.go_on(ours)
     assert min(compared.values()) > 100
+
+
+@pytest.mark.parametrize(
+    "others", [("a", "b", "c"), ("a", "c")], ids=["equal subscriptions", "different subscriptions"]
+)
+def test_a_plan_from_before_the_topics_were_recreated_is_read_anew(others: tuple[str, ...]) -> None:
+    """Java's maps have the ids as keys: with new ids, what a member owns is listed in another order."""
+    subscriptions = {"m0": ("a", "b", "c"), "m1": others, "m2": others, "m3": others}
+
+    def planned(owned: Mapping[str, Sequence[TopicPartition]], seed: int) -> dict[str, Sequence[TopicPartition]]:
+        ids = Random(seed)
+        topics = {name: Topic(name, 20, topic_id=str(UUID(bytes=ids.randbytes(16)))) for name in "abc"}
+        members = tuple(Member(m, topics=subscriptions[m], owned=owned[m]) for m in owned)
+        return dict(UNIFORM.assign(Group("group", members, topics)).by_member)
+
+    first = planned({"m0": (), "m1": ()}, seed=1)
+    known = planned({**first, "m2": ()}, seed=1)
+    for seed in range(1, 20):
+        again = planned({**known, "m3": ()}, seed)
+        copied = {member: list(owned) for member, owned in known.items()}
+        expected = planned({**copied, "m3": ()}, seed)
+        assert {m: list(owned) for m, owned in again.items()} == {m: list(owned) for m, owned in expected.items()}
