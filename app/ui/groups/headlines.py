@@ -65,7 +65,8 @@ def predicate(health: GroupHealth, now_ms: int, zone: tzinfo) -> str:
         case Status.FALLING_BEHIND:
             return f"{has_been} falling behind{growth(health)}{when}"
         case Status.NEVER_COMMITTED:
-            return f"has had no committed offset on{on} {noun}{when}" if when else f"has never committed on{on} {noun}"
+            where = " any partition" if on == " all" else f"{on} {noun}"
+            return f"has had no committed offset on{where}{when}" if when else f"has never committed on{where}"
         case Status.FLAPPING:
             return f"is flapping: its verdicts come and go{when}"
         case Status.HELD:

@@ -62,7 +62,7 @@ def _planned(one: RecordedGeneration) -> str:
     took = formats.brief(max(0, one.settled_ms - one.began_ms))
     joined = CauseKind.JOINED in cause_kinds(one.generation.event)
     who = "the last member had joined" if joined else "all members had rejoined"
-    return f"assigned {took} after {who} (the wait for them is not recorded)"
+    return f"assigned {took} after {who} (how long the group waited for them is not recorded)"
 
 
 def departures(generations: Sequence[RecordedGeneration], at: int, names: Mapping[str, str]) -> str:
@@ -90,7 +90,7 @@ def _departure(session_ms: int | None, gone: Sequence[Member], names: Mapping[st
     note = "" if session_ms is None else "session timeout; "
     return (
         f"If {who} timed out, {whose} {formats.plural(partitions, 'partition')} had no consumer for up to {timeout} "
-        f"before that ({note}{whose} last heartbeat is not recorded)"
+        f"before the rebalance ({note}{whose} last heartbeat is not recorded)"
     )
 
 

@@ -177,7 +177,9 @@ def _fleet_table(rows: pd.DataFrame) -> None:
             "now": c.TextColumn("Now", width=190, help="Assignor × members"),
             "busiest": percent("Busiest", help="Share of the load that the busiest member has now"),
             "then": percent("Then", help="The same, in the recommended case"),
-            "moved": widgets.integer("Moved", 66, "Partitions that change owner to get there"),
+            "moved": widgets.integer(
+                "Moved", 66, "How often a member gives up a partition; one partition can move several times"
+            ),
             "idle": widgets.integer("Idle", 46, "Members without a partition now"),
             "drains": c.TextColumn("Drains in", width=100, help="Now; a dash where rates or lag are unknown"),
             "partitions": widgets.integer("Partitions", 84),

@@ -94,7 +94,7 @@ LOOKS: dict[str, tuple[str, int, str | None]] = {
     "moved": (
         "Moves",
         58,
-        "How often a partition moved from one member to another; a partition can move several times",
+        "How often a member gives up a partition; one partition can move several times",
     ),
     "paused": ("Paused", 60, "Partitions whose consumption paused, summed over the rebalances"),
     "rebalances": ("Rebalances", 78, "Number of rebalances"),

@@ -148,3 +148,16 @@ def test_ten_steps_equal_those_of_clients_with_javas_classes(
     for action in steps:
         drive(java, action)
     assert [{who: list(held) for who, held in one.after.by_member.items()} for one in made] == java.plans
+
+
+def test_a_share_member_keeps_topics_of_which_it_lost_all_partitions() -> None:
+    """Kafka's map keeps them with an empty set, and its size decides the order in which partitions are taken."""
+    names = " ".join(f"t{at}" for at in range(13))
+    sizes = " ".join(f"t{at}:1" for at in range(13))
+    its = scenario("share-simple", (member("m0", names),), join("m1", names), join("m2", names), topics=sizes)
+    _, second, third = assignors.fold(its)
+    first = second.members[0]
+    assert first.owned_topics == second.after.topics_by_member["m0"]
+    assert set(first.owned_topics) == set(names.split())
+    assert {tp.topic for tp in first.owned} < set(names.split())
+    assert third.members[0].owned_topics == first.owned_topics

@@ -148,8 +148,8 @@ def side_by_side(played: Sequence[Played]) -> None:
     )
     widgets.note(
         "Paused: a member has given up its partitions and waits. Down: no member of the group consumes a partition. "
-        "Moved: partitions that changed their owner. Twice, lost: records, at the rates of the scenario or an assumed "
-        "10 records/s per partition."
+        "Moved: how often a partition changed its owner. Twice, lost: records, at the rates of the scenario or an "
+        "assumed 10 records/s per partition."
     )
 
 

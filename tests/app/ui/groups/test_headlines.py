@@ -19,11 +19,11 @@ AT_LEAST = Onset(NOON_MS - 65_000, False, OnsetSource.WINDOW)
 WITH_ONSET = [status for status in URGENCY if status not in (Status.UNKNOWN, Status.OK)]
 
 
-def said(status: Status, onset: Onset | None) -> str:
-    """The predicate for a group with that verdict on 2 of its 3 partitions, at noon."""
+def said(status: Status, onset: Onset | None, affected: int = 2) -> str:
+    """The predicate for a group with that verdict on some of its 3 partitions, at noon."""
     lag = LagTotal(10, 3, 3, 4)
     finding = Finding(status, "", "", onset)
-    health = GroupHealth(finding, lag, 1.0, 2.0, TimeLag(None), 60.0, {status: 2}, None, np.empty(0))
+    health = GroupHealth(finding, lag, 1.0, 2.0, TimeLag(None), 60.0, {status: affected}, None, np.empty(0))
     return predicate(health, NOON_MS, UTC)
 
 
@@ -40,6 +40,12 @@ def test_an_onset_that_is_not_exact_is_a_bound(status: Status) -> None:
 @pytest.mark.parametrize("status", URGENCY)
 def test_without_an_onset_there_is_no_time(status: Status) -> None:
     assert not re.search(r"since|\d\d:\d\d|has been|has had", said(status, None))
+
+
+@pytest.mark.parametrize("onset", [None, EXACT])
+def test_a_group_without_any_commit_has_none_on_any_partition(onset: Onset | None) -> None:
+    assert "on any partition" in said(Status.NEVER_COMMITTED, onset, affected=3)
+    assert "on 2 of 3 partitions" in said(Status.NEVER_COMMITTED, onset, affected=2)
 
 
 def test_a_column_of_onsets_has_nothing_where_there_is_none() -> None:
