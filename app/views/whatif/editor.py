@@ -147,7 +147,7 @@ Made = Sequence[Action] | None
 
 def _joins(its: Draft) -> Made:
     known = list(draft.topics_at_end(its.scenario))
-    usual = [topic for topic in usual_topics(its.scenario.members_ever()) if topic in known] or known[:1]
+    usual = [topic for topic in usual_topics(its.scenario.members_ever()) if topic in known] or known
     count = st.number_input("How many", 1, draft.MOST_AT_ONCE, 1, key="whatif_count", width=90)
     topics = st.multiselect("Subscribed to", known, default=usual, key=f"whatif_topics_{its.key}", width=200)
     racks = sorted({member.rack for member in its.scenario.members if member.rack})

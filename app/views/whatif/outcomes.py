@@ -101,7 +101,7 @@ LOOKS: dict[str, tuple[str, int, str | None]] = {
     "idle": ("Idle", 40, "Members without a partition at the end"),
     "each": ("Per member", 70, "Fewest and most partitions of a member"),
     "unassigned": ("Unassigned", 72, "Partitions without an owner at the end"),
-    "drains": ("Drains in", 84, "Time until the slowest member has no lag"),
+    "drains": ("Drains in", 84, tables.DRAINS),
     "together": ("Co-partitioned", 92, "Partition numbers that have the same owner in all topics of equal size"),
     "racks": ("Rack hits", 70, "Partitions with a replica in their member's rack"),
     "hottest_lag": ("Highest lag", 98, "The member with the highest lag, as a multiple of the mean"),

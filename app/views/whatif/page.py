@@ -6,7 +6,7 @@ from app.ui import formats, state, widgets
 from app.ui.groups import predictions
 from app.ui.movement import panel
 from app.ui.scenario import draft_state
-from app.views.whatif import drain_chart, editor, outcomes, start, text
+from app.views.whatif import drain_chart, editor, first_members, outcomes, start, text
 from assignors.model import AssignorError
 from lag.errors import GroupscopeError
 
@@ -33,6 +33,14 @@ left, right = st.columns([0.31, 0.69], gap="medium")
 with left, st.container(gap="xxsmall"):
     editor.editor(draft)
     editor.capacity(draft)
+if first_members.are_missing(draft):
+    with title:
+        st.title(first_members.headline(draft), anchor=False)
+    with head:
+        start.notes(page, draft)
+    with right, st.container(gap="xxsmall"):
+        first_members.choices(draft)
+    st.stop()
 with right, st.container(gap="xxsmall"):
     awaited = draft_state.awaited(draft)
     found = outcomes.outcomes(draft, awaited)

@@ -12,6 +12,9 @@ from assignors.whatif.quality import Quality
 MEASURES = {"lag_records": "lag", "produced_per_s": "rate", "weight": "weight"}
 """Names of skews in `Quality`, and what people call them."""
 
+DRAINS = "Time until the slowest member has no lag"
+"""The meaning of a drain time."""
+
 COLUMNS = "assignor moved stayed paused rebalances idle unassigned each together racks"
 COUNTS = ("moved", "stayed", "idle", "paused", "rebalances", "unassigned")
 

@@ -18,7 +18,7 @@ from app.ui import state
 from app.ui.groups import predictions
 from app.ui.labs import link_codec
 from app.ui.scenario import draft
-from app.views.whatif import editor
+from app.views.whatif import editor, first_members
 from assignors.model import Member, Topic
 from assignors.scenario import examples, load_scenario
 from assignors.whatif.events import (
@@ -447,7 +447,7 @@ NOT_READ = (Event(1, CreateTopic(Topic("new", 1))),)
         ({"events": NOBODY_LEFT}, "6 of 6 partitions move, 9 moves in 2 rebalances, no members left"),
         ({"events": NO_TOPIC}, "`orders` is deleted: none of 6 partitions move, 2 members idle"),
         ({"events": NOT_READ}, "`new` is created with 1 partition: no rebalance"),
-        ({"events": (), "members": ()}, "This group has no members: add one to see its partitions"),
+        ({"events": (), "members": ()}, "This group has 6 partitions and no members: choose how many to start"),
         ({"events": (), "members": (), "topics": {}}, "This group has no members: add one to see its partitions"),
     ],
 )
@@ -486,6 +486,33 @@ def test_each_form_works_on_a_group_without_members_and_topics(open_page: Open) 
         page = page.selectbox(key="whatif_what").select(form).run()
         assert not page.exception
         assert page.button(key="whatif_add").disabled == (form not in {"Members join", "The assignor changes"})
+
+
+def test_a_group_without_members_shows_what_starting_some_would_do(open_page: Open) -> None:
+    page = open_page("whatif", group="dlq-replayer")
+    assert not page.exception
+    assert page.title[0].value == "This group has 1 partition and no members: choose how many to start"
+    (rows,) = page.dataframe
+    assert rows.value.to_dict("records") == [{"members": "1 member", "each": "1", "idle": 0, "most_lag": 18_211}]
+    assert page.multiselect[0].value == ["dlq"]
+
+
+TWO_TOPICS = Scenario("s", "range", {"a": Topic("a", 3), "b": Topic("b", 9)}, ())
+
+
+def test_members_that_start_share_the_partitions_of_all_topics(open_page: Open) -> None:
+    page = open_page("whatif", scenario=link_codec.pack(TWO_TOPICS))
+    rows = page.dataframe[0].value.set_index("members")
+    assert list(rows["each"]) == ["12", "5 to 7", "4", "2 to 4", "1 to 3", "1 to 3", "1 to 3", "1 to 3", "0 to 2"]
+    assert rows["idle"].to_dict()["12 members"] == 3
+
+
+def test_members_that_are_started_join_in_one_rebalance() -> None:
+    begun = first_members.started(draft.Draft("k", "t", TWO_TOPICS), 3)
+    assert [generation.event for generation in assignors.fold(begun.scenario)][1:] == [
+        "new-1 joins; new-2 joins; new-3 joins"
+    ]
+    assert not first_members.are_missing(begun)
 
 
 def test_a_what_if_of_a_live_group_is_kept_as_a_prediction(open_page: Open) -> None:
