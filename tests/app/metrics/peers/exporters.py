@@ -42,6 +42,29 @@ KAFKA_EXPORTER = Exporter(
     frozenset({"kafka_exporter_build_info"}),
 )
 
+KMINION = Exporter(
+    "kminion",
+    "kminion_",
+    lambda bootstrap, port: (),
+    lambda bootstrap, port: {
+        "KAFKA_BROKERS": bootstrap,
+        "EXPORTER_HOST": "127.0.0.1",
+        "EXPORTER_PORT": str(port),
+        "MINION_CONSUMERGROUPS_SCRAPEMODE": "adminApi",
+    },
+    frozenset(
+        {
+            "kminion_kafka_broker_log_dir_size_total_bytes",
+            "kminion_kafka_topic_log_dir_size_total_bytes",
+            "kminion_kafka_received_bytes_total",
+            "kminion_kafka_requests_received_total",
+            "kminion_kafka_requests_sent_total",
+            "kminion_kafka_sent_bytes_total",
+            "kminion_log_messages_total",
+        }
+    ),
+)
+
 
 @contextmanager
 def running(exporter: Exporter, bootstrap: str, folder: Path) -> Iterator[str]:

@@ -42,7 +42,12 @@ COMMITS: Mapping[str, Mapping[tuple[str, int], int]] = {
 KIP_848, PAIR, SHARE, SILENT, LEFT = "kip-848", "pair", "share", "silent", "left"
 """Groups with members: one of each, but two of `pair`; all but `silent` commit, and the member of `left` is gone."""
 
-STATES = dict.fromkeys(COMMITS, "Empty") | dict.fromkeys((KIP_848, PAIR, SHARE, SILENT), "Stable")
+STATES = dict.fromkeys(COMMITS, ("Empty", 0)) | {
+    LEFT: ("Empty", 0),
+    PAIR: ("Stable", 1),
+    **dict.fromkeys((KIP_848, SHARE, SILENT), ("Stable", 3)),
+}
+"""The state of each group, and how many partitions its members have."""
 
 
 @contextmanager
@@ -53,7 +58,7 @@ def at_rest() -> Iterator[EmbeddedKafka]:
         _topics_and_commits(kafka)
         _members(kafka, members)
         with _reader(kafka) as reader:
-            wait_until(lambda: _states(reader.read(1, 0)).items() >= STATES.items(), 60, 0.5)
+            wait_until(lambda: _states(reader.read(1, 0)) == STATES, 60, 0.5)
         yield kafka
 
 
@@ -104,8 +109,8 @@ def _reader(kafka: EmbeddedKafka) -> Iterator[ClusterReader]:
         reader.close()
 
 
-def _states(snapshot: ClusterSnapshot) -> dict[str, str]:
-    return {group.group_id: group.state for group in snapshot.groups}
+def _states(snapshot: ClusterSnapshot) -> dict[str, tuple[str, int]]:
+    return {g.group_id: (g.state, sum(len(member.assigned) for member in g.members)) for g in snapshot.groups}
 
 
 def polled(kafka: EmbeddedKafka) -> Polled:
