@@ -9,10 +9,10 @@ from tests.app.metrics.peers.series import name_of, record, series
 from tests.app.metrics.peers.test_exporters import EXPORTERS
 
 if __name__ == "__main__":
-    with scenario.at_rest() as kafka, tempfile.TemporaryDirectory() as folder:
+    with scenario.at_rest() as scene, tempfile.TemporaryDirectory() as folder:
         for exporter in EXPORTERS.values():
             if exporter.path is not None:
-                with running(exporter, kafka.bootstrap_servers, Path(folder)) as address:
-                    found = series(scrape(address), exporter.prefix)
+                with running(exporter, scene.kafka.bootstrap_servers, Path(folder)) as address:
+                    found = series(scrape(exporter, address), exporter.prefix)
                 served = {line: value for line, value in found.items() if name_of(line) not in exporter.not_served}
                 record(exporter.program, served)

@@ -7,15 +7,13 @@ installed, it is asked again.
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
-from app.metrics.view import Polled
-from lag.embedded.broker import EmbeddedKafka
 from tests.app.metrics.clusters import text
 from tests.app.metrics.peers import scenario
-from tests.app.metrics.peers.exporters import FOLDER, KAFKA_EXPORTER, KMINION, Exporter, running, scrape
+from tests.app.metrics.peers.exporters import BURROW, FOLDER, KAFKA_EXPORTER, KMINION, Exporter, running, scrape
+from tests.app.metrics.peers.scenario import Scene
 from tests.app.metrics.peers.series import (
     Differences,
     Series,
@@ -32,23 +30,16 @@ pytestmark = pytest.mark.broker
 DOCS = (Path(__file__).parents[4] / "docs" / "metrics.md").read_text()
 
 
-EXPORTERS = {"kafka-exporter": KAFKA_EXPORTER, "kminion": KMINION}
+EXPORTERS = {"kafka-exporter": KAFKA_EXPORTER, "kminion": KMINION, "burrow": BURROW}
 """By the set of their names."""
 
 each_exporter = pytest.mark.parametrize(("names", "exporter"), EXPORTERS.items(), ids=EXPORTERS)
 
 
-class Scene(NamedTuple):
-    """The broker of the scenario, and how we polled it."""
-
-    kafka: EmbeddedKafka
-    polled: Polled
-
-
 @pytest.fixture(scope="module")
 def scene() -> Iterator[Scene]:
-    with scenario.at_rest() as kafka:
-        yield Scene(kafka, scenario.polled(kafka))
+    with scenario.at_rest() as made:
+        yield made
 
 
 def ours(scene: Scene, names: str) -> Series:
@@ -69,7 +60,7 @@ def test_series_are_those_that_the_exporter_has(scene: Scene, names: str, export
     if exporter.path is None:
         pytest.skip(f"{exporter.program} is neither on PATH nor in the folder that {FOLDER} names")
     with running(exporter, scene.kafka.bootstrap_servers, tmp_path) as address:
-        whole = series(scrape(address), exporter.prefix)
+        whole = series(scrape(exporter, address), exporter.prefix)
     theirs = {line: value for line, value in whole.items() if name_of(line) not in exporter.not_served}
     assert {name_of(line) for line in whole.keys() - theirs.keys()} == exporter.not_served
     assert differences(theirs, ours(scene, names)) == all_explained(exporter)
@@ -78,7 +69,7 @@ def test_series_are_those_that_the_exporter_has(scene: Scene, names: str, export
 
 @each_exporter
 def test_documentation_gives_the_reason_for_every_difference(names: str, exporter: Exporter) -> None:
-    (section,) = re.findall(rf"^### {exporter.program}\n(.*?)(?=^##|\Z)", DOCS, re.MULTILINE | re.DOTALL)
+    (section,) = re.findall(rf"^### {exporter.program}\n(.*?)(?=^##|\Z)", DOCS, re.M | re.S | re.I)
     common = DOCS.partition("## Names of other exporters")[2].partition("###")[0]
     for reason in explained(exporter.program):
         assert reason in " ".join((common + section).split()), reason
