@@ -13,7 +13,7 @@ from app.metrics.selection import Level
 from app.metrics.text_format import Samples, extended, series
 from app.metrics.view import Polled, View
 from lag.model import Topic
-from lag.offsets import UNKNOWN, Ints
+from lag.offsets import UNKNOWN, Flags, Ints
 
 GROUP, TOPIC = "group_id", "group_id, topic_name"
 PARTITION = "topic_name, partition_id"
@@ -25,12 +25,12 @@ def _up(polled: Polled, labels: str) -> Samples:
 
 
 def _records_consumed(polled: Polled, labels: str) -> Samples:
-    return [] if polled.records_read is None else [(labels, str(polled.records_read))]
+    return [(labels, str(polled.records_read))]
 
 
 def _cluster_info(view: View, labels: Labels) -> Samples:
     snapshot = view.snapshot
-    version = next((broker.version for broker in snapshot.brokers if broker.version), "")
+    version = next((f"v{broker.version}" for broker in snapshot.brokers if broker.version), "")
     controller = "-1" if snapshot.controller is None else str(snapshot.controller)
     found = (
         ("cluster_version", version),
@@ -72,7 +72,20 @@ def _watermark_sum(view: View, labels: Labels, offsets: Ints) -> Samples:
     running = np.concatenate(([0], np.cumsum(offsets)))
     missing = np.concatenate(([0], np.cumsum(offsets == UNKNOWN)))
     first, last = view.partition_bounds(view.topics)
-    return series(labels.topics, running[last] - running[first], missing[last] == missing[first])
+    is_known = missing[last] == missing[first]
+    return series(labels.topics, running[last] - running[first], is_known & ~_is_internal(view)[view.topics])
+
+
+def _watermark(view: View, labels: Labels, offsets: Ints) -> Samples:
+    values = offsets[view.partitions]
+    is_internal = _is_internal(view)[view.ends.topic[view.partitions]]
+    return series(labels.partitions, values, (values != UNKNOWN) & ~is_internal)
+
+
+def _is_internal(view: View) -> Flags:
+    """bool[n of all topics]: internal topics, of which kminion does not list the offsets."""
+    topics = map(view.snapshot.topics.get, view.ends.topics)
+    return np.array([topic is not None and topic.internal for topic in topics], np.bool_)
 
 
 def _group_info(view: View, labels: Labels) -> Samples:
@@ -145,29 +158,29 @@ FAMILIES = (
         "kminion_kafka_topic_low_water_mark_sum",
         Level.TOPIC,
         "topic_name",
-        "Sum of the first offsets of its partitions, if all are known",
+        "Sum of the first offsets of its partitions, if all are known; not of internal topics",
         lambda view, labels: _watermark_sum(view, labels, view.ends.log_start),
     ),
     Family(
         "kminion_kafka_topic_high_water_mark_sum",
         Level.TOPIC,
         "topic_name",
-        "Sum of the high watermarks of its partitions, if all are known",
+        "Sum of the high watermarks of its partitions, if all are known; not of internal topics",
         lambda view, labels: _watermark_sum(view, labels, view.ends.log_end),
     ),
     Family(
         "kminion_kafka_topic_partition_low_water_mark",
         Level.PARTITION,
         PARTITION,
-        "First offset of the log",
-        lambda view, labels: series(labels.partitions, view.ends.log_start[view.partitions]),
+        "First offset of the log; not of internal topics",
+        lambda view, labels: _watermark(view, labels, view.ends.log_start),
     ),
     Family(
         "kminion_kafka_topic_partition_high_water_mark",
         Level.PARTITION,
         PARTITION,
-        "High watermark",
-        lambda view, labels: series(labels.partitions, view.ends.log_end[view.partitions]),
+        "High watermark; not of internal topics",
+        lambda view, labels: _watermark(view, labels, view.ends.log_end),
     ),
     Family(
         "kminion_kafka_consumer_group_info",
@@ -222,7 +235,7 @@ KMINION = NameSet(
         PollingFamily(
             "kminion_exporter_offset_consumer_records_consumed_total",
             "",
-            "Records of __consumer_offsets that were read since the start; absent if the topic is not followed",
+            "Records of __consumer_offsets that were read since the start, 0 if the topic is not followed",
             _records_consumed,
             kind="counter",
         ),

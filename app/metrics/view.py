@@ -33,14 +33,14 @@ from lag.verdict.row_verdicts import time_lags
 class Polled:
     """A cluster as it was last polled: no report before the first good poll. `now_ms` is the time of the scrape.
 
-    `records_read`: of `__consumer_offsets` since the start; None if it is not followed.
+    `records_read`: of `__consumer_offsets` since the start, 0 if it is not followed.
     """
 
     name: str
     report: Report | None
     status: CollectorStatus
     now_ms: int
-    records_read: int | None = None
+    records_read: int = 0
 
 
 class TopicAssignments(NamedTuple):

@@ -39,7 +39,7 @@ def metrics(request: Request) -> Response:
 
 def _polled(name: str, feed: source.Feed, now_ms: int) -> Polled:
     following = feed.following()
-    return Polled(name, feed.latest(), feed.status(), now_ms, None if following is None else following.records)
+    return Polled(name, feed.latest(), feed.status(), now_ms, 0 if following is None else following.records)
 
 
 def _accepts_gzip(header: str) -> bool:

@@ -105,7 +105,7 @@ class ClusterReader:
     async def _refresh_retention(self, client: PollClient, meta: Metadata) -> None:
         """Not in the first poll, for which a user waits. If no broker answers, the last values stay."""
         if self._polls % RETENTION_EVERY == 1:
-            found = await metadata.retention(client, [t.name for t in meta.topics.values() if not t.internal])
+            found = await metadata.retention(client, list(meta.topics))
             known = self._retention | found
             self._retention = {name: value for name, value in known.items() if name in meta.topics}
 

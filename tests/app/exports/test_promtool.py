@@ -220,3 +220,41 @@ def test_rules_for_kafka_exporter_go_on_under_its_names(tmp_path: Path) -> None:
             ]
         },
     )
+
+
+def test_partition_without_a_commit_or_with_one_beyond_the_log_end_fires_no_rule_for_kafka_exporter(
+    tmp_path: Path,
+) -> None:
+    ends = {"t-0": end(10_000), "t-1": end(10_000)}
+    groups = {"half": group({"t-0": 9_960, "t-1": None}), "beyond": group({"t-0": 12_000, "t-1": 9_960})}
+    polls = [cluster(groups, ends, number, 60_000 * number) for number in range(1, 12)]
+    made = input_series([text(_polled([made]), names=("kafka-exporter",)) for made in polls])
+    lag_rules = 'ALERTS{alertname!="NoMessage"}'
+    evaluate(tmp_path, community_rules(), made, {"promql_expr_test": [values(lag_rules, "10m", {})]})
+
+
+def of_group(group_id: str) -> str:
+    return f'{{consumergroup="{group_id}",topic="orders"}}'
+
+
+def test_queries_of_the_kafka_exporter_dashboard_have_their_values(tmp_path: Path) -> None:
+    """Grafana's dashboard 7589; a topic gets 60 records a minute, of which `a b&c` commits half."""
+    chosen = 'instance=~"a",topic=~"orders"'
+    of_topic, slow = '{topic="orders"}', of_group(SLOW)
+    expected = [
+        values(f"sum(rate(kafka_topic_partition_current_offset{{{chosen}}}[2m])) by (topic)", LAST, {of_topic: 1}),
+        values(f"sum(delta(kafka_topic_partition_current_offset{{{chosen}}}[5m])/5) by (topic)", LAST, {of_topic: 60}),
+        values(
+            f"sum(kafka_consumergroup_lag{{{chosen}}}) by (consumergroup, topic)",
+            LAST,
+            {slow: 30 * MINUTES, of_group("stuck"): 60 * (MINUTES - 5), of_group("fine"): 0},
+        ),
+        values(
+            f"sum(delta(kafka_consumergroup_current_offset{{{chosen}}}[5m])/5) by (consumergroup, topic)",
+            LAST,
+            {slow: 30, of_group("stuck"): 0, of_group("fine"): 60},
+        ),
+        values(f"sum by(topic) (kafka_topic_partitions{{{chosen}}})", LAST, {of_topic: 1}),
+    ]
+    made = input_series(scrapes("kafka-exporter"), 'instance="a"')
+    evaluate(tmp_path, {"groups": []}, made, {"promql_expr_test": expected})

@@ -46,6 +46,7 @@ def test_cluster_that_was_never_read_says_only_that_it_is_down() -> None:
         'groupscope_polls_total{cluster="dark"} 0',
         'groupscope_poll_failures{cluster="dark"} 3',
         f'kminion_exporter_up{{version="{VERSION}"}} 0',
+        "kminion_exporter_offset_consumer_records_consumed_total 0",
     ]
 
 

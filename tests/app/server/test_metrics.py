@@ -131,7 +131,7 @@ def test_records_that_were_read_are_counted_while_the_topic_is_followed(served: 
     family = "kminion_exporter_offset_consumer_records_consumed_total"
     assert of_family(get("/metrics", "names=kminion").text.splitlines(), family) == [" 5"]
     feed.followed = None
-    assert of_family(get("/metrics", "names=kminion").text.splitlines(), family) == []
+    assert of_family(get("/metrics", "names=kminion").text.splitlines(), family) == [" 0"]
 
 
 def test_cluster_without_a_report_is_served_as_down() -> None:

@@ -5,9 +5,9 @@ import shutil
 import socket
 import subprocess
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.support.waiting import wait_until
@@ -17,16 +17,20 @@ FOLDER = "GROUPSCOPE_TEST_EXPORTERS"
 
 @dataclass(frozen=True, slots=True)
 class Exporter:
-    """A program, the prefix of its metrics, and how it is started for a broker and a port.
+    """A program, the prefix of its metrics, and how it is started: its arguments and its environment.
 
-    `not_served` are its metrics that our set of the same names leaves out.
+    `{bootstrap}`, `{port}` and `{folder}` stand for the broker, the port that it serves and a folder of its own, in
+    which `files` are. It is ready once `ready` is in what it serves. `not_served` are its metrics that our set of the
+    same names leaves out.
     """
 
     program: str
     prefix: str
-    arguments: Callable[[str, int], Sequence[str]]
-    environment: Callable[[str, int], Mapping[str, str]]
+    arguments: Sequence[str]
+    environment: Mapping[str, str]
     not_served: frozenset[str]
+    files: Mapping[str, str] = field(default_factory=dict)
+    ready: str = ""
 
     @property
     def path(self) -> str | None:
@@ -37,9 +41,60 @@ class Exporter:
 KAFKA_EXPORTER = Exporter(
     "kafka_exporter",
     "kafka_",
-    lambda bootstrap, port: (f"--kafka.server={bootstrap}", f"--web.listen-address=127.0.0.1:{port}"),
-    lambda bootstrap, port: {},
+    ("--kafka.server={bootstrap}", "--web.listen-address=127.0.0.1:{port}"),
+    {},
     frozenset({"kafka_exporter_build_info"}),
+)
+KMINION = Exporter(
+    "kminion",
+    "kminion_",
+    (),
+    {
+        "KAFKA_BROKERS": "{bootstrap}",
+        "EXPORTER_HOST": "127.0.0.1",
+        "EXPORTER_PORT": "{port}",
+        "MINION_CONSUMERGROUPS_SCRAPEMODE": "adminApi",
+    },
+    frozenset(
+        {
+            "kminion_kafka_broker_log_dir_size_total_bytes",
+            "kminion_kafka_topic_log_dir_size_total_bytes",
+            "kminion_kafka_received_bytes_total",
+            "kminion_kafka_requests_received_total",
+            "kminion_kafka_requests_sent_total",
+            "kminion_kafka_sent_bytes_total",
+            "kminion_log_messages_total",
+        }
+    ),
+)
+BURROW = Exporter(
+    "burrow",
+    "burrow_",
+    ("-config-dir={folder}",),
+    {},
+    frozenset(),
+    {
+        "burrow.toml": """
+[client-profile.local]
+kafka-version = "2.8.0"
+[cluster.peers]
+class-name = "kafka"
+servers = ["{bootstrap}"]
+client-profile = "local"
+offset-refresh = 1
+[consumer.peers]
+class-name = "kafka"
+cluster = "peers"
+servers = ["{bootstrap}"]
+client-profile = "local"
+[evaluator.default]
+class-name = "caching"
+expire-cache = 1
+[httpserver.default]
+address = "127.0.0.1:{port}"
+"""
+    },
+    'burrow_kafka_consumer_current_offset{cluster="peers",consumer_group="steady"',
 )
 
 
@@ -48,9 +103,15 @@ def running(exporter: Exporter, bootstrap: str, folder: Path) -> Iterator[str]:
     """The address of its metrics; what it logs is in the folder."""
     assert exporter.path is not None
     port = _free_port()
-    environment = {**os.environ, **exporter.environment(bootstrap, port)}
+
+    def filled(template: str) -> str:
+        return template.format(bootstrap=bootstrap, port=port, folder=folder)
+
+    for name, content in exporter.files.items():
+        (folder / name).write_text(filled(content))
+    environment = {**os.environ, **{name: filled(value) for name, value in exporter.environment.items()}}
     with (folder / f"{exporter.program}.log").open("wb") as log:
-        command = [exporter.path, *exporter.arguments(bootstrap, port)]
+        command = [exporter.path, *map(filled, exporter.arguments)]
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
         try:
             yield f"http://127.0.0.1:{port}/metrics"
@@ -59,8 +120,8 @@ def running(exporter: Exporter, bootstrap: str, folder: Path) -> Iterator[str]:
             process.wait(30)
 
 
-def scrape(address: str) -> str:
-    """What it serves, as soon as it does."""
+def scrape(exporter: Exporter, address: str) -> str:
+    """What it serves, as soon as it is ready."""
 
     def answer() -> str:
         try:
@@ -68,7 +129,7 @@ def scrape(address: str) -> str:
                 body: str = response.read().decode()
         except OSError:
             return ""
-        return body
+        return body if exporter.ready in body else ""
 
     return wait_until(answer, 60)
 

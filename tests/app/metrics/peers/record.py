@@ -6,12 +6,13 @@ from pathlib import Path
 from tests.app.metrics.peers import scenario
 from tests.app.metrics.peers.exporters import running, scrape
 from tests.app.metrics.peers.series import name_of, record, series
-from tests.app.metrics.peers.test_exporters import PEERS
+from tests.app.metrics.peers.test_exporters import EXPORTERS
 
 if __name__ == "__main__":
-    with scenario.at_rest() as kafka, tempfile.TemporaryDirectory() as folder:
-        for name, peer in PEERS.items():
-            if peer.exporter.path is not None:
-                with running(peer.exporter, kafka.bootstrap_servers, Path(folder)) as address:
-                    found = series(scrape(address), peer.exporter.prefix)
-                record(name, {s: v for s, v in found.items() if name_of(s) not in peer.exporter.not_served})
+    with scenario.at_rest() as scene, tempfile.TemporaryDirectory() as folder:
+        for exporter in EXPORTERS.values():
+            if exporter.path is not None:
+                with running(exporter, scene.kafka.bootstrap_servers, Path(folder)) as address:
+                    found = series(scrape(exporter, address), exporter.prefix)
+                served = {line: value for line, value in found.items() if name_of(line) not in exporter.not_served}
+                record(exporter.program, served)

@@ -11,6 +11,7 @@
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from typing import NamedTuple
 
 import confluent_kafka
 from kafka import TopicPartition
@@ -21,7 +22,8 @@ from lag.cluster.connection.settings import load_settings
 from lag.cluster.reader import ClusterReader, open_reader
 from lag.embedded.broker import EmbeddedKafka
 from lag.model import ClusterSnapshot
-from tests.app.metrics.clusters import one
+from lag.polling.report import CollectorStatus
+from tests.app.metrics.clusters import report
 from tests.lag.cluster.test_reader import commit, fill
 from tests.support.consumers import Running
 from tests.support.member import Member
@@ -39,22 +41,50 @@ COMMITS: Mapping[str, Mapping[tuple[str, int], int]] = {
 }
 """Groups without members."""
 
+STEADY = "steady"
+"""A group without members that commits every record of `single`, one after the other; we poll after each commit."""
+
 KIP_848, PAIR, SHARE, SILENT, LEFT = "kip-848", "pair", "share", "silent", "left"
 """Groups with members: one of each, but two of `pair`; all but `silent` commit, and the member of `left` is gone."""
 
-STATES = dict.fromkeys(COMMITS, "Empty") | dict.fromkeys((KIP_848, PAIR, SHARE, SILENT), "Stable")
+STATES = dict.fromkeys((*COMMITS, LEFT), ("Empty", 0)) | {
+    PAIR: ("Stable", 1),
+    **dict.fromkeys((KIP_848, SHARE, SILENT), ("Stable", 3)),
+}
+"""The state of each group, and how many partitions its members have."""
+
+
+class Scene(NamedTuple):
+    """The broker at rest, and what we have polled of it."""
+
+    kafka: EmbeddedKafka
+    polled: Polled
 
 
 @contextmanager
-def at_rest() -> Iterator[EmbeddedKafka]:
-    """The broker, until its groups are no longer needed."""
+def at_rest() -> Iterator[Scene]:
+    """The scene, until it is no longer needed."""
     properties = {"share.coordinator.state.topic.num.partitions": "1", "transaction.state.log.num.partitions": "1"}
     with EmbeddedKafka(offsets_partitions=1, properties=properties) as kafka, ExitStack() as members:
         _topics_and_commits(kafka)
         _members(kafka, members)
         with _reader(kafka) as reader:
-            wait_until(lambda: _states(reader.read(1, 0)).items() >= STATES.items(), 60, 0.5)
-        yield kafka
+            wait_until(lambda: _states(reader.read(1, 0)) == STATES, 60, 0.5)
+            polls = [_poll(reader, number) for number in _commits(kafka)]
+        yield Scene(kafka, Polled(CLUSTER, report(polls), CollectorStatus(1.0, polls=len(polls)), polls[-1].at_ms))
+
+
+def _commits(kafka: EmbeddedKafka) -> Iterator[int]:
+    """The commits of STEADY, and nothing the last time."""
+    with KafkaAdminClient(bootstrap_servers=kafka.bootstrap_servers) as admin:
+        for offset in range(1, 11):
+            commit(admin, STEADY, {("single", 0): offset})
+            yield offset
+    yield 11
+
+
+def _poll(reader: ClusterReader, number: int) -> ClusterSnapshot:
+    return reader.read(number, time.time_ns() // 1_000_000)
 
 
 def _topics_and_commits(kafka: EmbeddedKafka) -> None:
@@ -104,12 +134,5 @@ def _reader(kafka: EmbeddedKafka) -> Iterator[ClusterReader]:
         reader.close()
 
 
-def _states(snapshot: ClusterSnapshot) -> dict[str, str]:
-    return {group.group_id: group.state for group in snapshot.groups}
-
-
-def polled(kafka: EmbeddedKafka) -> Polled:
-    """The broker as we read it; topic settings are there from the second poll on."""
-    with _reader(kafka) as reader:
-        reader.read(1, time.time_ns() // 1_000_000)
-        return one(reader.read(2, time.time_ns() // 1_000_000), CLUSTER)
+def _states(snapshot: ClusterSnapshot) -> dict[str, tuple[str, int]]:
+    return {g.group_id: (g.state, sum(len(member.assigned) for member in g.members)) for g in snapshot.groups}

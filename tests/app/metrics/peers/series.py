@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache
 from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
@@ -12,15 +11,16 @@ CHANGING = (
     (re.compile(r"127\.0\.0\.1:\d+"), "127.0.0.1:PORT"),
     (re.compile(r'(?<=port=")\d+'), "PORT"),
     (re.compile(r'(?<=cluster_id=")[^"]+'), "ID"),
+    (re.compile(r'(?<=exporter_up\{version=")[^"]+'), "VERSION"),
     (re.compile(r'^(\w+_(?:offset|water_mark|water_mark_sum)\{.*topic(?:_name)?="__\w+"\}) \d+$'), r"\1 N"),
 )
-"""What is different each time: ports, the cluster's id, and how many records are in the internal topics."""
+"""What is different each time: ports, ids, versions, and how many records are in the internal topics."""
 
 Series = Mapping[str, str]
 """`name{label="value",...}` with the labels in alphabetical order -> value."""
 
-Differences = Mapping[str, tuple[str | None, str | None]]
-"""Series -> their value and ours, None where there is no such series."""
+Differences = frozenset[str]
+"""`- line` for each series that only they have, `+ line` for each that only we have, and both where values differ."""
 
 
 def series(exposition: str, prefix: str) -> dict[str, str]:
@@ -44,12 +44,12 @@ def name_of(labelled: str) -> str:
 
 
 def differences(theirs: Series, ours: Series) -> Differences:
-    """The series that only one of them has, or that have two values."""
-    every = theirs.keys() | ours.keys()
-    return {name: (theirs.get(name), ours.get(name)) for name in every if theirs.get(name) != ours.get(name)}
+    """Their lines and ours, masked once they are compared."""
+    they, we = set(lines(theirs)), set(lines(ours))
+    return frozenset({f"- {_mask(line)}" for line in they - we} | {f"+ {_mask(line)}" for line in we - they})
 
 
-def masked(found: Mapping[str, str]) -> Series:
+def masked(found: Series) -> Series:
     """With a word for everything that is different each time."""
     return _read(map(_mask, lines(found)))
 
@@ -58,11 +58,6 @@ def _mask(line: str) -> str:
     for pattern, word in CHANGING:
         line = pattern.sub(word, line)
     return line
-
-
-def masked_names(found: Differences) -> Differences:
-    """The same, of differences between two scrapes of one broker: their values are compared as they are."""
-    return {_mask(name): values for name, values in found.items()}
 
 
 def lines(found: Series) -> list[str]:
@@ -74,12 +69,17 @@ def _read(from_lines: Iterable[str]) -> dict[str, str]:
     return {name: value for name, _, value in (line.rpartition(" ") for line in from_lines)}
 
 
-@cache
-def recorded(peer: str) -> Series:
+def recorded(exporter: str) -> Series:
     """What the exporter said of the scenario, masked."""
-    return _read((FIXTURES / f"{peer}.txt").read_text().splitlines())
+    return _read((FIXTURES / f"{exporter}.txt").read_text().splitlines())
 
 
-def record(peer: str, found: Series) -> None:
+def explained(exporter: str) -> Mapping[str, Differences]:
+    """The differences between it and us, by their reason."""
+    parts = (FIXTURES / f"{exporter}.diff").read_text().split("# ")[1:]
+    return {reason: frozenset(rest) for reason, *rest in (part.strip().splitlines() for part in parts)}
+
+
+def record(exporter: str, found: Series) -> None:
     """Keep it as `recorded` returns it."""
-    (FIXTURES / f"{peer}.txt").write_text("".join(f"{line}\n" for line in lines(masked(found))))
+    (FIXTURES / f"{exporter}.txt").write_text("".join(f"{line}\n" for line in lines(masked(found))))
