@@ -23,7 +23,7 @@ from tests.app.exports.promtool import evaluate, input_series, needs_promtool, p
 from tests.app.metrics.clusters import report, text, unread
 from tests.lag.make import cluster, end, group
 
-pytestmark = [pytest.mark.long, needs_promtool]
+pytestmark = needs_promtool
 
 URL = "https://scope.example"
 RULES = rule_file(alerts(URL, Thresholds()))
