@@ -11,8 +11,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from app.exports.alerts import Thresholds, alerts
 from app.exports.dashboard import dashboard
 from app.exports.rules import rule_file
