@@ -35,7 +35,7 @@ class BrokerList(PartitionList):
 
 
 def layout_of(topics: Iterable[Topic]) -> Layout:
-    """The layout of topics. Two groups have the same one only if the ids are the same, too: they order the containers."""
+    """The layout of topics: the same object only if the ids, too, are the same, as they order the containers."""
     return _layout(tuple((topic.name, topic.partitions, topic.topic_id) for topic in topics))
 
 
