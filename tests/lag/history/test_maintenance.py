@@ -79,6 +79,7 @@ def test_days_are_dropped_when_the_table_has_kept_them_long_enough(history: Hist
     assert (done.days_dropped, found) == (2, [NOON - timedelta(days=90), NOON - timedelta(days=89)])
 
 
+@pytest.mark.process
 def test_what_another_process_appends_during_compaction_is_kept(history: History) -> None:
     """Today's files, and then a day that is over. It goes on until it is told to stop, after the last care."""
     for number in range(20):
