@@ -16,11 +16,11 @@ import pytest
 from deltalake import DeltaTable, Transaction
 from deltalake.exceptions import CommitFailedError
 
-from lag.history import maintenance as maintenance
-from lag.history import retention, series_order
-from lag.history.file_replacement import replace_files
+from lag.history import maintenance
 from lag.history.files import TableWriter
 from lag.history.maintenance import DAY_OVER_AFTER, maintain, table_sizes
+from lag.history.rewrites import retention, series_order
+from lag.history.rewrites.file_replacement import replace_files
 from lag.history.schemas import COMMITS, with_day
 from lag.history.store import History, literal
 from tests.lag.history.past import past
