@@ -4,10 +4,11 @@ PYTHON ?= python3
 UV_VERSION := 0.13.9
 UV := $(or $(shell command -v uv),.uv/bin/uv)
 BIN := .venv/bin
-PURE := not (broker or browser or jvm or spark or spark_cluster or long)
+PURE := not (broker or browser or jvm or process or spark or spark_cluster or long)
 
 export UV_PROJECT_ENVIRONMENT := .venv
 export UV_PYTHON_DOWNLOADS := never
+unexport PYTHONDONTWRITEBYTECODE  # each process that a test starts would compile all that it imports
 
 .PHONY: setup setup-dev run check test test-long test-cluster fuzz lint bench clean
 
@@ -25,7 +26,7 @@ setup-dev: $(UV)  ## what its tests and benchmarks need as well
 run: setup  ## a real Kafka with a demo workload, and the dashboard on it
 	@$(BIN)/groupscope up
 
-check: lint  ## lint, types, and every test that needs no JVM, broker, Spark or browser
+check: lint  ## lint, types, and every test that needs no JVM, broker, Spark, browser or new process
 	@$(BIN)/pytest -n 2 --dist loadfile -q -m "$(PURE)" $(PYTEST_ARGS)
 
 test: setup-dev  ## everything: a real broker, a real Chromium, Java's own classes

@@ -15,8 +15,8 @@ from deltalake import Transaction
 
 from lag.history.files import TableWriter
 from lag.history.maintenance import maintain
+from lag.history.rewrites.series_order import SORTED_PREFIX
 from lag.history.schemas import GROUP_HEALTH_1M, LAG_1H, LAG_1M, LAG_GROUP_TOPIC_1M, TIME, Table, with_day
-from lag.history.series_order import SORTED_PREFIX
 from lag.history.store import History
 
 CLUSTER = "benchmark"
@@ -65,7 +65,7 @@ def _commit(history: History, table: Table) -> None:
 
 
 def _day(root: str, day: datetime, number: int) -> int:
-    """One day that is over, each table in one file, as `lag.history.series_order` makes it; the rows of `lag_1m`."""
+    """One day that is over, each table in one file in the order of its series; the rows of `lag_1m`."""
     history = History(root)
     written = {table.name: _write(history, table, day, number) for table in WRITTEN}
     return written["lag_1m"]

@@ -21,6 +21,7 @@ def outcome(folder: Path, workers: int) -> list[str]:
     return ended.stdout.splitlines()
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("others", ["one test each", "several tests each"])
 def test_all_other_tests_run_and_the_run_ends(tmp_path: Path, workers: int, others: str) -> None:

@@ -18,10 +18,10 @@ from app.ui.formats import duration
 from lag.cluster.connection.settings import load_settings
 from lag.errors import HistoryError
 from lag.history.maintenance import MaintenanceResult, TableSize, maintain, table_size, table_sizes
-from lag.history.rollup_progress import load_progress
+from lag.history.resume.rollup_progress import load_progress
+from lag.history.resume.stream_progress import NEVER, read_until
 from lag.history.schemas import TABLES
 from lag.history.store import History
-from lag.history.stream_progress import NEVER, read_until
 from lag.rollup.slo import ENVIRONMENT, load_slos
 
 EVERY_S = 60.0

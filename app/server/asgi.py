@@ -80,8 +80,8 @@ def recording(history: str | None) -> Iterator[StoredHistory]:
     if history is None:
         yield StoredHistory()
         return
-    from lag.history.last_verdicts import last_verdicts_or_none
     from lag.history.recorder import SnapshotRecorder
+    from lag.history.resume.last_verdicts import last_verdicts_or_none
     from lag.history.store import History  # imported here because it takes half a second
 
     stored = History(history)

@@ -1,7 +1,7 @@
 """Maintains the tables: compacts small files, sorts finished days by series, drops old days.
 
 Today's files stay in the order of arrival, which suits queries for the last minutes of all groups. A finished day is
-sorted by series (`lag.history.series_order`), which suits queries for one group over weeks.
+sorted by series (`lag.history.rewrites.series_order`), which suits queries for one group over weeks.
 """
 
 import math
@@ -12,10 +12,10 @@ from datetime import UTC, date, datetime, timedelta
 from deltalake import CommitProperties, DeltaTable, WriterProperties
 from deltalake.exceptions import CommitFailedError
 
-from lag.history.file_replacement import StoredFile, stored_files
-from lag.history.retention import drop_days
+from lag.history.rewrites.file_replacement import StoredFile, stored_files
+from lag.history.rewrites.retention import drop_days
+from lag.history.rewrites.series_order import SORTED_PREFIX, sort_day
 from lag.history.schemas import DAY, TABLES, Table
-from lag.history.series_order import SORTED_PREFIX, sort_day
 from lag.history.store import COMMIT_RETRIES, History, history_errors
 
 TARGET_BYTES = 128 * 1024 * 1024
@@ -30,7 +30,7 @@ DAY_OVER_AFTER = timedelta(hours=3)
 class TableSize:
     """The size of a table, and its first and last day. `rows` None: the statistics of a file are missing.
 
-    The first day may be far back where last rows are kept (`lag.history.retention`).
+    The first day may be far back where last rows are kept (`lag.history.rewrites.retention`).
     """
 
     table: str

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 from deltalake import DeltaTable
 
+from lag.history.rewrites.span_replacement import files_in_span
 from lag.history.schemas import COMMITS, END_OFFSETS, GROUP_EVENTS, GROUP_SNAPSHOTS
-from lag.history.span_replacement import files_in_span
 from lag.history.store import History
 
 TIMES = {

@@ -8,7 +8,7 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from lag.history.rollup_progress import LAST_COMMITS
+from lag.history.resume.rollup_progress import LAST_COMMITS
 from lag.history.schemas import BYTES, TEXT, TIME
 from lag.offsets import UNKNOWN, Flags, Ints
 from lag.verdict.columns import concatenate, in_order, no_rows, take

@@ -8,8 +8,8 @@ from datetime import datetime
 from itertools import zip_longest
 
 from lag.errors import ConnectError
+from lag.history.resume.stream_progress import mark_read
 from lag.history.store import History
-from lag.history.stream_progress import mark_read
 
 ASK_EVERY_S = 10.0
 
@@ -27,7 +27,7 @@ class LogEnd:
 
 
 class ReadMarks:
-    """Stores until when a cluster's records are in the history (`lag.history.stream_progress`).
+    """Stores until when a cluster's records are in the history (`lag.history.resume.stream_progress`).
 
     One log end at a time: the next one is requested after the stream has reached the previous one.
     """

@@ -9,11 +9,11 @@ from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from lag.history.file_replacement import StoredFile
-from lag.history.rollup_progress import LAST_COMMITS, RollupProgress, load_progress, save_progress
+from lag.history.resume.rollup_progress import LAST_COMMITS, RollupProgress, load_progress, save_progress
+from lag.history.rewrites.file_replacement import StoredFile
+from lag.history.rewrites.span_replacement import files_in_span, replace_span
 from lag.history.schemas import COMMITS, END_OFFSETS, LAG_1H, LAG_1M, LAG_GROUP_TOPIC_1M, Table
 from lag.history.span import micros, moment
-from lag.history.span_replacement import files_in_span, replace_span
 from lag.history.store import History
 from lag.pipeline.changed_files import TIMES
 from lag.pipeline.columns import SERIES

@@ -24,11 +24,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from lag.history.resume.stream_progress import read_until
 from lag.history.schemas import GROUP_HEALTH_1M, SLO_BURN, TABLES, TEXT
 from lag.history.span import EPOCH, full_hour, full_minute, micros
 from lag.history.status_codes import rank_sql
 from lag.history.store import History, history_errors, literal
-from lag.history.stream_progress import read_until
 from lag.pipeline.changed_files import TIMES, recent
 from lag.pipeline.group_worker import (
     EVENT_COLUMNS,

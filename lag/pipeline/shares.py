@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 from pyspark import SparkContext
 
-from lag.history.file_replacement import StoredFile
 from lag.history.files import read_rows
+from lag.history.rewrites.file_replacement import StoredFile
 from lag.history.schemas import BYTES, TABLES, TEXT
 from lag.offsets import Flags, Ints
 

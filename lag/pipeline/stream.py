@@ -27,8 +27,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 from lag.cluster.connection.settings import Settings
 from lag.cluster.offsets_topic import NAME, OffsetsTopic, read_offsets_topic
 from lag.errors import ConnectError, GroupscopeError
+from lag.history.resume.stream_progress import NEVER, mark_read
 from lag.history.store import History, history_error
-from lag.history.stream_progress import NEVER, mark_read
 from lag.model import INTERNAL_GROUP_PREFIX
 from lag.pipeline.checkpoint import (
     Gap,

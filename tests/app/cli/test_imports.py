@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
+import pytest
+
 import app
 from app.pages import PAGES
 
@@ -23,6 +25,7 @@ def imports(script: Path) -> Iterator[str]:
                 yield from (name for name in names if find_spec(name))
 
 
+@pytest.mark.process
 def test_no_page_imports_what_the_server_has_not_imported() -> None:
     run = subprocess.run([sys.executable, "-c", IMPORTED], capture_output=True, text=True, check=True)
     folder, ready = Path(app.__file__).parent, set(run.stdout.split())

@@ -132,6 +132,7 @@ def test_settings_from_the_environment_and_a_line_for_people(kafka: EmbeddedKafk
         assert command.err.splitlines()[-1] == "stopped"
 
 
+@pytest.mark.process
 def test_silent_connections_that_arrive_as_it_is_told_to_stop_do_not_hold_it(tmp_path: Path) -> None:
     """A browser opens connections ahead of need; uvicorn waits without end for one accepted at the wrong moment."""
     args = ["serve", "--json", "--port", "0", "--bootstrap-server", "127.0.0.1:1"]
@@ -179,6 +180,7 @@ def test_address_that_is_not_of_this_machine() -> None:
     assert told.endswith("Choose another --host")
 
 
+@pytest.mark.process
 def test_ctrl_c_twice_while_a_request_is_being_answered(tmp_path: Path) -> None:
     """The second does not wait for open connections; neither shows a traceback."""
     down = f"127.0.0.1:{strangers.free_port()}"

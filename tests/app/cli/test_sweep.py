@@ -78,6 +78,7 @@ def test_a_sweep_that_is_stopped_while_it_is_written_is_written_to_the_end(
     assert (count(tmp_path / "h", "sweeps"), count(tmp_path / "h", "sweep_groups")) == (3, 3)
 
 
+@pytest.mark.process
 def test_a_sweep_that_is_stopped_writes_nothing(tmp_path: Path) -> None:
     path, history = fleet(tmp_path / "fleet.jsonl"), tmp_path / "h"
     arguments = ("--fleet", str(path), "--history", str(history), "--members", "1..3000", "--runner", "local")

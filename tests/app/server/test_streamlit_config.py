@@ -5,12 +5,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from app.server.web_app import packaged_config
 
 ROOT = Path(__file__).parents[3]
 ASKED = "import json, app.server.asgi, streamlit; print(json.dumps({name: streamlit.get_option(name) for name in %r}))"
 
 
+@pytest.mark.process
 def test_servers_started_without_our_command_take_the_file_of_the_working_directory() -> None:
     ours = packaged_config()
     said = subprocess.run([sys.executable, "-c", ASKED % list(ours)], cwd=ROOT, capture_output=True, check=True)

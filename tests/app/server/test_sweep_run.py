@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from math import inf
 from operator import itemgetter
 from pathlib import Path
 from types import SimpleNamespace
@@ -53,6 +54,7 @@ def by_case(cells: pa.Table) -> list[dict[str, object]]:
     return sorted(cells.to_pylist(), key=case)
 
 
+@pytest.mark.process
 def test_a_run_writes_what_the_command_writes(tmp_path: Path) -> None:
     plan = Plan(swept.groups(), swept.REQUEST)
     run = SweepRun(plan, "made-up", str(tmp_path))
@@ -61,11 +63,12 @@ def test_a_run_writes_what_the_command_writes(tmp_path: Path) -> None:
     assert (run.cases_done, run.groups_done) == (run.cases, run.groups) == (108, 3)
     assert run.sweep_id == sweep_table.sweep_id("made-up", sweep_table.groups(plan), plan.request)
     found = History(tmp_path).query("SELECT * EXCEPT (dt) FROM sweeps", "sweeps")
-    (expected,) = local.run(plan, SweepHeader(run.sweep_id, "made-up", found["at"][0].as_py()))
+    (expected,) = local.run(plan, SweepHeader(run.sweep_id, "made-up", found["at"][0].as_py()), batch_s=inf)
     assert by_case(found) == by_case(expected)
     assert len(History(tmp_path).query("SELECT group_id FROM sweep_groups", "sweep_groups")) == 3
 
 
+@pytest.mark.process
 def test_a_cancelled_run_leaves_no_process_and_writes_nothing(tmp_path: Path) -> None:
     run = SweepRun(long_plan(), "made-up", str(tmp_path / "history"))
     process = reported(run)
@@ -78,6 +81,7 @@ def test_a_cancelled_run_leaves_no_process_and_writes_nothing(tmp_path: Path) ->
     run.cancel()
 
 
+@pytest.mark.process
 def test_a_run_that_is_cancelled_at_once_leaves_no_process(tmp_path: Path) -> None:
     run = SweepRun(long_plan(), "made-up", str(tmp_path / "history"))
     run.cancel()
@@ -87,6 +91,7 @@ def test_a_run_that_is_cancelled_at_once_leaves_no_process(tmp_path: Path) -> No
     assert not (tmp_path / "history").exists()
 
 
+@pytest.mark.process
 def test_a_run_that_has_not_ended_by_its_deadline_is_stopped(tmp_path: Path) -> None:
     run = SweepRun(long_plan(), "made-up", str(tmp_path / "history"), deadline_s=1)
     run.wait(PATIENCE_S)
@@ -114,6 +119,7 @@ def test_the_time_left_follows_the_speed_since_the_first_report(
     assert run.is_too_slow
 
 
+@pytest.mark.process
 def test_a_process_that_is_killed_by_others_is_said(tmp_path: Path) -> None:
     run = SweepRun(long_plan(), "made-up", str(tmp_path / "history"))
     reported(run).send_signal(signal.SIGKILL)
@@ -122,6 +128,7 @@ def test_a_process_that_is_killed_by_others_is_said(tmp_path: Path) -> None:
     assert run.error.cause == "The process of the sweep ended by signal 9"
 
 
+@pytest.mark.process
 def test_a_history_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
     run = SweepRun(Plan(swept.groups(), swept.REQUEST), "made-up", str(tmp_path / "file"))
@@ -142,6 +149,7 @@ def test_a_sweep_with_too_many_numbers_of_members_is_refused_with_the_limit() ->
         plan_of([orders()], SweepRequest(("range",), parse_member_counts("1..10000")))
 
 
+@pytest.mark.process
 def test_more_runs_than_the_server_allows_are_refused_until_one_has_ended(tmp_path: Path) -> None:
     runs = [SweepRun(long_plan(), "made-up", str(tmp_path / "history")) for _ in range(MAX_RUNS)]
     try:
@@ -164,6 +172,7 @@ time.sleep(600)
 """
 
 
+@pytest.mark.process
 def test_a_run_ends_when_its_server_is_killed(tmp_path: Path) -> None:
     command = [sys.executable, "-c", SERVER, str(tmp_path / "history")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:

@@ -96,6 +96,7 @@ def test_the_example_is_what_the_command_computes_today(tmp_path: Path) -> None:
     assert found[expected.columns].equals(expected)
 
 
+@pytest.mark.process
 def test_a_sweep_runs_from_the_page_and_is_stored_in_the_history(open_page: Open, tmp_path: Path) -> None:
     page = chosen(open_page("sweeps", its=source(tmp_path)))
     assert "1 group, 12 cases" in said(page)
@@ -111,6 +112,7 @@ def test_a_sweep_runs_from_the_page_and_is_stored_in_the_history(open_page: Open
     assert f"sweep {run.sweep_id}" in said(other)
 
 
+@pytest.mark.process
 def test_without_a_history_the_result_stays_in_the_session_and_can_be_downloaded(open_page: Open) -> None:
     page = chosen(open_page("sweeps", its=source(None)))
     assert "kept until you close or reload this page" in said(page)
@@ -122,6 +124,7 @@ def test_without_a_history_the_result_stays_in_the_session_and_can_be_downloaded
     assert title(open_page("sweeps", its=source(None))) == QUESTION
 
 
+@pytest.mark.process
 def test_progress_counts_groups_and_a_cancelled_run_stores_nothing(open_page: Open, tmp_path: Path) -> None:
     page = chosen(open_page("sweeps", its=source(tmp_path)), groups="", members="1..150")
     run = started(page)
@@ -136,6 +139,7 @@ def test_progress_counts_groups_and_a_cancelled_run_stores_nothing(open_page: Op
     assert chosen(page).button(key="sweep_run").disabled is False
 
 
+@pytest.mark.process
 def test_a_run_ends_with_its_session(open_page: Open, tmp_path: Path) -> None:
     page = chosen(open_page("sweeps", its=source(tmp_path)), groups="", members="1..150")
     run = started(page)
@@ -145,6 +149,7 @@ def test_a_run_ends_with_its_session(open_page: Open, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.process
 def test_a_cluster_that_vanishes_during_a_run_does_not_end_it(open_page: Open, tmp_path: Path) -> None:
     feed = feeds.HandFeed(feeds.report())
     page = chosen(open_page("sweeps", its=source(tmp_path, feed)))
@@ -153,6 +158,7 @@ def test_a_cluster_that_vanishes_during_a_run_does_not_end_it(open_page: Open, t
     assert "12 cases of 1 group" in said(ended(page))
 
 
+@pytest.mark.process
 def test_two_tabs_run_a_sweep_each(open_page: Open, tmp_path: Path) -> None:
     first = chosen(open_page("sweeps", its=source(tmp_path)))
     second = chosen(open_page("sweeps", its=source(tmp_path)))
@@ -181,6 +187,7 @@ def test_what_cannot_run_is_refused_in_a_sentence(
     assert page.button(key="sweep_run").disabled
 
 
+@pytest.mark.process
 def test_a_run_that_fails_says_why(open_page: Open, tmp_path: Path) -> None:
     (tmp_path / "sweep_groups").write_text("no folder")
     page = chosen(open_page("sweeps", its=source(tmp_path)))

@@ -147,6 +147,7 @@ def test_families_of_mixed_subscriptions_when_one_leaves_and_one_joins(family: s
         assert mine == theirs
 
 
+@pytest.mark.process
 def test_a_group_from_which_java_never_returns_is_refused() -> None:
     members = (
         _member("c0", "t2 t0", "t2-0 t0-1 t2-1 t2-5", 2),

@@ -28,6 +28,7 @@ def busy() -> Iterator[None]:
         other.wait()
 
 
+@pytest.mark.process
 @pytest.mark.usefixtures("busy")
 def test_process_has_stopped_when_the_answer_to_sigstop_comes(tmp_path: Path) -> None:
     supervisor = Supervisor(tmp_path / "kafka")

@@ -16,11 +16,11 @@ import pytest
 from deltalake import DeltaTable, Transaction
 from deltalake.exceptions import CommitFailedError
 
-from lag.history import maintenance as maintenance
-from lag.history import retention, series_order
-from lag.history.file_replacement import replace_files
+from lag.history import maintenance
 from lag.history.files import TableWriter
 from lag.history.maintenance import DAY_OVER_AFTER, maintain, table_sizes
+from lag.history.rewrites import retention, series_order
+from lag.history.rewrites.file_replacement import replace_files
 from lag.history.schemas import COMMITS, with_day
 from lag.history.store import History, literal
 from tests.lag.history.past import past
@@ -79,6 +79,7 @@ def test_days_are_dropped_when_the_table_has_kept_them_long_enough(history: Hist
     assert (done.days_dropped, found) == (2, [NOON - timedelta(days=90), NOON - timedelta(days=89)])
 
 
+@pytest.mark.process
 def test_what_another_process_appends_during_compaction_is_kept(history: History) -> None:
     """Today's files, and then a day that is over. It goes on until it is told to stop, after the last care."""
     for number in range(20):

@@ -131,6 +131,7 @@ def compacting_meanwhile(history: History, monkeypatch: pytest.MonkeyPatch, time
     return tries
 
 
+@pytest.mark.process
 def test_two_processes_append_at_once_and_nothing_is_lost(history: History) -> None:
     with writer(history.root, "a", "8") as one, writer(history.root, "b", "8") as two:
         assert [process.communicate(timeout=60)[0] for process in (one, two)] == ["", ""]

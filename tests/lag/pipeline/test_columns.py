@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lag.history.file_replacement import StoredFile, stored_files
-from lag.history.rollup_progress import LAST_COMMITS
+from lag.history.resume.rollup_progress import LAST_COMMITS
+from lag.history.rewrites.file_replacement import StoredFile, stored_files
 from lag.history.store import History
 from lag.pipeline import columns as reading
 from lag.pipeline.columns import COMMIT_COLUMNS, END_COLUMNS, Names, Parts, commit_times

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from lag.errors import ConnectError, HistoryError
+from lag.history.resume.stream_progress import read_until
 from lag.history.store import History
-from lag.history.stream_progress import read_until
 from lag.pipeline import end_of_log
 from lag.pipeline.end_of_log import LogEnd, ReadMarks
 from tests.lag.history.rows import NOON

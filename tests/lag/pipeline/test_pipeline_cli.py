@@ -19,9 +19,9 @@ from app.cli import cli
 from app.cli.pipeline import _report_piece, _roll_up, compact, status
 from lag.embedded.broker import EmbeddedKafka
 from lag.errors import ConfigError, GroupscopeError, HistoryError
-from lag.history.rollup_progress import LAST_COMMITS, RollupProgress, save_progress
+from lag.history.resume.rollup_progress import LAST_COMMITS, RollupProgress, save_progress
+from lag.history.resume.stream_progress import NEVER, mark_read
 from lag.history.store import History
-from lag.history.stream_progress import NEVER, mark_read
 from lag.pipeline import session as session_module
 from lag.pipeline import stream as stream_module
 from lag.pipeline.checkpoint import Gap

@@ -15,10 +15,10 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from lag.errors import HistoryError
-from lag.history import rollup_progress
 from lag.history.maintenance import DAY_OVER_AFTER
+from lag.history.resume import rollup_progress
+from lag.history.resume.stream_progress import NEVER, mark_read
 from lag.history.store import History, history_errors, literal
-from lag.history.stream_progress import NEVER, mark_read
 from lag.pipeline.group_worker import OWNERS
 from lag.pipeline.lag_driver import LagTables, Span
 from lag.pipeline.rollup import LATE, PIECE, Piece, Rollup

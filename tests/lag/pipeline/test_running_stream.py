@@ -18,8 +18,8 @@ from lag.cluster.offsets_topic import read_offsets_topic
 from lag.embedded.broker import EmbeddedKafka
 from lag.errors import HistoryError
 from lag.history.maintenance import MaintenanceResult, maintain
+from lag.history.resume.stream_progress import NEVER, read_until
 from lag.history.store import History, literal
-from lag.history.stream_progress import NEVER, read_until
 from lag.pipeline import end_of_log
 from lag.pipeline import stream as stream_module
 from lag.pipeline.checkpoint import Gap, spark_checkpoint

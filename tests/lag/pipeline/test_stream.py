@@ -17,8 +17,8 @@ from lag.errors import ConnectError, HistoryError
 from lag.generations.recorded import RecordedGeneration
 from lag.generations.recorded.history import stored_generations
 from lag.generations.tail import Tail
+from lag.history.resume.stream_progress import NEVER, read_until
 from lag.history.store import History
-from lag.history.stream_progress import NEVER, read_until
 from lag.pipeline import stream as stream_module
 from lag.pipeline.checkpoint import FOLDER
 from lag.pipeline.stream import Listeners, Outcome, Progress, Source, Stream

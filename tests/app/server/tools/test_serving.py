@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from app.cli import cli, mcp
 from app.server import settings
+from app.server.compat.shutdown import STOP_SIGNALS
 from app.server.settings import Settings, read_settings
 from lag.errors import ConfigError
 from tests.app.cli.commandline import refused
@@ -52,6 +53,7 @@ def post(**headers: str) -> Answer:
     return request("POST", "/mcp", body=PING, headers=HEADERS | headers)
 
 
+@pytest.mark.process
 def test_answers_over_stdio_are_those_over_http() -> None:
     assert [document(each) for each in over_stdio(calls(*ASKED))] == [
         document(each) for each in over_http(calls(*ASKED))
@@ -95,6 +97,7 @@ def test_without_the_package_it_cannot_be_switched_on(monkeypatch: pytest.Monkey
         read_settings()
 
 
+@pytest.mark.process
 def test_the_command_says_why_the_cluster_cannot_be_read() -> None:
     async def talk(client: Client) -> Any:
         return document(await client.call_tool("list_groups", {}))
@@ -103,6 +106,7 @@ def test_the_command_says_why_the_cluster_cannot_be_read() -> None:
     assert (problem["status"], "127.0.0.1:1 refuses the connection" in problem["detail"]) == (503, True)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_command_while_it_waits_for_its_client(number: int) -> None:
     with subprocess.Popen(
@@ -118,6 +122,15 @@ def test_a_signal_ends_the_command_while_it_waits_for_its_client(number: int) ->
         assert command.stdout.read() == b""
 
 
+@pytest.fixture
+def _signals_are_put_back() -> Iterator[None]:
+    handlers = {number: signal.getsignal(number) for number in STOP_SIGNALS}
+    yield
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("_signals_are_put_back")
 def test_the_command_writes_no_history(monkeypatch: pytest.MonkeyPatch) -> None:
     served = list[Settings]()
     monkeypatch.setattr(mcp, "_serve", lambda _dashboard: served.append(read_settings()))

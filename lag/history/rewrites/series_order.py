@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 from deltalake import DeltaTable, QueryBuilder
 
-from lag.history.file_replacement import replace_files, stored_files
 from lag.history.files import MAX_BUFFERED_ROWS, TableWriter
+from lag.history.rewrites.file_replacement import replace_files, stored_files
 from lag.history.schemas import DAY, Table
 from lag.history.store import literal
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from lag.errors import HistoryError
-from lag.history.last_verdicts import last_verdicts, last_verdicts_or_none
 from lag.history.recorder import group_snapshots
+from lag.history.resume.last_verdicts import last_verdicts, last_verdicts_or_none
 from lag.history.store import History
 from lag.verdict.health import Health
 from lag.verdict.judge import Past, judge

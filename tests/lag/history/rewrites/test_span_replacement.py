@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
-from lag.history import file_replacement, span_replacement
 from lag.history.files import DataFile, TableWriter
 from lag.history.maintenance import maintain
+from lag.history.rewrites import file_replacement, span_replacement
 from lag.history.schemas import LAG_1M, with_day
 from lag.history.store import History
 from tests.lag.history.past import past

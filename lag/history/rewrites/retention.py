@@ -9,8 +9,8 @@ from datetime import date
 import pyarrow as pa
 from deltalake import DeltaTable, QueryBuilder
 
-from lag.history.file_replacement import replace_files, stored_files
 from lag.history.files import DataFile, TableWriter
+from lag.history.rewrites.file_replacement import replace_files, stored_files
 from lag.history.schemas import DAY, LastRows, Table
 
 LAST_ROWS_PREFIX = "last-"

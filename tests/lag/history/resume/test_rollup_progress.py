@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lag.history.rollup_progress import LAST_COMMITS, PATH, RollupProgress, load_progress, save_progress
+from lag.history.resume.rollup_progress import LAST_COMMITS, PATH, RollupProgress, load_progress, save_progress
 from lag.history.store import History
 from tests.lag.history.rows import NOON
 

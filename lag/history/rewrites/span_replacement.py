@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable
 
-from lag.history.file_replacement import StoredFile, stored_files, try_replace_files
 from lag.history.files import DataFile, TableWriter, read_rows
+from lag.history.rewrites.file_replacement import StoredFile, stored_files, try_replace_files
 from lag.history.schemas import TABLES, Table, with_day
 from lag.history.store import History, history_errors, retry_conflicts
 

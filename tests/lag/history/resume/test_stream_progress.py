@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from lag.errors import HistoryError
+from lag.history.resume.stream_progress import NEVER, PATH, mark_read, read_until
 from lag.history.store import History
-from lag.history.stream_progress import NEVER, PATH, mark_read, read_until
 from tests.lag.history.rows import NOON
 
 
