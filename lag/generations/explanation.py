@@ -69,8 +69,9 @@ class Difference:
 class Explanation:
     """The comparison with its sentence; if it differs, likely reasons with evidence, the likeliest first.
 
-    `moves_now`: partitions that a rebalance now would move. `stay_if_fresh`: those (of `partitions`) that would keep
-    their owners without ownership claims. None: the assignor cannot assign the group.
+    `moves_now`: owned partitions that a rebalance now would move; `assigns_now`: those without an owner that would get
+    one. `stay_if_fresh`: those (of `partitions`) that would keep their owners without ownership claims. None: the
+    assignor cannot assign the group.
     """
 
     verdict: Comparison
@@ -79,6 +80,7 @@ class Explanation:
     differences: tuple[Difference, ...] = ()
     partitions: int = 0
     moves_now: int | None = None
+    assigns_now: int | None = None
     stay_if_fresh: int | None = None
 
 
@@ -104,6 +106,7 @@ def explain(group: GroupSnapshot, topics: Mapping[str, Topic]) -> Explanation:
         different,
         len({*assigned, *planned}),
         None if moves_now is None else sum(owners != moves_now.get(tp) for tp, owners in assigned.items()),
+        None if moves_now is None else len(moves_now.keys() - assigned.keys()),
         None if fresh is None else sum(owners == fresh.get(tp) for tp, owners in assigned.items()),
     )
 

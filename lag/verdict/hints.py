@@ -65,7 +65,7 @@ def _hot(rows: Rows, behind: Rows) -> Hint | None:
     if share <= HOT_SHARE or [lag.tp for lag, _ in behind] != [rows[at][0].tp]:
         return None
     return Hint(
-        "Choose a record key that spreads, or make processing faster; more members do not help.",
+        "Choose a record key that spreads the records, or make processing faster; more members do not help.",
         f"{rows[at][0].tp} gets {share:.0%} of the records of {len(rows)} partitions, and one member reads it.",
     )
 
@@ -100,12 +100,12 @@ def _parallel(group: GroupSnapshot, rows: Rows) -> Hint:
     if members < partitions:
         return Hint(
             "Add members, or make processing faster.",
-            f"It has {have}: up to {partitions - members} more get some.",
+            f"It has {have}: up to {_count(partitions - members, 'more member')} would get partitions.",
             Remedy.ADD_MEMBERS,
         )
     return Hint(
         "Add partitions and members, or make processing faster.",
-        f"It has {have}: without new partitions more are idle.",
+        f"It has {have}: without new partitions, more members would be idle.",
         Remedy.ADD_PARTITIONS,
     )
 

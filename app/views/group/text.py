@@ -37,7 +37,8 @@ def rebalance_now(found: Explanation) -> str:
     partitions = formats.plural(found.partitions, "partition")
     sentences = []
     if found.moves_now is not None:
-        sentences.append(f"A rebalance now would move {found.moves_now:,} of {partitions}.")
+        also = f" and assign {found.assigns_now:,} without an owner" if found.assigns_now else ""
+        sentences.append(f"A rebalance now would move {found.moves_now:,} of {partitions}{also}.")
     if found.stay_if_fresh is not None:
         sentences.append(f"If members joined without their owned partitions, {found.stay_if_fresh:,} would stay.")
     return " ".join(sentences)

@@ -120,7 +120,7 @@ def test_where_the_assignor_would_have_it_otherwise_is_a_table(open_page: Open) 
         "computed": ["enrich-static-3"] * 3,
     }
     text = said(page).replace("\\", "")
-    assert "move 3 of 12 partitions" in text
+    assert "move 0 of 12 partitions and assign 3 without an owner" in text
     assert "2 would stay" in text
 
 

@@ -32,7 +32,7 @@ def found(reads: Sequence[int], gets: Sequence[int], members: int, type_: GroupT
 def test_members_are_added_while_there_are_fewer_than_partitions() -> None:
     assert found([10] * 6, [50] * 6, 3) == Hint(
         "Add members, or make processing faster.",
-        "It has 3 members for 6 partitions: up to 3 more get some.",
+        "It has 3 members for 6 partitions: up to 3 more members would get partitions.",
         Remedy.ADD_MEMBERS,
     )
 
@@ -42,7 +42,9 @@ def test_members_are_not_added_when_each_partition_has_one(members: int) -> None
     its = found([10] * 3, [50] * 3, members)
     assert its is not None
     assert its.action == "Add partitions and members, or make processing faster."
-    assert its.reason == f"It has {members} members for 3 partitions: without new partitions more are idle."
+    assert (
+        its.reason == f"It has {members} members for 3 partitions: without new partitions, more members would be idle."
+    )
     assert its.remedy is Remedy.ADD_PARTITIONS
 
 
@@ -53,7 +55,7 @@ def test_members_of_a_share_group_share_partitions() -> None:
 
 def test_one_hot_partition_is_named_and_no_members_are_asked_for() -> None:
     assert found([10, 10, 10], [80, 10, 10], 3) == Hint(
-        "Choose a record key that spreads, or make processing faster; more members do not help.",
+        "Choose a record key that spreads the records, or make processing faster; more members do not help.",
         "t-0 gets 80% of the records of 3 partitions, and one member reads it.",
     )
 
