@@ -12,7 +12,7 @@ from assignors.labs.calls.find_coordinator import Finder
 from assignors.labs.calls.groups import Groups
 from assignors.labs.calls.offsets_topic import OffsetsTopic
 from assignors.labs.calls.script_machine import Machine, Turn, play
-from assignors.labs.story import Story, presets
+from assignors.labs.story import Story, Whole, presets
 
 MOST_LETTERS = 4_000
 
@@ -51,12 +51,13 @@ def usages(kind: Kind) -> tuple[str, ...]:
 
 
 class CallStory(Story):
-    """A script of calls, one a line."""
+    """A script of calls, one a line. `opens` is the number of the call at which it opens; 0: where it goes wrong."""
 
     lab_name: ClassVar[str] = "calls"
 
     machine: Kind
     script: str
+    opens: Whole = 0
 
     def check(self) -> None:
         """Raises ScriptError or ValueError for a script that cannot be simulated."""

@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, Field, PlainSerializer
 
-from assignors.labs.story import NONE, Flag, Story, joined, presets, split
+from assignors.labs.story import NONE, Flag, Story, Whole, joined, presets, split
 from assignors.labs.watermark.model import (
     Action,
     Crash,
@@ -105,7 +105,10 @@ Replica = Annotated[str, Field(pattern="^[A-Z]$")]
 
 
 class WatermarkStory(Story):
-    """Replicas, actions, and the fields of `Settings` under the short names of links."""
+    """Replicas, actions, and the fields of `Settings` under the short names of links.
+
+    `opens` is the number of the step at which it opens; 0: where it goes wrong.
+    """
 
     lab_name: ClassVar[str] = "watermark"
 
@@ -123,6 +126,7 @@ class WatermarkStory(Story):
     min_insync: int = Field(1, ge=1, le=3, description="one of 1, 2, 3")
     unclean: Flag = False
     waits: Flag = True
+    opens: Whole = 0
 
     @property
     def settings(self) -> Settings:

@@ -11,7 +11,7 @@ from assignors.labs.calls import play_on
 
 story = linked(LAB)
 turns = play_on(story.machine, story.script)
-at = position(STEP, len(turns) - 1, first_trouble(turns))
+at = position(STEP, len(turns) - 1, story.opens - 1 if story.opens else first_trouble(turns))
 
 st.title(text.headline(turns), anchor=False)
 head(LAB, story)

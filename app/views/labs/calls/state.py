@@ -13,9 +13,11 @@ class CallLab(LabState[CallStory]):
     """Its scripts can be edited; files of earlier versions are a story's name and a script."""
 
     def set_script(self, script: str) -> None:
-        """Play another script on the same machine; what cannot be played is refused."""
+        """Play another script on the same machine, from where it goes wrong; what cannot be played is refused."""
         try:
-            self.open(self.current().changed({"script": script if script.endswith("\n") else f"{script}\n"}))
+            self.open(
+                self.current().changed({"script": script if script.endswith("\n") else f"{script}\n", "opens": 0})
+            )
         except AssignorError as error:
             self.refuse(error)
 

@@ -12,7 +12,7 @@ from assignors.labs.watermark import begin, play_on
 
 story = linked(LAB)
 steps, refusal = play_on(begin(story.replicas, story.settings), story.actions)
-at = position(STEP, len(steps) - 1, first_trouble(steps))
+at = position(STEP, len(steps) - 1, story.opens or first_trouble(steps))
 now = steps[at].state
 
 st.title(text.headline(now), anchor=False)
