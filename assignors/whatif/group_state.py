@@ -92,9 +92,9 @@ class GroupState:
 
     @property
     def session_timeout_ms(self) -> float:
-        """After this time without heartbeats a member is out of the group."""
+        """After this time without heartbeats a member is out of the group. Raises AssignorError."""
         name = "session.timeout.ms" if is_classic(self.protocol) else "group.consumer.session.timeout.ms"
-        return float(self.settings.get(name, SESSION_TIMEOUT_MS))
+        return self._setting_ms(name, SESSION_TIMEOUT_MS)
 
     @property
     def session_text(self) -> str:
@@ -104,7 +104,13 @@ class GroupState:
     @property
     def max_poll_interval_text(self) -> str:
         """max.poll.interval.ms for a sentence: `300 s`."""
-        return seconds_text(float(self.settings.get("max.poll.interval.ms", MAX_POLL_INTERVAL_MS)))
+        return seconds_text(self._setting_ms("max.poll.interval.ms", MAX_POLL_INTERVAL_MS))
+
+    def _setting_ms(self, name: str, default_ms: int) -> float:
+        text = str(self.settings.get(name, default_ms)).strip()
+        if not text.isdecimal():
+            raise AssignorError(f"The scenario's {name} is {text[:40]!r}, which is no whole number of milliseconds.")
+        return float(text)
 
 
 def without_claims(member: Member) -> Member:

@@ -96,6 +96,12 @@ def test_a_split_member_is_out_as_a_frozen_one_is_and_rejoins_when_it_heals() ->
     ]
 
 
+@pytest.mark.parametrize("value", ["soon", -5, 1e400, True, ""])
+def test_a_session_that_is_no_time_is_refused(value: str | float) -> None:
+    with pytest.raises(AssignorError, match=r"The scenario's session\.timeout\.ms is .*, which is no whole number"):
+        assignors.fold(replace(scenario("range", "A", Crash("A")), protocol={"session.timeout.ms": value}))
+
+
 def test_a_pause_matters_when_it_lasts_as_long_as_the_session() -> None:
     assert len(assignors.fold(scenario("sticky", "A B", GcPause("A", 44_999), Slow("A", 60_000)))) == 1
     made = assignors.fold(scenario("sticky", "A B", GcPause("A", 45_000)))
