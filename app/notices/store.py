@@ -1,9 +1,10 @@
 """The open incidents between two runs of the server: a small JSON file that only its owner can read."""
 
+import fcntl
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from app.notices.incidents import Delivery, Incident, Incidents
 from app.notices.severity import SEVERITY, Severity
@@ -38,6 +39,24 @@ def save_state(path: Path, incidents: Incidents) -> None:
         write_whole(path, json.dumps(document).encode(), MODE)
     except OSError as error:
         raise ConfigError(f"{path} cannot be written: {error.strerror}", "Name a writable file as `state`") from None
+
+
+def lock_state(path: Path) -> IO[bytes] | None:
+    """Claims the file for this process until the result is closed; None: another process has it. Raises ConfigError."""
+    beside = path.with_name(f"{path.name}.lock")
+    try:
+        beside.parent.mkdir(parents=True, exist_ok=True)
+        file = beside.open("ab")
+    except OSError as error:
+        raise ConfigError(f"{beside} cannot be written: {error.strerror}", "Name a writable file as `state`") from None
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        return None
+    except OSError:
+        return file  # this file system has no locks
+    return file
 
 
 def _document(incident: Incident) -> Mapping[str, Any]:

@@ -13,10 +13,12 @@ Every key is optional. Those of a pattern apply on top of those at the top of th
 
 import threading
 from dataclasses import dataclass, field, fields, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic_core import PydanticCustomError
 
 from lag.errors import ConfigError
 from lag.settings_file import load_settings_file
@@ -66,8 +68,23 @@ class _Group(_Thresholds):
     pattern: Annotated[str, Field(min_length=1)]
 
 
+def _reachable(groups: list[_Group]) -> list[_Group]:
+    """Raises PydanticCustomError if the first pattern that matches is never that of an entry."""
+    for at, group in enumerate(groups):
+        for earlier in groups[:at]:
+            if _covers(earlier.pattern, group.pattern):
+                told = f"{group.pattern!r} is never used: {earlier.pattern!r} stands before it and matches the same"
+                raise PydanticCustomError("sentence", "{text}", {"text": f"{told} groups."})
+    return groups
+
+
+def _covers(pattern: str, other: str) -> bool:
+    """Every text that matches `other` matches `pattern`; False also where that is hard to tell."""
+    return pattern == other or (not set("?[") & set(pattern) and fnmatchcase(other, pattern))
+
+
 class _File(_Thresholds):
-    groups: list[_Group] = Field(default_factory=list)
+    groups: Annotated[list[_Group], AfterValidator(_reachable)] = Field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

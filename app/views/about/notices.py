@@ -17,6 +17,9 @@ def targets(now_ms: int) -> None:
     notifier = source.current().notifier
     if notifier is None:
         return
+    if notifier.is_standby:
+        widgets.titled("Notices", ":gray[another server with the same state file sends them]")
+        return
     statuses = notifier.statuses()
     widgets.titled("Notices", f":gray[to {formats.plural(len(statuses), 'target')}]")
     problem = notifier.problem()

@@ -5,7 +5,7 @@ import json
 import logging
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -85,6 +85,23 @@ def test_a_restart_keeps_the_id_and_sends_nothing_twice(tmp_path: Path) -> None:
     begin, end = server.documents()
     assert events(server) == [("open", "bad"), ("close", "bad")]
     assert (begin["id"], begin["started_ms"]) == (end["id"], end["started_ms"])
+
+
+def test_of_two_servers_on_one_state_file_one_sends_and_the_other_takes_over(tmp_path: Path) -> None:
+    with ExitStack() as ends, http_server() as server, ExitStack() as ends_first:
+        first = ends_first.enter_context(running(tmp_path, target("a", server.url)))
+        standby = ends.enter_context(running(tmp_path, target("a", server.url)))
+        assert (first.is_standby, standby.is_standby) == (False, True)
+        for notifier in (standby, first):
+            notifier.observe("prod", health(1, T0, bad=UNCOMMITTED))
+        wait_until(lambda: status(first, "a").sent == 1)
+        assert standby.statuses() == []
+        ends_first.close()
+        standby.observe("prod", health(2, T0 + 1, bad=OK))
+        wait_until(lambda: status(standby, "a").sent == 1)
+        assert not standby.is_standby
+    begin, end = server.documents()
+    assert (begin["event"], end["event"], begin["id"]) == ("open", "close", end["id"])
 
 
 def test_it_is_repeated_on_the_clock(tmp_path: Path) -> None:

@@ -66,6 +66,8 @@ def test_about_names_what_is_wrong_in_the_policy_file(open_page: Open, feed: fee
 class HandNotifier:
     """Two targets, one of which fails."""
 
+    is_standby = False
+
     def statuses(self) -> list[TargetStatus]:
         now_ms = state.now_ms()
         return [
@@ -87,6 +89,15 @@ def test_about_shows_which_targets_of_notices_take_them(open_page: Open, feed: f
     assert list(shown["sent"]) == [3, 0]
     assert list(shown["state"]) == ["ok", "HTTP 503 (4 failures in a row)"]
     assert formats.md("state.json cannot be written") in said(page)
+
+
+def test_about_tells_that_another_server_sends_the_notices(open_page: Open, feed: feeds.HandFeed) -> None:
+    notifier = HandNotifier()
+    notifier.is_standby = True
+    page = open_page("about", its=replace(feeds.source(demo=feed), notifier=cast(Any, notifier)))
+    assert not page.exception
+    assert "another server with the same state file sends them" in said(page)
+    assert "state.json" not in said(page)
 
 
 def test_the_bundle_holds_no_name(feed: feeds.HandFeed) -> None:

@@ -99,12 +99,19 @@ def test_every_error_has_its_line_and_the_nearest_name(file: Path) -> None:
         ("- lag_floor: 1", "line 1: A mapping"),
         ("lag_floor: [", "This is not YAML"),
         ("groups: {}", "line 1: groups: A list"),
+        ("groups: [{pattern: 'a-*'}, {pattern: 'a-b-*'}]", "line 1: groups: 'a-b-*' is never used: 'a-*' stands"),
+        ("groups: [{pattern: 'a?'}, {pattern: b}, {pattern: 'a?'}]", "line 1: groups: 'a?' is never used"),
     ],
 )
 def test_a_broken_file_is_refused(file: Path, text: str, said: str) -> None:
     with pytest.raises(ConfigError, match=r"policy\.yaml: .*") as refused:
         load_policy(written(file, text))
     assert said in str(refused.value)
+
+
+def test_patterns_may_overlap_if_the_narrower_one_comes_first(file: Path) -> None:
+    listed = ["a-b-*", "a-*", "a?c", "a*c", "[ab]*", "b*", "*"]
+    load_policy(written(file, "groups:" + "".join(f"\n  - pattern: '{pattern}'" for pattern in listed)))
 
 
 def test_a_file_that_is_missing_or_no_text_is_refused(file: Path) -> None:
