@@ -1,6 +1,7 @@
 """What to do about a verdict on a group, and the facts that the advice rests on."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -14,6 +15,9 @@ HOT_SHARE = 0.5
 
 MIN_PARTITIONS = 3
 """Of fewer partitions none is called hot: one of two always gets half of the records."""
+
+RANGE = "range"
+"""The name of both range assignors, that of clients and that of brokers."""
 
 Rows = Sequence[tuple[PartitionLag, PartitionHealth]]
 
@@ -88,8 +92,9 @@ def _slow(group: GroupSnapshot, behind: Rows, names: Mapping[str, str]) -> Hint 
 
 
 def _parallel(group: GroupSnapshot, rows: Rows) -> Hint:
-    """Members can be added up to one per partition; share groups have no such limit."""
+    """Members can be added while there are places for them; share groups have no such limit."""
     members, partitions = len(group.members), len(rows)
+    free = places(group.assignor, (lag.tp.topic for lag, _ in rows)) - members
     have = f"{_count(members, 'member')} for {_count(partitions, 'partition')}"
     if group.type is GroupType.SHARE:
         return Hint(
@@ -97,17 +102,31 @@ def _parallel(group: GroupSnapshot, rows: Rows) -> Hint:
             f"It has {have}, and members of a share group share partitions.",
             Remedy.ADD_MEMBERS,
         )
-    if members < partitions:
+    if free > 0:
         return Hint(
             "Add members, or make processing faster.",
-            f"It has {have}: up to {_count(partitions - members, 'more member')} would get partitions.",
+            f"It has {have}: up to {_count(free, 'more member')} would get partitions.",
             Remedy.ADD_MEMBERS,
+        )
+    if members < partitions:
+        return Hint(
+            f"Change from {RANGE} to another assignor and add members, or make processing faster.",
+            f"It has {have}, but no topic has more than {members + free}: with {RANGE}, more members would be idle.",
         )
     return Hint(
         "Add partitions and members, or make processing faster.",
         f"It has {have}: without new partitions, more members would be idle.",
         Remedy.ADD_PARTITIONS,
     )
+
+
+def places(assignor: str | None, topics: Iterable[str]) -> int:
+    """How many members get partitions; `topics` has the topic of each partition.
+
+    Kafka's range assignors cut each topic for itself, from the same first member on.
+    """
+    counts = Counter(topics)
+    return max(counts.values(), default=0) if assignor == RANGE else counts.total()
 
 
 def _stalled(rows: Rows, names: Mapping[str, str]) -> Hint | None:

@@ -9,7 +9,7 @@ from assignors.whatif.comparison import Outcome
 from assignors.whatif.drain import Drain
 from assignors.whatif.events import Action, AddPartitions, Restart, Scenario
 from assignors.whatif.suggested_joins import suggested_joins, usual_topics
-from lag.verdict.hints import Hint, Remedy
+from lag.verdict.hints import Hint, Remedy, places
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +32,21 @@ def change(hint: Hint | None, view: GroupView, draft: Draft) -> Change | None:
         case Hint(remedy=Remedy.RESTART_MEMBER, member_id=str(member)):
             return Change(f"{view.names.get(member, member)} restarts", (Restart(member),))
         case Hint(remedy=Remedy.ADD_MEMBERS):
-            return _more_members(scenario, _missing(scenario, len(view.lags)))
+            most = places(view.group.assignor, (row.tp.topic for row in view.lags))
+            return _more_members(scenario, _missing(scenario, most))
         case Hint(remedy=Remedy.ADD_PARTITIONS):
             return _more_partitions(scenario, view, _missing(scenario, None))
     return None
 
 
-def _missing(scenario: Scenario, partitions: int | None) -> int:
+def _missing(scenario: Scenario, members_with_partitions: int | None) -> int:
     """How many more members can process what is produced: at least 1, and no more than get a partition."""
     loads, members = scenario.loads, len(scenario.members)
     capacity, produced = loads.default_capacity_per_s, sum(loads.produced_per_s.values())
     needed = int(produced / capacity) + 1 - members if capacity else 1
-    most = MOST_AT_ONCE if partitions is None else min(MOST_AT_ONCE, partitions - members)
+    most = MOST_AT_ONCE
+    if members_with_partitions is not None:
+        most = min(most, members_with_partitions - members)
     return max(1, min(needed, most))
 
 

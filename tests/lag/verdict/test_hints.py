@@ -1,6 +1,7 @@
 """What to do about a verdict: each hint on a group made by hand, beside the nearest group that gets another one."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -12,18 +13,29 @@ from tests.lag.make import cluster, end, group, judged
 POLLS = 12
 
 
-def found(reads: Sequence[int], gets: Sequence[int], members: int, type_: GroupType = GroupType.CLASSIC) -> Hint | None:
-    """The hint for a group on t-0, t-1, ... that commits `reads` and gets `gets` records in each poll."""
+def found(
+    reads: Sequence[int],
+    gets: Sequence[int],
+    members: int,
+    type_: GroupType = GroupType.CLASSIC,
+    assignor: str | None = None,
+    topics: str = "tttttt",
+) -> Hint | None:
+    """The hint for a group on t-0, t-1, ... that commits `reads` and gets `gets` records in each poll.
+
+    `topics` has a letter for each partition, and a blank between topics.
+    """
+    partitions = [f"{topic[0]}-{at}" for topic in topics.split() for at in range(len(topic))]
     health = judged(
         cluster(
-            {"g": group({f"t-{at}": one * poll for at, one in enumerate(reads)}, members, type=type_)},
-            {f"t-{at}": end(1000 + one * poll) for at, one in enumerate(gets)},
+            {"g": group({name: one * poll for name, one in zip(partitions, reads, strict=False)}, members, type=type_)},
+            {name: end(1000 + one * poll) for name, one in zip(partitions, gets, strict=False)},
             poll + 1,
             10_000 * poll,
         )
         for poll in range(POLLS)
     )
-    its = health.snapshot.groups[0]
+    its = replace(health.snapshot.groups[0], assignor=assignor)
     rows = list(zip(its.partitions, health.partitions(its), strict=True))
     names = {member.member_id: member.member_id for member in its.members}
     return hint(its, health.groups[0].finding.status, rows, names)
@@ -46,6 +58,27 @@ def test_members_are_not_added_when_each_partition_has_one(members: int) -> None
         its.reason == f"It has {members} members for 3 partitions: without new partitions, more members would be idle."
     )
     assert its.remedy is Remedy.ADD_PARTITIONS
+
+
+@pytest.mark.parametrize(
+    ("assignor", "members", "remedy"),
+    [
+        ("range", 2, Remedy.ADD_MEMBERS),
+        ("range", 3, Remedy.NONE),
+        ("range", 6, Remedy.ADD_PARTITIONS),
+        ("sticky", 3, Remedy.ADD_MEMBERS),
+        (None, 3, Remedy.ADD_MEMBERS),
+        ("sticky", 6, Remedy.ADD_PARTITIONS),
+    ],
+)
+def test_with_range_no_more_members_get_partitions_than_the_largest_topic_has(
+    assignor: str | None, members: int, remedy: Remedy
+) -> None:
+    """Two topics of 3 partitions each."""
+    its = found([10] * 6, [50] * 6, members, assignor=assignor, topics="ttt uuu")
+    assert its is not None
+    assert its.remedy is remedy
+    assert ("range" in its.action) == (remedy is Remedy.NONE)
 
 
 def test_members_of_a_share_group_share_partitions() -> None:
