@@ -63,8 +63,9 @@ def value_chips(label: str, rows: pd.DataFrame, column: str) -> list[str]:
     """One chip per value of `column`, with its count, the most frequent first."""
     number = tables.counts(rows, column)
     options = sorted({*number, *state.picked(column)}, key=lambda v: (-number[v], v))
-    st.markdown(f":small[{label}]", width="content")
-    return state.chips(label, options, lambda v: f"{v} **{number[v]}**", column)
+    with st.container(horizontal=True, width="content", gap="small", vertical_alignment="center"):
+        st.markdown(f":small[{label}]", width="content")
+        return state.chips(label, options, lambda v: f"{v} **{number[v]}**", column)
 
 
 def groups(rows: pd.DataFrame, at_ms: int) -> None:
