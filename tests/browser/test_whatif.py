@@ -79,6 +79,16 @@ def test_an_example_opens_with_its_conclusion_and_figures(open_page: Open, where
     no_sideways_scroll(page)
 
 
+def test_a_click_starts_members_of_a_group_without_any(open_page: Open) -> None:
+    page = open_page("/whatif?group=dlq-replayer")
+    expect(headline(page)).to_contain_text("1 partition and no members")
+    expect(cell(page, "18211")).to_be_attached()
+    assert fits(page)
+    click_row(page, 0)
+    expect(headline(page)).to_contain_text("new-1 joins")
+    expect(page).to_have_url(re.compile(r"scenario="))
+
+
 def test_dark_theme_is_dark_and_complete(open_page: Open) -> None:
     page = open_page(f"/whatif?example={HAND_OVER}", dark=True)
     expect(figures(page)).to_have_count(len(FIGURES))
