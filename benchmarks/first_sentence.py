@@ -1,12 +1,15 @@
-"""How long each page takes in a browser that has never seen it, while the demo runs: the first sentence, then rest."""
+"""How long each page takes in a browser that has never seen it, while the demo runs: the first sentence, then rest.
+
+Then how long a step takes on What if and Generations: from the key to the animation at the next generation.
+"""
 
 import time
 from collections.abc import Iterator
 from statistics import median
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
-from app.pages import PAGES, PageInfo
+from app.pages import BY_NAME, PAGES, PageInfo
 from benchmarks.pages import AT_REST, TABLE, served
 from benchmarks.report import Row
 from tests.support.chromium import launch
@@ -14,6 +17,11 @@ from tests.support.chromium import launch
 GROUP = "order-fulfilment"
 HEADLINE = "[data-testid=stMain] h1"
 VISITS = 3
+STEPS = 5
+EXAMPLE = "100-partitions"
+SHOWN = """() => [...document.querySelectorAll(
+    '[role=figure]:has(g.updatemenu-button) .scatterlayer .textpoint text')].at(-1)?.textContent"""
+"""The line above the lanes of the animation: the generation that it shows; undefined without an animation."""
 WARM_UP_S = 60.0
 """For the demo's members to join and its lag to be known over several polls."""
 
@@ -28,6 +36,8 @@ def rows() -> Iterator[Row]:
         time.sleep(WARM_UP_S)
         for info in PAGES:
             yield _row(browser, url, info)
+        for name in ("whatif", "generations"):
+            yield _steps(browser, url, name)
         browser.close()
 
 
@@ -55,3 +65,28 @@ def _visit(browser: Browser, address: str) -> tuple[float, float]:
     rest_s = time.monotonic() - began
     context.close()
     return first_s, rest_s
+
+
+def _steps(browser: Browser, url: str, name: str) -> Row:
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(f"{url}/{name}?example={EXAMPLE}&gen=0")
+    page.wait_for_function(SHOWN)
+    page.wait_for_selector(AT_REST)
+    page.get_by_role("slider", name="Generation").focus()
+    took = [_step(page) for _ in range(STEPS)]
+    page.close()
+    return Row(
+        f"{BY_NAME[name].title}: a step of the slider, until the animation shows it",
+        f"{median(took):.2f} s",
+        f"goal < 0.5 s; median of {STEPS}, worst {max(took):.2f} s; example {EXAMPLE}",
+    )
+
+
+def _step(page: Page) -> float:
+    before = page.evaluate(SHOWN)
+    began = time.monotonic()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(f"before => ![undefined, before].includes(({SHOWN})())", arg=before)
+    took_s = time.monotonic() - began
+    page.wait_for_selector(AT_REST)
+    return took_s

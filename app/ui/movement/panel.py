@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pandas as pd
 import streamlit as st
@@ -97,36 +97,59 @@ def _one_topic(steps: Steps) -> Steps:
     return steps if topic is None else steps.topic(topic)
 
 
-def one_step(steps: Steps, at: int) -> None:
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """The pictures of a step; `motion` is None where there is one generation, `flow` where few partitions move."""
+
+    step: Picture
+    title: str
+    still: Picture
+    counts: Picture
+    motion: Picture | None
+    flow: Picture | None
+
+
+def draw(steps: Steps, at: int) -> Drawn:
+    """The pictures of a step, which the page then shows."""
+    colours = state.palette()
+    moves = int(flow.streams(steps, at).sizes.sum())
+    return Drawn(
+        step=step.one_step(steps, at, colours),
+        title=f"Step {f'{steps.names[at - 1]} → ' if at else ''}{steps.names[at]}",
+        still=stills.generations_by_partitions(steps, at, colours),
+        counts=counts.members_by_generations(steps, at, colours),
+        motion=animation.animation(steps, at, colours) if len(steps) > 1 else None,
+        flow=flow.flow(steps, at, colours) if moves >= LEAST_STREAMS else None,
+    )
+
+
+def one_step(drawn: Drawn) -> None:
     """The assignment after this generation, and what changed."""
-    before = f"{steps.names[at - 1]} → " if at else ""
-    _titled(f"Step {before}{steps.names[at]}", legend(), step.one_step(steps, at, state.palette()), "step")
+    _titled(drawn.title, legend(), drawn.step, "step")
 
 
-def motion(steps: Steps, at: int) -> None:
+def motion(drawn: Drawn) -> None:
     """The animation, standing at this generation; nothing where there is only one."""
-    if len(steps) > 1:
-        _titled("Animation", legend(), animation.animation(steps, at, state.palette()), "motion")
+    if drawn.motion is not None:
+        _titled("Animation", legend(), drawn.motion, "motion")
 
 
-def pictures(steps: Steps, at: int, with_motion: bool = True) -> None:
+def pictures(drawn: Drawn, with_motion: bool = True) -> None:
     """All generations: partition by partition, still and in motion; member by member; from whom to whom it went.
 
     Two columns of their own, and the last picture where there is room, so that a tall one leaves no hole beside it.
     """
-    colours = state.palette()
-    still = stills.generations_by_partitions(steps, at, colours)
-    held = counts.members_by_generations(steps, at, colours)
     left, right = st.columns([0.62, 0.38], gap="medium")
     with left:
-        _titled("Partitions by generation", legend(), still, "still")
+        _titled("Partitions by generation", legend(), drawn.still, "still")
         if with_motion:
-            motion(steps, at)
+            motion(drawn)
     with right:
-        _titled("Members by generation", ":gray[partitions owned]", held, "counts")
-    if int(flow.streams(steps, at).sizes.sum()) >= LEAST_STREAMS:
-        with right if with_motion or held.figure.layout.height < still.figure.layout.height else left:
-            _titled("Flow between members", ":gray[partitions that moved]", flow.flow(steps, at, colours), "flow")
+        _titled("Members by generation", ":gray[partitions owned]", drawn.counts, "counts")
+    if drawn.flow is not None:
+        is_higher = drawn.counts.figure.layout.height >= drawn.still.figure.layout.height
+        with left if is_higher and not with_motion else right:
+            _titled("Flow between members", ":gray[partitions that moved]", drawn.flow, "flow")
 
 
 def _titled(title: str, remark: str, picture: Picture, key: str) -> None:

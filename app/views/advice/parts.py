@@ -158,6 +158,6 @@ def introduction() -> None:
     """What the page does, before anything is pasted."""
     st.markdown(
         "Paste the properties of a consumer or a broker. The page lists settings that Kafka rejects or does not know, "
-        "and settings that cause rebalances, duplicates or lost records. On the command line:"
+        "and settings that cause rebalances, duplicates or lost records. On the command line: "
+        "`groupscope advise client.properties`, or `groupscope advise --broker server.properties`."
     )
-    st.code("groupscope advise client.properties\ngroupscope advise --broker server.properties", language="bash")

@@ -34,13 +34,13 @@ steps = panel.steps_of(shown.generations, names)
 live = shown.live
 if live is None:
     at = panel.position(shown.generations, default=1)
-    drawn = panel.controls(steps, at)
+    topic = panel.controls(steps, at)
 else:
     keys = parts.keys(live)
     place = link.place(keys, link.asked(), old=state.url("gen"))
     at = place.position
     link.write(keys, at)
-    drawn = panel.controls(steps, at, lambda position: link.write(keys, position))
+    topic = panel.controls(steps, at, lambda position: link.write(keys, position))
 with title:
     panel.headline(steps, at)
     if live is not None and place.missing is not None:
@@ -48,10 +48,11 @@ with title:
     if live is not None and page is not None:
         predictions.show(predictions.came_true(page, shown.title, live).get(at), names)
     parts.where_from(shown, at, names)
+drawn = panel.draw(topic, at)
 if live is not None:
     timeline.timeline(live, at, names, state.now_ms(), lambda position: link.write(keys, position))
-panel.one_step(drawn, at)
-panel.pictures(drawn, at)
+panel.one_step(drawn)
+panel.pictures(drawn)
 if live is not None:
     parts.reconciliation(live.generations[at], names)
 panel.move_table(shown.generations, at, names)

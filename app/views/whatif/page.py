@@ -57,8 +57,6 @@ if chosen.error is not None:
     st.stop()
 if page is not None:
     predictions.keep(page, draft)
-with left:
-    drain_chart.lag_over_time(chosen, draft.scenario)
 
 # -- movement of the chosen assignor
 names = panel.names_of(chosen.generations)
@@ -66,11 +64,19 @@ steps = panel.steps_of(chosen.generations, names)
 with right, st.container(gap="xxsmall"):
     moving = st.container(gap="xxsmall")
     at = panel.position(chosen.generations, default=steps.first_move() or 1)
-    drawn = panel.controls(steps, at)
+    topic = panel.controls(steps, at)
     with moving:
         panel.sentence(steps, at, chosen.generations[at])
-        panel.motion(drawn, at)
     outcomes.assumptions(found, draft)
-panel.one_step(drawn, at)
-panel.pictures(drawn, at, with_motion=False)
+below = st.container()
 panel.move_table(chosen.generations, at, names)
+
+# The figures come last and at once: with the first one the browser loads Plotly, and does nothing else for a second.
+drawn = panel.draw(topic, at)
+with moving:
+    panel.motion(drawn)
+with below:
+    panel.one_step(drawn)
+    panel.pictures(drawn, with_motion=False)
+with left:
+    drain_chart.lag_over_time(chosen, draft.scenario)

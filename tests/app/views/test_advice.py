@@ -30,7 +30,7 @@ def test_page_says_what_it_is_for(open_page: Open) -> None:
     page = open_page("advice")
     assert not page.exception
     assert page.title[0].value == BY_NAME["advice"].question
-    assert "groupscope advise client.properties" in page.code[0].value
+    assert "`groupscope advise client.properties`" in said(page)
 
 
 def test_pasted_settings_are_judged_with_reason_source_and_better_value(open_page: Open) -> None:
