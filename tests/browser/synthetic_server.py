@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 from app.server import web_app
@@ -10,12 +11,14 @@ from app.server.source import Source
 from app.ui import state
 from tests.app import feeds, synthetic
 from tests.app.demo import HandControls
+from tests.app.last_night import Night
 
 
 class LiveFeed(feeds.HandFeed):
     """Publishes the same report again every interval, with a new number and a fresh time."""
 
     specs: Sequence[synthetic.Spec] = ()
+    night: Night
 
     def latest(self) -> Any:
         now = state.now_ms()
@@ -23,6 +26,22 @@ class LiveFeed(feeds.HandFeed):
             number = self.report.snapshot.number + 1
             self.report = feeds.report(self.specs, number, now, synthetic.BROKEN_BROKER, synthetic.PROBLEMS)
         return self.report
+
+    def record(self) -> None:
+        """The generations and rebalances up to now."""
+        self.seen, self.recent = self.night.recordings(), self.night.recent()
+
+
+@dataclass
+class LiveControls(HandControls):
+    """The demo panel, whose "Add a member" makes one more rebalance of `DEPLOYED`, whichever group is chosen."""
+
+    feed: LiveFeed = field(default_factory=LiveFeed)
+
+    def add_member(self, group_id: str) -> str:
+        self.feed.night.deploy(state.now_ms())
+        self.feed.record()
+        return f"{group_id}: one more rebalance"
 
 
 @contextmanager
@@ -32,8 +51,10 @@ def made_up(groups: int) -> Iterator[Source]:
         feeds.report(specs, 1, state.now_ms() - 4000, synthetic.BROKEN_BROKER, synthetic.PROBLEMS),
         interval_s=600.0 if groups else 10.0,
     )
-    feed.specs = specs
-    yield feeds.with_demo(feeds.source(demo=feed), HandControls())
+    feed.specs, feed.night = specs, Night(feed.report.snapshot.at_ms)
+    if not groups:
+        feed.record()
+    yield feeds.with_demo(feeds.source(demo=feed), LiveControls(feed=feed))
 
 
 if __name__ == "__main__":
