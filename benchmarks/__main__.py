@@ -9,6 +9,7 @@ import sys
 from benchmarks import (
     assignors,
     burrow,
+    exporters,
     first_sentence,
     history,
     memory,
@@ -30,6 +31,7 @@ SUITES = {
     "pages": pages.rows,
     "first_sentence": first_sentence.rows,
     "metrics": metrics.rows,
+    "exporters": exporters.rows,
     "assignors": assignors.rows,
     "server_assignors": server_assignors.rows,
     "simulation": simulation.rows,

@@ -21,12 +21,12 @@ def _lag_total(view: View, labels: Labels) -> Samples:
 
 
 def _group_status(view: View, labels: Labels) -> Samples:
-    status = view.burrow.groups.status[view.groups]
+    status = view.burrow.group_status
     return series(labels.groups, status, view.is_described & (status != BurrowStatus.NOTFOUND))
 
 
 def _partition_status(view: View, labels: Labels) -> Samples:
-    return series(labels.rows, view.burrow.partitions.status[view.rows.row], _is_complete(view))
+    return series(labels.rows, view.burrow.row_status, _is_complete(view))
 
 
 def _current_offset(view: View, labels: Labels) -> Samples:
@@ -35,7 +35,7 @@ def _current_offset(view: View, labels: Labels) -> Samples:
 
 
 def _is_complete(view: View) -> Flags:
-    complete: Flags = view.burrow.partitions.complete[view.rows.row] == 1
+    complete: Flags = view.burrow.complete == 1
     return complete
 
 

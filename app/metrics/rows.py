@@ -72,7 +72,7 @@ class Widths(NamedTuple):
 
 def group_totals(table: OffsetTable) -> GroupTotals:
     """The totals of every group."""
-    parts = [_totals(table, first, last) for first, last in _blocks(np.diff(table.bounds))]
+    parts = [_totals(table, first, last) for first, last in group_blocks(np.diff(table.bounds))]
     return concatenate(parts) if parts else no_rows(GroupTotals)
 
 
@@ -144,7 +144,7 @@ def table_rows(table: OffsetTable, groups: Ints, topics: Flags) -> TableRows:
 
 def _row_blocks(table: OffsetTable, groups: Ints, topics: Flags) -> Iterator[TableRows]:
     sizes = (table.bounds[1:] - table.bounds[:-1])[groups]
-    for first, last in _blocks(sizes):
+    for first, last in group_blocks(sizes):
         mine = groups[first:last]
         row = ranges(table.bounds[mine], sizes[first:last])
         end = table.end[row].astype(np.int64)
@@ -153,7 +153,7 @@ def _row_blocks(table: OffsetTable, groups: Ints, topics: Flags) -> Iterator[Tab
         yield rows if kept.all() else TableRows(*(column[kept] for column in rows))
 
 
-def _blocks(sizes: Ints) -> Iterator[tuple[int, int]]:
+def group_blocks(sizes: Ints) -> Iterator[tuple[int, int]]:
     """Runs (first, last + 1) of groups of these sizes with at most BLOCK_ROWS rows, or one group."""
     running, first = np.concatenate(([0], np.cumsum(sizes))), 0
     while first < len(sizes):

@@ -13,6 +13,7 @@ from app.metrics.rows import (
     GroupTopics,
     GroupTotals,
     TableRows,
+    group_blocks,
     group_topics,
     group_totals,
     ranges,
@@ -23,7 +24,9 @@ from lag.model import ClusterSnapshot, GroupSnapshot, Topic
 from lag.offsets import UNKNOWN, EndOffsets, Flags, Ints, OffsetTable
 from lag.polling.report import CollectorStatus, Report
 from lag.verdict import time_to_loss
-from lag.verdict.burrow.poll_windows import BurrowStatuses, burrow_statuses
+from lag.verdict.burrow.evaluator import BurrowCodes, Shares
+from lag.verdict.burrow.poll_windows import burrow_statuses
+from lag.verdict.columns import concatenate, no_rows
 from lag.verdict.health import GroupColumns
 from lag.verdict.rates import Floats
 from lag.verdict.row_verdicts import time_lags
@@ -48,6 +51,17 @@ class TopicAssignments(NamedTuple):
 
     members: Ints
     partitions: Ints
+
+
+class BurrowColumns(NamedTuple):
+    """Burrow's status of each group (uint8[n_groups]) and of each row (uint8[n_rows]).
+
+    `complete`: float32[n_rows], the share of its last 10 commits that are known.
+    """
+
+    group_status: BurrowCodes
+    row_status: BurrowCodes
+    complete: Shares
 
 
 class View:
@@ -133,9 +147,16 @@ class View:
         return time_to_loss.of_groups(self.snapshot, self.report.window).time.seconds[self.groups]
 
     @cached_property
-    def burrow(self) -> BurrowStatuses:
-        """Burrow's statuses of every row of the offset table and of every group."""
-        return burrow_statuses(self.snapshot, self.report.window)
+    def burrow(self) -> BurrowColumns:
+        """Burrow's statuses of the groups and rows, computed in blocks so that memory is bounded."""
+        bounds, parts = self.table.bounds, list[BurrowColumns]()
+        for first, last in group_blocks(np.diff(bounds)):
+            groups = _between(self.groups, first, last) - first
+            rows = _between(self.rows.row, bounds[first], bounds[last]) - bounds[first]
+            if len(groups) or len(rows):
+                partitions, found = burrow_statuses(self.snapshot, self.report.window, groups=range(first, last))
+                parts.append(BurrowColumns(found.status[groups], partitions.status[rows], partitions.complete[rows]))
+        return concatenate(parts) if parts else no_rows(BurrowColumns)
 
     @cached_property
     def partitions(self) -> Ints:
@@ -162,3 +183,9 @@ class View:
 
 def _chosen(parts: Mapping[Granularity, Part], granularity: Granularity) -> Ints:
     return parts[granularity].chosen if granularity in parts else np.zeros(0, np.int64)
+
+
+def _between(ascending: Ints, first: int, last: int) -> Ints:
+    """Those from `first` to before `last`."""
+    start, stop = np.searchsorted(ascending, (first, last))
+    return ascending[start:stop]

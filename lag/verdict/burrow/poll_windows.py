@@ -21,16 +21,16 @@ from lag.verdict.sample_window import RowWindow, Window
 
 
 class BurrowStatuses(NamedTuple):
-    """Of one snapshot: of the rows of its offset table, and of its groups in their order."""
+    """Of groups of one snapshot in their order, and of their rows of its offset table."""
 
     partitions: BurrowPartitions
     groups: BurrowGroups
 
 
 def burrow_statuses(
-    snapshot: ClusterSnapshot, window: Window, settings: BurrowSettings | None = None
+    snapshot: ClusterSnapshot, window: Window, settings: BurrowSettings | None = None, groups: range | None = None
 ) -> BurrowStatuses:
-    """What Burrow's rules say of the snapshot, which is the last sample of `window` (both are of a `Report`).
+    """What Burrow's rules say of these groups, by default all, of the snapshot, the last sample of `window`.
 
     A group without a committed offset is NOTFOUND. Burrow reads every commit; these are the ones that polls saw, so
 
@@ -43,11 +43,13 @@ def burrow_statuses(
     - the lag of a commit is that in its poll. Burrow compares the commit with a log end up to 10 s old;
     - `complete` starts at 0.1 when this server starts. Burrow reads older commits at its start, without their lag.
     """
-    settings = settings or BurrowSettings()
-    rows = [window.rows(block) for block in window.blocks(len(snapshot.offsets))]
+    settings, groups = settings or BurrowSettings(), groups or range(len(snapshot.groups))
+    bounds = snapshot.offsets.bounds[groups.start : groups.stop + 1]
+    first, count = int(bounds[0]), int(bounds[-1] - bounds[0])
+    rows = (window.rows(slice(first + b.start, first + min(b.stop, count))) for b in window.blocks(count))
     judged = [partition_statuses(commit_windows(row, settings.intervals), snapshot.at_ms, settings) for row in rows]
     partitions = BurrowPartitions(*(np.concatenate(columns) for columns in zip(*judged, strict=True)))
-    return BurrowStatuses(partitions, _found(group_statuses(partitions, snapshot.offsets.bounds), partitions, snapshot))
+    return BurrowStatuses(partitions, _found(partitions, bounds - first))
 
 
 def commit_windows(polls: RowWindow, intervals: int) -> CommitWindows:
@@ -83,6 +85,7 @@ def _current_lag(committed: Ints, log_end: Ints) -> Ints:
     return np.where(known, np.maximum(log_end - committed, 0), 0)
 
 
-def _found(groups: BurrowGroups, partitions: BurrowPartitions, snapshot: ClusterSnapshot) -> BurrowGroups:
-    has_commit = reduce_groups(np.logical_or, partitions.complete > 0, snapshot.offsets.bounds, False)
+def _found(partitions: BurrowPartitions, bounds: Ints) -> BurrowGroups:
+    groups = group_statuses(partitions, bounds)
+    has_commit = reduce_groups(np.logical_or, partitions.complete > 0, bounds, False)
     return groups._replace(status=np.where(has_commit, groups.status, np.uint8(BurrowStatus.NOTFOUND)))

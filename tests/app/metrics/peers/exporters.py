@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.support.waiting import wait_until
 
@@ -98,9 +99,16 @@ address = "127.0.0.1:{port}"
 )
 
 
+class Running(NamedTuple):
+    """An exporter's process, and the address of its metrics."""
+
+    pid: int
+    address: str
+
+
 @contextmanager
-def running(exporter: Exporter, bootstrap: str, folder: Path) -> Iterator[str]:
-    """The address of its metrics; what it logs is in the folder."""
+def running(exporter: Exporter, bootstrap: str, folder: Path) -> Iterator[Running]:
+    """The exporter until it is no longer needed; what it logs is in the folder."""
     assert exporter.path is not None
     port = _free_port()
 
@@ -110,22 +118,22 @@ def running(exporter: Exporter, bootstrap: str, folder: Path) -> Iterator[str]:
     for name, content in exporter.files.items():
         (folder / name).write_text(filled(content))
     environment = {**os.environ, **{name: filled(value) for name, value in exporter.environment.items()}}
-    with (folder / f"{exporter.program}.log").open("wb") as log:
+    with (folder / "log").open("wb") as log:
         command = [exporter.path, *map(filled, exporter.arguments)]
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
         try:
-            yield f"http://127.0.0.1:{port}/metrics"
+            yield Running(process.pid, f"http://127.0.0.1:{port}/metrics")
         finally:
             process.terminate()
             process.wait(30)
 
 
-def scrape(exporter: Exporter, address: str) -> str:
+def scrape(exporter: Exporter, served: Running) -> str:
     """What it serves, as soon as it is ready."""
 
     def answer() -> str:
         try:
-            with urllib.request.urlopen(address, timeout=30) as response:
+            with urllib.request.urlopen(served.address, timeout=30) as response:
                 body: str = response.read().decode()
         except OSError:
             return ""

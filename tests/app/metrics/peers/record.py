@@ -12,7 +12,7 @@ if __name__ == "__main__":
     with scenario.at_rest() as scene, tempfile.TemporaryDirectory() as folder:
         for exporter in EXPORTERS.values():
             if exporter.path is not None:
-                with running(exporter, scene.kafka.bootstrap_servers, Path(folder)) as address:
-                    found = series(scrape(exporter, address), exporter.prefix)
-                served = {line: value for line, value in found.items() if name_of(line) not in exporter.not_served}
-                record(exporter.program, served)
+                with running(exporter, scene.kafka.bootstrap_servers, Path(folder)) as served:
+                    found = series(scrape(exporter, served), exporter.prefix)
+                kept = {line: value for line, value in found.items() if name_of(line) not in exporter.not_served}
+                record(exporter.program, kept)

@@ -59,8 +59,8 @@ def test_series_are_those_that_the_exporter_had(scene: Scene, names: str, export
 def test_series_are_those_that_the_exporter_has(scene: Scene, names: str, exporter: Exporter, tmp_path: Path) -> None:
     if exporter.path is None:
         pytest.skip(f"{exporter.program} is neither on PATH nor in the folder that {FOLDER} names")
-    with running(exporter, scene.kafka.bootstrap_servers, tmp_path) as address:
-        whole = series(scrape(exporter, address), exporter.prefix)
+    with running(exporter, scene.kafka.bootstrap_servers, tmp_path) as served:
+        whole = series(scrape(exporter, served), exporter.prefix)
     theirs = {line: value for line, value in whole.items() if name_of(line) not in exporter.not_served}
     assert {name_of(line) for line in whole.keys() - theirs.keys()} == exporter.not_served
     assert differences(theirs, ours(scene, names)) == all_explained(exporter)
