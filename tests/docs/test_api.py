@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.routing import Route
 
 import assignors
+from app.server import readiness
+from app.server.api.burrow import burrow_routes
 from app.server.api.openapi import PREFIX
 from app.server.api.routes import ENDPOINTS
-from app.server.settings import Settings
 from assignors import load_scenario
 from lag.generations.recorded import Origin, RecordedGeneration, Recording
 from lag.polling.verdict_changes import VerdictChanges
@@ -81,13 +83,14 @@ def _served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         replace(read, snapshot=replace(read.snapshot, cluster_id=pasts.CLUSTER)),
         seen={"billing": Recording(Origin.RECORDED, kept)},
     )
-    changes = VerdictChanges()
+    its, changes = feeds.source(demo=feed), VerdictChanges()
     changes.observe(read.health)
     with (
         pytest.MonkeyPatch.context() as patched,
-        installed(replace(feeds.source(demo=feed), settings=Settings(history=root), changes={"demo": changes})),
+        installed(replace(its, settings=its.settings.model_copy(update={"history": root}), changes={"demo": changes})),
     ):
-        patched.setattr("app.server.readiness.wall_clock_ms", lambda: NOW_MS + 4_000)
+        for module in ("app.server.readiness", "app.server.api.burrow"):
+            patched.setattr(f"{module}.wall_clock_ms", lambda: NOW_MS + 4_000)
         yield
 
 
@@ -117,10 +120,17 @@ def test_every_example_is_what_the_server_answers(example: Example) -> None:
         assert difference(answer.json, json.loads(example.shown)) is None
 
 
-@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda endpoint: endpoint.path)
-def test_every_endpoint_has_an_example(endpoint: Any) -> None:
-    path = re.compile(re.sub(r"\{\w+\}", "[^/]+", PREFIX + endpoint.path))
-    assert any(path.fullmatch(example.path) for example in examples())
+PATHS = [
+    *(PREFIX + endpoint.path for endpoint in ENDPOINTS),
+    *(route.path for route in (*burrow_routes(), *readiness.ROUTES) if isinstance(route, Route)),
+    "/metrics",
+]
+
+
+@pytest.mark.parametrize("path", [path for path in PATHS if "{rest:path}" not in path])
+def test_every_address_has_an_example(path: str) -> None:
+    wanted = re.compile(re.sub(r"\{\w+\}", "[^/]+", path))
+    assert any(wanted.fullmatch(example.path) for example in examples())
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda endpoint: endpoint.path)

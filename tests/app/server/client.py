@@ -60,15 +60,15 @@ def requests(asked: Sequence[Request], routes: Sequence[BaseRoute] = ROUTES) -> 
     """The answers to requests that come at the same time."""
     found: list[Answer | None] = [None] * len(asked)
 
-    async def exchange(at: int, app: Starlette) -> None:
-        found[at] = await _exchange(asked[at], app)
+    async def answer(at: int, app: Starlette) -> None:
+        found[at] = await exchange(asked[at], app)
 
     async def all_of_them() -> None:
         app = Starlette(routes=routes)
         with anyio.fail_after(30):
             async with anyio.create_task_group() as tasks:
                 for at in range(len(asked)):
-                    tasks.start_soon(exchange, at, app)
+                    tasks.start_soon(answer, at, app)
 
     # a thread of its own: Playwright keeps a loop running in this one after a browser test
     with ThreadPoolExecutor(1) as thread:
@@ -76,7 +76,8 @@ def requests(asked: Sequence[Request], routes: Sequence[BaseRoute] = ROUTES) -> 
     return [answer for answer in found if answer is not None]
 
 
-async def _exchange(asked: Request, app: Starlette) -> Answer:
+async def exchange(asked: Request, app: Starlette) -> Answer:
+    """The answer to one request."""
     sent: list[Message] = []
     received: list[Message] = [{"type": "http.request", "body": asked.body}]
     gone = anyio.Event()

@@ -65,6 +65,10 @@ def test_a_request_of_a_program_is_answered() -> None:
     assert (answer.status, answer.json) == (200, {"jsonrpc": "2.0", "id": 1, "result": {}})
 
 
+def test_a_request_that_is_too_large_is_refused() -> None:
+    assert request("POST", "/mcp", body=PING + b" " * 2**22, headers=HEADERS).status == 413
+
+
 def test_nothing_is_answered_unless_it_is_switched_on() -> None:
     with installed(replace(hand_made.source(), settings=Settings())):
         answer = post()
