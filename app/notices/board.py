@@ -5,9 +5,10 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from app.notices.due import Event, due
-from app.notices.incidents import Delivery, Incident, Incidents, after, poll_of, restored
+from app.notices.incidents import Delivery, Incident, Incidents, Poll, after, poll_of, restored
 from app.notices.severity import Severity
 from app.notices.store import load_state, save_state
 from app.notices.targets import Notices, Target
@@ -37,7 +38,7 @@ class Board:
     ) -> None:
         self._notices, self._clock_ms, self._new_id = notices, clock_ms, new_id
         self._least = min((target.rules.threshold for target in notices.targets), default=Severity.CRITICAL)
-        self._seen: dict[str, frozenset[str]] = {}
+        self._polls: dict[str, Poll] = {}
         self._changed, self._writing = threading.Condition(), threading.Lock()
         names = [target.name for target in notices.targets]
         self._incidents = restored(load_state(notices.state), clusters, names, clock_ms())
@@ -54,15 +55,17 @@ class Board:
     def observe(self, cluster: str, health: Health) -> None:
         """Take note of a poll; the targets wake up."""
         with self._changed:
-            poll = poll_of(cluster, health, self._seen.get(cluster, frozenset()))
-            self._seen[cluster] = poll.undecided | poll.verdicts.keys()
+            last = self._polls.get(cluster)
+            poll = poll_of(cluster, health, frozenset() if last is None else last.undecided | last.verdicts.keys())
+            self._polls[cluster] = poll
             self._incidents = after(self._incidents, poll, self._least, self._new_id)
             self._changed.notify_all()
 
     def due(self, target: Target) -> tuple[Incident, Event] | None:
-        """The next notice for the target."""
+        """The next notice for the target, with the evidence of the last poll."""
         incidents = self._incidents.values()
-        return due(target.name, target.rules, incidents, self._notices.maintenance, self._clock_ms())
+        found = due(target.name, target.rules, incidents, self._notices.maintenance, self._clock_ms())
+        return None if found is None else (self._with_evidence(found[0]), found[1])
 
     def begin(self, target: Target, incident: Incident) -> None:
         """The notice is about to be sent. One that is not confirmed later may have arrived."""
@@ -115,6 +118,12 @@ class Board:
             self._stopping = True
             self._changed.notify_all()
         self.save()
+
+    def _with_evidence(self, incident: Incident) -> Incident:
+        poll = self._polls.get(incident.cluster)
+        if poll is None or incident.closed_ms is not None or incident.verdict != poll.verdicts.get(incident.group_id):
+            return incident
+        return replace(incident, evidence=poll.finding(incident.group_id).evidence)
 
     def _deliver(self, target: Target, incident: Incident, delivery: Delivery) -> None:
         with self._changed:

@@ -147,7 +147,7 @@ class Mail:
         """What is sent."""
         made, thread = EmailMessage(), f"<{notice.incident.id}@groupscope>"
         made["From"], made["To"] = self.sender, ", ".join(self.to)
-        made["Subject"] = " ".join(_rendered(self.subject, notice, notice.summary).split())
+        made["Subject"] = _one_line(_rendered(self.subject, notice, notice.summary))
         made["Date"] = format_datetime(datetime.fromtimestamp(notice.at_ms / 1000, UTC))
         made["Auto-Submitted"] = "auto-generated"
         if notice.event is Event.OPEN:
@@ -155,8 +155,18 @@ class Mail:
         else:
             made["Message-ID"] = f"<{notice.incident.id}.{notice.at_ms}@groupscope>"
             made["In-Reply-To"] = made["References"] = thread
-        made.set_content(_rendered(self.text, notice, _paragraph(notice)))
+        made.set_content(_encodable(_rendered(self.text, notice, _paragraph(notice))))
         return made
+
+
+def _one_line(text: str) -> str:
+    """Without line breaks and control characters, also those in an encoded word, which Python would decode."""
+    printable = "".join(char if char.isprintable() else " " for char in _encodable(text))
+    return " ".join(printable.replace("=?", "= ?").split())
+
+
+def _encodable(text: str) -> str:
+    return text.encode(errors="replace").decode()
 
 
 def _rendered(template: NoticeTemplate | None, notice: Notice, default: str) -> str:

@@ -148,8 +148,8 @@ def _after(incident: Incident, poll: Poll) -> Incident:
         return replace(incident, closed_ms=poll.at_ms, evidence=GONE) if is_gone else incident
     if verdict not in SEVERITY:
         return replace(incident, closed_ms=poll.at_ms, evidence=poll.finding(incident.group_id).evidence)
-    if verdict == incident.verdict and not incident.deliveries:
-        return incident  # the evidence is not asked for: that takes time, and nobody is sent it
+    if verdict == incident.verdict:
+        return incident  # its evidence is made when a notice is sent: that takes time
     return replace(incident, verdict=verdict, evidence=poll.finding(incident.group_id).evidence)
 
 

@@ -33,6 +33,10 @@ class GroupRules(NamedTuple):
         """int64[n_groups]: `Rules.min_samples` of each group."""
         return np.array([rules.min_samples for rules in self.rules])[self.number]
 
+    def trend_samples(self) -> Ints:
+        """int64[n_groups]: `Rules.trend_samples` of each group."""
+        return np.array([rules.trend_samples for rules in self.rules])[self.number]
+
     def min_ms(self) -> NDArray[np.float64]:
         """float64[n_groups]: `Rules.min_s` of each group, in ms."""
         return np.array([rules.min_s for rules in self.rules])[self.number] * 1000

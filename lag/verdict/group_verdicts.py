@@ -23,6 +23,7 @@ class GroupVerdicts(NamedTuple):
     lag_trend      float64[n_groups, n_samples], records
     maybe_markers  int64, rows whose lag may consist of transaction markers only
     waiting        int64, rows with records to read, or with an unknown lag
+    behind         int64, rows with a higher lag than a group that keeps up may have
     """
 
     status: StatusCodes
@@ -34,6 +35,7 @@ class GroupVerdicts(NamedTuple):
     lag_trend: Floats
     maybe_markers: Ints
     waiting: Ints
+    behind: Ints
 
 
 def judge_groups(rows: RowVerdicts, bounds: Ints, unread: Flags) -> GroupVerdicts:
@@ -51,6 +53,7 @@ def judge_groups(rows: RowVerdicts, bounds: Ints, unread: Flags) -> GroupVerdict
         lag_trend=_lag_trend(rows.lag, bounds).T,
         maybe_markers=_count(rows.maybe_markers, bounds),
         waiting=_count((current.lag != 0) & (current.remainder != MARKERS_ONLY), bounds),
+        behind=_count((current.lag > rows.stats.jitter) & (current.remainder != MARKERS_ONLY), bounds),
     )
 
 

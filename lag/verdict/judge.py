@@ -143,7 +143,8 @@ class _Groups(LazySequence[GroupHealth]):
         """int8[n_groups]: indexes into URGENCY, or TOO_EARLY."""
         groups, times_ms, rules = self._block.groups, self._window.times_ms, self._rules
         is_short = (len(times_ms) < rules.min_samples()) | (times_ms[-1] - times_ms[0] < rules.min_ms())
-        early = (groups.status == _OK) & (groups.waiting > 0) & is_short
+        has_no_trend = len(times_ms) < rules.trend_samples()  # it may be falling behind
+        early = (groups.status == _OK) & ((groups.waiting > 0) & is_short | (groups.behind > 0) & has_no_trend)
         return np.where(early, TOO_EARLY, groups.status).astype(np.int8)
 
     def _group_columns(self, status: NDArray[np.int8]) -> GroupColumns:

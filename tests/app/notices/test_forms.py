@@ -1,7 +1,11 @@
 """Each form has what its receiver asks for; secrets are in what is sent, and in no text about it."""
 
 import json
+from email import message_from_bytes
+from email.policy import SMTP, default
 from typing import Any
+
+import pytest
 
 from app.notices.due import Event
 from app.notices.forms import Alertmanager, Mail, PagerDuty, Slack, Webhook
@@ -151,6 +155,27 @@ def test_a_name_with_a_line_break_adds_no_header_to_a_mail() -> None:
     message = Mail("g@example.com", ["a@example.com"]).message(notice(its=incident(group_id="x\nBcc: y@example.com")))
     assert message["Bcc"] is None
     assert message["Subject"] == "x Bcc: y@example.com on prod: stopped"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        f"\u2028 =?utf-8?q?=0ABcc?=Bcc: x@y😀 {'a' * 60}Bcc: x@y",
+        "=?utf-8?q?x=0D=0ABcc:_y@example.com?=",
+        "=?=?utf-8?b?CkJjYzogeUBl?=",
+        "a\0b\x1b[31m",
+        "lone \ud800",
+    ],
+)
+def test_what_goes_over_the_wire_has_the_headers_of_the_form_only(name: str) -> None:
+    """Python decodes =?utf-8?q?…?= in what a subject is set to, line breaks too, and writes these as they are."""
+    message = Mail("g@example.com", ["a@example.com"]).message(notice(its=incident(group_id=name, evidence=name)))
+    wire = message.as_bytes(policy=SMTP)
+    head, _, _ = wire.partition(b"\r\n\r\n")
+    sent = {line.split(b":")[0] for line in head.splitlines() if not line[:1].isspace()}
+    assert sent == set(map(str.encode, message.keys()))
+    assert "\n" not in str(message_from_bytes(wire, policy=default)["Subject"])
+    assert message_from_bytes(wire, policy=default)["Bcc"] is None
 
 
 def test_a_test_is_marked_in_every_form() -> None:

@@ -41,6 +41,18 @@ def test_another_verdict_keeps_the_id_and_the_begin() -> None:
     assert one.evidence == f"a is stopped at {T0 + 1}"
 
 
+def test_a_verdict_that_holds_asks_for_no_evidence() -> None:
+    """It takes 0.1 ms for each group, and the next poll waits for it."""
+
+    def unread(group_id: str) -> Finding:
+        raise AssertionError(group_id)
+
+    before = run([poll(T0, {"a": Status.STOPPED})])
+    kept = {one.id: one.delivered("team", Delivery(Severity.CRITICAL, T0)) for one in before}
+    again = Poll("prod", T0 + 1, {"a": Status.STOPPED}, frozenset(), unread)
+    assert run([again], before=kept) == list(kept.values())
+
+
 def test_only_severe_verdicts_open_and_only_ok_closes() -> None:
     assert run([poll(T0, {"a": Status.NO_MEMBERS})], Severity.WARNING) == []
     polls = [poll(T0, {"a": Status.STOPPED}), poll(T0 + 1, {"a": Status.CATCHING_UP})]

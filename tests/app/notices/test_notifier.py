@@ -23,6 +23,7 @@ from app.notices.templates import Into, compiled
 from app.notices.worker import TargetStatus
 from lag.errors import ConfigError
 from tests.app.notices.made import OK, SECRET, T0, UNCOMMITTED, WAITS, health, incident
+from tests.lag.make import cluster, end, judged
 from tests.support.notice_targets import Listener, closed_port, http_server
 from tests.support.waiting import wait_until
 
@@ -182,6 +183,16 @@ def test_the_id_is_stored_before_the_first_notice_is_sent(tmp_path: Path) -> Non
     again.observe("prod", health(1, T0 + 1, bad=UNCOMMITTED))
     assert [one.id for one in again.incidents.values()] == ["i-1"]
     assert again.due(its) is not None
+
+
+def test_a_notice_has_the_evidence_of_the_last_poll(tmp_path: Path) -> None:
+    its = target("a", "http://x")
+    made = board(tmp_path, its)
+    for number, records in enumerate((1_000, 2_000), start=1):
+        made.observe("prod", judged([cluster({"bad": UNCOMMITTED}, {"orders-0": end(records)}, number, T0 + number)]))
+    found = made.due(its)
+    assert found is not None
+    assert "2,000" in found[0].evidence
 
 
 def test_what_ends_while_its_begin_is_sent_is_ended_at_the_target(tmp_path: Path) -> None:

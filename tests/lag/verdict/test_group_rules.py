@@ -12,9 +12,9 @@ from lag.verdict.health import Health
 from lag.verdict.judge import judge
 from lag.verdict.onset import OnsetColumns
 from lag.verdict.sample_window import SampleRing, Window
-from lag.verdict.status import Status
+from lag.verdict.status import STATUS_CODE, TOO_EARLY, Status
 from lag.verdict.status_rules import Rules
-from tests.lag.make import cluster, end, group
+from tests.lag.make import cluster, end, group, judged
 
 RULES = (Rules(), Rules(lag_floor=400), Rules(min_samples=30, min_s=300), Rules(marker_records=0))
 GROUPS = 40
@@ -74,6 +74,23 @@ def test_a_group_has_the_verdict_of_its_own_rules(seed: int, block_cells: int, m
         Status.STOPPED,
         Status.NO_MEMBERS,
     }
+
+
+def test_a_group_that_is_behind_has_no_verdict_before_its_trend_is_known() -> None:
+    """It may be falling behind, and may have been before the server was restarted."""
+    lags = {"behind": 900, "fine": 5}
+    polls = [
+        cluster(
+            {name: group({"t-0": 10_000 + n * (1_000 - lag)}) for name, lag in lags.items()},
+            {"t-0": end(10_000 + 1_000 * n)},
+            n,
+            30_000 * n,
+        )
+        for n in range(1, 7)
+    ]
+    codes = [judged(polls[:n]).columns.status.tolist() for n in range(1, 7)]
+    assert [first for first, _ in codes] == [TOO_EARLY] * 5 + [STATUS_CODE[Status.FALLING_BEHIND]]
+    assert [second for _, second in codes] == [TOO_EARLY] * 2 + [STATUS_CODE[Status.OK]] * 4
 
 
 def test_the_rows_to_check_for_markers_are_in_order() -> None:
