@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from assignors.model import Member, Topic
 from assignors.simulation.run import simulate
 from assignors.simulation.settings import read
-from assignors.simulation.summary import summarize
+from assignors.simulation.timeline.summary import summarize
 from assignors.whatif.events import Crash, Event, Join, Scenario
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 from benchmarks.report import Row

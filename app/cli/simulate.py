@@ -14,11 +14,11 @@ from app.cli.output import emit, emit_json, note, printable, table
 from app.documents.simulation import Outcome, simulations_document
 from app.ui import formats
 from assignors.model import AssignorError
-from assignors.simulation.seed_range import FIGURES, Range, over_seeds
 from assignors.simulation.settings import Settings, SettingsError, read
 from assignors.simulation.side_by_side import simulate_all
-from assignors.simulation.summary import summarize
-from assignors.simulation.timeline import Timeline
+from assignors.simulation.timeline.seed_range import FIGURES, Range, over_seeds
+from assignors.simulation.timeline.summary import summarize
+from assignors.simulation.timeline.tables import Timeline
 from assignors.whatif.events import Scenario
 from assignors.whatif.rebalance_protocol import RebalanceProtocol, protocol_of
 from lag.errors import ConfigError

@@ -9,8 +9,17 @@ from typing_extensions import TypedDict
 from app.documents.whatif import RefusalDocument
 from assignors.layout import read_all
 from assignors.model import AssignorError, TopicPartition
-from assignors.simulation.summary import Summary, summarize
-from assignors.simulation.timeline import Callback, Commit, Failure, GroupSpan, OwnershipSpan, Plan, Span, Timeline
+from assignors.simulation.timeline.summary import Summary, summarize
+from assignors.simulation.timeline.tables import (
+    Callback,
+    Commit,
+    Failure,
+    GroupSpan,
+    OwnershipSpan,
+    Plan,
+    Span,
+    Timeline,
+)
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 
 Outcome = Timeline | AssignorError

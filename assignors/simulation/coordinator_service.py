@@ -13,7 +13,7 @@ from assignors.simulation.errors import KafkaError
 from assignors.simulation.kernel import Action, Kernel, Timers
 from assignors.simulation.log import Done
 from assignors.simulation.network import Answer
-from assignors.simulation.timeline import AS_IT_IS, NO_COORDINATOR, Plan
+from assignors.simulation.timeline.tables import AS_IT_IS, NO_COORDINATOR, Plan
 
 NOT_RECORDED = ("not recorded",)
 

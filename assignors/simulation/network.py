@@ -8,8 +8,8 @@ from assignors.simulation.classic import messages as classic
 from assignors.simulation.consumer import messages as consumer
 from assignors.simulation.errors import KafkaError
 from assignors.simulation.kernel import Action, Kernel
-from assignors.simulation.timeline import Message
-from assignors.simulation.timeline_recorder import TimelineRecorder
+from assignors.simulation.timeline.recorder import TimelineRecorder
+from assignors.simulation.timeline.tables import Message
 
 COORDINATOR = "coordinator"
 BROKERS = "brokers"

@@ -23,8 +23,8 @@ from assignors.simulation.network import Network
 from assignors.simulation.protocol_services import ClassicService, ConsumerService
 from assignors.simulation.quiescence import SETTLE_CHECK_MS, in_progress, settle_timeout_ms
 from assignors.simulation.settings import Frozen, Settings
-from assignors.simulation.timeline import RecordSettings, Timeline
-from assignors.simulation.timeline_recorder import TimelineRecorder
+from assignors.simulation.timeline.recorder import TimelineRecorder
+from assignors.simulation.timeline.tables import RecordSettings, Timeline
 from assignors.whatif.events import Event, Scenario
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 

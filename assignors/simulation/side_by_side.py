@@ -7,7 +7,7 @@ from assignors.memory import collector_at_rest
 from assignors.model import AssignorError
 from assignors.simulation.run import Simulation
 from assignors.simulation.settings import Settings
-from assignors.simulation.timeline import Timeline
+from assignors.simulation.timeline.tables import Timeline
 from assignors.whatif.events import Scenario
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from assignors.model import Member, Topic
-from assignors.simulation.timeline import Callback, GroupSpan
+from assignors.simulation.timeline.tables import Callback, GroupSpan
 from assignors.whatif.events import Action, Crash, Event, Freeze, Join, Leave, Restart, Resume
 from assignors.whatif.rebalance_protocol import RebalanceProtocol, is_classic
 from tests.fidelity import broker_side

@@ -14,7 +14,7 @@ from confluent_kafka import Consumer, KafkaException
 from confluent_kafka import TopicPartition as Place
 
 from assignors.model import TopicPartition
-from assignors.simulation.timeline import GroupSpan
+from assignors.simulation.timeline.tables import GroupSpan
 from lag.records import BytesColumn, GroupEvent, decode
 from lag.records.group_values import GroupMetadata
 from tests.fidelity.performance import Ownership

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from assignors.model import Member, Topic, TopicPartition
-from assignors.simulation.timeline import Callback, GroupSpan
+from assignors.simulation.timeline.tables import Callback, GroupSpan
 from assignors.whatif.events import Event
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from assignors.simulation.run import Simulation
 from assignors.simulation.settings import Settings, read
-from assignors.simulation.timeline import Timeline
+from assignors.simulation.timeline.tables import Timeline
 from assignors.whatif.events import Scenario
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 from lag.embedded.java import find_java

@@ -7,7 +7,7 @@ from app.documents.simulation import Outcome
 from app.server.api.problem import field_error, invalid_fields
 from assignors.simulation.settings import Settings, SettingsError, read
 from assignors.simulation.side_by_side import simulate_all
-from assignors.simulation.timeline import Timeline
+from assignors.simulation.timeline.tables import Timeline
 from assignors.whatif.events import Scenario
 from assignors.whatif.rebalance_protocol import RebalanceProtocol, protocol_of
 

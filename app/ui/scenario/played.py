@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from assignors.simulation.summary import Summary
-from assignors.simulation.timeline import Timeline
+from assignors.simulation.timeline.summary import Summary
+from assignors.simulation.timeline.tables import Timeline
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 
 NAMES = {

@@ -11,7 +11,7 @@ from assignors.model import AssignorError
 from assignors.scenario import check_bytes, dump
 from assignors.simulation.settings import read
 from assignors.simulation.side_by_side import simulate_all
-from assignors.simulation.summary import summarize
+from assignors.simulation.timeline.summary import summarize
 from assignors.whatif.events import Scenario
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 

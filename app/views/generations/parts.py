@@ -17,7 +17,7 @@ from app.ui.scenario.story_state import LAB, PROTOCOL, played
 from app.views.generations import link
 from app.views.generations.text import gap as gap_text
 from assignors.model import AssignorError
-from assignors.simulation.generations import generations
+from assignors.simulation.timeline.generations import generations
 from assignors.whatif.events import Scenario
 from assignors.whatif.generations import Generation
 from assignors.whatif.rebalance_protocol import RebalanceProtocol

@@ -24,7 +24,7 @@ from assignors.simulation.clients.error_handling import ELSEWHERE, FATAL, LATER,
 from assignors.simulation.clients.heartbeat import HeartbeatThread
 from assignors.simulation.consumer_protocol import decode_assignment, encode_subscription
 from assignors.simulation.errors import KafkaError
-from assignors.simulation.timeline import MemberState
+from assignors.simulation.timeline.tables import MemberState
 from assignors.whatif.rebalance_protocol import RebalanceProtocol, protocol_of
 
 NO_GENERATION = -1

@@ -17,7 +17,7 @@ from assignors.simulation.consumer import TopicIdPartition, Topics
 from assignors.simulation.consumer.messages import JOINING, LEAVING, LEAVING_FOR_A_WHILE, Heartbeat, HeartbeatReply
 from assignors.simulation.consumer.settings import RANGE
 from assignors.simulation.errors import KafkaError
-from assignors.simulation.timeline import MemberState
+from assignors.simulation.timeline.tables import MemberState
 
 _FENCED = frozenset({KafkaError.UNKNOWN_MEMBER_ID, KafkaError.FENCED_MEMBER_EPOCH})
 

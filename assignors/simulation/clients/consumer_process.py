@@ -14,8 +14,8 @@ from assignors.model import Assignor, Member, Topic, TopicPartition
 from assignors.simulation.kernel import Action, Kernel
 from assignors.simulation.network import Network
 from assignors.simulation.settings import Settings
-from assignors.simulation.timeline import Commit, Failure, Hold, MemberState, PollLoop
-from assignors.simulation.timeline_recorder import TimelineRecorder
+from assignors.simulation.timeline.recorder import TimelineRecorder
+from assignors.simulation.timeline.tables import Commit, Failure, Hold, MemberState, PollLoop
 
 
 @dataclass(frozen=True, slots=True)

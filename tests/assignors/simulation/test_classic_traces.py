@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
-from pathlib import Path
 
 import pytest
 
@@ -32,8 +31,8 @@ from assignors.simulation.classic.messages import (
 from assignors.simulation.classic.records import GroupRecord
 from assignors.simulation.errors import KafkaError
 from assignors.simulation.kernel import Kernel
+from tests.assignors.simulation.recorded_traces import Chapter, chapters
 
-FIXTURE = Path(__file__).parents[2] / "fixtures" / "coordinator_traces_431.txt"
 ALIVE = {"S1c": "A", "S3b": "B"}
 """Who sends a heartbeat every second, of which the fixture has no lines."""
 
@@ -50,33 +49,10 @@ _EXCEPTIONS = {
 }
 
 
-@dataclass(frozen=True)
-class Chapter:
-    """A story's part: its title and its lines."""
-
-    title: str
-    lines: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        return self.title.split()[0]
-
-
-def chapters() -> list[Chapter]:
-    """All of the fixture's that are about the classic protocol."""
-    found: list[tuple[str, list[str]]] = []
-    for line in FIXTURE.read_text().splitlines():
-        if line.startswith(" "):
-            found[-1][1].append(line)
-        else:
-            found.append((line, []))
-    return [Chapter(title, tuple(lines)) for title, lines in found if not title.startswith("S7")]
-
-
 def stories() -> Iterator[list[Chapter]]:
     """Chapters that go on with the same group."""
     story: list[Chapter] = []
-    for chapter in chapters():
+    for chapter in (chapter for chapter in chapters() if not chapter.is_consumer):
         begins = chapter.lines[0].startswith("  t=0 ") and not chapter.name.startswith("S8b")
         if begins and story:
             yield story

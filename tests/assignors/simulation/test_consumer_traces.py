@@ -5,8 +5,6 @@ member that joins owns nothing and says so; the others say what they own where t
 """
 
 import re
-from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
@@ -15,8 +13,8 @@ from assignors.simulation.consumer import ConsumerCoordinator, InstantLog, Setti
 from assignors.simulation.consumer.messages import JOINING, Heartbeat, HeartbeatReply, Reply
 from assignors.simulation.errors import KafkaError
 from assignors.simulation.kernel import Kernel
+from tests.assignors.simulation.recorded_traces import Chapter, chapters
 
-FIXTURE = Path(__file__).parents[2] / "fixtures" / "coordinator_traces_431.txt"
 TOPIC = Topic("foo", 6, topic_id="AAAAAAAAAAEAAAAAAAAAAQ")  # as the recorder had it
 ALIVE = "A"
 """Who sends a heartbeat every second while others are silent, of which the fixture has no lines."""
@@ -25,29 +23,7 @@ _LINE = re.compile(
     r"  t=(?P<at_ms>\d+) +(?P<who>[A-Z]) HB\(epoch (?P<epoch>-?\d+)(?:, owned=\[(?P<owned>[\d, ]*)\])?\) "
     r"-> (?P<answer>.*?) *\| (?P<group>.*)"
 )
-
-
-@dataclass(frozen=True)
-class Chapter:
-    """A story: its title and its lines."""
-
-    title: str
-    lines: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        return self.title.split()[0]
-
-
-def chapters() -> list[Chapter]:
-    """All of the fixture's that are about KIP-848."""
-    found: list[tuple[str, list[str]]] = []
-    for line in FIXTURE.read_text().splitlines():
-        if not line.startswith(" "):
-            found.append((line, []))
-        elif not line.startswith("  -- "):
-            found[-1][1].append(line)
-    return [Chapter(title, tuple(lines)) for title, lines in found if title.startswith("S7")]
+CHAPTERS = [chapter for chapter in chapters() if chapter.is_consumer]
 
 
 class Player:
@@ -103,7 +79,7 @@ def _words(reply: HeartbeatReply) -> str:
     return f"epoch={reply.epoch} assignment={numbers}"
 
 
-@pytest.mark.parametrize("chapter", chapters(), ids=lambda chapter: chapter.name)
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.name)
 def test_a_recorded_story_happens_again_to_the_millisecond(chapter: Chapter) -> None:
     player = Player(chapter)
     for recorded in chapter.lines:
@@ -111,4 +87,4 @@ def test_a_recorded_story_happens_again_to_the_millisecond(chapter: Chapter) -> 
 
 
 def test_every_kip_848_story_of_the_fixture_is_played() -> None:
-    assert [(chapter.name, len(chapter.lines)) for chapter in chapters()] == [("S7", 22), ("S7i", 23)]
+    assert [(chapter.name, len(chapter.lines)) for chapter in CHAPTERS] == [("S7", 22), ("S7i", 23)]

@@ -8,7 +8,7 @@ from operator import attrgetter
 from app.ui.formats import brief
 from app.ui.scenario.played import Played
 from assignors.model import TopicPartition
-from assignors.simulation.timeline import Hold, MemberState, OwnershipSpan, Span
+from assignors.simulation.timeline.tables import Hold, MemberState, OwnershipSpan, Span
 
 MOST_MEMBERS, MOST_LANES = 12, 16
 """How many members and partitions of each protocol are drawn: those that wait longest."""

@@ -13,7 +13,7 @@ from app.ui.formats import brief
 from app.ui.scenario.played import NAMES, Played
 from app.ui.theme import Palette
 from app.views.labs.protocol.bars import GAP, MOVED, OWNED, REBALANCING, STABLE, Bar, Block, bars, blocks
-from assignors.simulation.timeline import MemberState, Message
+from assignors.simulation.timeline.tables import MemberState, Message
 from assignors.whatif.events import Event
 
 ROW_PX = 18

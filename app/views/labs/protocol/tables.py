@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from app.ui.scenario.played import NAMES, Played
-from assignors.simulation.summary import Summary
+from assignors.simulation.timeline.summary import Summary
 
 
 def summary(played: Sequence[Played]) -> pd.DataFrame:

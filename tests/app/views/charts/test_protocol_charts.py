@@ -15,8 +15,8 @@ from assignors.model import Topic
 from assignors.simulation.run import simulate
 from assignors.simulation.settings import read
 from assignors.simulation.stories import STORIES
-from assignors.simulation.summary import summarize
-from assignors.simulation.timeline import MemberState
+from assignors.simulation.timeline.summary import summarize
+from assignors.simulation.timeline.tables import MemberState
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 
 HAPPENS_MS = 10_000

@@ -15,7 +15,7 @@ from app.views.labs.protocol import text
 from assignors.model import AssignorError
 from assignors.scenario import dump, load_scenario
 from assignors.simulation.stories import STORIES as SCENARIOS
-from assignors.simulation.summary import Summary
+from assignors.simulation.timeline.summary import Summary
 from assignors.whatif.events import AddPartitions, Event, Freeze, Leave
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 from tests.app.conftest import Open

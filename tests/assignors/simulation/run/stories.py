@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from assignors.model import Member, Topic, TopicPartition
 from assignors.simulation.run import simulate
 from assignors.simulation.settings import Setting, read
-from assignors.simulation.summary import summarize
-from assignors.simulation.timeline import Hold, Timeline
+from assignors.simulation.timeline.summary import summarize
+from assignors.simulation.timeline.tables import Hold, Timeline
 from assignors.whatif.events import Action, Event, Scenario
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 

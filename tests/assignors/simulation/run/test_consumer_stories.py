@@ -5,8 +5,8 @@ from itertools import pairwise
 import pytest
 
 from assignors.model import Member
-from assignors.simulation.summary import summarize
-from assignors.simulation.timeline import Hold, Message, Timeline
+from assignors.simulation.timeline.summary import summarize
+from assignors.simulation.timeline.tables import Hold, Message, Timeline
 from assignors.whatif.events import (
     AddPartitions,
     CoordinatorDown,

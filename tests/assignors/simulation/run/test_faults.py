@@ -4,8 +4,8 @@ import pytest
 
 from assignors.model import AssignorError, Member, Topic, TopicPartition
 from assignors.simulation import kernel as kernels
-from assignors.simulation.summary import summarize
-from assignors.simulation.timeline import Hold, Timeline
+from assignors.simulation.timeline.summary import summarize
+from assignors.simulation.timeline.tables import Hold, Timeline
 from assignors.whatif.events import (
     Action,
     AddPartitions,

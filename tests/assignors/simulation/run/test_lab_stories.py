@@ -9,8 +9,8 @@ from assignors.scenario import dump, load_scenario
 from assignors.simulation.run import simulate
 from assignors.simulation.settings import read
 from assignors.simulation.stories import STORIES
-from assignors.simulation.summary import Summary, summarize
-from assignors.simulation.timeline import MemberState, Timeline
+from assignors.simulation.timeline.summary import Summary, summarize
+from assignors.simulation.timeline.tables import MemberState, Timeline
 from assignors.whatif.events import Resume, Scenario
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 

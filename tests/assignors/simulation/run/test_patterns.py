@@ -3,7 +3,7 @@
 import pytest
 
 from assignors.model import Member, Topic, TopicPartition
-from assignors.simulation.timeline import Hold, Timeline
+from assignors.simulation.timeline.tables import Hold, Timeline
 from assignors.whatif.events import CreateTopic, DeleteTopic, Subscribe
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 from tests.assignors.simulation.run.stories import (

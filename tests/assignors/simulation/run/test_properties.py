@@ -8,8 +8,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from assignors.model import Member, Topic, TopicPartition
-from assignors.simulation.summary import summarize
-from assignors.simulation.timeline import Hold, MemberState, OwnershipSpan, Plan, Timeline
+from assignors.simulation.timeline.summary import summarize
+from assignors.simulation.timeline.tables import Hold, MemberState, OwnershipSpan, Plan, Timeline
 from assignors.whatif.events import (
     Action,
     AddPartitions,

@@ -10,7 +10,7 @@ from assignors.simulation.run import Simulation, simulate
 from assignors.simulation.settings import read
 from assignors.simulation.side_by_side import simulate_all
 from assignors.simulation.stories import STORIES
-from assignors.simulation.timeline import Timeline
+from assignors.simulation.timeline.tables import Timeline
 from assignors.whatif.events import CoordinatorDown, CoordinatorUp, Freeze, Join, Scenario
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 from tests.assignors.simulation.run.stories import CONSUMER, COOPERATIVE, EAGER, QUICK, members, played, scenario

@@ -3,8 +3,8 @@
 import pytest
 
 from assignors.model import AssignorError, Member, Topic, TopicPartition
-from assignors.simulation.summary import summarize
-from assignors.simulation.timeline import Hold, Message, Timeline
+from assignors.simulation.timeline.summary import summarize
+from assignors.simulation.timeline.tables import Hold, Message, Timeline
 from assignors.whatif.events import (
     AddPartitions,
     CoordinatorDown,

@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from assignors.model import Member, Topic
-from assignors.simulation.processed_records import Processed
 from assignors.simulation.settings import Setting
-from assignors.simulation.summary import summarize
-from assignors.simulation.timeline import Timeline
+from assignors.simulation.timeline.processed_records import Processed
+from assignors.simulation.timeline.summary import summarize
+from assignors.simulation.timeline.tables import Timeline
 from assignors.whatif.events import (
     Action,
     AddPartitions,

@@ -7,7 +7,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple, TypeVar
 
-from assignors.simulation.timeline import NO_COORDINATOR, MemberState, PollLoop, Span, Timeline
+from assignors.simulation.timeline.tables import NO_COORDINATOR, MemberState, PollLoop, Span, Timeline
 
 Row = TypeVar("Row", Span, PollLoop)
 NEVER_MS = -1

@@ -13,8 +13,8 @@ from itertools import groupby
 from operator import attrgetter
 
 from assignors.model import TopicPartition
-from assignors.simulation.polling import Reader, readers
-from assignors.simulation.timeline import Commit, OwnershipSpan, RecordSettings, Timeline
+from assignors.simulation.timeline.polling import Reader, readers
+from assignors.simulation.timeline.tables import Commit, OwnershipSpan, RecordSettings, Timeline
 
 EARLIEST, LATEST = "earliest", "latest"
 _MILLI_MS = 1_000_000

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 from assignors.arrays import group_arrays
 from assignors.model import Assignment, Group
-from assignors.simulation.timeline import AS_IT_IS, Plan, Timeline
+from assignors.simulation.timeline.tables import AS_IT_IS, Plan, Timeline
 from assignors.whatif.events import Loads
 from assignors.whatif.generations import Generation
 from assignors.whatif.moves import moves

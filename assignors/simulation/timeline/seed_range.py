@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from assignors.model import AssignorError
-from assignors.simulation.summary import Summary, summarize
-from assignors.simulation.timeline import Timeline
+from assignors.simulation.timeline.summary import Summary, summarize
+from assignors.simulation.timeline.tables import Timeline
 from assignors.whatif.rebalance_protocol import RebalanceProtocol
 
 FIGURES = ("rebalances", "moved", "down_ms", "longest_down_ms", "longest_pause_ms", "duplicated", "lost")

@@ -1,4 +1,4 @@
-"""Records what happens in a simulation, and builds the tables of `timeline`."""
+"""Records what happens in a simulation, and builds its tables."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import TypeVar
 from assignors.layout import java_order
 from assignors.model import Topic, TopicPartition
 from assignors.simulation.kernel import Kernel
-from assignors.simulation.timeline import (
+from assignors.simulation.timeline.tables import (
     Callback,
     Commit,
     Failure,

@@ -6,8 +6,8 @@ from itertools import groupby, pairwise
 from operator import attrgetter
 
 from assignors.model import TopicPartition
-from assignors.simulation.processed_records import Processed, lives, processed
-from assignors.simulation.timeline import Hold, MemberState, OwnershipSpan, Timeline
+from assignors.simulation.timeline.processed_records import Processed, lives, processed
+from assignors.simulation.timeline.tables import Hold, MemberState, OwnershipSpan, Timeline
 
 
 @dataclass(frozen=True, slots=True)
