@@ -69,7 +69,7 @@ def at_rest() -> Iterator[Scene]:
         _topics_and_commits(kafka)
         _members(kafka, members)
         with _reader(kafka) as reader:
-            wait_until(lambda: _states(reader.read(1, 0)) == STATES, 60, 0.5)
+            wait_until(lambda: _states(reader.read(1, 0)) == STATES, 180, 0.5)
             polls = [_poll(reader, number) for number in _commits(kafka)]
         yield Scene(kafka, Polled(CLUSTER, report(polls), CollectorStatus(1.0, polls=len(polls)), polls[-1].at_ms))
 
@@ -111,7 +111,7 @@ def _members(kafka: EmbeddedKafka, members: ExitStack) -> None:
     silent = join(SILENT, "orders")
     share = Running(lambda: _share_consumer(kafka), lambda consumer: consumer.poll(0.1), SHARE)
     members.callback(share.leave)
-    wait_until(lambda: left.held and len(moved.held) == len(silent.held) == 3 and any(m.held for m in pair), 120)
+    wait_until(lambda: left.held and len(moved.held) == len(silent.held) == 3 and any(m.held for m in pair), 240)
     left.leave()
     moved.commit("orders", 0, 60)
     next(member for member in pair if member.held).commit("single", 0, 4)

@@ -25,7 +25,7 @@ from tests.app.metrics.peers.series import (
     series,
 )
 
-pytestmark = pytest.mark.broker
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(600)]  # a loaded machine takes minutes to start all members
 
 DOCS = (Path(__file__).parents[4] / "docs" / "metrics.md").read_text()
 
