@@ -1,7 +1,8 @@
 """Loads a scenario from a file, a text or an upload, or reports all that is wrong with it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -15,6 +16,12 @@ from assignors.scenario.problems import Path, Problem, ScenarioError, first, pat
 from assignors.scenario.schema import MOST, ScenarioFile
 from assignors.scenario.syntax import MOST_BYTES, compose, text_of, tokens
 from assignors.whatif.events import Scenario
+
+_ORDER = ("topics", "members", "events")
+"""Each of these sections names what those before it have."""
+_LOADS = ("weights", "lag", "rates", "capacity")
+"""These name what all of `_ORDER` have."""
+_NOTHING = ScenarioFile(schema_version=1, name="", assignor="range")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +68,20 @@ def _validated(text: str, name: str) -> ScenarioFile:
     try:
         return ScenarioFile.model_validate(data)
     except ValidationError as error:
-        found = sentences(error.errors(include_url=False, include_input=False))
-        raise ScenarioError(_problems(found, text, name)) from None
+        details = error.errors(include_url=False, include_input=False)
+        others = errors(_without({one["loc"][0] for one in details if one["loc"]}, data))
+        raise ScenarioError(_problems(first(chain(sentences(details).items(), others)), text, name)) from None
+
+
+def _without(broken: Set[int | str], data: Any) -> ScenarioFile:
+    """The file without its broken sections and those that name what is in them."""
+    sections = ScenarioFile.model_fields.keys()
+    if not isinstance(data, Mapping) or not broken or not broken <= sections:  # an unknown key may be any of them
+        return _NOTHING
+    last = min((_ORDER.index(section) for section in broken & set(_ORDER)), default=len(_ORDER))
+    kept = ("assignor", *_ORDER[:last], *(_LOADS if last == len(_ORDER) else ()))
+    sound = {section: data[section] for section in kept if section in data and section not in broken}
+    return ScenarioFile.model_validate({**_NOTHING.model_dump(), **sound})
 
 
 def _problems(by_path: Mapping[Path, str], text: str, name: str) -> tuple[Problem, ...]:

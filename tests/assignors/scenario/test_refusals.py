@@ -31,6 +31,44 @@ def with_event(event: str) -> str:
     return f"{HEAD}events:\n  - {event}\n"
 
 
+def test_errors_of_shape_and_of_sense_are_told_at_once() -> None:
+    text = """\
+schema_version: 1
+name: shop
+assignor: rnge
+topics:
+  - {name: orders, partitions: 4}
+  - {name: orders, partitions: 2}
+members:
+  - {id: c1, topics: [orders]}
+  - {id: c1, topics: [orders]}
+events:
+  - {at: soon, leave: c9}
+lag: {payments: 3}
+"""
+    assert problems_of(text) == [
+        "line 3: assignor: No assignor is named 'rnge'. Did you mean 'range'?",
+        "line 6: topics[1].name: 'orders' is topics[0] already.",
+        "line 9: members[1].id: 'c1' is members[0] already.",
+        "line 11: events[0].at: Write a duration such as 30s, 1500ms, 2m or 1h; a plain number counts seconds.",
+    ]
+
+
+def test_what_names_a_broken_section_is_not_checked_against_it() -> None:
+    text = """\
+schema_version: 1
+name: shop
+assignor: sticky
+topics:
+  - {name: orders, partitions: many}
+members:
+  - {id: c1, topics: [orders], owned: {orders: [7]}}
+lag: {orders: 3}
+"""
+    (problem,) = problems_of(text)
+    assert problem.startswith("line 5: topics[0].partitions: ")
+
+
 # -- the file ----------------------------------------------------------------------------------------------------------
 
 
