@@ -69,12 +69,12 @@ class _Group(_Thresholds):
 
 
 def _reachable(groups: list[_Group]) -> list[_Group]:
-    """Raises PydanticCustomError if the first pattern that matches is never that of an entry."""
+    """The list. Raises PydanticCustomError if an earlier pattern matches all groups of a later one."""
     for at, group in enumerate(groups):
         for earlier in groups[:at]:
             if _covers(earlier.pattern, group.pattern):
-                told = f"{group.pattern!r} is never used: {earlier.pattern!r} stands before it and matches the same"
-                raise PydanticCustomError("sentence", "{text}", {"text": f"{told} groups."})
+                told = f"{group.pattern!r} is never used: {earlier.pattern!r}, before it, matches all of its groups."
+                raise PydanticCustomError("sentence", "{text}", {"text": told})
     return groups
 
 
