@@ -78,7 +78,7 @@ def _offsets(turns: Sequence[Turn], at: int) -> None:
 def _tiles(turns: Sequence[Turn], at: int, drawn: Sequence[Change], some: str) -> None:
     colours, codes = state.palette(), {code for change in drawn for code in records.classify(*change)}
     looks, kinds = charts.styles(colours), [kind for code, kind in enumerate(records.KINDS) if code in codes]
-    widgets.titled("Offsets", legend((charts.GLYPHS[kind], looks[kind], kind) for kind in kinds) + some)
+    widgets.titled("Offsets", legend((looks[kind], kind) for kind in kinds) + some)
     alt = text.offsets(turns, at, [its for _, its in drawn])
     widgets.chart(charts.offsets(turns, drawn, colours), "calls_offsets", alt)
 

@@ -68,7 +68,7 @@ def picture(steps: Sequence[Step], at: int) -> None:
     marks = widgets.swatches(
         [("e0", ink, "leader epoch 0"), ("┃", colours.gained, "high watermark (HW)"), ("┊", ink, "log end (LEO)")]
     )
-    cells = legend((charts.GLYPHS[kind] or "■", looks[kind], kind) for kind in Cell if kind in seen)
+    cells = legend((looks[kind], kind) for kind in Cell if kind in seen)
     widgets.titled(f"Epoch {state_.epoch}", f"{marks}\u2003{cells}{same}")
     widgets.chart(charts.replicas(lanes, colours), "watermark_replicas", text.picture(steps, at))
 

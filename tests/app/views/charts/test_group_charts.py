@@ -45,7 +45,7 @@ def test_an_idle_member_keeps_its_row_and_says_why() -> None:
 def test_what_comes_and_goes_is_outlined_and_not_counted_as_owned() -> None:
     lanes = {"c1": lane("t", [0], Tile.LEAVING), "c2": lane("t", [0], Tile.COMING)}
     fig = charts.tiles(lanes, {}, "", LIGHT)
-    assert [shape.line.color for shape in fig.layout.shapes] == [LIGHT.gained, LIGHT.revoked]
+    assert [shape.line.color for shape in fig.layout.shapes] == [LIGHT.revoked, LIGHT.gained]
     assert notes(fig) == ["1", "0"]
 
 
