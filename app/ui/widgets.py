@@ -191,6 +191,21 @@ def picker(
     )
 
 
+def segments(
+    label: str, options: Iterable[str], chosen: str | None, key: str, choose: Callable[[Any], None], **more: Any
+) -> None:
+    """A segmented control that shows `chosen`, and passes a new choice (None: none) to `choose`."""
+    st.session_state[key] = chosen
+    st.segmented_control(
+        label,
+        list(options),
+        key=key,
+        label_visibility="collapsed",
+        on_change=lambda: choose(st.session_state[key]),
+        **more,
+    )
+
+
 def text_filter(label: str, key: str, width: int | Literal["stretch"] = 240, live: str = "150ms") -> str:
     """The text of a filter field, which is in the URL. `live` is the delay after a keystroke."""
     text = st.text_input(

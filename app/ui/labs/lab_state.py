@@ -11,6 +11,8 @@ from assignors.labs.story import Story, from_file, to_file
 from assignors.model import AssignorError
 
 S = TypeVar("S", bound=Story)
+STEP = "step"
+"""The URL parameter of the step that is shown."""
 
 
 class LabState(Generic[S]):
@@ -44,8 +46,8 @@ class LabState(Generic[S]):
     def open(self, story: S) -> None:
         """Show another story, at no step in particular."""
         self.write(story)
-        if "step" not in self._parameters:
-            state.set_url("step", None)
+        if STEP not in self._parameters:
+            state.set_url(STEP, None)
 
     def open_first(self) -> None:
         """Show the first preset."""

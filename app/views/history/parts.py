@@ -128,15 +128,15 @@ def status_line(history: ClusterHistory, span: Span, newest: datetime | None, fa
 
 def range_controls(span: Span) -> None:
     """The range, and buttons that move it or keep it."""
-    shown = st.session_state["history_range"] = state_history.range_of(span)
-    st.segmented_control(
+    shown = state_history.range_of(span)
+    widgets.segments(
         "Range",
-        list(state_history.RANGES),
-        key="history_range",
+        state_history.RANGES,
+        shown,
+        "history_range",
+        lambda key: state.set_url("range", key or state_history.DEFAULT_RANGE),
         format_func=lambda key: state_history.RANGES[key][0],
-        label_visibility="collapsed",
         width="content",
-        on_change=lambda: state.set_url("range", st.session_state["history_range"] or state_history.DEFAULT_RANGE),
     )
     _move("Earlier", "arrow_back", shown, span.until - span.length)
     if state_history.until() is None:

@@ -65,16 +65,14 @@ def sweep_picker(found: Sequence[Sweep]) -> Sweep:
     by_id = {sweep.sweep_id: sweep for sweep in found}
     chosen = by_id.get(state.url("sweep") or "", found[0])
     if len(found) > 1:
-        titles = {sweep_id: _title(sweep) for sweep_id, sweep in by_id.items()}
-        st.session_state["sweep_pick"] = chosen.sweep_id
-        st.selectbox(
+        widgets.picker(
             "Sweep",
             list(by_id),
-            key="sweep_pick",
-            format_func=titles.__getitem__,
-            label_visibility="collapsed",
+            chosen.sweep_id,
+            "sweep_pick",
+            partial(state.set_url, "sweep"),
+            format_func={sweep_id: _title(sweep) for sweep_id, sweep in by_id.items()}.__getitem__,
             width=360,
-            on_change=lambda: state.set_url("sweep", st.session_state["sweep_pick"]),
         )
     return chosen
 

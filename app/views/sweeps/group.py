@@ -27,15 +27,8 @@ def picker(frame: pd.DataFrame, group_id: str) -> None:
         key="all_groups",
         on_click=lambda: state.set_url("group", None),
     )
-    st.session_state["sweep_group"] = group_id
-    st.selectbox(
-        "Group",
-        list(dict.fromkeys([*frame["group_id"].head(MAX_ROWS), group_id])),
-        key="sweep_group",
-        label_visibility="collapsed",
-        width=260,
-        on_change=lambda: state.set_url("group", st.session_state["sweep_group"]),
-    )
+    ids = list(frame["group_id"].head(MAX_ROWS))
+    widgets.picker("Group", ids, group_id, "sweep_group", partial(state.set_url, "group"), width=260)
 
 
 def one_group(row: dict[str, Any], every: pd.DataFrame) -> None:
@@ -63,16 +56,7 @@ def _pills(key: str, options: list[str], label: Callable[[str], str], default: s
     asked = state.url(key)
     chosen = asked if asked in options else default if default in options else options[0]
     if len(options) > 1:
-        widget = f"sweep_{key}"
-        st.session_state[widget] = chosen
-        st.segmented_control(
-            key,
-            options,
-            key=widget,
-            format_func=label,
-            label_visibility="collapsed",
-            on_change=lambda: state.set_url(key, st.session_state[widget]),
-        )
+        widgets.segments(key, options, chosen, f"sweep_{key}", partial(state.set_url, key), format_func=label)
     return chosen
 
 
@@ -106,16 +90,16 @@ def _shown_members(cells: pd.DataFrame, members: int) -> list[int]:
     if len(pages) == 1:
         return every
     around = next((key for key, page in reversed(pages.items()) if page[0] <= members), next(iter(pages)))
-    asked = state.url("members") or ""
-    st.session_state["sweep_members"] = asked if asked in pages else around
-    chosen = st.selectbox(
+    asked = state.url("members")
+    chosen = asked if asked in pages else around
+    widgets.picker(
         "Members",
         list(pages),
-        key="sweep_members",
+        chosen,
+        "sweep_members",
+        partial(state.set_url, "members"),
         format_func=lambda key: f"{pages[key][0]:,} to {pages[key][-1]:,} members",
-        label_visibility="collapsed",
         width=220,
-        on_change=lambda: state.set_url("members", st.session_state["sweep_members"]),
     )
     return pages[chosen]
 

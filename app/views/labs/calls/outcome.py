@@ -1,18 +1,15 @@
 """The results of the calls: one at a time with its picture, and all as a table."""
 
 from collections.abc import Sequence
-from functools import partial
 
 import streamlit as st
 
 from app.ui import formats, state, widgets
 from app.ui.charts import limits, ruler
 from app.ui.labs.legend import legend
-from app.ui.stepper import go, stepper
 from app.ui.widgets import Column
 from app.views.labs.calls import charts, records, strips, tables, text
 from app.views.labs.calls.records import Change
-from app.views.labs.calls.state import STEP
 from assignors.labs.calls import PartitionOffsets, Turn
 
 LOOKS = {
@@ -27,14 +24,6 @@ LOOKS = {
 }
 STATE_PX = 190
 """Of the other columns of the state."""
-
-
-def controls(turns: Sequence[Turn], at: int) -> None:
-    """Previous, next and the slider."""
-    last = len(turns) - 1
-    if last:
-        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-            stepper(STEP, at, last, "Step", lambda step: f"{step + 1} of {last + 1}", partial(go, STEP))
 
 
 def sentences(turns: Sequence[Turn], at: int) -> None:

@@ -1,16 +1,13 @@
 """The steps of a story: replicas, explanations, responses to producers, and the end under other rules."""
 
 from collections.abc import Sequence
-from functools import partial
 
 import streamlit as st
 
 from app.ui import formats, state, widgets
 from app.ui.labs.legend import legend
-from app.ui.stepper import go, stepper
 from app.ui.widgets import Column
 from app.views.labs.watermark import charts, tables, text
-from app.views.labs.watermark.state import STEP
 from app.views.labs.watermark.tables import Cell
 from assignors.labs.watermark import WatermarkStory
 from assignors.labs.watermark.model import State, Step
@@ -40,14 +37,6 @@ RULE_COLUMNS = {
     "visible": Column("Visible", 80),
     "stops": Column("Stops because", 400),
 }
-
-
-def controls(steps: Sequence[Step], at: int) -> None:
-    """Previous, next and the slider."""
-    last = len(steps) - 1
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        if last:
-            stepper(STEP, at, last, "Step", lambda step: f"{step} of {last}", partial(go, STEP))
 
 
 def sentences(steps: Sequence[Step], at: int) -> None:
