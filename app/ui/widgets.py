@@ -1,7 +1,7 @@
 """What several pages share: status line, actions, titles, tables and their columns."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 from unicodedata import normalize
 
@@ -84,7 +84,7 @@ def status_line(before: str, coverage: str, small: bool = False) -> None:
     age = formats.age(page.report.snapshot.at_ms, page.now_ms)
     at = formats.clock(page.report.snapshot.at_ms, state.zone())
     interval = "paused" if state.paused() else f"polled every {formats.duration(page.status.interval_s)}"
-    line = f"{before} :gray[{' · '.join(part for part in (age, coverage, interval) if part)}]"
+    line = f"{before} :gray[{formats.joined(age, coverage, interval)}]"
     st.markdown(f":small[{line}]" if small else line, help=f"Read at {at}, {formats.utc(page.report.snapshot.at_ms)}")
     _failing(page)
 
@@ -236,10 +236,10 @@ def swatches(entries: Iterable[tuple[str, str, str]]) -> str:
     )
 
 
-def verdict_legend(statuses: Iterable[Status]) -> str:
-    """A legend of verdicts: the symbol of each on its colour, as maps show it, and its word."""
-    words = {status: verdicts.VERDICTS[status].word.replace(" ", verdicts.NO_BREAK) for status in statuses}
-    return "\u2003".join(f"{verdict_tile(s)}{verdicts.NO_BREAK}:gray[{word}]" for s, word in words.items())
+def verdict_legend(statuses: Collection[Status]) -> str:
+    """A legend of verdicts, most urgent first: the symbol of each on its colour, as maps show it, and its word."""
+    words = [(s, verdicts.VERDICTS[s].word.replace(" ", verdicts.NO_BREAK)) for s in URGENCY if s in statuses]
+    return "\u2003".join(f"{verdict_tile(s)}{verdicts.NO_BREAK}:gray[{word}]" for s, word in words)
 
 
 def verdict_tile(status: Status) -> str:
@@ -308,8 +308,8 @@ def opener(label: str, key: str, width: int, on_click: Callable[[], None]) -> An
 
 
 def as_tags(labels: pd.Series) -> pd.Series:
-    """Verdict labels for a verdict column: lists of one; None stays."""
-    return labels.map(lambda label: [label] if label else None)
+    """Verdict labels for a verdict column: lists of one; None and NaN stay."""
+    return labels.map(lambda label: [label], na_action="ignore")
 
 
 def verdict_column(width: int = 128, label: str = "Verdict", extra: Iterable[tuple[str, str]] = ()) -> Any:

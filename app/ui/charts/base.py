@@ -47,6 +47,13 @@ def figure(colours: Palette, height: int, left: int = 44, right: int = 8, top: i
     )
 
 
+def kinds(fills: Sequence[str], first: int = 0) -> dict[str, Any]:
+    """What a heatmap needs to draw the number `first` in the first of the fills, the next number in the second one."""
+    n = len(fills)
+    stops = [[at / n, fill] for i, fill in enumerate(fills) for at in (i, i + 1)]
+    return {"colorscale": stops, "zmin": first - 0.5, "zmax": first + n - 0.5, "showscale": False}
+
+
 def lane_px(names: list[str], most: int = 22) -> int:
     """Left margin for monospace lane labels."""
     return round(MONO_CHAR_PX * min(most, max(map(len, names), default=1)) + 12)

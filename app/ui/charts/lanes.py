@@ -56,13 +56,9 @@ def _frame(x: int, y: int, colour: str) -> dict[str, Any]:
 def _fills(fig: go.Figure, rows: Sequence[Sequence[Box]], styles: Sequence[Style], width: int) -> None:
     # A heatmap, not markers: those keep their pixels and overlap on a phone.
     cells: list[list[Box | None]] = [[*row, *[None] * (width - len(row))] for row in rows]
-    n = len(styles)
     fig.add_heatmap(
         z=[[None if box is None else styles.index(box.style) for box in row] for row in cells],
-        zmin=-0.5,
-        zmax=n - 0.5,
-        colorscale=[[at / n, style.fill] for i, style in enumerate(styles) for at in (i, i + 1)],
-        showscale=False,
+        **base.kinds([style.fill for style in styles]),
         xgap=2 if width > limits.LABELLED_LANE else 3,
         ygap=5,
         customdata=[["" if box is None else box.hover for box in row] for row in cells],

@@ -5,11 +5,11 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from app.ui.charts import base, lanes, limits
-from app.ui.formats import plural
+from app.ui.formats import joined, plural
 from app.ui.movement import sentences
 from app.ui.movement.encoding import Picture, lane_names
 from app.ui.movement.steps import Steps, largest
-from app.ui.movement.stills import joined, outline, thinned, window_note
+from app.ui.movement.stills import outline, thinned, window_note
 from app.ui.theme import Palette
 
 ROW_PX = 26

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from app.ui.charts import base, lanes, limits
 from app.ui.charts.lanes import Box, Style
-from app.ui.formats import plural
+from app.ui.formats import joined, plural
 from app.ui.movement import sentences
 from app.ui.movement.encoding import Picture, lane_names, looks
 from app.ui.movement.steps import GAINED, KEPT, NO_OWNER, NOBODY, REVOKED, UNASSIGNED, Steps, largest
-from app.ui.movement.stills import SANS_CHAR_PX, joined
+from app.ui.movement.stills import SANS_CHAR_PX
 from app.ui.theme import Palette
 
 GLYPH_LANE = 14

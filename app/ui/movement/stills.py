@@ -5,6 +5,7 @@ import plotly.graph_objects as go
 
 from app.ui.charts import base, limits
 from app.ui.charts.lanes import CLEAR
+from app.ui.formats import joined
 from app.ui.movement import sentences
 from app.ui.movement.blocks import Blocks, blocks, names, topic_starts
 from app.ui.movement.encoding import Picture, looks, scale, short_title, what_happened
@@ -83,7 +84,6 @@ def _heat(fig: go.Figure, steps: Steps, columns: Blocks, kinds: Kinds, cells: Ki
         x=names(steps, columns),
         y=[steps.title(at) for at in range(len(steps))],
         **scale(colours),
-        showscale=False,
         xgap=1 if len(columns) <= SYMBOL_COLUMNS else 0.5 if len(columns) <= HAIRLINE_COLUMNS else 0,
         ygap=2 if len(steps) <= 40 else 1 if len(steps) <= 80 else 0,
         customdata=_words(steps, kinds) if in_words else None if single else columns.changed(kinds),
@@ -167,8 +167,3 @@ def _block_note(columns: Blocks) -> str:
 def window_note(first: int, last: int, of: int) -> str:
     """Which generations are drawn, where not all are."""
     return "" if last - first == of else f"generations {first + 1:,} to {last:,} of {of:,}"
-
-
-def joined(*notes: str) -> str:
-    """The notes that say something, in one line."""
-    return " · ".join(note for note in notes if note)

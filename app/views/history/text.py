@@ -133,7 +133,7 @@ def facts(series: pd.DataFrame, partitions: pd.DataFrame, health: pd.DataFrame) 
         _rebalances(health),
         _lost(partitions),
     ]
-    return " · ".join(part for part in parts if part)
+    return formats.joined(*parts)
 
 
 def _verdict_coverage(series: pd.DataFrame, health: pd.DataFrame) -> str:

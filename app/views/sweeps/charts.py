@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from app.ui.charts import base
+from app.ui.formats import joined, plural
 from app.ui.theme import Palette
 from app.views.sweeps.tables import Grid
 
@@ -114,13 +115,12 @@ def _targets(grid: Grid, say: Say, colours: Palette) -> dict[str, Any]:
 
 def _hover(grid: Grid, row: int, column: int, say: Say) -> str:
     text, why = _text(float(grid.values[row, column]), say), grid.why[row, column]
-    parts = [
+    return joined(
         grid.assignors[column],
-        f"{grid.members[row]:,} {'member' if grid.members[row] == 1 else 'members'}",
+        plural(grid.members[row], "member"),
         f"{text}: {why}" if why else text,
         "click to open in What if" if grid.is_case[row, column] else "",
-    ]
-    return " · ".join(part for part in parts if part)
+    )
 
 
 def _outline(fig: go.Figure, row: int, column: int, colours: Palette) -> None:

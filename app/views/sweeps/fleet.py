@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC
 from functools import partial
 
 import pandas as pd
@@ -78,12 +77,8 @@ def sweep_picker(found: Sequence[Sweep]) -> Sweep:
 
 
 def _title(sweep: Sweep) -> str:
-    at = formats.moment(_ms(sweep), state.zone())
+    at = state.local(formats.ms(sweep.at))
     return f"{sweep.cluster}, {at:%Y-%m-%d %H:%M}, {formats.plural(sweep.cases, 'case')}"
-
-
-def _ms(sweep: Sweep) -> int:
-    return round(sweep.at.astimezone(UTC).timestamp() * 1000)
 
 
 def about(sweep: Sweep, groups: int) -> None:
@@ -93,8 +88,9 @@ def about(sweep: Sweep, groups: int) -> None:
         st.markdown(f":small[{covers} :orange-badge[:material/info: Example fleet, not your cluster]]")
     else:
         kept = " · only in this session" if sweep.place is Place.SESSION else ""
-        said = f"{formats.age(_ms(sweep), state.now_ms())} · sweep {formats.md(sweep.sweep_id)}{kept}"
-        st.markdown(f":small[{covers} of {formats.code(sweep.cluster)} :gray[· {said}]]", help=formats.utc(_ms(sweep)))
+        at_ms = formats.ms(sweep.at)
+        said = f"{formats.age(at_ms, state.now_ms())} · sweep {formats.md(sweep.sweep_id)}{kept}"
+        st.markdown(f":small[{covers} of {formats.code(sweep.cluster)} :gray[· {said}]]", help=formats.utc(at_ms))
     _missing(sweep)
 
 
