@@ -295,9 +295,9 @@ def _column(values: pd.Series, look: Column, is_pinned: bool) -> Any:
     return st.column_config.TextColumn(look.label, width=look.width, help=look.help, pinned=is_pinned)
 
 
-def chart(figure: Figure, key: str, alt: str) -> None:
-    """A Plotly figure; `alt` describes it for screen readers."""
-    st.plotly_chart(figure, theme=None, config=PLOTLY, key=key, alt=alt)
+def chart(figure: Figure, key: str, alt: str, **more: Any) -> Any:
+    """A Plotly figure; `alt` describes it for screen readers. Returns what is selected in it, if `more` allows that."""
+    return st.plotly_chart(figure, theme=None, config=PLOTLY, key=key, alt=alt, **more)
 
 
 def opener(label: str, key: str, width: int, on_click: Callable[[], None]) -> Any:

@@ -54,6 +54,12 @@ def kinds(fills: Sequence[str], first: int = 0) -> dict[str, Any]:
     return {"colorscale": stops, "zmin": first - 0.5, "zmax": first + n - 0.5, "showscale": False}
 
 
+def outline(fig: go.Figure, colours: Palette, x: tuple[float, float], y: tuple[float, float]) -> None:
+    """A frame around what is current, from and to those positions."""
+    line = {"color": colours.text, "width": 2}
+    fig.add_shape(type="rect", x0=x[0], x1=x[1], y0=y[0], y1=y[1], line=line)
+
+
 def lane_px(names: list[str], most: int = 22) -> int:
     """Left margin for monospace lane labels."""
     return round(MONO_CHAR_PX * min(most, max(map(len, names), default=1)) + 12)

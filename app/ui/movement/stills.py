@@ -4,7 +4,6 @@ import numpy as np
 import plotly.graph_objects as go
 
 from app.ui.charts import base, limits
-from app.ui.charts.lanes import CLEAR
 from app.ui.formats import joined
 from app.ui.movement import sentences
 from app.ui.movement.blocks import Blocks, blocks, names, topic_starts
@@ -39,7 +38,7 @@ def generations_by_partitions(steps: Steps, current: int, colours: Palette) -> P
     if len(columns) <= SYMBOL_COLUMNS:
         _symbols(fig, names(shown, columns), shown, cells, colours)
     letters = _topic_ticks(fig, shown, columns, colours)
-    outline(fig, colours, x=(-0.5, len(columns) - 0.5), y=(row - 0.5, row + 0.5))
+    base.outline(fig, colours, x=(-0.5, len(columns) - 0.5), y=(row - 0.5, row + 0.5))
     caption = joined(_block_note(columns), letters, window_note(first, last, len(steps)))
     return Picture(fig, caption, sentences.stills(shown, row))
 
@@ -150,12 +149,6 @@ def _number_ticks(fig: go.Figure, steps: Steps, columns: Blocks) -> None:
     """Partition numbers under a single topic."""
     shown = base.spread(len(columns), 6)
     fig.update_xaxes(tickvals=shown, ticktext=[f"{steps.numbers[columns.starts[at]]:,}" for at in shown])
-
-
-def outline(fig: go.Figure, colours: Palette, x: tuple[float, float], y: tuple[float, float]) -> None:
-    """The frame around the current step."""
-    line = {"color": colours.text, "width": 2}
-    fig.add_shape(type="rect", x0=x[0], x1=x[1], y0=y[0], y1=y[1], line=line, fillcolor=CLEAR)
 
 
 def _block_note(columns: Blocks) -> str:

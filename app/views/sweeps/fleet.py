@@ -1,6 +1,6 @@
 """The Sweeps page of all groups: the choice of a sweep, and what each group would gain."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 
@@ -112,7 +112,15 @@ def fleet(sweep: Sweep, frame: pd.DataFrame) -> None:
         st.space("stretch")
         widgets.downloads("sweep", lambda: rows)
         if sweep.cases <= MAX_CASES:
-            _download_cases(sweep)
+            widgets.download(
+                "All cases",
+                lambda: widgets.csv(state_sweeps.all_cells(sweep)),
+                "sweep_cases.csv",
+                "text/csv",
+                "sweep_all_cases",
+                type="tertiary",
+                help="Every case of every group, as CSV",
+            )
     _fleet_table(rows.head(MAX_ROWS))
     if len(rows) > MAX_ROWS:
         widgets.note(f"The first {MAX_ROWS:,} of {len(rows):,} groups. Filter to see others.")
@@ -120,18 +128,6 @@ def fleet(sweep: Sweep, frame: pd.DataFrame) -> None:
         "Busiest: the largest share of a group's load on one member, by rate if known, otherwise by weight, lag or "
         f"partitions. Another assignor is recommended if it reduces this share by at least {MIN_REDUCTION:.0%}, fewer "
         "members if none of them has more load than the busiest member now."
-    )
-
-
-def _download_cases(sweep: Sweep) -> None:
-    widgets.download(
-        "All cases",
-        lambda: widgets.csv(state_sweeps.all_cells(sweep)),
-        "sweep_cases.csv",
-        "text/csv",
-        "sweep_all_cases",
-        type="tertiary",
-        help="Every case of every group, as CSV",
     )
 
 
@@ -158,7 +154,7 @@ def _fleet_table(rows: pd.DataFrame) -> None:
             "partitions": rows["partitions"].astype("Int64"),
         }
     )
-    c = st.column_config
+    ids, c = list(rows["group_id"]), st.column_config
     percent = partial(c.NumberColumn, format="%.1f %%", width=84)
     widgets.table(
         view,
@@ -166,7 +162,9 @@ def _fleet_table(rows: pd.DataFrame) -> None:
         most=22,
         alt=f"{formats.plural(len(view), 'group')}: what each would gain, most to gain first",
         columns={
-            "group": widgets.opener("Group", "open_sweep", 190, _open_group(list(rows["group_id"]))),
+            "group": widgets.opener(
+                "Group", "open_sweep", 190, lambda: state.set_url("group", ids[st.session_state["open_sweep"].row])
+            ),
             "do": c.TextColumn("Recommendation", width=450),
             "now": c.TextColumn("Now", width=190, help="Assignor × members"),
             "busiest": percent("Busiest", help="Share of the load that the busiest member has now"),
@@ -179,9 +177,3 @@ def _fleet_table(rows: pd.DataFrame) -> None:
             "partitions": widgets.integer("Partitions", 84),
         },
     )
-
-
-def _open_group(ids: list[str]) -> Callable[[], None]:
-    """Opens the clicked group on this page."""
-    st.session_state["_open_sweep_ids"] = ids
-    return lambda: state.set_url("group", st.session_state["_open_sweep_ids"][st.session_state["open_sweep"].row])

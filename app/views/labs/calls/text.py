@@ -84,11 +84,7 @@ def offsets(turns: Sequence[Turn], at: int, shown: Sequence[PartitionOffsets]) -
 
 def assignments(turns: Sequence[Turn], at: int) -> str:
     """The picture of the assignment in words."""
-    turn = turns[at]
-    refused = "refused" if turn.error else "accepted"
-    return (
-        f"Call {at + 1} of {len(turns)}, {turn.call.text}: {refused}; assigned: {turn.state['assigned'] or 'nothing'}"
-    )
+    return f"{_call(turns, at)}; assigned: {turns[at].state['assigned'] or 'nothing'}"
 
 
 def requests(turns: Sequence[Turn], at: int) -> str:
@@ -96,7 +92,11 @@ def requests(turns: Sequence[Turn], at: int) -> str:
     turn = turns[at]
     before = turns[at - 1].state["group"] if at else turn.state["group"]
     state = turn.state["group"] if before == turn.state["group"] else f"{turn.state['group']}, was {before}"
-    return f"Call {at + 1} of {len(turns)}, {turn.call.text}: {'refused' if turn.error else 'accepted'}; group: {state}"
+    return f"{_call(turns, at)}; group: {state}"
+
+
+def _call(turns: Sequence[Turn], at: int) -> str:
+    return f"Call {at + 1} of {len(turns)}, {turns[at].call.text}: {'refused' if turns[at].error else 'accepted'}"
 
 
 _MEANINGS = {
