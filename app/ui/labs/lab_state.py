@@ -49,10 +49,6 @@ class LabState(Generic[S]):
         if STEP not in self._parameters:
             state.set_url(STEP, None)
 
-    def open_first(self) -> None:
-        """Show the first preset."""
-        self.open(self.first)
-
     def change(self, values: Mapping[str, Any]) -> None:
         """Change values by key. What cannot be played is refused, and the page stays as it was."""
         try:

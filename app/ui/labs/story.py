@@ -1,11 +1,12 @@
 """The story of a lab: from the link, with a head that chooses, describes, downloads and uploads it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 import streamlit as st
 
-from app.ui import formats, upload, widgets
+from app.ui import formats, state, upload, widgets
+from app.ui.charts.lanes import Style
 from app.ui.labs.lab_state import STEP, LabState, S
 from app.ui.stepper import go, stepper
 from assignors.labs.checklist import Page, rows_of
@@ -20,7 +21,13 @@ def linked(lab: LabState[S]) -> S:
     except AssignorError as error:
         st.title("This link is invalid", anchor=False)
         widgets.line(":red", "error", "It was changed or truncated", formats.md(str(error)))
-        st.button("Open the first story", icon=":material/restart_alt:", key="begin_again", on_click=lab.open_first)
+        st.button(
+            "Open the first story",
+            icon=":material/restart_alt:",
+            key="begin_again",
+            on_click=lab.open,
+            args=(lab.first,),
+        )
         st.stop()
 
 
@@ -57,6 +64,16 @@ def refusal(lab: LabState[S]) -> None:
     """Why the last change was refused."""
     if (why := lab.refusal()) is not None:
         widgets.line(":red", "error", "Not changed", formats.md(why))
+
+
+def legend(entries: Iterable[tuple[Style, str]]) -> str:
+    """A legend of (style, word): a filled tile has the colour of its fill, an outlined one that of its ink."""
+    colours = state.palette()
+    fills = {colours.kept_fill: colours.kept}  # too pale for a letter
+    return widgets.swatches(
+        (look.glyph or "■", look.ink if look.outline else fills.get(look.fill, look.fill), word)
+        for look, word in entries
+    )
 
 
 def statements(page: Page, story: str) -> str | None:

@@ -39,7 +39,8 @@ def generations_by_partitions(steps: Steps, current: int, colours: Palette) -> P
         _symbols(fig, names(shown, columns), shown, cells, colours)
     letters = _topic_ticks(fig, shown, columns, colours)
     base.outline(fig, colours, x=(-0.5, len(columns) - 0.5), y=(row - 0.5, row + 0.5))
-    caption = joined(_block_note(columns), letters, window_note(first, last, len(steps)))
+    block = f"each column stands for up to {columns.size:,} partitions, coloured by the gravest change among them"
+    caption = joined(block if columns.size > 1 else "", letters, window_note(first, last, len(steps)))
     return Picture(fig, caption, sentences.stills(shown, row))
 
 
@@ -117,11 +118,15 @@ def _symbols(fig: go.Figure, at: list[str], steps: Steps, cells: Kinds, colours:
 
 
 def _topic_ticks(fig: go.Figure, steps: Steps, columns: Blocks, colours: Palette) -> str:
-    """Names under the topics, letters where names have no room (then returned: "a orders, b payments")."""
+    """Partition numbers under a single topic; else names of topics, or letters where names have no room.
+
+    Returns what the letters stand for: "a orders, b payments".
+    """
     tops = np.searchsorted(columns.starts, topic_starts(steps)).tolist()
     fig.update_xaxes(range=[-0.5, len(columns) - 0.5])
     if len(tops) <= 1:
-        _number_ticks(fig, steps, columns)
+        shown = base.spread(len(columns), 6)
+        fig.update_xaxes(tickvals=shown, ticktext=[f"{steps.numbers[columns.starts[at]]:,}" for at in shown])
         return ""
     line = {"color": colours.dim, "width": 1}
     below = {"type": "line", "y0": 0, "y1": -0.02, "yref": "paper", "line": line}
@@ -143,18 +148,6 @@ def topic_labels(topics: list[str], starts: list[int], ends: list[int]) -> tuple
     if not letters or min(px) < LETTER_PX:
         return [], f"{len(topics):,} topics in order of name"
     return [f"<b>{letters[topic]}</b>" for topic in topics], base.letter_key(letters)
-
-
-def _number_ticks(fig: go.Figure, steps: Steps, columns: Blocks) -> None:
-    """Partition numbers under a single topic."""
-    shown = base.spread(len(columns), 6)
-    fig.update_xaxes(tickvals=shown, ticktext=[f"{steps.numbers[columns.starts[at]]:,}" for at in shown])
-
-
-def _block_note(columns: Blocks) -> str:
-    if columns.size == 1:
-        return ""
-    return f"each column stands for up to {columns.size:,} partitions, coloured by the gravest change among them"
 
 
 def window_note(first: int, last: int, of: int) -> str:

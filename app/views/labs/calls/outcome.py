@@ -6,7 +6,7 @@ import streamlit as st
 
 from app.ui import formats, state, widgets
 from app.ui.charts import limits, ruler
-from app.ui.labs.legend import legend
+from app.ui.labs.story import legend
 from app.ui.widgets import Column
 from app.views.labs.calls import charts, records, strips, tables, text
 from app.views.labs.calls.records import Change
@@ -56,7 +56,7 @@ def picture(turns: Sequence[Turn], at: int) -> None:
 def _offsets(turns: Sequence[Turn], at: int) -> None:
     drawn, partitions = records.shown(turns, at, limits.LOGS), len(turns[at].offsets)
     some = f"{len(drawn)} of {partitions} partitions, those that change first" if partitions > len(drawn) else ""
-    if limits.log(records.most_records(turns)) is limits.Log.RECORDS:
+    if limits.record_tiles(records.most_records(turns)):
         _tiles(turns, at, drawn, f" :gray[{some}]" if some else "")
     else:
         widgets.titled("Offsets", f":gray[distances are not to scale{'; ' if some else ''}{some}]")

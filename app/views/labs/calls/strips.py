@@ -22,14 +22,9 @@ def letters(turns: Sequence[Turn]) -> dict[str, str]:
     return {name: {"no group": "–", "no coordinator": "!"}.get(name, name[0].upper()) for name in names}
 
 
-def callers(turns: Sequence[Turn]) -> list[str]:
-    """Who calls, in order of appearance."""
-    return list(dict.fromkeys(turn.call.who or CLUSTER for turn in turns))
-
-
 def requests(turns: Sequence[Turn], at: int, colours: Palette) -> go.Figure:
     """The group's state after each call, and a row for each caller: ✓ a call that succeeds, ✕ one that is refused."""
-    letter = letters(turns)
+    letter, callers = letters(turns), dict.fromkeys(turn.call.who or CLUSTER for turn in turns)
 
     def box(name: str, step: int) -> Box:
         turn = turns[step]
@@ -38,7 +33,7 @@ def requests(turns: Sequence[Turn], at: int, colours: Palette) -> go.Figure:
             return Box(letter[turn.state[GROUP]], plain, f"{turn.call.text}: {turn.state[GROUP]}")
         return _call(turn, colours) if (turn.call.who or CLUSTER) == name else BLANK
 
-    return _strip(turns, at, [GROUP, *callers(turns)], box, colours)
+    return _strip(turns, at, [GROUP, *callers], box, colours)
 
 
 def assignments(turns: Sequence[Turn], at: int, colours: Palette) -> go.Figure:

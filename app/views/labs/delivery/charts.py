@@ -81,13 +81,9 @@ def _grid(
     width = max(LEAST_SLOTS, len(records))
     fig = base.figure(colours, ROW_PX * len(rows) + 6, left=LABEL_PX, right=4, top=2, bottom=2)
     boxes(fig, rows, width)
-    _between_partitions(fig, records, colours)
-    fig.update_xaxes(visible=False, range=[-0.5, width - 0.5])
-    name_lanes(fig, [base.clip(name, MOST_LETTERS) for name in names], colours.text)
-    return fig
-
-
-def _between_partitions(fig: go.Figure, records: Sequence[Record], colours: Palette) -> None:
     for at in range(1, len(records)):
         if records[at].partition != records[at - 1].partition:
             fig.add_vline(x=at - 0.5, line={"color": colours.dim, "width": 1})
+    fig.update_xaxes(visible=False, range=[-0.5, width - 0.5])
+    name_lanes(fig, [base.clip(name, MOST_LETTERS) for name in names], colours.text)
+    return fig

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from app.ui import formats, state, widgets
-from app.ui.labs.legend import legend
+from app.ui.labs.story import legend
 from app.ui.widgets import Column
 from app.views.labs.delivery import charts, labels, tables, text
 from app.views.labs.delivery.tables import Fate, Mark

@@ -104,12 +104,8 @@ def _row(lab: Lab, group: Sequence[Event], committed: dict[int, int], done: set[
     marks = dict[Record, Mark]()
     for event in group:
         marks |= _marks(event, committed, done)
-    shown = {record: mark for record, mark in marks.items() if _is_shown(lab, record)}
+    shown = {r: mark for r, mark in marks.items() if lab.start[r.partition] <= r.offset < lab.end[r.partition]}
     return Row(label, first.reason, shown, first.kind in _FAILURES)
-
-
-def _is_shown(lab: Lab, record: Record) -> bool:
-    return lab.start[record.partition] <= record.offset < lab.end[record.partition]
 
 
 def _marks(event: Event, committed: dict[int, int], done: set[Record]) -> dict[Record, Mark]:

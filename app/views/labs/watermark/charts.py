@@ -33,7 +33,7 @@ def styles(colours: Palette) -> dict[Cell, Style]:
 def first_offset(lanes: Sequence[Lane]) -> int:
     """The first offset that is drawn: 0, or in long logs shortly before the records that are not on all replicas."""
     longest = max(len(lane.cells) for lane in lanes)
-    return 0 if limits.log(longest) is limits.Log.RECORDS else max(0, in_common(lanes) - CONTEXT)
+    return 0 if limits.record_tiles(longest) else max(0, in_common(lanes) - CONTEXT)
 
 
 def replicas(lanes: Sequence[Lane], colours: Palette) -> go.Figure:
@@ -45,7 +45,7 @@ def replicas(lanes: Sequence[Lane], colours: Palette) -> go.Figure:
     end = max(first + LEAST_OFFSETS, *(len(lane.cells) + 1 for lane in lanes))
     fig = base.figure(colours, ROW_PX * len(lanes) + 26, left=LABEL_PX, right=8, top=2, bottom=24)
     name_lanes(fig, [_name(lane) for lane in lanes], colours.text)
-    if limits.log(end - first - 1) is limits.Log.RECORDS:
+    if limits.record_tiles(end - first - 1):
         _tiles(fig, lanes, first, end, colours)
     else:
         _bars(fig, lanes, first, colours)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from app.ui import formats, state, widgets
-from app.ui.labs.legend import legend
+from app.ui.labs.story import legend
 from app.ui.widgets import Column
 from app.views.labs.watermark import charts, tables, text
 from app.views.labs.watermark.tables import Cell
