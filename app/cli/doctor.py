@@ -84,15 +84,12 @@ def _checks(bootstrap: str | None, config: Path | None, deadline_s: float) -> It
     yield _tried("Java", _java)
     yield _tried("jars", _jars)
     yield _port()
-    if bootstrap is None and config is None and not _configured():
+    is_set = any(name in os.environ for name in ("GROUPSCOPE_BOOTSTRAP_SERVERS", "GROUPSCOPE_CONFIG"))
+    if bootstrap is None and config is None and not is_set:
         hint = "Give --bootstrap-server HOST:PORT or --config FILE to check a cluster as well"
         yield Check("connection", None, "no cluster given", hint)
         return
     yield from _cluster(bootstrap, config, deadline_s)
-
-
-def _configured() -> bool:
-    return any(name in os.environ for name in ("GROUPSCOPE_BOOTSTRAP_SERVERS", "GROUPSCOPE_CONFIG"))
 
 
 def _tried(name: str, check: Callable[[], Check]) -> Check:

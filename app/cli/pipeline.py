@@ -235,7 +235,7 @@ def _print_sizes(found: Iterable[TableSize]) -> None:
             "-" if one.rows is None else f"{one.rows:,}",
             f"{one.files:,}",
             f"{one.size_bytes / 1e6:,.1f}",
-            *map(_day, (one.first_day, one.last_day)),
+            *(str(day or "-") for day in (one.first_day, one.last_day)),
         )
         for one in found
     ]
@@ -244,7 +244,3 @@ def _print_sizes(found: Iterable[TableSize]) -> None:
 
 def _size_document(one: TableSize) -> dict[str, Any]:
     return {name: value.isoformat() if isinstance(value, date) else value for name, value in asdict(one).items()}
-
-
-def _day(day: date | None) -> str:
-    return "-" if day is None else str(day)

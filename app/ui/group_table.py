@@ -63,7 +63,8 @@ def _columns(groups: Sequence[GroupSnapshot], healths: Sequence[GroupHealth]) ->
         "time_lag_s": np.array([h.time_lag.seconds for h in healths], float),
         "drain_s": np.array([h.drain_s for h in healths], float),
         "drains": [formats.drain(h.drain_s, lag) for h, lag in zip(healths, lags, strict=True)],
-        "members": pd.array([member_count(g) for g in groups], dtype="Int64"),
+        # without a description the number of members is unknown
+        "members": pd.array([len(g.members) if g.members or not g.problems else None for g in groups], dtype="Int64"),
         "why": [why(g, h) for g, h in zip(groups, healths, strict=True)],
         "rule": [h.finding.rule for h in healths],
         "onset": pd.Series([h.finding.onset for h in healths], dtype=object),
@@ -77,11 +78,6 @@ def _columns(groups: Sequence[GroupSnapshot], healths: Sequence[GroupHealth]) ->
 def seconds_or_never(seconds: pd.Series) -> pd.Series:
     """Seconds for CSV and JSON: "never" for infinity, None for NaN."""
     return seconds.map(lambda s: "never" if np.isinf(s) else None if np.isnan(s) else s)
-
-
-def member_count(group: GroupSnapshot) -> int | None:
-    """The number of members; None if the group could not be described."""
-    return None if not group.members and group.problems else len(group.members)
 
 
 def why(group: GroupSnapshot, health: GroupHealth) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from assignors.advice import Finding, Workload, advise_broker, advise_client, advise_group
 from assignors.advice.config_table import CONSUMER, COORDINATOR
-from assignors.model import Member, Topic
+from assignors.model import Member
 from assignors.patterns import resolved
 from assignors.simulation.settings import read
 from assignors.whatif.events import AddPartitions, GcPause, Restart, Scenario, Slow
@@ -49,12 +49,8 @@ def _workload(scenario: Scenario) -> Workload:
 
 def _sizes(scenario: Scenario) -> Iterator[tuple[list[Member], int]]:
     """The members and the number of partitions they read, at the start and after each event; only with partitions."""
-    for membership in scenario.memberships():
-        yield from _size(membership.members, membership.topics)
-
-
-def _size(members: dict[str, Member], topics: dict[str, Topic]) -> Iterator[tuple[list[Member], int]]:
-    wanted = {name for member in members.values() for name in resolved(member, topics).topics}
-    partitions = sum(topic.partitions for name, topic in topics.items() if name in wanted)
-    if partitions:
-        yield list(members.values()), partitions
+    for its in scenario.memberships():
+        wanted = {name for member in its.members.values() for name in resolved(member, its.topics).topics}
+        partitions = sum(topic.partitions for name, topic in its.topics.items() if name in wanted)
+        if partitions:
+            yield list(its.members.values()), partitions

@@ -80,11 +80,10 @@ def keep_growth(topic: str, count: int) -> None:
     page = state.shown()
     for group in page.report.snapshot.groups if page is not None else ():
         if any(topic in member.topics for member in group.members):
-            _keep_action(group.group_id, lambda scenario: [_grown(scenario, topic, count)])
-
-
-def _grown(scenario: Scenario, topic: str, count: int) -> Action:
-    return AddPartitions(topic, scenario.topics[topic].partitions + count)
+            _keep_action(
+                group.group_id,
+                lambda scenario: [AddPartitions(topic, scenario.topics[topic].partitions + count)],
+            )
 
 
 def _keep_action(group_id: str, actions: Callable[[Scenario], Sequence[Action]]) -> None:

@@ -62,7 +62,8 @@ class Draft:
         """Without the event at that position, and without a bracket that is then empty."""
         events = (*self.scenario.events[:position], *self.scenario.events[position + 1 :])
         ends = brackets(events)
-        empty = {end for pair in pairwise(ends) if pair[1] - pair[0] == 1 and _opens(events[pair[0]]) for end in pair}
+        opening = {at for at in ends if isinstance(events[at].action, CoordinatorDown)}
+        empty = {end for pair in pairwise(ends) if pair[1] - pair[0] == 1 and pair[0] in opening for end in pair}
         return self.with_events(event for at, event in enumerate(events) if at not in empty)
 
     def with_capacity(self, per_s: float | None) -> "Draft":
@@ -89,10 +90,6 @@ def brackets(events: Sequence[Event]) -> list[int]:
 def is_together(events: Sequence[Event], position: int) -> bool:
     """Whether the event at that position shares its rebalance with others."""
     return sum(at < position for at in brackets(events)) % 2 == 1
-
-
-def _opens(event: Event) -> bool:
-    return isinstance(event.action, CoordinatorDown)
 
 
 def members_at_end(scenario: Scenario) -> list[Member]:

@@ -133,13 +133,10 @@ def _messages_at_most(scenario: Scenario, settings: Settings, members: int) -> i
     return members * (2 * length_ms // interval_ms + polls)
 
 
-def _preset(name: str, base: Scenario) -> ProtocolStory:
-    return ProtocolStory.model_validate(
-        {"story": name, "title": base.name, "shows": base.description, "scenario": base}
-    )
-
-
-STORIES: Mapping[str, ProtocolStory] = {name: _preset(name, base) for name, base in SCENARIOS.items()}
+STORIES: Mapping[str, ProtocolStory] = {
+    name: ProtocolStory.model_validate({"story": name, "title": base.name, "shows": base.description, "scenario": base})
+    for name, base in SCENARIOS.items()
+}
 
 
 def value_of(scenario: Scenario, slider: Slider) -> int:

@@ -56,7 +56,8 @@ def commands(view: GroupView, snapshot: ClusterSnapshot, tools: Tools) -> list[C
             return [_delete_offsets(view, affected, tools)]
         case Status.NO_MEMBERS:
             return [Command("Show its state", _groups(view, tools, "--describe", "--state"))]
-    return [_describe(view, tools)]
+    describe = _groups(view, tools, "--describe", "--members", "--verbose")
+    return [Command("Show its members and their hosts", describe)]
 
 
 def add_partitions(topic: str, partitions: int, tools: Tools) -> Command:
@@ -68,10 +69,6 @@ def add_partitions(topic: str, partitions: int, tools: Tools) -> Command:
 def _groups(view: GroupView, tools: Tools, action: str, *arguments: str) -> str:
     tool = TOOLS.get(view.group.type, "kafka-consumer-groups")
     return tools.line(tool, action, "--group", view.group.group_id, *arguments)
-
-
-def _describe(view: GroupView, tools: Tools) -> Command:
-    return Command("Show its members and their hosts", _groups(view, tools, "--describe", "--members", "--verbose"))
 
 
 def _read_record(row: PartitionLag, offset: int, tools: Tools) -> Command:

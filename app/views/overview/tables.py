@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -76,8 +75,5 @@ def export(frame: pd.DataFrame) -> pd.DataFrame:
 def _onsets(onsets: pd.Series) -> dict[str, pd.Series]:
     """The columns of an onset; None in each where there is none."""
     names = [field.name for field in fields(Onset)]
-    return {f"onset_{name}": onsets.map(partial(_value, name)).astype(object) for name in names}
-
-
-def _value(name: str, onset: Onset | None) -> object:
-    return getattr(onset, name, None)
+    values = {name: [getattr(onset, name, None) for onset in onsets] for name in names}
+    return {f"onset_{name}": pd.Series(values[name], onsets.index, dtype=object) for name in names}

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app.server.sweep_run import MAX_CASES
 from app.ui import formats, state, widgets
-from app.ui.sweep_findings import conclusion, recommendation
+from app.ui.sweep_findings import recommendation
 from app.ui.table_limits import MAX_ROWS
 from app.views.sweeps import state as state_sweeps
 from app.views.sweeps import text
@@ -37,11 +37,6 @@ def introduction() -> None:
     )
 
 
-def example_title(frame: pd.DataFrame) -> None:
-    """What the example finds, under the form."""
-    st.header(f"Example: {conclusion(frame)}", anchor=False)
-
-
 @contextmanager
 def stop_on_error(title: DeltaGenerator) -> Iterator[None]:
     """A HistoryError in the block is shown in place of the title, and the page stops."""
@@ -52,11 +47,6 @@ def stop_on_error(title: DeltaGenerator) -> Iterator[None]:
             st.title("The history cannot be read", anchor=False)
             widgets.line(":red", "error", formats.md(error.cause), formats.md(error.hint))
         st.stop()
-
-
-def cannot_open(error: Exception) -> None:
-    """The clicked case cannot be opened."""
-    widgets.line(":red", "error", "This case cannot be opened in What if", text.refusal(error))
 
 
 def sweep_picker(found: Sequence[Sweep]) -> Sweep:

@@ -158,7 +158,10 @@ def _cases(cells: pd.DataFrame) -> None:
         busiest=100 * cells["hot_share"].astype(float),
         who=cells["hot_member"],
         drains=cells["drain_s"].map(text.drains),
-        racks=pd.Series([_racks(row) for row in records(cells)], cells.index, dtype=object),
+        racks=[
+            None if pd.isna(row["rack_hits"]) else f"{row['rack_hits']:.0f} of {row['rack_known']:.0f}"
+            for row in records(cells)
+        ],
         why=cells["reason"].where(cells["reason"].notna(), cells["drain_reason"].where(cells["drain_s"].isna())),
     )
     widgets.titled_table("Every case", f":gray[{len(view):,}; a click opens it in What if]", "cases", view)
@@ -177,7 +180,3 @@ def _cases(cells: pd.DataFrame) -> None:
         alt=f"{formats.plural(len(view), 'case')}: assignor, members and result",
         columns=widgets.columns(view[shown], CASES) | own,
     )
-
-
-def _racks(row: dict[str, Any]) -> str | None:
-    return None if pd.isna(row["rack_hits"]) else f"{row['rack_hits']:.0f} of {row['rack_known']:.0f}"

@@ -25,7 +25,7 @@ with pickers:
 try:
     state_sweeps.follow(sweep)
 except (AssignorError, HistoryError) as error:
-    parts.cannot_open(error)
+    widgets.line(":red", "error", "This case cannot be opened in What if", text.refusal(error))
 chosen = state.url("group")
 with parts.stop_on_error(title):
     frame = state_sweeps.gains(sweep)
@@ -53,6 +53,6 @@ if cells is not None:
 with form:
     run_form.panel(is_open=is_example)
     if is_example:
-        parts.example_title(frame)
+        st.header(f"Example: {conclusion(frame)}", anchor=False)
         parts.about(sweep, len(frame))
 parts.fleet(sweep, frame)

@@ -69,12 +69,6 @@ def side_by_side(found: Sequence[Outcome], its: Draft) -> None:
         widgets.note(sentence)
 
 
-def assumptions(found: Sequence[Outcome], its: Draft) -> None:
-    """What the results of the broker's assignors depend on."""
-    if rests_on := text.on_a_broker(found, its.scenario):
-        widgets.note(rests_on)
-
-
 def _columns(frame: pd.DataFrame) -> list[str]:
     shown = [column for column in OPTIONAL if column in frame and any(map(bool, frame[column].dropna()))]
     if "hottest_rate" in shown and "hottest_weight" in shown:

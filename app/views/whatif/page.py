@@ -67,7 +67,8 @@ with right, st.container(gap="xxsmall"):
     topic = panel.controls(steps, at)
     with moving:
         panel.sentence(steps, at, chosen.generations[at])
-    outcomes.assumptions(found, draft)
+    if rests_on := text.on_a_broker(found, draft.scenario):
+        widgets.note(rests_on)
 below = st.container()
 panel.move_table(chosen.generations, at, names)
 

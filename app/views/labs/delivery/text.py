@@ -22,17 +22,13 @@ def headline(ledger: Ledger) -> str:
     if not twice and not lost:
         neither = "No record is processed twice and none is lost"
         return f"{neither}{stuck}" if waiting or ledger.dropped else f"All {total} records are processed exactly once"
-    return f"{_of(twice, total)} processed twice, {_none(lost)} lost{stuck}"
+    return f"{_of(twice, total)} processed twice, {f'{lost} {_are(lost)}' if lost else 'none is'} lost{stuck}"
 
 
 def _of(some: int, total: int) -> str:
     if not some:
         return "No record is"
     return f"All {total} records are" if some == total > 1 else f"{some} of {total} records {_are(some)}"
-
-
-def _none(some: int) -> str:
-    return f"{some} {_are(some)}" if some else "none is"
 
 
 def _are(some: int) -> str:

@@ -102,7 +102,8 @@ def _holdings(block: Block) -> Iterator[Bar]:
     for partition, held in groupby(block.its.timeline.ownership, attrgetter("partition")):
         if (row := block.partitions.get(partition)) is not None:
             rows = list(held)
-            yield from (_nobody(row, partition, *gap) for gap in gaps(rows))
+            hover = f"{partition}: not consumed"
+            yield from (Bar(row, start, end, GAP, brief(end - start), hover) for start, end in gaps(rows))
             yield from (_held(row, its, rows) for its in rows if its.hold is not Hold.NOBODY)
 
 
@@ -118,10 +119,6 @@ def gaps(held: Sequence[OwnershipSpan]) -> Iterator[tuple[int, int]]:
 def _is_free(held: Sequence[OwnershipSpan], at_ms: int) -> bool:
     holds = {its.hold for its in held if its.start_ms <= at_ms < its.end_ms}
     return bool(holds) and Hold.OWNED not in holds
-
-
-def _nobody(row: int, partition: TopicPartition, start_ms: int, end_ms: int) -> Bar:
-    return Bar(row, start_ms, end_ms, GAP, brief(end_ms - start_ms), f"{partition}: not consumed")
 
 
 def _held(row: int, its: OwnershipSpan, rows: Sequence[OwnershipSpan]) -> Bar:

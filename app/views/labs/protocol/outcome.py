@@ -118,16 +118,12 @@ def _legend(played: Sequence[Played], shown: tuple[int, int]) -> str:
         if bar.start_ms < shown[1] and bar.end_ms > shown[0]
     }
     styles = {name: look for name, look in charts.looks(state.palette()).items() if name in seen - {lanes.STABLE}}
-    return widgets.swatches((_glyph(look), _ink(look), name) for name, look in styles.items())
-
-
-def _glyph(look: charts.Look) -> str:
-    return "□" if not look.hatch and look.fill == CLEAR else GLYPHS[look.hatch]
-
-
-def _ink(look: charts.Look) -> str:
-    pale = {state.palette().kept_fill: state.palette().kept, CLEAR: look.ink}
-    return pale.get(look.fill, look.fill)
+    marks = []
+    for name, look in styles.items():
+        inks = {state.palette().kept_fill: state.palette().kept, CLEAR: look.ink}  # else too pale for a letter
+        glyph = "□" if look.fill == CLEAR and not look.hatch else GLYPHS[look.hatch]
+        marks.append((glyph, inks.get(look.fill, look.fill), name))
+    return widgets.swatches(marks)
 
 
 def side_by_side(played: Sequence[Played]) -> None:
