@@ -6,7 +6,6 @@ from itertools import groupby
 from operator import attrgetter
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.cells import cell_len, set_cell_size
 
 from app.cli.output import printable
@@ -40,30 +39,21 @@ def clipped(text: str, width: int = WIDTH) -> str:
     return text if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"
 
 
-def _lost(moves: Moves) -> NDArray[np.bool_]:
-    lost: NDArray[np.bool_] = (moves.sources != NOBODY) & (moves.sources != moves.targets)
-    return lost
-
-
-def _gained(moves: Moves) -> NDArray[np.bool_]:
-    gained: NDArray[np.bool_] = (moves.targets != NOBODY) & (moves.sources != moves.targets)
-    return gained
-
-
 def _changed(moves: Moves) -> list[int]:
-    members: list[int] = np.union1d(moves.targets[_gained(moves)], moves.sources[_lost(moves)]).tolist()
-    return members
+    """The members that gain or lose a partition."""
+    moved = moves.sources != moves.targets
+    members: list[int] = np.union1d(moves.targets[moved], moves.sources[moved]).tolist()
+    return [member for member in members if member != NOBODY]
 
 
 def _change(moves: Moves, member: int) -> str:
-    gained = moves.codes[_gained(moves) & (moves.targets == member)]
-    lost = moves.codes[_lost(moves) & (moves.sources == member)]
-    parts = [
+    moved = moves.sources != moves.targets
+    ends = {"+": moves.targets, "-": moves.sources}
+    return "  ".join(
         f"{sign}{len(codes):,} ({ranges(moves.layout.decode(codes))})"
-        for sign, codes in zip("+-", (gained, lost), strict=True)
-        if len(codes)
-    ]
-    return "  ".join(parts)
+        for sign, end in ends.items()
+        if len(codes := moves.codes[moved & (end == member)])
+    )
 
 
 def ranges(partitions: Iterable[TopicPartition]) -> str:

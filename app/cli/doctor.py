@@ -1,7 +1,6 @@
 """`groupscope doctor`: checks what the dashboard, the demo and the pipeline need."""
 
 import os
-import socket
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -14,15 +13,16 @@ import typer
 
 from app.cli.options import Bootstrap, Config, Deadline, Json, new_command
 from app.cli.output import emit, emit_json
+from app.cli.serve import refuse_taken
 from app.ui import formats
 from assignors.offsets_partition import OFFSETS_TOPIC
 from lag.cluster.connection.settings import Settings as ClientSettings
 from lag.cluster.connection.settings import load_settings
 from lag.cluster.offsets_log import OffsetsLog, open_offsets_log
 from lag.cluster.reader import ClusterReader, open_reader
-from lag.embedded.jars import Missing, missing_jars
+from lag.embedded.jars import missing_jars
 from lag.embedded.java import find_java
-from lag.errors import GroupscopeError
+from lag.errors import ConfigError, GroupscopeError
 from lag.model import ClusterSnapshot, GroupType, Problem
 
 PORT = 8501
@@ -127,7 +127,7 @@ def _java() -> Check:
 
 
 def _jars() -> Check:
-    missing: Missing = missing_jars()
+    missing = missing_jars()
     if missing.files:
         hint = "`groupscope jars` downloads them; `groupscope up` does so when it needs them"
         return Check("jars", None, f"{missing.files} of {missing.of} jars are not downloaded yet", hint)
@@ -135,17 +135,11 @@ def _jars() -> Check:
 
 
 def _port() -> Check:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", PORT))
-        except OSError:
-            return Check(
-                "port",
-                None,
-                f"{PORT} is taken",
-                "Give `groupscope up` or `serve` another one: --port 0 takes a free one",
-            )
+    try:
+        refuse_taken("127.0.0.1", PORT)
+    except ConfigError:
+        hint = "Give `groupscope up` or `serve` another one: --port 0 takes a free one"
+        return Check("port", None, f"{PORT} is taken", hint)
     return Check("port", True, f"{PORT} is free")
 
 
@@ -153,19 +147,13 @@ def _cluster(bootstrap: str | None, config: Path | None, deadline_s: float) -> I
     started = time.monotonic()
     try:
         settings = load_settings(bootstrap, config, os.environ)
-        reader = open_reader(settings, settings.name, deadline_s)
+        with closing(open_reader(settings, settings.name, deadline_s)) as reader:
+            snapshot = reader.read(1, time.time_ns() // 1_000_000)
+            yield Check("connection", True, _reached(snapshot, settings.security_protocol, time.monotonic() - started))
+            yield from _read(snapshot, reader)
+            yield _records(settings, deadline_s)
     except GroupscopeError as error:
         yield Check("connection", False, error.cause, error.hint)
-        return
-    try:
-        snapshot = reader.read(1, time.time_ns() // 1_000_000)
-        yield Check("connection", True, _reached(snapshot, settings.security_protocol, time.monotonic() - started))
-        yield from _read(snapshot, reader)
-        yield _records(settings, deadline_s)
-    except GroupscopeError as error:
-        yield Check("connection", False, error.cause, error.hint)
-    finally:
-        reader.close()
 
 
 def _records(settings: ClientSettings, deadline_s: float) -> Check:
@@ -174,8 +162,7 @@ def _records(settings: ClientSettings, deadline_s: float) -> Check:
         found = log.partitions()
         problem = found.problem or _refused(log, range(found.count))
     if problem is not None:
-        detail = f"{problem.cause}: {WITHOUT_RECORDS}"
-        return Check("records", None, detail, problem.hint)
+        return Check("records", None, f"{problem.cause}: {WITHOUT_RECORDS}", problem.hint)
     if not found.count:
         return Check("records", None, f"{OFFSETS_TOPIC} does not exist yet: no group has committed")
     return Check("records", True, f"{OFFSETS_TOPIC} can be read: for recorded rebalances and `pipeline stream`")

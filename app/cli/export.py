@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from app.cli.options import Json, new_command
-from app.cli.output import emit, emit_json
+from app.cli.output import emit_json, emit_text
 from app.exports.alerts import Thresholds, alerts
 from app.exports.dashboard import dashboard
 from app.exports.links import DEFAULT_URL
@@ -33,7 +33,7 @@ def grafana(url: Url = DEFAULT_URL, json: Json = False) -> None:
     if json:
         emit_json(made)
     else:
-        _emit_text(dumps(made, indent=2))
+        emit_text(dumps(made, indent=2))
 
 
 @command.command()
@@ -85,9 +85,4 @@ def _emit_yaml(document: dict[str, Any], as_json: bool) -> None:
     if as_json:
         emit_json(document)
     else:
-        _emit_text(yaml_text(document))
-
-
-def _emit_text(text: str) -> None:
-    for line in text.splitlines():
-        emit(line)
+        emit_text(yaml_text(document))

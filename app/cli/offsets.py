@@ -14,7 +14,7 @@ import typer
 
 from app.cli.files import STDIN
 from app.cli.options import Json, WithArguments, new_command
-from app.cli.output import emit, emit_json, emit_json_lines, note, report_error, table
+from app.cli.output import emit_json, emit_json_lines, emit_table, note, report_error
 from lag.errors import ConfigError
 from lag.records import Commits, Decoded, Decoder, GroupEvent
 from lag.records.message_schema import Message
@@ -49,22 +49,15 @@ def decode(
     Each record is int32 key length, key, int32 value length (-1 = null), value; big-endian. Without --json-lines the
     records are counted by kind. Exit code 1 when the file ends within a record, after the complete ones.
     """
-    run_decode(file, json_lines, json)
-
-
-def run_decode(file: str, json_lines: bool, as_json: bool) -> None:
-    """Print each record as a line of JSON, or how many of each kind there are.
-
-    Raises ConfigError when the file cannot be read, or is damaged, after what comes before the damage.
-    """
-    if json_lines:
-        for decoded in _batches(file):
-            emit_json_lines(documents(decoded), _as_json)
-    else:
-        _summarise(file, as_json)
+    if not json_lines:
+        _summarise(file, json)
+        return
+    for decoded in _batches(file):
+        emit_json_lines(documents(decoded), _as_json)
 
 
 def _batches(file: str) -> Iterator[Decoded]:
+    """Raises ConfigError when the file cannot be read, or is damaged, after what comes before the damage."""
     decoder = Decoder()
     try:
         with _opened(file) as source:
@@ -190,7 +183,6 @@ def _print(kinds: Counter[str], types: Counter[int], damage: ConfigError | None,
         document: Document = {"records": kinds.total(), "kinds": +kinds, "unknown_types": types}
         emit_json(document | ({"error": {"cause": damage.cause, "hint": damage.hint}} if damage else {}))
         return
-    for line in table(("KIND", "RECORDS"), [(kind, f"{count:,}") for kind, count in (+kinds).most_common()], right=[1]):
-        emit(line)
+    emit_table(("KIND", "RECORDS"), [(kind, f"{count:,}") for kind, count in (+kinds).most_common()], right=[1])
     if types:
         note(f"unknown record types: {', '.join(map(str, sorted(types)))}")

@@ -32,6 +32,18 @@ def emit(line: str = "") -> None:
     _write(sys.stdout, printable(line))
 
 
+def emit_text(text: str) -> None:
+    """Each line of a text."""
+    for line in text.splitlines():
+        emit(line)
+
+
+def emit_table(heads: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> None:
+    """The lines of a `table`."""
+    for line in table(heads, rows, right):
+        emit(line)
+
+
 def note(line: str) -> None:
     """Progress, or a remark that is not the result, on stderr."""
     _write(sys.stderr, printable(line))

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from app.cli.options import Bootstrap, Config, HistoryPath, Json, new_command
-from app.cli.output import emit, emit_json, note, table
+from app.cli.output import emit, emit_json, emit_table, note
 from app.cli.signals import until_stopped
 from app.ui.formats import duration
 from lag.cluster.connection.settings import load_settings
@@ -96,8 +96,7 @@ def rollup(
     if json:
         emit_json({"history": history, "rows": rows})
         return
-    for line in table(("TABLE", "ROWS WRITTEN"), [(name, f"{n:,}") for name, n in rows.items()], right=[1]):
-        emit(line)
+    emit_table(("TABLE", "ROWS WRITTEN"), [(name, f"{n:,}") for name, n in rows.items()], right=[1])
 
 
 @command.command()
@@ -133,8 +132,7 @@ def status(history: HistoryPath, json: Json = False) -> None:
         now, heads = datetime.now(UTC), ("CLUSTER", "STREAM HAS READ UNTIL", "ROLLED UP UNTIL")
         emit("")
         rows = [(name or "all", _until(read, now), _until(done, now)) for name, read, done in progress]
-        for line in table(heads, rows):
-            emit(line)
+        emit_table(heads, rows)
 
 
 def _report_batch(progress: Any) -> None:
@@ -166,8 +164,7 @@ def _print_stream(history: str, outcome: Any, as_json: bool) -> None:
         )
         return
     rows = [(name, f"{number:,}") for name, number in outcome.rows.items()]
-    for line in table(("TABLE", "ROWS ADDED"), rows, right=[1]):
-        emit(line)
+    emit_table(("TABLE", "ROWS ADDED"), rows, right=[1])
     note(
         f"{outcome.records:,} records in {outcome.took_s:.1f} s, {outcome.ours:,} of them from groupscope's own readers"
     )
@@ -208,8 +205,7 @@ def _print_maintenance(history: str, done: list[MaintenanceResult], as_json: boo
         (one.table, *map(str, (one.files_before, one.files_after, one.days_dropped, one.old_files_deleted)))
         for one in done
     ]
-    for line in table(heads, rows, right=range(1, 5)):
-        emit(line)
+    emit_table(heads, rows, right=range(1, 5))
 
 
 def _progress(history: History) -> list[tuple[str, str | None, str | None]]:
@@ -243,8 +239,7 @@ def _print_sizes(found: Iterable[TableSize]) -> None:
         )
         for one in found
     ]
-    for line in table(heads, rows, right=range(1, 4)):
-        emit(line)
+    emit_table(heads, rows, right=range(1, 4))
 
 
 def _size_document(one: TableSize) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import typer
 
 from app.cli.files import placed, read
 from app.cli.options import Json, WithArguments, new_command
-from app.cli.output import emit, emit_json, note, table
+from app.cli.output import emit, emit_json, emit_table, emit_text, note
 from app.ui.formats import plural
 from assignors import load_scenario
 from assignors import scenario as scenario_file
@@ -29,7 +29,7 @@ def schema(json: Json = False) -> None:
     if json:
         emit_json(scenario_file.schema())
     else:
-        emit_lines(dumps(scenario_file.schema(), indent=2))
+        emit_text(dumps(scenario_file.schema(), indent=2))
 
 
 @command.command(cls=WithArguments)
@@ -68,7 +68,7 @@ def example(
     elif json:
         emit_json(document(load_scenario(files[name])))
     else:
-        emit_lines(files[name].read_text(encoding="utf-8"))
+        emit_text(files[name].read_text(encoding="utf-8"))
 
 
 def _checked(file: str) -> tuple[Sequence[Problem], Sequence[Problem]]:
@@ -100,11 +100,4 @@ def _list(described: Sequence[tuple[str, str]], as_json: bool) -> None:
     if as_json:
         emit_json({"examples": [{"name": name, "description": told} for name, told in described]})
         return
-    for line in table(("EXAMPLE", "WHAT IT SHOWS"), described):
-        emit(line)
-
-
-def emit_lines(text: str) -> None:
-    """A text of ours, as it stands."""
-    for line in text.splitlines():
-        emit(line)
+    emit_table(("EXAMPLE", "WHAT IT SHOWS"), described)

@@ -94,7 +94,7 @@ def start(
     announce: Callable[[str], None],
 ) -> None:
     """Serve `clusters`, and call `announce` with the address once the server answers."""
-    port = port or _free_port(host)
+    port = port or _bound(host, 0)
     os.environ["GROUPSCOPE_CLUSTERS"] = dumps([c.model_dump(mode="json") for c in clusters])
     os.environ["GROUPSCOPE_INTERVAL_S"] = str(interval_s)
     os.environ["GROUPSCOPE_PLUGINS"] = dumps(plugins)
@@ -144,11 +144,8 @@ def refuse_taken(host: str, port: int) -> None:
         raise ConfigError(f"{host}:{port} cannot be used: {error.strerror}", hint) from None
 
 
-def _free_port(host: str) -> int:
-    return _bound(host, 0)
-
-
 def _bound(host: str, port: int) -> int:
+    """A port that could be bound; port 0 stands for any free one."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         probe.bind((host, port))

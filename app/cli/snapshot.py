@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Annotated
 import typer
 
 from app.cli.options import Bootstrap, Config, Deadline, Json, new_command
-from app.cli.output import emit, emit_json, note, table
+from app.cli.output import emit, emit_json, emit_table, note
 from app.documents.snapshot import snapshot_document
 from lag.cluster.connection.settings import load_settings
 from lag.cluster.reader import open_reader
@@ -83,21 +84,16 @@ def _unknown(missing: Sequence[str], snapshot: ClusterSnapshot) -> GroupscopeErr
 def read_once(bootstrap: str | None, config: Path | None, deadline_s: float) -> ClusterSnapshot:
     """One snapshot over a connection of its own."""
     settings = load_settings(bootstrap, config, os.environ)
-    reader = open_reader(settings, settings.name, deadline_s)
-    try:
+    with closing(open_reader(settings, settings.name, deadline_s)) as reader:
         return reader.read(1, time.time_ns() // 1_000_000)
-    finally:
-        reader.close()
 
 
 def _print(snapshot: ClusterSnapshot, shown: Sequence[tuple[GroupSnapshot, LagTotal]], detailed: bool) -> None:
-    for line in table(*_groups_table(shown), right=(3, 4, 5)):
-        emit(line)
+    emit_table(*_groups_table(shown), right=(3, 4, 5))
     for group, _ in shown if detailed else ():
         emit()
         emit(group.group_id)
-        for line in table(*_partitions_table(group), right=(1, 2, 3, 4, 5, 6, 7)):
-            emit(line)
+        emit_table(*_partitions_table(group), right=range(1, 8))
     asked_for = (problem for group, _ in shown if detailed for problem in group.problems)
     for problem in dict.fromkeys(map(str, (*snapshot.problems, *asked_for))):
         note(f"problem: {problem}")

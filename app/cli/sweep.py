@@ -3,9 +3,11 @@
 import os
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.util import find_spec
+from itertools import count
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +17,7 @@ import pyarrow.compute as pc
 import typer
 
 from app.cli.options import Bootstrap, Config, Deadline, HistoryPath, Json, new_command
-from app.cli.output import emit, emit_json, note, table
+from app.cli.output import emit, emit_json, emit_table, note
 from app.cli.signals import ignore_signals, until_stopped
 from app.ui import formats
 from app.ui.sweep_findings import conclusion, recommendation
@@ -169,20 +171,17 @@ def _observed(source: Source) -> Health:
     from lag.cluster.reader import open_reader
 
     settings = load_settings(source.bootstrap, source.config, os.environ)
-    reader, trend, until = open_reader(settings, settings.name, source.deadline_s), SampleRing(), time.monotonic()
-    until += source.observe_s
-    if source.observe_s:
-        note(f"Watching the cluster for {formats.duration(source.observe_s)}, for rates")
-    try:
-        for number in range(1, 1_000_000):
+    with closing(open_reader(settings, settings.name, source.deadline_s)) as reader:
+        trend, until = SampleRing(), time.monotonic() + source.observe_s
+        if source.observe_s:
+            note(f"Watching the cluster for {formats.duration(source.observe_s)}, for rates")
+        for number in count(1):
             snapshot = reader.read(number, time.time_ns() // 1_000_000)
             window, left_s = trend.append(snapshot), until - time.monotonic()
             if left_s <= 0:
                 break
             time.sleep(min(OBSERVE_EVERY_S, left_s))
         return judge(snapshot, window)
-    finally:
-        reader.close()
 
 
 def _sweep(its: Fleet, plan: Plan, history: History, runner: str | None, asked_id: str | None) -> Ran | None:
@@ -275,8 +274,8 @@ def _print(ran: Ran, history: str) -> None:
     found = _gains(ran)
     emit(f"{conclusion(found)}.")
     best = [(row["group_id"], f"{row['assignor']} x {row['members']}", recommendation(row)) for row in _most(found)]
-    for line in table(("GROUP", "NOW", "WOULD GAIN FROM"), best) if best else ():
-        emit(line)
+    if best:
+        emit_table(("GROUP", "NOW", "WOULD GAIN FROM"), best)
     unknown = len(ran.cells) - ran.cells["reason"].null_count
     reason = f", {formats.count(unknown)} without a result" if unknown else ""
     took = f"{len(ran.cells):,} cases in {formats.duration(ran.took_s)} ({len(ran.cells) / ran.took_s:,.0f}/s)"

@@ -56,7 +56,8 @@ def up(
         imports = Thread(target=serve.import_server, daemon=True)  # while Kafka starts
         imports.start()
     with until_stopped(), ExitStack() as stack:
-        kafka = _kafka(stack, brokers)
+        note("Apache Kafka is starting")
+        kafka = stack.enter_context(EmbeddedKafka(brokers, properties=BROKER_PROPERTIES))
         servers, history = kafka.bootstrap_servers, str(kafka.folder / "history")
         if workload:
             _workload(stack, kafka, wait=json or not dashboard)
@@ -70,11 +71,6 @@ def up(
         else:
             _announce(servers, None, False, json)
             signal.pause()
-
-
-def _kafka(stack: ExitStack, brokers: int) -> EmbeddedKafka:
-    note("Apache Kafka is starting")
-    return stack.enter_context(EmbeddedKafka(brokers, properties=BROKER_PROPERTIES))
 
 
 def _workload(stack: ExitStack, kafka: EmbeddedKafka, wait: bool) -> None:

@@ -108,6 +108,11 @@ def moment(at_ms: int, tz: tzinfo) -> datetime:
     return datetime.fromtimestamp(at_ms / 1000, tz).replace(tzinfo=None)
 
 
+def ms(at: datetime) -> int:
+    """Milliseconds since 1970 of a time with a zone."""
+    return round(at.timestamp() * 1000)
+
+
 def clock(at_ms: int, tz: tzinfo) -> str:
     """Time of day in the viewer's zone."""
     return f"{moment(at_ms, tz):%H:%M:%S}"
@@ -138,13 +143,23 @@ def listing(numbers: list[int], most: int = 4) -> str:
     shown = [str(n) for n in numbers]
     if len(numbers) > most or len(numbers) < 2:
         return few(shown, most)
-    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return every(shown)
 
 
 def few(names: Sequence[str], most: int) -> str:
     """At most `most` names: "a, b and 8 more"."""
     rest = len(names) - most
     return ", ".join(names[:most]) + (f" and {rest:,} more" if rest > 0 else "")
+
+
+def joined(*parts: str | None) -> str:
+    """The parts that are not empty: "6 s ago · paused"."""
+    return " · ".join(filter(None, parts))
+
+
+def every(names: Sequence[str]) -> str:
+    """All names: "a, b and c"."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def md(text: str) -> str:

@@ -6,7 +6,7 @@ URL parameters are `cluster`, `group`, `topic`, and the filters of each page und
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import streamlit as st
@@ -63,6 +63,11 @@ def now_ms() -> int:
 def zone() -> tzinfo:
     """The viewer's time zone."""
     return formats.zone(st.context.timezone)
+
+
+def local(at_ms: int) -> datetime:
+    """A time in the viewer's zone."""
+    return formats.moment(at_ms, zone())
 
 
 def palette() -> theme.Palette:

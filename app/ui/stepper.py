@@ -9,15 +9,10 @@ from app.ui import state
 PREVIOUS, NEXT = "step_Previous", "step_Next"
 
 
-def asked(parameter: str, default: int) -> int:
-    """The step that the URL asks for; it may lie past the last one."""
-    text = state.url(parameter) or ""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else default
-
-
 def position(parameter: str, last: int, default: int) -> int:
     """The step that the URL asks for, at most `last`; `default` when it asks for none."""
-    return min(asked(parameter, default), last)
+    text = state.url(parameter) or ""
+    return min(int(text) if text.isascii() and text.isdigit() and len(text) < 7 else default, last)
 
 
 def go(parameter: str, at: int) -> None:

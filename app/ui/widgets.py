@@ -1,7 +1,7 @@
 """What several pages share: status line, actions, titles, tables and their columns."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 from unicodedata import normalize
 
@@ -84,7 +84,7 @@ def status_line(before: str, coverage: str, small: bool = False) -> None:
     age = formats.age(page.report.snapshot.at_ms, page.now_ms)
     at = formats.clock(page.report.snapshot.at_ms, state.zone())
     interval = "paused" if state.paused() else f"polled every {formats.duration(page.status.interval_s)}"
-    line = f"{before} :gray[{' · '.join(part for part in (age, coverage, interval) if part)}]"
+    line = f"{before} :gray[{formats.joined(age, coverage, interval)}]"
     st.markdown(f":small[{line}]" if small else line, help=f"Read at {at}, {formats.utc(page.report.snapshot.at_ms)}")
     _failing(page)
 
@@ -191,6 +191,21 @@ def picker(
     )
 
 
+def segments(
+    label: str, options: Iterable[str], chosen: str | None, key: str, choose: Callable[[Any], None], **more: Any
+) -> None:
+    """A segmented control that shows `chosen`, and passes a new choice (None: none) to `choose`."""
+    st.session_state[key] = chosen
+    st.segmented_control(
+        label,
+        list(options),
+        key=key,
+        label_visibility="collapsed",
+        on_change=lambda: choose(st.session_state[key]),
+        **more,
+    )
+
+
 def text_filter(label: str, key: str, width: int | Literal["stretch"] = 240, live: str = "150ms") -> str:
     """The text of a filter field, which is in the URL. `live` is the delay after a keystroke."""
     text = st.text_input(
@@ -221,10 +236,10 @@ def swatches(entries: Iterable[tuple[str, str, str]]) -> str:
     )
 
 
-def verdict_legend(statuses: Iterable[Status]) -> str:
-    """A legend of verdicts: the symbol of each on its colour, as maps show it, and its word."""
-    words = {status: verdicts.VERDICTS[status].word.replace(" ", verdicts.NO_BREAK) for status in statuses}
-    return "\u2003".join(f"{verdict_tile(s)}{verdicts.NO_BREAK}:gray[{word}]" for s, word in words.items())
+def verdict_legend(statuses: Collection[Status]) -> str:
+    """A legend of verdicts, most urgent first: the symbol of each on its colour, as maps show it, and its word."""
+    words = [(s, verdicts.VERDICTS[s].word.replace(" ", verdicts.NO_BREAK)) for s in URGENCY if s in statuses]
+    return "\u2003".join(f"{verdict_tile(s)}{verdicts.NO_BREAK}:gray[{word}]" for s, word in words)
 
 
 def verdict_tile(status: Status) -> str:
@@ -280,9 +295,9 @@ def _column(values: pd.Series, look: Column, is_pinned: bool) -> Any:
     return st.column_config.TextColumn(look.label, width=look.width, help=look.help, pinned=is_pinned)
 
 
-def chart(figure: Figure, key: str, alt: str) -> None:
-    """A Plotly figure; `alt` describes it for screen readers."""
-    st.plotly_chart(figure, theme=None, config=PLOTLY, key=key, alt=alt)
+def chart(figure: Figure, key: str, alt: str, **more: Any) -> Any:
+    """A Plotly figure; `alt` describes it for screen readers. Returns what is selected in it, if `more` allows that."""
+    return st.plotly_chart(figure, theme=None, config=PLOTLY, key=key, alt=alt, **more)
 
 
 def opener(label: str, key: str, width: int, on_click: Callable[[], None]) -> Any:
@@ -293,8 +308,8 @@ def opener(label: str, key: str, width: int, on_click: Callable[[], None]) -> An
 
 
 def as_tags(labels: pd.Series) -> pd.Series:
-    """Verdict labels for a verdict column: lists of one; None stays."""
-    return labels.map(lambda label: [label] if label else None)
+    """Verdict labels for a verdict column: lists of one; None and NaN stay."""
+    return labels.map(lambda label: [label], na_action="ignore")
 
 
 def verdict_column(width: int = 128, label: str = "Verdict", extra: Iterable[tuple[str, str]] = ()) -> Any:

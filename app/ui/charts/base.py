@@ -47,6 +47,19 @@ def figure(colours: Palette, height: int, left: int = 44, right: int = 8, top: i
     )
 
 
+def kinds(fills: Sequence[str], first: int = 0) -> dict[str, Any]:
+    """What a heatmap needs to draw the number `first` in the first of the fills, the next number in the second one."""
+    n = len(fills)
+    stops = [[at / n, fill] for i, fill in enumerate(fills) for at in (i, i + 1)]
+    return {"colorscale": stops, "zmin": first - 0.5, "zmax": first + n - 0.5, "showscale": False}
+
+
+def outline(fig: go.Figure, colours: Palette, x: tuple[float, float], y: tuple[float, float]) -> None:
+    """A frame around what is current, from and to those positions."""
+    line = {"color": colours.text, "width": 2}
+    fig.add_shape(type="rect", x0=x[0], x1=x[1], y0=y[0], y1=y[1], line=line)
+
+
 def lane_px(names: list[str], most: int = 22) -> int:
     """Left margin for monospace lane labels."""
     return round(MONO_CHAR_PX * min(most, max(map(len, names), default=1)) + 12)

@@ -16,34 +16,36 @@ LEAST_SLOTS = 8
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """Colours of a tile; `outline` None draws none."""
+    """Colours of a tile, and the symbol of its kind ("": none); `outline` None draws none."""
 
     fill: str
     ink: str
-    outline: str | None
+    outline: str | None = None
+    glyph: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """One tile: its label, its place in the list of styles, what hovering says."""
+    """One tile: its label, its style, what hovering says."""
 
     label: str
-    style: int
+    style: Style
     hover: str
 
 
-def boxes(fig: go.Figure, rows: Sequence[Sequence[Box]], styles: Sequence[Style], width: int) -> None:
+BLANK = Box("", Style(CLEAR, CLEAR), "")
+
+
+def boxes(fig: go.Figure, rows: Sequence[Sequence[Box]], width: int) -> None:
     """Draw the tiles of each row from the left, in lanes of `width` tiles; labels only where they have room."""
+    styles = list(dict.fromkeys(box.style for row in rows for box in row)) or [BLANK.style]
     _fills(fig, rows, styles, width)
-    outlined: list[tuple[int, int, str]] = []
-    for at, style in enumerate(styles):
-        found = [(x, y) for y, row in enumerate(rows) for x, box in enumerate(row) if box.style == at]
-        if width <= limits.LABELLED_LANE and found:
-            words = [[box.label if box.style == at else "" for box in row] for row in rows]
-            write(fig, [[*row, *[""] * (width - len(row))] for row in words], style.ink)
-        outlined += [(x, y, style.outline) for x, y in found if style.outline]
+    for style in styles if width <= limits.LABELLED_LANE else ():
+        words = [[box.label if box.style == style else "" for box in row] for row in rows]
+        write(fig, [[*row, *[""] * (width - len(row))] for row in words], style.ink)
     # All at once: Plotly checks every shape again for each one that is added.
-    fig.layout.shapes = (*fig.layout.shapes, *(_frame(x, y, colour) for x, y, colour in outlined))
+    placed = [(x, y, box.style.outline) for y, row in enumerate(rows) for x, box in enumerate(row)]
+    fig.layout.shapes = (*fig.layout.shapes, *(_frame(x, y, colour) for x, y, colour in placed if colour))
 
 
 def _frame(x: int, y: int, colour: str) -> dict[str, Any]:
@@ -54,13 +56,9 @@ def _frame(x: int, y: int, colour: str) -> dict[str, Any]:
 def _fills(fig: go.Figure, rows: Sequence[Sequence[Box]], styles: Sequence[Style], width: int) -> None:
     # A heatmap, not markers: those keep their pixels and overlap on a phone.
     cells: list[list[Box | None]] = [[*row, *[None] * (width - len(row))] for row in rows]
-    n = len(styles)
     fig.add_heatmap(
-        z=[[None if box is None else box.style for box in row] for row in cells],
-        zmin=-0.5,
-        zmax=n - 0.5,
-        colorscale=[[at / n, style.fill] for i, style in enumerate(styles) for at in (i, i + 1)],
-        showscale=False,
+        z=[[None if box is None else styles.index(box.style) for box in row] for row in cells],
+        **base.kinds([style.fill for style in styles]),
         xgap=2 if width > limits.LABELLED_LANE else 3,
         ygap=5,
         customdata=[["" if box is None else box.hover for box in row] for row in cells],

@@ -12,37 +12,20 @@ MATRIX_MEMBERS = 60
 MATRIX_TOPICS = 60
 READER_GROUPS = 60
 READER_TOPICS = 60
-
-
 LOGS = 4
 STRIP_ROWS = 12
 BAR_RECORDS = 8
 """A bar of fewer records has room for a symbol only."""
 
 
-class Log(StrEnum):
-    """How the log of a partition is drawn."""
-
-    RECORDS = "records"  # a labelled tile per record
-    RANGES = "ranges"  # what lies from one offset to the next
+def record_tiles(records: int) -> bool:
+    """Whether a log is drawn as a tile per record, with room for its label; else as ranges of offsets."""
+    return records < LABELLED_LANE
 
 
-def log(records: int) -> Log:
-    """A tile per record while its label has room."""
-    return Log.RECORDS if records < LABELLED_LANE else Log.RANGES
-
-
-class Encoding(StrEnum):
-    """How an assignment is drawn."""
-
-    TILES = "tiles"  # a numbered tile per partition
-    MATRIX = "matrix"  # topic x member, a count per cell
-
-
-def assignment(members: int, partitions: int, longest_lane: int) -> Encoding:
-    """Tiles while each can be seen; else counts per topic and member."""
-    fits = members <= TILE_MEMBERS and partitions <= TILE_PARTITIONS and longest_lane <= TILE_LANE
-    return Encoding.TILES if fits else Encoding.MATRIX
+def assignment_tiles(members: int, partitions: int, longest_lane: int) -> bool:
+    """Whether an assignment is drawn as tiles, each of which can be seen; else as counts per topic and member."""
+    return members <= TILE_MEMBERS and partitions <= TILE_PARTITIONS and longest_lane <= TILE_LANE
 
 
 FIGURE_BYTES = 2_000_000
@@ -85,7 +68,7 @@ class Choice:
     last: int
 
 
-def movement(partitions: int, members: int, movers: int, generations: int, current: int = 0) -> Choice:
+def movement(partitions: int, members: int, movers: int, generations: int, current: int) -> Choice:
     """Pick the animation by size. `movers` of the partitions move at all; `current` is in the window chosen."""
     encoding, why = _encoding(partitions, members, movers)
     drawn = movers if encoding is Movement.MOVERS else partitions

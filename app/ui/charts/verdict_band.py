@@ -7,6 +7,7 @@ from datetime import datetime
 import plotly.graph_objects as go
 
 from app.ui import verdicts
+from app.ui.charts import base
 from app.ui.theme import Palette
 from lag.verdict.status import URGENCY, Status
 
@@ -34,17 +35,13 @@ def add_verdicts(fig: go.Figure, spans: Sequence[VerdictSpan], colours: Palette)
         edges += [one.since] if not edges or edges[-1] < one.since else []
         edges.append(one.until)
         cells.append(one)
-    fills = [verdicts.fill(status, colours) for status in URGENCY]
     fig.add_heatmap(
         x=edges,
         y=[0, 1],
         z=[[None if one is None else URGENCY.index(one.status) for one in cells]],
         customdata=[["" if one is None else one.hover for one in cells]],
         yaxis="y2",
-        zmin=-0.5,
-        zmax=len(fills) - 0.5,
-        colorscale=[[at / len(fills), fill] for i, fill in enumerate(fills) for at in (i, i + 1)],
-        showscale=False,
+        **base.kinds([verdicts.fill(status, colours) for status in URGENCY]),
         hoverongaps=False,
         hovertemplate="%{customdata}<extra></extra>",
     )

@@ -11,6 +11,8 @@ from assignors.labs.story import Story, from_file, to_file
 from assignors.model import AssignorError
 
 S = TypeVar("S", bound=Story)
+STEP = "step"
+"""The URL parameter of the step that is shown."""
 
 
 class LabState(Generic[S]):
@@ -44,12 +46,8 @@ class LabState(Generic[S]):
     def open(self, story: S) -> None:
         """Show another story, at no step in particular."""
         self.write(story)
-        if "step" not in self._parameters:
-            state.set_url("step", None)
-
-    def open_first(self) -> None:
-        """Show the first preset."""
-        self.open(self.first)
+        if STEP not in self._parameters:
+            state.set_url(STEP, None)
 
     def change(self, values: Mapping[str, Any]) -> None:
         """Change values by key. What cannot be played is refused, and the page stays as it was."""

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from app.ui.charts import base, limits
 from app.ui.charts.lanes import name_lanes
-from app.ui.formats import plural
+from app.ui.formats import joined, plural
 from app.ui.movement import sentences
 from app.ui.movement.encoding import Picture, lane_names
 from app.ui.movement.playback import BUTTONS_PX, TITLE_PX, animate
 from app.ui.movement.steps import Steps, largest, small
-from app.ui.movement.stills import joined, thinned
+from app.ui.movement.stills import thinned
 from app.ui.theme import Palette
 
 ROW_PX = 24

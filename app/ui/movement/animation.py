@@ -4,10 +4,10 @@ from dataclasses import replace
 
 from app.ui.charts import limits
 from app.ui.charts.limits import Movement
+from app.ui.formats import joined
 from app.ui.movement.aggregate import topics_by_members
 from app.ui.movement.encoding import Picture
 from app.ui.movement.steps import Steps
-from app.ui.movement.stills import joined
 from app.ui.movement.tiles import tiles
 from app.ui.movement.tokens import tokens
 from app.ui.theme import Palette

@@ -5,11 +5,11 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from app.ui.charts import base, lanes, limits
-from app.ui.formats import plural
+from app.ui.formats import joined, plural
 from app.ui.movement import sentences
 from app.ui.movement.encoding import Picture, lane_names
 from app.ui.movement.steps import Steps, largest
-from app.ui.movement.stills import joined, outline, thinned, window_note
+from app.ui.movement.stills import thinned, window_note
 from app.ui.theme import Palette
 
 ROW_PX = 26
@@ -38,7 +38,7 @@ def members_by_generations(steps: Steps, current: int, colours: Palette) -> Pict
         if mask.any():
             words = np.where(here, counts.astype(str), NOT_A_MEMBER)
             lanes.write(fig, np.where(mask, words, "").tolist(), ink, weight)
-    outline(fig, colours, x=(column - 0.5, column + 0.5), y=(-0.5, len(rows) - 0.5))
+    base.outline(fig, colours, x=(column - 0.5, column + 0.5), y=(-0.5, len(rows) - 0.5))
     more = len(steps.members) - len(rows)
     left_out = f"{plural(more, 'member')} with less change not drawn" if more else ""
     return Picture(fig, joined(left_out, window_note(first, last, len(steps))), sentences.counts(shown, column))

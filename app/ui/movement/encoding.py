@@ -48,9 +48,7 @@ def looks(colours: Palette) -> dict[int, Look]:
 
 def scale(colours: Palette) -> dict[str, Any]:
     """Colour scale and limits of a heatmap that turn kinds, NO_CELL included, into fills."""
-    fills = [CLEAR, *(look.fill for look in looks(colours).values())]
-    stops = [[at / len(fills), fill] for i, fill in enumerate(fills) for at in (i, i + 1)]
-    return {"colorscale": stops, "zmin": NO_CELL - 0.5, "zmax": UNASSIGNED + 0.5}
+    return base.kinds([CLEAR, *(look.fill for look in looks(colours).values())], NO_CELL)
 
 
 def what_happened(steps: Steps, before: int, after: int, kind: int) -> str:

@@ -3,18 +3,17 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import pandas as pd
 import streamlit as st
 
-from app.ui import formats, state, widgets
+from app.ui import formats, state, stepper, widgets
 from app.ui.charts.base import clip
 from app.ui.groups.member_names import MAX_NAME_LENGTH, full_member_names, member_names
 from app.ui.movement import animation, counts, encoding, flow, from_generations, sentences, step, stills, tables
 from app.ui.movement.encoding import Picture
 from app.ui.movement.steps import Steps
-from app.ui.stepper import asked as asked_step
-from app.ui.stepper import stepper
 from app.ui.table_limits import MAX_ROWS
 from assignors.whatif.generations import Generation
 
@@ -43,18 +42,13 @@ def steps_of(generations: Sequence[Generation], names: Mapping[str, str]) -> Ste
 
 def position(generations: Sequence[Generation], default: int) -> int:
     """The position in the URL's `gen`, within the generations."""
-    return max(0, min(asked_step(_AT, default), len(generations) - 1))
+    return stepper.position(_AT, len(generations) - 1, default)
 
 
-def write_position(at: int) -> None:
-    """Put a position into the URL."""
-    state.set_url(_AT, str(at))
-
-
-def controls(steps: Steps, at: int, write: Callable[[int], None] = write_position) -> Steps:
+def controls(steps: Steps, at: int, write: Callable[[int], None] | None = None) -> Steps:
     """Previous, next, slider, and one topic of many; the arrow keys work, and the URL's `topic` names the topic.
 
-    Returns the steps of the topic chosen; `write` gets another position.
+    Returns the steps of the topic chosen; `write` gets another position, instead of the URL's `gen`.
     """
 
     def text(step: int) -> str:
@@ -62,7 +56,7 @@ def controls(steps: Steps, at: int, write: Callable[[int], None] = write_positio
 
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if len(steps) > 1:
-            stepper(_AT, at, len(steps) - 1, "Generation", text, write)
+            stepper.stepper(_AT, at, len(steps) - 1, "Generation", text, write or partial(stepper.go, _AT))
         return _one_topic(steps)
 
 

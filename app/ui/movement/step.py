@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from app.ui.charts import base, lanes, limits
 from app.ui.charts.lanes import Box, Style
-from app.ui.formats import plural
+from app.ui.formats import joined, plural
 from app.ui.movement import sentences
 from app.ui.movement.encoding import Picture, lane_names, looks
 from app.ui.movement.steps import GAINED, KEPT, NO_OWNER, NOBODY, REVOKED, UNASSIGNED, Steps, largest
-from app.ui.movement.stills import SANS_CHAR_PX, joined
+from app.ui.movement.stills import SANS_CHAR_PX
 from app.ui.theme import Palette
 
 GLYPH_LANE = 14
@@ -21,6 +21,7 @@ GLYPH_LANE = 14
 BAR_PX = 24
 
 _KEPT, _GAINED, _GIVEN, _REVOKED, _FREE = range(5)
+GLYPHS = {_GAINED: "▲", _GIVEN: "▼", _REVOKED: "▼", _FREE: "✕"}
 
 Columns = NDArray[np.intp]
 
@@ -92,41 +93,31 @@ def _lane(steps: Steps, at: int, member: int, here: bool, was: bool) -> Lane:
 
 def _styles(colours: Palette) -> list[Style]:
     look = looks(colours)
-    return [
-        Style(look[KEPT].fill, look[KEPT].ink, None),
-        Style(look[GAINED].fill, look[GAINED].ink, None),
-        Style(colours.background, look[REVOKED].text, look[REVOKED].fill),
-        Style(look[REVOKED].fill, look[REVOKED].ink, None),
-        Style(look[UNASSIGNED].fill, look[UNASSIGNED].ink, None),
-    ]
+    kept, gained, revoked, free = (
+        Style(look[kind].fill, look[kind].ink) for kind in (KEPT, GAINED, REVOKED, UNASSIGNED)
+    )
+    given = Style(colours.background, look[REVOKED].text, look[REVOKED].fill)
+    return [kept, gained, given, revoked, free]
 
 
 def _tiles(fig: go.Figure, steps: Steps, at: int, rows: Sequence[Lane], colours: Palette) -> str:
     """Draw a tile per partition; gives the key to the letters of the topics, where there are several."""
     width = max([lanes.LEAST_SLOTS, *(lane.size() for lane in rows)])
     used = sorted({steps.topics[topic] for topic in steps.topic_of.tolist()})
-    letters = base.letters(used)
-    cells = [
-        [box for kind, columns in lane.parts for box in _boxes(steps, at, kind, columns, letters)] for lane in rows
-    ]
-    if width > GLYPH_LANE:
-        cells = [[Box(box.label.lstrip("▲▼✕"), box.style, box.hover) for box in row] for row in cells]
-    lanes.boxes(fig, cells, _styles(colours), width)
+    letters, glyphs = base.letters(used), GLYPHS if width <= GLYPH_LANE else {}
+    styles = _styles(colours)
+
+    def box(kind: int, column: int) -> Box:
+        tp, before, after = steps.partition(column), steps.before(at)[column], steps.owners[at][column]
+        owner = steps.full_owner(after)
+        way = owner if kind == _KEPT else f"{steps.full_owner(before)} → {owner}"
+        label = f"{glyphs.get(kind, '')}{letters.get(tp.topic, '')}{tp.partition}"
+        return Box(label, styles[kind], f"{tp} · {way}")
+
+    parts = [[(kind, column) for kind, columns in lane.parts for column in columns.tolist()] for lane in rows]
+    lanes.boxes(fig, [[box(*one) for one in lane] for lane in parts], width)
     fig.update_xaxes(visible=False, range=[-0.5, width - 0.5])
     return base.letter_key(letters) if width <= limits.LABELLED_LANE else ""
-
-
-def _boxes(steps: Steps, at: int, kind: int, columns: Columns, letters: dict[str, str]) -> list[Box]:
-    glyph = {_GAINED: "▲", _GIVEN: "▼", _REVOKED: "▼", _FREE: "✕"}.get(kind, "")
-    before, after = steps.before(at), steps.owners[at]
-    made = []
-    for column in columns.tolist():
-        tp = steps.partition(column)
-        label = f"{glyph}{letters.get(tp.topic, '')}{tp.partition}"
-        owner = steps.full_owner(after[column])
-        way = owner if kind == _KEPT else f"{steps.full_owner(before[column])} → {owner}"
-        made.append(Box(label, kind, f"{tp} · {way}"))
-    return made
 
 
 def _bars(fig: go.Figure, steps: Steps, at: int, rows: Sequence[Lane], colours: Palette) -> str:

@@ -4,7 +4,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from app.ui.charts import base, limits
-from app.ui.charts.lanes import CLEAR
+from app.ui.formats import joined
 from app.ui.movement import sentences
 from app.ui.movement.blocks import Blocks, blocks, names, topic_starts
 from app.ui.movement.encoding import Picture, looks, scale, short_title, what_happened
@@ -38,8 +38,9 @@ def generations_by_partitions(steps: Steps, current: int, colours: Palette) -> P
     if len(columns) <= SYMBOL_COLUMNS:
         _symbols(fig, names(shown, columns), shown, cells, colours)
     letters = _topic_ticks(fig, shown, columns, colours)
-    outline(fig, colours, x=(-0.5, len(columns) - 0.5), y=(row - 0.5, row + 0.5))
-    caption = joined(_block_note(columns), letters, window_note(first, last, len(steps)))
+    base.outline(fig, colours, x=(-0.5, len(columns) - 0.5), y=(row - 0.5, row + 0.5))
+    block = f"each column stands for up to {columns.size:,} partitions, coloured by the gravest change among them"
+    caption = joined(block if columns.size > 1 else "", letters, window_note(first, last, len(steps)))
     return Picture(fig, caption, sentences.stills(shown, row))
 
 
@@ -83,7 +84,6 @@ def _heat(fig: go.Figure, steps: Steps, columns: Blocks, kinds: Kinds, cells: Ki
         x=names(steps, columns),
         y=[steps.title(at) for at in range(len(steps))],
         **scale(colours),
-        showscale=False,
         xgap=1 if len(columns) <= SYMBOL_COLUMNS else 0.5 if len(columns) <= HAIRLINE_COLUMNS else 0,
         ygap=2 if len(steps) <= 40 else 1 if len(steps) <= 80 else 0,
         customdata=_words(steps, kinds) if in_words else None if single else columns.changed(kinds),
@@ -118,11 +118,15 @@ def _symbols(fig: go.Figure, at: list[str], steps: Steps, cells: Kinds, colours:
 
 
 def _topic_ticks(fig: go.Figure, steps: Steps, columns: Blocks, colours: Palette) -> str:
-    """Names under the topics, letters where names have no room (then returned: "a orders, b payments")."""
+    """Partition numbers under a single topic; else names of topics, or letters where names have no room.
+
+    Returns what the letters stand for: "a orders, b payments".
+    """
     tops = np.searchsorted(columns.starts, topic_starts(steps)).tolist()
     fig.update_xaxes(range=[-0.5, len(columns) - 0.5])
     if len(tops) <= 1:
-        _number_ticks(fig, steps, columns)
+        shown = base.spread(len(columns), 6)
+        fig.update_xaxes(tickvals=shown, ticktext=[f"{steps.numbers[columns.starts[at]]:,}" for at in shown])
         return ""
     line = {"color": colours.dim, "width": 1}
     below = {"type": "line", "y0": 0, "y1": -0.02, "yref": "paper", "line": line}
@@ -146,29 +150,6 @@ def topic_labels(topics: list[str], starts: list[int], ends: list[int]) -> tuple
     return [f"<b>{letters[topic]}</b>" for topic in topics], base.letter_key(letters)
 
 
-def _number_ticks(fig: go.Figure, steps: Steps, columns: Blocks) -> None:
-    """Partition numbers under a single topic."""
-    shown = base.spread(len(columns), 6)
-    fig.update_xaxes(tickvals=shown, ticktext=[f"{steps.numbers[columns.starts[at]]:,}" for at in shown])
-
-
-def outline(fig: go.Figure, colours: Palette, x: tuple[float, float], y: tuple[float, float]) -> None:
-    """The frame around the current step."""
-    line = {"color": colours.text, "width": 2}
-    fig.add_shape(type="rect", x0=x[0], x1=x[1], y0=y[0], y1=y[1], line=line, fillcolor=CLEAR)
-
-
-def _block_note(columns: Blocks) -> str:
-    if columns.size == 1:
-        return ""
-    return f"each column stands for up to {columns.size:,} partitions, coloured by the gravest change among them"
-
-
 def window_note(first: int, last: int, of: int) -> str:
     """Which generations are drawn, where not all are."""
     return "" if last - first == of else f"generations {first + 1:,} to {last:,} of {of:,}"
-
-
-def joined(*notes: str) -> str:
-    """The notes that say something, in one line."""
-    return " · ".join(note for note in notes if note)

@@ -105,7 +105,6 @@ def _cells(steps: Steps, places: Mosaic, colours: Palette) -> dict[str, Any]:
     names[places.row, places.column] = [str(steps.partition(at)) for at in range(steps.partitions)]
     return {
         **scale(colours),
-        "showscale": False,
         "xgap": 0.5,
         "ygap": 0.5,
         "customdata": names.tolist(),

@@ -40,15 +40,14 @@ def kind() -> Kind:
 
 def properties() -> None:
     """The field for the properties. They stay in the session: not in the URL, a log or a file."""
-    st.session_state["advice_kind"] = kind()
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.segmented_control(
+        widgets.segments(
             "Settings of a",
-            list(Kind),
-            key="advice_kind",
-            format_func=lambda kind: kind.value.capitalize(),
-            label_visibility="collapsed",
-            on_change=lambda: state.set_url(KIND, (st.session_state["advice_kind"] or Kind.CONSUMER).value),
+            Kind,
+            kind(),
+            "advice_kind",
+            lambda chosen: state.set_url(KIND, chosen or Kind.CONSUMER),
+            format_func=str.capitalize,
         )
         st.button("Try an example", type="tertiary", icon=":material/science:", on_click=_example, key="advice_example")
     st.text_area(

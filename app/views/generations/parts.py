@@ -131,7 +131,7 @@ def where_from(its: Shown, at: int, names: Mapping[str, str]) -> None:
     if live is not None:
         facts = text.facts(live.generations, at, state.zone(), state.now_ms())
         gap = gap_text(without_owner(live.generations[at], live.origin, _before_ms(live, at))) if at else ""
-        st.markdown(f":small[{formats.md(' · '.join(part for part in (facts, gap) if part))}]")
+        st.markdown(f":small[{formats.md(formats.joined(facts, gap))}]")
         if gone := text.departures(live.generations, at, names):
             st.markdown(f":small[:gray[{formats.md(gone)}]]")
         not_recorded(live)

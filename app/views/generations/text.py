@@ -72,7 +72,7 @@ def fleet_facts(rebalances: Sequence[Rebalance]) -> str:
     """The line under the headline: the longest time without an owner, and for how many rebalances it is known."""
     known = sum(one.without_owner.longest_ms is not None for one in rebalances)
     coverage = f"time without an owner known for {known:,} of {len(rebalances):,}" if rebalances else ""
-    return " · ".join(part for part in (longest_gap(rebalances), coverage) if part)
+    return formats.joined(longest_gap(rebalances), coverage)
 
 
 def members(one: Rebalance) -> str:

@@ -32,7 +32,7 @@ def chart(view: GroupView) -> None:
         st.markdown(":gray[The group has no members.]")
         return
     owned = sum(map(len, lanes.values()))
-    if limits.assignment(len(lanes), owned, max(map(len, lanes.values()))) == limits.Encoding.TILES:
+    if limits.assignment_tiles(len(lanes), owned, max(map(len, lanes.values()))):
         widgets.titled(TITLE, _legend(view))
         figure = charts.tiles(lanes, view.statuses(), text.idle_reason(view), colours)
     else:

@@ -22,11 +22,11 @@ def styles(colours: Palette) -> dict[Tile | Status, Style]:
     """The style of each kind of tile; one that needs attention has the colour of its verdict."""
     troubles = filter(verdicts.needs_attention, URGENCY)
     return {
-        Tile.OK: Style(colours.kept_fill, colours.text, None),
+        Tile.OK: Style(colours.kept_fill, colours.text),
         Tile.UNKNOWN: Style(colours.background, colours.unassigned_text, colours.unassigned),
         Tile.COMING: Style(colours.background, colours.gained, colours.gained),
         Tile.LEAVING: Style(colours.background, colours.revoked_text, colours.revoked),
-        **{s: Style(verdicts.fill(s, colours), verdicts.ink(s, colours), None) for s in troubles},
+        **{s: Style(verdicts.fill(s, colours), verdicts.ink(s, colours)) for s in troubles},
     }
 
 
@@ -51,15 +51,14 @@ def tiles(lanes: Lanes, statuses: Mapping[TopicPartition, Status], idle_reason: 
     width = max(LEAST_SLOTS, longest)
     letter = base.letters(sorted({tp.topic for lane in lanes.values() for tp, _ in lane}))
     looks = styles(colours)
-    kinds = list(looks)
 
     def box(name: str, tp: TopicPartition, kind: Tile) -> Box:
         label = f"{letter.get(tp.topic, '')}{tp.partition}"
         look = kind if kind is not Tile.BAD else statuses[tp]
-        return Box(label, kinds.index(look), f"{tp} · {name} · {word(look)}")
+        return Box(label, looks[look], f"{tp} · {name} · {word(look)}")
 
     rows = [[box(name, tp, kind) for tp, kind in lane] for name, lane in lanes.items()]
-    boxes(fig, rows, list(looks.values()), width)
+    boxes(fig, rows, width)
     for row, (name, lane) in enumerate(lanes.items()):
         _lane_note(fig, row, name, lane, longest, idle_reason, colours)
     fig.update_xaxes(visible=False, range=[-0.5, width - 0.5])

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pandas as pd
 import streamlit as st
 
-from app.ui import state
+from app.ui import formats, state
 from app.ui.cluster_history import ClusterHistory, cluster_history, queries
 from app.ui.time_link import set_time, time_in_url
 from app.views.group.view import GroupView
@@ -80,7 +80,7 @@ def time_shown(view: GroupView) -> TimeShown:
     """The time in the URL, else the last hour; longer if the polls of this process reach back further."""
     since, until = time_in_url("from"), time_in_url("to")
     if since is not None and until is not None and since < until <= since + LONGEST:
-        return TimeShown(_ms(since), _ms(until), is_chosen=True)
+        return TimeShown(formats.ms(since), formats.ms(until), is_chosen=True)
     first_ms, last_ms = int(view.times_ms[0]), int(view.times_ms[-1])
     return TimeShown(min(first_ms, last_ms - HOUR // timedelta(milliseconds=1)), last_ms, is_chosen=False)
 
@@ -132,7 +132,3 @@ def _coverage(view: GroupView, stored: pd.DataFrame, shown: TimeShown) -> tuple[
     if shown.until_ms >= view.times_ms[0] or stored.empty:
         return view.health.lag.known, view.health.lag.partitions
     return int(stored["known"].min()), int(stored["partitions"].max())
-
-
-def _ms(at: datetime) -> int:
-    return round(at.timestamp() * 1000)

@@ -1,7 +1,6 @@
 """The lag of a group over time: the last hour, or the time in the URL, with its rebalances and verdicts."""
 
 from collections.abc import Sequence
-from datetime import datetime
 
 import numpy as np
 import streamlit as st
@@ -47,9 +46,9 @@ def _chart(page: state.Shown, view: GroupView, found: LagHistory, known: NDArray
     marks, summary = _rebalances(page, view, found)
     finding = view.health.finding
     onset = finding.onset if verdicts.needs_attention(finding.status) else None
-    begins = None if onset is None else _local(max(onset.at_ms, since_ms))
-    fig = lag.over_time([_local(int(at_ms)) for at_ms in line.at_ms], line.lag_records, begins, colours, marks)
-    lag.set_time(fig, _local(since_ms), _local(until_ms))
+    begins = None if onset is None else state.local(max(onset.at_ms, since_ms))
+    fig = lag.over_time([state.local(int(at_ms)) for at_ms in line.at_ms], line.lag_records, begins, colours, marks)
+    lag.set_time(fig, state.local(since_ms), state.local(until_ms))
     spans = _spans(found, Clock(view.group.at_ms, state.zone()))
     if spans:
         add_verdicts(fig, spans, colours)
@@ -59,7 +58,7 @@ def _chart(page: state.Shown, view: GroupView, found: LagHistory, known: NDArray
 
 def _legend(spans: Sequence[VerdictSpan], summary: str) -> None:
     """The verdicts of the band, and how many rebalances are marked."""
-    statuses = sorted({span.status for span in spans}, key=verdicts.RANK.__getitem__)
+    statuses = {span.status for span in spans}
     rebalances = [("▼", state.palette().gained, formats.md(summary.lstrip("; ")))] if summary else []
     if legend := [entry for entry in (widgets.verdict_legend(statuses), widgets.swatches(rebalances)) if entry]:
         st.markdown(":small[" + "\u2003".join(legend) + "]")
@@ -72,7 +71,7 @@ def _spans(found: LagHistory, clock: Clock) -> list[VerdictSpan]:
         begin_ms, end_ms = max(one.since_ms, since_ms), min(one.until_ms, until_ms)
         if begin_ms < end_ms:
             hover = f"{verdicts.VERDICTS[one.status].label}<br>{clock.between(one.since_ms, one.until_ms)}"
-            spans.append(VerdictSpan(_local(begin_ms), _local(end_ms), one.status, hover))
+            spans.append(VerdictSpan(state.local(begin_ms), state.local(end_ms), one.status, hover))
     return spans
 
 
@@ -90,8 +89,8 @@ def _rebalances(page: state.Shown, view: GroupView, found: LagHistory) -> tuple[
     ]
     marks = [
         lag.Mark(
-            _local(one.began_ms or one.generation.at_ms),
-            _local(one.settled_ms or one.generation.at_ms),
+            state.local(one.began_ms or one.generation.at_ms),
+            state.local(one.settled_ms or one.generation.at_ms),
             recorded_text.hover(one, live.origin, view.names, one is rebalances[-1]),
         )
         for one in within
@@ -105,7 +104,3 @@ def _predicted(page: state.Shown, view: GroupView) -> None:
     if live is not None:
         found = predictions.came_true(page, view.group.group_id, live)
         predictions.show(found.get(len(live.generations) - 1), view.names)
-
-
-def _local(at_ms: int) -> datetime:
-    return formats.moment(at_ms, state.zone())

@@ -14,21 +14,19 @@ LENGTHS = {
     "1 h": timedelta(hours=1),
     "6 h": timedelta(hours=6),
 }
-KEY = "lag_length"
 
 
 def controls(shown: TimeShown) -> None:
     """The length, which keeps the end, and the buttons Earlier, Later, Last hour and Pin."""
-    st.session_state[KEY] = next((name for name, length in LENGTHS.items() if length == shown.length), None)
+    chosen = next((name for name, length in LENGTHS.items() if length == shown.length), None)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.segmented_control(
+        widgets.segments(
             "Length",
-            list(LENGTHS),
-            key=KEY,
-            label_visibility="collapsed",
+            LENGTHS,
+            chosen,
+            "lag_length",
+            lambda name: show_time(shown.end, LENGTHS.get(name, shown.length)),
             width="content",
-            on_change=_resize,
-            args=(shown,),
         )
         _move("Earlier", "arrow_back", shown.end - shown.length, shown.length)
         if not shown.is_chosen:
@@ -37,11 +35,6 @@ def controls(shown: TimeShown) -> None:
             _move("Later", "arrow_forward", shown.end + shown.length, shown.length)
             icon = ":material/last_page:"
             st.button("Last hour", key="lag_last_hour", icon=icon, type="tertiary", on_click=show_last_hour)
-
-
-def _resize(shown: TimeShown) -> None:
-    name = st.session_state[KEY]
-    show_time(shown.end, shown.length if name is None else LENGTHS[name])
 
 
 def _move(label: str, icon: str, until: datetime, length: timedelta, explained: str | None = None) -> None:

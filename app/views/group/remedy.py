@@ -84,9 +84,8 @@ def effect(outcome: Outcome) -> str:
 
 def _drains(before: Drain, after: Drain) -> str:
     then, now = _drain(before), _drain(after)
-    if then == now:
-        return f"drain time {now}" + (f" ({after.reason})" if after.seconds is None and after.reason else "")
-    return f"drain time {then} → {now}" + (f" ({after.reason})" if after.seconds is None and after.reason else "")
+    why = f" ({after.reason})" if after.seconds is None and after.reason else ""
+    return f"drain time {now if then == now else f'{then} → {now}'}{why}"
 
 
 def _drain(drain: Drain) -> str:

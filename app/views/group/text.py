@@ -111,7 +111,7 @@ def facts(view: GroupView) -> str:
         f"epoch {group.epoch}" if group.epoch is not None else "",
         "coordinator unknown" if group.coordinator is None else f"coordinator: broker {group.coordinator}",
     ]
-    return " · ".join(part for part in parts if part)
+    return formats.joined(*parts)
 
 
 def _oldest(health: GroupHealth) -> str:

@@ -52,13 +52,9 @@ def health(
     names = [base.clip(name) for name in rows]
     fig = base.figure(colours, ROW_PX * len(rows) + 30, left=base.lane_px(names), right=8, top=2, bottom=28)
     tiles = [[row.get(at) for at in columns] for row in rows.values()]
-    fills = [verdicts.fill(status, colours) for status in URGENCY]
     fig.add_heatmap(
         z=[[None if tile is None else URGENCY.index(tile.worst) for tile in row] for row in tiles],
-        zmin=-0.5,
-        zmax=len(fills) - 0.5,
-        colorscale=[[at / len(fills), fill] for i, fill in enumerate(fills) for at in (i, i + 1)],
-        showscale=False,
+        **base.kinds([verdicts.fill(status, colours) for status in URGENCY]),
         xgap=1 if len(columns) > MAX_SYMBOL_COLUMNS else 2,
         ygap=2,
         hoverongaps=False,

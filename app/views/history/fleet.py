@@ -61,7 +61,7 @@ def _map(rows: pd.DataFrame, cells: pd.DataFrame, span: Span) -> None:
         alt = text.health_alt(len(rows), int(troubled.sum()), drawn[0] if drawn else "")
         fig = charts.health(tiles, columns, span.cell, state.palette())
         widgets.chart(fig, "health", alt)
-        seen = sorted({tile.worst for row in tiles.values() for tile in row.values()}, key=verdicts.RANK.__getitem__)
+        seen = {tile.worst for row in tiles.values() for tile in row.values()}
         st.markdown(f":small[{widgets.verdict_legend(seen)}]")
 
 
@@ -86,10 +86,10 @@ def _table(rows: pd.DataFrame) -> None:
         st.markdown(":gray[No group matches this filter, or none had lag in this time.]")
         return
     view = rows.assign(
-        v=tables.labels(rows["rank"]).map(lambda label: [label], na_action="ignore"),
+        v=widgets.as_tags(tables.labels(rows["rank"])),
         trouble=widgets.timedeltas(60 * rows["trouble_minutes"].astype("float")),
         oldest=widgets.timedeltas(rows["time_lag_s"]),
-        most_at=tables.local(rows["most_at_us"], parts.local),
+        most_at=tables.local(rows["most_at_us"], state.local),
     )
     names = list(rows["group"])
     c = st.column_config

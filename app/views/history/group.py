@@ -1,6 +1,5 @@
 """The History page of one group: the conclusion, then its charts and tables."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -86,23 +85,13 @@ def _select_topic(history: ClusterHistory, scope: Scope, span: Span) -> None:
         _select("history_partition", "Partition", "All partitions", [str(n) for n in numbers], chosen, topic)
 
 
-def _select(key: str, label: str, all_: str, options: Sequence[str], chosen: str | None, within: Scope | None) -> None:
+def _select(key: str, label: str, all_: str, options: list[str], chosen: str | None, within: Scope | None) -> None:
     """A select box; when it is cleared the page shows `within`."""
-    st.session_state[key] = chosen
 
-    def changed() -> None:
-        value = st.session_state[key]
+    def choose(value: str | None) -> None:
         state_history.set_scope(within if value is None else _narrowed(key, value, within))
 
-    st.selectbox(
-        label,
-        options if chosen is None or chosen in options else [chosen, *options],
-        key=key,
-        placeholder=all_,
-        label_visibility="collapsed",
-        width=220,
-        on_change=changed,
-    )
+    widgets.picker(label, options, chosen, key, choose, placeholder=all_, width=220)
 
 
 def _narrowed(key: str, value: str, within: Scope | None) -> Scope:

@@ -31,10 +31,10 @@ def lag(
         st.markdown(f":gray[Not enough data for a line: {formats.plural(known, 'point')} in this time.]")
         return
     marks, legend = _marks(health, span)
-    times = [parts.local(at // 1000) for at in series["at_us"]]
+    times = [state.local(at // 1000) for at in series["at_us"]]
     coverage = series[["at_us", "known", "partitions"]].itertuples(index=False)
     notes = [_note(at, known, partitions, span) for at, known, partitions in coverage]
-    since = parts.local(periods[-1].since_us // 1000) if periods and periods[-1].is_ongoing else None
+    since = state.local(periods[-1].since_us // 1000) if periods and periods[-1].is_ongoing else None
     fig = over_time(times, series["lag_records"].to_numpy(), since, state.palette(), marks, charts.RECORDS, notes)
     alt = text.lag_alt(scope, series, legend, parts.shown_time(span).clock)
     widgets.chart(fig, "history_lag", alt)
@@ -54,7 +54,7 @@ def _marks(health: pd.DataFrame, span: Span) -> tuple[list[Mark], str]:
     rebalances = health[health["rebalances"] > 0]
     length, at_us = _mark_starts(rebalances["at_us"])
     marks = [
-        Mark(parts.local(at // 1000), parts.local(at // 1000) + length, _mark_hover(at, length, n, joins, leaves))
+        Mark(state.local(at // 1000), state.local(at // 1000) + length, _mark_hover(at, length, n, joins, leaves))
         for at, n, joins, leaves in rebalances.groupby(at_us)[["rebalances", "joins", "leaves"]].sum().itertuples()
     ]
     total, last = rebalances["rebalances"].sum(), rebalances["at_us"].iloc[-1]
@@ -85,7 +85,7 @@ def time_lag(scope: Scope, series: pd.DataFrame, span: Span) -> None:
             ":gray[Not known in this time: it needs samples of the log end, which reach back two hours at most.]"
         )
         return
-    times = [parts.local(at // 1000) for at in series["at_us"]]
+    times = [state.local(at // 1000) for at in series["at_us"]]
     notes = [
         f"{parts.hover_time(at, span.step)}<br>{formats.duration(seconds)}"
         for at, seconds in zip(series["at_us"], series["time_lag_s"], strict=True)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from app.ui import formats, widgets
+from app.ui import formats, state, widgets
 from app.ui.table_limits import MAX_ROWS
 from app.views.history import parts, tables, text
 from lag.history.span import DAY, Scope, Span
@@ -22,7 +22,7 @@ def cells(frame: pd.DataFrame, span: Span) -> None:
     optional = ["p95_records"] if _has_values(frame["p95_records"]) else []
     has_verdicts = "rank" in frame
     if has_verdicts:
-        view["v"] = tables.labels(frame["rank"]).map(lambda label: [label], na_action="ignore")
+        view["v"] = widgets.as_tags(tables.labels(frame["rank"]))
         view["trouble"] = widgets.timedeltas(60 * frame["trouble_minutes"].astype("float"))
         optional += ["v", "trouble", "rebalances", "joins", "leaves"]
         optional += ["churn"] if _has_values(frame["churn"]) else []
@@ -65,7 +65,7 @@ def partitions(frame: pd.DataFrame) -> None:
         st.markdown(":gray[No partition is rolled up for this time.]")
         return
     oldest = list(map(_oldest, shown["time_lag_s"], shown["at_least_s"]))
-    view = shown.assign(at=tables.local(shown["most_at_us"], parts.local), oldest=oldest)
+    view = shown.assign(at=tables.local(shown["most_at_us"], state.local), oldest=oldest)
     view["commit_gap"] = widgets.timedeltas(shown["commit_gap_max_s"])
     optional = [name for name in ("lost_records", "rewinds", "owner_member") if _has_values(shown[name])]
     c = st.column_config
@@ -127,7 +127,7 @@ def burn_rates(frame: pd.DataFrame, scope: Scope, span: Span) -> None:
     clock = parts.shown_time(span).clock
     words = [text.burn_rate(burn, at, span, clock) for burn, at in zip(frame["burn"], frame["at_us"], strict=True)]
     view = frame.assign(
-        at=tables.local(frame["at_us"], parts.local),
+        at=tables.local(frame["at_us"], state.local),
         window=widgets.timedeltas(frame["window_s"]),
         threshold=widgets.timedeltas(frame["threshold_s"]),
         assessment=words,

@@ -118,8 +118,8 @@ def status_line(history: ClusterHistory, span: Span, newest: datetime | None, fa
     """`facts`, the time shown, and the age of the newest minute if it is known."""
     age, is_old = ("", False) if newest is None else text.newest_age(newest, datetime.now(UTC))
     shown = f"{_moment(span.since)} to {_moment(span.until)}"
-    utc = f"{formats.utc(_ms(span.since))} to {formats.utc(_ms(span.until))}"
-    st.markdown(f":small[:gray[{' · '.join(part for part in (facts, shown, age) if part)}]]", help=utc)
+    utc = f"{formats.utc(formats.ms(span.since))} to {formats.utc(formats.ms(span.until))}"
+    st.markdown(f":small[:gray[{formats.joined(facts, shown, age)}]]", help=utc)
     if is_old:
         command = formats.code(f"groupscope pipeline rollup --history {history.root}")
         widgets.line(":orange", "hourglass_top", "Nothing newer is rolled up", f"Check that this is running: {command}")
@@ -128,15 +128,15 @@ def status_line(history: ClusterHistory, span: Span, newest: datetime | None, fa
 
 def range_controls(span: Span) -> None:
     """The range, and buttons that move it or keep it."""
-    shown = st.session_state["history_range"] = state_history.range_of(span)
-    st.segmented_control(
+    shown = state_history.range_of(span)
+    widgets.segments(
         "Range",
-        list(state_history.RANGES),
-        key="history_range",
+        state_history.RANGES,
+        shown,
+        "history_range",
+        lambda key: state.set_url("range", key or state_history.DEFAULT_RANGE),
         format_func=lambda key: state_history.RANGES[key][0],
-        label_visibility="collapsed",
         width="content",
-        on_change=lambda: state.set_url("range", st.session_state["history_range"] or state_history.DEFAULT_RANGE),
     )
     _move("Earlier", "arrow_back", shown, span.until - span.length)
     if state_history.until() is None:
@@ -157,28 +157,19 @@ def shown_time(span: Span) -> ShownTime:
     ranged = state_history.RANGES[state_history.range_of(span)][0]
     is_past = state_history.until() is not None
     within = f"in the {ranged} to {_moment(span.until)}" if is_past else formats.in_the_last(ranged)
-    return ShownTime(span.length // MINUTE, within, is_past, text.clock(local, span))
-
-
-def local(at_ms: int) -> datetime:
-    """A time in the viewer's zone."""
-    return formats.moment(at_ms, state.zone())
+    return ShownTime(span.length // MINUTE, within, is_past, text.clock(state.local, span))
 
 
 def cell_start(at_ms: int, length: timedelta) -> datetime:
     """The start of a cell in the viewer's zone; of a day in UTC, because days are days of UTC."""
-    return local(at_ms) if length < DAY else formats.moment(at_ms, UTC)
+    return state.local(at_ms) if length < DAY else formats.moment(at_ms, UTC)
 
 
 def hover_time(at_us: int, length: timedelta) -> str:
     """A minute or hour in the viewer's zone and in UTC; a day in UTC."""
     utc = formats.moment(at_us // 1000, UTC)
-    return f"{utc:%d %b %Y} (UTC)" if length >= DAY else f"{local(at_us // 1000):%d %b %H:%M} ({utc:%H:%M} UTC)"
+    return f"{utc:%d %b %Y} (UTC)" if length >= DAY else f"{state.local(at_us // 1000):%d %b %H:%M} ({utc:%H:%M} UTC)"
 
 
 def _moment(at: datetime) -> str:
-    return f"{local(_ms(at)):%d %b %H:%M}"
-
-
-def _ms(at: datetime) -> int:
-    return round(at.timestamp() * 1000)
+    return f"{state.local(formats.ms(at)):%d %b %H:%M}"

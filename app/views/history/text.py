@@ -133,7 +133,7 @@ def facts(series: pd.DataFrame, partitions: pd.DataFrame, health: pd.DataFrame) 
         _rebalances(health),
         _lost(partitions),
     ]
-    return " · ".join(part for part in parts if part)
+    return formats.joined(*parts)
 
 
 def _verdict_coverage(series: pd.DataFrame, health: pd.DataFrame) -> str:
@@ -228,13 +228,9 @@ def newest_age(newest: datetime, now: datetime) -> tuple[str, bool]:
 
 def burn_rate(burn: float, at_us: int, span: Span, clock: Clock) -> str:
     """The burn rate in words, and since when it is not evaluated if that is long before the end of the span."""
-    words = "not known" if np.isnan(burn) else "within budget" if burn <= 1 else _too_fast(burn)
+    words = "not known" if np.isnan(burn) else "within budget" if burn <= 1 else f"{burn:.1f} times as fast as allowed"
     is_old = (micros(span.until) - at_us) * MICROSECOND > UNEVALUATED_AFTER
     return f"{words}, not evaluated since {clock(at_us)}" if is_old else words
-
-
-def _too_fast(burn: float) -> str:
-    return f"{burn:.1f} times as fast as allowed"
 
 
 def lag_alt(scope: Scope, series: pd.DataFrame, rebalances: str, clock: Clock) -> str:

@@ -23,6 +23,7 @@ TIME_LAG = (
 TOOLBAR_PX = 100
 """Room at the right end of the line above the table, where the table's own toolbar appears."""
 
+COLUMNS = "group v lag since known time_lag drains deleted_in members why state type"
 TREND = "Lag in the last polls, relative to the group's peak, or to 1,000 records if the peak is lower"
 
 
@@ -80,20 +81,7 @@ def groups(rows: pd.DataFrame, at_ms: int) -> None:
         time_lag=widgets.timedeltas(shown["time_lag_s"]),
         deleted_in=widgets.timedeltas(two_units(shown["deleted_in_s"])),
     )
-    columns = [
-        "group",
-        "v",
-        "lag",
-        "since",
-        "known",
-        "time_lag",
-        "drains",
-        "deleted_in",
-        "members",
-        "why",
-        "state",
-        "type",
-    ]
+    columns = COLUMNS.split()
     if len(shown) <= MAX_SPARKLINE_ROWS:
         view = view.assign(spark=shown["trend"].map(sparkline))
         columns.insert(columns.index("drains") + 1, "spark")

@@ -7,7 +7,6 @@ from app.ui.group_table import GroupTable
 from app.ui.groups.headlines import SOURCES, drain_time, growth, predicate
 from lag.model import ClusterSnapshot
 from lag.verdict.health import GroupHealth, Health
-from lag.verdict.onset import Onset
 from lag.verdict.rates import NEVER
 from lag.verdict.status import Status
 
@@ -35,12 +34,9 @@ def second_sentence(snapshot: ClusterSnapshot, health: Health, table: GroupTable
     if urgent.empty:
         return ""
     its = health.groups[snapshot.by_group[str(urgent.iloc[0]["group"])]]
-    return f"{lag_of(its)} {onset_source(its.finding.onset)}".strip()
-
-
-def onset_source(onset: Onset | None) -> str:
-    """Where the time in the headline was read; empty without one."""
-    return "" if onset is None else f"The time is {SOURCES[onset.source]}."
+    onset = its.finding.onset
+    source = "" if onset is None else f"The time is {SOURCES[onset.source]}."
+    return f"{lag_of(its)} {source}".strip()
 
 
 def lag_of(health: GroupHealth) -> str:

@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from app.ui.charts import base
+from app.ui.formats import DASH, joined, plural
 from app.ui.theme import Palette
 from app.views.sweeps.tables import Grid
 
@@ -15,9 +16,9 @@ ROW_PX = 26
 HEAD_PX = 34
 FRONTIER_PX = 300
 MAX_TICKS = 6
-_UNKNOWN = "–"
-
 Say = Callable[[float], str]
+"""A value in words; a dash for NaN."""
+
 Point = tuple[str, int, float]
 """Assignor, members, value."""
 
@@ -34,7 +35,8 @@ def heat_map(grid: Grid, say: Say, brief: Say, now: tuple[str, int] | None, colo
     _cells(fig, grid, brief, colours)
     fig.add_scatter(**_targets(grid, say, colours))
     if now is not None and now[0] in grid.assignors and now[1] in grid.members:
-        _outline(fig, list(grid.members).index(now[1]), list(grid.assignors).index(now[0]), colours)
+        row, column = list(grid.members).index(now[1]), list(grid.assignors).index(now[0])
+        base.outline(fig, colours, (column - 0.48, column + 0.48), (row - 0.46, row + 0.46))
     _axes(fig, grid, colours)
     fig.update_layout(hoverdistance=-1)  # the whole cell can be clicked
     return fig
@@ -87,10 +89,6 @@ def _limits(values: NDArray[np.float64]) -> tuple[float, float]:
     return low, high + max(high - low, 1.0) if np.isposinf(values).any() else high
 
 
-def _text(value: float, say: Say) -> str:
-    return _UNKNOWN if np.isnan(value) else say(value)
-
-
 def _targets(grid: Grid, say: Say, colours: Palette) -> dict[str, Any]:
     """Invisible points with the hover texts of the cells."""
     places = [(row, column) for row in range(len(grid.members)) for column in range(len(grid.assignors))]
@@ -101,7 +99,7 @@ def _targets(grid: Grid, say: Say, colours: Palette) -> dict[str, Any]:
         "x": [column for _, column in places],
         "y": [row for row, _ in places],
         "mode": "markers+text",  # the heat map writes no text in unknown cells
-        "text": [_UNKNOWN if np.isnan(grid.values[place]) else "" for place in places],
+        "text": [DASH if np.isnan(grid.values[place]) else "" for place in places],
         "textfont": {"color": colours.dim},
         "marker": {"size": 22, "symbol": "square", "opacity": 0, "color": colours.background},
         "selected": {"marker": {"opacity": 0}},
@@ -113,25 +111,12 @@ def _targets(grid: Grid, say: Say, colours: Palette) -> dict[str, Any]:
 
 
 def _hover(grid: Grid, row: int, column: int, say: Say) -> str:
-    text, why = _text(float(grid.values[row, column]), say), grid.why[row, column]
-    parts = [
+    text, why = say(float(grid.values[row, column])), grid.why[row, column]
+    return joined(
         grid.assignors[column],
-        f"{grid.members[row]:,} {'member' if grid.members[row] == 1 else 'members'}",
+        plural(grid.members[row], "member"),
         f"{text}: {why}" if why else text,
         "click to open in What if" if grid.is_case[row, column] else "",
-    ]
-    return " · ".join(part for part in parts if part)
-
-
-def _outline(fig: go.Figure, row: int, column: int, colours: Palette) -> None:
-    """A frame around the present case."""
-    fig.add_shape(
-        type="rect",
-        x0=column - 0.48,
-        x1=column + 0.48,
-        y0=row - 0.46,
-        y1=row + 0.46,
-        line={"color": colours.text, "width": 2},
     )
 
 

@@ -1,8 +1,7 @@
 """The Sweeps page of all groups: the choice of a sweep, and what each group would gain."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC
 from functools import partial
 
 import pandas as pd
@@ -65,27 +64,21 @@ def sweep_picker(found: Sequence[Sweep]) -> Sweep:
     by_id = {sweep.sweep_id: sweep for sweep in found}
     chosen = by_id.get(state.url("sweep") or "", found[0])
     if len(found) > 1:
-        titles = {sweep_id: _title(sweep) for sweep_id, sweep in by_id.items()}
-        st.session_state["sweep_pick"] = chosen.sweep_id
-        st.selectbox(
+        widgets.picker(
             "Sweep",
             list(by_id),
-            key="sweep_pick",
-            format_func=titles.__getitem__,
-            label_visibility="collapsed",
+            chosen.sweep_id,
+            "sweep_pick",
+            partial(state.set_url, "sweep"),
+            format_func={sweep_id: _title(sweep) for sweep_id, sweep in by_id.items()}.__getitem__,
             width=360,
-            on_change=lambda: state.set_url("sweep", st.session_state["sweep_pick"]),
         )
     return chosen
 
 
 def _title(sweep: Sweep) -> str:
-    at = formats.moment(_ms(sweep), state.zone())
+    at = state.local(formats.ms(sweep.at))
     return f"{sweep.cluster}, {at:%Y-%m-%d %H:%M}, {formats.plural(sweep.cases, 'case')}"
-
-
-def _ms(sweep: Sweep) -> int:
-    return round(sweep.at.astimezone(UTC).timestamp() * 1000)
 
 
 def about(sweep: Sweep, groups: int) -> None:
@@ -95,8 +88,9 @@ def about(sweep: Sweep, groups: int) -> None:
         st.markdown(f":small[{covers} :orange-badge[:material/info: Example fleet, not your cluster]]")
     else:
         kept = " · only in this session" if sweep.place is Place.SESSION else ""
-        said = f"{formats.age(_ms(sweep), state.now_ms())} · sweep {formats.md(sweep.sweep_id)}{kept}"
-        st.markdown(f":small[{covers} of {formats.code(sweep.cluster)} :gray[· {said}]]", help=formats.utc(_ms(sweep)))
+        at_ms = formats.ms(sweep.at)
+        said = f"{formats.age(at_ms, state.now_ms())} · sweep {formats.md(sweep.sweep_id)}{kept}"
+        st.markdown(f":small[{covers} of {formats.code(sweep.cluster)} :gray[· {said}]]", help=formats.utc(at_ms))
     _missing(sweep)
 
 
@@ -118,7 +112,15 @@ def fleet(sweep: Sweep, frame: pd.DataFrame) -> None:
         st.space("stretch")
         widgets.downloads("sweep", lambda: rows)
         if sweep.cases <= MAX_CASES:
-            _download_cases(sweep)
+            widgets.download(
+                "All cases",
+                lambda: widgets.csv(state_sweeps.all_cells(sweep)),
+                "sweep_cases.csv",
+                "text/csv",
+                "sweep_all_cases",
+                type="tertiary",
+                help="Every case of every group, as CSV",
+            )
     _fleet_table(rows.head(MAX_ROWS))
     if len(rows) > MAX_ROWS:
         widgets.note(f"The first {MAX_ROWS:,} of {len(rows):,} groups. Filter to see others.")
@@ -126,18 +128,6 @@ def fleet(sweep: Sweep, frame: pd.DataFrame) -> None:
         "Busiest: the largest share of a group's load on one member, by rate if known, otherwise by weight, lag or "
         f"partitions. Another assignor is recommended if it reduces this share by at least {MIN_REDUCTION:.0%}, fewer "
         "members if none of them has more load than the busiest member now."
-    )
-
-
-def _download_cases(sweep: Sweep) -> None:
-    widgets.download(
-        "All cases",
-        lambda: widgets.csv(state_sweeps.all_cells(sweep)),
-        "sweep_cases.csv",
-        "text/csv",
-        "sweep_all_cases",
-        type="tertiary",
-        help="Every case of every group, as CSV",
     )
 
 
@@ -164,7 +154,7 @@ def _fleet_table(rows: pd.DataFrame) -> None:
             "partitions": rows["partitions"].astype("Int64"),
         }
     )
-    c = st.column_config
+    ids, c = list(rows["group_id"]), st.column_config
     percent = partial(c.NumberColumn, format="%.1f %%", width=84)
     widgets.table(
         view,
@@ -172,7 +162,9 @@ def _fleet_table(rows: pd.DataFrame) -> None:
         most=22,
         alt=f"{formats.plural(len(view), 'group')}: what each would gain, most to gain first",
         columns={
-            "group": widgets.opener("Group", "open_sweep", 190, _open_group(list(rows["group_id"]))),
+            "group": widgets.opener(
+                "Group", "open_sweep", 190, lambda: state.set_url("group", ids[st.session_state["open_sweep"].row])
+            ),
             "do": c.TextColumn("Recommendation", width=450),
             "now": c.TextColumn("Now", width=190, help="Assignor × members"),
             "busiest": percent("Busiest", help="Share of the load that the busiest member has now"),
@@ -185,9 +177,3 @@ def _fleet_table(rows: pd.DataFrame) -> None:
             "partitions": widgets.integer("Partitions", 84),
         },
     )
-
-
-def _open_group(ids: list[str]) -> Callable[[], None]:
-    """Opens the clicked group on this page."""
-    st.session_state["_open_sweep_ids"] = ids
-    return lambda: state.set_url("group", st.session_state["_open_sweep_ids"][st.session_state["open_sweep"].row])

@@ -9,6 +9,7 @@ import streamlit as st
 
 from app.ui import formats, state, widgets
 from app.ui.table_limits import MAX_ROWS
+from app.ui.widgets import Column
 from app.views.sweeps import charts, tables, text
 from app.views.sweeps import state as state_sweeps
 from app.views.sweeps.tables import Measure
@@ -27,15 +28,8 @@ def picker(frame: pd.DataFrame, group_id: str) -> None:
         key="all_groups",
         on_click=lambda: state.set_url("group", None),
     )
-    st.session_state["sweep_group"] = group_id
-    st.selectbox(
-        "Group",
-        list(dict.fromkeys([*frame["group_id"].head(MAX_ROWS), group_id])),
-        key="sweep_group",
-        label_visibility="collapsed",
-        width=260,
-        on_change=lambda: state.set_url("group", st.session_state["sweep_group"]),
-    )
+    ids = list(frame["group_id"].head(MAX_ROWS))
+    widgets.picker("Group", ids, group_id, "sweep_group", partial(state.set_url, "group"), width=260)
 
 
 def one_group(row: dict[str, Any], every: pd.DataFrame) -> None:
@@ -63,16 +57,7 @@ def _pills(key: str, options: list[str], label: Callable[[str], str], default: s
     asked = state.url(key)
     chosen = asked if asked in options else default if default in options else options[0]
     if len(options) > 1:
-        widget = f"sweep_{key}"
-        st.session_state[widget] = chosen
-        st.segmented_control(
-            key,
-            options,
-            key=widget,
-            format_func=label,
-            label_visibility="collapsed",
-            on_change=lambda: state.set_url(key, st.session_state[widget]),
-        )
+        widgets.segments(key, options, chosen, f"sweep_{key}", partial(state.set_url, key), format_func=label)
     return chosen
 
 
@@ -85,15 +70,8 @@ def _map(cells: pd.DataFrame, members: int, now: tuple[str, int] | None) -> None
     grid = tables.grid(cells[cells["members"].isin(_shown_members(cells, members))], measure)
     say, brief = partial(text.value, measure), partial(text.brief, measure)
     fig = charts.heat_map(grid, say, brief, now, state.palette())
-    picked = st.plotly_chart(
-        fig,
-        theme=None,
-        config=widgets.PLOTLY,
-        key=f"sweep_map_{measure.key}",
-        alt=text.map_alt(cells, measure),
-        on_select="rerun",
-        selection_mode="points",
-    )
+    key, alt = f"sweep_map_{measure.key}", text.map_alt(cells, measure)
+    picked = widgets.chart(fig, key, alt, on_select="rerun", selection_mode="points")
     unit = ", in %" if measure.is_share else ""
     widgets.note(f"{measure.help}{unit}. Darker is more.")
     _follow_click(picked, cells)
@@ -106,16 +84,16 @@ def _shown_members(cells: pd.DataFrame, members: int) -> list[int]:
     if len(pages) == 1:
         return every
     around = next((key for key, page in reversed(pages.items()) if page[0] <= members), next(iter(pages)))
-    asked = state.url("members") or ""
-    st.session_state["sweep_members"] = asked if asked in pages else around
-    chosen = st.selectbox(
+    asked = state.url("members")
+    chosen = asked if asked in pages else around
+    widgets.picker(
         "Members",
         list(pages),
-        key="sweep_members",
+        chosen,
+        "sweep_members",
+        partial(state.set_url, "members"),
         format_func=lambda key: f"{pages[key][0]:,} to {pages[key][-1]:,} members",
-        label_visibility="collapsed",
         width=220,
-        on_change=lambda: state.set_url("members", st.session_state["sweep_members"]),
     )
     return pages[chosen]
 
@@ -157,25 +135,21 @@ def _present_point(row: dict[str, Any], measure: Measure) -> charts.Point | None
 STEPS = (0.05, 0.1, 0.2)
 STEPS_S = (1, 10, 60, 300, 600, 1_800, 3_600, 7_200, 14_400, 43_200, 86_400, 172_800, 604_800, 2_592_000)
 
-CASES: dict[str, tuple[str, int]] = {
-    "assignor": ("\u2002Assignor", 160),
-    "members": ("Members", 74),
-    "moved": ("Moved", 62),
-    "stayed": ("Stayed", 62),
-    "paused": ("Paused", 62),
-    "rebalances": ("Rebalances", 84),
-    "idle": ("Idle", 46),
-    "spread": ("Spread", 62),
-    "busiest": ("Busiest", 76),
-    "who": ("Busiest member", 150),
-    "drains": ("Drains in", 100),
-    "racks": ("Rack hits", 84),
-    "why": ("Reason", 260),
+CASES = {
+    "members": Column("Members", 74),
+    "moved": Column("Moved", 62),
+    "stayed": Column("Stayed", 62),
+    "paused": Column("Paused", 62),
+    "rebalances": Column("Rebalances", 84),
+    "idle": Column("Idle", 46),
+    "spread": Column("Spread", 62),
+    "busiest": Column("Busiest", 76),
+    "who": Column("Busiest member", 150),
+    "drains": Column("Drains in", 100),
+    "racks": Column("Rack hits", 84),
+    "why": Column("Reason", 260),
 }
-
-
 COUNTS = ("moved", "stayed", "paused", "rebalances", "idle", "spread")
-TEXTS = ("who", "drains", "racks", "why")
 
 
 def _cases(cells: pd.DataFrame) -> None:
@@ -188,33 +162,22 @@ def _cases(cells: pd.DataFrame) -> None:
         why=cells["reason"].where(cells["reason"].notna(), cells["drain_reason"].where(cells["drain_s"].isna())),
     )
     widgets.titled_table("Every case", f":gray[{len(view):,}; a click opens it in What if]", "cases", view)
-    shown = [column for column in CASES if column in ("assignor", "members") or view[column].notna().any()]
+    shown = ["assignor", "members", *(name for name in list(CASES)[1:] if view[name].notna().any())]
+    places = list(cells[["group_id", "assignor", "members", "failure"]].itertuples(index=False, name=None))
+    own = {
+        "assignor": widgets.opener(
+            "\u2002Assignor", "open_case", 160, lambda: state_sweeps.choose(*places[st.session_state["open_case"].row])
+        ),
+        "busiest": st.column_config.NumberColumn("Busiest", format="%.1f %%", width=76),
+    }
     widgets.table(
         view[shown],
         key="sweep_cases",
         most=12,
         alt=f"{formats.plural(len(view), 'case')}: assignor, members and result",
-        columns={column: _column(column, cells) for column in shown},
+        columns=widgets.columns(view[shown], CASES) | own,
     )
 
 
 def _racks(row: dict[str, Any]) -> str | None:
     return None if pd.isna(row["rack_hits"]) else f"{row['rack_hits']:.0f} of {row['rack_known']:.0f}"
-
-
-def _column(column: str, cells: pd.DataFrame) -> Any:
-    label, width = CASES[column]
-    if column == "assignor":
-        return _opener(label, width, cells)
-    if column == "busiest":
-        return st.column_config.NumberColumn(label, format="%.1f %%", width=width)
-    return st.column_config.TextColumn(label, width=width) if column in TEXTS else widgets.integer(label, width)
-
-
-def _opener(label: str, width: int, cells: pd.DataFrame) -> Any:
-    cases = list(cells[["group_id", "assignor", "members", "failure"]].itertuples(index=False, name=None))
-    return widgets.opener(label, "open_case", width, partial(_open_case, cases))
-
-
-def _open_case(cases: list[tuple[str, str, int, str]]) -> None:
-    state_sweeps.choose(*cases[st.session_state["open_case"].row])

@@ -39,7 +39,7 @@ def show_result() -> None:
     if run is None or run.is_running or run.sweep_id is None:
         return
     del st.session_state[_RUN]
-    state_sweeps.clear_list()
+    state_sweeps.sweeps_of.clear()
     state.set_url("group", None)
     state.set_url("sweep", run.sweep_id)
 

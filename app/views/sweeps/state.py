@@ -168,11 +168,6 @@ def follow(sweep: Sweep) -> None:
     widgets.go("whatif", {**parameters, "assignor": assignor})
 
 
-def clear_list() -> None:
-    """Read the list of sweeps again."""
-    sweeps_of.clear()
-
-
 def clear() -> None:
     """Drop all cached results."""
     for cached in (sweeps_of, gains, cells, _scenario):

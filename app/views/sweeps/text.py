@@ -123,4 +123,4 @@ def progress(run: SweepRun) -> str:
         "" if run.left_s is None else f"about {formats.duration(max(1.0, run.left_s))} left",
         f"stops after {formats.duration(run.deadline_s)}" if run.is_too_slow else "",
     ]
-    return " · ".join(part for part in parts if part)
+    return formats.joined(*parts)

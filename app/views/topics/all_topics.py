@@ -53,7 +53,7 @@ def _who_reads_what(page: state.Shown, rows: pd.DataFrame) -> None:
         fig = charts.who_reads_what(topics, groups, state.palette())
         widgets.chart(fig, "who_reads_what", text.map_alt(len(topics), groups))
         seen = {reader.status for its in groups.values() for reader in its.values()}
-        st.markdown(f":small[{widgets.verdict_legend(sorted(seen, key=verdicts.RANK.__getitem__))}]")
+        st.markdown(f":small[{widgets.verdict_legend(seen)}]")
 
 
 def _filtered(frame: pd.DataFrame) -> pd.DataFrame:

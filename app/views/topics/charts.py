@@ -10,11 +10,9 @@ from app.ui.charts.lanes import Box, Style
 from app.ui.formats import plural, short
 from app.ui.theme import Palette
 from app.views.topics.tables import Reader
-from lag.verdict.status import URGENCY
 
 ROW_PX = 22
 TOPIC_CHARS = 16
-NOT_READ = Box("", len(URGENCY), "")
 
 
 def who_reads_what(topics: Sequence[str], rows: Mapping[str, Mapping[str, Reader]], colours: Palette) -> go.Figure:
@@ -26,9 +24,7 @@ def who_reads_what(topics: Sequence[str], rows: Mapping[str, Mapping[str, Reader
     below = round(base.MONO_CHAR_PX * TOPIC_CHARS + 12)
     fig = base.figure(colours, ROW_PX * len(rows) + below + 4, left=base.lane_px(names), top=2, bottom=below)
     width = max(len(topics), lanes.LEAST_SLOTS)
-    boxes = [[_box(its.get(topic)) for topic in topics] for its in rows.values()]
-    fills = [Style(verdicts.fill(s, colours), verdicts.ink(s, colours), None) for s in URGENCY]
-    lanes.boxes(fig, boxes, [*fills, Style(colours.ramp[0][1], colours.text, None)], width)
+    lanes.boxes(fig, [[_box(its.get(topic), colours) for topic in topics] for its in rows.values()], width)
     lanes.name_lanes(fig, names, colours.text)
     fig.update_xaxes(
         range=[-0.5, width - 0.5],
@@ -45,9 +41,10 @@ def _label(group: str, its: Mapping[str, Reader]) -> str:
     return f"{verdicts.VERDICTS[status].symbol} {base.clip(group, 20)}"
 
 
-def _box(reader: Reader | None) -> Box:
+def _box(reader: Reader | None, colours: Palette) -> Box:
     if reader is None:
-        return NOT_READ
+        return Box("", Style(colours.ramp[0][1], colours.text), "")
     lag = "lag unknown" if reader.lag is None else f"{plural(reader.lag, 'record')} behind"
     hover = f"{reader.group}<br>{verdicts.VERDICTS[reader.status].label} · {lag}"
-    return Box(short(reader.lag), URGENCY.index(reader.status), hover)
+    style = Style(verdicts.fill(reader.status, colours), verdicts.ink(reader.status, colours))
+    return Box(short(reader.lag), style, hover)

@@ -123,7 +123,7 @@ def facts(frame: pd.DataFrame, name: str, topic: Topic | None) -> str:
         _retention(topic) if topic else "",
         f"{len(topic.leaderless)} without a leader" if topic and topic.leaderless else "",
     ]
-    return " · ".join(part for part in parts if part)
+    return formats.joined(*parts)
 
 
 def _no_rate(row: pd.Series) -> str:

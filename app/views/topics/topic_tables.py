@@ -96,13 +96,10 @@ def _lead(table: OffsetTable, rows: Ints) -> Floats:
 
 def _where(snapshot: ClusterSnapshot, row: int, left_s: float, at_most_s: float) -> str:
     """The partition with the least retention left, or why that is unknown."""
-    table, where = snapshot.offsets, _partition(snapshot.offsets, row)
+    table = snapshot.offsets
+    where = f"partition {table.ends.partition[table.end[row]]}"
     due = "" if left_s > 0 else ": unread records are deleted" if table.lost[row] else ": deletion possible at any time"
     return deletion.why(snapshot, row, left_s, at_most_s, where) or where + due
-
-
-def _partition(table: OffsetTable, row: int) -> str:
-    return f"partition {table.ends.partition[table.end[row]]}"
 
 
 def soon(readers: pd.DataFrame) -> pd.DataFrame:

@@ -33,8 +33,7 @@ def lag_over_time(outcome: Outcome, scenario: Scenario) -> None:
     with st.container(gap=None):
         widgets.titled("Lag over time", widgets.swatches(_legend(known, colours)))
         if any(its.at(np.zeros(1))[0] > 0 or its.growth_per_s.max() > 0 for its in known.values()):
-            fig = curves(known, colours)
-            st.plotly_chart(fig, theme=None, config=widgets.PLOTLY, key="lag_over_time", alt=alt(known))
+            widgets.chart(curves(known, colours), "lag_over_time", alt(known))
         elif known:
             widgets.note("There is no lag.")
         for name, its in found.items():

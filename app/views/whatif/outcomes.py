@@ -4,7 +4,6 @@ import time
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -15,6 +14,7 @@ from app.ui.movement.encoding import lane_names
 from app.ui.movement.tables import short
 from app.ui.scenario import draft_state
 from app.ui.scenario.draft import Draft
+from app.ui.widgets import Column
 from app.views.whatif import tables, text
 from assignors.whatif.comparison import Outcome
 from assignors.whatif.recommendation import recommendation
@@ -63,7 +63,7 @@ def side_by_side(found: Sequence[Outcome], its: Draft) -> None:
         frame[columns],
         key="side_by_side",
         alt=text.table(frame),
-        columns={column: _look(column) for column in columns},
+        columns=widgets.columns(frame[columns], LOOKS),
     )
     for sentence in text.under_the_table(found):
         widgets.note(sentence)
@@ -82,34 +82,22 @@ def _columns(frame: pd.DataFrame) -> list[str]:
     return ["assignor", "moved", "paused", "rebalances", "idle", "each", *shown, "stayed"]
 
 
-def _look(column: str) -> Any:
-    label, width, help_ = LOOKS[column]
-    if column in tables.COUNTS:
-        return widgets.integer(label, width, help_)
-    return st.column_config.TextColumn(label, width=width, help=help_, pinned=column == "assignor")
-
-
-LOOKS: dict[str, tuple[str, int, str | None]] = {
-    "assignor": ("Assignor", 124, None),
-    "moved": (
-        "Moves",
-        58,
-        "How often a member gives up a partition; one partition can move several times",
-    ),
-    "paused": ("Paused", 60, "Partitions whose consumption paused, summed over the rebalances"),
-    "rebalances": ("Rebalances", 78, "Number of rebalances"),
-    "idle": ("Idle", 40, "Members without a partition at the end"),
-    "each": ("Per member", 70, "Fewest and most partitions of a member"),
-    "unassigned": ("Unassigned", 72, "Partitions without an owner at the end"),
-    "drains": ("Drains in", 84, tables.DRAINS),
-    "together": ("Co-partitioned", 92, "Partition numbers that have the same owner in all topics of equal size"),
-    "racks": ("Rack hits", 70, "Partitions with a replica in their member's rack"),
-    "hottest_lag": ("Highest lag", 98, "The member with the highest lag, as a multiple of the mean"),
-    "hottest_rate": ("Highest rate", 98, "The member with the highest produce rate, as a multiple of the mean"),
-    "hottest_weight": ("Highest weight", 112, "The member with the highest weight, as a multiple of the mean"),
-    "stayed": ("Stayed", 60, "Partitions with the same owner at the start and at the end"),
+LOOKS = {
+    "assignor": Column("Assignor", 124),
+    "moved": Column("Moves", 58, "How often a member gives up a partition; one partition can move several times"),
+    "paused": Column("Paused", 60, "Partitions whose consumption paused, summed over the rebalances"),
+    "rebalances": Column("Rebalances", 78, "Number of rebalances"),
+    "idle": Column("Idle", 40, "Members without a partition at the end"),
+    "each": Column("Per member", 70, "Fewest and most partitions of a member"),
+    "unassigned": Column("Unassigned", 72, "Partitions without an owner at the end"),
+    "drains": Column("Drains in", 84, tables.DRAINS),
+    "together": Column("Co-partitioned", 92, "Partition numbers that have the same owner in all topics of equal size"),
+    "racks": Column("Rack hits", 70, "Partitions with a replica in their member's rack"),
+    "hottest_lag": Column("Highest lag", 98, "The member with the highest lag, as a multiple of the mean"),
+    "hottest_rate": Column("Highest rate", 98, "The member with the highest produce rate, as a multiple of the mean"),
+    "hottest_weight": Column("Highest weight", 112, "The member with the highest weight, as a multiple of the mean"),
+    "stayed": Column("Stayed", 60, "Partitions with the same owner at the start and at the end"),
 }
-"""Column -> label, width in pixels, what it counts."""
 
 
 def recommended(found: Sequence[Outcome], own: str) -> None:

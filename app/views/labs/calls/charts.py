@@ -15,35 +15,22 @@ ROW_PX = 25
 LABEL_PX, NOTE_PX = 104, 56
 MOST_LETTERS = 13
 POSITION = "position"
-GLYPHS = {
-    RecordState.LOST: "✕",
-    RecordState.DELETED: "·",
-    RecordState.MARKER: "◇",
-    RecordState.AGAIN: "2×",
-    RecordState.NOW: "▸",
-    RecordState.REWOUND: "↺",
-    RecordState.COMMITTED: "✓",
-    RecordState.READ: "●",
-    RecordState.SKIPPED: "–",
-    RecordState.HELD: "…",
-    RecordState.UNREAD: "○",
-}
 
 
 def styles(colours: Palette) -> dict[RecordState, Style]:
     """How each kind of record looks."""
     return {
-        RecordState.LOST: Style(colours.unassigned, "#000000", None),
-        RecordState.DELETED: Style(colours.background, colours.dim, colours.grid),
-        RecordState.MARKER: Style(colours.background, colours.dim, colours.grid),
-        RecordState.AGAIN: Style(colours.revoked, colours.revoked_ink, None),
-        RecordState.NOW: Style(colours.gained, colours.background, None),
-        RecordState.REWOUND: Style(colours.background, colours.revoked_text, colours.revoked),
-        RecordState.COMMITTED: Style(colours.kept_fill, colours.text, None),
-        RecordState.READ: Style(colours.background, colours.text, colours.kept),
-        RecordState.SKIPPED: Style(colours.unassigned, "#000000", None),
-        RecordState.HELD: Style(colours.background, colours.unassigned_text, colours.unassigned),
-        RecordState.UNREAD: Style(colours.background, colours.dim, colours.dim),
+        RecordState.LOST: Style(colours.unassigned, "#000000", None, "✕"),
+        RecordState.DELETED: Style(colours.background, colours.dim, colours.grid, "·"),
+        RecordState.MARKER: Style(colours.background, colours.dim, colours.grid, "◇"),
+        RecordState.AGAIN: Style(colours.revoked, colours.revoked_ink, None, "2×"),
+        RecordState.NOW: Style(colours.gained, colours.background, None, "▸"),
+        RecordState.REWOUND: Style(colours.background, colours.revoked_text, colours.revoked, "↺"),
+        RecordState.COMMITTED: Style(colours.kept_fill, colours.text, None, "✓"),
+        RecordState.READ: Style(colours.background, colours.text, colours.kept, "●"),
+        RecordState.SKIPPED: Style(colours.unassigned, "#000000", None, "–"),
+        RecordState.HELD: Style(colours.background, colours.unassigned_text, colours.unassigned, "…"),
+        RecordState.UNREAD: Style(colours.background, colours.dim, colours.dim, "○"),
     }
 
 
@@ -60,10 +47,10 @@ class Row:
 
 def offsets(turns: Sequence[Turn], changes: Sequence[Change], colours: Palette) -> go.Figure:
     """For each partition a row of records, and a row for each offset; the same axis and rows at every call."""
-    names, slots = offset_names(turns), max(LEAST_SLOTS, most_records(turns) + 1)
-    rows = [row for change in changes for row in _rows(*change, names)]
+    names, looks, slots = offset_names(turns), styles(colours), max(LEAST_SLOTS, most_records(turns) + 1)
+    rows = [row for change in changes for row in _rows(*change, names, looks)]
     fig = base.figure(colours, ROW_PX * len(rows) + 24, left=LABEL_PX, right=NOTE_PX, top=2, bottom=22)
-    boxes(fig, [row.records for row in rows], list(styles(colours).values()), slots)
+    boxes(fig, [row.records for row in rows], slots)
     for at, row in enumerate(rows):
         if row.offset is not None:
             _mark(fig, at, row, row.offset, colours)
@@ -88,11 +75,17 @@ def offset_names(turns: Sequence[Turn]) -> list[str]:
     return ["committed", *held, "log end", *["log start"] * any(its.log_start for its in every)]
 
 
-def _rows(before: PartitionOffsets | None, its: PartitionOffsets, names: Sequence[str]) -> list[Row]:
+def _rows(
+    before: PartitionOffsets | None, its: PartitionOffsets, names: Sequence[str], looks: Mapping[RecordState, Style]
+) -> list[Row]:
     """From above: the position, the records, and the other offsets."""
     old, new = (_named(before) if before else {}), _named(its)
     marks = [Row(name, new[name], old.get(name)) for name in (POSITION, *names)]
-    return [marks[0], Row(str(its.partition), records=_records(before, its), is_partition=True), *marks[1:]]
+    records = tuple(
+        Box(looks[kind].glyph, looks[kind], f"{its.partition}, offset {offset} · {kind}")
+        for offset, kind in enumerate(KINDS[code] for code in classify(before, its))
+    )
+    return [marks[0], Row(str(its.partition), records=records, is_partition=True), *marks[1:]]
 
 
 def _named(its: PartitionOffsets) -> Mapping[str, int | None]:
@@ -103,14 +96,6 @@ def _named(its: PartitionOffsets) -> Mapping[str, int | None]:
         "log end": its.log_end,
         "log start": its.log_start,
     }
-
-
-def _records(before: PartitionOffsets | None, its: PartitionOffsets) -> tuple[Box, ...]:
-    kinds = [KINDS[code] for code in classify(before, its)]
-    return tuple(
-        Box(GLYPHS[kind], KINDS.index(kind), f"{its.partition}, offset {offset} · {kind}")
-        for offset, kind in enumerate(kinds)
-    )
 
 
 def _mark(fig: go.Figure, at: int, row: Row, offset: int, colours: Palette) -> None:

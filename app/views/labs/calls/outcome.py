@@ -1,18 +1,15 @@
 """The results of the calls: one at a time with its picture, and all as a table."""
 
 from collections.abc import Sequence
-from functools import partial
 
 import streamlit as st
 
 from app.ui import formats, state, widgets
 from app.ui.charts import limits, ruler
-from app.ui.labs.legend import legend
-from app.ui.stepper import go, stepper
+from app.ui.labs.story import legend
 from app.ui.widgets import Column
 from app.views.labs.calls import charts, records, strips, tables, text
 from app.views.labs.calls.records import Change
-from app.views.labs.calls.state import STEP
 from assignors.labs.calls import PartitionOffsets, Turn
 
 LOOKS = {
@@ -27,14 +24,6 @@ LOOKS = {
 }
 STATE_PX = 190
 """Of the other columns of the state."""
-
-
-def controls(turns: Sequence[Turn], at: int) -> None:
-    """Previous, next and the slider."""
-    last = len(turns) - 1
-    if last:
-        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-            stepper(STEP, at, last, "Step", lambda step: f"{step + 1} of {last + 1}", partial(go, STEP))
 
 
 def sentences(turns: Sequence[Turn], at: int) -> None:
@@ -67,7 +56,7 @@ def picture(turns: Sequence[Turn], at: int) -> None:
 def _offsets(turns: Sequence[Turn], at: int) -> None:
     drawn, partitions = records.shown(turns, at, limits.LOGS), len(turns[at].offsets)
     some = f"{len(drawn)} of {partitions} partitions, those that change first" if partitions > len(drawn) else ""
-    if limits.log(records.most_records(turns)) is limits.Log.RECORDS:
+    if limits.record_tiles(records.most_records(turns)):
         _tiles(turns, at, drawn, f" :gray[{some}]" if some else "")
     else:
         widgets.titled("Offsets", f":gray[distances are not to scale{'; ' if some else ''}{some}]")
@@ -78,7 +67,7 @@ def _offsets(turns: Sequence[Turn], at: int) -> None:
 def _tiles(turns: Sequence[Turn], at: int, drawn: Sequence[Change], some: str) -> None:
     colours, codes = state.palette(), {code for change in drawn for code in records.classify(*change)}
     looks, kinds = charts.styles(colours), [kind for code, kind in enumerate(records.KINDS) if code in codes]
-    widgets.titled("Offsets", legend((charts.GLYPHS[kind], looks[kind], kind) for kind in kinds) + some)
+    widgets.titled("Offsets", legend((looks[kind], kind) for kind in kinds) + some)
     alt = text.offsets(turns, at, [its for _, its in drawn])
     widgets.chart(charts.offsets(turns, drawn, colours), "calls_offsets", alt)
 

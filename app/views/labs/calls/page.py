@@ -2,11 +2,12 @@
 
 import streamlit as st
 
-from app.ui.labs.story import head, linked
+from app.ui.labs.lab_state import STEP
+from app.ui.labs.story import head, linked, step_controls
 from app.ui.stepper import position
 from app.views.labs.calls import outcome, setup, text
 from app.views.labs.calls.records import first_trouble
-from app.views.labs.calls.state import LAB, STEP
+from app.views.labs.calls.state import LAB
 from assignors.labs.calls import play_on
 
 story = linked(LAB)
@@ -16,7 +17,7 @@ at = position(STEP, len(turns) - 1, story.opens - 1 if story.opens else first_tr
 st.title(text.headline(turns), anchor=False)
 head(LAB, story)
 
-outcome.controls(turns, at)
+step_controls(at, len(turns) - 1, lambda step: f"{step + 1} of {len(turns)}")
 with st.container(gap="xxsmall"):
     outcome.sentences(turns, at)
 with st.container(gap="xxsmall"):

@@ -1,11 +1,10 @@
-"""The Call lab's story in the URL, and the step."""
+"""The Call lab's story in the URL."""
 
 from app.ui.labs.lab_state import LabState
 from assignors.labs.calls import STORIES, CallStory
 from assignors.labs.story import from_values
 from assignors.model import AssignorError
 
-STEP = "step"
 _STORY = "story:"
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import plotly.graph_objects as go
 
 from app.ui.charts import base, limits
-from app.ui.charts.lanes import CLEAR, LEAST_SLOTS, Box, Style, boxes, name_lanes
+from app.ui.charts.lanes import BLANK, CLEAR, LEAST_SLOTS, Box, Style, boxes, name_lanes
 from app.ui.theme import Palette
 from assignors.labs.calls import Turn
 from assignors.model import TopicPartition
@@ -14,17 +14,6 @@ ROW_PX, LABEL_PX, MOST_LETTERS = 25, 104, 13
 GROUP, CALL = "group", "call"
 CLUSTER = "cluster"
 """The row of calls that name no caller: time, topics, the coordinator's broker."""
-_PLAIN, _DONE, _REFUSED, _NEW, _BLANK = range(5)
-
-
-def _styles(colours: Palette) -> list[Style]:
-    return [
-        Style(CLEAR, colours.text, colours.dim),
-        Style(colours.kept_fill, colours.text, None),
-        Style(colours.revoked, colours.revoked_ink, None),
-        Style(colours.gained, colours.background, None),
-        Style(CLEAR, CLEAR, None),
-    ]
 
 
 def letters(turns: Sequence[Turn]) -> dict[str, str]:
@@ -33,22 +22,18 @@ def letters(turns: Sequence[Turn]) -> dict[str, str]:
     return {name: {"no group": "–", "no coordinator": "!"}.get(name, name[0].upper()) for name in names}
 
 
-def callers(turns: Sequence[Turn]) -> list[str]:
-    """Who calls, in order of appearance."""
-    return list(dict.fromkeys(turn.call.who or CLUSTER for turn in turns))
-
-
 def requests(turns: Sequence[Turn], at: int, colours: Palette) -> go.Figure:
     """The group's state after each call, and a row for each caller: ✓ a call that succeeds, ✕ one that is refused."""
-    letter = letters(turns)
+    letter, callers = letters(turns), dict.fromkeys(turn.call.who or CLUSTER for turn in turns)
 
     def box(name: str, step: int) -> Box:
         turn = turns[step]
         if name == GROUP:
-            return Box(letter[turn.state[GROUP]], _PLAIN, f"{turn.call.text}: {turn.state[GROUP]}")
-        return _call(turn) if (turn.call.who or CLUSTER) == name else Box("", _BLANK, "")
+            plain = Style(CLEAR, colours.text, colours.dim)
+            return Box(letter[turn.state[GROUP]], plain, f"{turn.call.text}: {turn.state[GROUP]}")
+        return _call(turn, colours) if (turn.call.who or CLUSTER) == name else BLANK
 
-    return _strip(turns, at, [GROUP, *callers(turns)], box, colours)
+    return _strip(turns, at, [GROUP, *callers], box, colours)
 
 
 def assignments(turns: Sequence[Turn], at: int, colours: Palette) -> go.Figure:
@@ -58,11 +43,12 @@ def assignments(turns: Sequence[Turn], at: int, colours: Palette) -> go.Figure:
     def box(name: str, step: int) -> Box:
         turn = turns[step]
         if name == CALL:
-            return _call(turn)
+            return _call(turn, colours)
         if rows[name] not in assigned(turn):
-            return Box("", _BLANK, "")
+            return BLANK
         is_new = not step or rows[name] not in assigned(turns[step - 1])
-        return Box("+" if is_new else "✓", _NEW if is_new else _DONE, f"{turn.call.text}: {name} is assigned")
+        style = Style(colours.gained, colours.background) if is_new else _done(colours)
+        return Box("+" if is_new else "✓", style, f"{turn.call.text}: {name} is assigned")
 
     return _strip(turns, at, [CALL, *rows], box, colours)
 
@@ -79,8 +65,13 @@ def partitions(turns: Sequence[Turn]) -> list[TopicPartition]:
     return sorted(every, key=lambda tp: tp not in ever)[: limits.STRIP_ROWS]
 
 
-def _call(turn: Turn) -> Box:
-    return Box("✕" if turn.error else "✓", _REFUSED if turn.error else _DONE, f"{turn.call.text}: {turn.outcome}")
+def _done(colours: Palette) -> Style:
+    return Style(colours.kept_fill, colours.text)
+
+
+def _call(turn: Turn, colours: Palette) -> Box:
+    style = Style(colours.revoked, colours.revoked_ink) if turn.error else _done(colours)
+    return Box("✕" if turn.error else "✓", style, f"{turn.call.text}: {turn.outcome}")
 
 
 def _strip(
@@ -91,7 +82,7 @@ def _strip(
     rows = [[box(name, step) for step in range(first, last)] for name in names]
     slots, now = max(LEAST_SLOTS, last - first), at - first
     fig = base.figure(colours, ROW_PX * len(rows) + 24, left=LABEL_PX, right=8, top=2, bottom=22)
-    boxes(fig, rows, _styles(colours), slots)
+    boxes(fig, rows, slots)
     fig.add_vrect(x0=now - 0.5, x1=now + 0.5, line={"color": colours.gained, "width": 3}, fillcolor=CLEAR)
     steps = list(range(last - first))
     fig.update_xaxes(range=[-0.6, slots - 0.4], tickvals=steps, ticktext=[str(first + step + 1) for step in steps])

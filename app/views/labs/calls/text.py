@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from app.ui.charts import ruler
-from app.ui.formats import plural
+from app.ui.formats import every, plural
 from app.views.labs.calls.records import RecordState, changes, marked, trouble
 from assignors.labs.calls import Kind, PartitionOffsets, Turn
 from assignors.simulation.errors import KafkaError
@@ -26,7 +26,7 @@ def headline(turns: Sequence[Turn]) -> str:
     refused = {0: "none is", 1: "1 is"}.get(len(errors), f"{len(errors)} are")
     names = f": {', '.join(dict.fromkeys(errors))}" if errors else ""
     found = _total(turns)
-    records = f"; {_listed(_troubles(found))}" if found else ""
+    records = f"; {every(_troubles(found))}" if found else ""
     return f"{plural(len(turns), 'call')}, {refused} refused{names}{records}"
 
 
@@ -64,7 +64,7 @@ def _moved(before: PartitionOffsets | None, its: PartitionOffsets) -> str:
     parts = [_change(_NAMES.get(name, name), old.get(name), at) for name, at in new.items() if old.get(name) != at]
     parts = parts if before else []
     parts += _troubles(trouble(before, its))
-    return f"In {its.partition} {_listed(parts)}." if parts else ""
+    return f"In {its.partition} {every(parts)}." if parts else ""
 
 
 def _troubles(found: Mapping[RecordState, int]) -> list[str]:
@@ -77,10 +77,6 @@ def _change(name: str, old: int | None, new: int | None) -> str:
     return f"the {name} is now {new}" if old is None else f"the {name} moves from {old} to {new}"
 
 
-def _listed(phrases: Sequence[str]) -> str:
-    return " and ".join([", ".join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases)
-
-
 def offsets(turns: Sequence[Turn], at: int, shown: Sequence[PartitionOffsets]) -> str:
     """The picture of the offsets in words."""
     return " ".join([moved(turns, at), *(f"{ruler.finding(str(its.partition), marked(its))}." for its in shown)])
@@ -88,11 +84,7 @@ def offsets(turns: Sequence[Turn], at: int, shown: Sequence[PartitionOffsets]) -
 
 def assignments(turns: Sequence[Turn], at: int) -> str:
     """The picture of the assignment in words."""
-    turn = turns[at]
-    refused = "refused" if turn.error else "accepted"
-    return (
-        f"Call {at + 1} of {len(turns)}, {turn.call.text}: {refused}; assigned: {turn.state['assigned'] or 'nothing'}"
-    )
+    return f"{_call(turns, at)}; assigned: {turns[at].state['assigned'] or 'nothing'}"
 
 
 def requests(turns: Sequence[Turn], at: int) -> str:
@@ -100,7 +92,11 @@ def requests(turns: Sequence[Turn], at: int) -> str:
     turn = turns[at]
     before = turns[at - 1].state["group"] if at else turn.state["group"]
     state = turn.state["group"] if before == turn.state["group"] else f"{turn.state['group']}, was {before}"
-    return f"Call {at + 1} of {len(turns)}, {turn.call.text}: {'refused' if turn.error else 'accepted'}; group: {state}"
+    return f"{_call(turns, at)}; group: {state}"
+
+
+def _call(turns: Sequence[Turn], at: int) -> str:
+    return f"Call {at + 1} of {len(turns)}, {turns[at].call.text}: {'refused' if turns[at].error else 'accepted'}"
 
 
 _MEANINGS = {

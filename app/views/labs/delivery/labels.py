@@ -1,6 +1,6 @@
 """What people call strategies, failures and records."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from assignors.labs.delivery import FailureKind, Interceptor, Lab, OnPoison, Record, Strategy
 
@@ -46,6 +46,11 @@ INTERCEPTORS: Mapping[Interceptor, str] = {
     Interceptor.THROWS: "throws",
 }
 ON_POISON: Mapping[OnPoison, str] = {OnPoison.STOP: "stops", OnPoison.SKIP: "seeks past it"}
+
+
+def offsets(pairs: Iterable[tuple[int, int]], lab: Lab) -> str:
+    """Offsets of (partition, offset): "15", or "0:4, 1:2" with several partitions."""
+    return ", ".join(f"{p}:{offset}" if len(lab.end) > 1 else str(offset) for p, offset in pairs)
 
 
 def name_of(record: Record, lab: Lab) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from app.ui import formats, state, widgets
-from app.ui.labs.legend import legend
+from app.ui.labs.story import legend
 from app.ui.widgets import Column
 from app.views.labs.delivery import charts, labels, tables, text
 from app.views.labs.delivery.tables import Fate, Mark
@@ -20,12 +20,12 @@ def pictures(lab: Lab, ledger: Ledger) -> None:
     seen = {tables.fate(ledger, record) for record in ledger.records}
     drawn = {mark for row in rows for mark in row.marks.values()}
     with st.container(gap="xxsmall"):
-        words = legend((charts.GLYPHS[fate], fates[fate], fate) for fate in Fate if fate in seen)
+        words = legend((fates[fate], fate) for fate in Fate if fate in seen)
         widgets.titled("Ledger", f"{words}\u2003:gray[how often each record is delivered, processed, committed]")
         alt = f"Ledger of {formats.plural(len(ledger.records), 'record')}: {text.headline(ledger)}"
         widgets.chart(charts.ledger(lab, ledger, colours), "delivery_ledger", alt)
     with st.container(gap="xxsmall"):
-        words = legend((charts.LETTERS[mark], marks[mark], mark) for mark in Mark if mark in drawn)
+        words = legend((marks[mark], mark) for mark in Mark if mark in drawn)
         widgets.titled("Step by step", f"{words}{text.consumers(ledger)}")
         alt = f"{text.headline(ledger)}: {formats.few([row.label for row in rows], 12)}"
         widgets.chart(charts.steps(ledger.records, rows, colours), "delivery_steps", alt)

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import pandas as pd
 
-from app.views.labs.delivery.labels import STRATEGIES, name_of
+from app.views.labs.delivery.labels import STRATEGIES, name_of, offsets
 from assignors.labs.delivery import Event, Kind, Lab, Ledger, Record, Strategy
 from assignors.labs.delivery.closed_form import Outcome
 from assignors.labs.delivery.ledger import COMMITS, PROCESSES
@@ -100,17 +100,12 @@ def _grouped(events: Iterable[Event]) -> list[list[Event]]:
 
 def _row(lab: Lab, group: Sequence[Event], committed: dict[int, int], done: set[Record]) -> Row:
     first = group[0]
-    to = ", ".join(f"{p}:{offset}" if len(lab.end) > 1 else str(offset) for p, offset in first.offsets)
-    label = _LABELS[first.kind].format(who=who(first.consumer), to=to)
+    label = _LABELS[first.kind].format(who=who(first.consumer), to=offsets(first.offsets, lab))
     marks = dict[Record, Mark]()
     for event in group:
         marks |= _marks(event, committed, done)
-    shown = {record: mark for record, mark in marks.items() if _is_shown(lab, record)}
+    shown = {r: mark for r, mark in marks.items() if lab.start[r.partition] <= r.offset < lab.end[r.partition]}
     return Row(label, first.reason, shown, first.kind in _FAILURES)
-
-
-def _is_shown(lab: Lab, record: Record) -> bool:
-    return lab.start[record.partition] <= record.offset < lab.end[record.partition]
 
 
 def _marks(event: Event, committed: dict[int, int], done: set[Record]) -> dict[Record, Mark]:
@@ -144,36 +139,33 @@ def _between(event: Event, committed: Mapping[int, int], forward: Mark, back: Ma
 
 def records(lab: Lab, ledger: Ledger) -> pd.DataFrame:
     """One row per record: record, how often delivered, processed and committed, result."""
-    rows = [
-        (
-            name_of(record, lab),
-            ledger.delivered[record],
-            ledger.processed[record],
-            ledger.committed[record],
-            fate(ledger, record).value,
-        )
-        for record in ledger.records
-    ]
-    return pd.DataFrame(rows, columns=["record", "delivered", "processed", "committed", "result"])
+    its = ledger.records
+    return pd.DataFrame(
+        {
+            "record": [name_of(record, lab) for record in its],
+            "delivered": [ledger.delivered[record] for record in its],
+            "processed": [ledger.processed[record] for record in its],
+            "committed": [ledger.committed[record] for record in its],
+            "result": [fate(ledger, record).value for record in its],
+        }
+    )
 
 
 def strategies(ledgers: Mapping[Strategy, Ledger], worst: Mapping[Strategy, Outcome]) -> pd.DataFrame:
     """One row per strategy: records twice and lost, now and at worst; stuck; out of order; guarantee."""
-    rows = [
-        (
-            STRATEGIES[strategy],
-            len(its.duplicated),
-            len(its.lost),
-            worst[strategy].duplicates,
-            worst[strategy].lost,
-            len(its.waiting),
-            len(its.out_of_order),
-            guarantee(worst[strategy]),
-        )
-        for strategy, its in ledgers.items()
-    ]
-    names = ["strategy", "twice", "lost", "most_twice", "most_lost", "waiting", "out_of_order", "guarantee"]
-    return pd.DataFrame(rows, columns=names)
+    every = ledgers.values()
+    return pd.DataFrame(
+        {
+            "strategy": [STRATEGIES[strategy] for strategy in ledgers],
+            "twice": [len(its.duplicated) for its in every],
+            "lost": [len(its.lost) for its in every],
+            "most_twice": [worst[strategy].duplicates for strategy in ledgers],
+            "most_lost": [worst[strategy].lost for strategy in ledgers],
+            "waiting": [len(its.waiting) for its in every],
+            "out_of_order": [len(its.out_of_order) for its in every],
+            "guarantee": [guarantee(worst[strategy]) for strategy in ledgers],
+        }
+    )
 
 
 def guarantee(worst: Outcome) -> str:

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from app.ui.formats import listing, plural
-from app.views.labs.delivery.labels import name_of
+from app.ui.formats import DASH, listing, plural
+from app.views.labs.delivery.labels import name_of, offsets
 from assignors.labs.delivery import Event, Failure, FailureKind, Kind, Lab, Ledger, Record, Strategy
 from assignors.labs.delivery.closed_form import Reach, reach
 from assignors.labs.delivery.failures import FIRST, OUTSIDER, SECOND
@@ -54,8 +54,7 @@ def twice(lab: Lab, failure: Failure, ledger: Ledger) -> str:
     """Why records are processed twice, or why none is."""
     if not ledger.duplicated:
         return f"None is processed twice, because {_why_not_twice(lab, failure, ledger)}."
-    some = f"{_listed(ledger.duplicated, lab)} {_are(len(ledger.duplicated))}"
-    return f"{some} processed twice, because {_why_twice(lab, failure, ledger)}."
+    return f"{_listed(ledger.duplicated, lab)} processed twice, because {_why_twice(lab, failure, ledger)}."
 
 
 def _why_not_twice(lab: Lab, failure: Failure, ledger: Ledger) -> str:
@@ -100,8 +99,7 @@ def lost(lab: Lab, failure: Failure, ledger: Ledger) -> str:
     """Why records are lost, or why none is."""
     if not ledger.lost:
         return "None is lost, because no offset was committed past an unprocessed record."
-    some = f"{_listed(ledger.lost, lab)} {_are(len(ledger.lost))}"
-    return f"{some} lost, because {_why_lost(lab, failure)}."
+    return f"{_listed(ledger.lost, lab)} lost, because {_why_lost(lab, failure)}."
 
 
 def _why_lost(lab: Lab, failure: Failure) -> str:
@@ -121,15 +119,14 @@ def others(lab: Lab, ledger: Ledger) -> list[str]:
     found = []
     if ledger.waiting and lab.poison:
         record = name_of(lab.poison, lab)
-        some = f"{_listed(ledger.waiting, lab)} {_are(len(ledger.waiting))}"
-        found.append(f"{some} stuck: every poll throws at record {record}, and a restart does not help.")
+        stuck = _listed(ledger.waiting, lab)
+        found.append(f"{stuck} stuck: every poll throws at record {record}, and a restart does not help.")
     if ledger.dropped:
         poisoned = lab.poison in ledger.dropped
         why = "the application seeks past it" if poisoned else "the interceptor drops expired records"
-        found.append(f"{_listed(sorted(ledger.dropped), lab)} {_are(len(ledger.dropped))} skipped: {why}.")
+        found.append(f"{_listed(sorted(ledger.dropped), lab)} skipped: {why}.")
     if ledger.out_of_order:
-        some = f"{_listed(ledger.out_of_order, lab)} {_are(len(ledger.out_of_order))}"
-        found.append(f"{some} processed after a later record of the same partition.")
+        found.append(f"{_listed(ledger.out_of_order, lab)} processed after a later record of the same partition.")
     return found
 
 
@@ -196,7 +193,7 @@ def step(lab: Lab, steps: Sequence[Event], at: int) -> str:
     event = steps[at - 1]
     ends = dict.fromkeys(name_of(record, lab) for record in (*event.records[:1], *event.records[-1:]))
     if event.kind in COMMIT_ATTEMPTS:
-        return f"{at}: {VERBS.get(event.kind, event.kind.value)} {offsets(lab, event)}"
+        return f"{at}: {VERBS.get(event.kind, event.kind.value)} {offsets(event.offsets, lab)}"
     return f"{at}: {VERBS.get(event.kind, event.kind.value)} {' to '.join(ends)}".strip()
 
 
@@ -204,21 +201,14 @@ VERBS = {Kind.COMMIT_ASYNC: "commit", Kind.STORE: "store"}
 """Shorter names for a slider."""
 
 
-def offsets(lab: Lab, event: Event) -> str:
-    """The offsets that an event commits: "15", or "0:4, 1:2" with several partitions."""
-    return ", ".join(f"{p}:{offset}" if len(lab.end) > 1 else str(offset) for p, offset in event.offsets)
-
-
-def _at(offsets: Sequence[int] | None, lab: Lab) -> str:
-    if offsets is None:
-        return "–"
-    return ", ".join(f"{p}:{offset}" if len(lab.end) > 1 else str(offset) for p, offset in enumerate(offsets))
+def _at(found: Sequence[int] | None, lab: Lab) -> str:
+    return DASH if found is None else offsets(enumerate(found), lab)
 
 
 def _listed(records: Sequence[Record], lab: Lab) -> str:
-    word = "Record" if len(records) == 1 else "Records"
-    if len(lab.end) == 1:
-        return f"{word} {listing([record.offset for record in records])}"
+    """ "Record 14 is", "Records 0-4, 1-2 are"."""
     names = [str(record) for record in records]
-    shown = names if len(names) <= 6 else [*names[:5], f"and {len(names) - 5} more"]
-    return f"{word} {', '.join(shown)}"
+    shown = ", ".join(names if len(names) <= 6 else [*names[:5], f"and {len(names) - 5} more"])
+    if len(lab.end) == 1:
+        shown = listing([record.offset for record in records])
+    return f"{'Record' if len(records) == 1 else 'Records'} {shown} {_are(len(records))}"

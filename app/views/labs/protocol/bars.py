@@ -17,6 +17,7 @@ STABLE = "stable"
 OWNED = MemberState.CONSUMING.value
 MOVED = "consumed by a new owner"
 GAP = "not consumed"
+THIN = {Hold.FROZEN: MemberState.FROZEN, Hold.STALLED: MemberState.STALLED, Hold.ZOMBIE: MemberState.ZOMBIE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +127,7 @@ def _nobody(row: int, partition: TopicPartition, start_ms: int, end_ms: int) -> 
 def _held(row: int, its: OwnershipSpan, rows: Sequence[OwnershipSpan]) -> Bar:
     """A span of ownership; thin for a frozen, stalled or zombie owner."""
     first = next((held.member for held in rows if held.hold is Hold.OWNED), None)
-    looks = {
-        Hold.FROZEN: MemberState.FROZEN,
-        Hold.STALLED: MemberState.STALLED,
-        Hold.ZOMBIE: MemberState.ZOMBIE,
-    }
-    look = looks.get(its.hold)
     hover = f"{its.partition}: {its.member}, {its.hold}"
-    if look is not None:
-        return Bar(row, its.start_ms, its.end_ms, look, "", hover, is_thin=True)
+    if its.hold in THIN:
+        return Bar(row, its.start_ms, its.end_ms, THIN[its.hold], "", hover, is_thin=True)
     return Bar(row, its.start_ms, its.end_ms, OWNED if its.member == first else MOVED, its.member or "", hover)

@@ -221,17 +221,13 @@ def _title(block: Block, colours: Palette) -> dict[str, Any]:
 def _phases(made: Sequence[Block], window: tuple[int, int], colours: Palette) -> list[dict[str, Any]]:
     """Bands over all lanes of a protocol while its group rebalances; one shape, since each one slows the browser."""
     bands = [
-        _band(max(bar.start_ms, window[0]) / 1000, min(bar.end_ms, window[1]) / 1000, block)
+        f"M{start / 1000:.3f},{block.title + 0.5}H{end / 1000:.3f}V{block.last + 0.5}H{start / 1000:.3f}Z"
         for block in made
-        for bar in bars(block)
-        if bar.look == REBALANCING and bar.start_ms < window[1] and bar.end_ms > window[0]
+        for start, end in (_cut(bar, window) for bar in bars(block) if bar.look == REBALANCING)
+        if start < end
     ]
     look = {"layer": "below", "line": {"width": 0}, "fillcolor": colours.ramp[1][1], "opacity": 0.35}
     return [{"type": "path", "path": "".join(bands), **look}] if bands else []
-
-
-def _band(start_s: float, end_s: float, block: Block) -> str:
-    return f"M{start_s:.3f},{block.title + 0.5}H{end_s:.3f}V{block.last + 0.5}H{start_s:.3f}Z"
 
 
 def _line(event: Event, rows: int, colours: Palette) -> dict[str, Any]:

@@ -18,7 +18,6 @@ BEFORE_MS = 2_000
 """How much time before the first event is shown by default."""
 GLYPHS = {"": "■", ".": "░", "/": "▨", "x": "▩", "+": "▦", "\\": "▧", "-": "▤", "|": "▥"}
 
-
 STATES = """
 - joining: waits for its first assignment
 - rejoining: keeps consuming its partitions while the group rebalances
@@ -101,7 +100,7 @@ def _look(story: ProtocolStory, played: Sequence[Played], shown: tuple[int, int]
             PROTOCOLS,
             key="protocol_messages",
             format_func=NAMES.__getitem__,
-            on_change=_messages,
+            on_change=lambda: LAB.change({"messages": st.session_state["protocol_messages"]}),
             help="Requests and responses as arrows",
         )
 
@@ -109,10 +108,6 @@ def _look(story: ProtocolStory, played: Sequence[Played], shown: tuple[int, int]
 def _window() -> None:
     start_s, end_s = st.session_state["protocol_window"]
     LAB.change({"from": round(start_s * 1000), "to": round(end_s * 1000)})
-
-
-def _messages() -> None:
-    LAB.change({"messages": st.session_state["protocol_messages"]})
 
 
 def _legend(played: Sequence[Played], shown: tuple[int, int]) -> str:

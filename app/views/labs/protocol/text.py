@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import groupby
 
-from app.ui.formats import brief, plural
+from app.ui.formats import brief, every, plural
 from app.ui.scenario.played import NAMES, Played
 from assignors.whatif.events import Event
 
@@ -16,20 +16,12 @@ def headline(played: Sequence[Played]) -> str:
         return "This story cannot be played"
     if not any(its.summary.down_ms for its in played):
         return "No partition is ever without a consumer, under any protocol"
-    sentence = "; ".join(
-        f"{_names(alike)} {'stops' if len(alike) == 1 else 'stop'} {_stopped(alike[0])}" for alike in _alike(played)
-    )
+    parts = []
+    for stopped, alike in groupby(played, _stopped):
+        names = [NAMES[its.protocol] for its in alike]
+        parts.append(f"{every(names)} {'stops' if len(names) == 1 else 'stop'} {stopped}")
+    sentence = "; ".join(parts)
     return sentence[0].upper() + sentence[1:]
-
-
-def _alike(played: Sequence[Played]) -> list[list[Played]]:
-    """Consecutive protocols with the same result."""
-    return [list(run) for _, run in groupby(played, _stopped)]
-
-
-def _names(played: Sequence[Played]) -> str:
-    names = [NAMES[its.protocol] for its in played]
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
 def _stopped(its: Played) -> str:

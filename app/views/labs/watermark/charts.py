@@ -17,24 +17,23 @@ CONTEXT = 2
 """How many of the records that are the same on all replicas stay visible."""
 HALF = 0.47
 """Half the height of a marker in rows."""
-GLYPHS = {Cell.COMMITTED: "", Cell.WAITING: "…", Cell.NEW: "+", Cell.DIFFERS: "≠", Cell.CUT: "✕"}
 
 
 def styles(colours: Palette) -> dict[Cell, Style]:
     """How each kind of cell looks."""
     return {
-        Cell.COMMITTED: Style(colours.kept_fill, colours.text, None),
-        Cell.WAITING: Style(colours.background, colours.dim, colours.dim),
-        Cell.NEW: Style(colours.background, colours.gained, colours.gained),
-        Cell.DIFFERS: Style(colours.revoked, colours.revoked_ink, None),
-        Cell.CUT: Style(colours.background, colours.unassigned_text, colours.unassigned),
+        Cell.COMMITTED: Style(colours.kept_fill, colours.text),
+        Cell.WAITING: Style(colours.background, colours.dim, colours.dim, "…"),
+        Cell.NEW: Style(colours.background, colours.gained, colours.gained, "+"),
+        Cell.DIFFERS: Style(colours.revoked, colours.revoked_ink, None, "≠"),
+        Cell.CUT: Style(colours.background, colours.unassigned_text, colours.unassigned, "✕"),
     }
 
 
 def first_offset(lanes: Sequence[Lane]) -> int:
     """The first offset that is drawn: 0, or in long logs shortly before the records that are not on all replicas."""
     longest = max(len(lane.cells) for lane in lanes)
-    return 0 if limits.log(longest) is limits.Log.RECORDS else max(0, in_common(lanes) - CONTEXT)
+    return 0 if limits.record_tiles(longest) else max(0, in_common(lanes) - CONTEXT)
 
 
 def replicas(lanes: Sequence[Lane], colours: Palette) -> go.Figure:
@@ -46,7 +45,7 @@ def replicas(lanes: Sequence[Lane], colours: Palette) -> go.Figure:
     end = max(first + LEAST_OFFSETS, *(len(lane.cells) + 1 for lane in lanes))
     fig = base.figure(colours, ROW_PX * len(lanes) + 26, left=LABEL_PX, right=8, top=2, bottom=24)
     name_lanes(fig, [_name(lane) for lane in lanes], colours.text)
-    if limits.log(end - first - 1) is limits.Log.RECORDS:
+    if limits.record_tiles(end - first - 1):
         _tiles(fig, lanes, first, end, colours)
     else:
         _bars(fig, lanes, first, colours)
@@ -60,15 +59,15 @@ def replicas(lanes: Sequence[Lane], colours: Palette) -> go.Figure:
 
 
 def _tiles(fig: go.Figure, lanes: Sequence[Lane], first: int, end: int, colours: Palette) -> None:
-    looks, kinds = styles(colours), list(Cell)
-    rows = [[_box(lane, offset, kinds) for offset in range(first, len(lane.cells))] for lane in lanes]
-    boxes(fig, rows, [looks[kind] for kind in kinds], end - first)
+    looks = styles(colours)
+    rows = [[_box(lane, offset, looks) for offset in range(first, len(lane.cells))] for lane in lanes]
+    boxes(fig, rows, end - first)
 
 
-def _box(lane: Lane, offset: int, kinds: Sequence[Cell]) -> Box:
+def _box(lane: Lane, offset: int, looks: Mapping[Cell, Style]) -> Box:
     entry, kind = lane.cells[offset]
     hover = f"{lane.name}, offset {offset}: {entry.value} of leader epoch {entry.epoch} · {kind.value}"
-    return Box(f"{GLYPHS[kind]}{entry.value}<br>e{entry.epoch}", kinds.index(kind), hover)
+    return Box(f"{looks[kind].glyph}{entry.value}<br>e{entry.epoch}", looks[kind], hover)
 
 
 def _bars(fig: go.Figure, lanes: Sequence[Lane], first: int, colours: Palette) -> None:
@@ -78,14 +77,15 @@ def _bars(fig: go.Figure, lanes: Sequence[Lane], first: int, colours: Palette) -
         for (epoch, kind), offsets in runs:
             run = [at - first for at in offsets]
             words = f" {len(run)} records<br>e{epoch}" if len(run) > limits.BAR_RECORDS else ""
-            _bar(fig, row, run, f"{GLYPHS[kind]}{words}", looks[kind])
+            _bar(fig, row, run, words, looks[kind])
 
 
-def _bar(fig: go.Figure, row: int, run: Sequence[int], text: str, look: Style) -> None:
+def _bar(fig: go.Figure, row: int, run: Sequence[int], words: str, look: Style) -> None:
     fig.add_shape(
         type="rect", x0=run[0] - 0.45, x1=run[-1] + 0.45, y0=row - 0.4, y1=row + 0.4,
         fillcolor=look.fill, line={"color": look.outline or look.fill, "width": 1.5}, layer="below",
     )  # fmt: skip
+    text = f"{look.glyph}{words}"
     fig.add_annotation(x=(run[0] + run[-1]) / 2, y=row, text=text, showarrow=False, font={"color": look.ink})
 
 

@@ -1,16 +1,13 @@
 """The steps of a story: replicas, explanations, responses to producers, and the end under other rules."""
 
 from collections.abc import Sequence
-from functools import partial
 
 import streamlit as st
 
 from app.ui import formats, state, widgets
-from app.ui.labs.legend import legend
-from app.ui.stepper import go, stepper
+from app.ui.labs.story import legend
 from app.ui.widgets import Column
 from app.views.labs.watermark import charts, tables, text
-from app.views.labs.watermark.state import STEP
 from app.views.labs.watermark.tables import Cell
 from assignors.labs.watermark import WatermarkStory
 from assignors.labs.watermark.model import State, Step
@@ -42,14 +39,6 @@ RULE_COLUMNS = {
 }
 
 
-def controls(steps: Sequence[Step], at: int) -> None:
-    """Previous, next and the slider."""
-    last = len(steps) - 1
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        if last:
-            stepper(STEP, at, last, "Step", lambda step: f"{step} of {last}", partial(go, STEP))
-
-
 def sentences(steps: Sequence[Step], at: int) -> None:
     """What happened, and why the high watermark is where it is."""
     st.markdown(f"**{formats.md(steps[at].sentence)}**")
@@ -68,7 +57,7 @@ def picture(steps: Sequence[Step], at: int) -> None:
     marks = widgets.swatches(
         [("e0", ink, "leader epoch 0"), ("┃", colours.gained, "high watermark (HW)"), ("┊", ink, "log end (LEO)")]
     )
-    cells = legend((charts.GLYPHS[kind] or "■", looks[kind], kind) for kind in Cell if kind in seen)
+    cells = legend((looks[kind], kind) for kind in Cell if kind in seen)
     widgets.titled(f"Epoch {state_.epoch}", f"{marks}\u2003{cells}{same}")
     widgets.chart(charts.replicas(lanes, colours), "watermark_replicas", text.picture(steps, at))
 

@@ -3,10 +3,11 @@
 import streamlit as st
 
 from app.ui import formats, widgets
-from app.ui.labs.story import head, linked
+from app.ui.labs.lab_state import STEP
+from app.ui.labs.story import head, linked, step_controls
 from app.ui.stepper import position
 from app.views.labs.watermark import outcome, setup, text
-from app.views.labs.watermark.state import LAB, STEP
+from app.views.labs.watermark.state import LAB
 from app.views.labs.watermark.tables import first_trouble
 from assignors.labs.watermark import begin, play_on
 
@@ -22,7 +23,7 @@ if refusal is not None:
 
 left, right = st.columns([0.7, 0.3], gap="medium")
 with left, st.container(gap="xsmall"):
-    outcome.controls(steps, at)
+    step_controls(at, len(steps) - 1, lambda step: f"{step} of {len(steps) - 1}")
     with st.container(gap="xxsmall"):
         outcome.sentences(steps, at)
     outcome.picture(steps, at)

@@ -1,13 +1,11 @@
-"""The Watermark lab's story in the URL, and the step."""
+"""The Watermark lab's story in the URL."""
 
-from app.ui.labs.lab_state import LabState
+from app.ui.labs.lab_state import STEP, LabState
 from app.ui.stepper import go
 from assignors.labs.watermark import STORIES, WatermarkStory, begin, play_on, step
 from assignors.labs.watermark.model import Action, WatermarkError
 from assignors.labs.watermark.stories import MOST_ACTIONS
 from assignors.model import AssignorError
-
-STEP = "step"
 
 
 class WatermarkLab(LabState[WatermarkStory]):

@@ -139,18 +139,17 @@ def steps_frame(steps: Sequence[Step]) -> pd.DataFrame:
 
 def producers(state: State) -> pd.DataFrame:
     """One row per appended record: record, acks, offset, epoch, response, where it is now."""
-    rows = [
-        (
-            made.entry.value,
-            "all" if made.acks_all else "1",
-            made.offset,
-            made.entry.epoch,
-            made.ack.value,
-            now(state, made),
-        )
-        for made in state.produced
-    ]
-    return pd.DataFrame(rows, columns=["record", "acks", "offset", "epoch", "response", "now"])
+    made = state.produced
+    return pd.DataFrame(
+        {
+            "record": [its.entry.value for its in made],
+            "acks": ["all" if its.acks_all else "1" for its in made],
+            "offset": [its.offset for its in made],
+            "epoch": [its.entry.epoch for its in made],
+            "response": [its.ack.value for its in made],
+            "now": [now(state, its) for its in made],
+        }
+    )
 
 
 def now(state: State, made: Produced) -> str:
@@ -169,17 +168,12 @@ def values(entries: Sequence[Entry]) -> str:
 
 def other_rules(story: WatermarkStory) -> pd.DataFrame:
     """The end under each pair of rules: rules, lost, differ, leader, visible, stops (why an action is impossible)."""
-    rows = [_end(story, settings) for settings in variants(story.settings)]
-    return pd.DataFrame(rows, columns=["rules", "lost", "differ", "leader", "visible", "stops"])
-
-
-def variants(settings: Settings) -> list[Settings]:
-    """Both truncations, with and without unclean leader election."""
-    return [
-        replace(settings, truncation=truncation, unclean_leader_election=unclean)
+    rows = [
+        _end(story, replace(story.settings, truncation=truncation, unclean_leader_election=unclean))
         for truncation in Truncation
         for unclean in (False, True)
     ]
+    return pd.DataFrame(rows, columns=["rules", "lost", "differ", "leader", "visible", "stops"])
 
 
 def _end(story: WatermarkStory, settings: Settings) -> tuple[str, str, str, str | None, str, str]:

@@ -29,7 +29,7 @@ from app.ui.charts.limits import Movement
     ],
 )
 def test_the_animation_follows_the_size(partitions: int, members: int, movers: int, encoding: Any, why: str) -> None:
-    choice = limits.movement(partitions, members, movers, 10)
+    choice = limits.movement(partitions, members, movers, 10, 0)
     assert (choice.encoding, choice.why, choice.first, choice.last) == (encoding, why, 0, 10)
 
 

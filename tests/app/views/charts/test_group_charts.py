@@ -1,12 +1,9 @@
 """The assignment chart: tiles for small groups, counts for large ones."""
 
-from typing import Any
-
 import pytest
 from plotly.graph_objects import Figure
 
 from app.ui.charts import base, limits
-from app.ui.charts.limits import Encoding
 from app.ui.theme import LIGHT
 from app.views.group import charts
 from app.views.group.view import NOBODY, Tile
@@ -45,7 +42,7 @@ def test_an_idle_member_keeps_its_row_and_says_why() -> None:
 def test_what_comes_and_goes_is_outlined_and_not_counted_as_owned() -> None:
     lanes = {"c1": lane("t", [0], Tile.LEAVING), "c2": lane("t", [0], Tile.COMING)}
     fig = charts.tiles(lanes, {}, "", LIGHT)
-    assert [shape.line.color for shape in fig.layout.shapes] == [LIGHT.gained, LIGHT.revoked]
+    assert [shape.line.color for shape in fig.layout.shapes] == [LIGHT.revoked, LIGHT.gained]
     assert notes(fig) == ["1", "0"]
 
 
@@ -69,16 +66,11 @@ def test_several_topics_are_told_apart_by_letters() -> None:
 
 
 @pytest.mark.parametrize(
-    ("members", "partitions", "longest", "encoding"),
-    [
-        (24, 400, 60, Encoding.TILES),
-        (25, 100, 10, Encoding.MATRIX),
-        (10, 401, 41, Encoding.MATRIX),
-        (2, 100, 61, Encoding.MATRIX),
-    ],
+    ("members", "partitions", "longest", "are_tiles"),
+    [(24, 400, 60, True), (25, 100, 10, False), (10, 401, 41, False), (2, 100, 61, False)],
 )
-def test_the_encoding_follows_the_size(members: int, partitions: int, longest: int, encoding: Any) -> None:
-    assert limits.assignment(members, partitions, longest) is encoding
+def test_tiles_are_drawn_while_each_can_be_seen(members: int, partitions: int, longest: int, are_tiles: bool) -> None:
+    assert limits.assignment_tiles(members, partitions, longest) is are_tiles
 
 
 def test_counts_per_member_and_topic_keep_the_largest_rows() -> None:

@@ -18,7 +18,7 @@ def drawn(*rows: Sequence[float]) -> Figure:
     values = np.array(rows)
     why = np.where(np.isnan(values), "it cannot be", "").astype(object)
     grid = Grid(list(range(1, len(rows) + 1)), ["a", "b"], values, why, ~np.isnan(values))
-    return heat_map(grid, str, str, None, theme.LIGHT)
+    return heat_map(grid, lambda value: "–" if math.isnan(value) else str(value), str, None, theme.LIGHT)
 
 
 def test_never_is_as_far_above_the_longest_as_that_above_the_shortest() -> None:

@@ -207,7 +207,7 @@ def client(script: str) -> tuple[Turn, ...]:
 
 def kinds(turns: Sequence[Turn]) -> str:
     """A letter for what each record of t-0 is after the last call."""
-    return "".join(charts.GLYPHS[KINDS[code]][0] for code in classify(*changes(turns, len(turns) - 1)[0]))
+    return "".join(charts.styles(LIGHT)[KINDS[code]].glyph[0] for code in classify(*changes(turns, len(turns) - 1)[0]))
 
 
 @pytest.mark.parametrize(

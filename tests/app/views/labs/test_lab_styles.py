@@ -25,6 +25,7 @@ def test_a_symbol_has_enough_contrast_on_its_tile(
     assert {kind: look for kind, look in styles(colours).items() if contrast(look.ink, look.fill) < 4.5} == {}
 
 
-@pytest.mark.parametrize("glyphs", [calls.GLYPHS, watermark.GLYPHS, delivery.GLYPHS, delivery.LETTERS])
-def test_each_kind_of_record_has_a_symbol_of_its_own(glyphs: Mapping[Any, str]) -> None:
-    assert len(set(glyphs.values())) == len(glyphs)
+@pytest.mark.parametrize("styles", [calls.styles, watermark.styles, delivery.fates, delivery.marks])
+def test_each_kind_of_record_has_a_symbol_of_its_own(styles: Callable[[Palette], Mapping[Any, Style]]) -> None:
+    looks = styles(LIGHT).values()
+    assert len({look.glyph for look in looks}) == len(looks)
