@@ -167,7 +167,9 @@ class _Groups:
         block, groups, total = self._block, self._block.groups, self._totals[number]
         code, table_row, counts = groups.status[number], int(groups.worst[number]), groups.counts[number]
         verdict, affected = URGENCY[code], int(counts[code])
-        row = None if table_row < 0 else self._worst_facts(number, table_row)
+        row = None
+        if table_row >= 0:
+            row = self._facts(block.worst_current, block.worst_stats, number, table_row, self._rules.of(number))
         whole = row is None or evidence.about_group(verdict, total, affected)
         return GroupHealth(
             finding=evidence.of_group(
@@ -182,10 +184,6 @@ class _Groups:
             worst=None if whole else table_row - int(self._snapshot.offsets.bounds[number]),
             lag_trend=groups.lag_trend[number],
         )
-
-    def _worst_facts(self, number: int, table_row: int) -> evidence.RowFacts:
-        block, rules = self._block, self._rules.of(number)
-        return self._facts(block.worst_current, block.worst_stats, number, table_row, rules)
 
     def _partition(self, rows: RowVerdicts, at: int, table_row: int, rules: Rules) -> PartitionHealth:
         lag, moved_ms = rows.lag[:, at], int(rows.stats.moved_ms[at])
