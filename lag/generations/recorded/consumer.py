@@ -7,7 +7,7 @@ member gets no new target assignment.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import Any
@@ -190,8 +190,7 @@ class ModernGroup:
     def _group(self, last: RecordedState | None) -> Group:
         members = [self._member(metadata) for metadata in self.members.values()]
         owned = [self._partitions(name) for name in self.members]
-        before = last.group if last is not None else None
-        return causes.build_group(self.group_id, self._assignor(), members, owned, before)
+        return causes.build_group(self.group_id, self._assignor(), members, owned, last and last.group)
 
     def _member(self, metadata: MemberMetadata) -> Member:
         matched = self.regexes.get(metadata.regex or "", ())
@@ -231,10 +230,7 @@ def _timeouts(value: Any) -> Timeouts:
     return Timeouts(old.session_timeout_ms or None if old else None, getattr(value, "rebalance_timeout_ms", None))
 
 
-def _counts(value: Any) -> tuple[int, int]:
+def _counts(value: Any) -> Iterator[int]:
     """The number of partitions of a member, and of those that it must revoke (0 in a share group)."""
-    return _size(value.assigned_partitions), _size(getattr(value, "partitions_pending_revocation", ()))
-
-
-def _size(given: Any) -> int:
-    return sum(len(each.partitions) for each in given)
+    for given in (value.assigned_partitions, getattr(value, "partitions_pending_revocation", ())):
+        yield sum(len(each.partitions) for each in given)

@@ -83,7 +83,7 @@ class GenerationRecorder:
 
     def all_states(self) -> dict[str, list[RecordedState]]:
         """The states of every group that has any."""
-        return {group_id: self._buffer.of(group_id) for group_id in self._buffer.groups()}
+        return self._buffer.all()
 
     def knows(self, group_id: str) -> bool:
         """Whether the group's present state is known."""
@@ -190,10 +190,7 @@ class GenerationRecorder:
 
     def _before(self, group_id: str) -> RecordedState | None:
         """The group's last state; of a deleted group the last one in the buffer."""
-        if group_id in self._last:
-            return self._last[group_id]
-        kept = self._buffer.of(group_id)
-        return kept[-1] if kept else None
+        return self._last.get(group_id) or next(reversed(self._buffer.of(group_id)), None)
 
     def _keep(self, group_id: str, states: Iterable[RecordedState]) -> None:
         for state in states:
