@@ -7,9 +7,8 @@ member gets no new target assignment.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from enum import Enum, auto
 from typing import Any
 from uuid import UUID
 
@@ -26,26 +25,8 @@ from lag.generations.recorded.model import (
     Timeouts,
 )
 from lag.model import GroupType
+from lag.records.record_types import RECORD_TYPES, Role
 
-
-class Role(Enum):
-    """What a record type stores."""
-
-    EPOCH = auto()
-    MEMBER = auto()
-    PLANNED = auto()
-    TARGET = auto()
-    CURRENT = auto()
-    REGEX = auto()
-
-
-ROLES: Mapping[int, Role] = {
-    3: Role.EPOCH, 5: Role.MEMBER, 6: Role.PLANNED, 7: Role.TARGET, 8: Role.CURRENT, 16: Role.REGEX,
-    11: Role.EPOCH, 10: Role.MEMBER, 12: Role.PLANNED, 13: Role.TARGET, 14: Role.CURRENT,
-}  # fmt: skip
-"""Record type -> role; the types of share groups (10 to 14) correspond to those of KIP-848."""
-
-SHARE_RECORDS = range(10, 15)
 NEW_GROUP_EPOCH = 2
 """A new group has epoch 1, and its first member bumps it, unless it subscribes by a regular expression only."""
 
@@ -92,7 +73,7 @@ class ModernGroup:
 
     def take(self, timed: TimedEvent, last: RecordedState | None) -> list[RecordedState]:
         """Add a record; returns the states that follow `last`, oldest first. Raises AssignorError."""
-        event, role = timed.event, ROLES[timed.event.record_type]
+        event, role = timed.event, RECORD_TYPES[timed.event.record_type].role
         name, value = event.member_id or event.regular_expression or "", event.value
         if value is None:
             self._forget(role, name)
@@ -117,7 +98,7 @@ class ModernGroup:
         match role:
             case Role.EPOCH:
                 return self._bump(at_ms, value.epoch, value.metadata_hash, last)
-            case Role.PLANNED:
+            case Role.TARGET_EPOCH:
                 return self._plan(at_ms, value.assignment_epoch, last)
             case Role.CURRENT:
                 return self._move(at_ms, name, value, last)
