@@ -10,6 +10,7 @@ from lag.generations.recent import RecentRebalances, recent_rebalances
 from lag.generations.recorded import FollowStatus, Origin, RecordedGeneration, Recording, Timeouts
 from lag.generations.recorded.model import RecordedState
 from lag.model import ClusterSnapshot, Problem, Scope
+from lag.verdict.onset import GroupRecords
 
 SWITCHED_OFF = Problem(
     "off", Scope.TOPIC, OFFSETS_TOPIC, "following it is switched off", "Start groupscope without --no-follow"
@@ -19,7 +20,7 @@ INCOMPLETE = Problem(
 )
 
 
-class Follower(Protocol):
+class Follower(GroupRecords, Protocol):
     """Reads the generations of groups from their records (`lag.generations.tail.Tail`)."""
 
     def start(self) -> None:
@@ -48,12 +49,6 @@ class Follower(Protocol):
 
     def reads_all(self) -> bool:
         """Whether every partition of the topic has been read up to its end."""
-
-    def emptied_ms(self, group_id: str) -> int | None:
-        """The record that left the group empty; None if it was not read or the group has members."""
-
-    def joined_ms(self, group_id: str) -> int | None:
-        """The record of the first member after the group was last empty; None if it was not read."""
 
     def problem(self, group_id: str) -> Problem | None:
         """Why the group's records are not read now; None when they are."""

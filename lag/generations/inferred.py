@@ -83,7 +83,7 @@ class PollObserver:
     def all_states(self) -> dict[str, list[AssignmentState]]:
         """The states of every group that has changed since it was first seen."""
         with self._lock:
-            return {group_id: self._buffer.of(group_id) for group_id in self._buffer.groups()}
+            return self._buffer.all()
 
     def _look(self, group: GroupSnapshot, seen: _Seen | None) -> _Seen:
         if seen is not None and group.epoch == seen.epoch and _are_same(seen.members, group.members):

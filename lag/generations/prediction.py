@@ -14,6 +14,7 @@ import numpy as np
 from assignors.model import Assignment, Member, TopicPartition
 from assignors.whatif.generations import Generation
 from assignors.whatif.moves import Moves
+from lag.generations.changes import owners_of
 from lag.generations.recorded import RecordedGeneration
 
 
@@ -121,12 +122,7 @@ def _is_same(predicted: Member, recorded: Member) -> bool:
 
 def owners(assignment: Assignment, ids: Mapping[str, str]) -> dict[TopicPartition, frozenset[str]]:
     """Partition -> its owners, by the ids in `ids` where they have one."""
-    found: dict[TopicPartition, frozenset[str]] = {}
-    for member, partitions in assignment.by_member.items():
-        only = frozenset((ids.get(member, member),))
-        for tp in partitions:
-            found[tp] = found.get(tp, frozenset()) | only
-    return found
+    return owners_of((ids.get(member, member), partitions) for member, partitions in assignment.by_member.items())
 
 
 def _outcome(prediction: Prediction, predicted: Generation, recorded: Generation, ids: Mapping[str, str]) -> Outcome:
