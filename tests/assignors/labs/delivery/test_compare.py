@@ -16,7 +16,7 @@ from assignors.labs.delivery import (
     under,
     worst,
 )
-from assignors.labs.delivery.closed_form import Outcome
+from assignors.labs.delivery.compare import Outcome
 
 DATABASE = STORIES["database"]
 
