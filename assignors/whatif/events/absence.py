@@ -1,9 +1,8 @@
 """A member is temporarily out of the group: it stops polling, or the network to the coordinator fails."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
-from assignors.model import AssignorError
 from assignors.spelling import shown
 from assignors.whatif.events.action import PLAIN, MemberAction, SimulatedGroup, Wording
 from assignors.whatif.group_state import GroupState, Step
@@ -22,8 +21,7 @@ class Absence(MemberAction):
 
     def leave(self, state: GroupState, when: str) -> Step:
         """A rebalance without the member."""
-        left = state.without(state.member(self.member_id))
-        return Step(replace(left, absent={**left.absent, self.member_id: self.absence}), f"{self.sentence()}; {when}")
+        return Step(state.without(state.member(self.member_id)), f"{self.sentence()}; {when}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +33,8 @@ class Return(MemberAction):
     def check(self, membership: Membership) -> Remarks:
         if membership.absent.get(self.member_id) == self.absence:
             return
-        sentence = f"{shown(self.member_id)!r} {self._mistake()}"
+        cause = "Freeze it" if self.absence == FROZEN else "Split it off"
+        sentence = f"{shown(self.member_id)!r} is not {self.absence}. {cause} first, or leave this event out."
         yield from list(membership.check_active(self.member_id)) or [((), sentence)]
 
     def change(self, membership: Membership) -> None:
@@ -43,15 +42,7 @@ class Return(MemberAction):
             del membership.absent[self.member_id]
 
     def apply(self, state: GroupState) -> Step:
-        name = self.member_id
-        if state.absent.get(name) != self.absence:
-            state.member(name)
-            raise AssignorError(f"member {name!r} {self._mistake()}")
-        return Step(state.with_member(state.away[name]), f"{self.sentence()} and rejoins")
-
-    def _mistake(self) -> str:
-        cause = "Freeze it" if self.absence == FROZEN else "Split it off"
-        return f"is not {self.absence}. {cause} first, or leave this event out."
+        return Step(state.with_member(state.away[self.member_id]), f"{self.sentence()} and rejoins")
 
 
 @dataclass(frozen=True, slots=True)

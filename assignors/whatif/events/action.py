@@ -94,7 +94,7 @@ class Action(ABC):
 
     @abstractmethod
     def apply(self, state: GroupState) -> Step:
-        """The effect on the group, between two rebalances. Raises AssignorError when it cannot happen."""
+        """The effect on the group, between two rebalances, of an event that `check` has let pass."""
 
     @abstractmethod
     def simulate(self, group: SimulatedGroup) -> None:

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 
-from assignors.model import AssignorError
 from assignors.whatif.events.action import PLAIN, Action, SimulatedGroup, Wording
 from assignors.whatif.group_state import GroupState, Step
 from assignors.whatif.membership import Membership, Remarks
@@ -23,8 +22,6 @@ class CoordinatorDown(Action):
         membership.is_coordinator_up = False
 
     def apply(self, state: GroupState) -> Step:
-        if not state.is_coordinator_up:
-            raise AssignorError("the coordinator is down already. Leave this event out.")
         return Step(replace(state, is_coordinator_up=False), rebalances=False)
 
     def simulate(self, group: SimulatedGroup) -> None:
@@ -46,8 +43,6 @@ class CoordinatorUp(Action):
         membership.is_coordinator_up = True
 
     def apply(self, state: GroupState) -> Step:
-        if state.is_coordinator_up:
-            raise AssignorError("the coordinator is not down. Leave this event out.")
         return Step(replace(state, is_coordinator_up=True), rebalances=False)
 
     def simulate(self, group: SimulatedGroup) -> None:
