@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assignors.spelling import shown
-from assignors.whatif.events.action import PLAIN, MemberAction, SimulatedGroup, Wording
+from assignors.whatif.events.action import MemberAction, SimulatedGroup
 from assignors.whatif.group_state import GroupState, Step
 from assignors.whatif.membership import FROZEN, SPLIT, Membership, Remarks
 
@@ -50,9 +50,7 @@ class Freeze(Absence):
     """A member stops polling: after max.poll.interval.ms it is out of the group."""
 
     absence = FROZEN
-
-    def sentence(self, wording: Wording = PLAIN) -> str:
-        return f"{wording.member(self.member_id)} stops polling"
+    happens = "stops polling"
 
     def apply(self, state: GroupState) -> Step:
         is_static = state.is_static(state.member(self.member_id))
@@ -68,9 +66,7 @@ class Resume(Return):
     """A frozen member polls again."""
 
     absence = FROZEN
-
-    def sentence(self, wording: Wording = PLAIN) -> str:
-        return f"{wording.member(self.member_id)} polls again"
+    happens = "polls again"
 
     def simulate(self, group: SimulatedGroup) -> None:
         group.resume(self.member_id)
@@ -81,9 +77,7 @@ class Split(Absence):
     """Messages between a member and the coordinator are lost; the process continues."""
 
     absence = SPLIT
-
-    def sentence(self, wording: Wording = PLAIN) -> str:
-        return f"{wording.member(self.member_id)} is split off from the coordinator"
+    happens = "is split off from the coordinator"
 
     def apply(self, state: GroupState) -> Step:
         return self.leave(state, f"it is out once its {state.session_text} session ends")
@@ -97,9 +91,7 @@ class Heal(Return):
     """A member that was split off reaches the coordinator again."""
 
     absence = SPLIT
-
-    def sentence(self, wording: Wording = PLAIN) -> str:
-        return f"{wording.member(self.member_id)} reaches the coordinator again"
+    happens = "reaches the coordinator again"
 
     def simulate(self, group: SimulatedGroup) -> None:
         group.heal(self.member_id)
