@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
+from assignors.client.sticky.user_data import Owned
 from assignors.model import AssignorError, Member, Topic, TopicPartition
 from assignors.patterns import resolved
 from assignors.simulation.classic.messages import (
@@ -55,7 +56,7 @@ class ClassicClient(Process):
         self._reply: JoinReply | bytes | None = None
         self._joined_topics: tuple[str, ...] = ()
         self._assignment_topics: leader.Topics | None = None
-        self._memory: leader.Memory | None = None
+        self._memory: Owned | None = None
         self._heartbeat = HeartbeatThread(self, self.heartbeat_interval_ms, self._heard)
 
     # Start and poll
@@ -66,7 +67,7 @@ class ClassicClient(Process):
         self.knows_coordinator, self._rejoin_needed = True, False
         self._joined_topics = self.member.topics
         owned = tuple(self.member.owned)
-        self._memory = leader.Memory(owned, generation)
+        self._memory = Owned(owned, generation)
         self._heartbeat.start(self._beat(), first_heartbeat_ms)
         self.set_owned(owned)
         self.record_state()
@@ -211,7 +212,7 @@ class ClassicClient(Process):
         self._apply_assignment(assigned)
 
     def _apply_assignment(self, assigned: tuple[TopicPartition, ...]) -> None:
-        self._memory = leader.Memory(assigned, self.generation)
+        self._memory = Owned(assigned, self.generation)
         self.has_revoked = False
         self._rejoin_needed |= self.adopt(assigned)
         self.record_state()
