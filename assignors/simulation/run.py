@@ -16,7 +16,7 @@ from assignors.memory import collector_at_rest
 from assignors.model import AssignorError, Member, Topic
 from assignors.patterns import matching
 from assignors.simulation.assignor_choice import assignor_for
-from assignors.simulation.budget import check_budget
+from assignors.simulation.budget import MessageLimitError, check_budget
 from assignors.simulation.clients import ClassicClient, ConsumerClient, Environment, Process
 from assignors.simulation.kernel import EventLimitError, Kernel
 from assignors.simulation.network import Network
@@ -50,7 +50,14 @@ def simulate(
 class Simulation:
     """A simulated group: its processes, its coordinator, and what events do to them."""
 
-    def __init__(self, scenario: Scenario, settings: Settings, protocol: RebalanceProtocol, rng: random.Random) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        settings: Settings,
+        protocol: RebalanceProtocol,
+        rng: random.Random,
+        most_messages: int | None = None,
+    ) -> None:
         check_budget(scenario, settings, protocol)
         scenario.check_events()
         self.kernel = Kernel()
@@ -72,6 +79,8 @@ class Simulation:
         self._service = (ClassicService if is_classic else ConsumerService)(self._env, self.clients)
         self.change_topics(scenario.topics)
         self._begin()
+        if most_messages is not None:
+            self._limit_messages(most_messages)
 
     def _environment(self, assignor: str) -> Environment:
         return Environment(
@@ -110,6 +119,12 @@ class Simulation:
                 self._start(member)
         for number, event in enumerate(self._scenario.events, 1):
             self.kernel.after(event.at_ms, partial(self._apply_event, number, event))
+
+    def _limit_messages(self, most: int) -> None:
+        """From now on raise MessageLimitError soon after so many messages."""
+        if len(self.recorder.messages) > most:
+            raise MessageLimitError
+        self.kernel.after(SETTLE_CHECK_MS, partial(self._limit_messages, most))
 
     def _start_stable(self, members: list[Member]) -> None:
         for member in self._scenario.members:
