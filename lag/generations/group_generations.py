@@ -1,6 +1,7 @@
 """The generations of a live group: recorded in `__consumer_offsets`, or inferred from polls where they are not."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from assignors.offsets_partition import OFFSETS_TOPIC
@@ -98,7 +99,7 @@ class GroupGenerations:
         """The last rebalances of all groups: recorded where a group has records, else inferred."""
         recorded = {} if self._follower is None else self._follower.all_states()
         self._recent = recent_rebalances(recorded, self._observer.all_states(), self._recent.rebalances)
-        return self._recent
+        return replace(self._recent, known_since_ms=self._observer.since_ms)
 
     def status(self) -> FollowStatus | None:
         """How far the topic is read; None if following is switched off."""
